@@ -16,7 +16,7 @@ export const parts = [
   'scrape',
   'stall',
 ] as const
-export type Part = (typeof parts)[number]
+type Part = (typeof parts)[number]
 
 export interface Options {
   connections: number
@@ -40,7 +40,7 @@ export interface Options {
   gatewayCommand?: string
 }
 
-export type Parsed =
+type Parsed =
   | { kind: 'run'; options: Options }
   | { kind: 'help' }
   | { kind: 'wrong'; message: string }

@@ -4,7 +4,7 @@ import type { Protocol } from '../src/contract/catalog.ts'
 import type { Directives } from './http/directives.ts'
 import type { TaskMemory } from './tasks/task-memory.ts'
 
-export interface SandboxSettings {
+interface SandboxSettings {
   /** How long an image or video task takes. */
   taskSeconds: number
   now: () => number
@@ -38,7 +38,7 @@ export interface Fault {
   code?: string
 }
 
-export interface Counts {
+interface Counts {
   promptTokens: number
   completionTokens: number
   /** Handed out in the answer itself. */

@@ -2,7 +2,7 @@
 import type { LoggedCall } from './http/call-log.ts'
 import type { Sandbox } from './server.ts'
 
-export interface Usage {
+interface Usage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dir, '..')
-export const referencePath = join(root, 'docs/run/configuration.md')
+const referencePath = join(root, 'docs/run/configuration.md')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 interface Node {

@@ -25,7 +25,7 @@ import { models } from './world/settings.ts'
 import { planInputs, planTrouble } from './world/workload.ts'
 import { World } from './world/world.ts'
 
-export interface SeedOptions {
+interface SeedOptions {
   seed: number
   template: Uint8Array
   tasks: number

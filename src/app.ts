@@ -27,7 +27,7 @@ import { isBusy } from './store/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/common/surface.ts'
 import { dialects, surfaces } from './surfaces/index.ts'
 
-export interface AppDeps {
+interface AppDeps {
   engine: Engine
   limits: Config['limits']
   isAdmin: (secret: string) => boolean

@@ -33,7 +33,7 @@ interface Step {
   ownerCount: number
 }
 
-export async function fillRows(dataDir: string, requests: number): Promise<void> {
+async function fillRows(dataDir: string, requests: number): Promise<void> {
   const store = await openStore({ dataDir })
   const owners = await ownersIn(store)
   const endMs = Date.now() - 60_000

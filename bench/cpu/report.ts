@@ -27,7 +27,7 @@ export interface Slice {
   peakBytes: number
 }
 
-export type Figures = Omit<Slice, 'firstFailure'> & {
+type Figures = Omit<Slice, 'firstFailure'> & {
   /** CPU beside nginx with the same payload. */
   cpuRatio: number
   /** CPU beside the same target's chat calls of the same kind. */

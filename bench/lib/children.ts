@@ -16,7 +16,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-export interface ChildOptions {
+interface ChildOptions {
   name: string
   command: string[]
   cwd: string

@@ -10,7 +10,7 @@ export { hasPostgresPrograms, type OwnPostgres } from '../../test/support/own-po
 export const startBenchPostgres = (): Promise<OwnPostgres> =>
   startPostgres(['fsync=on', 'synchronous_commit=on', 'shared_buffers=512MB', 'max_wal_size=4GB'])
 
-export interface PostgresCost {
+interface PostgresCost {
   cpuMicros: number
   commits: number
 }

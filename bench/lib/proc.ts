@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 /** USER_HZ is 100 on every Linux that Bun runs on: one tick is 10 ms. */
 const microsPerTick = 10_000
 
-export interface Memory {
+interface Memory {
   rssBytes: number
   peakBytes: number
 }

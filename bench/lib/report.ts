@@ -1,10 +1,10 @@
 // Tables and limits of the reports: a column is a heading and the cell of a row under it, a limit is a
 // rule in words that a value is checked against. Refuses to know what was measured.
 
-export type Cell = string | number | undefined
+type Cell = string | number | undefined
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>
 
-export interface Limit {
+interface Limit {
   label: string
   /** In the unit of the limit. */
   value: number

@@ -50,7 +50,7 @@ export function nginxVersion(path: string): string {
 }
 
 /** A plain reverse proxy for streams: no buffering, no log, connections kept on both sides. */
-export function nginxConfig(workspace: Workspace, port: number): string {
+function nginxConfig(workspace: Workspace, port: number): string {
   const dir = workspace.tempDir
   const kept = 'keepalive_requests 100000000;'
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

@@ -1,7 +1,7 @@
 // What a token of the paced upstream says about itself: when it was sent, and how long the upstream
 // had held back the answer before it. Refuses to know what carries it.
 
-export interface TokenStamp {
+interface TokenStamp {
   /** By a clock that all processes of one machine share. */
   sentMs: number
   /** Nothing but the upstream's own doing; 0 for all tokens but the first. */

@@ -75,7 +75,7 @@ function sendRequest(slice: Slice, socket: Socket<Caller>, nowMs: number): void 
 }
 
 /** What is wrong with an answer that has ended, if anything. */
-export function problemWith(reader: ResponseReader, command: LoadCommand): string | undefined {
+function problemWith(reader: ResponseReader, command: LoadCommand): string | undefined {
   if (reader.status !== 200) return `status ${reader.status}: ${reader.tail}`
   if (reader.bodyBytes < command.minBodyBytes) {
     return `body of ${reader.bodyBytes} bytes, expected ${command.minBodyBytes} or more`
@@ -140,7 +140,7 @@ function connect(slice: Slice): void {
   })
 }
 
-export async function runSlice(command: LoadCommand): Promise<LoadResult> {
+async function runSlice(command: LoadCommand): Promise<LoadResult> {
   const finished = Promise.withResolvers<void>()
   const startMs = performance.now()
   const slice: Slice = {

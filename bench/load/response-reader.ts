@@ -3,7 +3,7 @@
 
 const tailBytes = 32
 
-export type ReadOutcome = 'more' | 'done' | 'broken'
+type ReadOutcome = 'more' | 'done' | 'broken'
 
 type Phase = 'head' | 'length' | 'size' | 'data' | 'data-end' | 'trailer'
 

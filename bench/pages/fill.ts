@@ -14,9 +14,9 @@ export interface Filling {
 }
 
 export const accounts = 500
-export const tokensEach = 4
-export const models = 20
-export const channels = 6
+const tokensEach = 4
+const models = 20
+const channels = 6
 const rowsAtOnce = 100_000
 const dayMs = 86_400_000
 

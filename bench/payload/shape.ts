@@ -7,7 +7,7 @@ export type Style = (typeof styles)[number]
 export const modes = ['json', 'stream'] as const
 export type Mode = (typeof modes)[number]
 
-export interface StreamPayload {
+interface StreamPayload {
   /** One text per event; the last item is the end and may hold several. */
   events(model: string): string[]
   /** Stands once in every delta, and nowhere else in a stream. */

@@ -14,7 +14,7 @@ export interface ScrapeSlice {
   medianMs?: number
 }
 
-export interface ScrapeFigures {
+interface ScrapeFigures {
   /** Lines of the text. */
   series: number
   bytes: number

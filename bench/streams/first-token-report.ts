@@ -23,7 +23,7 @@ export interface Delays {
 
 export type Round = Record<TargetName, Delays>
 
-export interface FirstTokenRow extends Delays {
+interface FirstTokenRow extends Delays {
   target: TargetName
   /** How much longer this target takes than the direct connection, and than nginx. */
   overDirect: { p50Ms: number; p99Ms: number }

@@ -23,7 +23,7 @@ let failing = new Set<string>()
 let counts: Record<string, number> = {}
 
 /** /a/v1/chat/completions -> a */
-export const channelOf = (path: string): string => path.split('/')[1] ?? ''
+const channelOf = (path: string): string => path.split('/')[1] ?? ''
 
 function answer(peer: Peer<object>, request: string): void {
   const channel = channelOf(pathOf(request))

@@ -3,7 +3,7 @@
 
 import type { Socket } from 'bun'
 
-export interface Connection<Work> {
+interface Connection<Work> {
   input: string
   unsent: Buffer[]
   /** What is being answered on it; absent between answers and after it was closed. */
@@ -12,7 +12,7 @@ export interface Connection<Work> {
 
 export type Peer<Work> = Socket<Connection<Work>>
 
-export interface Reception<Work> {
+interface Reception<Work> {
   /** A whole request. */
   received(peer: Peer<Work>, request: string): void
   /** All that was sent has gone out, after some of it had to wait. */

@@ -10,7 +10,7 @@ export interface ArkInput extends TaskInput {
   video: NativeOrder
 }
 
-export type ArkTask = SandboxTask<ArkInput>
+type ArkTask = SandboxTask<ArkInput>
 
 const mediaLifeMs = 24 * 3_600_000
 

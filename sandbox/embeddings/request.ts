@@ -4,7 +4,7 @@ import type { Fault } from '../protocol.ts'
 
 export type Input = string | readonly number[]
 
-export interface EmbeddingsRequest {
+interface EmbeddingsRequest {
   model: string
   inputs: readonly Input[]
   dimensions: number

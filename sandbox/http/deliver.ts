@@ -7,9 +7,9 @@ import type { Directives } from './directives.ts'
 /** Time for the last bytes to leave before the connection is reset under them. */
 const lingerMs = 10
 
-export type Deliverable = Exclude<Answer, { kind: 'fault' | 'no-reply' }>
+type Deliverable = Exclude<Answer, { kind: 'fault' | 'no-reply' }>
 
-export interface Delivery {
+interface Delivery {
   protocol: SimulatedProtocol
   call: LoggedCall
   directives: Directives

@@ -5,7 +5,7 @@ import type { Fault, Route } from '../protocol.ts'
 import { asObject, type Json } from './fields.ts'
 
 /** A file of a form. */
-export interface FormFile {
+interface FormFile {
   file: string
   type: string
   bytes: number
@@ -16,7 +16,7 @@ const formType = /^multipart\/form-data\b/i
 const maxParts = 100
 
 /** Two names, because a body may have any fields, including those of a fault. */
-export type ReadFields = { fields: Json } | { fault: Fault }
+type ReadFields = { fields: Json } | { fault: Fault }
 
 const wrongBody = (message: string): ReadFields => ({ fault: { status: 400, message } })
 

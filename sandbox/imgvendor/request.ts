@@ -24,8 +24,8 @@ export interface ImageInput extends ImageBatch {
   externalId: string | undefined
 }
 
-export const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9']
-export const resolutions = ['1k', '2k', '4k']
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9']
+const resolutions = ['1k', '2k', '4k']
 const maxImages = 9
 const usualSeries = 4
 const maxPromptLetters = 2500

@@ -10,7 +10,7 @@ export interface Colour {
 }
 
 /** In macroblocks of 16 x 16 samples, with what is cut off to come to the size asked for. */
-export interface FrameSize {
+interface FrameSize {
   width: number
   height: number
   columns: number

@@ -23,11 +23,11 @@ export interface ImageBatch {
   source?: ImageSource
 }
 
-export const minImageSide = 16
+const minImageSide = 16
 export const usualSide = 1024
 export const usualFidelity = 50
 const markBytes = 3
-export const imageLifeMs = 24 * 3_600_000
+const imageLifeMs = 24 * 3_600_000
 
 export const imageSeed = seedOf
 

@@ -7,12 +7,12 @@ import type { Image } from './image.ts'
 import type { Video } from './video.ts'
 
 export const mediaPath = '/media/'
-export const maxVideoSeconds = 60
+const maxVideoSeconds = 60
 const maxSide = 4096
 export const maxImageSide = 8192
 /** An image of this size is made quickly and in little memory. */
 export const maxImagePoints = 4096 * 4352
-export const maxFidelity = 100
+const maxFidelity = 100
 
 const videoPattern = /^([0-9a-f]{10,16})-(\d{2,4})x(\d{2,4})-(\d{1,2})s\.mp4$/
 const imagePattern =

@@ -2,7 +2,7 @@
 // nothing of what the frames show.
 import { constrainedBaseline } from './h264.ts'
 
-export interface Track {
+interface Track {
   width: number
   height: number
   level: number

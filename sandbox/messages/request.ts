@@ -16,7 +16,7 @@ import {
 } from '../text/turns.ts'
 
 /** What counting needs; an answer needs a limit besides. */
-export interface Countable {
+interface Countable {
   model: string
   tools: readonly Tool[]
   turns: readonly Turn[]

@@ -5,7 +5,7 @@ import type { Counted, Draft } from '../text/answer-text.ts'
 import type { Choice } from '../text/plan-reply.ts'
 
 /** Where an item stands; a cut answer leaves its last item incomplete. */
-export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 /** Cached and written tokens are inside input_tokens, reasoning inside output_tokens. */
 const usageOf = ({ inputTokens, outputTokens, reasoningTokens, cache }: Counted) => ({

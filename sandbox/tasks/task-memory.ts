@@ -45,7 +45,7 @@ const maxTroubledPolls = 2
 /** What polls of a task with `flip` return after its end; the last one stays. */
 const flips: readonly SandboxTaskState[] = ['succeeded', 'failed', 'succeeded']
 
-export interface TaskClock {
+interface TaskClock {
   taskSeconds: number
   now: () => number
 }

@@ -23,7 +23,7 @@ const byStatus: Record<number, Row> = {
   503: { type: 'server_error', code: 'overloaded' },
 }
 
-export interface ErrorObject extends Row {
+interface ErrorObject extends Row {
   message: string
   param: string | null
 }

@@ -5,7 +5,7 @@ import { type Mark, Prompt } from './prompt.ts'
 
 export type Part = TextPart | MediaPart
 
-export interface TextPart {
+interface TextPart {
   kind: 'text'
   text: string
   mark: Mark
@@ -13,7 +13,7 @@ export interface TextPart {
   result?: true
 }
 
-export interface MediaPart {
+interface MediaPart {
   kind: 'media'
   /** Whatever tells this medium from another one. */
   reference: string

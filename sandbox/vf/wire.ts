@@ -10,7 +10,7 @@ import type { VideoInput } from './request.ts'
 export type VfInput = TaskInput & VfWork
 export type VfWork = { thing: 'video'; video: VideoInput } | { thing: 'image'; image: ImageInput }
 
-export type VfTask = SandboxTask<VfInput>
+type VfTask = SandboxTask<VfInput>
 
 const mediaLifeMs = 24 * 3_600_000
 const zoneMs = 8 * 3_600_000

@@ -6,7 +6,7 @@ const slowestShown = 15
 const linesOfFailure = 30
 const failureWidth = 240
 
-export interface Run {
+interface Run {
   jobs: readonly Job[]
   outcomes: readonly Outcome[]
   isWhole: boolean

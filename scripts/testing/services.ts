@@ -2,7 +2,7 @@
 // environment names no server already. Refuses to install anything; scripts/services does that.
 import { join, resolve } from 'node:path'
 
-export interface Services {
+interface Services {
   /** Settings for the tests. */
   env: Record<string, string>
   /** True when a program is here but its server did not start. */

@@ -1,6 +1,6 @@
 // A bug on purpose: some words of the sources, what replaces them, and a seed that finds it.
 
-export interface Edit {
+interface Edit {
   file: string
   find: string
   replace: string

@@ -6,7 +6,7 @@ import type { Bug } from './bug.ts'
 
 const root = resolve(import.meta.dir, '../..')
 
-export interface Tried {
+interface Tried {
   name: string
   /** Undefined when it was not found. */
   foundAfterSeeds: number | undefined

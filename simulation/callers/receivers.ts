@@ -4,7 +4,7 @@ import type { Post } from '../../src/engine/callbacks/deliver.ts'
 import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/schedule.ts'
 
-export interface Notice {
+interface Notice {
   id: string
   state: string
   requestId: string

@@ -40,7 +40,7 @@ export interface CreditInput {
   answer: string | undefined
 }
 
-export interface Account {
+interface Account {
   id: string
   openingNanos: bigint
 }

@@ -33,7 +33,7 @@ export interface Sender {
 export type Sent<T> = { answer: T } | 'lost'
 
 /** The work at the gateway, with a context like that of an HTTP request. */
-export type AtGateway<T> = (engine: Engine, ctx: CallContext, hangUp: () => void) => Promise<T>
+type AtGateway<T> = (engine: Engine, ctx: CallContext, hangUp: () => void) => Promise<T>
 
 /** Waits for a gateway that is ready, sends the call, and waits for the reply. */
 export async function sendCall<T>(

@@ -128,7 +128,7 @@ export async function makeTemplate(): Promise<Uint8Array> {
 }
 
 /** Runs the statements and the two ends of a transaction. */
-export interface Executor {
+interface Executor {
   ask(sql: string, parameters: readonly unknown[]): Promise<{ rows: unknown[]; changes: number }>
   begin(): Promise<void>
   commit(): Promise<void>

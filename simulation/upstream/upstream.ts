@@ -2,8 +2,8 @@
 // has reported of it. Knows no wire format; that is in wire-*.ts.
 import type { SimContext } from '../world/context.ts'
 
-export type WorkKind = 'video' | 'image' | 'text'
-export type WorkEnd = 'succeeded' | 'failed' | 'cancelled'
+type WorkKind = 'video' | 'image' | 'text'
+type WorkEnd = 'succeeded' | 'failed' | 'cancelled'
 export type ReportedState = 'queued' | 'running' | 'unrecognized' | 'missing' | 'empty' | WorkEnd
 
 /** One piece of work, as it really is. */
@@ -33,7 +33,7 @@ export interface Work {
   readonly reported: WorkEnd[]
 }
 
-export interface Input {
+interface Input {
   kind: WorkKind
   protocol: string
   model: string

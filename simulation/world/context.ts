@@ -7,7 +7,7 @@ import { createRandom, type Random } from './random.ts'
 import type { Proc } from './schedule.ts'
 import type { World } from './world.ts'
 
-export interface Profile {
+interface Profile {
   /** How likely callers are to cancel a video. */
   cancels: number
   /** How long upstreams let work wait, at most. */

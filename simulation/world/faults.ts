@@ -2,7 +2,7 @@
 // have one kind of fault and some have all of them. Without faults all rates are zero.
 import { createRandom, type Random } from './random.ts'
 
-export interface StoreFaults {
+interface StoreFaults {
   /** The transaction is rolled back and reported as failed. */
   lost: number
   /** It is stored and reported as failed. */
@@ -18,7 +18,7 @@ export interface StoreFaults {
   outageMs: number
 }
 
-export interface WireFaults {
+interface WireFaults {
   /** Never arrives: no connection. */
   unreachable: number
   /** Arrives and is done; the connection breaks before an answer comes. */
@@ -34,7 +34,7 @@ export interface WireFaults {
   burstMs: number
 }
 
-export interface UpstreamFaults {
+interface UpstreamFaults {
   fails: number
   /** Ends as cancelled without a request to cancel. */
   dropsIt: number
@@ -53,7 +53,7 @@ export interface UpstreamFaults {
   twins: number
 }
 
-export interface ProcessFaults {
+interface ProcessFaults {
   /** At each request and reply on the wire, and at each crash point. */
   crash: number
   /** Before and after each commit. */
@@ -66,14 +66,14 @@ export interface ProcessFaults {
   partitions: number
 }
 
-export interface CallerFaults {
+interface CallerFaults {
   answerLost: number
   hangsUp: number
   receiverFails: number
   receiverGone: number
 }
 
-export interface LaterFaults {
+interface LaterFaults {
   /** Freezes of the database server per minute. */
   freezes: number
   /** How likely a freeze is during a burst of calls. */
@@ -95,7 +95,7 @@ export interface Faults {
 }
 
 /** The maximum of every rate. */
-export const ceilings: Faults = {
+const ceilings: Faults = {
   store: {
     lost: 0.08,
     unknown: 0.12,

@@ -3,7 +3,7 @@
 import { type FileDeclaration, fileDeclaration } from '../../src/contract/config-schema/index.ts'
 
 export const lifetimeMs = 75_000
-export const unknownMs = 20_000
+const unknownMs = 20_000
 
 const timeouts = { connect: '5s', first_byte: '15s', idle: '15s', total: '60s' }
 

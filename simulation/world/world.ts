@@ -8,11 +8,6 @@ import { type Planned, type Proc, Schedule } from './schedule.ts'
 const epochMs = 1_800_000_000_000
 const linesKept = 240
 
-/** A broken invariant. Ends the run of a seed. */
-export class Violation extends Error {
-  override name = 'Violation'
-}
-
 export class World {
   readonly seed: number
   readonly chance: Random

@@ -7,7 +7,7 @@ const million = 1_000_000n
 const negative = 'usage is never negative and cached tokens lie inside the input'
 
 /** One factor of a charge, kept so that a person can follow the arithmetic. */
-export interface ChargeLine {
+interface ChargeLine {
   what: 'input' | 'output' | 'cache_read' | 'cache_write'
   tokens: number
   perMillionNanos: bigint

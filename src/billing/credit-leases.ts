@@ -47,7 +47,7 @@ const staleTries = 20
 const staleWaitMs = 50
 
 /** Whether there is credit is unknown at the moment. */
-export class CreditUnknown extends Error {}
+class CreditUnknown extends Error {}
 
 export class CreditLeases {
   readonly #store: Store

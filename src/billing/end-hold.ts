@@ -48,7 +48,7 @@ export interface BeyondHold {
 }
 
 /** `missingNanos`: nothing was written, because this much more is needed. */
-export type EndedHold = (TaskBooking & { heldNanos: bigint }) | { missingNanos: bigint }
+type EndedHold = (TaskBooking & { heldNanos: bigint }) | { missingNanos: bigint }
 
 /** Undefined: the hold had ended, or never existed. */
 export async function endHold(

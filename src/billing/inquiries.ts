@@ -10,7 +10,7 @@ interface Pending {
   done: () => void
 }
 
-export interface Answered {
+interface Answered {
   answers: readonly Answer[]
   /** Gateways that did not reply in time. */
   missing: ReadonlySet<string>

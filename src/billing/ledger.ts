@@ -47,7 +47,7 @@ export interface Spendable {
 export type Settled = 'charged' | 'already_short'
 
 /** `mismatch`: this ref has been used for another amount. */
-export type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
+type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
 
 export class Ledger {
   readonly #store: Store

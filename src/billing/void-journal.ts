@@ -12,7 +12,7 @@ export interface Voided {
   chargeNanos: bigint
 }
 
-export interface VoidJournalOptions {
+interface VoidJournalOptions {
   dir: string
   /** This process; where several share a database, its name there. */
   owner: string

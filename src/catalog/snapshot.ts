@@ -7,7 +7,7 @@ import { hasOwnProtocol } from '../contract/config-schema/names.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
 
-export interface CatalogParts {
+interface CatalogParts {
   region: string
   models: Iterable<Model>
   channels: Iterable<Channel>

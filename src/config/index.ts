@@ -89,7 +89,7 @@ export const limits = {
   configBytes: 4 * 1024 * 1024,
 } as const
 
-export type Limits = Readonly<Record<keyof typeof limits, number>>
+type Limits = Readonly<Record<keyof typeof limits, number>>
 
 const variables = [
   'GATEWAY_HOST',

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { type Environment, type FileReading, readConfigFile } from './file.ts'
 import { type Config, ConfigError, loadConfig } from './index.ts'
 
-export interface SettingProblem {
+interface SettingProblem {
   variable: string
   message: string
 }

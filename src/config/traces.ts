@@ -11,7 +11,7 @@ export interface TraceConfig {
 }
 
 /** For listing the environment variables. */
-export const traceVariables = [
+const traceVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',

@@ -63,7 +63,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals
 
-export interface RefusalExtras {
+interface RefusalExtras {
   param?: string
   upstreamRequestId?: string
   retryAfterSeconds?: number

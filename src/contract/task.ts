@@ -20,7 +20,7 @@ export const taskStates = [
   'cancelled',
 ] as const
 export type TaskState = (typeof taskStates)[number]
-export type EndState = 'succeeded' | 'failed' | 'cancelled'
+type EndState = 'succeeded' | 'failed' | 'cancelled'
 
 const ends: readonly TaskState[] = ['succeeded', 'failed', 'cancelled']
 const moves: Readonly<Record<TaskState, readonly TaskState[]>> = {

@@ -32,7 +32,7 @@ import type { Tracer } from './telemetry/traces/tracer.ts'
 
 export type { CallContext } from '../contract/caller-api.ts'
 
-export interface EngineLimits {
+interface EngineLimits {
   /** Streams read on after their caller left: how many at once, and for how long. */
   abandonedStreams: number
   abandonedMs: number

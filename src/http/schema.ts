@@ -55,13 +55,6 @@ export function object(fields: Readonly<Record<string, Schema>>, more: Schema = 
   }
 }
 
-/** Names nobody knows beforehand. */
-export const record = (values: Schema, more: Schema = {}): Schema => ({
-  type: 'object',
-  additionalProperties: values,
-  ...more,
-})
-
 /** What an upstream or a caller may add is not told here. */
 export const open: Schema = { additionalProperties: true }
 
@@ -92,9 +85,5 @@ export const described = (schema: Schema, description: string | undefined): Sche
 export const anything = (description?: string): Schema => described({}, description)
 
 export const time = (description?: string): Schema => text(description, { format: 'date-time' })
-
-/** A decimal in quotes: no number of JSON is exact enough for money. */
-export const money = (description?: string): Schema =>
-  text(description, { pattern: '^-?\\d{1,12}\\.\\d{2,9}$' })
 
 export const bytes = (description?: string): Schema => text(description, { format: 'binary' })

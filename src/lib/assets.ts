@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-export interface Assets {
+interface Assets {
   /** Command that starts this program again. */
   command: readonly string[]
   /** Script of the SQLite database thread. */

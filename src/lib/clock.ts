@@ -7,8 +7,6 @@ export interface Clock {
   sureMs?(): number
 }
 
-export const systemClock: Clock = { nowMs: Date.now }
-
 /** Now, for ages that trigger something irreversible. */
 export const sureNowMs = (clock: Clock): number => clock.sureMs?.() ?? clock.nowMs()
 

@@ -33,7 +33,7 @@ export interface CrashAt {
 }
 
 /** Called for every point passed; a simulation uses it to end its processes. */
-export type CrashWatch = (point: CrashPoint) => void
+type CrashWatch = (point: CrashPoint) => void
 
 let armed: CrashAt | CrashWatch | undefined
 let passed = 0

@@ -1,7 +1,7 @@
 // A semaphore with a fair queue: waiters take turns by key, so that one key with many waiters does
 // not delay the others. Both the queue and each key's share of it are bounded.
 
-export interface SemaphoreLimits {
+interface SemaphoreLimits {
   /** Maximum concurrent runs. */
   concurrency: number
   /** Maximum waiters, of all keys and of one. */

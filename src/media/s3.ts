@@ -5,7 +5,7 @@ import { createHttpClient, type HttpAnswer, type HttpClient } from '../lib/http/
 import { type Signing, sha256Hex, signRequest } from './sign-request.ts'
 import { checkName, type MediaStore, problemOf, Tally } from './store.ts'
 
-export interface S3Settings extends Signing {
+interface S3Settings extends Signing {
   endpoint: string
   bucket: string
   prefix: string

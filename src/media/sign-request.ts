@@ -7,7 +7,7 @@ export interface Signing {
   secretKey: string
 }
 
-export interface Unsigned {
+interface Unsigned {
   method: string
   url: URL
   /** Names in lower case; the host is taken from the address. */

@@ -17,7 +17,7 @@ const settledMs = 30_000
 /** On top of the drain time of a worker. */
 const killAfterMs = 5_000
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   config: Config
   log: Log
   sandbox?: OpenedSandbox

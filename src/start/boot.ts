@@ -75,7 +75,7 @@ export interface OpenedSandbox {
 }
 
 /** Set where this is one of several processes. */
-export interface Surroundings {
+interface Surroundings {
   /** A sandbox in another process. */
   sandbox?: OpenedSandbox
   /** The metrics of all of them. */

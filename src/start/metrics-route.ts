@@ -23,7 +23,7 @@ export function metricsOf(
   return { own, whole: whole ?? own }
 }
 
-export interface MetricsText {
+interface MetricsText {
   status: number
   type: string
   body: string

@@ -35,7 +35,7 @@ export interface Served {
   hurry(): void
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   /**
    * The port is shared with other processes of the same gateway, which can serve meanwhile: it
    * opens last, when this resolves.

@@ -1,7 +1,7 @@
 // Captures signals from the start of the process: those that arrive before the program can act are
 // queued and delivered later, in order. Does not know what a signal means.
 const watched = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
-export type Signal = (typeof watched)[number]
+type Signal = (typeof watched)[number]
 
 /** The parent at the start; another one later means that the first has died. */
 const firstParent = process.ppid

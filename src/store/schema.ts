@@ -323,7 +323,7 @@ interface TrafficSumColumns {
 }
 
 /** All requests in a span of time; the empty string stands for an absent value. */
-export interface TrafficTable extends TrafficSumColumns {
+interface TrafficTable extends TrafficSumColumns {
   span_ms: number
   slot_ms: number
   model: string
@@ -336,7 +336,7 @@ export interface TrafficTable extends TrafficSumColumns {
 }
 
 /** An account's requests in a span of time; their models are in hourly_totals. */
-export interface AccountTrafficTable extends TrafficSumColumns {
+interface AccountTrafficTable extends TrafficSumColumns {
   span_ms: number
   slot_ms: number
   account_id: string

@@ -9,7 +9,7 @@ import type {
 import { api, type Query } from '../api.ts'
 import { resourceKey, useResource } from '../use-resource.ts'
 
-export type { ExportFormat, ExportJob, ExportKind }
+export type { ExportJob, ExportKind }
 
 export const isUnfinished = ({ state }: ExportJob): boolean =>
   state === 'waiting' || state === 'running'

@@ -94,7 +94,6 @@ export const importRequest = z
   .meta({ id: 'ChannelImportRequest' })
 
 export type Channel = z.infer<typeof channel>
-export type Circuit = z.infer<typeof circuit>
 export type ChannelTest = z.infer<typeof channelTest>
 export type ChannelDiscovery = z.infer<typeof channelDiscovery>
 export type PlannedChannel = z.infer<typeof plannedChannel>

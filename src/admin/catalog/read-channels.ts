@@ -18,7 +18,7 @@ const imported = z.strictObject({ ...rest, keys: keys.optional() })
 export type ImportedChannel = z.infer<typeof imported>
 const importedFile = z.strictObject({ channels: z.array(imported).min(1).max(maxChannels) })
 
-export type ChannelList = { channels: ImportedChannel[] } | { problem: string }
+type ChannelList = { channels: ImportedChannel[] } | { problem: string }
 
 /** `channels:` and a list as in gateway.yaml, or the list alone. */
 export function readChannels(text: string): ChannelList {

@@ -12,9 +12,9 @@ const concurrency = Math.max(1, Math.min(2, availableParallelism() - 1))
 const semaphore = new FairSemaphore({ concurrency, queue: 32, queuePerKey: 8 })
 
 /** Of people who are signed in, or who have a set-up code: not held up by those who guess. */
-export const staffKey = 'staff'
+const staffKey = 'staff'
 
-export const passwordsBusy: Refusal = refuse(
+const passwordsBusy: Refusal = refuse(
   'rate_limit_exceeded',
   'many passwords are being checked; try again in a moment',
   { retryAfterSeconds: 1 },

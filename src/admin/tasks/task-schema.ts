@@ -226,7 +226,6 @@ export type ListedTask = z.infer<typeof listedTask>
 export type Task = z.infer<typeof task>
 export type Step = z.infer<typeof step>
 export type CallbackAttempt = z.infer<typeof attempt>
-export type Callback = z.infer<typeof callback>
 export type TaskSummary = z.infer<typeof taskSummary>
 export type TaskSlot = z.infer<typeof slot>
 export type TaskDurations = z.infer<typeof durations>

@@ -20,7 +20,7 @@ import type { SigningKeys } from '../proof/signing-keys.ts'
 const linesAtOnce = 1_000
 
 /** Number of lines, and the range of their receipt numbers. */
-export interface LineRange {
+interface LineRange {
   lines: number
   afterNumber: number
   lastNumber: number

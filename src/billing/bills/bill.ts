@@ -21,7 +21,7 @@ export interface BillTotal {
   cache_write_tokens?: number
 }
 
-export interface BillMovement {
+interface BillMovement {
   id: string
   at: string
   kind: 'credit' | 'adjust'
@@ -57,7 +57,7 @@ export interface BillOf {
 }
 
 /** Credits and adjustments listed on a bill. */
-export const maxMovements = 1_000
+const maxMovements = 1_000
 
 export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
   const { accountId, account, month, currency } = of
@@ -116,7 +116,7 @@ export function figuresOf(openingNanos: bigint, sums: readonly MoneySum[]): Figu
  * An account's balance at the start of a month: the closing balance of the last closed month before
  * it, plus movements since. Reading a closed month verifies its closing balance.
  */
-export async function balanceBefore(db: Tx, accountId: string, month: string): Promise<bigint> {
+async function balanceBefore(db: Tx, accountId: string, month: string): Promise<bigint> {
   return balanceFrom(db, accountId, month, await lastClosedBefore(db, accountId, month))
 }
 

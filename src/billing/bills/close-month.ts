@@ -17,7 +17,7 @@ import { type BillOf, makeBill, sumOf } from './bill.ts'
 import type { BillDeps, ClosedBill } from './read-bill.ts'
 
 /** Wait after the end of a month, for entries of its last moments and for clock differences. */
-export const closeGraceMs = 5 * 60_000
+const closeGraceMs = 5 * 60_000
 
 export interface ClosingDeps extends BillDeps {
   /** Writes receipts for all entries so far. */

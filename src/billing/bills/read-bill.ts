@@ -8,7 +8,7 @@ import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-mon
 import { type Bill, type BillOf, makeBill } from './bill.ts'
 
 /** Signs closed bills, and verifies its signatures. */
-export interface Signer {
+interface Signer {
   sign(text: string): { key: string; signature: string }
   knows(text: string, signed: { key: string; signature: string }): boolean
 }
@@ -29,7 +29,7 @@ export interface ClosedBill extends Bill {
 }
 
 /** A figure of the closed bill, and its value in the ledger now. */
-export interface Difference {
+interface Difference {
   what: string
   closed: string
   ledger: string
@@ -40,7 +40,7 @@ export type ShownBill =
   | (ClosedBill & { differences: Difference[]; proof: BillProof })
 
 /** The signature covers the closed bill's JSON text without differences and proof. */
-export interface BillProof {
+interface BillProof {
   key: string
   signature: string
 }

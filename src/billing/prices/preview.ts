@@ -13,7 +13,7 @@ export interface Draft {
   terms: PriceTerms
 }
 
-export interface PreviewRow {
+interface PreviewRow {
   accountId: string
   model: string
   unit: string
@@ -31,9 +31,9 @@ export interface PreviewRow {
   not_comparable?: string
 }
 
-export type PreviewTotal = Omit<PreviewRow, 'accountId' | 'model' | 'unit' | 'quantity'>
+type PreviewTotal = Omit<PreviewRow, 'accountId' | 'model' | 'unit' | 'quantity'>
 
-export interface Preview {
+interface Preview {
   rows: PreviewRow[]
   /** Of everything that can be compared. */
   total: PreviewTotal

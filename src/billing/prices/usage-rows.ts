@@ -52,7 +52,7 @@ const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
   account: ({ accountId }) => accountId!,
 }
 
-export interface UsageQuestion {
+interface UsageQuestion {
   /** Absent: all accounts. */
   accountId?: string | undefined
   /** Whole hours, both. */
@@ -63,7 +63,7 @@ export interface UsageQuestion {
   tokenId?: string | undefined
 }
 
-export interface Usage {
+interface Usage {
   /** Of all rows together. */
   total: UsageRow
   rows: UsageRow[]

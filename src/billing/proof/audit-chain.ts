@@ -9,10 +9,10 @@ import type { Mismatch } from '../../store/proof/audit.ts'
 import type { ReceiptRow, SealRow } from '../../store/proof/audit-chain.ts'
 import { sealEvery } from '../../store/proof/seals.ts'
 
-export type Wrong = Mismatch & { number?: number }
+type Wrong = Mismatch & { number?: number }
 
 /** Position of a chain. */
-export interface ChainEnd {
+interface ChainEnd {
   number: number
   balanceNanos: bigint
   hash: string

@@ -20,7 +20,7 @@ export interface ChargeDeps {
   logHorizonMs: number
 }
 
-export interface WrongCharge {
+interface WrongCharge {
   check: CheckName
   problem: string
 }

@@ -42,7 +42,7 @@ export interface RecentAudit {
   isBehind: boolean
 }
 
-export interface RecentOptions extends AuditOptions {
+interface RecentOptions extends AuditOptions {
   /** Awaited between pages, so that other work can proceed. */
   pause?: () => Promise<void>
 }

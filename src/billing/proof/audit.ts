@@ -38,7 +38,7 @@ export interface AuditOptions {
   nowMs?: number | undefined
 }
 
-export interface AuditResult {
+interface AuditResult {
   ok: boolean
   accounts: number
   entries: number

@@ -22,7 +22,7 @@ export interface ReceiptWriterLimits {
   retryMs: number
 }
 
-export const receiptWriterLimits: ReceiptWriterLimits = {
+const receiptWriterLimits: ReceiptWriterLimits = {
   chunkEntries: 512,
   quietMs: 1_000,
   behindEntries: 20_000,

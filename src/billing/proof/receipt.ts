@@ -20,7 +20,7 @@ export interface BrokenChain {
   problem: string
 }
 
-export interface CheckedReceipt {
+interface CheckedReceipt {
   line: BillLine
   /** Number of the seal that covers it. */
   sealedBy?: number
@@ -65,7 +65,7 @@ export const signatureOf = ({ signer }: SigningKeys, { entry, number, hash }: St
   signer.sign(sealText(entry.accountId, number, hash))
 
 /** Empty before the first. */
-export async function previousHash(db: Tx, accountId: string, number: number): Promise<string> {
+async function previousHash(db: Tx, accountId: string, number: number): Promise<string> {
   if (number === 1) return ''
   return (await findHashes(db, accountId, [number - 1])).get(number - 1) ?? ''
 }

@@ -204,7 +204,7 @@ export async function clearLines(store: Store, id: string): Promise<void> {
 }
 
 /** Deletes what imports interrupted before this moment have left behind. */
-export async function clearUnfinished(store: Store, beforeMs: number): Promise<void> {
+async function clearUnfinished(store: Store, beforeMs: number): Promise<void> {
   const beforeId = `stm_${Math.max(0, beforeMs).toString(16).padStart(12, '0')}`
   for (const id of await unfinishedBefore(store.read, beforeId)) await clearLines(store, id)
 }

@@ -29,7 +29,7 @@ export interface Reconciling {
   keepOn?: () => void
 }
 
-export const workPerPage = 2_000
+const workPerPage = 2_000
 const dayMs = 24 * 3_600_000
 const idsAtOnce = 500
 

@@ -3,7 +3,7 @@
 import type { StatementLine } from '../../store/ledger/statements.ts'
 
 export const statementFields = ['id', 'at', 'model', 'quantity', 'amount'] as const
-export type StatementField = (typeof statementFields)[number]
+type StatementField = (typeof statementFields)[number]
 
 /** Header by field; a quantity may sum several columns, as in `input_tokens+output_tokens`. */
 export type ColumnMap = Partial<Record<StatementField, string>>
@@ -90,7 +90,7 @@ function guess(names: readonly string[], field: StatementField): number[] | stri
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[\s_\-./()（）]/g, '')
 
-export interface ReadLine extends Omit<StatementLine, 'number'> {
+interface ReadLine extends Omit<StatementLine, 'number'> {
   /** Decimal places of its amount. */
   decimals: number
 }

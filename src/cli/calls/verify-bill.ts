@@ -146,7 +146,7 @@ export class BillCheck {
 }
 
 /** It has no line above to be compared with. */
-export function problemOfFirst({ number, previous, entry, balanceNanos }: BillLine) {
+function problemOfFirst({ number, previous, entry, balanceNanos }: BillLine) {
   if (number > 1)
     return previous === '' ? 'the hash of the receipt before it is missing' : undefined
   if (previous !== '') return 'it is the first receipt and names one before it'

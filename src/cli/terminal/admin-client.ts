@@ -7,7 +7,7 @@ import { exitCodes, misuse, Stop } from './stop.ts'
 /** A recomputation of every balance is the slowest call there is. */
 const adminTimeoutMs = 300_000
 
-export interface Ask {
+interface Ask {
   query?: Readonly<Record<string, string | number | undefined>>
   /** Sent as JSON; a blob is sent as it is, with its type. */
   body?: unknown

@@ -3,7 +3,7 @@
 import type { Admin } from './admin-client.ts'
 import type { Line } from './line.ts'
 
-export interface Flag {
+interface Flag {
   summary: string
   /** Placeholder of the value in help; a flag without one is a switch. */
   value?: string

@@ -6,7 +6,7 @@ import { Line, type Values } from './line.ts'
 import { nearest } from './nearest.ts'
 import { misuse } from './stop.ts'
 
-export type Parsed =
+type Parsed =
   | { kind: 'help'; words: readonly string[] }
   | { kind: 'run'; command: Command; line: Line }
 

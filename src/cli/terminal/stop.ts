@@ -2,7 +2,7 @@
 
 /** 69 is EX_UNAVAILABLE of sysexits.h. */
 export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 69 } as const
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** Ends the command with one sentence on stderr. Thrown anywhere, caught once, in main. */
 export class Stop extends Error {

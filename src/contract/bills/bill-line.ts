@@ -30,7 +30,7 @@ export const billColumns = [
   'bill_signature',
 ] as const
 
-export type BillColumn = (typeof billColumns)[number]
+type BillColumn = (typeof billColumns)[number]
 
 export interface BillLine extends ReceiptLine {
   currency: string

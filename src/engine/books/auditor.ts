@@ -14,7 +14,7 @@ import { getMeta, setMeta } from '../../store/sql/meta.ts'
 import type { Engine } from '../engine.ts'
 import { auditOptions, sentenceOf, suspendAccounts } from './suspended-accounts.ts'
 
-export interface AuditorLimits {
+interface AuditorLimits {
   everyMs: number
   /** A problem is checked again after this, before the account is suspended. */
   secondPollMs: number
@@ -22,7 +22,7 @@ export interface AuditorLimits {
   pauseMs: number
 }
 
-export const auditorLimits: AuditorLimits = { everyMs: 60_000, secondPollMs: 1_000, pauseMs: 10 }
+const auditorLimits: AuditorLimits = { everyMs: 60_000, secondPollMs: 1_000, pauseMs: 10 }
 
 const marksKey = 'audit_marks'
 

@@ -47,7 +47,7 @@ export function addFailedLoss(
 const callerLeft: LossReason = 'caller_left'
 const failedAfterCost: LossReason = 'failed_after_cost'
 
-export interface TaskCost {
+interface TaskCost {
   /** As the upstream reported it; the requested amount counts where it did not. */
   usage?: TaskUsage
   /** For a task with another id upstream. */

@@ -35,7 +35,7 @@ export async function loadSharedSecret(
   return untilMs <= nowMs ? undefined : { secret: seal.decrypt(sealed, sharedPlace), untilMs }
 }
 
-export interface CallbackSecrets {
+interface CallbackSecrets {
   source: 'account' | 'file'
   /** The one in force. */
   secret: string

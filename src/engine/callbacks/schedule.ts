@@ -19,7 +19,7 @@ export const waitsMs: readonly number[] = [
   24 * hourMs,
 ]
 /** Jitter in each direction. */
-export const jitter = 0.1
+const jitter = 0.1
 
 /** The maximum of these waits, by number of attempts. */
 export const maxWaitsMs: readonly number[] = waitsMs.map((ms) => ms * (1 + jitter))

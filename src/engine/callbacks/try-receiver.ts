@@ -8,7 +8,7 @@ import type { Engine } from '../engine.ts'
 import { signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
 
-export interface ReceiverTrial {
+interface ReceiverTrial {
   /** It answered with 2xx. */
   ok: boolean
   took_ms: number

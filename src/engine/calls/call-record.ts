@@ -14,7 +14,7 @@ import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
 
 /** The part of a request that its row needs. */
-export interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
+interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
   token: Pick<CallContext['token'], 'id' | 'accountId'>
 }
 

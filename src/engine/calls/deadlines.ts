@@ -1,14 +1,14 @@
 // Time limits of upstream work. One coarse sweep covers all calls in flight, because a timer per
 // call and per chunk would cost more than the work it guards.
 
-export interface DeadlineLimits {
+interface DeadlineLimits {
   readonly firstByteMs: number
   readonly idleMs: number
   readonly totalMs: number
 }
 
 /** What is stopped when time is up. */
-export interface Stoppable {
+interface Stoppable {
   cancel(): void
 }
 

@@ -13,7 +13,7 @@ const marked = /^[\w.:-]+_gw[0-9a-f]{44}$/
 const maxIdLength = 512
 
 /** The channel and key that hold an object. */
-export interface Home {
+interface Home {
   channel: Channel
   key: string
 }

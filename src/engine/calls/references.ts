@@ -12,7 +12,7 @@ import type { Engine } from '../engine.ts'
 import { Tried } from '../routing/pick-route.ts'
 import { openId, placeOf } from './object-ids.ts'
 
-export interface Referred {
+interface Referred {
   /** With the upstream's own ids. */
   call: TextCall
   routes: readonly Route[]

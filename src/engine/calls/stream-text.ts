@@ -17,7 +17,7 @@ import { type SettledEnding, settleCall } from './settle-call.ts'
 /** A comment: event parsers skip it, and it keeps proxies from closing the connection. */
 const keepAlive = Buffer.from(': keep-alive\n\n')
 
-export type StreamReply = Extract<TextReply, { kind: 'stream' }>
+type StreamReply = Extract<TextReply, { kind: 'stream' }>
 
 export function streamOf(
   open: OpenCall,
@@ -99,10 +99,7 @@ export function streamOf(
 }
 
 /** The next bytes for the caller; undefined only once the watcher has an outcome. */
-export async function nextBytes(
-  open: OpenCall,
-  reply: StreamReply,
-): Promise<Uint8Array | undefined> {
+async function nextBytes(open: OpenCall, reply: StreamReply): Promise<Uint8Array | undefined> {
   const { answer, watcher } = reply
   while (watcher.outcome === undefined) {
     try {

@@ -14,7 +14,7 @@ import { isOfList, saysTheSame } from './declared-prices.ts'
 import { pricesOf } from './refresh.ts'
 
 /** `superseded`: it exists already, and a later version has replaced it. */
-export type Outcome = 'added' | 'unchanged' | 'superseded'
+type Outcome = 'added' | 'unchanged' | 'superseded'
 
 export interface ImportedPrice {
   line: number

@@ -165,7 +165,7 @@ function tagOf({ id, kind }: NamedFile, told: string | undefined): string | unde
 export const imageType = (told: string | undefined): string =>
   /^image\/(?:png|jpeg|webp)$/.exec(told ?? '')?.[0] ?? 'application/octet-stream'
 
-export interface Way {
+interface Way {
   rules: AddressRules
   credentials?: Readonly<Record<string, string>>
 }
@@ -183,7 +183,7 @@ export function wayTo(engine: Engine, task: Task, url: string): Way {
 }
 
 /** The sandbox runs on this machine; any other host must be public or allowed. */
-export function rulesFor(engine: Engine, task: Task): AddressRules {
+function rulesFor(engine: Engine, task: Task): AddressRules {
   const own = task.channelId === 'sandbox' ? ['127.0.0.1/32'] : []
   const allow = [...engine.egressAllow, ...own]
   const hosts = engine.declared.file.downloads?.hosts

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts'
 import type { State } from './circuit-breaker.ts'
 
 /** `good`, `probing` (the next call decides), `avoided`, `blocked` (gets no calls). */
-export type HealthWord = 'good' | 'probing' | 'avoided' | 'blocked'
+type HealthWord = 'good' | 'probing' | 'avoided' | 'blocked'
 
 export interface ChannelHealth {
   state: HealthWord

@@ -16,13 +16,13 @@ const keyRules: BreakerRules = {
   maxMs: 300_000,
 }
 
-export interface PickedKey {
+interface PickedKey {
   key: string
   state: State
 }
 
 /** A key with failures, and the kind of the last one. */
-export class KeyBreaker extends CircuitBreaker {
+class KeyBreaker extends CircuitBreaker {
   /** Throttled, as opposed to refused. */
   throttled = false
 

@@ -7,7 +7,7 @@ import { matches } from '../../lib/text/pattern.ts'
 import { cleaned } from '../calls/clean-error.ts'
 import type { Engine } from '../engine.ts'
 
-export interface Discovery {
+interface Discovery {
   ok: boolean
   latency_ms: number
   /** An upstream model, by its own name. */

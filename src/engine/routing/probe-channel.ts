@@ -11,7 +11,7 @@ import type { Engine } from '../engine.ts'
 import { channelStateOf } from './channel-state.ts'
 import { recordFailure, recordSuccess } from './learn.ts'
 
-export interface ChannelTest {
+interface ChannelTest {
   ok: boolean
   latency_ms: number
   model?: string

@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../engine.ts'
 import { type PickedRoute, pickRoute, type Tried } from './pick-route.ts'
 
-export interface PlaceFor<Taken> {
+interface PlaceFor<Taken> {
   accountId: string
   /** Aborted when the caller hangs up. */
   signal: AbortSignal

@@ -11,7 +11,7 @@ interface Waiter {
 }
 
 /** How many slots an account has at a channel; undefined when it gets no more. */
-export type PlacesOf = (accountId: string) => number | undefined
+type PlacesOf = (accountId: string) => number | undefined
 
 export class WaitingRoom {
   readonly #max: number

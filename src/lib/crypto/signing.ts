@@ -60,7 +60,7 @@ const keyBytes = 32
 const signatureBytes = 64
 
 /** Accepts only the canonical spelling of these bytes. */
-export const isBase64url = (text: string, bytes: number): boolean => {
+const isBase64url = (text: string, bytes: number): boolean => {
   const decoded = Buffer.from(text, 'base64url')
   return decoded.length === bytes && decoded.toString('base64url') === text
 }

@@ -42,7 +42,7 @@ export interface HttpClient {
   close(): void
 }
 
-export interface HttpClientOptions {
+interface HttpClientOptions {
   maxIdlePerOrigin?: number
   idleMs?: number
   maxHeaderBytes?: number

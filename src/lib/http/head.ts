@@ -11,7 +11,7 @@ const CLOSE_TOKEN = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 const TIMEOUT_PARAMETER = /(?:^|[,; \t])timeout[ \t]*=[ \t]*"?(\d{1,9})/i
 
 /** A body of `chunked` or `untilClose` has no known length. */
-export type Framing = number | 'chunked' | 'untilClose'
+type Framing = number | 'chunked' | 'untilClose'
 
 export class HttpHead {
   readonly status: number

@@ -1,7 +1,7 @@
 // JSON from untrusted sources. Rejects deep nesting before parsing and prototype keys after; on
 // success the caller gets both the text and the value, so nothing has to be serialised again.
 
-export type JsonResult = { value: unknown } | { problem: string }
+type JsonResult = { value: unknown } | { problem: string }
 
 export function parseJson(text: string, maxDepth: number): JsonResult {
   if (tooDeep(text, maxDepth)) return { problem: `JSON is nested deeper than ${maxDepth} levels` }

@@ -3,7 +3,7 @@
 import { type LongString, longString } from './long-strings.ts'
 import { endOfString } from './parse.ts'
 
-export interface ScanLimits {
+interface ScanLimits {
   depth: number
   /** Absent: the text is so short that no content makes it expensive. */
   work?: WorkLimits

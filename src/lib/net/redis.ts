@@ -7,7 +7,7 @@ import { RedisClient } from 'bun'
 /** Instead of a reply: the server is away, too slow, or refuses the command. */
 export const redisAway: unique symbol = Symbol('redis is away')
 
-export interface Script {
+interface Script {
   readonly text: string
   readonly sha: string
 }

@@ -8,7 +8,7 @@ const newKeyBytes = 32
 const minBytes = 24
 const maxBytes = 64
 
-export interface Notice {
+interface Notice {
   /** The same for every attempt, so that a receiver can detect repeats. */
   id: string
   atMs: number

@@ -9,7 +9,7 @@ import { withoutStack } from './stack.ts'
 
 export { takeRequestId } from './request-id.ts'
 
-export interface CleanContext {
+interface CleanContext {
   /** The caller's request as received: its own addresses stay readable, secrets never do. */
   readonly keep?: string
   /** Whole words to replace, such as an upstream's model name. */

@@ -28,7 +28,7 @@ export interface Kept {
   restore(text: string): string
 }
 
-export type IsOwn = Kept['isOwn']
+type IsOwn = Kept['isOwn']
 
 /** Results are cached: every round of redaction checks the same matches. */
 export function createOwn(sent: string): IsOwn {

@@ -2,7 +2,7 @@
 // configured secrets begin and end; masks of other keys are matched by shape.
 import { lower, type Range } from './view.ts'
 
-export interface EndIndex {
+interface EndIndex {
   readonly heads: ReadonlySet<string>
   readonly tails: ReadonlySet<string>
 }

@@ -3,7 +3,7 @@
 
 import { withoutTrailing } from './view.ts'
 
-export type IsOwn = (match: string) => boolean
+type IsOwn = (match: string) => boolean
 
 /** An ordinary word: letters of one case, optionally capitalised. */
 const ordinary = /^(?:[A-Za-z]?[a-z]{0,18}|[A-Z]{1,19})$/

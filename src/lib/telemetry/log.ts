@@ -1,8 +1,8 @@
 // Structured logs: one JSON object per line on stderr, a readable line on a terminal. Field names
 // come from one list, others are dropped; bodies and headers never come here.
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+type LogLevel = (typeof logLevels)[number]
 
 /** All fields of a line besides its time, level and message. */
 export const logFields = [
@@ -41,7 +41,7 @@ export const logFields = [
   'lived_ms',
   'whole_from',
 ] as const
-export type LogField = (typeof logFields)[number]
+type LogField = (typeof logFields)[number]
 export type LogFields = Readonly<Partial<Record<LogField, unknown>>>
 
 export interface Log {

@@ -1,7 +1,7 @@
 // Sends finished spans to a collector as OTLP over HTTP, in JSON and in batches. Spans that cannot
 // be sent are dropped and counted; no caller waits. Knows neither requests nor what the spans mean.
 
-export type SpanValue = string | number | boolean
+type SpanValue = string | number | boolean
 
 export interface Span {
   traceId: string
@@ -16,7 +16,7 @@ export interface Span {
   error?: string
 }
 
-export interface ExporterSettings {
+interface ExporterSettings {
   url: string
   headers: Readonly<Record<string, string>>
   timeoutMs: number
@@ -32,7 +32,7 @@ interface ExporterOptions extends ExporterSettings {
   limits?: Partial<typeof exporterLimits>
 }
 
-export const exporterLimits = {
+const exporterLimits = {
   /** Maximum waiting spans; more are dropped. */
   queue: 2_048,
   /** Spans of one request. */

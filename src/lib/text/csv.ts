@@ -28,7 +28,7 @@ export interface CsvRow {
 }
 
 /** What is malformed, and where. */
-export interface CsvProblem {
+interface CsvProblem {
   line: number
   problem: string
 }

@@ -9,7 +9,7 @@ import { newestKnown } from '../../store/migrations/index.ts'
 import { getMeta } from '../../store/sql/meta.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
-export interface InspectedDatabase {
+interface InspectedDatabase {
   findings: readonly Finding[]
   /** Reachable, with the schema that this gateway knows. */
   usable?: Inspection

@@ -1,6 +1,6 @@
 // The doctor's findings: one row per check, and how rows are printed.
 
-export type State = 'ok' | 'warning' | 'problem' | 'left out'
+type State = 'ok' | 'warning' | 'problem' | 'left out'
 
 export interface Finding {
   /** What was checked, in a word or two. */

@@ -12,7 +12,7 @@ const maxAtOnce = 8
 const maxKeys = 20
 const dayMs = 86_400_000
 
-export interface Reached {
+interface Reached {
   findings: readonly Finding[]
   clocks: readonly ClockReading[]
 }

@@ -8,7 +8,7 @@ import type { Json } from '../tasks/listen.ts'
 import { inlineBytes } from '../tasks/pictures.ts'
 import type { Problem } from '../tasks/style.ts'
 
-export type Path = 'generations' | 'omni-image'
+type Path = 'generations' | 'omni-image'
 
 /** Models on the other path. The name must decide the path: a task has nothing else. */
 const omniName = /(?:^|-)(?:omni|image-o1)(?:-|$)/

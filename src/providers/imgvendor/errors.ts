@@ -31,7 +31,7 @@ function all(meaning: Meaning, ...codes: number[]): [number, Meaning][] {
 }
 
 /** Undefined when it has none. */
-export function codeOf(body: Json | undefined): number | undefined {
+function codeOf(body: Json | undefined): number | undefined {
   const code = body?.['code']
   if (typeof code === 'string' && /^\d{1,6}$/.test(code)) return Number(code)
   return typeof code === 'number' ? code : undefined

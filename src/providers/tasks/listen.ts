@@ -23,7 +23,7 @@ export interface Reply {
 }
 
 /** No response began. */
-export interface NoReply {
+interface NoReply {
   cause: unknown
 }
 

@@ -30,7 +30,7 @@ export interface Problem {
   problem: string
 }
 
-export type Call = ReturnType<HttpPort['post']>
+type Call = ReturnType<HttpPort['post']>
 
 /** Requests a page: returns its body, or why there is none. */
 export type AskPage = (

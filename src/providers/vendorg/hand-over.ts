@@ -12,14 +12,14 @@ interface Image {
   mimeType: string
 }
 
-export interface Instance {
+interface Instance {
   prompt: string
   image?: Image
   lastFrame?: Image
   referenceImages?: { image: Image; referenceType: 'asset' }[]
 }
 
-export interface Body {
+interface Body {
   instances: [Instance]
   parameters: {
     durationSeconds: number

@@ -31,7 +31,7 @@ interface Input {
 }
 
 /** Whether the status of a finished task matches the request exactly. */
-export type Likeness<Request> = (body: Json, request: Request, upstream: TaskUpstream) => boolean
+type Likeness<Request> = (body: Json, request: Request, upstream: TaskUpstream) => boolean
 
 export async function findTask<Request extends Input>(
   lost: LostCreate<Request>,

@@ -90,14 +90,14 @@ export function takesVideo(plainModel: string): boolean {
   return first.video !== undefined || later.video !== undefined
 }
 
-export interface Input {
+interface Input {
   prompt?: string
   negative_prompt?: string
   img_url?: string
   media?: { type: Role; url: string }[]
 }
 
-export interface Parameters {
+interface Parameters {
   resolution: string
   duration?: number
   ratio?: string

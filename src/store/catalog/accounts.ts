@@ -69,7 +69,7 @@ export async function accountNames(db: Kysely<Schema>): Promise<Map<string, stri
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-export type Balance = Pick<Account, 'id' | 'balanceNanos' | 'heldNanos'>
+type Balance = Pick<Account, 'id' | 'balanceNanos' | 'heldNanos'>
 
 /** Balances of all accounts, for the in-memory copy. */
 export async function listBalances(db: Kysely<Schema>): Promise<Balance[]> {

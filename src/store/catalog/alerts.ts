@@ -86,7 +86,7 @@ export async function findAlert(db: Kysely<Schema>, id: string): Promise<Alert |
   return row && shape(row)
 }
 
-export interface AlertFilter extends PageQuery {
+interface AlertFilter extends PageQuery {
   kind?: string | undefined
   /** Include resolved alerts. */
   all?: boolean

@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { numberCursor, type Page, type PageQuery, pageOf } from '../sql/cursor.ts'
 
-export interface AuditRow {
+interface AuditRow {
   atMs: number
   actor: string
   action: string

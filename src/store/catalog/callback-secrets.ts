@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 
-export interface SecretRotation {
+interface SecretRotation {
   generation: number
   /** Absent: never. */
   rotatedAtMs?: number

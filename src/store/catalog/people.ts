@@ -83,7 +83,7 @@ export async function findPassword(
   return row === undefined ? undefined : { person: shape(row), password: row.password }
 }
 
-export interface Session {
+interface Session {
   hash: string
   personId: string
   createdAtMs: number
@@ -157,7 +157,7 @@ export async function forgetFailures(tx: Kysely<Schema>, beforeMs: number): Prom
   await tx.deleteFrom('failed_sign_ins').where('last_at_ms', '<', beforeMs).execute()
 }
 
-export interface Failures {
+interface Failures {
   failures: number
   lastAtMs: number
 }

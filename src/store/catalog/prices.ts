@@ -65,7 +65,7 @@ export async function loadPrices(db: Kysely<Schema>): Promise<Price[]> {
   return rows.map(shape)
 }
 
-export interface PriceFilter extends PageQuery {
+interface PriceFilter extends PageQuery {
   model?: string | undefined
   /** Versions of this account's own list only. */
   accountId?: string | undefined

@@ -97,7 +97,7 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
 export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 
 /** Outcome of one account's records in one batch: stored together or not at all. */
-export interface Fate {
+interface Fate {
   /** The batch writer has set them aside and settles them later. */
   isAside: boolean
   readonly done: Promise<void>

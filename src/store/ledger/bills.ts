@@ -12,7 +12,7 @@ export interface Stretch {
   untilMs: number
 }
 
-export interface Movement {
+interface Movement {
   id: number
   atMs: number
   kind: 'credit' | 'adjust'

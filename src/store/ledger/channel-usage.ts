@@ -25,7 +25,7 @@ export type WorkLoss = Pick<
   'atMs' | 'reason' | 'model' | 'upstreamId' | 'quantity' | 'amountNanos'
 >
 
-export interface UsageOptions {
+interface UsageOptions {
   channel: string
   fromMs: number
   untilMs: number

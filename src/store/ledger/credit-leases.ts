@@ -8,7 +8,7 @@ import type { Schema } from '../schema.ts'
 import { freeCallbacks } from '../tasks/callbacks.ts'
 import { freeLeases } from '../tasks/leases.ts'
 
-export interface CreditLeaseOf {
+interface CreditLeaseOf {
   accountId: string
   gatewayId: string
 }

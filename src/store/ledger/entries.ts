@@ -125,7 +125,7 @@ export async function findEntry(
   return (await findEntries(db, ref)).find((entry) => entry.kind === kind)
 }
 
-export interface EntrySum {
+interface EntrySum {
   accountId: string
   entries: number
   /** Without holds and releases. */

@@ -31,7 +31,7 @@ export const logIndexerLimits = {
 
 const pauseBetweenMs = 20
 
-export interface LogIndexerAccess {
+interface LogIndexerAccess {
   dialect: Dialect
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T>
   /** Writes the next segment if it is complete up to that row; true when there was one. */

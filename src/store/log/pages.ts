@@ -12,16 +12,16 @@ import {
 } from './search.ts'
 import { firstSeqOf, indexedSeq, type LogField, lastSeqOf, segmentOf } from './segments.ts'
 
-export type LogRowFull = Selectable<Schema['requests']>
+type LogRowFull = Selectable<Schema['requests']>
 
-export interface LogWalk {
+interface LogWalk {
   filter: LogFilter
   limit: number
   /** Only rows below this number. */
   before: number
 }
 
-export interface LogPage {
+interface LogPage {
   rows: LogRowFull[]
   /** Cursor of the next page; absent at the end. */
   before?: number

@@ -13,7 +13,7 @@ const firstMondayMs = 4 * dayMs
 /** A longer lock wait would delay the charges queued behind it. */
 const lockTimeout = '500ms'
 
-export interface Partition {
+interface Partition {
   name: string
   /** Absent where it has no lower bound. */
   fromId?: string

@@ -14,7 +14,7 @@ import { logHorizonKey, logHorizonMs } from './requests.ts'
 import { firstSeqOf, indexedSeq, lastSeqOf, segmentOf } from './segments.ts'
 import { dayMs, hourMs } from './traffic-sums.ts'
 
-export interface TrimOptions {
+interface TrimOptions {
   nowMs: number
   keepMs: number
   /** Checked between two steps. */

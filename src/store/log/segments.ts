@@ -20,7 +20,7 @@ export const indexedSeq = async (db: Kysely<Schema>): Promise<number> =>
   Number((await getMeta(db, watermarkKey)) ?? '0')
 
 /** Fields by which a list can be filtered. */
-export const logFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
+const logFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
 export type LogField = (typeof logFields)[number]
 
 /** PostgreSQL limits the key length; readers compare the rows as well. */
@@ -38,7 +38,7 @@ const valuesOf: Readonly<Record<LogField, (group: LogGroup) => string>> = {
   error_code: ({ errorCode }) => errorCode,
 }
 
-export interface GatheredSegment {
+interface GatheredSegment {
   segment: number
   rows: number
   fromId: string

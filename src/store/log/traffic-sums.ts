@@ -16,7 +16,7 @@ export const tookColumns = Array.from({ length: tookClasses }, (_, i) => `took_$
 const maxModelLength = 128
 
 /** Dimensions of the overall traffic. */
-export interface TrafficKey {
+interface TrafficKey {
   slotMs: number
   model: string
   channel: string
@@ -26,7 +26,7 @@ export interface TrafficKey {
 }
 
 /** Dimensions of per-account traffic; slots are hours. */
-export interface AccountTrafficKey {
+interface AccountTrafficKey {
   slotMs: number
   accountId: string
   status: number

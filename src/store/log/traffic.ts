@@ -40,7 +40,7 @@ export interface TrafficSum extends TrafficSums {
   values: (string | number)[]
 }
 
-export interface Traffic {
+interface Traffic {
   sums: TrafficSum[]
   /** The requested range, rounded. */
   fromMs: number

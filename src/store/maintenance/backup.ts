@@ -136,7 +136,7 @@ function freed(row: Row): Row {
   return row
 }
 
-export interface BackupHead {
+interface BackupHead {
   schema: number
   madeAt: string
 }

@@ -31,7 +31,7 @@ export interface ExportJob {
   expiresAtMs: number
 }
 
-export type NewExport = Pick<
+type NewExport = Pick<
   ExportJob,
   'id' | 'createdAtMs' | 'actor' | 'kind' | 'format' | 'filters' | 'expiresAtMs'
 > & { personId?: string | undefined; accountId?: string | undefined }
@@ -106,7 +106,7 @@ export async function weighExports(
 /** Maximum lease: one that ends later was taken before the clock was set back. */
 const maxLeaseMs = 300_000
 
-export interface Claim {
+interface Claim {
   owner: string
   nowMs: number
   untilMs: number

@@ -42,7 +42,7 @@ export const migrations: readonly Migration[] = [
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
 
-export interface Target {
+interface Target {
   dialect: Dialect
   /** Display name of the file or database. */
   name: string

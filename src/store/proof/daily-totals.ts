@@ -19,7 +19,7 @@ const keptBy = new WeakMap<Kysely<Schema>, Kept>()
 
 export type DaysQuery = Omit<MoneyQuery, 'models'>
 
-export interface DailyTotal {
+interface DailyTotal {
   /** By UTC. */
   atMs: number
   sums: readonly MoneySum[]

@@ -209,7 +209,7 @@ export const fromPending = (floor: number): RawBuilder<unknown> =>
   sql`FROM entries e ${sql.raw(joinCharged)} WHERE ${isPending(floor)}`
 
 /** What an entry adds to the hourly totals when it gets its receipt. */
-export interface HourShare {
+interface HourShare {
   at_ms: number
   account_id: string
   kind: EntryKind
@@ -228,7 +228,7 @@ export interface HourShare {
 }
 
 /** Sum of the entries of one hour with equal dimensions. */
-export type Hour = Record<(typeof wholeNumbers)[number] | 'quantity', number> & {
+type Hour = Record<(typeof wholeNumbers)[number] | 'quantity', number> & {
   key: readonly (string | number)[]
   amount_nanos: bigint
 }

@@ -26,7 +26,7 @@ const lineOf = (row: Row): StoredReceipt => ({
   hash: row.hash,
 })
 
-export interface LineQuery {
+interface LineQuery {
   accountId: string
   fromMs: number
   untilMs: number

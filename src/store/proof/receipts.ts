@@ -21,7 +21,7 @@ import {
 } from './hourly-totals.ts'
 import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
 
-export interface ReceiptChunk {
+interface ReceiptChunk {
   dialect: Dialect
   /** Maximum number of entries; bounds how long the SQLite writer is blocked. */
   limit: number

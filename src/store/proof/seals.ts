@@ -70,10 +70,7 @@ async function describe(
   return rows[0]!
 }
 
-export async function findLastSeal(
-  db: Kysely<Schema>,
-  accountId: string,
-): Promise<SealRow | undefined> {
+async function findLastSeal(db: Kysely<Schema>, accountId: string): Promise<SealRow | undefined> {
   return db
     .selectFrom('seals')
     .selectAll()

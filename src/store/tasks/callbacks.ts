@@ -58,7 +58,7 @@ export async function insertCallback(
     .execute()
 }
 
-export interface CallbackInput {
+interface CallbackInput {
   owner: string
   /** Selects what is due by now. */
   nowMs: number

@@ -191,7 +191,7 @@ async function lease(
     .map((row) => ({ task: shape(row), fence: row.fence }))
 }
 
-export interface HeldLease {
+interface HeldLease {
   id: string
   fence: number
 }

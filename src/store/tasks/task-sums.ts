@@ -5,8 +5,7 @@ import type { TaskState } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
 import type { TaskFilter } from './tasks.ts'
 
-export interface SumQuery
-  extends Pick<TaskFilter, 'accountId' | 'model' | 'channel' | 'interface'> {
+interface SumQuery extends Pick<TaskFilter, 'accountId' | 'model' | 'channel' | 'interface'> {
   fromMs: number
   slotMs: number
 }

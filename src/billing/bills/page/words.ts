@@ -58,7 +58,7 @@ const en = {
   signature: 'Signature',
 }
 
-export type PageWord = keyof typeof en
+type PageWord = keyof typeof en
 export type PageWords = Readonly<Record<PageWord, string>>
 
 const zh: PageWords = {
@@ -117,9 +117,6 @@ const zh: PageWords = {
 
 export const pageLanguages = { en, zh } as const
 export type PageLanguage = keyof typeof pageLanguages
-
-export const isPageLanguage = (text: string): text is PageLanguage =>
-  Object.hasOwn(pageLanguages, text)
 
 /** 'Closed on {date}', { date: … } -> the sentence. */
 export const filled = (words: string, values: Readonly<Record<string, string>>): string =>

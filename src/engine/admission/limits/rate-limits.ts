@@ -39,7 +39,7 @@ export interface RateLimits {
   close(): void
 }
 
-export interface RateLimitsOptions {
+interface RateLimitsOptions {
   redisUrl?: string
   nowMs: () => number
   log: Log

@@ -19,7 +19,7 @@ export interface SharedTimes extends RedisTimes {
   aliveMs: number
 }
 
-export interface SharedOptions {
+interface SharedOptions {
   redisUrl: string
   nowMs: () => number
   log: Log
@@ -27,7 +27,7 @@ export interface SharedOptions {
   times: SharedTimes
 }
 
-export interface SharedUsage extends TokenStanding {
+interface SharedUsage extends TokenStanding {
   admitted: boolean
   minute: number
 }

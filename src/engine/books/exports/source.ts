@@ -3,11 +3,8 @@
 import type { Refusal } from '../../../contract/errors.ts'
 import type { Engine } from '../../engine.ts'
 
-export const exportKinds = ['requests', 'tasks', 'ledger', 'bill_lines', 'audit_log'] as const
+const exportKinds = ['requests', 'tasks', 'ledger', 'bill_lines', 'audit_log'] as const
 export type ExportKind = (typeof exportKinds)[number]
-
-export const exportFormats = ['csv', 'jsonl'] as const
-export type ExportFormat = (typeof exportFormats)[number]
 
 export type ExportFilters = Readonly<Record<string, string>>
 
@@ -28,7 +25,7 @@ export interface ExportSource {
 }
 
 /** A refusal says what is wrong with the filters. */
-export type OpenSource = (
+type OpenSource = (
   engine: Engine,
   filters: ExportFilters,
   reader: ExportReader,

@@ -30,7 +30,7 @@ import { keepBytes } from '../copy-media.ts'
 import { keptParts } from '../kept-media.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
-export type ImageInput = Extract<TaskInput, { kind: 'image' }> & {
+type ImageInput = Extract<TaskInput, { kind: 'image' }> & {
   /** Whether the caller wants the bytes, not a URL. */
   wantsBytes: boolean
 }

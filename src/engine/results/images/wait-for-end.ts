@@ -10,7 +10,7 @@ import type { Engine } from '../../engine.ts'
 import type { PollStep, TaskEnd } from '../../tasks/end-task.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../../tasks/task-upstream.ts'
 
-export interface Waiting {
+interface Waiting {
   /** Maximum wait. */
   forMs: number
   /** Aborted when no caller waits any more. */

@@ -37,7 +37,7 @@ export type TaskInput = (
   pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
 } & Pick<Task, 'externalId' | 'callbackUrl'>
 
-export interface Acceptance {
+interface Acceptance {
   /** Until then only the caller's connection waits for it. */
   waitedForMs?: number
 }

@@ -25,7 +25,7 @@ const idsAtOnce = 500
 const maxOthers = 100
 
 /** `none`: the upstream does not have it, or not with certainty. `unheard`: no reply. */
-export type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
+type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
 
 export async function findLost(engine: Engine, task: Task, fence: number): Promise<Search> {
   const found = await searchLost(engine, task)
@@ -39,7 +39,7 @@ export async function findLost(engine: Engine, task: Task, fence: number): Promi
 export const canAsk = (engine: Engine, task: Task): boolean =>
   task.upstreamId !== undefined || finderFor(engine, task) !== undefined
 
-export interface FoundTasks {
+interface FoundTasks {
   /** The first is the requested one; the others came from the same create. */
   upstreamIds: readonly string[]
   upstreamModel: string | undefined

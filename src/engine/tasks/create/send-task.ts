@@ -26,14 +26,14 @@ import { lostTrack } from './repeat-create.ts'
 type Finished = Extract<Started, { kind: 'finished' }>
 export type FinishedReport = Finished['report']
 
-export interface SendOptions {
+interface SendOptions {
   /** Handles a result that came with the reply. */
   finish: (task: Task, report: FinishedReport) => Promise<Task | Refusal>
   /** A caller waits for it: the poller skips it until the wait is over. */
   isWaitedFor: boolean
 }
 
-export interface Sent {
+interface Sent {
   /** As stored now. */
   result: Task | Refusal
   upstreamRequestId?: string

@@ -15,7 +15,7 @@ import type { Engine } from '../../engine.ts'
 import { maxWaits } from './task-timeouts.ts'
 
 /** With the poll interval, another gateway takes over the tasks of a dead one within 30 s. */
-export const leaseMs = 25_000
+const leaseMs = 25_000
 /** Held longer than this, a lease is renewed. */
 const renewAfterMs = 7_500
 /** How often to look for tasks that a clock set back has delayed. */

@@ -1,7 +1,7 @@
 // How late the poller is: the time from when a poll was due to when it began, over recent polls.
 // Pure; the caller supplies the times.
 
-export interface LagReading {
+interface LagReading {
   /** All polls so far. */
   polls: number
   p50Ms: number

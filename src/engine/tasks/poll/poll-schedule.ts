@@ -3,7 +3,7 @@
 // Knows no task, no clock and no upstream.
 
 /** Statistics of one model, by age in steps of a few per cent. */
-export interface Learned {
+interface Learned {
   /** How many ended at that age. */
   ended: Float64Array
   /** Total time that tasks of that age were observed. */

@@ -8,7 +8,7 @@ import { maxCheckMs } from './poll-schedule.ts'
 /** Maximum time for a create, and for a caller that waits. */
 export const maxWaitedMs = 180_000
 
-export interface TaskTimeouts {
+interface TaskTimeouts {
   /** Maximum time of a task. */
   lifetimeMs: number
   /** Maximum time of a create without a known outcome. */

@@ -7,7 +7,7 @@ import { healthOf } from '../../routing/channel-health.ts'
 import { familyOf, type MetricName, metrics } from './families.ts'
 import type { Counted, CountedOpen } from './open-counts.ts'
 
-export interface Scraped {
+interface Scraped {
   engine: Engine
   open: CountedOpen
   version: string

@@ -129,7 +129,7 @@ function byColumn(
 const storable = (cell: string): string =>
   cell.includes('\0') ? cell.replaceAll('\0', '\ufffd') : cell
 
-export interface Sending {
+interface Sending {
   /** Gateway whose credit leases pay the charges; absent, the balance pays them. */
   gatewayId: string | undefined
   /** By the database's clock. */

@@ -18,7 +18,7 @@ const maxUnexplained = 3
 /** With less time left than this, no attempt is made. */
 const minTryMs = 50
 
-export interface GroupCommitWriterOptions {
+interface GroupCommitWriterOptions {
   pool: pg.Pool
   gatewayId: string | undefined
   /** By the database's clock. */
@@ -39,7 +39,7 @@ export function limitsOf(sinceMs: number, nowMs: number) {
 export const hasTime = (sinceMs: number): boolean =>
   performance.now() - sinceMs < applyWithinMs - minTryMs
 
-export const outOfTime = (): Error => new Error('the database did not take it in time')
+const outOfTime = (): Error => new Error('the database did not take it in time')
 
 export class GroupCommitWriter {
   readonly #options: GroupCommitWriterOptions

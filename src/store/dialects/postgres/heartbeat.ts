@@ -11,7 +11,7 @@ const stuckTicks = 5
 /** From then on the connections are abandoned: new ones report the state sooner. */
 const lostTicks = 15
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   /** The heartbeat query; undefined when there is no connection. */
   ask: () => Promise<unknown> | undefined
   /** Called once per silence, while it may still pass. */

@@ -15,7 +15,7 @@ const maxWaiting = 4096
 const retryPauseMs = 50
 const expireEveryMs = 100
 
-export interface LanesOptions {
+interface LanesOptions {
   pool: pg.Pool
   /** Pool connections, shared with waiting transactions. */
   places: Semaphore

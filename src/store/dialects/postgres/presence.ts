@@ -25,7 +25,7 @@ const graceMs = 3000
 /** Upper limit for taking over the work of a dead gateway. */
 const sweepEveryMs = 10_000
 
-export interface PresenceOptions {
+interface PresenceOptions {
   databaseUrl: string
   pool: pg.Pool
   tx: Store['tx']

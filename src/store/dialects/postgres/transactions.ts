@@ -16,7 +16,7 @@ const maxTries = 5
 const lockWaitMs = 4_700
 const lockPauseMs = 50
 
-export interface TransactionOptions {
+interface TransactionOptions {
   db: Kysely<Schema>
   health: Health
   failed: (error: unknown) => void

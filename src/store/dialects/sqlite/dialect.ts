@@ -42,7 +42,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-export interface WriterHooks {
+interface WriterHooks {
   mutex: Mutex
   /** The transaction could not begin or commit. */
   failed(error: unknown): void

@@ -19,7 +19,7 @@ import { refusalFor } from './refusals.ts'
 import { openSnapshots } from './snapshots.ts'
 import { DatabaseThread } from './thread.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   dataDir: string
   /** Schema version to migrate to; absent: the newest. */
   schema?: number | undefined
