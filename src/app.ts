@@ -9,16 +9,16 @@ import { clockProblem } from './engine/telemetry/clock-watch.ts'
 import { beginTrace } from './engine/telemetry/traces/begin-trace.ts'
 import { credentialOf } from './http/credentials.ts'
 import type { Dialect } from './http/dialect.ts'
+import { isLocal } from './http/is-local.ts'
+import { answerRefusal } from './http/render-error.ts'
 import {
   answerHeaders,
   answerJson,
   answerPreflight,
   type Connection,
-  type Exchange,
-  newExchange,
-} from './http/exchange.ts'
-import { isLocal } from './http/is-local.ts'
-import { answerRefusal } from './http/render-error.ts'
+  newRequestContext,
+  type RequestContext,
+} from './http/request-context.ts'
 import { publicPem } from './lib/crypto/signing.ts'
 import type { ApiDocument } from './openapi/serve.ts'
 import { redirectToConsole, serveConsole } from './start/console-files.ts'
@@ -44,41 +44,46 @@ interface AppDeps {
 
 export type Handle = (request: Request, connection: Connection) => Response | Promise<Response>
 
+interface HotRoute {
+  work: (x: RequestContext) => Promise<Response>
+  dialect: Dialect
+}
+
 /** Every route, and those that are looked up before the router. */
 export function createRouter(deps: AppDeps) {
   const { engine, limits, configSchema, listener = 'only' } = deps
   // One path for the whole request: the raw path that a proxy has checked, not a decoded form.
-  const app: App = new Hono<Env>({ getPath: (_, options) => options!.env!.exchange.path })
-  const hot = new Map<string, { work: (x: Exchange) => Promise<Response>; dialect: Dialect }>()
+  const app: App = new Hono<Env>({ getPath: (_, options) => options!.env!.context.path })
+  const hot = new Map<string, HotRoute>()
   const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
     hot.set(path, { work, dialect: dialects.at(path) })
-    app.post(path, ({ env }) => work(env.exchange))
+    app.post(path, ({ env }) => work(env.context))
   }
   const api = createCallerApi(engine)
   for (const surface of surfaces) surface.mount(app, { api, limits, hotPost })
   if (listener !== 'calls') mountAdministration(app, deps)
 
-  app.get('/healthz', ({ env }) => answerJson(env.exchange, '{"status":"ok"}'))
-  app.get('/readyz', ({ env }) => answerReady(env.exchange, engine))
+  app.get('/healthz', ({ env }) => answerJson(env.context, '{"status":"ok"}'))
+  app.get('/readyz', ({ env }) => answerReady(env.context, engine))
   // Built on first use: a start needs none of it.
   for (const [path, apiDocument] of Object.entries(apiDocuments)) {
     if (listener === 'calls' && path.includes('admin')) continue
     app.get(path, async ({ env }) => {
       const { serveDocument } = await import('./openapi/serve.ts')
-      return serveDocument(env.exchange, apiDocument, engine.publicUrl)
+      return serveDocument(env.context, apiDocument, engine.publicUrl)
     })
   }
   for (const path of ['/docs/guide', '/docs/guide/:page']) {
     app.get(path, async ({ env }) => {
       const { serveGuide } = await import('./guide/serve.ts')
-      return serveGuide(env.exchange)
+      return serveGuide(env.context)
     })
   }
-  app.get('/config.schema.json', async ({ env }) => answerJson(env.exchange, await configSchema()))
-  app.get('/gateway/v1/keys', ({ env }) => answerJson(env.exchange, publicKeys(engine)))
+  app.get('/config.schema.json', async ({ env }) => answerJson(env.context, await configSchema()))
+  app.get('/gateway/v1/keys', ({ env }) => answerJson(env.context, publicKeys(engine)))
   // Terminal tools probe these without a token to see whether a server answers.
   for (const path of ['/', '/api/hello']) {
-    app.get(path, ({ env }) => answerJson(env.exchange, '{"name":"model-gateway"}'))
+    app.get(path, ({ env }) => answerJson(env.context, '{"name":"model-gateway"}'))
   }
 
   return { app, hot }
@@ -87,43 +92,43 @@ export function createRouter(deps: AppDeps) {
 /** Routes that are not for callers. */
 function mountAdministration(app: App, { engine, limits, isAdmin, metrics, listener }: AppDeps) {
   app.route('/admin/v1', admin({ engine, limits, isAdmin }))
-  app.get('/console', ({ env }) => redirectToConsole(env.exchange))
-  app.get('/console/*', ({ env }) => serveConsole(env.exchange))
+  app.get('/console', ({ env }) => redirectToConsole(env.context))
+  app.get('/console/*', ({ env }) => serveConsole(env.context))
   if (metrics === undefined) return
-  app.get('/metrics', ({ env: { exchange } }) => {
-    const mayRead = listener === 'admin' || isLocal(exchange) || hasAdminToken(exchange, isAdmin)
-    return mayRead ? serveMetrics(exchange, metrics) : answerRefusal(exchange, metricsClosed)
+  app.get('/metrics', ({ env: { context } }) => {
+    const mayRead = listener === 'admin' || isLocal(context) || hasAdminToken(context, isAdmin)
+    return mayRead ? serveMetrics(context, metrics) : answerRefusal(context, metricsClosed)
   })
 }
 
 export function createApp(deps: AppDeps): Handle {
   const { engine } = deps
   const { app, hot } = createRouter(deps)
-  app.notFound(({ env }) => answerRefusal(env.exchange, notRouted(app, env.exchange)))
-  const answerBug = (exchange: Exchange, error: unknown) => {
-    const trace_id = exchange.trace?.traceId
-    engine.log.error('unexpected error', { request_id: exchange.requestId, trace_id, error })
+  app.notFound(({ env }) => answerRefusal(env.context, notRouted(app, env.context)))
+  const answerBug = (context: RequestContext, error: unknown) => {
+    const trace_id = context.trace?.traceId
+    engine.log.error('unexpected error', { request_id: context.requestId, trace_id, error })
     const refusal =
       engine.store.healthy && !isBusy(error)
         ? refuse('internal_error', 'something went wrong in the gateway')
         : refuse('overloaded', 'the gateway cannot write to its store at the moment')
-    return answerRefusal(exchange, refusal)
+    return answerRefusal(context, refusal)
   }
-  app.onError((error, { env }) => answerBug(env.exchange, error))
+  app.onError((error, { env }) => answerBug(env.context, error))
 
   return (request, connection) => {
-    const exchange = newExchange(request, connection, engine.clock.nowMs())
+    const context = newRequestContext(request, connection, engine.clock.nowMs())
     const { method } = request
     const parent = request.headers.get('traceparent')
-    if (parent !== null || engine.tracer !== undefined) beginTrace(engine, exchange, parent)
-    const direct = method === 'POST' ? hot.get(exchange.path) : undefined
+    if (parent !== null || engine.tracer !== undefined) beginTrace(engine, context, parent)
+    const direct = method === 'POST' ? hot.get(context.path) : undefined
     if (direct !== undefined) {
-      exchange.dialect = direct.dialect
-      return direct.work(exchange).catch((error) => answerBug(exchange, error))
+      context.dialect = direct.dialect
+      return direct.work(context).catch((error) => answerBug(context, error))
     }
-    exchange.dialect = dialects.at(exchange.path)
-    if (method === 'OPTIONS' && exchange.dialect.browsers) return answerPreflight(exchange)
-    return app.fetch(absolute(request), { exchange })
+    context.dialect = dialects.at(context.path)
+    if (method === 'OPTIONS' && context.dialect.browsers) return answerPreflight(context)
+    return app.fetch(absolute(request), { context })
   }
 }
 
@@ -132,7 +137,8 @@ export const refuseUnrouted = (
   request: Request,
   connection: Connection,
   refusal: Refusal,
-): Response => answerRefusal(newExchange(request, connection, undefined, dialects.at), refusal)
+): Response =>
+  answerRefusal(newRequestContext(request, connection, undefined, dialects.at), refusal)
 
 /** The API's own documentation, by path. */
 const apiDocuments: Readonly<Record<string, ApiDocument>> = {
@@ -164,17 +170,17 @@ const metricsClosed = refuse(
   'metrics are for this machine; from elsewhere send the admin token as "Authorization: Bearer <token>"',
 )
 
-function hasAdminToken(x: Exchange, isAdmin: AppDeps['isAdmin']): boolean {
+function hasAdminToken(x: RequestContext, isAdmin: AppDeps['isAdmin']): boolean {
   const secret = credentialOf(x)
   return typeof secret === 'string' && isAdmin(secret)
 }
 
-async function serveMetrics(x: Exchange, metrics: MetricsSource): Promise<Response> {
+async function serveMetrics(x: RequestContext, metrics: MetricsSource): Promise<Response> {
   const { status, type, body } = await metricsText(metrics, x.request.headers.get('accept'))
   return new Response(body, { status, headers: answerHeaders(x, type) })
 }
 
-function answerReady(x: Exchange, engine: Engine): Response {
+function answerReady(x: RequestContext, engine: Engine): Response {
   engine.clockWatch?.poll(engine)
   const clock = engine.clockWatch?.refusal && clockProblem(engine)
   const ready = !engine.draining && engine.store.healthy && clock === undefined
@@ -183,7 +189,7 @@ function answerReady(x: Exchange, engine: Engine): Response {
   return answerJson(x, JSON.stringify({ status }), ready ? 200 : 503)
 }
 
-function notRouted(app: App, { path, request }: Exchange) {
+function notRouted(app: App, { path, request }: RequestContext) {
   const allow = [...new Set(app.routes.filter((route) => takes(route, path)).map((r) => r.method))]
   if (allow.length > 0) {
     const message = `${request.method} is not possible on ${path}`

@@ -5,7 +5,7 @@ import type { HttpPort } from '../contract/provider.ts'
 import { refresh } from '../engine/catalog/refresh.ts'
 import type { Engine } from '../engine/engine.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
-import { newExchange } from '../http/exchange.ts'
+import { newRequestContext } from '../http/request-context.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { aRequest, storeKinds } from '../store/test-stores.ts'
 import { admin } from './index.ts'
@@ -51,7 +51,7 @@ describe.each([...storeKinds])('the admin API on %s', (on) => {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    const answer = await app.fetch(request, { context: newRequestContext(request, connection) })
     return { status: answer.status, body: (await answer.json()) as Fields }
   }
 

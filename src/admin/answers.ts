@@ -1,7 +1,7 @@
 // What views of all admin resources share: lists, times, what is not there, and the audit log entry
 // of a change.
 import { type Refusal, refuse } from '../contract/errors.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { appendAudit } from '../store/catalog/audit-log.ts'
 import type { Page, PageQuery, Tx } from '../store/index.ts'
 import { pageOf, textCursor } from '../store/sql/cursor.ts'
@@ -35,7 +35,7 @@ export const notFound = (what: string, id: string): Refusal =>
 /** Who changed what; goes into the transaction of the change. No secret may be in either state. */
 export async function auditChange(
   tx: Tx,
-  { atMs, viewer, requestId, connection }: Exchange,
+  { atMs, viewer, requestId, connection }: RequestContext,
   change: { action: string; subject: string; before?: object; after?: object },
 ): Promise<void> {
   const { before, after, ...rest } = change

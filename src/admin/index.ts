@@ -4,8 +4,8 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { Refusal, refuse } from '../contract/errors.ts'
 import type { Viewer } from '../contract/people.ts'
 import { credentialOf } from '../http/credentials.ts'
-import type { Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './people/sign-in.ts'
 import {
   type AdminApp,
@@ -31,7 +31,7 @@ export function admin(deps: AdminDeps): AdminApp {
   // The delay of the event loop is measured from the start on.
   healthFactsOf(deps.engine)
   app.use('*', async (context, next) => {
-    const x = context.env.exchange
+    const x = context.env.context
     const refusal = await enter(deps, x)
     if (refusal !== undefined) return keepPrivate(answerRefusal(x, refusal))
     try {
@@ -66,7 +66,7 @@ function keepPrivate(answer: Response): Response {
   return answer
 }
 
-async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined> {
+async function enter(deps: AdminDeps, x: RequestContext): Promise<Refusal | undefined> {
   const { method } = x.request
   const path = x.path.startsWith(adminPath) ? x.path.slice(adminPath.length) : x.path
   const byCookie = cookieOf(x) !== undefined && !x.request.headers.has('authorization')
@@ -83,21 +83,24 @@ async function enter(deps: AdminDeps, x: Exchange): Promise<Refusal | undefined>
 }
 
 /** Deny by default: only the administrator learns that there is no such call. */
-const denyUnknown: MiddlewareHandler<AdminEnv> = async ({ env: { exchange } }, next) => {
-  const { viewer } = exchange
+const denyUnknown: MiddlewareHandler<AdminEnv> = async ({ env: { context } }, next) => {
+  const { viewer } = context
   if (viewer !== undefined && viewer.role !== 'administrator') {
-    return answerRefusal(exchange, notPermitted(viewer))
+    return answerRefusal(context, notPermitted(viewer))
   }
   await next()
   return undefined
 }
 
 /** A browser says where a request comes from; programs that sign in say nothing, and are no danger. */
-const mayChange = (x: Exchange, isOpen: boolean): boolean =>
+const mayChange = (x: RequestContext, isOpen: boolean): boolean =>
   isOwnPage(x) ||
   (isOpen && !x.request.headers.has('origin') && !x.request.headers.has('sec-fetch-site'))
 
-async function viewerFor({ engine, isAdmin }: AdminDeps, x: Exchange): Promise<Viewer | Refusal> {
+async function viewerFor(
+  { engine, isAdmin }: AdminDeps,
+  x: RequestContext,
+): Promise<Viewer | Refusal> {
   const secret = credentialOf(x)
   if (secret instanceof Refusal) return secret
   if (secret !== undefined) {

@@ -8,9 +8,9 @@ import { Refusal, type RefusalCode, refuse } from '../contract/errors.ts'
 import type { Viewer } from '../contract/people.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type BodyLimits, readJsonObject } from '../http/body/read-json.ts'
-import { answerJson, type Exchange } from '../http/exchange.ts'
 import type { HeaderName, Operation } from '../http/operation.ts'
 import { answer } from '../http/render-error.ts'
+import { answerJson, type RequestContext } from '../http/request-context.ts'
 import type { Schema } from '../http/schema.ts'
 import { type Account, findAccount } from '../store/catalog/accounts.ts'
 import { BadCursor, type PageQuery } from '../store/index.ts'
@@ -25,7 +25,7 @@ export interface AdminDeps {
 }
 
 export interface AdminEnv {
-  Bindings: { exchange: Exchange }
+  Bindings: { context: RequestContext }
 }
 export type AdminApp = Hono<AdminEnv>
 
@@ -46,7 +46,7 @@ export interface Ask<I extends Input = object> {
   /** The account that `account` in the query names. */
   account: Account | undefined
   header(name: string): string | undefined
-  x: Exchange
+  x: RequestContext
   viewer: Viewer | undefined
   engine: Engine
   deps: AdminDeps
@@ -129,7 +129,7 @@ type Asked = Context<AdminEnv>['req']
 export const serve =
   (route: AdminRoute, deps: AdminDeps) =>
   async ({ env, req }: Context<AdminEnv>): Promise<Response> => {
-    const x = env.exchange
+    const x = env.context
     const refusal = await denied(route, deps.engine, x, req)
     if (refusal !== undefined) return answer(x, refusal)
     try {
@@ -147,7 +147,7 @@ export const serve =
 async function denied(
   { permission, method }: AdminRoute,
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   req: Asked,
 ): Promise<Refusal | undefined> {
   if (permission.open === true) return undefined
@@ -176,7 +176,7 @@ export const notPermitted = ({ role }: Viewer): Refusal =>
 async function readAsk(
   route: AdminRoute,
   deps: AdminDeps,
-  x: Exchange,
+  x: RequestContext,
   req: Asked,
 ): Promise<Ask<Input> | Refusal> {
   const { engine } = deps
@@ -220,7 +220,7 @@ const maxOpenBytes = 4 * 1024
 /** Lists of prices and channels as text. */
 export const maxImportBytes = 4 * 1024 * 1024
 
-async function readRouteBody(route: AdminRoute, { limits }: AdminDeps, x: Exchange) {
+async function readRouteBody(route: AdminRoute, { limits }: AdminDeps, x: RequestContext) {
   const { body: schema, maxBodyBytes } = route
   if (schema === undefined || route.request !== undefined) return undefined
   if (route.optionalBody === true && !hasBody(x.request)) return {}
@@ -228,7 +228,7 @@ async function readRouteBody(route: AdminRoute, { limits }: AdminDeps, x: Exchan
 }
 
 export async function readBody<T>(
-  x: Exchange,
+  x: RequestContext,
   limits: BodyLimits,
   schema: z.ZodType<T>,
   maxBytes = x.viewer === undefined ? maxOpenBytes : maxAdminBytes,

@@ -2,8 +2,8 @@
 // anywhere else. Made when first asked for, then kept.
 import { createHash } from 'node:crypto'
 import { refuse } from '../contract/errors.ts'
-import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
+import { answerHeaders, type RequestContext } from '../http/request-context.ts'
 import { assets } from '../lib/assets.ts'
 import { hasTag } from '../lib/http/byte-range.ts'
 import { pagePolicy } from '../openapi/page.ts'
@@ -21,7 +21,7 @@ interface Made {
 
 const kept = new Map<string, Made>()
 
-export async function serveGuide(x: Exchange): Promise<Response> {
+export async function serveGuide(x: RequestContext): Promise<Response> {
   const name = x.path.slice(guidePath.length).replace(/^\/|\/$/g, '')
   const made = await pageFor(name)
   if (made === undefined) {

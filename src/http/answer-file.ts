@@ -1,8 +1,8 @@
 // An answer that is a file to keep. Its name is made safe for headers and for disks.
-import { answerHeaders, type Exchange } from './exchange.ts'
+import { answerHeaders, type RequestContext } from './request-context.ts'
 
 export function answerTable(
-  x: Exchange,
+  x: RequestContext,
   body: ReadableStream<Uint8Array>,
   fileName: string,
 ): Response {

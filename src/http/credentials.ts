@@ -1,10 +1,10 @@
 // One extractor for every way a caller may send its token. Two different tokens in one request, or
 // one header sent twice, is a mistake the gateway does not guess about.
 import { type Refusal, refuse } from '../contract/errors.ts'
-import type { Exchange } from './exchange.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** The token, undefined when there is none. */
-export function credentialOf(x: Exchange): string | undefined | Refusal {
+export function credentialOf(x: RequestContext): string | undefined | Refusal {
   const { headers } = x.request
   const { keyHeaders, queryKey } = x.dialect
   const authorization = headers.get('authorization')
@@ -37,7 +37,7 @@ export function credentialOf(x: Exchange): string | undefined | Refusal {
   return found !== undefined && found !== key ? conflicting(foundIn, `?${queryKey}=`) : key
 }
 
-export const missingCredential = ({ dialect }: Exchange): Refusal =>
+export const missingCredential = ({ dialect }: RequestContext): Refusal =>
   refuse('invalid_api_key', `no API token was given; send it as "${dialect.tokenHint}"`)
 
 const twice = (name: string): Refusal =>

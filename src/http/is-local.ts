@@ -1,7 +1,7 @@
 // Does a request come from this machine itself? A proxy on this machine does not count: its peer is
 // local whoever the caller is.
 import ipaddr from 'ipaddr.js'
-import type { Exchange } from './exchange.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** What proxies add; none of them means that there is none, or one that hides. */
 const ofProxies = [
@@ -13,7 +13,7 @@ const ofProxies = [
   'via',
 ]
 
-export function isLocal({ request: { headers }, connection }: Exchange): boolean {
+export function isLocal({ request: { headers }, connection }: RequestContext): boolean {
   if (ofProxies.some((name) => headers.has(name)) || !isLocalHost(headers.get('host'))) return false
   const ip = connection.ip()
   return ip !== undefined && isLoopback(ip)

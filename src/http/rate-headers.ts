@@ -1,6 +1,6 @@
 // How a token stands against its limits, as the headers SDKs know.
 import type { RateGauge, RateView } from '../contract/rate.ts'
-import type { AnswerHeaders } from './exchange.ts'
+import type { AnswerHeaders } from './request-context.ts'
 
 export function rateHeaders(rate: RateView | undefined): AnswerHeaders | undefined {
   if (rate === undefined) return undefined

@@ -2,8 +2,8 @@
 // what its own SDKs look for.
 import { Refusal, refusals } from '../contract/errors.ts'
 import type { Dialect } from './dialect.ts'
-import { type AnswerHeaders, answerJson, type Exchange } from './exchange.ts'
 import { rateHeaders } from './rate-headers.ts'
+import { type AnswerHeaders, answerJson, type RequestContext } from './request-context.ts'
 
 /** What callers read; the id leads to everything else. */
 export const publicText = ({ message }: Refusal, requestId: string): string =>
@@ -30,7 +30,7 @@ export function errorBody(
   })
 }
 
-export function answerRefusal(x: Exchange, refusal: Refusal): Response {
+export function answerRefusal(x: RequestContext, refusal: Refusal): Response {
   const { retryAfterSeconds, replayOf } = refusal.extras
   const isReplay = replayOf !== undefined
   const extra: AnswerHeaders = {}
@@ -46,5 +46,5 @@ export function answerRefusal(x: Exchange, refusal: Refusal): Response {
   return answerJson(x, errorBody(refusal, x.requestId, x.dialect, x.request), refusal.status, extra)
 }
 
-export const answer = (x: Exchange, result: Response | Refusal): Response =>
+export const answer = (x: RequestContext, result: Response | Refusal): Response =>
   result instanceof Refusal ? answerRefusal(x, result) : result

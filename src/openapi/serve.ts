@@ -1,6 +1,6 @@
 // Hands out the documents and their pages: made when they are first asked for, then kept.
 import { createHash } from 'node:crypto'
-import { answerHeaders, type Exchange } from '../http/exchange.ts'
+import { answerHeaders, type RequestContext } from '../http/request-context.ts'
 import { hasTag } from '../lib/http/byte-range.ts'
 import type { OpenApi } from './document.ts'
 import { adminDocument, dataDocument } from './documents.ts'
@@ -70,7 +70,7 @@ async function make(apiDocument: ApiDocument, url: string): Promise<Made> {
 }
 
 export async function serveDocument(
-  x: Exchange,
+  x: RequestContext,
   apiDocument: ApiDocument,
   publicUrl: string,
 ): Promise<Response> {

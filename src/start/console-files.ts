@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { refuse } from '../contract/errors.ts'
-import { answerHeaders, type Exchange } from '../http/exchange.ts'
 import { answerRefusal } from '../http/render-error.ts'
+import { answerHeaders, type RequestContext } from '../http/request-context.ts'
 import { assets } from '../lib/assets.ts'
 
 interface Bundle {
@@ -66,12 +66,12 @@ async function read(paths: ReadonlyMap<string, string>): Promise<Bundle> {
 
 const base = '/console/'
 
-export const redirectToConsole = (x: Exchange): Response => {
+export const redirectToConsole = (x: RequestContext): Response => {
   const headers = { ...answerHeaders(x, 'text/plain'), ...always, location: base }
   return new Response(null, { status: 308, headers })
 }
 
-export async function serveConsole(x: Exchange): Promise<Response> {
+export async function serveConsole(x: RequestContext): Promise<Response> {
   const name = x.path.slice(base.length)
   const { files, script, style } = await bundled()
   const file = files.get(name)

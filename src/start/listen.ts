@@ -5,7 +5,7 @@ import { type Handle, refuseUnrouted } from '../app.ts'
 import { type Config, ConfigError } from '../config/index.ts'
 import type { Refusal } from '../contract/errors.ts'
 import { clientIp, noProxies, type TrustedProxies, trustedProxies } from '../http/client-ip.ts'
-import type { Connection } from '../http/exchange.ts'
+import type { Connection } from '../http/request-context.ts'
 import {
   plainTargets,
   targetPatterns,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Refusal } from '../../src/contract/errors.ts'
 import { credentialOf } from '../../src/http/credentials.ts'
-import type { Exchange } from '../../src/http/exchange.ts'
+import type { RequestContext } from '../../src/http/request-context.ts'
 import { dialects } from '../../src/surfaces/index.ts'
 import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { rawRequest } from '../support/raw.ts'
@@ -220,7 +220,7 @@ describe('credentials', () => {
       credentialOf({
         request: new Request(`http://gw${path}`, { headers }),
         dialect: dialects.at(path.split('?', 1)[0]!),
-      } as Exchange)
+      } as RequestContext)
     const path = '/vendorg/v1beta/operations/1'
     expect(read(`${path}?key=${apiToken}`)).toBe(apiToken)
     expect(read(`${path}?key=${apiToken}`, bearer)).toBe(apiToken)

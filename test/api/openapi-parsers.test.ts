@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../src/contract/errors.ts'
 import { createCallerApi } from '../../src/engine/caller-api.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { newExchange } from '../../src/http/exchange.ts'
+import { newRequestContext } from '../../src/http/request-context.ts'
 import { dataDocument } from '../../src/openapi/documents.ts'
 import { parseNative } from '../../src/surfaces/arkvendor/parse.ts'
 import { parseChat } from '../../src/surfaces/chat/parse.ts'
@@ -37,7 +37,7 @@ interface Row {
 
 const body = (fields: Json) => ({ text: JSON.stringify(fields), fields })
 const nobody = { ip: () => undefined, keepOpen: () => {} }
-const x = newExchange(new Request('http://localhost/'), nobody)
+const x = newRequestContext(new Request('http://localhost/'), nobody)
 // All that is asked of it is where callbacks may go.
 const api = createCallerApi({ egressAllow: [] } as unknown as Engine)
 const told = <Call extends object>(fields: Json, call: Call | Refusal) =>

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { loadConfig } from '../../src/config/index.ts'
-import { answerJson, newExchange } from '../../src/http/exchange.ts'
+import { answerJson, newRequestContext } from '../../src/http/request-context.ts'
 import { listen } from '../../src/start/listen.ts'
 import { tempDir } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
@@ -20,7 +20,7 @@ const open = (body: string) =>
     () => async (request, connection) => {
       connection.keepOpen()
       await Bun.sleep(1)
-      return answerJson(newExchange(request, connection), body)
+      return answerJson(newRequestContext(request, connection), body)
     },
   )
 

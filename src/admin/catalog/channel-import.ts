@@ -5,7 +5,7 @@ import type { ChannelDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertChannel } from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
@@ -84,7 +84,7 @@ function differing(before: object, after: object, hasKeys: boolean): Planned['fi
 
 async function saveAll(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   declared: readonly ImportedChannel[],
   plan: readonly Planned[],
 ): Promise<Refusal | undefined> {
@@ -111,7 +111,7 @@ async function saveAll(
 async function addDrained(
   engine: Engine,
   tx: Tx,
-  x: Exchange,
+  x: RequestContext,
   declared: ImportedChannel,
 ): Promise<void> {
   const id = newShortId('chn', x.atMs)

@@ -4,7 +4,7 @@ import { type ChannelDeclaration, channelFrom } from '../../contract/config-sche
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { type ChannelHealth, healthOf } from '../../engine/routing/channel-health.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { lockChannel, type StoredChannel, updateChannel } from '../../store/catalog/channels.ts'
 import type { Tx } from '../../store/index.ts'
 import { auditChange, notFound, timeOrNull } from '../answers.ts'
@@ -48,7 +48,7 @@ export const nameTaken = (name: string): Refusal =>
 export async function changeChannel(
   engine: Engine,
   tx: Tx,
-  x: Exchange,
+  x: RequestContext,
   id: string,
   body: Change,
 ): Promise<View<typeof channelSchema> | Refusal> {

@@ -5,7 +5,7 @@ import type { Refusal } from '../../contract/errors.ts'
 import { openBillFile } from '../../engine/books/bill-file.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { answerTable } from '../../http/answer-file.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { PageQuery } from '../../store/index.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
@@ -49,7 +49,7 @@ const lineView = (receipt: StoredReceipt) => ({
 /** All of them, as spreadsheets read it. */
 export const linesAsTable = async (
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   stretch: Stretch,
   fileName: string,
 ): Promise<Response> => answerTable(x, await openBillFile(engine, stretch), fileName)

@@ -9,7 +9,7 @@ import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { type Account, findAccount } from '../../store/catalog/accounts.ts'
@@ -123,7 +123,7 @@ function breakdownOf(text: string | undefined): readonly UsageKey[] | Refusal {
   return ['model', 'unit', ...new Set(known)]
 }
 
-function answerPage(x: Exchange, page: string): Response {
+function answerPage(x: RequestContext, page: string): Response {
   const headers = answerHeaders(x, 'text/html; charset=utf-8')
   headers['content-security-policy'] = billPagePolicy
   headers['x-content-type-options'] = 'nosniff'

@@ -1,7 +1,7 @@
 // The body of a table that may be large: read as text bit by bit, bounded in size and in the time
 // between two bits, in whatever alphabet its sender says.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 
 const maxBytes = 256 * 1024 * 1024
 const maxSilenceMs = 60_000
@@ -17,7 +17,7 @@ export class BrokenTable extends Error {
   }
 }
 
-export function readPieces({ request }: Exchange): AsyncGenerator<string> | Refusal {
+export function readPieces({ request }: RequestContext): AsyncGenerator<string> | Refusal {
   const { headers, body } = request
   const type = headers.get('content-type') ?? 'text/csv'
   const [essence = '', ...parameters] = type.split(';').map((part) => part.trim())

@@ -3,7 +3,7 @@
 import { clearLines, importStatement } from '../../billing/reconciliation/import-statement.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { csvRow } from '../../lib/text/csv.ts'
 import type { PageQuery } from '../../store/index.ts'
@@ -113,7 +113,7 @@ const linesPerPage = 1_000
 
 function asTable(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   statement: Statement,
   outcome: LineOutcome | undefined,
 ): Response {

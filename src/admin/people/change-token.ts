@@ -1,7 +1,7 @@
 // A change of a token: merged with what it says, held against what staff has set, and recorded.
 import type { z } from 'zod'
 import type { Refusal } from '../../contract/errors.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import {
   findToken,
   lockToken,
@@ -20,7 +20,7 @@ import { fileOwned, view } from './token-view.ts'
 /** What the token is changed into depends on what it is: so it is locked meanwhile. */
 export async function changeToken(
   tx: Tx,
-  x: Exchange,
+  x: RequestContext,
   id: string,
   body: z.infer<typeof tokenChange>,
 ): Promise<View<typeof token> | Refusal> {
@@ -39,7 +39,7 @@ export async function changeToken(
   return after
 }
 
-export const isMember = ({ viewer }: Exchange): boolean => viewer?.role === 'member'
+export const isMember = ({ viewer }: RequestContext): boolean => viewer?.role === 'member'
 
 /** Limits are merged; null takes one away. */
 function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): TokenChange {

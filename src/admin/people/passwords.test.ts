@@ -2,7 +2,7 @@
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { admin } from '../index.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import { newSetupCode } from './set-up.ts'
@@ -58,8 +58,8 @@ test('nothing is hashed for a wrong set-up code, nor after the set-up', async ()
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ code, name: 'ada', password }),
     })
-    const exchange = newExchange(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
-    return (await app.fetch(request, { exchange })).status
+    const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
+    return (await app.fetch(request, { context })).status
   }
   const code = (await newSetupCode(it.engine))!
   const statuses = await Promise.all(Array.from({ length: 50 }, (_, i) => setUp(`wrong-${i}`)))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { roles } from '../../contract/people.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
@@ -52,8 +52,8 @@ describe.each([...storeKinds])('people on %s', (on) => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const exchange = newExchange(request, { ip: () => from, keepOpen: () => {} })
-    const answer = await app.fetch(request, { exchange })
+    const context = newRequestContext(request, { ip: () => from, keepOpen: () => {} })
+    const answer = await app.fetch(request, { context })
     const set = answer.headers.get('set-cookie')?.split(';')[0]
     const text = await answer.text()
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape

@@ -1,7 +1,7 @@
 // People as the admin API shows them.
 import type { Person } from '../../contract/people.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { time } from '../answers.ts'
@@ -9,7 +9,7 @@ import type { View } from '../route.ts'
 import type { person as personSchema } from './person-schema.ts'
 
 export const personFrom = (
-  x: Exchange,
+  x: RequestContext,
   more: Pick<Person, 'name' | 'role' | 'accountId'>,
 ): Person => ({ id: newShortId('usr', x.atMs), disabled: false, createdAtMs: x.atMs, ...more })
 

@@ -2,7 +2,7 @@
 // of its own that expires, so that it can be seen who still uses it.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import {
   findToken,
@@ -23,7 +23,7 @@ const maxOverlapMs = 90 * 24 * 3_600_000
 /** `untilMs`: when the old secret stops working; a moment that has passed means at once. */
 export async function rotateToken(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   id: string,
   untilMs: number,
 ): Promise<View<typeof rotatedToken> | Refusal> {
@@ -40,7 +40,7 @@ export async function rotateToken(
 
 async function rotate(
   tx: Tx,
-  x: Exchange,
+  x: RequestContext,
   id: string,
   untilMs: number,
   made: { hash: string; prefix: string },

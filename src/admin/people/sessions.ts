@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import {
   endSession,
   endSessionsOf,
@@ -95,7 +95,7 @@ const sessionView = (engine: Engine, person?: Person, account?: string): View<ty
 const isSandboxOnly = ({ catalog }: Engine): boolean =>
   catalog.channels.every(({ source }) => source === 'builtin')
 
-const withCookie = (x: Exchange, cookie: string, body: object): Response =>
+const withCookie = (x: RequestContext, cookie: string, body: object): Response =>
   answerJson(x, JSON.stringify(body), 200, { 'set-cookie': cookie })
 
 const tag = 'People'

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person, Viewer } from '../../contract/people.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret } from '../../lib/crypto/ids.ts'
 import {
   clearFailures,
@@ -39,10 +39,10 @@ const failuresKeptMs = 3_600_000
  * Failures count for a name at an address, never for one of them alone: who guesses at a name, or at
  * many from one address, must not lock out its owner elsewhere, or others behind the same proxy.
  */
-const subjectOf = (name: string, x: Exchange): string => `${name}@${addressOf(x)}`
+const subjectOf = (name: string, x: RequestContext): string => `${name}@${addressOf(x)}`
 
 /** One caller has a whole /64 of IPv6. */
-function addressOf({ connection }: Exchange): string {
+function addressOf({ connection }: RequestContext): string {
   const text = connection.ip()
   if (text === undefined || !ipaddr.isValid(text)) return text ?? 'unknown'
   const address = ipaddr.process(text)
@@ -68,7 +68,7 @@ const wrong = refuse('invalid_api_key', 'the name or the password is wrong')
 /** Whether the password is right, and `wrong` or a wait if not. Failures are counted. */
 async function verified(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   { subject, password, stored }: { subject: string; password: string; stored?: string | undefined },
 ): Promise<true | Refusal> {
   const nowMs = engine.clock.nowMs()
@@ -87,7 +87,7 @@ async function verified(
 /** The cookie of a new session, or why not. */
 export async function signIn(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   { name, password }: { name: string; password: string },
 ): Promise<{ person: Person; cookie: string } | Refusal> {
   const found = await findPassword(engine.store.read, name.toLowerCase())
@@ -102,7 +102,7 @@ export async function signIn(
 /** Of somebody who is signed in: a session that was stolen does not let its thief guess. */
 export async function checkOldPassword(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   { personId, actor }: Viewer,
   password: string,
 ): Promise<true | Refusal> {
@@ -115,7 +115,7 @@ export async function checkOldPassword(
 
 export async function beginSession(
   engine: Engine,
-  x: Exchange,
+  x: RequestContext,
   person: Person,
   cleared?: string,
 ): Promise<string> {
@@ -138,7 +138,7 @@ export async function beginSession(
 
 export const endedCookie = `${cookieName}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`
 
-export const cookieOf = ({ request }: Exchange): string | undefined =>
+export const cookieOf = ({ request }: RequestContext): string | undefined =>
   new RegExp(`(?:^|; *)${cookieName}=([A-Za-z0-9]{20,80})(?:;|$)`).exec(
     request.headers.get('cookie') ?? '',
   )?.[1]
@@ -162,7 +162,7 @@ export async function viewerOf(engine: Engine, secret: string): Promise<Viewer |
 }
 
 /** A page of another site cannot make a browser use its session here. */
-export function isOwnPage({ request }: Exchange): boolean {
+export function isOwnPage({ request }: RequestContext): boolean {
   const site = request.headers.get('sec-fetch-site')
   if (site !== null) return site === 'same-origin'
   const origin = request.headers.get('origin')
@@ -170,7 +170,7 @@ export function isOwnPage({ request }: Exchange): boolean {
 }
 
 /** Another port of this machine is another page, too, and cookies do not know ports. */
-export function isForeignPage({ request }: Exchange): boolean {
+export function isForeignPage({ request }: RequestContext): boolean {
   const site = request.headers.get('sec-fetch-site')
   return site !== null && site !== 'same-origin' && site !== 'none'
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sumGrowingMoney, sumSettledMoney } from '../../billing/proof/settled-sums.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { findToken } from '../../store/catalog/tokens.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
@@ -38,7 +38,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
     const request = new Request(`http://localhost${path}`, { method, headers, ...sent })
-    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    const answer = await app.fetch(request, { context: newRequestContext(request, connection) })
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
     return { status: answer.status, body: (await answer.json()) as any }
   }

@@ -5,7 +5,7 @@ import { tokenSpends } from '../../billing/token-spend.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import { type Account, findAccount } from '../../store/catalog/accounts.ts'
 import {
@@ -62,7 +62,12 @@ interface NewToken {
   secret: string
 }
 
-async function insertNew(tx: Tx, engine: Engine, x: Exchange, { account, body, secret }: NewToken) {
+async function insertNew(
+  tx: Tx,
+  engine: Engine,
+  x: RequestContext,
+  { account, body, secret }: NewToken,
+) {
   const id = newShortId('tok', x.atMs)
   const settings = {
     models: body.models ?? ['*'],
@@ -135,7 +140,7 @@ async function revoke({ engine, id, x }: Ask) {
 const minDistinct = 8
 
 /** Members get a random secret; staff may bring one, but not one that is easily guessed. */
-function unfitSecret(x: Exchange, secret: string | undefined): Refusal | undefined {
+function unfitSecret(x: RequestContext, secret: string | undefined): Refusal | undefined {
   if (secret === undefined) return undefined
   const param = 'token'
   if (isMember(x)) {

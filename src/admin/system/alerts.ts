@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { type Lift, liftSuspension } from '../../engine/books/suspended-accounts.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
 import { auditChange, listOf, notFound, time, timeOrNull } from '../answers.ts'
 import { forAdministrators, forStaff } from '../permission.ts'
@@ -22,7 +22,7 @@ async function resolveOne({ engine, id, body, x }: Ask<{ body: typeof resolution
 async function resolve(
   engine: Engine,
   alert: Alert,
-  x: Exchange,
+  x: RequestContext,
   force: boolean,
 ): Promise<Refusal | undefined> {
   const { store } = engine

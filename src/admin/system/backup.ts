@@ -1,6 +1,6 @@
 // The whole database at one moment as a file, while everything goes on. Secrets in it are as the
 // database has them: hashed, or sealed by the master key, which is not in it.
-import { answerHeaders } from '../../http/exchange.ts'
+import { answerHeaders } from '../../http/request-context.ts'
 import { bytes } from '../../http/schema.ts'
 import { gzipOf } from '../../lib/text/gzip-lines.ts'
 import { backupLines } from '../../store/maintenance/backup.ts'

@@ -7,7 +7,7 @@ import type { ExportSources } from '../../engine/books/exports/source.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { CsvReader, unmarked } from '../../lib/text/csv.ts'
 import { aCharge, aRequest, newPlace, postgresUrl, storeKinds } from '../../store/test-stores.ts'
@@ -95,8 +95,8 @@ describe.each([...storeKinds])('exports on %s', (on) => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const exchange = newExchange(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
-    const answer = await app.fetch(request, { exchange })
+    const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
+    const answer = await app.fetch(request, { context })
     const set = answer.headers.get('set-cookie')?.split(';')[0]
     const text = Buffer.from(await answer.arrayBuffer()).toString()
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -472,8 +472,8 @@ if (postgresUrl !== undefined) {
         headers: { authorization: 'Bearer boss', 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
-      const exchange = newExchange(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
-      return (await app.fetch(request, { exchange })).text()
+      const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
+      return (await app.fetch(request, { context })).text()
     }
     const begun = JSON.parse(
       await ask('POST', '/exports', { kind: 'requests', format: 'jsonl' }),
@@ -492,8 +492,8 @@ if (postgresUrl !== undefined) {
     const request = new Request(`http://localhost/exports/${begun.id}/file`, {
       headers: { authorization: 'Bearer boss' },
     })
-    const exchange = newExchange(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
-    const file = await (await other.fetch(request, { exchange })).text()
+    const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
+    const file = await (await other.fetch(request, { context })).text()
     const ids = file
       .trimEnd()
       .split('\n')

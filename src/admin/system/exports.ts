@@ -7,7 +7,7 @@ import type { Viewer } from '../../contract/people.ts'
 import { exportLimits } from '../../engine/books/exports/run-export.ts'
 import { type ExportKind, readerOf } from '../../engine/books/exports/source.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { answerHeaders, type Exchange } from '../../http/exchange.ts'
+import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import {
@@ -181,7 +181,7 @@ const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' }
 const unpack = promisify(gunzip)
 
 /** Piece by piece: no more than one in memory. */
-function answerFile({ store }: Engine, x: Exchange, job: ExportJob): Response {
+function answerFile({ store }: Engine, x: RequestContext, job: ExportJob): Response {
   let next = 0
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -2,7 +2,7 @@
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 import { CountedOpen } from '../../engine/telemetry/metrics/open-counts.ts'
 import { readMetrics } from '../../engine/telemetry/metrics/read-metrics.ts'
-import { answerHeaders } from '../../http/exchange.ts'
+import { answerHeaders } from '../../http/request-context.ts'
 import { writeFamilies } from '../../lib/telemetry/metrics.ts'
 import { listAlerts } from '../../store/catalog/alerts.ts'
 import { auditChange, time } from '../answers.ts'

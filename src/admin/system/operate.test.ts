@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
@@ -78,7 +78,7 @@ describe.each([...storeKinds])('operating on %s', (on) => {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    return app.fetch(request, { exchange: newExchange(request, connection) })
+    return app.fetch(request, { context: newRequestContext(request, connection) })
   }
   async function ask(method: string, path: string, body?: object) {
     const answer = await send(method, path, body)

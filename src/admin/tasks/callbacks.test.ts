@@ -5,7 +5,7 @@ import { callbackSecrets } from '../../engine/callbacks/callback-secret.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { insertCallback, recordAttempt } from '../../store/tasks/callbacks.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
@@ -57,7 +57,7 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
   async function ask(method: string, path: string): Promise<{ status: number; body: Body }> {
     const headers = { authorization: 'Bearer boss' }
     const request = new Request(`http://localhost${path}`, { method, headers })
-    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    const answer = await app.fetch(request, { context: newRequestContext(request, connection) })
     return { status: answer.status, body: await answer.json() }
   }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { InputMedia } from '../../contract/task.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
@@ -54,7 +54,7 @@ function ask(method: string, path: string, body?: object, through = guarded) {
   const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }
   const sent = body === undefined ? {} : { body: JSON.stringify(body) }
   const request = new Request(`http://localhost${path}`, { method, headers, ...sent })
-  return through.fetch(request, { exchange: newExchange(request, connection) })
+  return through.fetch(request, { context: newRequestContext(request, connection) })
 }
 
 const add = async (media: InputMedia[], more: Parameters<typeof aTask>[0] = {}) => {
@@ -81,7 +81,7 @@ function asked(path: string) {
   const request = new Request(`http://localhost${path}`, {
     headers: { authorization: 'Bearer boss' },
   })
-  return [request, { exchange: newExchange(request, connection) }] as const
+  return [request, { context: newRequestContext(request, connection) }] as const
 }
 
 test.each(['/page', '/a.svg', '/gone'])('%s is no picture and is not shown', async (path) => {

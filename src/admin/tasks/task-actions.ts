@@ -5,8 +5,8 @@ import type { Task } from '../../contract/task.ts'
 import type { TaskInput } from '../../engine/tasks/create/accept-task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
-import { answerHeaders, type Exchange } from '../../http/exchange.ts'
 import { workRefusals } from '../../http/operation.ts'
+import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { bytes } from '../../http/schema.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
@@ -38,7 +38,10 @@ async function fetchInput({ engine, id, query, x }: Ask<{ query: typeof inputQue
 }
 
 /** Only what begins like an image is shown as one: a page of the caller's would run as ours. */
-function imageFrom(x: Exchange, found: Awaited<ReturnType<typeof fetchMedia>>): Response | Refusal {
+function imageFrom(
+  x: RequestContext,
+  found: Awaited<ReturnType<typeof fetchMedia>>,
+): Response | Refusal {
   if ('problem' in found) return refuse('not_found', `it cannot be fetched: ${found.problem}`)
   const type = imageTypeOf(found.bytes)
   if (type === undefined) return refuse('not_found', 'it is not a picture')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { VideoTask } from '../../contract/task.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { storeKinds } from '../../store/test-stores.ts'
@@ -49,7 +49,7 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
     const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
     const request = new Request(`http://localhost${path}`, { method, headers, ...sent })
-    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    const answer = await app.fetch(request, { context: newRequestContext(request, connection) })
     return { status: answer.status, body: (await answer.json()) as Fields }
   }
 

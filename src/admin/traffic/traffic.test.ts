@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { logHorizonKey } from '../../store/log/requests.ts'
@@ -46,7 +46,7 @@ describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
     const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
     const request = new Request(`http://localhost${path}`, { headers, ...sent })
-    const answer = await app.fetch(request, { exchange: newExchange(request, connection) })
+    const answer = await app.fetch(request, { context: newRequestContext(request, connection) })
     return { status: answer.status, body: (await answer.json()) as Answer }
   }
 

@@ -2,7 +2,7 @@
 // there is room for a large one.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { nextTurn } from '../../lib/turns.ts'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { bodyRoom, smallBodyBytes, type TakenRoom } from './body-room.ts'
 
 interface ChunkLimits {
@@ -11,7 +11,7 @@ interface ChunkLimits {
 }
 
 /** All of them; a large body has taken its room then. */
-export async function readBytes(x: Exchange, limits: ChunkLimits): Promise<Buffer | Refusal> {
+export async function readBytes(x: RequestContext, limits: ChunkLimits): Promise<Buffer | Refusal> {
   const { request } = x
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > limits.bodyBytes) return tooLarge(limits)
@@ -73,7 +73,7 @@ class Gathered {
 }
 
 /** Whoever answers the request gives it back. */
-async function roomFor(x: Exchange, declared: number): Promise<TakenRoom | Refusal> {
+async function roomFor(x: RequestContext, declared: number): Promise<TakenRoom | Refusal> {
   const bytes = declared > smallBodyBytes ? declared : 0
   const room = await bodyRoom.take(x.payer ?? '', bytes)
   if (!(room instanceof Refusal)) x.releaseBody = room.giveBack

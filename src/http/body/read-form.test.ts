@@ -1,14 +1,14 @@
 // Forms: the same fields as JSON would give, and the limits on both sides.
 import { describe, expect, test } from 'bun:test'
 import { Refusal } from '../../contract/errors.ts'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { isForm, isUpload, readForm } from './read-form.ts'
 
 const limits = { bodyBytes: 64 * 1024, bodyMs: 5_000, jsonDepth: 8 }
 const address = 'http://gateway/v1/videos'
 
-const exchangeFor = (init: RequestInit) =>
-  ({ request: new Request(address, { method: 'POST', ...init }) }) as Exchange
+const contextFor = (init: RequestInit) =>
+  ({ request: new Request(address, { method: 'POST', ...init }) }) as RequestContext
 
 function formOf(parts: [string, string | Blob][]): FormData {
   const form = new FormData()
@@ -25,7 +25,7 @@ async function encoded(form: FormData): Promise<{ body: Uint8Array; type: string
 
 async function readParts(parts: [string, string | Blob][], bodyBytes = limits.bodyBytes) {
   const { body, type } = await encoded(formOf(parts))
-  const x = exchangeFor({ body, headers: { 'content-type': type } })
+  const x = contextFor({ body, headers: { 'content-type': type } })
   return readForm(x, { ...limits, bodyBytes })
 }
 
@@ -180,7 +180,7 @@ describe('the body of a form', () => {
     const read = (bodyBytes: number, sent: Uint8Array | ReadableStream, length?: number) => {
       const headers: Record<string, string> = { 'content-type': type }
       if (length !== undefined) headers['content-length'] = String(length)
-      return readForm(exchangeFor({ body: sent, headers }), { ...limits, bodyBytes })
+      return readForm(contextFor({ body: sent, headers }), { ...limits, bodyBytes })
     }
     const stream = () => new Blob([body]).stream()
     const size = body.length
@@ -195,7 +195,7 @@ describe('the body of a form', () => {
       'content-type': 'multipart/form-data; boundary=b',
       'content-length': String(limits.bodyBytes + 1),
     }
-    const x = exchangeFor({ body: 'x', headers })
+    const x = contextFor({ body: 'x', headers })
     expect(await readForm(x, limits)).toMatchObject({ code: 'request_too_large' })
     expect(x.request.bodyUsed).toBe(false)
   })
@@ -204,7 +204,7 @@ describe('the body of a form', () => {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new Uint8Array([45, 45])),
     })
-    const x = exchangeFor({ body, headers: { 'content-type': 'multipart/form-data; boundary=b' } })
+    const x = contextFor({ body, headers: { 'content-type': 'multipart/form-data; boundary=b' } })
     expect(await readForm(x, { ...limits, bodyMs: 20 })).toMatchObject({
       code: 'invalid_request',
       message: expect.stringContaining('did not arrive'),
@@ -215,7 +215,7 @@ describe('the body of a form', () => {
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('gone')),
     })
-    const x = exchangeFor({ body, headers: { 'content-type': 'multipart/form-data; boundary=b' } })
+    const x = contextFor({ body, headers: { 'content-type': 'multipart/form-data; boundary=b' } })
     expect(await readForm(x, limits)).toMatchObject({ code: 'invalid_request' })
   })
 
@@ -225,7 +225,7 @@ describe('the body of a form', () => {
     ['multipart/form-data; boundary=b', 'hello'],
     ['multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n5'],
   ])('of type %p and text %j is refused', async (type, body) => {
-    const x = exchangeFor({ body, headers: { 'content-type': type } })
+    const x = contextFor({ body, headers: { 'content-type': type } })
     expect(await readForm(x, limits)).toMatchObject({ code: 'invalid_request' })
   })
 
@@ -234,7 +234,7 @@ describe('the body of a form', () => {
       'content-type': 'multipart/form-data; boundary=b',
       'content-encoding': 'gzip',
     }
-    expect(await readForm(exchangeFor({ body: 'x', headers }), limits)).toMatchObject({
+    expect(await readForm(contextFor({ body: 'x', headers }), limits)).toMatchObject({
       code: 'unsupported_media_type',
     })
   })
@@ -247,5 +247,5 @@ test.each([
   ['multipart/form-database', false],
   ['application/json', false],
 ])('the type %p is a form: %p', (type, expected) => {
-  expect(isForm(exchangeFor({ body: 'x', headers: { 'content-type': type } }))).toBe(expected)
+  expect(isForm(contextFor({ body: 'x', headers: { 'content-type': type } }))).toBe(expected)
 })

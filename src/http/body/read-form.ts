@@ -3,7 +3,7 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { nextTurn } from '../../lib/turns.ts'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
 import { type FormPart, partsOf } from './multipart.ts'
 import { readBytes } from './read-bytes.ts'
@@ -24,7 +24,7 @@ interface FormBody {
 export const isUpload = (value: unknown): value is Upload =>
   isObject(value) && value['bytes'] instanceof Uint8Array
 
-export const isForm = (x: Exchange): boolean =>
+export const isForm = (x: RequestContext): boolean =>
   /^\s*multipart\/form-data\s*(?:;|$)/i.test(x.request.headers.get('content-type') ?? '')
 
 const maxParts = 256
@@ -32,7 +32,7 @@ const maxKeyDepth = 4
 
 /** Size is checked before the first byte is read. `lists`: the only fields that may come twice. */
 export async function readForm(
-  x: Exchange,
+  x: RequestContext,
   limits: BodyLimits,
   keys?: Keys,
   lists?: ReadonlySet<string>,

@@ -5,7 +5,7 @@ import { parseLong } from '../../lib/json/long-strings.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../../lib/json/scan.ts'
 import { nextTurn } from '../../lib/turns.ts'
-import type { Exchange } from '../exchange.ts'
+import type { RequestContext } from '../request-context.ts'
 import { smallBodyBytes } from './body-room.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
 import { readBytes } from './read-bytes.ts'
@@ -42,7 +42,7 @@ interface JsonRules {
 
 /** An object, and the text it came from. Size is checked before the first byte is read. */
 export async function readJsonObject(
-  x: Exchange,
+  x: RequestContext,
   limits: BodyLimits,
   rules: JsonRules = {},
 ): Promise<JsonBody | Refusal> {
@@ -141,7 +141,7 @@ const notJson = (error: unknown): Refusal =>
   refuse('invalid_json', `body is not valid JSON: ${(error as Error).message}`)
 
 /** A body of any kind, as text. */
-export async function readBody(x: Exchange, limits: BodyLimits): Promise<string | Refusal> {
+export async function readBody(x: RequestContext, limits: BodyLimits): Promise<string | Refusal> {
   const declared = Number(x.request.headers.get('content-length') ?? 0)
   // A small body comes with its headers or soon after; the connection's idle limit covers it.
   if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {

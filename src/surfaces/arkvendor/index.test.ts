@@ -8,7 +8,7 @@ import { createCallerApi } from '../../engine/caller-api.ts'
 import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import type { Env } from '../common/surface.ts'
@@ -43,7 +43,7 @@ async function ask(method: string, rest: string, token = secret): Promise<Respon
   const url = `http://localhost/arkvendor/api/v3/contents/generations/tasks${rest}`
   const headers = { authorization: `Bearer ${token}` }
   const request = new Request(url, { method, headers })
-  return app.fetch(request, { exchange: newExchange(request, connection) })
+  return app.fetch(request, { context: newRequestContext(request, connection) })
 }
 
 async function keep(id: string, more: Partial<VideoTask> = {}): Promise<void> {

@@ -5,7 +5,7 @@ import type { CallerApi, VideoCreate } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
@@ -26,16 +26,14 @@ export const arkvendor: Surface = {
   notice: (task, linkTo) => viewOf(task as VideoTask, linkTo),
   mount(app, deps) {
     const { api } = deps
-    app.post(path, ({ env: { exchange: x } }) =>
-      asCaller(api, x, (token) => create(deps, x, token)),
-    )
-    app.get(path, ({ env: { exchange: x } }) => asCaller(api, x, (token) => list(api, x, token)))
-    app.get(`${path}/:id`, ({ env: { exchange: x }, req }) =>
+    app.post(path, ({ env: { context: x } }) => asCaller(api, x, (token) => create(deps, x, token)))
+    app.get(path, ({ env: { context: x } }) => asCaller(api, x, (token) => list(api, x, token)))
+    app.get(`${path}/:id`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), async (task) =>
         answerJson(x, JSON.stringify(viewOf(task, api.linkTo))),
       ),
     )
-    app.delete(`${path}/:id`, ({ env: { exchange: x }, req }) =>
+    app.delete(`${path}/:id`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task, token) => cancel(api, x, task, token)),
     )
   },
@@ -44,7 +42,7 @@ export const arkvendor: Surface = {
 /** Another's task and one that never was look the same. */
 const withTask = (
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   id: string,
   work: (task: VideoTask, token: Token) => Promise<Outcome>,
 ): Promise<Response> =>
@@ -55,7 +53,7 @@ const withTask = (
       : refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`)
   })
 
-const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> =>
+const create = (deps: SurfaceDeps, x: RequestContext, token: Token): Promise<Outcome> =>
   serveCreate<VideoTask>(deps, x, token, {
     interface: 'arkvendor',
     path,
@@ -97,7 +95,7 @@ async function withOwnDrafts(
 const isSamePlace = (one: VideoTask, other: VideoTask | undefined): boolean =>
   one.channelId === other?.channelId && one.keyMark === other.keyMark
 
-async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome> {
+async function list(api: CallerApi, x: RequestContext, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
   // Whoever names a task may see it; otherwise the list is that of the native ones.
@@ -109,7 +107,7 @@ async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome>
 
 async function cancel(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   task: VideoTask,
   token: Token,
 ): Promise<Outcome> {

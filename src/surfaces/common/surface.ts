@@ -10,12 +10,12 @@ import type { Task } from '../../contract/task.ts'
 import type { BodyLimits } from '../../http/body/read-json.ts'
 import { credentialOf, missingCredential } from '../../http/credentials.ts'
 import type { Dialect, DialectDeclaration } from '../../http/dialect.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import type { Operation } from '../../http/operation.ts'
 import { errorBody } from '../../http/render-error.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 
 export interface Env {
-  Bindings: { exchange: Exchange }
+  Bindings: { context: RequestContext }
 }
 export type App = Hono<Env>
 
@@ -23,7 +23,7 @@ export interface SurfaceDeps {
   api: CallerApi
   limits: BodyLimits
   /** A POST route on an exact path, looked up ahead of the router: for what is called most. */
-  hotPost(path: string, answer: (x: Exchange) => Promise<Response>): void
+  hotPost(path: string, answer: (x: RequestContext) => Promise<Response>): void
 }
 
 export interface Surface extends DialectDeclaration {
@@ -38,7 +38,7 @@ export interface Surface extends DialectDeclaration {
 }
 
 /** Who asks is settled before a byte of the body is read. */
-export function callerOf(api: CallerApi, x: Exchange): Token | Refusal {
+export function callerOf(api: CallerApi, x: RequestContext): Token | Refusal {
   const token = api.authenticate(x, credentialOf(x) ?? missingCredential(x))
   if (!(token instanceof Refusal)) x.payer = token.accountId
   return token
@@ -54,7 +54,7 @@ export class Caller implements CallContext {
   readonly #errorEvent: (errorBody: string, events: number) => string
 
   constructor(
-    x: Exchange,
+    x: RequestContext,
     token: Token,
     errorEvent: (errorBody: string, events: number) => string,
   ) {

@@ -6,7 +6,7 @@ import type { VideoTask } from '../../contract/task.ts'
 import { createCallerApi } from '../../engine/caller-api.ts'
 import { linksOf } from '../../engine/results/file-links.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
@@ -66,7 +66,7 @@ const linkTo = (part: number, of = task) => new URL(linksOf(test_.engine)(of, pa
 
 async function ask(url: URL, method = 'GET'): Promise<Response> {
   const request = new Request(`http://localhost${url.pathname}${url.search}`, { method })
-  return app.fetch(request, { exchange: newExchange(request, connection) })
+  return app.fetch(request, { context: newRequestContext(request, connection) })
 }
 
 const codeOf = async (answer: Response) => [

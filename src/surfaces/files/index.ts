@@ -2,8 +2,8 @@
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import type { Surface } from '../common/surface.ts'
 import { serveContent } from '../media/serve-content.ts'
 
@@ -15,7 +15,7 @@ export const files: Surface = {
   operations: async () => (await import('./operations.ts')).filesOperations,
   mount(app, { api }) {
     // The router asks this for HEAD too.
-    app.get('/files/:id/:part', async ({ env: { exchange: x }, req }) =>
+    app.get('/files/:id/:part', async ({ env: { context: x }, req }) =>
       answer(x, await serve(api, x, req.param('id'), req.param('part'))),
     )
   },
@@ -23,7 +23,7 @@ export const files: Surface = {
 
 async function serve(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   taskId: string,
   part: string,
 ): Promise<Response | Refusal> {

@@ -4,7 +4,7 @@
 import type { CallerApi, MadeImages } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asReplay, type ReadRoute, readCreate } from '../media/create.ts'
@@ -31,7 +31,7 @@ export const images: Surface = {
   operations: async () => (await import('./operations.ts')).imagesOperations,
   mount(app, deps) {
     for (const route of routes) {
-      app.post(route.path, ({ env: { exchange: x } }) =>
+      app.post(route.path, ({ env: { context: x } }) =>
         asCaller(deps.api, x, (token) => make(deps, x, token, route)),
       )
     }
@@ -40,7 +40,7 @@ export const images: Surface = {
 
 async function make(
   deps: SurfaceDeps,
-  x: Exchange,
+  x: RequestContext,
   token: Token,
   route: ReadRoute<ImageCall>,
 ): Promise<Outcome> {

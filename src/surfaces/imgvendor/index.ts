@@ -5,7 +5,7 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageTask } from '../../contract/task.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { withCallback } from '../media/callback.ts'
@@ -35,18 +35,23 @@ export const imgvendor: Surface = {
     const { api } = deps
     for (const name of paths) {
       const path = `/imgvendor/v1/images/${name}`
-      app.post(path, ({ env: { exchange: x } }) =>
+      app.post(path, ({ env: { context: x } }) =>
         asCaller(api, x, (token) => create(deps, x, token, name)),
       )
-      app.get(path, ({ env: { exchange: x } }) => asCaller(api, x, (token) => list(api, x, token)))
-      app.get(`${path}/:id`, ({ env: { exchange: x }, req }) =>
+      app.get(path, ({ env: { context: x } }) => asCaller(api, x, (token) => list(api, x, token)))
+      app.get(`${path}/:id`, ({ env: { context: x }, req }) =>
         asCaller(api, x, (token) => show(api, x, token, req.param('id'))),
       )
     }
   },
 }
 
-async function create(deps: SurfaceDeps, x: Exchange, token: Token, path: Path): Promise<Outcome> {
+async function create(
+  deps: SurfaceDeps,
+  x: RequestContext,
+  token: Token,
+  path: Path,
+): Promise<Outcome> {
   const kindOf = (name: string) => deps.api.models.find(name)?.kind
   const outcome = await serveCreate<ImageTask>(deps, x, token, {
     interface: 'imgvendor',
@@ -68,7 +73,7 @@ function inOwnWords(refusal: Refusal): Refusal {
 }
 
 /** Another's task and one that never was look the same. */
-async function show(api: CallerApi, x: Exchange, token: Token, id: string): Promise<Outcome> {
+async function show(api: CallerApi, x: RequestContext, token: Token, id: string): Promise<Outcome> {
   const task = isPlain(id) ? await api.findTask(token, id, 'image') : undefined
   if (task?.interface !== 'imgvendor') {
     return refuse('task_not_found', `there is no task '${id.slice(0, 80)}'`)
@@ -76,7 +81,7 @@ async function show(api: CallerApi, x: Exchange, token: Token, id: string): Prom
   return enveloped(x, viewOf(task, api.linkTo))
 }
 
-async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome> {
+async function list(api: CallerApi, x: RequestContext, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
   const tasks = await api.searchImages(token, { ...page, interfaces: ['imgvendor'] })
@@ -87,5 +92,5 @@ async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome>
   )
 }
 
-const enveloped = (x: Exchange, data: unknown): Response =>
+const enveloped = (x: RequestContext, data: unknown): Response =>
   answerJson(x, JSON.stringify(envelope(x.requestId, data)))

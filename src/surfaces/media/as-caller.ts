@@ -3,15 +3,15 @@
 import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { callerOf } from '../common/surface.ts'
 
 export type Outcome = Response | Refusal
 
 export async function asCaller(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   work: (token: Token) => Outcome | Promise<Outcome>,
 ): Promise<Response> {
   const token = callerOf(api, x)
@@ -26,5 +26,5 @@ export async function asCaller(
 }
 
 /** Creates have rows of their own. */
-const isCreate = ({ request, path }: Exchange): boolean =>
+const isCreate = ({ request, path }: RequestContext): boolean =>
   request.method === 'POST' && !path.endsWith('/cancel')

@@ -9,7 +9,7 @@ import type { Task, VideoTask } from '../../contract/task.ts'
 import type { Keys } from '../../http/body/exact-keys.ts'
 import { isForm, readForm } from '../../http/body/read-form.ts'
 import { readJsonObject } from '../../http/body/read-json.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { type Fields, maxModelName, modelNamedIn, wrong } from '../common/fields.ts'
 import { Caller, type SurfaceDeps } from '../common/surface.ts'
@@ -43,7 +43,7 @@ interface CreateRoute<Made extends Task> extends ReadRoute<CreateOf<Made>> {
 
 export async function serveCreate<Made extends Task>(
   deps: SurfaceDeps,
-  x: Exchange,
+  x: RequestContext,
   token: Token,
   { answer, ...route }: CreateRoute<Made>,
 ): Promise<Outcome> {
@@ -64,7 +64,7 @@ export function asReplay(response: Response): Response {
 /** What the caller wants made, with its key. The engine records one that cannot be read. */
 export async function readCreate<Call extends object>(
   { api, limits }: SurfaceDeps,
-  x: Exchange,
+  x: RequestContext,
   token: Token,
   route: ReadRoute<Call>,
 ): Promise<{ ctx: Caller; create: Call & Pick<VideoCreate, 'interface' | 'key'> } | Refusal> {
@@ -104,7 +104,7 @@ const maxKey = 255
 const keyShape = new RegExp(`^[\\x20-\\x7e]{1,${maxKey}}$`)
 
 /** An empty one is refused: whoever sends it means to be safe from doing things twice. */
-function keyIn({ request: { headers } }: Exchange): string | null | Refusal {
+function keyIn({ request: { headers } }: RequestContext): string | null | Refusal {
   const key = headers.get('idempotency-key')
   if (key === null || keyShape.test(key)) return key
   const message = `'Idempotency-Key' must have 1 to ${maxKey} printable ASCII characters`

@@ -4,14 +4,14 @@
 import type { CallerApi, Content, ContentBody, ContentOptions } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { OutputMedia, Task } from '../../contract/task.ts'
-import { answerHeaders, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'
+import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { hasTag } from '../../lib/http/byte-range.ts'
 
 /** `fileName` without an ending gets that of its type. */
 export async function serveContent(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   task: Task,
   fileName: string,
   file: OutputMedia['kind'] | number = 'video',
@@ -22,7 +22,7 @@ export async function serveContent(
 }
 
 /** A range is for GET alone. */
-export function inputOf({ request: { method, headers, signal } }: Exchange): ContentOptions {
+export function inputOf({ request: { method, headers, signal } }: RequestContext): ContentOptions {
   const range = method === 'GET' ? rangeIn(headers.get('range')) : undefined
   const ifRange = headers.get('if-range')?.trim()
   return { signal, range, ...(range !== undefined && { ifRange }) }
@@ -38,7 +38,7 @@ function rangeIn(text: string | null): string | undefined {
 }
 
 export async function answerContent(
-  x: Exchange,
+  x: RequestContext,
   content: Content,
   fileName: string,
 ): Promise<Response | Refusal> {
@@ -67,13 +67,13 @@ async function dropContent({ body }: ContentBody): Promise<void> {
 
 const withoutLength = ({ 'content-length': _, ...rest }: Record<string, string>) => rest
 
-function unsatisfiable(x: Exchange, sizeBytes: number | undefined): Response {
+function unsatisfiable(x: RequestContext, sizeBytes: number | undefined): Response {
   const answer = answerRefusal(x, refuse('range_not_satisfiable', 'the file has no such part'))
   if (sizeBytes !== undefined) answer.headers.set('content-range', `bytes */${sizeBytes}`)
   return answer
 }
 
-function redirect(x: Exchange, location: string): Response {
+function redirect(x: RequestContext, location: string): Response {
   const headers = answerHeaders(x, 'text/plain')
   // The address is the caller's for a while only.
   return new Response(null, {
@@ -125,7 +125,7 @@ const endings: Readonly<Record<string, string>> = {
 const inert = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
 
 function contentHeaders(
-  x: Exchange,
+  x: RequestContext,
   fileName: string,
   { contentType, lengthBytes, contentRange, etag }: ContentBody,
 ): Record<string, string> {

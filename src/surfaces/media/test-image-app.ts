@@ -9,7 +9,7 @@ import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
 import { createDialects } from '../../http/dialect.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
@@ -105,7 +105,7 @@ export async function newImageApp(surface: Surface) {
     const request = new Request(`http://localhost${path}`, { ...init, method })
     if (secret !== '') request.headers.set('authorization', `Bearer ${secret}`)
     const answer = await app.fetch(request, {
-      exchange: newExchange(request, connection, undefined, dialectAt),
+      context: newRequestContext(request, connection, undefined, dialectAt),
     })
     return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) }
   }

@@ -11,6 +11,6 @@ export const messages: Surface = {
   ...text,
   mount(app, deps) {
     text.mount(app, deps)
-    app.post('/v1/messages/count_tokens', ({ env }) => serveCount(deps, env.exchange))
+    app.post('/v1/messages/count_tokens', ({ env }) => serveCount(deps, env.context))
   },
 }

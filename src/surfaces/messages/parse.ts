@@ -3,7 +3,7 @@
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
@@ -21,7 +21,7 @@ const clientTools = [
   'tool_search_tool_',
 ] as const
 
-export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
+export function parseMessages(body: JsonBody, x: RequestContext): TextCall | Refusal {
   const call = parseCount(body, x)
   if (call instanceof Refusal) return call
   const stream = streamIn(body.fields)
@@ -35,7 +35,7 @@ export function parseMessages(body: JsonBody, x: Exchange): TextCall | Refusal {
 }
 
 /** The same without what only matters to an answer. */
-export function parseCount({ text, fields }: JsonBody, x: Exchange): TextCall | Refusal {
+export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
   const refused = extraProblem(fields) ?? noResponse(fields) ?? oneAnswerIn(fields)
@@ -68,7 +68,7 @@ const maxHeader = 2_048
 const printable = /^[\x20-\x7e]*$/
 
 /** Both spellings mean the same. Values are passed on, known or not. */
-function dialectOf(x: Exchange): { version?: string; beta?: string } | Refusal {
+function dialectOf(x: RequestContext): { version?: string; beta?: string } | Refusal {
   const { headers } = x.request
   const found: { version?: string; beta?: string } = {}
   for (const part of ['version', 'beta'] as const) {

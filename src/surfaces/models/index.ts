@@ -5,8 +5,8 @@ import type { CallerApi, CallerModels } from '../../contract/caller-api.ts'
 import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { modelNotFound } from '../../contract/not-found.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answerRefusal } from '../../http/render-error.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { callerOf, type Surface } from '../common/surface.ts'
 import { itemOf, longRunningItemOf } from './item.ts'
 
@@ -16,14 +16,14 @@ export const models: Surface = {
   browsers: true,
   operations: async () => (await import('./operations.ts')).modelsOperations,
   mount(app, { api }) {
-    const list = (x: Exchange) => asCaller(api, x, (token) => listBody(api.models, token))
-    app.get('/v1/models', ({ env }) => list(env.exchange))
-    app.get('/vendorg/:version/models', ({ env }) => list(env.exchange))
+    const list = (x: RequestContext) => asCaller(api, x, (token) => listBody(api.models, token))
+    app.get('/v1/models', ({ env }) => list(env.context))
+    app.get('/vendorg/:version/models', ({ env }) => list(env.context))
     app.get('/v1/models/:id', ({ env, req }) =>
-      asCaller(api, env.exchange, (token) => one(api.models, token, req.param('id'), itemOf)),
+      asCaller(api, env.context, (token) => one(api.models, token, req.param('id'), itemOf)),
     )
     app.get('/vendorg/:version/models/:id', ({ env, req }) =>
-      asCaller(api, env.exchange, (token) =>
+      asCaller(api, env.context, (token) =>
         one(api.models, token, req.param('id'), longRunningItemOf),
       ),
     )
@@ -32,7 +32,7 @@ export const models: Surface = {
 
 function asCaller(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   answer: (token: Token) => object | Refusal,
 ): Response {
   const token = callerOf(api, x)

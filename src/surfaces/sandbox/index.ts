@@ -3,8 +3,8 @@
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import type { Surface } from '../common/surface.ts'
 import { answerContent, inputOf } from '../media/serve-content.ts'
 
@@ -14,13 +14,13 @@ export const sandboxMedia: Surface = {
   operations: async () => (await import('./operations.ts')).sandboxOperations,
   mount(app, { api }) {
     // The router asks this for HEAD too.
-    app.get('/sandbox/media/:name', async ({ env: { exchange: x }, req }) =>
+    app.get('/sandbox/media/:name', async ({ env: { context: x }, req }) =>
       answer(x, await serve(api, x, req.param('name'))),
     )
   },
 }
 
-async function serve(api: CallerApi, x: Exchange, name: string): Promise<Response | Refusal> {
+async function serve(api: CallerApi, x: RequestContext, name: string): Promise<Response | Refusal> {
   if (!/^[\w-]{1,80}\.(?:mp4|png)$/.test(name)) {
     return refuse('not_found', 'the sandbox has made no such file')
   }

@@ -13,9 +13,9 @@ import {
   textWork,
 } from '../../http/body/read-json.ts'
 import type { DialectDeclaration } from '../../http/dialect.ts'
-import { answerJson, answerStream, type Exchange } from '../../http/exchange.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
+import { answerJson, answerStream, type RequestContext } from '../../http/request-context.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { modelNamedIn } from '../common/fields.ts'
 import { Caller, callerOf, type Surface } from '../common/surface.ts'
@@ -26,7 +26,7 @@ export interface TextShape {
   /** What it says of its models; upstreams are asked in the protocol of the same name. */
   models: Pick<InterfaceRow, 'clientWords' | 'question'> & { kind?: 'text' | 'embedding' }
   keys: Keys
-  parse(body: JsonBody, x: Exchange): TextCall | Refusal
+  parse(body: JsonBody, x: RequestContext): TextCall | Refusal
   /** How an error looks inside a stream that has begun; `events` have gone out before it. */
   errorEvent(errorBody: string, events: number): string
   /** What is not as usual: its path as the only prefix, the usual errors and places for a token. */
@@ -50,7 +50,7 @@ async function serve(
   shape: TextShape,
   api: CallerApi,
   limits: BodyLimits,
-  x: Exchange,
+  x: RequestContext,
 ): Promise<Response> {
   try {
     return await answerTo(shape, api, limits, x)
@@ -63,7 +63,7 @@ async function answerTo(
   shape: TextShape,
   api: CallerApi,
   limits: BodyLimits,
-  x: Exchange,
+  x: RequestContext,
 ): Promise<Response> {
   const asked = await readCall(shape, api, limits, x)
   if (asked instanceof Refusal) return answerRefusal(x, asked)
@@ -81,7 +81,7 @@ export async function readCall(
   shape: TextShape,
   api: CallerApi,
   limits: BodyLimits,
-  x: Exchange,
+  x: RequestContext,
 ): Promise<{ ctx: Caller; call: TextCall } | Refusal> {
   const token = callerOf(api, x)
   if (token instanceof Refusal) return token

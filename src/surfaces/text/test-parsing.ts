@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 
-export type Parse = (body: JsonBody, x: Exchange) => TextCall | Refusal
+export type Parse = (body: JsonBody, x: RequestContext) => TextCall | Refusal
 
-export const exchangeWith = (headers: Record<string, string> = {}): Exchange =>
-  ({ request: new Request('http://gateway/', { headers }) }) as Exchange
+export const contextWith = (headers: Record<string, string> = {}): RequestContext =>
+  ({ request: new Request('http://gateway/', { headers }) }) as RequestContext
 
 export function read(
   parse: Parse,
@@ -17,7 +17,7 @@ export function read(
   headers?: Record<string, string>,
 ): TextCall | Refusal {
   const text = JSON.stringify(fields)
-  return parse({ text, fields: JSON.parse(text) }, exchangeWith(headers))
+  return parse({ text, fields: JSON.parse(text) }, contextWith(headers))
 }
 
 /** The call, or a loud failure. */

@@ -5,8 +5,8 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { answerTable } from '../../http/answer-file.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
 import { answer } from '../../http/render-error.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { callerOf, type Surface } from '../common/surface.ts'
 import { pageIn, type Query, usageAsk, wrong } from './ask.ts'
 
@@ -19,13 +19,13 @@ export const usage: Surface = {
   browsers: true,
   operations: async () => (await import('./operations.ts')).usageOperations,
   mount(app, { api }) {
-    app.get('/gateway/v1/usage', ({ env: { exchange: x }, req }) =>
+    app.get('/gateway/v1/usage', ({ env: { context: x }, req }) =>
       asCaller(api, x, async (token) => {
         const ask = usageAsk((name) => req.query(name), api.nowMs())
         return ask instanceof Refusal ? ask : api.reportUsage(token, ask)
       }),
     )
-    app.get('/gateway/v1/bills', ({ env: { exchange: x }, req }) =>
+    app.get('/gateway/v1/bills', ({ env: { context: x }, req }) =>
       asCaller(api, x, (token) => bills(api, x, token, (name) => req.query(name))),
     )
   },
@@ -34,7 +34,7 @@ export const usage: Surface = {
 /** All months, or the bill of one. */
 async function bills(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   token: Token,
   query: Query,
 ): Promise<object | Refusal> {
@@ -54,7 +54,7 @@ async function bills(
 
 async function asCaller(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   work: (token: Token) => Promise<object | Refusal>,
 ): Promise<Response> {
   const token = callerOf(api, x)

@@ -3,14 +3,14 @@
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type Task } from '../../contract/task.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { serveContent } from '../media/serve-content.ts'
 import { plainIdOf } from './names.ts'
 import { pollSeconds } from './view.ts'
 
 export const serveFile = async (
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   task: Task,
 ): Promise<Response | Refusal> =>
   notDownloadable(task) ?? serveContent(api, x, task, `${plainIdOf(task.id)}.mp4`)

@@ -5,7 +5,7 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { VideoTask } from '../../contract/task.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { type Fields, modelIn } from '../common/fields.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
@@ -36,20 +36,20 @@ export const vendorg: Surface = {
   mount(app, deps) {
     const { api } = deps
     // The router takes a segment as a whole, so what follows the colon is looked at here.
-    app.post('/vendorg/:version/models/:call', ({ env: { exchange: x }, req }) =>
+    app.post('/vendorg/:version/models/:call', ({ env: { context: x }, req }) =>
       asCaller(api, x, (token) => call(deps, x, token, req.param())),
     )
-    const poll = (x: Exchange, { id, version }: { id: string; version: string }) =>
+    const poll = (x: RequestContext, { id, version }: { id: string; version: string }) =>
       asCaller(api, x, async (token) => {
         const task = await find(api, token, id)
         return task === undefined ? noOperation(id) : answerOperation(api, x, task, version)
       })
-    app.get('/vendorg/:version/operations/:id', ({ env, req }) => poll(env.exchange, req.param()))
+    app.get('/vendorg/:version/operations/:id', ({ env, req }) => poll(env.context, req.param()))
     app.get('/vendorg/:version/models/:model/operations/:id', ({ env, req }) =>
-      poll(env.exchange, req.param()),
+      poll(env.context, req.param()),
     )
     // The router asks this for HEAD too.
-    app.get('/vendorg/:version/files/:call', ({ env: { exchange: x }, req }) =>
+    app.get('/vendorg/:version/files/:call', ({ env: { context: x }, req }) =>
       asCaller(api, x, (token) => download(api, x, token, req.param('call'))),
     )
   },
@@ -64,12 +64,17 @@ async function find(api: CallerApi, token: Token, id: string): Promise<VideoTask
 const noOperation = (id: string): Refusal =>
   refuse('operation_not_found', `there is no operation '${id.slice(0, 80)}'`)
 
-const answerOperation = (api: CallerApi, x: Exchange, task: VideoTask, version: string): Response =>
+const answerOperation = (
+  api: CallerApi,
+  x: RequestContext,
+  task: VideoTask,
+  version: string,
+): Response =>
   answerJson(x, JSON.stringify(operationOf(task, api.publicUrl, version)), 200, pollHeaders(task))
 
 async function call(
   deps: SurfaceDeps,
-  x: Exchange,
+  x: RequestContext,
   token: Token,
   { call: segment, version }: { call: string; version: string },
 ): Promise<Outcome> {
@@ -99,7 +104,7 @@ function callOf(model: string, fields: Fields) {
 
 async function download(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   token: Token,
   segment: string,
 ): Promise<Outcome> {

@@ -1,7 +1,7 @@
 // A task as the operation callers of this interface know. Addresses in it are the gateway's own.
 import { type RefusalCode, refusals } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
-import type { AnswerHeaders } from '../../http/exchange.ts'
+import type { AnswerHeaders } from '../../http/request-context.ts'
 import { sizeTextOf } from '../media/size-of.ts'
 import { fileAddress, operationName } from './names.ts'
 import { type RpcStatus, rpcNumberOf, rpcStatusOf } from './rpc-status.ts'

@@ -3,13 +3,13 @@
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { serveContent } from '../media/serve-content.ts'
 import { pollSeconds, statusOf } from './view.ts'
 
 export async function serveVideo(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   task: VideoTask,
 ): Promise<Response | Refusal> {
   const variant = new URL(x.request.url, 'http://gateway').searchParams.get('variant') ?? 'video'

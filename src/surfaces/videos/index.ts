@@ -5,7 +5,7 @@ import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
-import { answerJson, type Exchange } from '../../http/exchange.ts'
+import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asVideo, serveCreate } from '../media/create.ts'
@@ -26,21 +26,19 @@ export const videos: Surface = {
   operations: async () => (await import('./operations.ts')).videosOperations,
   mount(app, deps) {
     const { api } = deps
-    app.post(path, ({ env: { exchange: x } }) =>
-      asCaller(api, x, (token) => create(deps, x, token)),
-    )
-    app.get(path, ({ env: { exchange: x } }) => asCaller(api, x, (token) => list(api, x, token)))
-    app.get(`${path}/:id`, ({ env: { exchange: x }, req }) =>
+    app.post(path, ({ env: { context: x } }) => asCaller(api, x, (token) => create(deps, x, token)))
+    app.get(path, ({ env: { context: x } }) => asCaller(api, x, (token) => list(api, x, token)))
+    app.get(`${path}/:id`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task) => answerTask(api, x, task)),
     )
     // The router asks this for HEAD too.
-    app.get(`${path}/:id/content`, ({ env: { exchange: x }, req }) =>
+    app.get(`${path}/:id/content`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task) => serveVideo(api, x, task)),
     )
-    app.post(`${path}/:id/cancel`, ({ env: { exchange: x }, req }) =>
+    app.post(`${path}/:id/cancel`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task, token) => cancel(api, x, task, token)),
     )
-    app.delete(`${path}/:id`, ({ env: { exchange: x }, req }) =>
+    app.delete(`${path}/:id`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task, token) => remove(api, x, task, token)),
     )
   },
@@ -49,7 +47,7 @@ export const videos: Surface = {
 /** Another's video and one that never was look the same. */
 const withTask = (
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   id: string,
   work: (task: VideoTask, token: Token) => Outcome | Promise<Outcome>,
 ): Promise<Response> =>
@@ -61,10 +59,10 @@ const withTask = (
 const videoNotFound = (id: string): Refusal =>
   refuse('video_not_found', `there is no video '${id.slice(0, 80)}'`)
 
-const answerTask = (api: CallerApi, x: Exchange, task: VideoTask): Response =>
+const answerTask = (api: CallerApi, x: RequestContext, task: VideoTask): Response =>
   answerJson(x, JSON.stringify(viewOf(task, api.linkTo)), 200, pollHeaders(task))
 
-const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> =>
+const create = (deps: SurfaceDeps, x: RequestContext, token: Token): Promise<Outcome> =>
   serveCreate<VideoTask>(deps, x, token, {
     interface: 'videos',
     path,
@@ -74,7 +72,7 @@ const create = (deps: SurfaceDeps, x: Exchange, token: Token): Promise<Outcome> 
     answer: (task) => answerTask(deps.api, x, task),
   })
 
-async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome> {
+async function list(api: CallerApi, x: RequestContext, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
   if (page.after !== undefined && !(await api.isOwnVideo(token, page.after))) {
@@ -87,7 +85,7 @@ async function list(api: CallerApi, x: Exchange, token: Token): Promise<Outcome>
 /** A live one is cancelled and stays in sight; one that is over goes out of sight. */
 async function remove(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   task: VideoTask,
   token: Token,
 ): Promise<Outcome> {
@@ -101,7 +99,7 @@ async function remove(
 
 async function cancel(
   api: CallerApi,
-  x: Exchange,
+  x: RequestContext,
   { id }: VideoTask,
   token: Token,
 ): Promise<Outcome> {

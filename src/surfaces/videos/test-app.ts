@@ -8,7 +8,7 @@ import { applyDeclarations } from '../../engine/catalog/apply-declarations.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine } from '../../engine/test-engine.ts'
 import { createDialects } from '../../http/dialect.ts'
-import { newExchange } from '../../http/exchange.ts'
+import { newRequestContext } from '../../http/request-context.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import type { Env } from '../common/surface.ts'
@@ -48,7 +48,7 @@ export async function newVideoApp(answerUpstream: (request: Request) => Promise<
   videos.mount(app, { api: createCallerApi(engine), limits, hotPost: () => {} })
 
   const send = (request: Request) =>
-    app.fetch(request, { exchange: newExchange(request, connection, undefined, dialectAt) })
+    app.fetch(request, { context: newRequestContext(request, connection, undefined, dialectAt) })
 
   const ask = (method: string, path: string, init: RequestInit = {}, secret = secrets.mine) => {
     const request = new Request(`http://localhost/v1/videos${path}`, { ...init, method })

@@ -1,7 +1,7 @@
 // A task as the video object callers of this interface know. Addresses in it are the gateway's own.
 import type { LinkTo } from '../../contract/caller-api.ts'
 import { expiryOf, isEnd, type TaskState, type VideoTask } from '../../contract/task.ts'
-import type { AnswerHeaders } from '../../http/exchange.ts'
+import type { AnswerHeaders } from '../../http/request-context.ts'
 import { sizeTextOf } from '../media/size-of.ts'
 
 type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'

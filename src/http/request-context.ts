@@ -1,10 +1,10 @@
-// One request and its answer: the id that is on every response, and the only place responses are made.
+// The context of one request: the id that is on every response, and the only place responses are made.
 import type { Viewer } from '../contract/people.ts'
 import type { CallTrace } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { type Dialect, plainDialect } from './dialect.ts'
 
-export interface Exchange {
+export interface RequestContext {
   readonly requestId: string
   readonly atMs: number
   readonly request: Request
@@ -31,12 +31,12 @@ export interface Connection {
   answerReady?(): void
 }
 
-export function newExchange(
+export function newRequestContext(
   request: Request,
   connection: Connection,
   atMs: number = Date.now(),
   dialectAt?: (path: string) => Dialect,
-): Exchange {
+): RequestContext {
   const path = pathOf(request.url)
   const dialect = dialectAt?.(path) ?? plainDialect
   return { requestId: newId('req', atMs), atMs, request, path, connection, dialect }
@@ -60,7 +60,7 @@ function pathOf(url: string): string {
 export type AnswerHeaders = Record<string, string>
 
 /** Headers of every answer: the request id under each name an SDK looks for, and CORS if asked. */
-export function answerHeaders(x: Exchange, contentType: string): AnswerHeaders {
+export function answerHeaders(x: RequestContext, contentType: string): AnswerHeaders {
   const headers: AnswerHeaders = {
     'content-type': contentType,
     'x-gateway-request-id': x.requestId,
@@ -77,7 +77,7 @@ export function answerHeaders(x: Exchange, contentType: string): AnswerHeaders {
 }
 
 export function answerJson(
-  x: Exchange,
+  x: RequestContext,
   body: string,
   status = 200,
   extra?: AnswerHeaders,
@@ -88,7 +88,7 @@ export function answerJson(
 }
 
 export function answerStream(
-  x: Exchange,
+  x: RequestContext,
   body: ReadableStream<Uint8Array>,
   extra?: AnswerHeaders,
 ): Response {
@@ -108,7 +108,7 @@ const exposed =
     .join(', ')
 
 /** The answer to a browser's question before the real request. No cookie is ever allowed along. */
-export function answerPreflight(x: Exchange): Response {
+export function answerPreflight(x: RequestContext): Response {
   const headers = answerHeaders(x, 'text/plain')
   const asked = x.request.headers.get('access-control-request-headers')
   headers['access-control-allow-methods'] = 'GET, HEAD, POST, DELETE, OPTIONS'
