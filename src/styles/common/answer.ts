@@ -7,7 +7,10 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import type { Json } from './conversation.ts'
 import type { Seal } from './envelope.ts'
 
-/** Why the model stopped. `calls` exactly when the answer has a tool call. */
+/**
+ * Why the model stopped. An answer that is complete says `calls` exactly when it has a tool call; one
+ * that was cut or withheld says so, with or without calls.
+ */
 export type StopReason = 'end' | 'stop_sequence' | 'calls' | 'length' | 'filtered' | 'refusal'
 
 /** The tool call that a block holds, with the caller's own names. */

@@ -91,8 +91,8 @@ export interface Tool extends Marked {
   /** Absent for a free-form tool. */
   schema?: Json
   strict?: boolean
-  /** Takes free text instead of JSON; with the grammar it must follow, if any. */
-  freeForm?: { grammar?: string }
+  /** Takes free text instead of JSON; with the grammar it must follow, if any, and its notation. */
+  freeForm?: { grammar?: string; syntax?: string }
 }
 
 export type ToolChoice =
@@ -118,7 +118,47 @@ export interface Sampling {
   seed?: number
 }
 
+/** What a part of a conversation is called in the caller's own style. */
+export interface FieldNames {
+  system: string
+  turns: string
+  tools: string
+  /** Of a tool: its arguments must match its schema exactly. */
+  toolStrict: string
+  /** Of a tool: takes free text. */
+  toolFreeForm: string
+  toolChoice: string
+  parallelCalls: string
+  maxOutputTokens: string
+  stop: string
+  temperature: string
+  topP: string
+  topK: string
+  presencePenalty: string
+  frequencyPenalty: string
+  seed: string
+  format: string
+  effort: string
+  choices: string
+  logprobs: string
+  logitBias: string
+  cache: string
+  /** Reasoning of earlier turns, and its seal. */
+  reasoning: string
+  /** A refusal of an earlier turn. */
+  refusal: string
+  image: string
+  document: string
+  audio: string
+  video: string
+  /** What a tool gave back; and that it is an error. */
+  result: string
+  isError: string
+}
+
 export interface Conversation {
+  /** For refusals and the list of losses. */
+  fieldNames: FieldNames
   /** Leading instructions, part by part, so that cache marks survive. */
   system: TextPart[]
   turns: Turn[]

@@ -1,15 +1,25 @@
 // What a translation changed or left out: the names of request fields, as a caller knows them. A
 // field that cannot be left out is a refusal instead.
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Json } from './conversation.ts'
 
 /** Of the header's value. */
 const maxHeaderBytes = 1_024
+const maxNameLength = 80
 
 export class Losses {
   readonly #names = new Set<string>()
 
+  /** A caller's own field may have any name; the header has plain ones only. */
   add(name: string): void {
-    this.#names.add(name)
+    this.#names.add(name.replaceAll(/[^\w.$-]/g, '_').slice(0, maxNameLength))
+  }
+
+  /** All fields of an object that are not known. Null is as good as absent. */
+  addUnknown(fields: Json, known: ReadonlySet<string>, prefix = ''): void {
+    for (const name in fields) {
+      if (!known.has(name) && fields[name] != null) this.add(prefix + name)
+    }
   }
 
   get names(): string[] {
@@ -32,3 +42,11 @@ export class Losses {
 /** The field has no counterpart in the style of the upstream, and the answer would be another one. */
 export const notCarried = (param: string, why: string): Refusal =>
   refuse('invalid_request', `'${param}' cannot be used with this model: ${why}`, { param })
+
+/** For an upstream that no request may be changed for: the first change is the refusal. */
+export function strictRefusal(isStrict: boolean, losses: Losses): Refusal | undefined {
+  const [first] = isStrict ? losses.names : []
+  return first === undefined
+    ? undefined
+    : notCarried(first, 'it would be changed or left out, and its translation is strict')
+}

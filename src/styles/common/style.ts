@@ -7,10 +7,10 @@ import type { Envelopes } from './envelope.ts'
 import type { Losses } from './losses.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** A caller's request, parsed. */
+/** A caller's request, parsed with `parseExact`. */
 export interface GivenRequest {
   fields: Json
-  /** The same as text, for numbers that do not survive parsing. */
+  /** The same as text. */
   body: string
   envelopes: Envelopes
 }
@@ -48,6 +48,12 @@ export interface TargetSettings {
   replayReasoning: boolean
   /** It takes a JSON schema for the output. */
   outputSchema: boolean
+  /** It takes tools with free text as their input (chat and responses). */
+  freeFormTools: boolean
+  /** It takes media inside of the results of tools (generate). */
+  mediaInResults: boolean
+  /** How it is told to reason: by a word, by a number of tokens, or not at all. */
+  reasoning: 'effort' | 'budget' | 'none'
 }
 
 export interface ReadContext {
@@ -69,6 +75,13 @@ export interface WriteContext {
   envelopes: Envelopes
   /** Estimated; for styles that give a count before the first output. */
   inputTokens: number
+  /**
+   * The caller is a coding tool that takes an incomplete response for a broken connection and does not
+   * know refusals (responses).
+   */
+  codingTool?: boolean
+  /** The stream is one JSON list instead of server-sent events (generate). */
+  asList?: boolean
 }
 
 export interface Style {
@@ -80,7 +93,7 @@ export interface Style {
     names: ToolNames,
     losses: Losses,
   ): Json | Refusal
-  /** A whole answer of an upstream. */
+  /** A whole answer of an upstream, parsed with `parseExact`. */
   readAnswer(answer: Json, context: ReadContext, emit: Emit): void
   newReader(context: ReadContext): StreamReader
   /** A whole answer for the caller. The events are complete and end with `stop` and `usage`. */

@@ -14,6 +14,8 @@ export class ToolNames {
   readonly #allowed: RegExp
   readonly #originals = new Map<string, Original>()
   readonly #sent = new Map<string, string>()
+  /** The tool in whose input the upstream gives its answer as JSON; set by a writer of requests. */
+  answerTool: string | undefined
 
   constructor(tools: readonly Tool[], allowed: RegExp) {
     this.#allowed = allowed
@@ -36,7 +38,7 @@ export class ToolNames {
   }
 
   #nameOf(name: string): string {
-    return this.#allowed.test(name) ? name : shortened(name)
+    return allowedName(name, this.#allowed)
   }
 
   /** Also for a tool of an earlier turn that is not offered any more. */
@@ -57,6 +59,10 @@ function flat({ name, namespace }: { name: string; namespace?: string | undefine
   if (namespace === undefined || name.startsWith(`${namespace}__`)) return name
   return `${namespace}__${name}`
 }
+
+/** The same form for other names that an upstream restricts, such as the ids of calls. */
+export const allowedName = (name: string, allowed: RegExp): string =>
+  allowed.test(name) ? name : shortened(name)
 
 function shortened(name: string): string {
   const plain = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, keptLetters)

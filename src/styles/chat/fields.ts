@@ -1,0 +1,55 @@
+// The fields of a chat request: what the reader knows of it, and how a caller names what is lost.
+import type { FieldNames } from '../common/conversation.ts'
+
+export const fieldNames: FieldNames = {
+  system: 'messages',
+  turns: 'messages',
+  tools: 'tools',
+  toolStrict: 'tools.function.strict',
+  toolFreeForm: 'tools.custom',
+  toolChoice: 'tool_choice',
+  parallelCalls: 'parallel_tool_calls',
+  maxOutputTokens: 'max_completion_tokens',
+  stop: 'stop',
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  seed: 'seed',
+  format: 'response_format',
+  effort: 'reasoning_effort',
+  choices: 'n',
+  logprobs: 'logprobs',
+  logitBias: 'logit_bias',
+  cache: 'cache_control',
+  reasoning: 'messages.reasoning_content',
+  refusal: 'messages.refusal',
+  image: 'messages.content.image_url',
+  document: 'messages.content.file',
+  audio: 'messages.content.input_audio',
+  video: 'messages.content.video_url',
+  result: 'messages.content',
+  isError: 'messages.content',
+}
+
+const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+/** Fields that are read, and hints that mean nothing to another style. */
+export const requestFields = names(`
+  model messages stream stream_options tools tool_choice parallel_tool_calls functions function_call
+  max_tokens max_completion_tokens stop temperature top_p top_k presence_penalty frequency_penalty
+  seed response_format reasoning_effort reasoning thinking enable_thinking thinking_budget n logprobs
+  top_logprobs logit_bias verbosity prompt_cache_key user safety_identifier store
+  metadata prompt_cache_options prompt_cache_retention service_tier prediction modalities
+  include_reasoning client_metadata
+`)
+
+export const messageFields = names(`
+  role content tool_calls tool_call_id function_call refusal reasoning_content reasoning
+  reasoning_details audio annotations prefix partial
+`)
+
+export const partFields = names(`
+  type text image_url input_audio file video_url refusal cache_control prompt_cache_breakpoint
+`)

@@ -1,0 +1,165 @@
+// Parts of a chat answer in the order of blocks. Upstreams send calls side by side, by index: the first
+// goes out as it comes, the others wait until it is complete.
+import type { CallHead } from '../common/answer.ts'
+import {
+  type AnswerSequence,
+  invalidAnswer,
+  isJson,
+  type TextKind,
+} from '../common/answer-sequence.ts'
+import type { ToolNames } from '../common/tool-names.ts'
+
+interface TextLane {
+  kind: TextKind
+  waiting: string
+}
+
+interface CallLane {
+  kind: 'call'
+  index: unknown
+  id: string
+  name: string
+  /** Its input that has not gone out. */
+  waiting: string
+  isOpen: boolean
+  isClosed: boolean
+}
+
+/** One part of a call. Upstreams leave out or repeat any of it. */
+export interface CallDelta {
+  index: unknown
+  id: string
+  name: string
+  input: string
+}
+
+export class Lanes {
+  readonly #out: AnswerSequence
+  readonly #names: ToolNames
+  /** The first is going out, the others wait. */
+  readonly #lanes: (TextLane | CallLane)[] = []
+  /** All of them, also those that went out. */
+  readonly #calls: CallLane[] = []
+
+  constructor(out: AnswerSequence, names: ToolNames) {
+    this.#out = out
+    this.#names = names
+  }
+
+  text(kind: TextKind, text: string): void {
+    if (text === '') return
+    const last = this.#lanes.at(-1)
+    if (last === undefined || last.kind !== kind) this.#lanes.push({ kind, waiting: text })
+    else last.waiting += text
+    this.#advance()
+  }
+
+  /** The open text is complete. */
+  closeText(): void {
+    const [first] = this.#lanes
+    if (first !== undefined && first.kind !== 'call') this.#close(first)
+    else if (first === undefined) this.#out.close()
+  }
+
+  call(delta: CallDelta): void {
+    const call = this.#callOf(delta)
+    if (call.isClosed) {
+      if (delta.input.trim() !== '') this.#out.fail(invalidAnswer('a call goes on after its end'))
+      return
+    }
+    if (call.id === '') call.id = delta.id
+    if (!call.isOpen && delta.name !== call.name) call.name += delta.name
+    call.waiting += delta.input
+    this.#advance()
+  }
+
+  /** By index; without one, an id begins a call, and a delta without an id continues the last. */
+  #callOf(delta: CallDelta): CallLane {
+    const { index, id, name } = delta
+    const known = this.#calls.findLast((each) =>
+      index === undefined ? id === '' || each.id === id : each.index === index,
+    )
+    // Some upstreams give all their calls the same index.
+    const isOther = known !== undefined && id !== '' && known.id !== '' && id !== known.id
+    if (known !== undefined && !(isOther && name !== '')) return known
+    const call: CallLane = {
+      kind: 'call',
+      index,
+      id: '',
+      name: '',
+      waiting: '',
+      isOpen: false,
+      isClosed: false,
+    }
+    this.#calls.push(call)
+    this.#lanes.push(call)
+    return call
+  }
+
+  /** Sends what may go out now. */
+  #advance(): void {
+    for (;;) {
+      const [first, next] = this.#lanes
+      if (first === undefined) return
+      if (first.kind === 'call') this.#sendCall(first, next !== undefined)
+      else this.#sendText(first)
+      if (next === undefined || !this.#isComplete(first)) return
+      this.#close(first)
+    }
+  }
+
+  #sendText(lane: TextLane): void {
+    this.#out.text(lane.kind, lane.waiting)
+    lane.waiting = ''
+  }
+
+  /** A name may come in parts, so that a call opens with its input, or when another one follows. */
+  #sendCall(call: CallLane, isFollowed: boolean): void {
+    const input = call.waiting
+    if (!call.isOpen) {
+      const isReady = call.name !== '' && call.id !== '' && input !== ''
+      const isWhole = isFollowed && call.name !== '' && isWholeObject(input)
+      if (!isReady && !isWhole) return
+      this.#open(call)
+    }
+    this.#out.input(input)
+    call.waiting = ''
+  }
+
+  #open(call: CallLane): void {
+    call.isOpen = true
+    if (call.id === '') call.id = `call_${this.#calls.indexOf(call)}`
+    const head: CallHead = { id: call.id, ...this.#names.original(call.name) }
+    this.#out.openCall(head)
+  }
+
+  #isComplete(lane: TextLane | CallLane): boolean {
+    if (lane.kind !== 'call') return true
+    return lane.isOpen && isWholeObject(this.#out.givenInput)
+  }
+
+  #close(lane: TextLane | CallLane): void {
+    if (lane.kind === 'call') lane.isClosed = true
+    this.#out.close()
+    this.#lanes.shift()
+  }
+
+  /** All that waits goes out. A call without a name cannot be run, and fails the answer. */
+  end(): void {
+    for (const lane of [...this.#lanes]) {
+      if (lane.kind !== 'call') this.#sendText(lane)
+      else if (!lane.isOpen && lane.name === '') {
+        this.#out.fail(invalidAnswer('a call has no name'))
+        return
+      } else {
+        if (!lane.isOpen) this.#open(lane)
+        this.#out.input(lane.waiting)
+        lane.waiting = ''
+      }
+      this.#close(lane)
+    }
+  }
+}
+
+/** No input yet may mean that it comes later. */
+const isWholeObject = (input: string): boolean => input.trimEnd().endsWith('}') && isJson(input)

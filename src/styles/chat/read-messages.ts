@@ -1,0 +1,172 @@
+// The messages of a chat request as turns. Instructions before the first turn are the system prompt;
+// later ones stay where they are.
+import { isObject } from '../../lib/json/parse.ts'
+import type {
+  Json,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  Turn,
+} from '../common/conversation.ts'
+import { present, type RequestReading } from '../common/request-reading.ts'
+import { mergeTurns } from '../common/turns.ts'
+import { messageFields } from './fields.ts'
+import { readContent, readTexts } from './read-parts.ts'
+
+interface Messages {
+  system: TextPart[]
+  turns: Turn[]
+}
+
+export function readMessages(fields: Json, reading: RequestReading): Messages {
+  const system: TextPart[] = []
+  const turns: Turn[] = []
+  /** Calls of the last turn of the assistant that have no result yet. */
+  let pending: ToolCallPart[] = []
+  for (const { item, at } of reading.objects(fields, 'messages')) {
+    reading.losses.addUnknown(
+      item,
+      item['role'] === 'tool' ? toolFields : messageFields,
+      'messages.',
+    )
+    const role = item['role']
+    if (role === 'system' || role === 'developer') {
+      const parts = readTexts(item['content'], `${at}.content`, reading)
+      if (turns.length === 0) system.push(...parts.filter(({ text }) => text !== ''))
+      else turns.push({ role: 'system', parts })
+    } else if (role === 'user') {
+      turns.push({ role, parts: readContent(item['content'], `${at}.content`, reading) })
+    } else if (role === 'assistant') {
+      const parts = readAssistant(item, at, reading)
+      pending = parts.filter((part) => part.type === 'call')
+      turns.push({ role, parts })
+    } else if (role === 'tool' || role === 'function') {
+      turns.push({ role: 'user', parts: readResult(item, at, pending, reading) })
+    } else reading.refuse(`${at}.role`, 'it is not a role that can be translated')
+  }
+  return { system, turns: mergeTurns(turns) }
+}
+
+const toolFields: ReadonlySet<string> = new Set([...messageFields, 'name'])
+
+/** In the order in which the model gives them. */
+function readAssistant(message: Json, at: string, reading: RequestReading): Part[] {
+  const refusal = reading.text(message, 'refusal', `${at}.`)
+  return [
+    ...readReasoning(message),
+    ...readContent(message['content'], `${at}.content`, reading),
+    ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []),
+    ...readCalls(message, at, reading),
+  ].map((part) => sealed(part, reading))
+}
+
+/** Seals travel as envelopes; each belongs to one block of reasoning. */
+interface Enveloped extends ReasoningPart {
+  envelope?: string
+}
+
+function readReasoning(message: Json): Enveloped[] {
+  const { reasoning_content: content, reasoning, reasoning_details: details } = message
+  const given = [content, reasoning].find((each) => typeof each === 'string' && each !== '')
+  const text = typeof given === 'string' ? given : ''
+  const envelopes = (Array.isArray(details) ? details : []).flatMap((detail) =>
+    isObject(detail) && typeof detail['data'] === 'string' ? [detail['data']] : [],
+  )
+  if (envelopes.length === 0) return text === '' ? [] : [{ type: 'reasoning', text }]
+  return envelopes.map((envelope, index) => ({
+    type: 'reasoning',
+    text: index === 0 ? text : '',
+    envelope,
+  }))
+}
+
+function sealed(part: Part & { envelope?: string }, reading: RequestReading): Part {
+  if (part.envelope === undefined) return part
+  const { envelope, ...rest } = part
+  const seal = reading.envelopes.unwrap(envelope)
+  if (seal === undefined) return rest as Part
+  if (rest.type !== 'reasoning') return { ...rest, seal } as Part
+  return {
+    ...rest,
+    text: seal.text ?? rest.text,
+    seal,
+    ...(seal.redacted && { redacted: true as const }),
+  }
+}
+
+function readCalls(message: Json, at: string, reading: RequestReading): Part[] {
+  const calls = reading
+    .objects(message, 'tool_calls', `${at}.`)
+    .map(({ item, at: place }) => readCall(item, place, reading))
+  const legacy = reading.object(message, 'function_call', `${at}.`)
+  if (legacy !== undefined) {
+    const call = { id: `call_${at.replaceAll(/\D/g, '')}`, type: 'function', function: legacy }
+    calls.push(readCall(call, at, reading))
+  }
+  return calls
+}
+
+function readCall(call: Json, at: string, reading: RequestReading): Part & { envelope?: string } {
+  const freeForm = call['type'] === 'custom'
+  const kind = freeForm ? 'custom' : 'function'
+  const holder = reading.object(call, kind, `${at}.`) ?? {}
+  const field = freeForm ? 'input' : 'arguments'
+  const given = holder[field]
+  const input = isObject(given)
+    ? JSON.stringify(given)
+    : reading.text(holder, field, `${at}.${kind}.`)
+  const id = reading.requiredText(call, 'id', `${at}.`)
+  const envelope = signatureOf(call)
+  return {
+    type: 'call',
+    id,
+    name: reading.requiredText(holder, 'name', `${at}.${kind}.`),
+    freeForm,
+    input: input || (freeForm ? '' : '{}'),
+    ...present({ envelope }),
+  }
+}
+
+/** Where one vendor's chat endpoint puts the seal of a call. */
+function signatureOf({ extra_content: extra }: Json): string | undefined {
+  const vendor = isObject(extra) ? extra['google'] : undefined
+  const signature = isObject(vendor) ? vendor['thought_signature'] : undefined
+  return typeof signature === 'string' ? signature : undefined
+}
+
+function readResult(
+  message: Json,
+  at: string,
+  pending: ToolCallPart[],
+  reading: RequestReading,
+): Part[] {
+  const name = reading.text(message, 'name', `${at}.`)
+  const callId = reading.text(message, 'tool_call_id', `${at}.`) || idOfPending(name, pending)
+  if (callId === undefined) {
+    reading.wrong(`${at}.tool_call_id`, 'the id of a call')
+    return []
+  }
+  const place = pending.findIndex(({ id }) => id === callId)
+  if (place !== -1) pending.splice(place, 1)
+  const parts = readContent(message['content'], `${at}.content`, reading).flatMap((part) =>
+    isResultContent(part) ? [part] : [],
+  )
+  return [{ type: 'result', callId, parts, isError: false, ...present({ name }) }]
+}
+
+const isResultContent = (part: Part) =>
+  part.type !== 'call' &&
+  part.type !== 'result' &&
+  part.type !== 'reasoning' &&
+  part.type !== 'refusal'
+
+/** A result without an id belongs to the only call that has none, or to the one of its name. */
+function idOfPending(
+  name: string | undefined,
+  pending: readonly ToolCallPart[],
+): string | undefined {
+  const named = pending.filter((call) => call.name === name)
+  const [only, ...more] = named.length > 0 ? named : pending
+  return more.length === 0 ? only?.id : undefined
+}

@@ -1,0 +1,179 @@
+// A chat request as a conversation.
+import type { Refusal } from '../../contract/errors.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import type { Conversation, Json, OutputFormat, Tool, ToolChoice } from '../common/conversation.ts'
+import { readEffort } from '../common/effort.ts'
+import type { Losses } from '../common/losses.ts'
+import { present, RequestReading } from '../common/request-reading.ts'
+import type { GivenRequest } from '../common/style.ts'
+import { fieldNames, requestFields } from './fields.ts'
+import { readMessages } from './read-messages.ts'
+
+export function readRequest(
+  { fields, envelopes }: GivenRequest,
+  losses: Losses,
+): Conversation | Refusal {
+  const reading = new RequestReading(losses, envelopes)
+  losses.addUnknown(fields, requestFields)
+  if (fields['store'] === true) losses.add('store')
+  const conversation: Conversation = {
+    fieldNames,
+    ...readMessages(fields, reading),
+    tools: readTools(fields, reading),
+    stop: readStop(fields, reading),
+    sampling: present({
+      temperature: reading.number(fields, 'temperature'),
+      topP: reading.number(fields, 'top_p'),
+      topK: reading.number(fields, 'top_k'),
+      presencePenalty: reading.number(fields, 'presence_penalty'),
+      frequencyPenalty: reading.number(fields, 'frequency_penalty'),
+      seed: reading.number(fields, 'seed'),
+    }),
+    format: readFormat(fields, reading),
+    choices: reading.number(fields, 'n') ?? 1,
+    ...present({
+      toolChoice: readToolChoice(fields, reading),
+      parallelCalls: reading.boolean(fields, 'parallel_tool_calls'),
+      maxOutputTokens:
+        reading.number(fields, 'max_completion_tokens') ?? reading.number(fields, 'max_tokens'),
+      logprobs:
+        fields['logprobs'] === true ? (reading.number(fields, 'top_logprobs') ?? 0) : undefined,
+      logitBias: reading.object(fields, 'logit_bias'),
+      verbosity: reading.text(fields, 'verbosity'),
+      cacheKey: reading.text(fields, 'prompt_cache_key'),
+      endUser: reading.text(fields, 'safety_identifier') ?? reading.text(fields, 'user'),
+    }),
+    ...readReasoning(fields, reading),
+  }
+  return reading.problem ?? conversation
+}
+
+function readStop(fields: Json, reading: RequestReading): readonly string[] {
+  const { stop } = fields
+  if (typeof stop === 'string') return [stop]
+  const list = reading.list(fields, 'stop') ?? []
+  if (!list.every((each) => typeof each === 'string')) reading.wrong('stop', 'a list of strings')
+  return list as readonly string[]
+}
+
+type Reasoning = Pick<Conversation, 'effort' | 'reasoningBudget' | 'showReasoning' | 'wantsSeals'>
+
+/** Upstreams of this style have several names for it; the reference's own wins. */
+function readReasoning(fields: Json, reading: RequestReading): Reasoning {
+  const settings = reading.object(fields, 'reasoning')
+  const thinking = reading.object(fields, 'thinking')
+  const word = readEffort(fields['reasoning_effort'] ?? settings?.['effort'])
+  if (word?.changed) reading.losses.add('reasoning_effort')
+  const budget =
+    (settings && reading.number(settings, 'max_tokens', 'reasoning.')) ??
+    (thinking && reading.number(thinking, 'budget_tokens', 'thinking.')) ??
+    reading.number(fields, 'thinking_budget')
+  const isOff =
+    settings?.['enabled'] === false ||
+    thinking?.['type'] === 'disabled' ||
+    fields['enable_thinking'] === false
+  const isOn = thinking?.['type'] === 'enabled' || fields['enable_thinking'] === true
+  const effort =
+    word?.effort ?? (isOff ? 'none' : isOn && budget === undefined ? 'medium' : undefined)
+  return present({
+    effort,
+    reasoningBudget: effort === undefined ? budget : undefined,
+    showReasoning: settings?.['exclude'] === true ? false : undefined,
+    wantsSeals: settings === undefined ? undefined : true,
+  })
+}
+
+function readFormat(fields: Json, reading: RequestReading): OutputFormat {
+  const format = reading.object(fields, 'response_format')
+  const type = format?.['type'] ?? 'text'
+  if (format === undefined || type === 'text') return { kind: 'text' }
+  if (type === 'json_object') return { kind: 'json' }
+  if (type !== 'json_schema') {
+    reading.refuse('response_format.type', 'it is not a format that can be translated')
+    return { kind: 'text' }
+  }
+  const at = 'response_format.json_schema.'
+  const given = reading.object(format, 'json_schema', 'response_format.') ?? {}
+  const schema = reading.object(given, 'schema', at)
+  if (schema === undefined) return { kind: 'json' }
+  return {
+    kind: 'schema',
+    schema,
+    ...present({
+      name: reading.text(given, 'name', at),
+      description: reading.text(given, 'description', at),
+      strict: reading.boolean(given, 'strict', at),
+    }),
+  }
+}
+
+function readTools(fields: Json, reading: RequestReading): Tool[] {
+  const tools = reading.objects(fields, 'tools').flatMap(({ item, at }) => {
+    const type = item['type'] ?? 'function'
+    if (type === 'function') return [readFunction(item, 'function', at, reading)]
+    if (type === 'custom') return [readCustom(item, at, reading)]
+    reading.refuse(`${at}.type`, 'the upstream would have to run this tool')
+    return []
+  })
+  const legacy = reading.objects(fields, 'functions')
+  return [
+    ...tools,
+    ...legacy.map(({ item, at }) => readFunction({ function: item }, 'function', at, reading)),
+  ]
+}
+
+function readFunction(tool: Json, field: string, at: string, reading: RequestReading): Tool {
+  const given = reading.object(tool, field, `${at}.`) ?? {}
+  const place = `${at}.${field}.`
+  return {
+    name: reading.requiredText(given, 'name', place),
+    schema: reading.object(given, 'parameters', place) ?? { type: 'object', properties: {} },
+    ...present({
+      description: reading.text(given, 'description', place),
+      strict: reading.boolean(given, 'strict', place),
+      cache: isObject(tool['cache_control']) ? {} : undefined,
+    }),
+  }
+}
+
+function readCustom(tool: Json, at: string, reading: RequestReading): Tool {
+  const given = reading.object(tool, 'custom', `${at}.`) ?? {}
+  const format = reading.object(given, 'format', `${at}.custom.`)
+  const grammar = isObject(format?.['grammar']) ? format['grammar'] : format
+  return {
+    name: reading.requiredText(given, 'name', `${at}.custom.`),
+    ...present({ description: reading.text(given, 'description', `${at}.custom.`) }),
+    freeForm: present({
+      grammar: grammar && reading.text(grammar, 'definition', `${at}.custom.format.`),
+      syntax: grammar && reading.text(grammar, 'syntax', `${at}.custom.format.`),
+    }),
+  }
+}
+
+function readToolChoice(fields: Json, reading: RequestReading): ToolChoice | undefined {
+  const choice = fields['tool_choice'] ?? legacyChoice(fields['function_call'])
+  if (choice == null) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
+  if (!isObject(choice))
+    return reading.wrong('tool_choice', "'auto', 'none', 'required' or an object")
+  const { type } = choice
+  if (type === 'function' || type === 'custom') {
+    const named = reading.object(choice, type, 'tool_choice.') ?? {}
+    return { mode: 'tool', name: reading.requiredText(named, 'name', `tool_choice.${type}.`) }
+  }
+  if (type !== 'allowed_tools') {
+    return reading.refuse('tool_choice.type', 'it is not a choice that can be translated')
+  }
+  const allowed = reading.object(choice, 'allowed_tools', 'tool_choice.') ?? choice
+  const names = reading
+    .objects(allowed, 'tools', 'tool_choice.allowed_tools.')
+    .map(({ item, at }) => {
+      const named = [item['function'], item['custom']].find(isObject) ?? item
+      return reading.requiredText(named, 'name', `${at}.`)
+    })
+  return { mode: 'allowed', names, required: allowed['mode'] === 'required' }
+}
+
+/** The name before tools had types. */
+const legacyChoice = (choice: unknown): unknown =>
+  isObject(choice) ? { type: 'function', function: choice } : choice

@@ -1,0 +1,212 @@
+// A conversation as a chat request.
+import { Refusal } from '../../contract/errors.ts'
+import type { Conversation, Json, Tool, ToolChoice, Turn } from '../common/conversation.ts'
+import { effortOf } from '../common/effort.ts'
+import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
+import { isStrictSchema, objectSchema } from '../common/json-schema.ts'
+import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
+import { present } from '../common/request-reading.ts'
+import type { Target } from '../common/style.ts'
+import type { ToolNames } from '../common/tool-names.ts'
+import { foldInstructions, repairCalls } from '../common/turns.ts'
+import { MessageWriter } from './write-messages.ts'
+
+const maxStops = 4
+
+export function writeRequest(
+  conversation: Conversation,
+  target: Target,
+  names: ToolNames,
+  losses: Losses,
+): Json | Refusal {
+  const problem = problemOf(conversation)
+  if (problem !== undefined) return problem
+  const messages = writeMessages(conversation, target, names, losses)
+  if (messages instanceof Refusal) return messages
+  const { fieldNames, sampling } = conversation
+  if (sampling.topK !== undefined) losses.add(fieldNames.topK)
+  const { cacheKey, verbosity } = conversation
+  const request = {
+    model: target.model,
+    messages,
+    ...writeTools(conversation, names, losses),
+    ...writeLimit(conversation, target, losses),
+    ...(conversation.stop.length > 0 && { stop: conversation.stop }),
+    ...present({
+      temperature: sampling.temperature,
+      top_p: sampling.topP,
+      presence_penalty: sampling.presencePenalty,
+      frequency_penalty: sampling.frequencyPenalty,
+      seed: sampling.seed,
+    }),
+    ...writeFormat(conversation, target, losses),
+    ...writeEffort(conversation, target, losses),
+    ...present({ verbosity, prompt_cache_key: cacheKey }),
+    ...(target.stream && { stream: true, stream_options: { include_usage: true } }),
+  }
+  return strictRefusal(target.strict, losses) ?? request
+}
+
+/** What this style has, but no answer of it can be carried to a caller of another. */
+function problemOf({ fieldNames, choices, logprobs, logitBias, stop }: Conversation) {
+  if (choices > 1) return notCarried(fieldNames.choices, 'a translated call has one answer')
+  if (logprobs !== undefined) {
+    return notCarried(fieldNames.logprobs, 'a translated answer has no probabilities')
+  }
+  if (logitBias !== undefined) {
+    return notCarried(fieldNames.logitBias, 'its upstream counts in tokens of another model')
+  }
+  if (stop.length > maxStops) {
+    return notCarried(fieldNames.stop, `its upstream takes at most ${maxStops} stop sequences`)
+  }
+  return undefined
+}
+
+function writeMessages(
+  conversation: Conversation,
+  target: Target,
+  names: ToolNames,
+  losses: Losses,
+): readonly Json[] | Refusal {
+  const { fieldNames } = conversation
+  const turns = writableTurns(conversation, target, losses)
+  if (turns instanceof Refusal) return turns
+  const writer = new MessageWriter(conversation, target, names, losses)
+  writer.system([...conversation.system, ...schemaInstruction(conversation, target)])
+  const before = writer.messages.length
+  for (const turn of turns) writer.turn(turn)
+  if (writer.problem !== undefined) return writer.problem
+  if (writer.messages.length === before) {
+    return notCarried(fieldNames.turns, 'nothing is left of it for its upstream')
+  }
+  return writer.messages
+}
+
+function writableTurns(
+  conversation: Conversation,
+  { settings }: Target,
+  losses: Losses,
+): readonly Turn[] | Refusal {
+  const { fieldNames } = conversation
+  const repaired = repairCalls(conversation)
+  if (repaired instanceof Refusal) return repaired
+  const folds = settings.instructions === 'first'
+  const { turns, changed } = folds ? foldInstructions(repaired.turns) : repaired
+  if (changed || repaired.changed) losses.add(fieldNames.turns)
+  if (turns.at(-1)?.role === 'assistant') {
+    return notCarried(fieldNames.turns, 'its upstream cannot continue an answer that was begun')
+  }
+  return turns
+}
+
+/** For upstreams that promise JSON but take no schema. */
+function schemaInstruction({ format }: Conversation, { settings }: Target) {
+  if (format.kind !== 'schema' || settings.outputSchema) return []
+  const text = `Answer with JSON that matches this JSON schema:\n${JSON.stringify(format.schema)}`
+  return [{ type: 'text' as const, text }]
+}
+
+function writeFormat(
+  { fieldNames, format }: Conversation,
+  { settings }: Target,
+  losses: Losses,
+): Json {
+  if (format.kind === 'text') return {}
+  if (format.kind === 'json') return { response_format: { type: 'json_object' } }
+  if (!settings.outputSchema) {
+    losses.add(fieldNames.format)
+    return { response_format: { type: 'json_object' } }
+  }
+  const { name = 'answer', description, schema } = format
+  const strict = isStrictSchema(schema)
+  if (!strict && format.strict !== false) losses.add(fieldNames.format)
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        name,
+        ...present({ description }),
+        schema,
+        strict: format.strict === false ? false : strict,
+      },
+    },
+  }
+}
+
+function writeEffort(conversation: Conversation, { settings }: Target, losses: Losses): Json {
+  const effort = effortOf(conversation)
+  if (effort === undefined) return {}
+  if (settings.reasoning === 'none') {
+    losses.add(conversation.fieldNames.effort)
+    return {}
+  }
+  if (conversation.effort === undefined) losses.add(conversation.fieldNames.effort)
+  return { reasoning_effort: effort }
+}
+
+function writeLimit(
+  { fieldNames, maxOutputTokens: wanted }: Conversation,
+  { maxOutputTokens, settings }: Target,
+  losses: Losses,
+): Json {
+  if (wanted === undefined) return {}
+  if (wanted > maxOutputTokens) losses.add(fieldNames.maxOutputTokens)
+  return { [settings.maxTokensField]: Math.min(wanted, maxOutputTokens) }
+}
+
+function writeTools(conversation: Conversation, names: ToolNames, losses: Losses): Json {
+  const { fieldNames, toolChoice, parallelCalls } = conversation
+  const tools = offeredTools(conversation)
+  if (tools.length < conversation.tools.length || toolChoice?.mode === 'allowed') {
+    losses.add(fieldNames.toolChoice)
+  }
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map((tool) => writeTool(tool, conversation, names, losses)),
+    ...present({ tool_choice: toolChoice && writeChoice(toolChoice, conversation, names) }),
+    ...present({ parallel_tool_calls: parallelCalls }),
+  }
+}
+
+/** Only upstreams of one vendor know a choice among several. */
+function offeredTools({ tools, toolChoice }: Conversation): readonly Tool[] {
+  if (toolChoice?.mode !== 'allowed') return tools
+  return tools.filter(({ name }) => toolChoice.names.includes(name))
+}
+
+function writeTool(
+  tool: Tool,
+  { fieldNames }: Conversation,
+  names: ToolNames,
+  losses: Losses,
+): Json {
+  const { cache, freeForm, description } = tool
+  if (cache !== undefined) losses.add(fieldNames.cache)
+  if (freeForm !== undefined) {
+    losses.add(fieldNames.toolFreeForm)
+    const text = freeFormDescription(tool)
+    const named = { name: names.upstream(tool), description: text, parameters: freeFormSchema }
+    return { type: 'function', function: named }
+  }
+  const { schema, changed } = objectSchema(tool.schema)
+  const strict = tool.strict === true ? isStrictSchema(schema) : tool.strict
+  if (strict !== tool.strict) losses.add(fieldNames.toolStrict)
+  if (changed) losses.add(fieldNames.tools)
+  return {
+    type: 'function',
+    function: {
+      name: names.upstream(tool),
+      ...present({ description }),
+      parameters: schema,
+      ...present({ strict }),
+    },
+  }
+}
+
+function writeChoice(choice: ToolChoice, { tools }: Conversation, names: ToolNames): unknown {
+  if (choice.mode === 'allowed') return choice.required ? 'required' : 'auto'
+  if (choice.mode !== 'tool') return choice.mode
+  const { name, namespace } = choice
+  const tool = tools.find((each) => each.name === name && each.namespace === namespace)
+  return { type: 'function', function: { name: names.upstream(tool ?? { name }) } }
+}

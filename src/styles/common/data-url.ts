@@ -1,0 +1,36 @@
+// Files inside of a URL: `data:image/png;base64,…`. Base64 passes as it is.
+import type { MediaPart } from './conversation.ts'
+
+const head = /^data:([^;,]*)((?:;[^;,]*)*),/i
+
+/** Undefined for any other URL. A text without base64 is turned into it. */
+export function readDataUrl(url: string): { mimeType: string; data: string } | undefined {
+  const [start, type, options] = head.exec(url.slice(0, maxHead)) ?? []
+  if (start === undefined) return undefined
+  const rest = url.slice(start.length)
+  const data = /;base64$/i.test(options ?? '') ? rest : encoded(rest)
+  return { mimeType: type?.toLowerCase() || 'text/plain', data }
+}
+
+/** The part before the data is short; a search does not run through megabytes. */
+const maxHead = 512
+
+function encoded(text: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(text)).toString('base64')
+  } catch {
+    return Buffer.from(text).toString('base64')
+  }
+}
+
+/** A URL, or the file itself where the URL holds it. */
+export const mediaSource = (url: string): Pick<MediaPart, 'mimeType' | 'data' | 'url'> =>
+  readDataUrl(url) ?? { url }
+
+/** The URL of a part, whichever way its file is given; a text document as base64. */
+export function dataUrlOf({ mimeType, data, url, text }: MediaPart): string {
+  if (url !== undefined) return url
+  const base64 = data ?? Buffer.from(text ?? '').toString('base64')
+  const type = mimeType ?? (data === undefined ? 'text/plain' : 'application/octet-stream')
+  return `data:${type};base64,${base64}`
+}

@@ -1,0 +1,58 @@
+// The fields of a messages request: what the reader knows of it, and how a caller names what is lost.
+import type { FieldNames } from '../common/conversation.ts'
+
+export const fieldNames: FieldNames = {
+  system: 'system',
+  turns: 'messages',
+  tools: 'tools',
+  toolStrict: 'tools.strict',
+  toolFreeForm: 'tools',
+  toolChoice: 'tool_choice',
+  parallelCalls: 'tool_choice.disable_parallel_tool_use',
+  maxOutputTokens: 'max_tokens',
+  stop: 'stop_sequences',
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  presencePenalty: 'presence_penalty',
+  frequencyPenalty: 'frequency_penalty',
+  seed: 'seed',
+  format: 'output_config.format',
+  effort: 'thinking',
+  choices: 'n',
+  logprobs: 'logprobs',
+  logitBias: 'logit_bias',
+  cache: 'cache_control',
+  reasoning: 'thinking.signature',
+  refusal: 'messages',
+  image: 'messages.content.image',
+  document: 'messages.content.document',
+  audio: 'messages.content',
+  video: 'messages.content',
+  result: 'tool_result.content',
+  isError: 'is_error',
+}
+
+const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+/** Fields that are read, and hints that mean nothing to another style. */
+export const requestFields = names(`
+  model messages system tools tool_choice max_tokens stop_sequences temperature top_p top_k thinking
+  output_config output_format metadata stream service_tier cache_control betas speed inference_geo
+  anthropic_version
+`)
+
+export const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: names('type text cache_control'),
+  image: names('type source cache_control'),
+  document: names('type source title cache_control'),
+  tool_use: names('type id name input cache_control caller'),
+  tool_result: names('type tool_use_id content is_error cache_control'),
+  thinking: names('type thinking signature cache_control'),
+  redacted_thinking: names('type data cache_control'),
+}
+
+/** `eager_input_streaming` and `defer_loading: false` change nothing for the caller. */
+export const toolFields = names(`
+  type name description input_schema strict cache_control eager_input_streaming
+`)

@@ -1,0 +1,18 @@
+// The messages style.
+import type { Style } from '../common/style.ts'
+import { readRequest } from './read-request.ts'
+import { MessagesReader } from './read-stream.ts'
+import { writeAnswer } from './write-answer.ts'
+import { writeRequest } from './write-request.ts'
+import { MessagesWriter } from './write-stream.ts'
+
+export const messages: Style = {
+  name: 'messages',
+  readRequest,
+  writeRequest,
+  readAnswer: (answer, context, emit) => new MessagesReader(context).answer(answer, emit),
+  newReader: (context) => new MessagesReader(context),
+  writeAnswer,
+  newWriter: (context) => new MessagesWriter(context),
+  toolName: /^[a-zA-Z0-9_-]{1,128}$/,
+}

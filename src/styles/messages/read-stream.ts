@@ -1,0 +1,226 @@
+// A messages stream as events: named events, blocks one after the other.
+import { isObject } from '../../lib/json/parse.ts'
+import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
+import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import type { Json } from '../common/conversation.ts'
+import { present } from '../common/request-reading.ts'
+import type { ReadContext } from '../common/style.ts'
+import { mergeUsage, readUsage } from './usage.ts'
+
+const reasons: ReadonlyMap<unknown, StopReason> = new Map([
+  ['end_turn', 'end'],
+  ['stop_sequence', 'stop_sequence'],
+  ['tool_use', 'calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'refusal'],
+])
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export class MessagesReader implements StreamReader {
+  readonly #out = new AnswerSequence()
+  readonly #context: ReadContext
+  #usage: Json | undefined
+  #delta: Json = {}
+  /** The type of the open block. */
+  #type = ''
+  /** The open block of reasoning, which its seal is for. */
+  #thinking = ''
+  #signature = ''
+  /** The input that the open call began with, if no other follows. */
+  #givenInput: unknown
+  /** The open block is the answer itself, as the input of a tool. */
+  #isAnswer = false
+
+  constructor(context: ReadContext) {
+    this.#context = context
+  }
+
+  read(data: Json, name: string | undefined, emit: Emit): void {
+    this.#out.emit = emit
+    if (this.#out.isOver) return
+    const { type = data['error'] === undefined ? name : 'error' } = data
+    switch (type) {
+      case 'message_start':
+        this.#out.begin()
+        this.#usage = mergeUsage(this.#usage, isObject(data['message']) && data['message']['usage'])
+        break
+      case 'content_block_start':
+        if (isObject(data['content_block'])) this.#start(data['content_block'])
+        break
+      case 'content_block_delta':
+        if (isObject(data['delta'])) this.#grow(data['delta'])
+        break
+      case 'content_block_stop':
+        this.#close()
+        break
+      case 'message_delta':
+        this.#end(data)
+        break
+      case 'error':
+        this.#out.fail(reportedError(data['error'] ?? data))
+    }
+  }
+
+  #end({ delta, usage }: Json): void {
+    this.#usage = mergeUsage(this.#usage, usage)
+    if (isObject(delta)) this.#delta = { ...this.#delta, ...delta }
+  }
+
+  #start(block: Json): void {
+    this.#close()
+    this.#out.begin()
+    this.#type = textOf(block['type'])
+    switch (this.#type) {
+      case 'text':
+        this.#out.text('text', textOf(block['text']))
+        this.#cite(block['citations'])
+        break
+      case 'thinking':
+        this.#think(textOf(block['thinking']))
+        this.#signature = textOf(block['signature'])
+        break
+      case 'redacted_thinking':
+        this.#redacted(textOf(block['data']))
+        break
+      case 'tool_use':
+        this.#call(block)
+        break
+      default: {
+        const type = this.#type.slice(0, 64)
+        this.#out.fail(invalidAnswer(`a block of the type '${type}' cannot be translated`))
+      }
+    }
+  }
+
+  #think(text: string): void {
+    this.#thinking += text
+    this.#out.text('reasoning', text)
+  }
+
+  #redacted(data: string): void {
+    this.#out.open({ kind: 'reasoning', redacted: true })
+    this.#out.seal({ realm: this.#context.realm, data, redacted: true })
+    this.#out.close()
+  }
+
+  #call({ id, name, input }: Json): void {
+    const { names } = this.#context
+    const sent = textOf(name)
+    if (sent === '') {
+      this.#out.fail(invalidAnswer('a call has no name'))
+      return
+    }
+    this.#givenInput = input
+    this.#isAnswer = sent === names.answerTool
+    if (this.#isAnswer) return
+    this.#out.openCall({ id: textOf(id) || `call_${this.#out.nextIndex}`, ...names.original(sent) })
+  }
+
+  #grow(delta: Json): void {
+    switch (delta['type']) {
+      case 'text_delta':
+        this.#out.text('text', textOf(delta['text']))
+        break
+      case 'thinking_delta':
+        this.#think(textOf(delta['thinking']))
+        break
+      case 'signature_delta':
+        this.#signature = textOf(delta['signature'])
+        break
+      case 'input_json_delta':
+        this.#input(textOf(delta['partial_json']))
+        break
+      case 'citations_delta':
+        this.#cite([delta['citation']])
+    }
+  }
+
+  #input(text: string): void {
+    if (text === '') return
+    this.#givenInput = undefined
+    if (this.#isAnswer) this.#out.text('text', text)
+    else if (this.#out.block?.kind === 'call') this.#out.input(text)
+    else this.#out.fail(invalidAnswer('the input of a call came outside of the call'))
+  }
+
+  #cite(citations: unknown): void {
+    if (!Array.isArray(citations) || this.#out.block?.kind !== 'text') return
+    for (const each of citations.flatMap(citationOf)) this.#out.cite(each)
+  }
+
+  /** A seal without text is kept: the upstream was asked to hide its reasoning. */
+  #close(): void {
+    const { realm } = this.#context
+    if (this.#type === 'thinking' && this.#signature !== '') {
+      if (this.#out.block?.kind !== 'reasoning') this.#out.open({ kind: 'reasoning' })
+      this.#out.seal({ realm, data: this.#signature, text: this.#thinking })
+    }
+    if (this.#type === 'tool_use' && isObject(this.#givenInput)) {
+      this.#input(JSON.stringify(this.#givenInput))
+    }
+    this.#out.close()
+    this.#type = this.#thinking = this.#signature = ''
+    this.#givenInput = undefined
+    this.#isAnswer = false
+  }
+
+  end(emit: Emit): void {
+    this.#out.emit = emit
+    if (this.#out.isOver) return
+    const { stop_reason: word, stop_sequence: sequence, stop_details: details } = this.#delta
+    const reason = reasons.get(word)
+    if (reason === undefined) {
+      this.#out.fail(invalidAnswer(unfinished(word)))
+      return
+    }
+    this.#close()
+    const explanation = isObject(details) ? textOf(details['explanation']) : ''
+    this.#out.finish(
+      {
+        reason,
+        sequence: typeof sequence === 'string' ? sequence : undefined,
+        explanation: explanation || undefined,
+      },
+      readUsage(this.#usage),
+    )
+  }
+
+  /** A whole answer. */
+  answer(answer: Json, emit: Emit): void {
+    const { content, usage, error, ...rest } = answer
+    if (rest['type'] === 'error' || isObject(error)) {
+      this.read({ type: 'error', error }, undefined, emit)
+      return
+    }
+    this.read({ type: 'message_start', message: { usage } }, undefined, emit)
+    for (const block of Array.isArray(content) ? content : []) {
+      this.read({ type: 'content_block_start', content_block: block }, undefined, emit)
+      this.read({ type: 'content_block_stop' }, undefined, emit)
+    }
+    this.read({ type: 'message_delta', delta: rest }, undefined, emit)
+    this.end(emit)
+  }
+}
+
+const unfinished = (word: unknown): string =>
+  word == null
+    ? 'the upstream ended its answer without a stop reason'
+    : `the upstream ended its answer with the stop reason '${String(word).slice(0, 64)}', which cannot be translated`
+
+/** Places in documents that the caller sent have no URL and are left out. */
+function citationOf(citation: unknown): Citation[] {
+  if (!isObject(citation)) return []
+  const { url = citation['source'], title, cited_text: quote } = citation
+  if (typeof url !== 'string') return []
+  return [
+    {
+      url,
+      ...present({
+        title: typeof title === 'string' ? title : undefined,
+        quote: typeof quote === 'string' ? quote : undefined,
+      }),
+    },
+  ]
+}
