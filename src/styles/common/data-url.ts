@@ -34,3 +34,34 @@ export function dataUrlOf({ mimeType, data, url, text }: MediaPart): string {
   const type = mimeType ?? (data === undefined ? 'text/plain' : 'application/octet-stream')
   return `data:${type};base64,${base64}`
 }
+
+const typesByEnding: Readonly<Record<string, string>> = {
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  json: 'application/json',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+}
+
+/** By the ending of a file's name or URL. */
+export function mimeTypeOfName(name: string): string | undefined {
+  const [, ending] = /\.([a-z0-9]{1,5})(?:[?#]|$)/i.exec(name) ?? []
+  return ending === undefined ? undefined : typesByEnding[ending.toLowerCase()]
+}
+
+/** What a file of that type is to a model. */
+export function mediaKindOf(mimeType: string): MediaPart['type'] {
+  const [kind] = mimeType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
+}

@@ -24,7 +24,7 @@ const lists = ['prefixItems', 'anyOf', 'oneOf', 'allOf', 'items']
 const maps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 
 /** A copy whose inner schemas are replaced. Names of properties are not keywords. */
-function mapInner(schema: Json, replace: (inner: Json) => Json): Record<string, unknown> {
+export function mapInner(schema: Json, replace: (inner: Json) => Json): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(schema)) {
     const value = schema[key]

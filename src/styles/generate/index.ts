@@ -1,0 +1,21 @@
+// The generate style: contents and parts in, candidates out, partial answers in streams.
+import type { Style } from '../common/style.ts'
+import { readRequest } from './read-request.ts'
+import { GenerateReader } from './read-stream.ts'
+import { writeRequest } from './write-request.ts'
+import { GenerateWriter, writeAnswer } from './write-stream.ts'
+
+export const generate: Style = {
+  name: 'generate',
+  readRequest,
+  writeRequest,
+  readAnswer(answer, context, emit) {
+    const reader = new GenerateReader(context)
+    reader.read(answer, undefined, emit)
+    reader.end(emit)
+  },
+  newReader: (context) => new GenerateReader(context),
+  writeAnswer,
+  newWriter: (context) => new GenerateWriter(context),
+  toolName: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
+}

@@ -1,0 +1,190 @@
+// The contents of a generate request as turns. Calls and results need no ids in this style: a result
+// without one belongs to the first open call of its name.
+import { isObject } from '../../lib/json/parse.ts'
+import { objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
+import type {
+  Json,
+  MediaPart,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  Turn,
+} from '../common/conversation.ts'
+import { mediaKindOf, mimeTypeOfName } from '../common/data-url.ts'
+import { present, type RequestReading } from '../common/request-reading.ts'
+import { mergeTurns } from '../common/turns.ts'
+import { camelCased, fieldNames, noSeal } from './field-names.ts'
+
+const roles: Readonly<Record<string, Turn['role']>> = {
+  user: 'user',
+  function: 'user',
+  tool: 'user',
+  model: 'assistant',
+  assistant: 'assistant',
+}
+
+/** Beside what a part holds. */
+const besides = new Set(['thought', 'thoughtSignature', 'mediaResolution', 'partMetadata', 'text'])
+const held = ['functionCall', 'functionResponse', 'inlineData', 'fileData'] as const
+
+export class ContentReader {
+  readonly #turns: Turn[] = []
+  readonly #reading: RequestReading
+  /** Calls without a result, in order. */
+  #openCalls: Pick<ToolCallPart, 'id' | 'name'>[] = []
+
+  constructor(reading: RequestReading) {
+    this.#reading = reading
+  }
+
+  /** A list; some clients send a text or one content. */
+  read(contents: unknown): Turn[] {
+    const list = Array.isArray(contents) ? contents : contents == null ? [] : [contents]
+    for (const [index, content] of list.entries()) this.#content(content, `contents[${index}]`)
+    if (list.length === 0) this.#reading.wrong('contents', 'a list of contents')
+    return mergeTurns(this.#turns)
+  }
+
+  #content(content: unknown, at: string): void {
+    if (typeof content === 'string') {
+      this.#turns.push({ role: 'user', parts: [{ type: 'text', text: content }] })
+      return
+    }
+    if (!isObject(content)) {
+      this.#reading.wrong(at, 'an object')
+      return
+    }
+    const name = textIn(content, 'role') ?? 'user'
+    const role = Object.hasOwn(roles, name) ? roles[name] : undefined
+    if (role === undefined) {
+      this.#reading.wrong(`${at}.role`, 'user or model')
+      return
+    }
+    const turn: Turn = { role, parts: [] }
+    for (const { item, at: place } of this.#reading.objects(content, 'parts', `${at}.`)) {
+      this.#part(camelCased(item), place, turn)
+    }
+    this.#turns.push(turn)
+  }
+
+  #part(part: Json, at: string, turn: Turn): void {
+    const [kind] = held.filter((name) => isObject(part[name]))
+    const other = Object.keys(part).find(
+      (name) => name !== kind && !besides.has(name) && part[name] != null,
+    )
+    if (other === 'videoMetadata') this.#reading.losses.add('contents.parts.videoMetadata')
+    else if (other !== undefined) {
+      this.#reading.refuse(`${at}.${other}`, 'such a part cannot be translated')
+    }
+    const value = camelCased(objectIn(part, kind ?? '') ?? {})
+    const signature = textIn(part, 'thoughtSignature')
+    if (kind === 'functionCall') this.#call(value, signature, at, turn)
+    else if (kind === 'functionResponse') this.#result(value, at, turn)
+    else if (kind !== undefined) turn.parts.push(...this.#media(kind, value, `${at}.${kind}`))
+    else this.#text(part, signature, turn)
+  }
+
+  #text(part: Json, signature: string | undefined, turn: Turn): void {
+    const text = textIn(part, 'text') ?? ''
+    if (part['thought'] === true) {
+      const reasoning: ReasoningPart = { type: 'reasoning', text }
+      turn.parts.push(reasoning)
+      this.#seal(signature, turn)
+      if (text === '' && turn.parts.at(-1) === reasoning) turn.parts.pop()
+      return
+    }
+    this.#seal(signature, turn)
+    if (text !== '') turn.parts.push({ type: 'text', text })
+  }
+
+  /** A seal is for the reasoning before its part, which may not be shown. */
+  #seal(signature: string | undefined, turn: Turn): void {
+    if (!signature || signature === noSeal) return
+    const seal = this.#reading.envelopes.unwrap(signature)
+    if (seal === undefined) {
+      this.#reading.losses.add(fieldNames.reasoning)
+      return
+    }
+    const last = turn.parts.at(-1)
+    const shown = last?.type === 'reasoning' && last.seal === undefined ? last.text : undefined
+    if (shown !== undefined) turn.parts.pop()
+    turn.parts.push({
+      type: 'reasoning',
+      text: seal.text ?? shown ?? '',
+      seal,
+      ...present({ redacted: seal.redacted }),
+    })
+  }
+
+  #call(call: Json, signature: string | undefined, at: string, turn: Turn): void {
+    const name = this.#reading.requiredText(call, 'name', `${at}.functionCall.`)
+    const id = textIn(call, 'id') || `call_${at.replaceAll(/\D+/g, '_').replaceAll(/^_|_$/g, '')}`
+    this.#seal(signature, turn)
+    this.#openCalls.push({ id, name })
+    const input = JSON.stringify(call['args'] ?? {})
+    turn.parts.push({ type: 'call', id, name, freeForm: false, input })
+  }
+
+  #result(result: Json, at: string, turn: Turn): void {
+    const name = textIn(result, 'name')
+    const id = textIn(result, 'id')
+    const open = this.#openCalls
+    const found =
+      open.find((call) => call.id === id) ?? open.find((call) => call.name === name) ?? open[0]
+    if (found === undefined && !id) {
+      this.#reading.wrong(`${at}.functionResponse.id`, 'the id of a call')
+      return
+    }
+    this.#openCalls = open.filter((call) => call !== found)
+    const media = objectsIn(result, 'parts').flatMap((part, index) =>
+      this.#resultMedia(camelCased(part), `${at}.functionResponse.parts[${index}]`),
+    )
+    const { text, isError } = resultText(objectIn(result, 'response') ?? {})
+    const texts: TextPart[] = text === '' ? [] : [{ type: 'text', text }]
+    turn.parts.push({
+      type: 'result',
+      callId: found?.id ?? id ?? '',
+      ...present({ name }),
+      parts: [...texts, ...media],
+      isError,
+    })
+  }
+
+  #resultMedia(part: Json, at: string): MediaPart[] {
+    const kind = isObject(part['inlineData']) ? 'inlineData' : 'fileData'
+    return this.#media(kind, camelCased(objectIn(part, kind) ?? {}), `${at}.${kind}`)
+  }
+
+  #media(kind: 'inlineData' | 'fileData', value: Json, at: string): MediaPart[] {
+    const name = textIn(value, 'displayName')
+    if (kind === 'inlineData') {
+      const mimeType = this.#reading.requiredText(value, 'mimeType', `${at}.`)
+      const data = this.#reading.requiredText(value, 'data', `${at}.`)
+      return [{ type: mediaKindOf(mimeType), mimeType, data, ...present({ name }) }]
+    }
+    const url = this.#reading.requiredText(value, 'fileUri', `${at}.`)
+    if (!isPublic(url)) {
+      this.#reading.refuse(`${at}.fileUri`, 'files that are kept upstream cannot be used')
+    }
+    const mimeType = textIn(value, 'mimeType') ?? mimeTypeOfName(url)
+    return [{ type: mediaKindOf(mimeType ?? 'image/*'), url, ...present({ mimeType, name }) }]
+  }
+}
+
+/** Not a file of the upstream's own store. */
+const isPublic = (url: string): boolean =>
+  /^https?:\/\//i.test(url) && !/\/v\d\w*\/files\//.test(url)
+
+/** What tools give by convention is their text; anything else is shown whole. */
+function resultText(response: Json): { text: string; isError: boolean } {
+  const names = Object.keys(response)
+  const [name] = names
+  const value = name === undefined ? '' : response[name]
+  const isOnly = names.length <= 1
+  if (isOnly && name === 'error') {
+    return { text: typeof value === 'string' ? value : JSON.stringify(value), isError: true }
+  }
+  const isPlain = isOnly && (name === undefined || name === 'result' || name === 'output')
+  if (isPlain && typeof value === 'string') return { text: value, isError: false }
+  return { text: JSON.stringify(response), isError: false }
+}

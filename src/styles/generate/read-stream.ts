@@ -1,0 +1,172 @@
+// Reads an upstream's answer in the generate style. A stream is a sequence of partial answers; a whole
+// answer is a stream with one. Nothing marks the end of a stream but the reason in its last parts.
+import { createHash } from 'node:crypto'
+import { isObject } from '../../lib/json/parse.ts'
+import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
+import type { AnswerUsage, Emit, StopReason, StreamReader } from '../common/answer.ts'
+import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import type { Json } from '../common/conversation.ts'
+import type { ReadContext } from '../common/style.ts'
+import { citationsIn } from './citations.ts'
+import { camelCased } from './field-names.ts'
+import { readUsage } from './usage.ts'
+
+const reasons: Readonly<Record<string, StopReason>> = {
+  STOP: 'end',
+  MAX_TOKENS: 'length',
+  SAFETY: 'filtered',
+  RECITATION: 'filtered',
+  BLOCKLIST: 'filtered',
+  PROHIBITED_CONTENT: 'filtered',
+  SPII: 'filtered',
+  IMAGE_SAFETY: 'filtered',
+  IMAGE_PROHIBITED_CONTENT: 'filtered',
+  IMAGE_RECITATION: 'filtered',
+}
+/** Say that it stopped, not why: an end if there is any output. */
+const vague = ['OTHER', 'LANGUAGE', 'FINISH_REASON_UNSPECIFIED']
+
+const idLetters = 16
+
+export class GenerateReader implements StreamReader {
+  readonly #context: ReadContext
+  readonly #sequence = new AnswerSequence()
+  #reason: string | undefined
+  #explanation: string | undefined
+  #isBlocked = false
+  #usage: AnswerUsage | undefined
+  #responseId = ''
+  #calls = 0
+  #hasOutput = false
+  /** Of the open text block. */
+  #text = ''
+
+  constructor(context: ReadContext) {
+    this.#context = context
+  }
+
+  /** Without server-sent events, the answers come as a list. */
+  read(data: Json | readonly Json[], _: string | undefined, emit: Emit): void {
+    this.#sequence.emit = emit
+    for (const each of Array.isArray(data) ? data : [data]) {
+      if (isObject(each)) this.#answer(camelCased(each))
+    }
+  }
+
+  #answer(answer: Json): void {
+    if (answer['error'] != null) {
+      this.#sequence.fail(reportedError(answer['error']))
+      return
+    }
+    this.#sequence.begin()
+    this.#responseId ||= textIn(answer, 'responseId') ?? ''
+    this.#usage = readUsage(answer['usageMetadata']) ?? this.#usage
+    const candidate = objectsIn(answer, 'candidates').find((each) => !numberIn(each, 'index'))
+    if (candidate !== undefined) this.#candidate(camelCased(candidate))
+    else this.#feedback(camelCased(objectIn(answer, 'promptFeedback') ?? {}))
+  }
+
+  /** The question was refused. */
+  #feedback(feedback: Json): void {
+    const why = textIn(feedback, 'blockReason')
+    if (why === undefined) return
+    this.#isBlocked = true
+    this.#explanation = textIn(feedback, 'blockReasonMessage') ?? why
+  }
+
+  #candidate(candidate: Json): void {
+    for (const part of objectsIn(objectIn(candidate, 'content') ?? {}, 'parts')) {
+      this.#part(camelCased(part))
+    }
+    if (this.#sequence.block?.kind === 'text') {
+      for (const each of citationsIn(candidate, this.#text)) this.#sequence.cite(each)
+    }
+    this.#reason = textIn(candidate, 'finishReason') ?? this.#reason
+    this.#explanation = textIn(candidate, 'finishMessage') ?? this.#explanation
+  }
+
+  #part(part: Json): void {
+    const text = textIn(part, 'text') ?? ''
+    const signature = textIn(part, 'thoughtSignature')
+    const call = objectIn(part, 'functionCall')
+    if (call !== undefined) this.#call(call, signature)
+    else if (part['thought'] === true) this.#thought(text, signature)
+    else if (typeof part['text'] === 'string') this.#visible(text, signature)
+    else this.#other(part)
+  }
+
+  #thought(text: string, signature: string | undefined): void {
+    this.#hasOutput ||= text !== ''
+    this.#sequence.text('reasoning', text)
+    if (signature) this.#seal(signature)
+  }
+
+  /** A seal on visible text is for the reasoning before it; without any, it is optional. */
+  #visible(text: string, signature: string | undefined): void {
+    const { block } = this.#sequence
+    if (signature && block?.kind === 'reasoning') this.#seal(signature)
+    if (text === '') return
+    this.#hasOutput = true
+    this.#text = block?.kind === 'text' ? this.#text + text : text
+    this.#sequence.text('text', text)
+  }
+
+  #seal(data: string, itemId?: string): void {
+    if (this.#sequence.block?.kind !== 'reasoning') this.#sequence.open({ kind: 'reasoning' })
+    const { realm } = this.#context
+    this.#sequence.seal({ realm, data, ...(itemId !== undefined && { itemId }) })
+  }
+
+  /** A seal on a call is given as reasoning before it, which every style can return. */
+  #call(call: Json, signature: string | undefined): void {
+    const name = textIn(call, 'name')
+    const id = textIn(call, 'id') || this.#newId()
+    this.#calls++
+    this.#hasOutput = true
+    if (!name) {
+      this.#sequence.fail(invalidAnswer('the upstream gave a call without the name of its tool'))
+      return
+    }
+    if (signature) this.#seal(signature, id)
+    this.#sequence.openCall({ ...this.#context.names.original(name), id })
+    this.#sequence.input(JSON.stringify(call['args'] ?? {}))
+    this.#sequence.close()
+  }
+
+  /** The same in every reading of the same answer. */
+  #newId(): string {
+    const key = `${this.#responseId} ${this.#calls}`
+    return `call_${createHash('sha256').update(key).digest('hex').slice(0, idLetters)}`
+  }
+
+  #other(part: Json): void {
+    const name = Object.keys(part).find((each) => part[each] != null && !each.startsWith('thought'))
+    if (name === undefined) return
+    this.#sequence.fail(invalidAnswer(`the upstream gave a part '${name.slice(0, 64)}'`))
+  }
+
+  end(emit: Emit): void {
+    this.#sequence.emit = emit
+    if (this.#sequence.isOver) return
+    const reason = this.#stopReason()
+    if (reason !== undefined) {
+      const explanation = reason === 'filtered' ? this.#explanation : undefined
+      this.#sequence.finish({ reason, explanation }, this.#usage)
+      return
+    }
+    const word = this.#reason?.slice(0, 64)
+    const detail = this.#explanation === undefined ? '' : `: ${this.#explanation}`
+    const problem =
+      word === undefined
+        ? 'the upstream ended its answer without a reason'
+        : `the upstream stopped with '${word}'${detail}`
+    this.#sequence.fail(invalidAnswer(problem))
+  }
+
+  #stopReason(): StopReason | undefined {
+    const word = this.#reason
+    if (word === undefined) return this.#isBlocked ? 'filtered' : undefined
+    if (vague.includes(word)) return this.#hasOutput ? 'end' : undefined
+    return Object.hasOwn(reasons, word) ? reasons[word] : undefined
+  }
+}

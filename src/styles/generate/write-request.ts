@@ -1,0 +1,201 @@
+// Writes a conversation as a generate request. The model, and whether to stream, are in its path.
+import { Refusal } from '../../contract/errors.ts'
+import type { Conversation, Effort, Json, Tool, Turn } from '../common/conversation.ts'
+import { effortOf } from '../common/effort.ts'
+import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
+import { objectSchema } from '../common/json-schema.ts'
+import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
+import { present } from '../common/request-reading.ts'
+import type { Target } from '../common/style.ts'
+import type { ToolNames } from '../common/tool-names.ts'
+import { foldInstructions, repairCalls } from '../common/turns.ts'
+import { plainSchema } from './plain-schema.ts'
+import { ContentWriter } from './write-contents.ts'
+
+const maxStopSequences = 5
+/** Before a conversation that the assistant began. */
+const opening = '(the conversation begins with the assistant)'
+
+export function writeRequest(
+  conversation: Conversation,
+  target: Target,
+  names: ToolNames,
+  losses: Losses,
+): Json | Refusal {
+  const refused = unsupported(conversation)
+  if (refused !== undefined) return refused
+  const turns = orderedTurns(conversation, losses)
+  if (turns instanceof Refusal) return turns
+  const writer = new ContentWriter(conversation, target, names, losses)
+  for (const turn of turns) writer.turn(turn)
+  if (writer.problem !== undefined) return writer.problem
+  const { system, fieldNames } = conversation
+  if (system.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
+  const config = writeConfig(conversation, target, losses)
+  const body = {
+    contents: writer.contents,
+    ...(system.length > 0 && {
+      systemInstruction: { parts: system.map(({ text }) => ({ text })) },
+    }),
+    ...writeTools(conversation, names, losses),
+    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+  }
+  return strictRefusal(target.strict, losses) ?? body
+}
+
+function unsupported(conversation: Conversation): Refusal | undefined {
+  const { fieldNames, stop, choices, logitBias, logprobs } = conversation
+  if (choices > 1) return notCarried(fieldNames.choices, 'only one answer can be translated')
+  if (logitBias !== undefined) return notCarried(fieldNames.logitBias, 'its upstream has none')
+  if (logprobs !== undefined) return notCarried(fieldNames.logprobs, 'they cannot be translated')
+  if (stop.length > maxStopSequences) {
+    return notCarried(fieldNames.stop, `its upstream takes ${maxStopSequences} at most`)
+  }
+  return undefined
+}
+
+/** Users and the model take turns, and the user has the first and the last one. */
+function orderedTurns(conversation: Conversation, losses: Losses): Turn[] | Refusal {
+  const { fieldNames } = conversation
+  const repaired = repairCalls(conversation)
+  if (repaired instanceof Refusal) return repaired
+  const folded = foldInstructions(repaired.turns)
+  const { turns } = folded
+  if (repaired.changed || folded.changed) losses.add(fieldNames.turns)
+  if (turns.at(-1)?.role === 'assistant') {
+    return notCarried(fieldNames.turns, 'the last turn must be of the user')
+  }
+  if (turns[0]?.role !== 'assistant') return turns
+  losses.add(fieldNames.turns)
+  return [{ role: 'user', parts: [{ type: 'text', text: opening }] }, ...turns]
+}
+
+function writeTools(
+  { tools, toolChoice, parallelCalls, fieldNames }: Conversation,
+  names: ToolNames,
+  losses: Losses,
+): Json {
+  if (tools.length === 0) return {}
+  if (tools.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
+  if (parallelCalls === false) losses.add(fieldNames.parallelCalls)
+  const isAllowed = ({ name }: Tool): boolean =>
+    toolChoice?.mode !== 'allowed' || toolChoice.required || toolChoice.names.includes(name)
+  const offered = tools.filter(isAllowed)
+  if (offered.length < tools.length) losses.add(fieldNames.toolChoice)
+  const functionDeclarations = offered.map((tool) => ({
+    name: names.upstream(tool),
+    ...writeFunction(tool, fieldNames, losses),
+  }))
+  const config = writeChoice(toolChoice, tools, names)
+  return {
+    ...(offered.length > 0 && { tools: [{ functionDeclarations }] }),
+    ...(config !== undefined && { toolConfig: { functionCallingConfig: config } }),
+  }
+}
+
+function writeFunction(tool: Tool, names: Conversation['fieldNames'], losses: Losses): Json {
+  if (tool.freeForm !== undefined) {
+    losses.add(names.toolFreeForm)
+    return { description: freeFormDescription(tool), parametersJsonSchema: freeFormSchema }
+  }
+  if (tool.strict === true) losses.add(names.toolStrict)
+  const root = objectSchema(tool.schema)
+  const { schema, changed } = plainSchema(root.schema)
+  if (root.changed || changed) losses.add(names.tools)
+  return { ...present({ description: tool.description }), parametersJsonSchema: schema }
+}
+
+function writeChoice(
+  choice: Conversation['toolChoice'],
+  tools: readonly Tool[],
+  names: ToolNames,
+): Json | undefined {
+  if (choice === undefined) return undefined
+  const sent = (name: string, namespace?: string) =>
+    names.upstream(
+      tools.find(
+        (tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace),
+      ) ?? { name },
+    )
+  switch (choice.mode) {
+    case 'tool':
+      return { mode: 'ANY', allowedFunctionNames: [sent(choice.name, choice.namespace)] }
+    case 'allowed':
+      if (!choice.required) return { mode: 'AUTO' }
+      return { mode: 'ANY', allowedFunctionNames: choice.names.map((name) => sent(name)) }
+    case 'required':
+      return { mode: 'ANY' }
+    default:
+      return { mode: choice.mode === 'none' ? 'NONE' : 'AUTO' }
+  }
+}
+
+function writeConfig(conversation: Conversation, target: Target, losses: Losses): Json {
+  const { sampling, stop, fieldNames, maxOutputTokens } = conversation
+  const limit = Math.min(maxOutputTokens ?? target.maxOutputTokens, target.maxOutputTokens)
+  if (maxOutputTokens !== undefined && limit < maxOutputTokens) {
+    losses.add(fieldNames.maxOutputTokens)
+  }
+  return present({
+    maxOutputTokens: maxOutputTokens === undefined ? undefined : limit,
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: sampling.topK,
+    presencePenalty: sampling.presencePenalty,
+    frequencyPenalty: sampling.frequencyPenalty,
+    seed: sampling.seed,
+    stopSequences: stop.length > 0 ? stop : undefined,
+    ...writeFormat(conversation, losses),
+    thinkingConfig: writeThinking(conversation, target, losses),
+  })
+}
+
+function writeFormat({ format, fieldNames }: Conversation, losses: Losses): Json {
+  if (format.kind === 'text') return {}
+  if (format.kind === 'json') return { responseMimeType: 'application/json' }
+  const { schema, changed } = plainSchema(format.schema)
+  if (changed || format.description !== undefined) losses.add(fieldNames.format)
+  return { responseMimeType: 'application/json', responseJsonSchema: schema }
+}
+
+const levels: Readonly<Record<Effort, string>> = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+}
+
+const budgets: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+}
+
+function writeThinking(
+  conversation: Conversation,
+  { settings }: Target,
+  losses: Losses,
+): Json | undefined {
+  const { reasoningBudget, showReasoning, fieldNames } = conversation
+  const effort = effortOf(conversation)
+  const shown = showReasoning ? { includeThoughts: true } : undefined
+  if (effort === undefined) return shown
+  if (settings.reasoning === 'none') {
+    losses.add(fieldNames.effort)
+    return shown
+  }
+  if (settings.reasoning === 'budget') {
+    const thinkingBudget = conversation.effort === undefined ? reasoningBudget : budgets[effort]
+    return { ...shown, thinkingBudget }
+  }
+  const isSame = levels[effort].toLowerCase() === effort && conversation.effort !== undefined
+  if (!isSame) losses.add(fieldNames.effort)
+  return { ...shown, thinkingLevel: levels[effort] }
+}

@@ -1,0 +1,201 @@
+// Writes an answer for a caller of the generate style: partial answers whose parts add up, the last one
+// with the reason and the token counts. A whole answer has the same parts in one.
+import { refusals } from '../../contract/errors.ts'
+import type { UpstreamError } from '../../contract/provider.ts'
+import type { AnswerEvent, AnswerUsage, Block, StopReason, StreamWriter } from '../common/answer.ts'
+import { isJson } from '../common/answer-sequence.ts'
+import type { Json } from '../common/conversation.ts'
+import { inputObject } from '../common/exact-json.ts'
+import { wrapInput } from '../common/free-form.ts'
+import { present } from '../common/request-reading.ts'
+import type { WriteContext } from '../common/style.ts'
+import { Grounding } from './citations.ts'
+import { writeUsage } from './usage.ts'
+
+/** There is no other word for calls, nor for a stop sequence. */
+const finishWords: Readonly<Record<StopReason, string>> = {
+  end: 'STOP',
+  stop_sequence: 'STOP',
+  calls: 'STOP',
+  length: 'MAX_TOKENS',
+  filtered: 'SAFETY',
+  refusal: 'SAFETY',
+}
+
+/** Turns events into parts; both forms of an answer are made of them. */
+class PartWriter {
+  readonly #context: WriteContext
+  readonly #grounding = new Grounding()
+  #block: Block | undefined
+  /** The open block's text, or its input. */
+  #text = ''
+  /** An envelope that goes with the next part, as this style has it. */
+  #envelope: string | undefined
+  #stop: Extract<AnswerEvent, { type: 'stop' }> | undefined
+  #usage: AnswerUsage | undefined
+
+  constructor(context: WriteContext) {
+    this.#context = context
+  }
+
+  parts(event: AnswerEvent): Json[] {
+    switch (event.type) {
+      case 'open':
+        this.#block = event.block
+        this.#text = ''
+        return []
+      case 'text':
+        this.#text += event.text
+        return this.#textParts(event.text)
+      case 'input':
+        this.#text += event.text
+        return []
+      case 'seal':
+        this.#envelope = this.#context.envelopes.wrap(event.seal)
+        return []
+      case 'cite':
+        this.#grounding.add(event.citation, this.#text)
+        return []
+      case 'close':
+        return this.#block?.kind === 'call' ? this.#callParts(this.#block) : []
+      case 'stop':
+        this.#stop = event
+        return this.#lastParts()
+      case 'usage':
+        this.#usage = event.usage
+        return []
+      default:
+        return []
+    }
+  }
+
+  #textParts(text: string): Json[] {
+    if (this.#block?.kind !== 'reasoning') return [{ text, ...this.#sealed() }]
+    return this.#context.conversation.showReasoning ? [{ text, thought: true }] : []
+  }
+
+  #sealed(): Json {
+    const thoughtSignature = this.#envelope
+    this.#envelope = undefined
+    return present({ thoughtSignature })
+  }
+
+  /** A call that was cut has no arguments that could be read; the reason says why. */
+  #callParts({ call }: Extract<Block, { kind: 'call' }>): Json[] {
+    const text = call.freeForm ? wrapInput(this.#text) : this.#text
+    if (text !== '' && !isJson(text)) return []
+    const { id, name } = call
+    return [{ functionCall: { id, name, args: inputObject(text).input }, ...this.#sealed() }]
+  }
+
+  #lastParts(): Json[] {
+    return this.#envelope === undefined ? [] : [{ text: '', ...this.#sealed() }]
+  }
+
+  /** A partial answer. */
+  answer(parts: readonly Json[]): Json {
+    return this.#answer(parts.length === 0 ? {} : { content: contentOf(parts) })
+  }
+
+  /** The last one, or the whole. */
+  lastAnswer(parts: readonly Json[]): Json {
+    const stop = this.#stop
+    const isWithheld = stop?.reason === 'filtered' || stop?.reason === 'refusal'
+    return this.#answer({
+      ...(parts.length > 0 && { content: contentOf(parts) }),
+      finishReason: finishWords[stop?.reason ?? 'end'],
+      ...present({
+        finishMessage: isWithheld ? stop?.explanation : undefined,
+        groundingMetadata: this.#grounding.metadata,
+      }),
+    })
+  }
+
+  #answer(candidate: Json): Json {
+    const { id, model, createdMs } = this.#context
+    return {
+      candidates: [{ ...candidate, index: 0 }],
+      ...(this.#usage !== undefined && { usageMetadata: writeUsage(this.#usage) }),
+      modelVersion: model,
+      createTime: new Date(createdMs).toISOString(),
+      responseId: id,
+    }
+  }
+}
+
+const contentOf = (parts: readonly Json[]): Json => ({ parts, role: 'model' })
+
+export class GenerateWriter implements StreamWriter {
+  readonly #parts: PartWriter
+  readonly #asList: boolean
+  #isFirst = true
+  #waiting: Json[] = []
+
+  constructor(context: WriteContext) {
+    this.#parts = new PartWriter(context)
+    this.#asList = context.asList === true
+  }
+
+  write(event: AnswerEvent): string {
+    if (event.type === 'fail') return this.#send(errorObject(event.error)) + this.#closing
+    const parts = this.#parts.parts(event)
+    if (event.type === 'stop') this.#waiting = parts
+    else if (parts.length > 0) return this.#send(this.#parts.answer(parts))
+    return ''
+  }
+
+  keepAlive(): string {
+    return this.#asList ? '\n' : ': keep-alive\n\n'
+  }
+
+  end(): string {
+    return this.#send(this.#parts.lastAnswer(this.#waiting)) + this.#closing
+  }
+
+  get #closing(): string {
+    return this.#asList ? ']\n' : ''
+  }
+
+  #send(answer: Json): string {
+    const text = JSON.stringify(answer)
+    if (!this.#asList) return `data: ${text}\n\n`
+    const before = this.#isFirst ? '[' : ',\n'
+    this.#isFirst = false
+    return before + text
+  }
+}
+
+export function writeAnswer(events: readonly AnswerEvent[], context: WriteContext): Json {
+  const writer = new PartWriter(context)
+  const parts: Json[] = []
+  for (const event of events) for (const part of writer.parts(event)) addPart(parts, part)
+  return writer.lastAnswer(parts)
+}
+
+/** Pieces of one text are one part. */
+function addPart(parts: Json[], part: Json): void {
+  const last = parts.at(-1)
+  const isMore =
+    typeof part['text'] === 'string' &&
+    typeof last?.['text'] === 'string' &&
+    part['thought'] === last['thought'] &&
+    part['thoughtSignature'] === undefined
+  if (isMore) parts[parts.length - 1] = { ...last, text: `${last['text']}${part['text']}` }
+  else parts.push(part)
+}
+
+const statusWords: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'RESOURCE_EXHAUSTED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+function errorObject({ code, message }: UpstreamError): Json {
+  const { status } = refusals[code]
+  return { error: { code: status, message, status: statusWords[status] ?? 'INTERNAL' } }
+}

@@ -1,0 +1,22 @@
+// The responses style: items in, items out, typed events in streams.
+import type { Style } from '../common/style.ts'
+import { readAnswer } from './read-answer.ts'
+import { readRequest } from './read-request.ts'
+import { ResponsesReader } from './read-stream.ts'
+import { writeRequest } from './write-request.ts'
+import { ResponsesWriter } from './write-stream.ts'
+
+export const responses: Style = {
+  name: 'responses',
+  readRequest,
+  writeRequest,
+  readAnswer,
+  newReader: (context) => new ResponsesReader(context),
+  writeAnswer(events, context) {
+    const writer = new ResponsesWriter(context, true)
+    for (const event of events) writer.write(event)
+    return writer.response()
+  },
+  newWriter: (context) => new ResponsesWriter(context),
+  toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+}

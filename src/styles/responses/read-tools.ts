@@ -1,0 +1,110 @@
+// Tools of a responses request, and which of them the model may choose. Tools that the upstream itself
+// runs have no counterpart and are refused by name.
+import { isObject } from '../../lib/json/parse.ts'
+import { flagIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
+import type { Json, Tool, ToolChoice } from '../common/conversation.ts'
+import { present, type RequestReading } from '../common/request-reading.ts'
+import { fieldNames } from './field-names.ts'
+
+const toolFields = new Set([
+  'type',
+  'name',
+  'description',
+  'parameters',
+  'strict',
+  'format',
+  'tools',
+])
+
+interface ToolList {
+  list: unknown
+  path: string
+}
+
+/** Of tools with the same name, the first wins. */
+export function readTools(lists: readonly ToolList[], reading: RequestReading): Tool[] {
+  const tools = new Map<string, Tool>()
+  for (const tool of lists.flatMap((each) => readList(each, reading))) {
+    const key = `${tool.namespace ?? ''}\n${tool.name}`
+    if (!tools.has(key)) tools.set(key, tool)
+  }
+  return [...tools.values()]
+}
+
+function readList({ list, path }: ToolList, reading: RequestReading, namespace?: string): Tool[] {
+  if (list === null || list === undefined) return []
+  if (!Array.isArray(list)) {
+    reading.wrong(path, 'a list of tools')
+    return []
+  }
+  return list.flatMap((tool, index) => readTool(tool, `${path}[${index}]`, reading, namespace))
+}
+
+function readTool(
+  tool: unknown,
+  path: string,
+  reading: RequestReading,
+  namespace: string | undefined,
+): Tool[] {
+  if (!isObject(tool)) {
+    reading.wrong(path, 'an object')
+    return []
+  }
+  const type = textIn(tool, 'type')
+  if (type === 'namespace' && namespace === undefined) return readNamespace(tool, path, reading)
+  if (type !== 'function' && type !== 'custom') {
+    reading.refuse(`${path}.type`, `tools of the type '${type}' cannot be translated`)
+    return []
+  }
+  reading.losses.addUnknown(tool, toolFields, 'tools.')
+  const name = reading.requiredText(tool, 'name', `${path}.`)
+  const description = textIn(tool, 'description')
+  const common = { name, ...present({ namespace, description }) }
+  if (type === 'custom') return [{ ...common, freeForm: formatOf(tool) }]
+  const schema = objectIn(tool, 'parameters') ?? {}
+  return [{ ...common, schema, ...present({ strict: flagIn(tool, 'strict') }) }]
+}
+
+/** What a namespace says about itself is of no use to its members elsewhere. */
+function readNamespace(tool: Json, path: string, reading: RequestReading): Tool[] {
+  const name = reading.requiredText(tool, 'name', `${path}.`)
+  if (textIn(tool, 'description')) reading.losses.add('tools.namespace.description')
+  return readList({ list: tool['tools'], path: `${path}.tools` }, reading, name)
+}
+
+function formatOf(tool: Json): NonNullable<Tool['freeForm']> {
+  const format = objectIn(tool, 'format') ?? {}
+  const inner = objectIn(format, 'grammar') ?? format
+  return present({ grammar: textIn(inner, 'definition'), syntax: textIn(inner, 'syntax') })
+}
+
+export function readToolChoice(choice: unknown, reading: RequestReading): ToolChoice | undefined {
+  if (choice === null || choice === undefined) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { mode: choice }
+  const type = isObject(choice) ? textIn(choice, 'type') : undefined
+  if (!isObject(choice) || type === undefined) {
+    reading.wrong(fieldNames.toolChoice, 'auto, none, required or an object')
+    return undefined
+  }
+  if (type === 'function' || type === 'custom') {
+    const name = reading.requiredText(choice, 'name', 'tool_choice.')
+    return { mode: 'tool', name, ...present({ namespace: textIn(choice, 'namespace') }) }
+  }
+  if (type === 'allowed_tools') return allowedTools(choice, reading)
+  reading.refuse('tool_choice.type', `a choice of the type '${type}' cannot be translated`)
+  return undefined
+}
+
+function allowedTools(choice: Json, reading: RequestReading): ToolChoice {
+  const tools = objectsIn(choice, 'tools')
+  const other = tools.find(({ type }) => type !== 'function' && type !== 'custom')
+  if (other !== undefined) {
+    const type = String(other['type'])
+    reading.refuse('tool_choice.tools', `tools of the type '${type}' cannot be translated`)
+  }
+  return {
+    mode: 'allowed',
+    names: tools.flatMap((tool) => textIn(tool, 'name') ?? []),
+    required: choice['mode'] === 'required',
+  }
+}
