@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { failure, readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { isGood, type Reply } from '../tasks/listen.ts'
+import { isGood, type Reply } from '../tasks/read-reply.ts'
 
 /** The first match counts. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [

@@ -7,7 +7,7 @@ import type { VideoRequest } from '../../contract/task.ts'
 import { isEpochSeconds, isPlainId, textOf } from '../tasks/fields.ts'
 import { pageSize, rowsBetween } from '../tasks/pages.ts'
 import type { AskPage } from '../tasks/style.ts'
-import { isMarked, versionFor } from './body-for.ts'
+import { isMarked, versionFor } from './build-request.ts'
 
 const skewMs = 3_600_000
 

@@ -6,7 +6,7 @@ import { bearer } from '../common/bearer.ts'
 import { textOf } from '../tasks/fields.ts'
 import { taskProvider } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'
-import { bodyFor, versionFor } from './body-for.ts'
+import { buildBody, versionFor } from './build-request.ts'
 import { errorCode, errorOf, requestIdOf } from './errors.ts'
 import { findTask } from './find-task.ts'
 import { outlookOf } from './outlook.ts'
@@ -18,15 +18,15 @@ const style: TaskStyle = {
   protocol: 'arkvendor',
   path: '/contents/generations/tasks',
   auth: bearer,
-  order(request, upstream) {
+  buildRequest(request, upstream) {
     const upstreamModel = versionFor(upstream)
-    const body = bodyFor(upstreamModel, request, upstream.marker)
+    const body = buildBody(upstreamModel, request, upstream.marker)
     return { url: tasksUrl(upstream), body, upstreamModel }
   },
   createdId: ({ id }) => id,
   outlook: outlookOf,
   taskUrl: (upstream, upstreamId) => `${tasksUrl(upstream)}/${encodeURIComponent(upstreamId)}`,
-  accountOf: ({ id }) => textOf(id),
+  taskIdOf: ({ id }) => textOf(id),
   report: (body, { marker }, requestId) => readReport(body, marker, requestId),
   requestIdOf,
   errorOf,

@@ -17,7 +17,7 @@ const tokensOf = (body: object) => outlookOf(native(body), model).bound.tokens
 /** Of a 1.0 model: 1920 x 1088, 5 and 12 seconds; and the largest shape for 12. */
 const usual = 246_840
 const long = 589_560
-const most = 589_560
+const max = 589_560
 
 describe('what is held for', () => {
   test.each([
@@ -31,12 +31,12 @@ describe('what is held for', () => {
     [
       'blanks of any kind',
       { ...says('--rs\t1080p --dur\n12'), resolution: '480p', duration: 2 },
-      most,
+      max,
     ],
-    ['more text than is read', says(`--rs 480p --dur 2 ${'on and on '.repeat(7_000)}`), most],
-    ['millions of commands', says('--rs 480p --dur 2 '.repeat(1_000_000)), most],
+    ['more text than is read', says(`--rs 480p --dur 2 ${'on and on '.repeat(7_000)}`), max],
+    ['millions of commands', says('--rs 480p --dur 2 '.repeat(1_000_000)), max],
     ['a spelling of other upstreams', says('--dur=2 --rs=480p --rt=16:9'), usual],
-    ['values that cannot be read', says('--rs 8k --dur 99 --frames 7'), most],
+    ['values that cannot be read', says('--rs 8k --dur 99 --frames 7'), max],
     [
       'a dearer command',
       { ...says('--dur 10 --rs 1080p'), duration: 5, resolution: '480p' },
@@ -56,7 +56,7 @@ describe('what is held for', () => {
     ['a faster rate', { framespersecond: 48, duration: 5, ratio: '16:9' }, 491_640],
     ['a slower rate', { framespersecond: 12, duration: 5, ratio: '16:9' }, usual],
     ['a rate that cannot be read', { ...says('--fps x'), duration: 2, ratio: '16:9' }, usual],
-    ['a draft', { content: [{ type: 'draft_task', draft_task: { id: 'x' } }], duration: 2 }, most],
+    ['a draft', { content: [{ type: 'draft_task', draft_task: { id: 'x' } }], duration: 2 }, max],
   ])('%s', (_, body, tokens) => {
     expect(tokensOf(body)).toBe(tokens)
   })
@@ -87,9 +87,9 @@ describe('what is held for', () => {
 
 test('what the model can make bounds what is believed, unless more was asked for', () => {
   const boundOf = (body: object) => outlookOf(native(body), model).bound
-  expect(boundOf({ duration: 2 })).toMatchObject({ maxSeconds: 2, maxTokens: most })
+  expect(boundOf({ duration: 2 })).toMatchObject({ maxSeconds: 2, maxTokens: max })
   expect(boundOf({ duration: 24 }).maxSeconds).toBe(24)
-  expect(boundOf({ duration: 24 }).maxTokens).toBeGreaterThan(2 * most - 10_000)
+  expect(boundOf({ duration: 24 }).maxTokens).toBeGreaterThan(2 * max - 10_000)
   expect(boundOf({ resolution: '4k' }).maxTokens).toBe(Math.round((3840 * 2160 * 289) / 1024))
   expect(boundOf({ duration: 1e9 }).maxSeconds).toBeLessThan(601)
 })

@@ -13,8 +13,8 @@ import {
 import type { VideoOutlook } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { Json } from '../tasks/listen.ts'
-import { bodyFor } from './body-for.ts'
+import type { Json } from '../tasks/read-reply.ts'
+import { buildBody } from './build-request.ts'
 import { type Command, type CommandName, commandsIn } from './text-commands.ts'
 
 const usualSeconds = 5
@@ -35,7 +35,7 @@ interface Said {
 }
 
 export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlook {
-  const body = bodyFor(plainModel, request, '')
+  const body = buildBody(plainModel, request, '')
   const content = Array.isArray(body['content']) ? body['content'].filter(isObject) : []
   const texts = content.flatMap((item) => textsIn(item))
   const isUnread = texts.reduce((sum, { length }) => sum + length, 0) > maxRead
@@ -58,7 +58,7 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
   const resolution = isOpen ? '1080p' : dearest(resolutions, usualResolution(plainModel))
   const ratio = isOpen ? 'adaptive' : ratioOf(ratios, usualRatio(plainModel, content))
   const asked = askedFrames(durations, frames, rateOf(rates))
-  const largestOf = Math.max(
+  const maxPixels = Math.max(
     ...[...valuesOf(resolutions), '1080p'].map((each) => pixelsAt(plainModel, String(each))),
   )
   const seconds = secondsIn(held, frames, rateOf(rates))
@@ -68,7 +68,7 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
       tokens: tokens(pixelsOf(plainModel, resolution, ratio), held),
       resolution,
       maxSeconds: Math.max(seconds, (asked - 1) / framesPerSecond),
-      maxTokens: tokens(largestOf, Math.max(maxFrames, asked, held)),
+      maxTokens: tokens(maxPixels, Math.max(maxFrames, asked, held)),
     },
     expected: expectedOf(body, commands, plainModel, content),
   }
@@ -113,17 +113,17 @@ function numberIn(value: unknown): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-const isWithin = (value: number | undefined, most: number): value is number =>
-  value !== undefined && value > 0 && value <= most
+const isWithin = (value: number | undefined, max: number): value is number =>
+  value !== undefined && value > 0 && value <= max
 
 function boundFrames(durations: Said, frames: Said, rate: number, usual: number): number {
-  const most = Math.max(maxFrames, rate * maxNativeSeconds + 1)
+  const max = Math.max(maxFrames, rate * maxNativeSeconds + 1)
   const byTime = valuesOf(durations)
     .map(numberIn)
-    .map((seconds) => (isWithin(seconds, maxNativeSeconds) ? framesAt(rate, seconds) : most))
+    .map((seconds) => (isWithin(seconds, maxNativeSeconds) ? framesAt(rate, seconds) : max))
   const byCount = valuesOf(frames)
     .map(numberIn)
-    .map((count) => (isWithin(count, maxFrames) ? Math.ceil(count) : most))
+    .map((count) => (isWithin(count, maxFrames) ? Math.ceil(count) : max))
   const isOpen = mayBeDefault(durations) && mayBeDefault(frames)
   return Math.max(...byTime, ...byCount, ...(isOpen ? [framesAt(rate, usual)] : []))
 }
@@ -186,13 +186,13 @@ function expectedOf(
   model: string,
   content: readonly Json[],
 ): VideoOutlook['expected'] {
-  const told = (name: CommandName, field: string): unknown =>
+  const settingOf = (name: CommandName, field: string): unknown =>
     body[field] ?? commands.findLast((each) => each.name === name)?.value
-  const frames = numberIn(told('frames', 'frames'))
+  const frames = numberIn(settingOf('frames', 'frames'))
   const duration =
-    body['duration'] === -1 ? maxNativeSeconds : numberIn(told('duration', 'duration'))
-  const resolution = told('resolution', 'resolution')
-  const ratio = told('ratio', 'ratio')
+    body['duration'] === -1 ? maxNativeSeconds : numberIn(settingOf('duration', 'duration'))
+  const resolution = settingOf('resolution', 'resolution')
+  const ratio = settingOf('ratio', 'ratio')
   return {
     seconds: isWithin(frames, boundSeconds * framesPerSecond)
       ? frames / framesPerSecond

@@ -6,8 +6,8 @@ import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure } from '../common/errors.ts'
 import { isAddress, isEpochSeconds, maxSeconds, textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
-import { stateOf, strange, wordOf } from '../tasks/states.ts'
+import type { Json } from '../tasks/read-reply.ts'
+import { reportUnknown, stateOf, wordOf } from '../tasks/states.ts'
 import { failureOf } from './errors.ts'
 
 /** How long this upstream keeps a result; its URLs have no uniform expiry. */
@@ -23,7 +23,7 @@ export function readReport(
   const word = wordOf(textOf(body['status']))
   if (word === '') return undefined
   const state = stateOf(word)
-  if (state === undefined) return strange(textOf(body['status']))
+  if (state === undefined) return reportUnknown(textOf(body['status']))
   const raw = rawOf(body, marker)
   if (state === 'succeeded') {
     return { state, media: mediaOf(body['content'], body), usage: usageOf(body), raw }

@@ -46,11 +46,11 @@ export function commandsIn(text: string): Command[] {
     const name = at(word, folded, from)
     if (name === '') continue
     const space = at(gap, folded, from + name.length)
-    const told = at(value, folded, from + name.length + space.length)
+    const given = at(value, folded, from + name.length + space.length)
     const isDocumented =
       folded === text && run === '--' && from === afterRun && isSpelled(name) && /^ +$/.test(space)
     for (const meant of namesOf(name.replaceAll(/[-_]/g, ''))) {
-      found.push({ name: meant, value: trimmed(told), isDocumented })
+      found.push({ name: meant, value: trimmed(given), isDocumented })
     }
   }
   return found

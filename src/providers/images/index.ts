@@ -7,11 +7,11 @@ import { bearer } from '../common/bearer.ts'
 import { readError, upstreamRequestId } from '../common/errors.ts'
 import { listPlainModels } from '../common/list-models.ts'
 import { notWhatWasAsked } from '../tasks/errors.ts'
-import { isGood, type Reply } from '../tasks/listen.ts'
+import { isGood, type Reply } from '../tasks/read-reply.ts'
 import { startTask } from '../tasks/start-task.ts'
 import type { CreateStyle } from '../tasks/style.ts'
-import { orderFor } from './order-for.ts'
-import { readImages } from './read-pictures.ts'
+import { buildRequest } from './build-request.ts'
+import { readImages } from './read-images.ts'
 
 /** Ten images of some megabytes, in Base64. */
 const maxAnswerBytes = 64 * 1024 * 1024
@@ -22,7 +22,7 @@ const requestIdOf = ({ answer }: Reply): string | undefined => upstreamRequestId
 
 const style: CreateStyle<ImageRequest> = {
   auth: bearer,
-  order: orderFor,
+  buildRequest,
   maxAnswerBytes,
   // An error in the answer is final, whatever the status: no result will follow.
   verdict: ({ answer, body }) =>

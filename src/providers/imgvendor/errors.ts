@@ -4,7 +4,7 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import { readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { isGood, type Json, type Reply } from '../tasks/listen.ts'
+import { isGood, type Json, type Reply } from '../tasks/read-reply.ts'
 
 const invalid: Meaning = { code: 'upstream_invalid_request' }
 const policy: Meaning = { code: 'content_policy_violation' }

@@ -255,7 +255,7 @@ describe('a question', () => {
     expect(await report(done)).toEqual({
       state: 'succeeded',
       media: [at('https://m/a'), at('https://m/b')],
-      usage: { pictures: 2 },
+      usage: { images: 2 },
       raw: {
         task_id: '801',
         task_status: 'succeed',
@@ -280,7 +280,7 @@ describe('a question', () => {
     const told = await report({ task_status: 'succeed', task_result })
     const media = 'media' in told ? told.media : undefined
     expect(media).toHaveLength(delivered)
-    expect(told).toMatchObject({ state: 'succeeded', usage: { pictures: delivered } })
+    expect(told).toMatchObject({ state: 'succeeded', usage: { images: delivered } })
   })
 
   test.each([

@@ -7,7 +7,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { isPlainId, textOf } from '../tasks/fields.ts'
 import { tasksOf } from '../tasks/provider.ts'
 import type { AskPage, TaskStyle } from '../tasks/style.ts'
-import { bodyFor, pathFor } from './body-for.ts'
+import { buildBody, pathFor } from './build-request.ts'
 import { errorOf, isMissing, isRefusal, requestIdOf, verdict } from './errors.ts'
 import { tokenFor } from './sign-token.ts'
 import { readReport, taskIn } from './task-report.ts'
@@ -21,15 +21,15 @@ const style: TaskStyle<ImageRequest> = {
   protocol: 'imgvendor',
   path: '/v1/images/generations and /v1/images/omni-image',
   auth: ({ key }) => ({ authorization: `Bearer ${tokenFor(key)}` }),
-  order(request, upstream) {
-    const made = bodyFor(request, upstream)
+  buildRequest(request, upstream) {
+    const made = buildBody(request, upstream)
     return 'problem' in made ? made : { url: createUrl(upstream), body: made.words }
   },
   verdict,
   createdId: (body) => taskIn(body)['task_id'],
   taskUrl,
   isMissing,
-  accountOf: (body) => textOf(taskIn(body)['task_id']),
+  taskIdOf: (body) => textOf(taskIn(body)['task_id']),
   report: (body, _upstream, requestId) => readReport(body, requestId),
   requestIdOf,
   errorOf,

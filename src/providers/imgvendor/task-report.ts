@@ -5,9 +5,9 @@ import { isObject } from '../../lib/json/parse.ts'
 import { failure } from '../common/errors.ts'
 import { noReason } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
-import { imageAt } from '../tasks/pictures.ts'
-import { stateOf, strange, wordOf } from '../tasks/states.ts'
+import { imageAt } from '../tasks/images.ts'
+import type { Json } from '../tasks/read-reply.ts'
+import { reportUnknown, stateOf, wordOf } from '../tasks/states.ts'
 import { isRefusal } from './errors.ts'
 
 /** A failed task has no number, only a message. */
@@ -21,12 +21,12 @@ export function readReport(body: Json, requestId: string | undefined): TaskRepor
   const word = wordOf(textOf(task['task_status']))
   if (isRefusal(body) || word === '') return undefined
   const state = stateOf(word)
-  if (state === undefined) return strange(textOf(task['task_status']))
+  if (state === undefined) return reportUnknown(textOf(task['task_status']))
   // Without URLs, and without fields that the caller never sent.
   const { task_result, task_info: _, ...raw } = task
   if (state === 'succeeded') {
     const media = mediaOf(task_result)
-    return { state, media, usage: { pictures: media.length }, raw }
+    return { state, media, usage: { images: media.length }, raw }
   }
   if (state === 'failed') {
     const message = textOf(task['task_status_msg'])

@@ -1,7 +1,7 @@
 // Errors for a successful answer with unexpected content.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { failure } from '../common/errors.ts'
-import type { Reply } from './listen.ts'
+import type { Reply } from './read-reply.ts'
 
 export type Meaning = Pick<UpstreamError, 'code' | 'about'>
 

@@ -3,7 +3,7 @@
 /** Longer than any video, and shorter than a count of milliseconds. */
 export const maxSeconds = 600
 /** As seconds since 1970: a moment in 2001, and one in 2286. */
-const epochSeconds = { least: 1e9, most: 1e10 }
+const epochSeconds = { min: 1e9, max: 1e10 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
@@ -13,4 +13,4 @@ export const isAddress = (url: string): boolean => /^https?:\/\//i.test(url) && 
 export const isPlainId = (id: string): boolean => /^(?!\.+$)[\x21-\x7e]{1,200}$/.test(id)
 
 export const isEpochSeconds = (value: unknown): value is number =>
-  typeof value === 'number' && value >= epochSeconds.least && value <= epochSeconds.most
+  typeof value === 'number' && value >= epochSeconds.min && value <= epochSeconds.max

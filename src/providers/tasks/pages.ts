@@ -1,7 +1,7 @@
 // Reads the pages of an upstream's list, newest or oldest first, while they can hold a match.
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { Json } from './listen.ts'
+import type { Json } from './read-reply.ts'
 import type { AskPage } from './style.ts'
 
 export const pageSize = 100
@@ -24,8 +24,8 @@ export async function rowsBetween(
   for (let page = 1; page <= maxPages; page++) {
     const answer = await ask(list.url(page))
     if ('error' in answer) return answer
-    const told = list.rowsIn(answer.body)
-    const rows = Array.isArray(told) ? told.filter(isObject) : []
+    const listed = list.rowsIn(answer.body)
+    const rows = Array.isArray(listed) ? listed.filter(isObject) : []
     const times = rows.map((row) => list.createdMs(row) ?? Number.NaN)
     found.push(...rows.filter((_, i) => times[i]! >= fromMs && times[i]! <= untilMs))
     const [first = Number.NaN, last = Number.NaN] = [times[0], times.at(-1)]

@@ -11,7 +11,7 @@ import type {
 } from '../../contract/provider.ts'
 import { failure, notAnswered } from '../common/errors.ts'
 import { isPlainId } from './fields.ts'
-import { isGood, type Json, listen, type Reply } from './listen.ts'
+import { isGood, type Json, type Reply, readReply } from './read-reply.ts'
 import { headersFor, startTask } from './start-task.ts'
 import type { TaskStyle } from './style.ts'
 
@@ -45,7 +45,7 @@ export const tasksOf = <Request>(style: TaskStyle<Request>): TaskProvider<Reques
 })
 
 /** A style for any request type. */
-type AnyStyle = Omit<TaskStyle<never>, 'order' | 'find' | 'outlook'>
+type AnyStyle = Omit<TaskStyle<never>, 'buildRequest' | 'find' | 'outlook'>
 
 const isMissing = (style: AnyStyle, reply: Reply): boolean =>
   style.isMissing?.(reply) ?? reply.answer.status === 404
@@ -63,7 +63,7 @@ async function check(
   }
   const address = style.taskUrl(upstream, upstreamId)
   const call = upstream.http.get(address, headersFor(style, upstream), upstream.timeouts)
-  const reply = await listen(call, upstream, stop)
+  const reply = await readReply(call, upstream, stop)
   if (!('answer' in reply)) return { kind: 'failed', error: notAnswered(reply.cause) }
   const { answer, body } = reply
   const upstreamRequestId = style.requestIdOf(reply)
@@ -80,8 +80,8 @@ async function check(
 
 /** A reply for another task would give one caller the result of another. */
 function isOf(style: AnyStyle, body: Json, upstreamId: string): boolean {
-  const told = style.accountOf(body)
-  return told === '' || told === upstreamId || style.isSame?.(told, upstreamId) === true
+  const named = style.taskIdOf(body)
+  return named === '' || named === upstreamId || style.isSame?.(named, upstreamId) === true
 }
 
 async function cancel(
@@ -92,7 +92,7 @@ async function cancel(
   stop: Stop,
 ): Promise<Cancelled> {
   const asked = call(upstream, style.taskUrl(upstream, upstreamId), headersFor(style, upstream))
-  const reply = await listen(asked, upstream, stop)
+  const reply = await readReply(asked, upstream, stop)
   if (!('answer' in reply)) return { kind: 'failed', error: notAnswered(reply.cause) }
   if (isGranted(style, reply)) return { kind: 'cancelled' }
   const error = style.errorOf(reply)
@@ -116,7 +116,7 @@ async function find<Request>(
 ): Promise<Found> {
   return search(lost, upstream, async (url) => {
     const call = upstream.http.get(url, headersFor(style, upstream), upstream.timeouts)
-    const reply = await listen(call, upstream, stop, maxPageBytes)
+    const reply = await readReply(call, upstream, stop, maxPageBytes)
     if (!('answer' in reply)) return { error: notAnswered(reply.cause) }
     const { answer, body } = reply
     if (!isGood(answer.status) || body === undefined || style.isRefusal(body, answer.status)) {

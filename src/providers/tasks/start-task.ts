@@ -4,7 +4,7 @@ import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { jsonInTurns } from '../../lib/in-turns.ts'
 import { failure, notAnswered } from '../common/errors.ts'
 import { isPlainId } from './fields.ts'
-import { isGood, listen, plainHeaders, type Reply } from './listen.ts'
+import { isGood, plainHeaders, type Reply, readReply } from './read-reply.ts'
 import type { CreateStyle } from './style.ts'
 
 /** Failures before the first byte of a request is sent. */
@@ -17,7 +17,7 @@ const refusals: ReadonlySet<number> = new Set([
 /** Proxy time-outs, which say nothing about the work. */
 const lapses: ReadonlySet<number> = new Set([408, 499])
 /** A style for any request type. */
-type AnyCreate = Omit<CreateStyle<never>, 'order'>
+type AnyCreate = Omit<CreateStyle<never>, 'buildRequest'>
 
 export const headersFor = (
   { auth }: Pick<AnyCreate, 'auth'>,
@@ -33,20 +33,20 @@ export async function startTask<Request>(
   upstream: TaskUpstream,
   stop: Stop,
 ): Promise<Started> {
-  const order = await style.order(request, upstream)
-  if ('problem' in order) {
-    return { kind: 'refused', error: failure('upstream_invalid_request', order.problem) }
+  const made = await style.buildRequest(request, upstream)
+  if ('problem' in made) {
+    return { kind: 'refused', error: failure('upstream_invalid_request', made.problem) }
   }
   const headers = headersFor(style, upstream)
   headers['content-type'] = 'application/json'
-  Object.assign(headers, order.headers)
-  const body = order.body instanceof Uint8Array ? order.body : await jsonInTurns(order.body)
-  const call = upstream.http.post(order.url, headers, body, upstream.timeouts)
-  const reply = await listen(call, upstream, stop, style.maxAnswerBytes)
+  Object.assign(headers, made.headers)
+  const body = made.body instanceof Uint8Array ? made.body : await jsonInTurns(made.body)
+  const call = upstream.http.post(made.url, headers, body, upstream.timeouts)
+  const reply = await readReply(call, upstream, stop, style.maxAnswerBytes)
   if (!('answer' in reply)) return unanswered(reply.cause)
   const verdict = style.verdict?.(reply, upstream)
   if (verdict !== undefined) return { kind: verdict, error: style.errorOf(reply) }
-  if (isGood(reply.answer.status)) return accepted(style, reply, upstream, order.upstreamModel)
+  if (isGood(reply.answer.status)) return accepted(style, reply, upstream, made.upstreamModel)
   const error = style.errorOf(reply)
   return isRefused(style, reply) ? { kind: 'refused', error } : { kind: 'unknown', error }
 }
@@ -71,8 +71,8 @@ function accepted(
     return { kind: 'finished', report, upstreamRequestId: style.requestIdOf(reply) }
   }
   const isTaskId = style.isTaskId ?? isPlainId
-  const told = body === undefined ? undefined : style.createdId?.(body)
-  const ids = (Array.isArray(told) ? (told as unknown[]) : [told]).filter(
+  const created = body === undefined ? undefined : style.createdId?.(body)
+  const ids = (Array.isArray(created) ? (created as unknown[]) : [created]).filter(
     (id): id is string => typeof id === 'string' && isTaskId(id),
   )
   const [upstreamId, ...others] = new Set(ids)

@@ -29,7 +29,7 @@ export const wordOf = (text: string): string =>
 export const stateOf = (word: string): State | undefined => words.get(word)
 
 /** The report for a task with an unknown status word. */
-export const strange = (text: string): TaskReport => ({
+export const reportUnknown = (text: string): TaskReport => ({
   state: 'running',
   unknownStatus: text.trim().slice(0, maxWord),
 })

@@ -13,10 +13,10 @@ import type {
   VideoOutlook,
 } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
-import type { Json, Reply } from './listen.ts'
+import type { Json, Reply } from './read-reply.ts'
 
 /** One create as sent upstream. */
-export interface Order {
+export interface CreateRequest {
   url: string
   headers?: Readonly<Record<string, string>>
   /** Sent as JSON; bytes are sent unchanged, and the headers name their type. */
@@ -43,7 +43,10 @@ export type FinishedReport = Extract<Started, { kind: 'finished' }>['report']
 export interface CreateStyle<Request> {
   /** The key, in the header it belongs in. */
   auth(upstream: TaskUpstream): Readonly<Record<string, string>>
-  order(request: Request, upstream: TaskUpstream): Order | Problem | Promise<Order | Problem>
+  buildRequest(
+    request: Request,
+    upstream: TaskUpstream,
+  ): CreateRequest | Problem | Promise<CreateRequest | Problem>
   /** Maximum size of a reply; absent: longer than any without an image. */
   maxAnswerBytes?: number
   /**
@@ -76,9 +79,9 @@ export interface TaskStyle<Request = VideoRequest> extends CreateStyle<Request> 
   /** Whether a reply means that there is no such task. Absent: its status is 404. */
   isMissing?(reply: Reply): boolean
   /** The task id of a reply; empty when it has none. */
-  accountOf(body: Json): string
+  taskIdOf(body: Json): string
   /** Absent: the ids are equal. */
-  isSame?(told: string, upstreamId: string): boolean
+  isSame?(named: string, upstreamId: string): boolean
   /** Undefined when it is no task status. */
   report(body: Json, upstream: TaskUpstream, requestId: string | undefined): TaskReport | undefined
   cancel?: {

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { failure, readError, upstreamRequestId } from '../common/errors.ts'
 import { badKey, badModel, busy, type Meaning, noReason, notWhatWasAsked } from '../tasks/errors.ts'
 import { textOf } from '../tasks/fields.ts'
-import { isGood, type Json, type Reply } from '../tasks/listen.ts'
+import { isGood, type Json, type Reply } from '../tasks/read-reply.ts'
 
 /** Words that it uses for a content refusal. */
 const policy = /usage guidelines|responsible ai|safety|sensitive words|prohibited|content policy/i

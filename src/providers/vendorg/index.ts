@@ -3,8 +3,8 @@
 import { textOf } from '../tasks/fields.ts'
 import { taskProvider } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'
+import { buildBody } from './build-request.ts'
 import { errorOf, requestIdOf } from './errors.ts'
-import { bodyFor } from './hand-over.ts'
 import { readOperation } from './operation.ts'
 
 /** A name that is a plain path below the version and cannot lead elsewhere. */
@@ -20,8 +20,8 @@ const style: TaskStyle = {
   path: '/v1beta/models/{model}:predictLongRunning',
   auth: ({ key }) => ({ 'x-goog-api-key': key }),
   filesNeedKey: true,
-  async order(request, { baseUrl, model, fetchMedia }) {
-    const body = await bodyFor(request, fetchMedia)
+  async buildRequest(request, { baseUrl, model, fetchMedia }) {
+    const body = await buildBody(request, fetchMedia)
     if ('problem' in body) return body
     const url = `${baseUrl}/v1beta/models/${encodeURIComponent(model)}:predictLongRunning`
     return { url, body }
@@ -29,9 +29,9 @@ const style: TaskStyle = {
   createdId: ({ name }) => name,
   isTaskId: isOperationName,
   taskUrl: ({ baseUrl }, name) => `${baseUrl}/v1beta/${name}`,
-  accountOf: ({ name }) => textOf(name),
+  taskIdOf: ({ name }) => textOf(name),
   // Some upstreams report the name with its model, some without.
-  isSame: (told, name) => lastPart(told) === lastPart(name),
+  isSame: (named, name) => lastPart(named) === lastPart(name),
   report: (body, _upstream, requestId) => readOperation(body, requestId),
   requestIdOf,
   errorOf,

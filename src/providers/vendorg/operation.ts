@@ -4,7 +4,7 @@ import type { OutputMedia, TaskUsage } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure } from '../common/errors.ts'
 import { isAddress, maxSeconds, textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
+import type { Json } from '../tasks/read-reply.ts'
 import { failureOf } from './errors.ts'
 
 const maxSamples = 8

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { answerOf } from '../common/test-client.ts'
-import type { Json } from '../tasks/listen.ts'
+import type { Json } from '../tasks/read-reply.ts'
 import { errorOf } from './errors.ts'
 
 function read(status: number, body: Json, headers: Record<string, string> = {}) {

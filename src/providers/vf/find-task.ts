@@ -6,8 +6,8 @@ import type { Found, LostCreate, TaskUpstream, UpstreamError } from '../../contr
 import type { InputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { isPlainId, textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
 import { pageSize, rowsBetween } from '../tasks/pages.ts'
+import type { Json } from '../tasks/read-reply.ts'
 import { stateOf, wordOf } from '../tasks/states.ts'
 import type { AskPage } from '../tasks/style.ts'
 

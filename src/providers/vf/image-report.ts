@@ -4,8 +4,8 @@ import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest, OutputMedia } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
-import { imageAt } from '../tasks/pictures.ts'
+import { imageAt } from '../tasks/images.ts'
+import type { Json } from '../tasks/read-reply.ts'
 import type { FinishedReport } from '../tasks/style.ts'
 import { failureOf } from './errors.ts'
 import { expiring, readAccount } from './task-report.ts'
@@ -14,14 +14,14 @@ import { expiring, readAccount } from './task-report.ts'
 export function readAtOnce({ output, usage }: Json): FinishedReport | undefined {
   if (!isObject(output) || !Array.isArray(output['choices'])) return undefined
   const media = framesIn(output)
-  return { state: 'succeeded', media, usage: { pictures: media.length }, raw: usage }
+  return { state: 'succeeded', media, usage: { images: media.length }, raw: usage }
 }
 
 /** A task status. Images fail one by one: when all did, the task has failed. */
 export function readImageReport(body: Json, requestId: string | undefined): TaskReport | undefined {
   const report = readAccount(body, requestId, (output) => {
     const media = framesIn(output)
-    return { media, usage: { pictures: media.length } }
+    return { media, usage: { images: media.length } }
   })
   if (report?.state !== 'succeeded' || report.media.length > 0) return report
   const failed = resultsIn(body['output']).find(({ code }) => textOf(code) !== '')
@@ -34,11 +34,11 @@ export function readImageReport(body: Json, requestId: string | undefined): Task
 export function isAlike({ output, usage }: Json, request: ImageRequest, _: TaskUpstream): boolean {
   if (!isObject(output)) return false
   const results = resultsIn(output)
-  const told = [output, ...results].find(({ orig_prompt }) => orig_prompt !== undefined)
+  const named = [output, ...results].find(({ orig_prompt }) => orig_prompt !== undefined)
   const { width, height } = isObject(usage) ? usage : {}
   const { size = { width, height } } = request
   return (
-    told?.['orig_prompt'] === request.prompt &&
+    named?.['orig_prompt'] === request.prompt &&
     results.length === request.count &&
     (width === undefined || width === size.width) &&
     (height === undefined || height === size.height)

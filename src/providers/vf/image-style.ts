@@ -8,10 +8,10 @@
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { textOf } from '../tasks/fields.ts'
-import type { Order, Problem, TaskStyle } from '../tasks/style.ts'
+import type { CreateRequest, Problem, TaskStyle } from '../tasks/style.ts'
 import { findTask } from './find-task.ts'
 import { isAlike, readAtOnce, readImageReport } from './image-report.ts'
-import { later, questions, urlsFor } from './questions.ts'
+import { later, sharedStyle, urlsFor } from './shared-style.ts'
 
 const services = '/api/v1/services/aigc'
 const name = /(?:^|[-_])(t2i|i2i)(?:[-_]|$)/
@@ -29,7 +29,7 @@ function taskService({ model }: Pick<TaskUpstream, 'model'>): 't2i' | 'i2i' | un
   return Number(generation.exec(model)?.[1] ?? 0) < newGeneration ? kind : undefined
 }
 
-function orderFor(request: ImageRequest, upstream: TaskUpstream): Order | Problem {
+function buildRequest(request: ImageRequest, upstream: TaskUpstream): CreateRequest | Problem {
   const { prompt, negativePrompt, media } = request
   const { baseUrl, model } = upstream
   const service = taskService(upstream)
@@ -61,8 +61,8 @@ const parametersFor = ({ size, count, seed }: ImageRequest) => ({
 })
 
 export const imageStyle: TaskStyle<ImageRequest> = {
-  ...questions,
-  order: orderFor,
+  ...sharedStyle,
+  buildRequest,
   maxAnswerBytes,
   // From a synchronous service an error is final, whatever the status.
   verdict: ({ answer, body }, upstream) =>

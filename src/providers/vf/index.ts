@@ -3,17 +3,17 @@
 import type { Provider } from '../../contract/provider.ts'
 import { taskProvider, tasksOf } from '../tasks/provider.ts'
 import type { TaskStyle } from '../tasks/style.ts'
+import { inputFor, outlookOf, parametersFor } from './build-request.ts'
 import { findTask } from './find-task.ts'
-import { inputFor, outlookOf, parametersFor } from './hand-over.ts'
 import { imageStyle } from './image-style.ts'
-import { later, questions, urlsFor } from './questions.ts'
+import { later, sharedStyle, urlsFor } from './shared-style.ts'
 import { isLike, readReport } from './task-report.ts'
 
 const createPath = '/api/v1/services/aigc/video-generation/video-synthesis'
 
 const style: TaskStyle = {
-  ...questions,
-  order(request, { plainModel, model, baseUrl }) {
+  ...sharedStyle,
+  buildRequest(request, { plainModel, model, baseUrl }) {
     const input = inputFor(plainModel, request)
     if ('problem' in input) return input
     return {

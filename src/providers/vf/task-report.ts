@@ -3,10 +3,10 @@ import type { TaskReport, TaskUpstream } from '../../contract/provider.ts'
 import type { OutputMedia, TaskUsage, VideoRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { isAddress, isEpochSeconds, maxSeconds, textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
-import { stateOf, strange, wordOf } from '../tasks/states.ts'
+import type { Json } from '../tasks/read-reply.ts'
+import { reportUnknown, stateOf, wordOf } from '../tasks/states.ts'
+import { takesVideo } from './build-request.ts'
 import { failureOf } from './errors.ts'
-import { takesVideo } from './hand-over.ts'
 
 /** This upstream's status for an unknown task. */
 const missing = ['UNKNOWN', 'NOT_FOUND']
@@ -33,7 +33,7 @@ export function readAccount(
   if (word === '') return undefined
   if (missing.includes(word)) return { state: 'missing' }
   const state = stateOf(word)
-  if (state === undefined) return strange(textOf(output['task_status']))
+  if (state === undefined) return reportUnknown(textOf(output['task_status']))
   if (state === 'succeeded') return { state, ...result(output), raw: body['usage'] }
   if (state === 'failed') {
     const { code, message } = output
@@ -91,9 +91,9 @@ export function isLike(
   { plainModel }: TaskUpstream,
 ): boolean {
   if (!isObject(output) || output['orig_prompt'] !== prompt) return false
-  const told = isObject(usage) ? usage : {}
+  const reported = isObject(usage) ? usage : {}
   const { outputSeconds = seconds } = usageOf(usage, plainModel)
-  const { SR: lines = Number.parseInt(resolution, 10), ratio: shape = ratio } = told
+  const { SR: lines = Number.parseInt(resolution, 10), ratio: shape = ratio } = reported
   const isSameSize = Number(lines) === Number.parseInt(resolution, 10)
   const isSameLength = followsSource === true || outputSeconds === seconds
   return isSameLength && isSameSize && (ratio === undefined || shape === ratio)

@@ -127,7 +127,7 @@ describe('an answer at once', () => {
       report: {
         state: 'succeeded',
         media: [{ ...at(url), expiresAtMs: 1_767_380_740_000 }, at('https://out.example/b.png')],
-        usage: { pictures: 2 },
+        usage: { images: 2 },
         raw: body.usage,
       },
       upstreamRequestId: 'r-1',
@@ -146,7 +146,7 @@ describe('an answer at once', () => {
     const started = await begin(reply(200, answered(...choices)))
     const report = started.kind === 'finished' && started.report
     expect(report && 'media' in report && report.media).toHaveLength(delivered)
-    expect(report && 'usage' in report && report.usage).toEqual({ pictures: delivered })
+    expect(report && 'usage' in report && report.usage).toEqual({ images: delivered })
   })
 
   test('that names a task is followed as one', async () => {
@@ -246,7 +246,7 @@ describe('a task', () => {
     expect(await ask({ ...done, results }, { image_count: 2 })).toEqual({
       state: 'succeeded',
       media: [at('https://h/a'), at('https://h/b')],
-      usage: { pictures: 2 },
+      usage: { images: 2 },
       raw: { image_count: 2 },
     })
   })

@@ -22,8 +22,8 @@ export function inlineBytes(url: string): { type: string; bytes: string } | unde
   if (match === null) return undefined
   const bytes = url.slice(match[0].length)
   if (plainBase64(bytes) !== bytes) return undefined
-  const told = match[1]!.toLowerCase()
-  return { type: plainType.test(told) ? told : typeOf(bytes), bytes }
+  const given = match[1]!.toLowerCase()
+  return { type: plainType.test(given) ? given : typeOf(bytes), bytes }
 }
 
 /** A result image by URL; undefined when the URL is unusable. */
@@ -31,9 +31,9 @@ export const imageAt = (url: string): OutputMedia | undefined =>
   isAddress(url) || inlineBytes(url) !== undefined ? { kind: 'image', url } : undefined
 
 /** A result image in Base64, with or without a media type. */
-export function imageOf(told: string): OutputMedia | undefined {
-  if (told.startsWith('data:')) return imageAt(told)
-  const bytes = plainBase64(told)
+export function imageOf(given: string): OutputMedia | undefined {
+  if (given.startsWith('data:')) return imageAt(given)
+  const bytes = plainBase64(given)
   if (bytes === undefined) return undefined
   return { kind: 'image', url: `data:${typeOf(bytes)};base64,${bytes}` }
 }

@@ -10,7 +10,7 @@ interface File {
 }
 
 /** Images are large: each is decoded in an event loop turn of its own. */
-export async function formOf(
+export async function buildForm(
   words: Readonly<Record<string, string | number>>,
   files: readonly File[],
 ): Promise<{ type: string; bytes: Uint8Array }> {

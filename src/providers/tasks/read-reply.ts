@@ -36,7 +36,7 @@ export const plainHeaders = {
 
 export const isGood = (status: number): boolean => status >= 200 && status < 300
 
-export async function listen(
+export async function readReply(
   call: ReturnType<HttpPort['post']>,
   upstream: TaskUpstream,
   stop: Stop,

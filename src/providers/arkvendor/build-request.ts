@@ -2,7 +2,7 @@
 // Also maps plain model names to versions, for channels that do not.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { VideoRequest } from '../../contract/task.ts'
-import type { Json } from '../tasks/listen.ts'
+import type { Json } from '../tasks/read-reply.ts'
 
 const versions: ReadonlyMap<string, string> = new Map([
   ['vidmodel-1-5-pro', 'vidmodel-1-5-pro-251215'],
@@ -20,7 +20,7 @@ export const versionFor = ({ model, plainModel }: TaskUpstream): string =>
 export const isMarked = ({ native }: VideoRequest): boolean =>
   native?.body['safety_identifier'] === undefined
 
-export const bodyFor = (model: string, request: VideoRequest, marker: string): Json => ({
+export const buildBody = (model: string, request: VideoRequest, marker: string): Json => ({
   ...(request.native?.body ?? fromPlain(request)),
   ...(isMarked(request) && { safety_identifier: marker }),
   model,

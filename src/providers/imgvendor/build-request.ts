@@ -4,8 +4,8 @@ import { maxSide } from '../../contract/media/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { Json } from '../tasks/listen.ts'
-import { inlineBytes } from '../tasks/pictures.ts'
+import { inlineBytes } from '../tasks/images.ts'
+import type { Json } from '../tasks/read-reply.ts'
 import type { Problem } from '../tasks/style.ts'
 
 type Path = 'generations' | 'omni-image'
@@ -19,7 +19,7 @@ const shapes = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9'] as co
 export const pathFor = ({ model, plainModel }: TaskUpstream): Path =>
   omniName.test(model) || omniName.test(plainModel) ? 'omni-image' : 'generations'
 
-export function bodyFor(request: ImageRequest, upstream: TaskUpstream): Words | Problem {
+export function buildBody(request: ImageRequest, upstream: TaskUpstream): Words | Problem {
   const path = pathFor(upstream)
   const given =
     request.native === undefined ? plain(request, path, upstream) : native(request.native, path)
@@ -62,7 +62,7 @@ function plain(
   path: Path,
   { model, plainModel }: TaskUpstream,
 ): Words | Problem {
-  const pictures = media.map(({ url }) => bare(url))
+  const images = media.map(({ url }) => bare(url))
   const words = {
     prompt,
     n: count,
@@ -71,10 +71,10 @@ function plain(
       Math.max(size.width, size.height) > maxSide['1k'] && { resolution: '2k' }),
   }
   if (path === 'omni-image') {
-    const image_list = pictures.map((image) => ({ image }))
+    const image_list = images.map((image) => ({ image }))
     return { words: image_list.length === 0 ? words : { ...words, image_list } }
   }
-  const [image, ...others] = pictures
+  const [image, ...others] = images
   if (others.length > 0) return { problem: 'this model takes no more than one picture' }
   if (image === undefined) {
     const without = negativePrompt !== undefined && { negative_prompt: negativePrompt }

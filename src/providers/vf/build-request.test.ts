@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
-import { inputFor, outlookOf, parametersFor, takesVideo } from './hand-over.ts'
+import { inputFor, outlookOf, parametersFor, takesVideo } from './build-request.ts'
 
 /** `i1 v2`: an image, then a video. */
 const mediaOf = (items: string): InputMedia[] =>
@@ -126,9 +126,9 @@ describe('parameters', () => {
   })
 
   test('what was not asked for is not sent', () => {
-    const least: Omit<VideoRequest, 'prompt' | 'media'> = { seconds: 5, resolution: '1080p' }
+    const min: Omit<VideoRequest, 'prompt' | 'media'> = { seconds: 5, resolution: '1080p' }
     const expected = { resolution: '1080P', duration: 5, watermark: false } as const
-    expect(parametersFor('vfa-2.7-t2v', least)).toEqual(expected)
+    expect(parametersFor('vfa-2.7-t2v', min)).toEqual(expected)
   })
 
   test.each([

@@ -2,19 +2,19 @@
 // go as JSON, and the upstream fetches them.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { inlineBytes } from '../tasks/pictures.ts'
-import type { Order, Problem } from '../tasks/style.ts'
-import { formOf } from './form-of.ts'
+import { inlineBytes } from '../tasks/images.ts'
+import type { CreateRequest, Problem } from '../tasks/style.ts'
+import { buildForm } from './build-form.ts'
 
 /** Models with a generation suffix return bytes only, and refuse a request for a URL. */
 const bytesOnly = /(?:^|-)image-\d[\w.]*(?:-mini)?$/
 /** The one family with fields for these in this style; others refuse unknown fields. */
 const hasMoreWords = /^imga-/
 
-export async function orderFor(
+export async function buildRequest(
   request: ImageRequest,
   upstream: TaskUpstream,
-): Promise<Order | Problem> {
+): Promise<CreateRequest | Problem> {
   const { baseUrl } = upstream
   const words = wordsFor(request, upstream)
   const urls = request.media.map(({ url }) => url)
@@ -30,7 +30,7 @@ export async function orderFor(
   if (files.length === 0 || files.length < urls.length) {
     return { url, body: { ...words, images: urls.map((image_url) => ({ image_url })) } }
   }
-  const { type, bytes } = await formOf(words, files)
+  const { type, bytes } = await buildForm(words, files)
   return { url, headers: { 'content-type': type }, body: bytes }
 }
 

@@ -23,13 +23,13 @@ export const later = { 'x-dashscope-async': 'enable' } as const
 const tooLate =
   /UnsupportedOperation|\bPENDING\b|\bnot (?:be )?cancel|\b(?:running|finished|completed|succeeded)\b/i
 
-export const questions: Omit<TaskStyle<never>, 'order' | 'report' | 'find'> = {
+export const sharedStyle: Omit<TaskStyle<never>, 'buildRequest' | 'report' | 'find'> = {
   protocol: 'vf',
   path: '/api/v1/services/aigc/… and /api/v1/tasks/{id}',
   auth: bearer,
   createdId: idIn,
   taskUrl,
-  accountOf: (body) => textOf(idIn(body)),
+  taskIdOf: (body) => textOf(idIn(body)),
   requestIdOf,
   errorOf,
   isRefusal: ({ code, message, error }, status) =>

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
-import { bodyFor, pathFor } from './body-for.ts'
+import { buildBody, pathFor } from './build-request.ts'
 
 const upstream = (plainModel: string, model = plainModel) =>
   ({ model, plainModel, marker: 'image_7' }) as TaskUpstream
 const input: ImageRequest = { prompt: 'a fox', count: 2, media: [], isEdit: false }
 const own = (model_name: string) => ({ model_name, external_task_id: 'image_7' })
 const made = (request: ImageRequest, where: TaskUpstream) => {
-  const body = bodyFor(request, where)
+  const body = buildBody(request, where)
   return 'words' in body ? (body.words as object) : body
 }
 

@@ -1,8 +1,8 @@
 // The images of an answer in this style. Pure: a parsed answer in, a report out.
 import { isObject } from '../../lib/json/parse.ts'
 import { textOf } from '../tasks/fields.ts'
-import type { Json } from '../tasks/listen.ts'
-import { imageAt, imageOf } from '../tasks/pictures.ts'
+import { imageAt, imageOf } from '../tasks/images.ts'
+import type { Json } from '../tasks/read-reply.ts'
 import type { FinishedReport } from '../tasks/style.ts'
 
 /** Undefined when it is no list of images. An empty entry was not delivered. */

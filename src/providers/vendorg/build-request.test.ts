@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
-import { bodyFor } from './hand-over.ts'
+import { buildBody } from './build-request.ts'
 
 const input: VideoRequest = { prompt: 'a fox', seconds: 8, resolution: '720p', media: [] }
 const image = (n: number, role?: InputMedia['role']): InputMedia => ({
@@ -16,12 +16,12 @@ const uri = (n: number) => ({
 })
 const asset = (n: number) => ({ image: uri(n), referenceType: 'asset' as const })
 const handed = async (...media: InputMedia[]) => {
-  const body = await bodyFor({ ...input, media }, fetchMedia)
+  const body = await buildBody({ ...input, media }, fetchMedia)
   return 'problem' in body ? body : body.instances[0]
 }
 
 test('a prompt alone is a prompt and the parameters', async () => {
-  expect(await bodyFor(input, fetchMedia)).toEqual({
+  expect(await buildBody(input, fetchMedia)).toEqual({
     instances: [{ prompt: 'a fox' }],
     parameters: { durationSeconds: 8, resolution: '720p', sampleCount: 1 },
   })
@@ -29,7 +29,7 @@ test('a prompt alone is a prompt and the parameters', async () => {
 
 test('what else was wished goes along when it is given', async () => {
   const inputs = { seed: 0, negativePrompt: 'rain', personGeneration: 'x', enhancePrompt: false }
-  const body = await bodyFor({ ...input, ratio: '9:16', ...inputs }, fetchMedia)
+  const body = await buildBody({ ...input, ratio: '9:16', ...inputs }, fetchMedia)
   expect(body).toMatchObject({ parameters: { aspectRatio: '9:16', ...inputs } })
 })
 

@@ -44,7 +44,7 @@ const roleNames: Readonly<Record<Role, string>> = {
   reference: 'reference image',
 }
 
-export async function bodyFor(
+export async function buildBody(
   request: VideoRequest,
   fetchMedia: FetchMedia,
 ): Promise<Body | { problem: string }> {
@@ -52,11 +52,11 @@ export async function bodyFor(
   const { negativePrompt, personGeneration, enhancePrompt } = request
   const uses = usesOf(media)
   if ('problem' in uses) return uses
-  const pictures = await Promise.all(uses.map((use) => imageOf(use, fetchMedia)))
-  const problem = pictures.find((image) => 'problem' in image)
+  const images = await Promise.all(uses.map((use) => imageOf(use, fetchMedia)))
+  const problem = images.find((image) => 'problem' in image)
   if (problem !== undefined) return problem
   return {
-    instances: [instanceFor(prompt, uses, pictures as Image[])],
+    instances: [instanceFor(prompt, uses, images as Image[])],
     parameters: {
       durationSeconds: seconds,
       resolution,
@@ -103,11 +103,11 @@ async function imageOf(
   return { bytesBase64Encoded: Buffer.from(bytes).toString('base64'), mimeType }
 }
 
-function instanceFor(prompt: string, uses: readonly Use[], pictures: readonly Image[]): Instance {
+function instanceFor(prompt: string, uses: readonly Use[], images: readonly Image[]): Instance {
   const instance: Instance = { prompt }
   const references: NonNullable<Instance['referenceImages']> = []
   for (const [index, { role }] of uses.entries()) {
-    const image = pictures[index]!
+    const image = images[index]!
     if (role === 'reference') references.push({ image, referenceType: 'asset' })
     else if (role === 'first_frame') instance.image = image
     else instance.lastFrame = image
