@@ -1,4 +1,4 @@
-// The whole numbers by which callers of image tasks know an error.
+// The numeric error codes of image tasks.
 import type { Refusal, RefusalCode } from '../../contract/errors.ts'
 
 const noToken = 1001

@@ -1,4 +1,4 @@
-// Errors of image tasks: their clients look at a whole number at the top, and at nothing else.
+// Errors of image tasks: their clients read only the number at the top of the body.
 import type { ErrorDialect } from '../../http/dialect.ts'
 import { errorFields } from '../../http/error-schemas.ts'
 import { publicText } from '../../http/render-error.ts'

@@ -1,107 +1,145 @@
-// The fields of an image task one by one, each with the refusal a wrong one gets. Null counts as
-// absent.
-import { Refusal, refuse } from '../../contract/errors.ts'
+// The fields of an image task, one zod schema for each path: the parser and the document come from it. Which
+// fields go together, and with which model, is in parse.ts.
+import { z } from 'zod'
 import { plainBase64 } from '../../lib/base64.ts'
-import { isObject } from '../../lib/json/parse.ts'
-import { type Fields, wrong } from '../common/fields.ts'
-import { isAddress, isLongerThan } from '../media/pictures.ts'
+import { oneOf, refusing, text, whole } from '../media/fields.ts'
+import { isAddress, isLongerThan } from '../media/images.ts'
+import { elementModel, referenceModel } from './models.ts'
 
-export const maxPrompt = 2_500
+const maxPrompt = 2_500
 const maxImageBytes = 10 * 1024 * 1024
 const maxBase64 = Math.ceil(maxImageBytes / 3) * 4
-export const maxExternalId = 128
+const maxExternalId = 128
+export const maxImages = 9
+/** Images and elements together. */
+export const maxInputs = 10
 
-export const isThere = (value: unknown): boolean => value !== undefined && value !== null
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9'] as const
 
-export function promptIn(fields: Fields): string | Refusal {
-  const prompt = textIn(fields, 'prompt')
-  if (prompt instanceof Refusal) return prompt
-  return prompt === undefined || prompt.trim() === ''
-    ? wrong('prompt', "'prompt' must be a non-empty string")
-    : prompt
-}
+export const noPrompt = "'prompt' must be a non-empty string"
+export const tooManyInputs = `at most ${maxInputs} images and elements are taken together`
+export const wrongWord = (name: string, words: readonly string[]): string =>
+  `'${name}' must be one of ${words.join(', ')}`
 
-/** An empty text is none. */
-export function textIn(fields: Fields, name: string): string | undefined | Refusal {
-  const text = fields[name]
-  if (!isThere(text) || text === '') return undefined
-  if (typeof text !== 'string') return wrong(name, `'${name}' must be a string`)
-  return isLongerThan(text, maxPrompt)
-    ? wrong(name, `'${name}' is longer than ${maxPrompt} characters`)
-    : text
-}
+const word = <const Words extends readonly [string, ...string[]]>(name: string, words: Words) =>
+  oneOf(name, words, wrongWord(name, words))
 
-/** One of these words. */
-export function wordIn<Word extends string>(
-  fields: Fields,
-  name: string,
-  words: readonly Word[],
-  code: 'invalid_request' | 'invalid_resolution' = 'invalid_request',
-): Word | undefined | Refusal {
-  const given = fields[name]
-  if (!isThere(given)) return undefined
-  const known = words.find((word) => word === given)
-  if (known !== undefined) return known
-  return refuse(code, `'${name}' must be one of ${words.join(', ')}`, { param: name })
-}
+const longText = (name: string) => text(name, maxPrompt, `is longer than ${maxPrompt} characters`)
 
-export function fractionIn(fields: Fields, name: string): number | undefined | Refusal {
-  const given = fields[name]
-  if (!isThere(given)) return undefined
-  if (typeof given === 'number' && given >= 0 && given <= 1) return given
-  return wrong(name, `'${name}' must be a number from 0 to 1`)
-}
+/** What a store can hold and an address can name. */
+export const isPlain = (given: string): boolean => given.isWellFormed() && !/\p{Cc}/u.test(given)
 
-export function wholeIn(
-  fields: Fields,
-  name: string,
-  least: number,
-  most: number,
-): number | undefined | Refusal {
-  const given = fields[name]
-  if (!isThere(given)) return undefined
-  if (Number.isInteger(given) && (given as number) >= least && (given as number) <= most) {
-    return given as number
-  }
-  return wrong(name, `'${name}' must be a whole number from ${least} to ${most}`)
+const isExternalId = (id: string): boolean =>
+  id !== '' && !isLongerThan(id, maxExternalId) && isPlain(id)
+const wrongExternalId = `'external_task_id' must be a string of 1 to ${maxExternalId} characters`
+
+const first = {
+  external_task_id: z
+    .string(wrongExternalId)
+    .refine(isExternalId, wrongExternalId)
+    .optional()
+    .meta({
+      description: 'A name of your own for the task, unique in the account.',
+      minLength: 1,
+      maxLength: maxExternalId,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+    }),
+  prompt: longText('prompt').regex(/\S/, noPrompt).describe('What to draw.'),
 }
 
 /** An address, or base64 as the upstream wants it: without what `data:` puts before it. */
-export function imageIn(value: unknown, place: string): string | undefined | Refusal {
-  const param = place.replace(/\[.*$/, '')
-  if (!isThere(value) || value === '') return undefined
-  if (typeof value !== 'string') return wrong(param, `'${place}' must be a string`)
+function imageData(value: string, context: z.RefinementCtx): string {
   if (isAddress(value)) return value
   const given = value.replace(/^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i, '')
   const base64 = plainBase64(given)
   if ((base64 ?? given).length > maxBase64) {
-    const message = `'${place}' is larger than ${maxImageBytes} bytes`
-    return refuse('request_too_large', message, { param })
+    context.addIssue(
+      refusing('request_too_large', `'{at}' is larger than ${maxImageBytes} bytes`, value),
+    )
+  } else if (base64 === undefined) {
+    const message = "'{at}' must be an http or https address, or an image in base64"
+    context.addIssue({ code: 'custom', message, input: value })
   }
-  return (
-    base64 ?? wrong(param, `'${place}' must be an http or https address, or an image in base64`)
+  return base64 ?? ''
+}
+
+const fraction = (name: string) => {
+  const message = `'${name}' must be a number from 0 to 1`
+  return z.number(message).min(0, message).max(1, message).optional()
+}
+
+const wrongElement = "'{at}' must have an 'element_id', a whole number or its digits"
+/** Ids may be larger than a number of JSON can safely be; then they come as digits. */
+const elementId = z.union([z.int().min(1), z.string().regex(/^[1-9]\d{0,18}$/)], wrongElement)
+
+const elements = z
+  .array(
+    z.looseObject({ element_id: elementId }, wrongElement),
+    "'element_list' must be a list of {element_id}",
   )
+  .refine(({ length }) => length <= maxInputs, refusing('too_many_images', tooManyInputs))
+  .optional()
+  .meta({ maxItems: maxInputs })
+
+const wrongWatermark = "'watermark_info' must be an object with 'enabled', true or false"
+
+const last = {
+  n: whole('n', 1, maxImages).optional().describe('How many images; default 1.'),
+  watermark_info: z
+    .looseObject({ enabled: z.boolean(wrongWatermark).nullish() }, wrongWatermark)
+    .optional(),
 }
 
-/** What else is in it is the upstream's to judge. */
-export function watermarkIn({ watermark_info: info }: Fields): Fields | undefined | Refusal {
-  if (!isThere(info)) return undefined
-  const given = isObject(info) ? Object.entries(info).filter(([, value]) => value !== null) : null
-  if (given?.length === 0) return undefined
-  const { enabled = true } = isObject(info) ? info : { enabled: undefined }
-  return given !== null && typeof (enabled ?? true) === 'boolean'
-    ? Object.fromEntries(given)
-    : wrong('watermark_info', "'watermark_info' must be an object with 'enabled', true or false")
-}
+/** In the order in which wrong fields are refused. */
+export const plainFields = z.object({
+  ...first,
+  image: z
+    .string("'image' must be a string")
+    .transform((given, context) => (given === '' ? undefined : imageData(given, context)))
+    .optional()
+    .describe('A public address, or the bytes in base64.'),
+  negative_prompt: longText('negative_prompt')
+    .optional()
+    .describe('What not to draw; not together with `image`.'),
+  image_reference: oneOf(
+    'image_reference',
+    ['subject', 'face', ''],
+    wrongWord('image_reference', ['subject', 'face']),
+  )
+    .optional()
+    .describe(
+      `What the image is for; of ${referenceModel} only, which needs it with an \`image\`.`,
+    ),
+  image_fidelity: fraction('image_fidelity').describe('How closely to follow the image.'),
+  human_fidelity: fraction('human_fidelity').describe('How closely to follow the face.'),
+  resolution: word('resolution', ['1k', '2k']).optional().describe('Default `1k`.'),
+  aspect_ratio: word('aspect_ratio', ratios).optional().describe('Default `16:9`.'),
+  ...last,
+  element_list: elements.describe(`Elements its caller has upstream; of ${elementModel} only.`),
+})
 
-export function externalIdIn({ external_task_id: id }: Fields): string | undefined | Refusal {
-  if (!isThere(id)) return undefined
-  if (typeof id === 'string' && id !== '' && !isLongerThan(id, maxExternalId) && isPlain(id)) {
-    return id
-  }
-  const message = `'external_task_id' must be a string of 1 to ${maxExternalId} characters`
-  return wrong('external_task_id', message)
-}
+const noImage = "'{at}' must be {image} with an image"
+const listedImage = z
+  .string({ error: ({ input }) => (input == null ? noImage : "'{at}' must be a string") })
+  .min(1, { error: noImage, abort: true })
+  .transform(imageData)
+const wrongAmount = `'series_amount' must be a whole number from 2 to ${maxImages}`
 
-/** What a store can hold and an address can name. */
-export const isPlain = (text: string): boolean => text.isWellFormed() && !/\p{Cc}/u.test(text)
+export const omniFields = z.object({
+  ...first,
+  image_list: z
+    .array(z.looseObject({ image: listedImage }, noImage), "'image_list' must be a list of {image}")
+    .refine(({ length }) => length <= maxInputs, refusing('too_many_images', tooManyInputs))
+    .optional()
+    .meta({ maxItems: maxInputs }),
+  element_list: elements.describe('Elements its caller has upstream.'),
+  resolution: word('resolution', ['1k', '2k', '4k']).optional().describe('Default `1k`.'),
+  aspect_ratio: word('aspect_ratio', [...ratios, 'auto'])
+    .optional()
+    .describe('Default `auto`.'),
+  ...last,
+  result_type: word('result_type', ['single', 'series']).optional(),
+  series_amount: z
+    .union([whole('series_amount', 2, maxImages), z.literal('auto')], wrongAmount)
+    .optional(),
+})

@@ -1,5 +1,5 @@
-// Image tasks: create, look and list, in the image vendor's own shapes. Every look is at the
-// gateway's own row; both paths show the tasks of both.
+// Image tasks: create, get and list, in the image vendor's own shapes. Reads use the gateway's own row;
+// each path shows the tasks of both.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -29,7 +29,7 @@ export const imgvendor: Surface = {
   loggedAs: 'imgvendor',
   errors: imageTaskErrors,
   operations: async () => (await import('./operations.ts')).imgvendorOperations,
-  // Only pictures are made here.
+  // Tasks of this surface are images.
   notice: (task, linkTo) => noticeOf(task as ImageTask, linkTo),
   mount(app, deps) {
     const { api } = deps
@@ -65,14 +65,14 @@ async function create(
   return outcome instanceof Refusal ? inOwnWords(outcome) : outcome
 }
 
-/** The api knows no dialect: what it calls the model has another name here. */
+/** The API knows no dialect: the field it calls `model` has another name here. */
 function inOwnWords(refusal: Refusal): Refusal {
   const { code, message, extras } = refusal
   const isAboutModel = code === 'model_not_supported' || code === 'model_not_found'
   return isAboutModel ? refuse(code, message, { ...extras, param: 'model_name' }) : refusal
 }
 
-/** Another's task and one that never was look the same. */
+/** A task of another account gets the same answer as one that does not exist. */
 async function show(api: CallerApi, x: RequestContext, token: Token, id: string): Promise<Outcome> {
   const task = isPlain(id) ? await api.findTask(token, id, 'image') : undefined
   if (task?.interface !== 'imgvendor') {

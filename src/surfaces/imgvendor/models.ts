@@ -1,5 +1,5 @@
-// Which models are asked for at which of the two paths. What else there is, such as models an
-// operator has added, is for the catalog to judge.
+// Which of the two paths serves which model. The catalog judges all other names, such as models that an
+// operator has added.
 
 import type { ModelKind } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -13,7 +13,7 @@ export type Path = NonNullable<ImageRequest['native']>['path']
 export const referenceModel = 'imgvendor-v1-5'
 export const elementModel = 'imgvendor-v3'
 export const omniModel = 'imgvendor-v3-omni'
-/** Asked for at either path; its upstream has it at one only. */
+/** Accepted on either path; its upstream has it on one only. */
 export const movedModel = 'imgvendor-image-o1'
 
 const defaults: Readonly<Record<Path, string>> = {
@@ -32,17 +32,17 @@ const plainModels: readonly string[] = [
 
 const maxModelName = 256
 
-/** The model that is meant, as far as that can be told. */
+/** The requested model, as far as the body can be read. */
 export const meantIn = (fields: Fields, path: Path): unknown =>
   fields['model_name'] ?? (fields['model'] === undefined ? defaults[path] : undefined)
 
-/** What a model makes, as far as the catalog knows it. */
+/** The kind of a model, as far as the catalog knows it. */
 export type KindOf = (model: string) => ModelKind | undefined
 
 export function modelNameIn(fields: Fields, path: Path, kindOf: KindOf): string | Refusal {
   const given = fields['model_name'] ?? undefined
   if (given === undefined && fields['model'] !== undefined) {
-    // Left out silently, another model would draw, and be charged for.
+    // Ignoring it would generate, and charge for, an image of another model.
     return wrong('model', "the model goes into 'model_name' here, not 'model'")
   }
   const name = given ?? defaults[path]

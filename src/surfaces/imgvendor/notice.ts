@@ -1,4 +1,4 @@
-// What a receiver is told of an image task that has ended: flat, without the envelope.
+// The callback body of an ended image task: flat, without the envelope.
 import type { LinkTo } from '../../contract/caller-api.ts'
 import type { ImageTask } from '../../contract/task.ts'
 import { infoOf, reasonOf, resultOf, statusOf } from './view.ts'

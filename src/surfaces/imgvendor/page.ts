@@ -1,4 +1,4 @@
-// Which page of a caller's image tasks a list is to show.
+// The page of an image task list.
 import type { Refusal } from '../../contract/errors.ts'
 import { wrong } from '../common/fields.ts'
 import { unknownIn } from '../media/query.ts'

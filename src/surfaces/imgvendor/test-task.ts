@@ -13,7 +13,7 @@ export const imageTask = (more: Partial<ImageTask> = {}): ImageTask => ({
   channelId: 'cloud',
   channel: 'cloud',
   upstreamModel: 'v1',
-  keyMark: 'k',
+  keyFingerprint: 'k',
   upstreamId: 'up-1',
   state: 'queued',
   progress: 0,
@@ -32,7 +32,7 @@ export const imageTask = (more: Partial<ImageTask> = {}): ImageTask => ({
   updatedAtMs: 1_760_000_031_456,
   nextCheckAtMs: Number.MAX_SAFE_INTEGER,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
   ...more,
 })

@@ -1,4 +1,4 @@
-// An image task as its callers know it, and the envelope around it. The addresses in it are the
+// An image task as an object of this interface, and the envelope around it. File addresses are the
 // gateway's own.
 import type { LinkTo } from '../../contract/caller-api.ts'
 import type { ImageTask, TaskState } from '../../contract/task.ts'
@@ -44,7 +44,7 @@ export const infoOf = ({ externalId }: ImageTask) =>
 export const reasonOf = ({ state, error }: ImageTask): string =>
   error?.message ?? (state === 'cancelled' ? 'the task was cancelled' : 'no image could be made')
 
-/** A series stands under its own name too. */
+/** A series is listed under its own name too. */
 export function resultOf(task: ImageTask, linkTo: LinkTo) {
   const images = task.media.flatMap(({ kind }, part) =>
     kind === 'image' ? [{ url: linkTo(task, part) }] : [],

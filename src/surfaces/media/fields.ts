@@ -5,7 +5,7 @@ import { type Refusal, type RefusalCode, refuse } from '../../contract/errors.ts
 import { orNull, type Schema } from '../../http/schema.ts'
 import { schemaOf } from '../../http/zod-schema.ts'
 import type { Fields } from '../common/fields.ts'
-import { isLongerThan } from './pictures.ts'
+import { isLongerThan } from './images.ts'
 
 export const whole = (name: string, min: number, max: number) => {
   const message = `'${name}' must be a whole number from ${min} to ${max}`
@@ -15,7 +15,7 @@ export const whole = (name: string, min: number, max: number) => {
 const maxSeed = 2_147_483_647
 export const seed = (name = 'seed') => whole(name, 0, maxSeed).describe('For repeatable results.')
 
-/** In letters as people count them. */
+/** Counted in characters, not UTF-16 units. */
 export const text = (name: string, max: number, problem = `has more than ${max} characters`) =>
   z
     .string(`'${name}' must be a string`)
@@ -37,7 +37,14 @@ export const asNumber = (value: unknown, maxDigits = 10): unknown =>
 /** Codes by field; others are `invalid_request`. */
 type Codes = Readonly<Record<string, RefusalCode>>
 
-/** The first problem, in the order of the schema, as a refusal that names the field. */
+/** An issue with a refusal code of its own. */
+export const refusing = (refusal: RefusalCode, message: string, input?: unknown) =>
+  ({ code: 'custom', message, params: { refusal }, input }) as const
+
+/**
+ * The first problem, in the order of the schema, as a refusal that names the field. `{at}` in its sentence stands
+ * for the place: `field`, or `field[2]` for an item of a list.
+ */
 export function readFields<Schema extends z.ZodType>(
   schema: Schema,
   fields: Fields,
@@ -47,13 +54,15 @@ export function readFields<Schema extends z.ZodType>(
   const given = Object.entries(fields).filter(([, value]) => value !== null)
   const read = schema.safeParse(Object.fromEntries(given))
   if (read.success) return read.data
-  const { message, path } = read.error.issues[0]!
-  const [field = ''] = path
-  const code = codes[String(field)] ?? 'invalid_request'
-  return refuse(code, message, { param: `${under}${String(field)}` })
+  const issue = read.error.issues[0]!
+  const [field = '', item] = issue.path.map(String)
+  const own = issue.code === 'custom' ? (issue.params?.['refusal'] as RefusalCode) : undefined
+  const at = item === undefined ? field : `${field}[${item}]`
+  const code = own ?? codes[field] ?? 'invalid_request'
+  return refuse(code, issue.message.replace('{at}', at), { param: `${under}${field}` })
 }
 
-/** For `object()` of a document: a field that need not be there may also be null. */
+/** For `object()` of a document: an optional field may also be null. */
 export function documented(schema: z.ZodObject): Readonly<Record<string, Schema>> {
   const { properties, required = [] } = schemaOf(schema) as {
     properties: Readonly<Record<string, Schema>>
