@@ -44,7 +44,7 @@ export function verifyCallbacks(calling: Calling, receivers: Receivers): void {
     if (row?.state === 'delivered' && got.length === 0) {
       world.addViolation(`the notice of ${task.id} is called delivered and has not arrived`)
     }
-    if (row?.state === 'given_up' && !receivers.gone.has(row.url)) {
+    if (row?.state === 'exhausted' && !receivers.gone.has(row.url)) {
       world.addViolation(`the notice of ${task.id} was given up after ${row.attempts} attempts`)
     }
   }

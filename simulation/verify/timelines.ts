@@ -13,7 +13,15 @@ interface Row {
 }
 
 const polling: readonly StepKind[] = [
-  ...(['look', 'look_failed', 'missing', 'empty', 'search', 'search_failed', 'found'] as const),
+  ...([
+    'polled',
+    'poll_failed',
+    'not_found',
+    'no_output',
+    'search',
+    'search_failed',
+    'found',
+  ] as const),
 ]
 
 export function verifyTimelines({ context: { db, world } }: Calling): void {
@@ -34,7 +42,7 @@ function wrongWith(
   const ends = steps.filter(({ kind }) => kind === 'ended')
   if (ends.length !== 1 || ends[0]!.state !== state) return `does not end once as ${state}`
   const after = steps.slice(steps.indexOf(ends[0]!) + 1)
-  if (after.some(({ kind }) => !kind.startsWith('late_look'))) return 'goes on after its end'
+  if (after.some(({ kind }) => !kind.startsWith('late_poll'))) return 'goes on after its end'
   for (const [i, step] of steps.entries()) {
     const before = steps[i - 1]?.state ?? step.state
     if (before !== step.state && !mayMove(before, step.state)) {
@@ -46,7 +54,7 @@ function wrongWith(
     .filter(({ kind }) => polling.includes(kind))
     .reduce((sum, { times }) => sum + times, 0)
   // Polls for a waiting caller of images are not counted.
-  const isUncounted = use === 'images' || steps.some(({ kind }) => kind === 'gap')
+  const isUncounted = use === 'images' || steps.some(({ kind }) => kind === 'truncated')
   return isUncounted || Math.abs(polls - checks) <= 1
     ? undefined
     : `has ${polls} looks of ${checks}`

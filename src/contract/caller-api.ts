@@ -64,7 +64,7 @@ interface CreateParams {
   /** The idempotency key: a repeated create under it makes nothing again. */
   key?: CreateKey
   /** It continues a task, and so goes to the channel and key that made that one. */
-  pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
+  pinnedTo?: Pick<Task, 'channelId' | 'keyFingerprint' | 'protocol'>
   externalId?: string
   callbackUrl?: string
 }
@@ -91,7 +91,7 @@ export interface Image {
 
 export interface MadeImages {
   task: ImageTask
-  pictures: readonly Image[]
+  images: readonly Image[]
   replayed: boolean
 }
 

@@ -119,7 +119,7 @@ export interface TaskUsage {
   outputSeconds?: number
   videoTokens?: number
   /** Images that were delivered. */
-  pictures?: number
+  images?: number
 }
 
 export interface TaskError {
@@ -160,7 +160,7 @@ export interface TaskRow {
   channel: string
   upstreamModel: string
   /** The channel key that created it; only that one may poll it. */
-  keyMark: string
+  keyFingerprint: string
   upstreamId?: string
   state: TaskState
   progress: number
@@ -181,7 +181,7 @@ export interface TaskRow {
   nextCheckAtMs: number
   checks: number
   /** How often in a row the upstream did not know it, or reported success without a result. */
-  doubts: number
+  misses: number
   /** Since when the upstream has not known it. */
   missingSinceMs?: number
   /** The caller's own id for it, unique in its account. */
@@ -189,9 +189,9 @@ export interface TaskRow {
   /** Where its callback goes. */
   callbackUrl?: string
   /** The owner while it lasts: the gateway that sends its create, or in which a caller waits. */
-  waitedBy?: string
+  awaitedBy?: string
   /** Only that connection can receive its result. */
-  unseen?: boolean
+  ephemeral?: boolean
   /** The trace of its create, as sent to others. */
   trace?: { parent: string; state?: string }
   /** Deleted for the caller. */

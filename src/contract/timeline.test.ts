@@ -4,7 +4,7 @@ import { type NewStep, readTimeline, withStep, withSteps } from './timeline.ts'
 
 const createdAtMs = 1_700_000_000_000
 const at = (seconds: number, more: Partial<NewStep> = {}): NewStep => ({
-  kind: 'look',
+  kind: 'polled',
   atMs: createdAtMs + seconds * 1_000,
   state: 'running',
   progress: 30,
@@ -37,19 +37,19 @@ test('looks in a row that saw the same are one; another state, progress or failu
     at(5),
     at(9),
     at(10, { progress: 60 }),
-    at(11, { kind: 'look_failed', progress: 60, note: 'upstream_error: id 1 broke' }),
-    at(13, { kind: 'look_failed', progress: 60, note: 'upstream_error: id 2 broke' }),
-    at(15, { kind: 'look_failed', progress: 60, note: 'upstream_timeout: too slow' }),
+    at(11, { kind: 'poll_failed', progress: 60, note: 'upstream_error: id 1 broke' }),
+    at(13, { kind: 'poll_failed', progress: 60, note: 'upstream_error: id 2 broke' }),
+    at(15, { kind: 'poll_failed', progress: 60, note: 'upstream_timeout: too slow' }),
     at(16, { progress: 60 }),
   )
   expect(read(timeline)).toEqual([
     ['created', 0, 0, 1],
-    ['look', 1, 2, 2],
-    ['look', 4, 9, 3],
-    ['look', 10, 10, 1],
-    ['look_failed', 11, 13, 2, 'upstream_error: id 2 broke'],
-    ['look_failed', 15, 15, 1, 'upstream_timeout: too slow'],
-    ['look', 16, 16, 1],
+    ['polled', 1, 2, 2],
+    ['polled', 4, 9, 3],
+    ['polled', 10, 10, 1],
+    ['poll_failed', 11, 13, 2, 'upstream_error: id 2 broke'],
+    ['poll_failed', 15, 15, 1, 'upstream_timeout: too slow'],
+    ['polled', 16, 16, 1],
   ])
 })
 
@@ -60,13 +60,13 @@ test('what happens once is never told as twice the same', () => {
 
 test('many looks that somebody counted for us are one step', () => {
   const many = at(1, { times: 12, lastMs: createdAtMs + 30_000 })
-  expect(read(timelineOf(many, at(31)))).toEqual([['look', 1, 31, 13]])
+  expect(read(timelineOf(many, at(31)))).toEqual([['polled', 1, 31, 13]])
 })
 
 test('a clock that jumps back neither breaks a step nor makes it end before it began', () => {
   expect(read(timelineOf(at(5), at(3), at(-2, { progress: 31 })))).toEqual([
-    ['look', 5, 5, 2],
-    ['look', -2, -2, 1],
+    ['polled', 5, 5, 2],
+    ['polled', -2, -2, 1],
   ])
 })
 
@@ -76,7 +76,7 @@ test('of very many steps the first and the last stay, and the gap says how much 
   const all = read(timeline)
   expect(all).toHaveLength(100)
   expect(all.slice(0, 20).map(([, second]) => second)).toEqual([...Array(20).keys()])
-  expect(all[20]).toEqual(['gap', 20, 920, 901])
+  expect(all[20]).toEqual(['truncated', 20, 920, 901])
   expect(all.slice(21).map(([, second]) => second)).toEqual(
     [...Array(79).keys()].map((i) => 921 + i),
   )
@@ -97,5 +97,14 @@ test('a note is one short line that every database takes', () => {
 test('lines of a later version are left out, and stay where they are', () => {
   const timeline = withStep({ timeline: '9 0 1 moved running 3 x\n', createdAtMs }, at(10))
   expect(timeline).toStartWith('9 0 1 moved running 3 x\n')
-  expect(read(timeline)).toEqual([['look', 10, 10, 1]])
+  expect(read(timeline)).toEqual([['polled', 10, 10, 1]])
+})
+
+test('lines of 0.2 are read under the kinds of today, and merge with them', () => {
+  const old = '1000 2000 3 look running 30\n'
+  expect(read(`${old}4000 0 1 look_failed running 30 upstream_error: it broke\n`)).toEqual([
+    ['polled', 1, 3, 3],
+    ['poll_failed', 4, 4, 1, 'upstream_error: it broke'],
+  ])
+  expect(withStep({ timeline: old, createdAtMs }, at(5))).toBe('1000 4000 4 polled running 30\n')
 })

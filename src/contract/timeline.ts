@@ -3,11 +3,12 @@
 //
 //   0 0 1 created accepted 0
 //   310 0 1 sent queued 0
-//   1400 18020 7 look running 40
+//   1400 18020 7 polled running 40
 //   20110 0 1 ended succeeded 100
 //
 // A line is a step: ms after the create, ms until its last repetition, count, kind, state,
 // progress, and an optional note.
+import { formerStepKinds } from './former-names.ts'
 import type { TaskState } from './task.ts'
 
 const stepKinds = [
@@ -18,24 +19,24 @@ const stepKinds = [
   'lost',
   /** A lost create was found upstream. */
   'found',
-  'look',
-  'look_failed',
+  'polled',
+  'poll_failed',
   /** The upstream did not know it. */
-  'missing',
+  'not_found',
   /** The upstream reported success without a usable result. */
-  'empty',
+  'no_output',
   /** Its channel is gone, so it could not be polled. */
-  'not_asked',
+  'skipped',
   /** Searched for at the upstream without a match; or the request failed. */
   'search',
   'search_failed',
-  'cancel_asked',
+  'cancel_requested',
   'ended',
   /** After it was abandoned. */
-  'late_look',
-  'late_look_failed',
+  'late_poll',
+  'late_poll_failed',
   /** Steps dropped for lack of space. */
-  'gap',
+  'truncated',
 ] as const
 export type StepKind = (typeof stepKinds)[number]
 
@@ -61,15 +62,15 @@ const maxRecord = 120
 /** The shortest possible step: a text below this has room for more. */
 const min = maxSteps * 20
 
-const once: readonly StepKind[] = ['created', 'sent', 'lost', 'found', 'cancel_asked', 'ended']
+const once: readonly StepKind[] = ['created', 'sent', 'lost', 'found', 'cancel_requested', 'ended']
 
-interface Trailed {
+interface Timed {
   timeline?: string
   createdAtMs: number
 }
 
 /** The timeline with one more step. */
-export function withStep({ timeline = '', createdAtMs }: Trailed, step: NewStep): string {
+export function withStep({ timeline = '', createdAtMs }: Timed, step: NewStep): string {
   const at = Math.round(step.atMs - createdAtMs)
   const span = Math.max(0, Math.round((step.lastMs ?? step.atMs) - step.atMs))
   const note = step.note === undefined ? '' : tidy(step.note)
@@ -86,7 +87,7 @@ export function withStep({ timeline = '', createdAtMs }: Trailed, step: NewStep)
   return timeline.slice(0, lastAt) + written(merged)
 }
 
-export const withSteps = (task: Trailed, steps: readonly NewStep[]): string =>
+export const withSteps = (task: Timed, steps: readonly NewStep[]): string =>
   steps.reduce((timeline, step) => withStep({ ...task, timeline }, step), task.timeline ?? '')
 
 /** Lines in an unknown format, such as a later version's, are skipped. */
@@ -110,14 +111,20 @@ interface Line extends Pick<Step, 'kind' | 'times' | 'state' | 'progress'> {
 
 const lineShape = /^(-?\d+) (\d+) (\d+) (\w+) (\w+) (\d+)(?: (.*))?$/
 
+const kinds = new Map<string, StepKind>([
+  ...Object.entries(formerStepKinds),
+  ...stepKinds.map((kind) => [kind, kind] as const),
+])
+
 function readLine(text: string): Line | undefined {
-  const [, at, span, times, kind, state, progress, note = ''] = lineShape.exec(text) ?? []
-  if (!stepKinds.includes(kind as StepKind)) return undefined
+  const [, at, span, times, word = '', state, progress, note = ''] = lineShape.exec(text) ?? []
+  const kind = kinds.get(word)
+  if (kind === undefined) return undefined
   return {
     at: Number(at),
     span: Number(span),
     times: Number(times),
-    kind: kind as StepKind,
+    kind,
     state: state as TaskState,
     progress: Number(progress),
     note,
@@ -158,7 +165,7 @@ function bounded(timeline: string): string {
   if (first === undefined || last === undefined) return timeline
   const times = read.reduce((sum, each) => sum + each.times, 0)
   const span = Math.max(0, last.at + last.span - first.at)
-  const gap = written({ ...last, kind: 'gap', at: first.at, span, times, note: '' })
+  const gap = written({ ...last, kind: 'truncated', at: first.at, span, times, note: '' })
   const kept = (some: readonly string[]) => some.map((line) => `${line}\n`).join('')
   return kept(lines.slice(0, firstKept)) + gap + kept(lines.slice(firstKept + gone.length))
 }

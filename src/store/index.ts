@@ -29,8 +29,8 @@ export interface StoreOptions {
 export const gatewayOf = ({ cluster }: Store): string => cluster?.gatewayId ?? 'this'
 
 /** Runs the work while holding the cluster-wide lock. */
-export const alone = <T>({ cluster }: Store, work: () => Promise<T>): Promise<T> =>
-  cluster === undefined ? work() : cluster.alone(work)
+export const withLock = <T>({ cluster }: Store, work: () => Promise<T>): Promise<T> =>
+  cluster === undefined ? work() : cluster.withLock(work)
 
 export async function openStore({
   dataDir,

@@ -3,7 +3,7 @@
 export interface ExportTables {
   exports: ExportsTable
   /** Compressed bytes of the file, in order of number. */
-  export_pieces: { export_id: string; number: number; body: Uint8Array }
+  export_chunks: { export_id: string; number: number; body: Uint8Array }
 }
 
 /** An export job, running or finished. */
@@ -24,7 +24,7 @@ interface ExportsTable {
   total_rows: number | null
   bytes: number
   stored_bytes: number
-  pieces: number
+  chunks: number
   is_cut: number
   error: string | null
   /** Attempts since the last chunk. */

@@ -134,7 +134,7 @@ export interface Schema extends AuditTables, ExportTables {
     task_id: string
     account_id: string
     url: string
-    state: 'waiting' | 'delivered' | 'given_up'
+    state: 'waiting' | 'delivered' | 'exhausted'
     attempts: number
     next_at_ms: number
     lease_owner: string | null

@@ -12,12 +12,12 @@ export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
 /** First argument of table functions: a transaction, or the store's `read`. */
 export type Tx = Kysely<Schema>
 
-/** Notices between gateways; `buried` comes from the store itself. */
+/** Notices between gateways; `evicted` comes from the store itself. */
 export type Notice =
   /** Catalog data changed. */
   | { kind: 'changed' }
   /** This gateway was away for too long: its leased credit has been returned. */
-  | { kind: 'buried' }
+  | { kind: 'evicted' }
   /** An account received money: gateways that found it empty check again. */
   | { kind: 'funded'; accountId: string }
   | (Question & { nonce: string })
@@ -45,14 +45,14 @@ export type Answer = Reply & { nonce: string; by: string }
 export interface Cluster {
   readonly gatewayId: string
   /** Reaches every other live gateway promptly; never waits. */
-  tell(notice: Notice): void
-  hear(listener: (notice: Notice) => void): void
+  publish(notice: Notice): void
+  subscribe(listener: (notice: Notice) => void): void
   /** Returns the leased credit of dead gateways now instead of at the next interval. */
   sweep(): Promise<void>
   /** Whether a gateway is alive, as far as the database can see. */
   lives(gatewayId: string): Promise<boolean>
   /** Runs the work while holding the cluster-wide lock. */
-  alone<T>(work: () => Promise<T>): Promise<T>
+  withLock<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** Batches of the hot path, since the process started. */

@@ -1,11 +1,7 @@
-// A notice of a task's end as an administrator sees it: what was sent when, and what came of it.
+// The callback of a task as an administrator sees it: its attempts and their outcomes.
 import type { Task } from '../../contract/task.ts'
 import type { Engine } from '../../engine/engine.ts'
-import {
-  type CallbackAttempt,
-  type CallbackState,
-  findCallbackStory,
-} from '../../store/tasks/callbacks.ts'
+import { type CallbackAttempt, findCallbackStory } from '../../store/tasks/callbacks.ts'
 import { time } from '../answers.ts'
 import type { View } from '../route.ts'
 import type { task as shownTask } from './task-schema.ts'
@@ -13,7 +9,7 @@ import type { task as shownTask } from './task-schema.ts'
 /** The newest ones: a schedule has ten, and every resend starts another. */
 const maxShown = 100
 
-/** Null for a task whose end nobody wants to hear of. */
+/** Null for a task without a callback address. */
 export async function callbackView(
   { store }: Engine,
   task: Task,
@@ -28,15 +24,11 @@ export async function callbackView(
   return {
     id,
     url,
-    state: callbackState(state),
+    state,
     next_at: state === 'waiting' ? time(nextAtMs) : null,
     attempts: attempts.map(attemptView),
   }
 }
-
-/** The stored word for a schedule that ended without success is another. */
-export const callbackState = (state: CallbackState) =>
-  state === 'given_up' ? ('exhausted' as const) : state
 
 const attemptView = ({ atMs, tookMs, status, error }: CallbackAttempt) => ({
   at: time(atMs),

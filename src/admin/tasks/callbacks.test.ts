@@ -49,7 +49,7 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
       await tx.updateTable('callbacks').set({ lease_owner: 'gwy' }).execute()
       await recordAttempt(tx, on, 'msg_1', 'gwy', made, () =>
         made.status === 410
-          ? { state: 'given_up', endedAtMs: atMs + 5_000 }
+          ? { state: 'exhausted', endedAtMs: atMs + 5_000 }
           : { state: 'waiting', nextAtMs: atMs + 5_000 },
       )
     })

@@ -12,7 +12,6 @@ import { findTaskRow } from '../../store/tasks/tasks.ts'
 import { auditChange, notFound, timeOrNull } from '../answers.ts'
 import { forAdministrators, forOperatorsAndMembers, owning } from '../permission.ts'
 import { type Ask, adminRoute, type View } from '../route.ts'
-import { callbackState } from './callback-view.ts'
 import { callbackSecret, callbackTested, callbackTrial, secretQuery, task } from './task-schema.ts'
 import { viewTask } from './task-view.ts'
 import { param, tag } from './tasks.ts'
@@ -24,7 +23,7 @@ async function resend({ engine, id, x }: Ask) {
   const was = await store.tx(async (tx) => {
     const state = await restartCallback(tx, store.dialect, found.id, clock.nowMs())
     if (state === undefined) return undefined
-    const change = { before: { state: callbackState(state) }, after: { state: 'waiting' } }
+    const change = { before: { state }, after: { state: 'waiting' } }
     await auditChange(tx, x, { action: 'task.callback', subject: found.id, ...change })
     return state
   })

@@ -112,11 +112,11 @@ test('an address inside this network is not asked', async () => {
 
 test('what could not be the same is not made again', async () => {
   const inline = await add([{ kind: 'image', url: 'data:image/png;base64,…' }])
-  const pictures = await add([], { interface: 'images', protocol: 'images' })
+  const images = await add([], { interface: 'images', protocol: 'images' })
   const orphan = await add([], { tokenId: 'tok_gone' })
   for (const [id, why] of [
     [inline, 'bytes'],
-    [pictures, 'by a call'],
+    [images, 'by a call'],
     [orphan, 'token'],
   ] as const) {
     const answer = await ask('POST', `/tasks/${id}/rerun`)

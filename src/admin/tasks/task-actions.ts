@@ -66,7 +66,7 @@ async function rerun({ engine, id, x }: Ask) {
   // It has been made, and an upstream was asked in between: the audit entry comes after it.
   const change = { before: { task: found.id }, after: { task: made.task.id } }
   await store.tx((tx) =>
-    auditChange(tx, x, { action: 'task.again', subject: made.task.id, ...change }),
+    auditChange(tx, x, { action: 'task.rerun', subject: made.task.id, ...change }),
   )
   return viewTask(engine, made.task)
 }

@@ -25,7 +25,7 @@ const percent = () => z.number().min(0).max(100)
 export const taskUsage = z.object({
   output_seconds: amount().nullable(),
   video_tokens: count().nullable(),
-  pictures: count().exactOptional(),
+  images: count().exactOptional(),
 })
 
 const taskRequest = z.object({

@@ -106,9 +106,9 @@ const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
 export const taskUsageView = ({
   outputSeconds,
   videoTokens,
-  pictures,
+  images,
 }: NonNullable<Task['usage']>): View<typeof taskUsage> => ({
   output_seconds: outputSeconds ?? null,
   video_tokens: videoTokens ?? null,
-  ...(pictures !== undefined && { pictures }),
+  ...(images !== undefined && { images }),
 })

@@ -326,7 +326,7 @@ const aTask: VideoTask = {
   channelId: 'chn_1',
   channel: 'up',
   upstreamModel: 'up-vfa',
-  keyMark: 'mark-of-a-key',
+  keyFingerprint: 'mark-of-a-key',
   state: 'accepted',
   progress: 0,
   request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [] },
@@ -338,7 +338,7 @@ const aTask: VideoTask = {
   updatedAtMs: atMs,
   nextCheckAtMs: atMs + 5_000,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
 }
 

@@ -13,8 +13,8 @@ describe('video tokens', () => {
     ['vidmodel-1-0-pro', '1080p', '16:9', framesIn(5), 246_840],
     ['vidmodel-1-5-pro', '720p', '16:9', framesIn(5), 108_900],
     ['vidmodel-1-0-pro', '1080p', '9:16', 145, 295_800],
-  ] as const)('%s at %s, %s, %p pictures: %p', (model, resolution, ratio, pictures, tokens) => {
-    expect(estimateTokens(model, resolution, ratio, pictures)).toBe(tokens)
+  ] as const)('%s at %s, %s, %p pictures: %p', (model, resolution, ratio, images, tokens) => {
+    expect(estimateTokens(model, resolution, ratio, images)).toBe(tokens)
   })
 
   test('of a shape nobody knows yet are those of the dearest one', () => {

@@ -76,21 +76,21 @@ function linesOf(resolution: string): number | undefined {
   return unit?.toLowerCase() === 'k' ? Number(number) * 540 : Number(number)
 }
 
-export const secondsOf = (pictures: number): number =>
-  Math.max(1, Math.round((pictures - 1) / framesPerSecond))
+export const secondsOf = (frames: number): number =>
+  Math.max(1, Math.round((frames - 1) / framesPerSecond))
 
-export const tokensOf = ({ width, height }: Size, pictures: number): number =>
-  Math.round((width * height * pictures) / 1024)
+export const tokensOf = ({ width, height }: Size, frames: number): number =>
+  Math.round((width * height * frames) / 1024)
 
 /** For an unknown aspect ratio it is that of the most expensive one. */
 export function estimateTokens(
   model: string,
   resolution: NativeResolution,
   ratio: string,
-  pictures: number,
+  frames: number,
 ): number {
   const known = nativeSize(model, resolution, ratio)
-  if (known !== undefined) return tokensOf(known, pictures)
+  if (known !== undefined) return tokensOf(known, frames)
   const all = tableOf(model)[resolution].map(([width, height]) => ({ width, height }))
-  return Math.max(...all.map((size) => tokensOf(size, pictures)))
+  return Math.max(...all.map((size) => tokensOf(size, frames)))
 }

@@ -60,4 +60,4 @@ export const isDelivered = ({ status = 0 }: CallbackAttempt): boolean =>
   status >= 200 && status < 300
 
 /** The receiver wants no more callbacks. */
-export const isUnwanted = ({ status }: CallbackAttempt): boolean => status === 410
+export const isGone = ({ status }: CallbackAttempt): boolean => status === 410

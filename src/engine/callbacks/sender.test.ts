@@ -187,7 +187,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
       expect(arrivals).toHaveLength(index + 1)
     }
     expect(it.clock.ms - firstMs).toBe((75 * 60 + 35) * 60_000 + 5_000)
-    expect(await callback(task)).toMatchObject({ state: 'given_up', endedAtMs: it.clock.ms })
+    expect(await callback(task)).toMatchObject({ state: 'exhausted', endedAtMs: it.clock.ms })
     expect((await attempts(task)).map(({ status, error }) => [status, error])).toEqual(
       Array(10).fill([500, undefined]),
     )
@@ -220,7 +220,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     [307, 'waiting'],
     [400, 'waiting'],
     [404, 'waiting'],
-    [410, 'given_up'],
+    [410, 'exhausted'],
     [429, 'waiting'],
     [503, 'waiting'],
   ])('after an answer of %d it is %s', async (status, state) => {
@@ -329,7 +329,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     answer = () => new Response('gone', { status: 410 })
     const task = await ended()
     await send()
-    expect((await callback(task))?.state).toBe('given_up')
+    expect((await callback(task))?.state).toBe('exhausted')
     answer = () => new Response('not yet', { status: 500 })
     await engine.store.tx((tx) => restartCallback(tx, on, task.id, it.clock.ms))
     await send()

@@ -15,7 +15,7 @@ import { sharedClockMs } from '../../store/tasks/leases.ts'
 import type { Engine } from '../engine.ts'
 import type { SharedSecret } from './callback-secret.ts'
 import { originOf } from './callback-url.ts'
-import { deliver, isDelivered, isUnwanted, type Post } from './deliver.ts'
+import { deliver, isDelivered, isGone, type Post } from './deliver.ts'
 import { maxWaitsMs, waitAfter } from './schedule.ts'
 
 /** Longer than an attempt takes; with the poll interval, another gateway takes over within 30 s. */
@@ -96,7 +96,7 @@ export class CallbackSender {
     await this.settled()
     await engine.store
       .tx((tx) => freeCallbacks(tx, this.#owner))
-      .catch((error: unknown) => engine.log.warn('callbacks could not be given back', { error }))
+      .catch((error: unknown) => engine.log.warn('callback leases not released', { error }))
   }
 
   async #poll(engine: Engine): Promise<void> {
@@ -108,7 +108,7 @@ export class CallbackSender {
     try {
       if (engine.store.healthy) nextMs = await this.round(engine)
     } catch (error) {
-      engine.log.warn('callbacks could not be looked after', { error })
+      engine.log.warn('callback round failed', { error })
     } finally {
       this.#polling = false
     }
@@ -199,14 +199,14 @@ function repeated<T>(items: readonly T[], nameOf: (item: T) => string, times: nu
 
 const outcomeOf = (attempt: CallbackAttempt): string => {
   if (isDelivered(attempt)) return 'delivered'
-  return attempt.status === undefined ? 'unreachable' : isUnwanted(attempt) ? 'unwanted' : 'refused'
+  return attempt.status === undefined ? 'unreachable' : isGone(attempt) ? 'gone' : 'refused'
 }
 
 function fateOf(engine: Engine, attempt: CallbackAttempt, attempts: number): Fate {
   const nowMs = engine.clock.nowMs()
   if (isDelivered(attempt)) return { state: 'delivered', endedAtMs: nowMs }
-  const waitMs = isUnwanted(attempt) ? undefined : waitAfter(attempts, engine.random)
+  const waitMs = isGone(attempt) ? undefined : waitAfter(attempts, engine.random)
   return waitMs === undefined
-    ? { state: 'given_up', endedAtMs: nowMs }
+    ? { state: 'exhausted', endedAtMs: nowMs }
     : { state: 'waiting', nextAtMs: nowMs + waitMs }
 }

@@ -33,7 +33,9 @@ export async function cancelTask(
   const asked = await askUpstream(engine, task)
   if (asked !== undefined) return asked
   crashPoint('task-cancelling')
-  const steps = [{ kind: 'cancel_asked', atMs, note: byCaller ? 'caller' : 'operator' }] as const
+  const steps = [
+    { kind: 'cancel_requested', atMs, note: byCaller ? 'caller' : 'operator' },
+  ] as const
   const ended = await endTask(engine, task, { state: 'cancelled', byCaller, steps })
   if (ended !== undefined) return ended
   // Another writer was faster; its result stands.

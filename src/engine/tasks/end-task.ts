@@ -56,7 +56,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   const nowMs = engine.clock.nowMs()
   const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
   const { implausible, ...charge } = settled ?? {}
-  const told = withoutSecrets(engine, end)
+  const cleaned = withoutSecrets(engine, end)
   let ended: Task | undefined
   let losses: readonly Loss[] = []
   const first = await engine.ledger.endTask(
@@ -67,7 +67,7 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
       // It may have changed since it was read: the current row is the one that ends.
       const row = await findTaskRow(tx, task.id)
       ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
-      const outcome = booked.isWithheld ? withheld : told
+      const outcome = booked.isWithheld ? withheld : cleaned
       ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
       ended.checks = Math.max(ended.checks, task.checks)
       ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
@@ -217,8 +217,8 @@ function settlementOf(
 ): Settled {
   const price = engine.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
-  const pictures = media.filter(({ kind }) => kind === 'image').length
-  return settlementFor(price.terms, task, { ...sane(usage), pictures })
+  const images = media.filter(({ kind }) => kind === 'image').length
+  return settlementFor(price.terms, task, { ...sane(usage), images })
 }
 
 /** An invalid value counts as not reported: it must not keep the task from ending. */

@@ -110,8 +110,8 @@ describe('by pictures', () => {
     [4, 4],
     [2, 2],
     [9, 4],
-  ])('%p delivered: %p are charged', (pictures, quantity) => {
-    const settled = settlementFor(each, task, { pictures })
+  ])('%p delivered: %p are charged', (images, quantity) => {
+    const settled = settlementFor(each, task, { images })
     expect(settled).toMatchObject({ unit: 'image', quantity })
     expect(settled.chargeNanos).toBe(BigInt(quantity) * 200_000_000n)
   })
@@ -130,9 +130,9 @@ describe('by pictures', () => {
     ] as const) {
       const asked = of(request)
       expect(holdFor(sized, asked)).toBe(4n * each)
-      const settled = settlementFor(sized, asked, { pictures: 3 })
+      const settled = settlementFor(sized, asked, { images: 3 })
       expect(settled).toMatchObject({ tier, quantity: 3, chargeNanos: 3n * each })
     }
-    expect(settlementFor(each, task, { pictures: 1 }).tier).toBeUndefined()
+    expect(settlementFor(each, task, { images: 1 }).tier).toBeUndefined()
   })
 })

@@ -64,8 +64,8 @@ export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): 
   return task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
 }
 
-function imagesFor(terms: PriceTerms, task: ImageTask, { pictures = 0 }: TaskUsage): Settled {
-  const quantity = Math.min(pictures, task.request.count)
+function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage): Settled {
+  const quantity = Math.min(images, task.request.count)
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier)
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
@@ -109,11 +109,11 @@ interface Used {
 
 function secondsUsed({ request }: VideoTask, bound: VideoBound, usage: TaskUsage): Used {
   const { outputSeconds } = usage
-  const { maxSeconds: most } = bound
-  const used = Math.min(outputSeconds ?? request.seconds, most)
+  const { maxSeconds: max } = bound
+  const used = Math.min(outputSeconds ?? request.seconds, max)
   // To the thousandth, as charged: so quantities add up to their charges.
   const quantity = Math.round(used * 1000) / 1000
-  const isFar = outputSeconds !== undefined && outputSeconds > most + slackSeconds
+  const isFar = outputSeconds !== undefined && outputSeconds > max + slackSeconds
   const implausible = isFar && { implausible: outputSeconds }
   return { quantity, estimated: outputSeconds === undefined, ...implausible }
 }
@@ -123,10 +123,10 @@ function tokensUsed(task: VideoTask, bound: VideoBound, usage: TaskUsage): Used 
   const { model, request } = task
   const seconds = outputSeconds ?? request.seconds
   const tokens = videoTokens ?? tokensOf(model, { ...request, seconds })
-  const most = withMargin(bound.maxTokens)
+  const max = withMargin(bound.maxTokens)
   const estimated = videoTokens === undefined
-  if (tokens <= most) return { quantity: tokens, estimated }
-  return { quantity: most, estimated, implausible: tokens }
+  if (tokens <= max) return { quantity: tokens, estimated }
+  return { quantity: max, estimated, implausible: tokens }
 }
 
 const withMargin = (tokens: number): number => tokens + Math.ceil(tokens / marginDivisor)

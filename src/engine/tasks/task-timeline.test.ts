@@ -57,9 +57,9 @@ describe.each([...storeKinds])('the trail of a task on %s', (on) => {
     expect(await steps(id)).toEqual([
       'created accepted 0',
       'sent queued 0',
-      'look queued 0 x2',
-      'look running 40 x14',
-      'look running 70 COOKING',
+      'polled queued 0 x2',
+      'polled running 40 x14',
+      'polled running 70 COOKING',
       'ended succeeded 100',
     ])
   })
@@ -80,9 +80,9 @@ describe.each([...storeKinds])('the trail of a task on %s', (on) => {
     expect(all.map((step) => step.replace(/upstream_error: .*/, '…'))).toEqual([
       'created accepted 0',
       'sent queued 0',
-      'look_failed queued 0 x2 …',
-      'missing queued 0',
-      'empty queued 0',
+      'poll_failed queued 0 x2 …',
+      'not_found queued 0',
+      'no_output queued 0',
       'ended failed 0 …',
     ])
     expect(all[2]).toContain('broke')
@@ -135,7 +135,7 @@ describe.each([...storeKinds])('the trail of a task on %s', (on) => {
     const { id } = await create()
     await cancelTask(it.engine, await it.row(id))
     expect((await steps(id)).slice(2)).toEqual([
-      'cancel_asked queued 0 operator',
+      'cancel_requested queued 0 operator',
       'ended cancelled 0',
     ])
   })
@@ -155,10 +155,10 @@ describe.each([...storeKinds])('the trail of a task on %s', (on) => {
     expect(await steps(id)).toEqual([
       'created accepted 0',
       'sent queued 0',
-      'look queued 0',
+      'polled queued 0',
       'ended failed 0 upstream_timeout: the upstream did not finish in time',
-      'late_look_failed failed 0',
-      'late_look failed 0 succeeded',
+      'late_poll_failed failed 0',
+      'late_poll failed 0 succeeded',
     ])
     expect((await it.row(id)).hidden).toBe(true)
   })
@@ -169,6 +169,6 @@ describe.each([...storeKinds])('the trail of a task on %s', (on) => {
     await it.engine.store.tx((tx) => tx.updateTable('tasks').set({ timeline: null }).execute())
     await it.engine.store.tx((tx) => updateTask(tx, old as Task, 'queued'))
     await it.tick()
-    expect(await steps(id)).toEqual(['look running 30'])
+    expect(await steps(id)).toEqual(['polled running 30'])
   })
 })

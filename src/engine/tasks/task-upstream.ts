@@ -7,7 +7,8 @@ import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
 
 /** Tells keys of a channel apart without revealing them. */
-export const keyMark = (engine: Engine, key: string): string => engine.seal.hash(key).slice(0, 16)
+export const keyFingerprint = (engine: Engine, key: string): string =>
+  engine.seal.hash(key).slice(0, 16)
 
 export const taskUpstream = (
   engine: Engine,
@@ -44,6 +45,8 @@ export function originOf(
   const baseUrl = channel?.protocols[task.protocol]
   if (channel === undefined || baseUrl === undefined) return undefined
   const key =
-    channel.keys.find((each) => keyMark(engine, each) === task.keyMark) ?? channel.keys[0] ?? ''
+    channel.keys.find((each) => keyFingerprint(engine, each) === task.keyFingerprint) ??
+    channel.keys[0] ??
+    ''
   return { route: { channel, baseUrl, upstreamModel: task.upstreamModel }, key }
 }

@@ -67,7 +67,7 @@ describe.each([...storeKinds])('a snapshot on %s', (dialect) => {
       const { db, end } = await store.snapshot()
       const week = (await listPartitions(store.read)).find(({ toId }) => toId !== undefined)!
       const drop = () => store.tx((tx) => dropPartition(tx, week.name))
-      expect(await failureOf(drop())).toContain('locked by somebody else')
+      expect(await failureOf(drop())).toContain('locked by another')
       expect(await db.selectFrom('requests').select('seq').execute()).toHaveLength(1)
       await end()
       await drop()

@@ -1,7 +1,8 @@
 // Reads of the request log; its rows are written by the hot path only.
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Interface } from '../../contract/catalog.ts'
-import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
+import { readRequestDetail } from '../../contract/former-names.ts'
+import type { RequestRecord } from '../../contract/requests.ts'
 import type { Schema } from '../schema.ts'
 import { cursorAt, numberCursor, type Page, type PageQuery } from '../sql/cursor.ts'
 import { getMeta } from '../sql/meta.ts'
@@ -103,7 +104,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
     status: row.status,
     chargeNanos: row.charge_nanos,
     totalMs: row.total_ms,
-    detail: readDetail(row.detail),
+    detail: readRequestDetail(row.detail),
   }
   if (row.channel !== null) record.channel = row.channel
   if (row.upstream_request_id !== null) record.upstreamRequestId = row.upstream_request_id
@@ -119,12 +120,4 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
     }
   }
   return record
-}
-
-/** Rows of 0.2 and earlier store the losses of a call under another name. */
-function readDetail(text: string): RequestDetail {
-  const { absorbed, ...detail } = JSON.parse(text) as RequestDetail & {
-    absorbed?: RequestDetail['loss']
-  }
-  return absorbed === undefined ? detail : { ...detail, loss: absorbed }
 }

@@ -85,7 +85,7 @@ interface KeptRow extends Record<string, unknown> {
 /** One statement, hence one moment: the sums, and the log row up to which they go. */
 function kept(query: TrafficQuery, ofAccounts: boolean) {
   const spans = query.time === undefined ? [dayMs, hourMs, slotMs] : spansFor(query.time)
-  const parts = piecesOf(query.fromMs, query.untilMs, ofAccounts ? spans.slice(0, -1) : spans)
+  const parts = slicesOf(query.fromMs, query.untilMs, ofAccounts ? spans.slice(0, -1) : spans)
   const sums = parts.map((piece) => sumOfPiece(query, piece, ofAccounts))
   const nothing = sql`SELECT NULL AS requests`
   const all = sums.length === 0 ? nothing : sql.join(sums, sql` UNION ALL `)
@@ -98,26 +98,26 @@ function kept(query: TrafficQuery, ofAccounts: boolean) {
 const spansFor = (time: TimeDimension): number[] =>
   [dayMs, hourMs, slotMs].filter((span) => span <= timeSpans[time])
 
-interface Piece {
+interface Slice {
   spanMs: number
   fromMs: number
   untilMs: number
 }
 
 /** The largest spans that fit, and smaller ones at the ends. */
-function piecesOf(fromMs: number, untilMs: number, spans: readonly number[]): Piece[] {
+function slicesOf(fromMs: number, untilMs: number, spans: readonly number[]): Slice[] {
   const [spanMs, ...smaller] = spans
   if (spanMs === undefined || fromMs >= untilMs) return []
   const first = Math.ceil(fromMs / spanMs) * spanMs
   const last = Math.floor(untilMs / spanMs) * spanMs
-  if (first >= last) return piecesOf(fromMs, untilMs, smaller)
+  if (first >= last) return slicesOf(fromMs, untilMs, smaller)
   const whole = { spanMs, fromMs: first, untilMs: last }
-  return [...piecesOf(fromMs, first, smaller), whole, ...piecesOf(last, untilMs, smaller)]
+  return [...slicesOf(fromMs, first, smaller), whole, ...slicesOf(last, untilMs, smaller)]
 }
 
 const sumNames = ['requests', 'total_ms', 'first_bytes', 'first_byte_ms', 'charge_nanos'] as const
 
-function sumOfPiece(query: TrafficQuery, piece: Piece, ofAccounts: boolean): RawBuilder<unknown> {
+function sumOfPiece(query: TrafficQuery, piece: Slice, ofAccounts: boolean): RawBuilder<unknown> {
   const columns: Readonly<Record<string, string>> = ofAccounts ? accountColumns : sharedColumns
   const { time } = query
   const slot = time === undefined ? sql`0` : sql`slot_ms - slot_ms % ${sql.lit(timeSpans[time])}`

@@ -8,9 +8,9 @@ import { getMeta, setMeta } from '../sql/meta.ts'
 import { aCharge, aRequest, failureOf, newPlace, storeKinds } from '../test-stores.ts'
 import { backupLines, leftBehind, readHead, restoreLines, tableKeys } from './backup.ts'
 
-const pieces = async (store: Store): Promise<string[]> => {
+const chunks = async (store: Store): Promise<string[]> => {
   const all: string[] = []
-  for await (const piece of backupLines(store, 1_700_000_000_000)) all.push(piece)
+  for await (const chunk of backupLines(store, 1_700_000_000_000)) all.push(chunk)
   return all.join('').slice(0, -1).split('\n')
 }
 
@@ -66,7 +66,7 @@ for (const dialect of storeKinds) {
         await store.record(request, aCharge(request, 1n))
       }
       let rest: string = first
-      for await (const piece of backup) rest += piece
+      for await (const chunk of backup) rest += chunk
       const entries = rest.split('\n').filter((line) => line.includes('"charge"'))
       expect(entries).toHaveLength(5)
       await store.close()
@@ -78,12 +78,12 @@ for (const dialect of storeKinds) {
         const [here, there] = [await newPlace(dialect), await newPlace(target)]
         const store = await here.open()
         await fill(store, 1203)
-        const lines = await pieces(store)
+        const lines = await chunks(store)
         await store.close()
         const restored = await there.open({ schema: readHead(lines[0]!)!.schema })
         const rows = await restoreLines(restored, from(lines))
         expect(rows).toBe(JSON.parse(lines.at(-1)!).rows)
-        expect(content(await pieces(restored))).toEqual(content(lines))
+        expect(content(await chunks(restored))).toEqual(content(lines))
         // New rows get new numbers.
         const request = aRequest({ chargeNanos: 1n })
         await restored.record(request, aCharge(request, 1n))
@@ -101,7 +101,7 @@ for (const dialect of storeKinds) {
       const place = await newPlace(dialect)
       const store = await place.open()
       await fill(store, 3)
-      const lines = await pieces(store)
+      const lines = await chunks(store)
       await store.close()
       await place.remove()
       const entry = lines.findIndex((line) => line.includes('"charge"'))
@@ -127,7 +127,7 @@ for (const dialect of storeKinds) {
       const place = await newPlace(dialect)
       const store = await place.open()
       await fill(store, 1)
-      const lines = await pieces(store)
+      const lines = await chunks(store)
       expect(await failureOf(restoreLines(store, from(lines)))).toContain('not empty')
       expect(await getMeta(store.read, 'restoring')).toBeUndefined()
       await store.close()

@@ -6,6 +6,7 @@
 //   ["acc_…",…]                                    one line a row, amounts as text
 //   {"end":true,"rows":1234,"sha256":"…"}          of all lines before it
 import { type Kysely, sql } from 'kysely'
+import { formerTables } from '../../contract/former-names.ts'
 import { StoreRefused } from '../dialects/errors.ts'
 import { makeWeekOf } from '../log/partitions.ts'
 import type { Schema } from '../schema.ts'
@@ -61,11 +62,8 @@ export const leftBehind: readonly Table[] = [
   'sessions',
   'failed_sign_ins',
   'exports',
-  'export_pieces',
+  'export_chunks',
 ]
-
-/** Tables in backups of earlier schemas: filled under these names, renamed by the migration. */
-const formerTables: readonly string[] = ['creates', 'money_hours', 'late_looks']
 
 const format = 'model-gateway backup'
 const formatVersion = 1
@@ -243,12 +241,12 @@ const maxValues = 30_000
 
 async function insert(store: Store, table: Table, rows: readonly Row[]): Promise<void> {
   const width = Object.keys(rows[0]!).length
-  const most = Math.floor(maxValues / width)
+  const rowsPerInsert = Math.floor(maxValues / width)
   await store.tx(async (tx) => {
-    for (let at = 0; at < rows.length; at += most) {
+    for (let at = 0; at < rows.length; at += rowsPerInsert) {
       await tx
         .insertInto(table)
-        .values(rows.slice(at, at + most) as never)
+        .values(rows.slice(at, at + rowsPerInsert) as never)
         .execute()
     }
   })

@@ -22,7 +22,7 @@ export interface ExportJob {
   /** Size of the file, and of the stored part. */
   bytes: number
   storedBytes: number
-  pieces: number
+  chunks: number
   /** It exceeded the maximum file size. */
   isCut: boolean
   error?: string
@@ -52,7 +52,7 @@ export async function insertExport(tx: Kysely<Schema>, job: NewExport): Promise<
       row_count: 0,
       bytes: 0,
       stored_bytes: 0,
-      pieces: 0,
+      chunks: 0,
       is_cut: 0,
       attempts: 0,
       lease_until_ms: 0,
@@ -140,16 +140,16 @@ export interface Progress {
   bytes: number
   totalRows: number | undefined
   /** Compressed; absent when only the position has moved. */
-  piece?: Uint8Array
+  chunk?: Uint8Array
   end?: { atMs: number; expiresAtMs: number; isCut: boolean }
 }
 
 /** False, and nothing is written, when another gateway has the job or it is gone. */
 export async function saveProgress(
   tx: Kysely<Schema>,
-  { id, pieces }: Pick<ExportJob, 'id' | 'pieces'>,
+  { id, chunks }: Pick<ExportJob, 'id' | 'chunks'>,
   { owner, untilMs }: Omit<Claim, 'nowMs'>,
-  { place, rows, bytes, totalRows, piece, end }: Progress,
+  { place, rows, bytes, totalRows, chunk, end }: Progress,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('exports')
@@ -160,9 +160,9 @@ export async function saveProgress(
       total_rows: totalRows ?? null,
       attempts: 0,
       lease_until_ms: untilMs,
-      ...(piece !== undefined && {
-        pieces: e('pieces', '+', 1),
-        stored_bytes: e('stored_bytes', '+', piece.byteLength),
+      ...(chunk !== undefined && {
+        chunks: e('chunks', '+', 1),
+        stored_bytes: e('stored_bytes', '+', chunk.byteLength),
       }),
       ...(end !== undefined && {
         state: 'done' as const,
@@ -174,13 +174,13 @@ export async function saveProgress(
     }))
     .where('id', '=', id)
     .where('lease_owner', '=', owner)
-    .where('pieces', '=', pieces)
+    .where('chunks', '=', chunks)
     .where('state', '=', 'running')
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) return false
-  if (piece !== undefined) {
-    const values = { export_id: id, number: pieces, body: piece }
-    await tx.insertInto('export_pieces').values(values).execute()
+  if (chunk !== undefined) {
+    const values = { export_id: id, number: chunks, body: chunk }
+    await tx.insertInto('export_chunks').values(values).execute()
   }
   return true
 }
@@ -215,13 +215,13 @@ export async function freeExports(tx: Kysely<Schema>, owner: string): Promise<vo
 }
 
 /** Compressed, as it was written. */
-export async function readPiece(
+export async function readChunk(
   db: Kysely<Schema>,
   id: string,
   number: number,
 ): Promise<Uint8Array | undefined> {
   const row = await db
-    .selectFrom('export_pieces')
+    .selectFrom('export_chunks')
     .select('body')
     .where('export_id', '=', id)
     .where('number', '=', number)
@@ -255,21 +255,21 @@ export async function dropExpired(tx: Kysely<Schema>, nowMs: number): Promise<st
 export async function clearExport(
   tx: Kysely<Schema>,
   id: string,
-  maxPieces: number,
+  maxChunks: number,
 ): Promise<boolean> {
   const { numDeletedRows } = await tx
-    .deleteFrom('export_pieces')
+    .deleteFrom('export_chunks')
     .where('export_id', '=', id)
     .where('number', 'in', (e) =>
       e
-        .selectFrom('export_pieces')
+        .selectFrom('export_chunks')
         .select('number')
         .where('export_id', '=', id)
         .orderBy('number')
-        .limit(maxPieces),
+        .limit(maxChunks),
     )
     .executeTakeFirst()
-  if (numDeletedRows === BigInt(maxPieces)) return false
+  if (numDeletedRows === BigInt(maxChunks)) return false
   await tx.deleteFrom('exports').where('id', '=', id).where('state', '=', 'dropped').execute()
   return true
 }
@@ -290,7 +290,7 @@ function shape(row: Selectable<Schema['exports']>): ExportJob {
     ...(row.total_rows !== null && { totalRows: row.total_rows }),
     bytes: row.bytes,
     storedBytes: row.stored_bytes,
-    pieces: row.pieces,
+    chunks: row.chunks,
     isCut: row.is_cut === 1,
     ...(row.error !== null && { error: row.error }),
     attempts: row.attempts,

@@ -74,15 +74,15 @@ async function inspectPostgres(databaseUrl: string): Promise<Inspection> {
     const { rows } = await sql<{
       version: string
       now_ms: number
-      most: string
+      max_connections: string
       may_create: boolean
       meta: string | null
     }>`SELECT current_setting('server_version') AS version,
          floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms,
-         current_setting('max_connections') AS most,
+         current_setting('max_connections') AS max_connections,
          coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
          to_regclass('meta')::text AS meta`.execute(read)
-    const { version, now_ms, most, may_create, meta } = rows[0]!
+    const { version, now_ms, max_connections, may_create, meta } = rows[0]!
     return {
       dialect: 'postgres',
       name: address.name,
@@ -91,7 +91,7 @@ async function inspectPostgres(databaseUrl: string): Promise<Inspection> {
       read,
       server: {
         nowMs: now_ms,
-        maxConnections: Number(most),
+        maxConnections: Number(max_connections),
         mayCreateTables: may_create,
       },
       end,

@@ -20,6 +20,7 @@ import { closedUntil } from './0012-closed-until.ts'
 import { callbackSecrets } from './0013-callback-secrets.ts'
 import { shortAccounts } from './0014-short-accounts.ts'
 import { plainNames } from './0015-plain-names.ts'
+import { plainStates } from './0016-plain-states.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   callbackSecrets,
   shortAccounts,
   plainNames,
+  plainStates,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -1,8 +1,8 @@
 // Reads for the ledger proof, page by page and of one moment: receipts with their entries, charges
 // with their requests or tasks, seals, and the triggers that keep entries unchanged.
 import { type Kysely, sql } from 'kysely'
+import { readRequestDetail } from '../../contract/former-names.ts'
 import type { EntryKind } from '../../contract/ledger.ts'
-import type { RequestDetail } from '../../contract/requests.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { readAhead, readTextRows, type TextColumns } from '../sql/text-rows.ts'
 import { type AuditScope, entriesIn, type Mismatch } from './audit.ts'
@@ -166,7 +166,7 @@ export async function shortNanos(db: Db, ref: string): Promise<bigint> {
     .select('detail')
     .where('request_id', '=', ref)
     .executeTakeFirst()
-  const { loss = [] } = JSON.parse(row?.detail ?? '{}') as Pick<RequestDetail, 'loss'>
+  const { loss = [] } = readRequestDetail(row?.detail ?? '{}')
   return loss
     .filter(({ reason, nanos }) => reason === 'balance_short' && /^\d{1,19}$/.test(nanos))
     .reduce((sum, { nanos }) => sum + BigInt(nanos), 0n)

@@ -36,7 +36,7 @@ export async function mischargedTasks(
       OR e.account_id <> t.account_id OR e.price_id <> t.price_id OR e.model <> t.model
       OR e.token_id <> t.token_id OR ${isOfOtherTime('e', 't.finished_at_ms')}
     LIMIT ${limit}`.execute(db)
-  return told(rows, 'charge and task do not agree')
+  return mismatches(rows, 'charge and task do not agree')
 }
 
 /** Each task has one hold of the size it records, released once when the task ends. */
@@ -50,11 +50,15 @@ export async function misheldTasks(db: Db, scope: AuditScope, limit: number): Pr
       OR r.amount_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('r', 't.finished_at_ms')}
       OR ${isLabelled('r')}
     LIMIT ${limit}`.execute(db)
-  return told(rows, 'the task and its hold are not at one')
+  return mismatches(rows, 'the task and its hold are not at one')
 }
 
 /** Holds and releases must belong to a task of the same account that was created with them. */
-export async function strangeHolds(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+export async function unmatchedHolds(
+  db: Db,
+  scope: AuditScope,
+  limit: number,
+): Promise<Mismatch[]> {
   const { rows } = await sql<Found>`
     SELECT h.account_id, h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
     WHERE h.kind IN ('hold', 'release') AND ${entriesIn('h', scope)} AND (
@@ -62,7 +66,7 @@ export async function strangeHolds(db: Db, scope: AuditScope, limit: number): Pr
         t.hold_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('h', 't.created_at_ms')} OR ${isLabelled('h')}
       ))
     ) LIMIT ${limit}`.execute(db)
-  return told(rows, 'hold and task do not agree')
+  return mismatches(rows, 'hold and task do not agree')
 }
 
 /**
@@ -89,7 +93,7 @@ export async function paidTwice(db: Db, scope: AuditScope, limit: number): Promi
   const { rows } = await sql<Found>`
     SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
     JOIN entries e ON e.ref = t.request_id AND e.kind = 'charge' LIMIT ${limit}`.execute(db)
-  return told(rows, 'the task and the request that made it are both charged')
+  return mismatches(rows, 'the task and the request that made it are both charged')
 }
 
 /** Live tasks created before this moment. */
@@ -103,8 +107,8 @@ export async function overdueTasks(
     SELECT account_id, id AS ref FROM tasks
     WHERE state IN ('accepted', 'unknown', 'queued', 'running')
       AND created_at_ms < ${madeBeforeMs} ${which} LIMIT ${limit}`.execute(db)
-  return told(rows, 'its hold is older than any task may become')
+  return mismatches(rows, 'its hold is older than any task may become')
 }
 
-const told = (rows: readonly Found[], problem: string): Mismatch[] =>
+const mismatches = (rows: readonly Found[], problem: string): Mismatch[] =>
   rows.map(({ account_id, ref }) => ({ accountId: account_id, ref, problem }))

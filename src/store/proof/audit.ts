@@ -116,7 +116,7 @@ export function entriesIn(alias: string, { accountId, since }: AuditScope): RawB
 
 type Found = { account_id: string; ref: string; id?: number }
 
-const told = (rows: readonly Found[], problem: string): Mismatch[] =>
+const mismatches = (rows: readonly Found[], problem: string): Mismatch[] =>
   rows.map(({ account_id, ref, id }) => ({
     accountId: account_id,
     ref,
@@ -138,7 +138,7 @@ export async function uncharged(db: Db, scope: AuditScope, limit: number): Promi
     LEFT JOIN entries e ON e.ref = r.request_id AND e.kind = 'charge'
     WHERE ${which} AND (r.charge_nanos <> 0 OR r.input_tokens IS NOT NULL) AND e.id IS NULL
     LIMIT ${limit}`.execute(db)
-  return told(rows, 'request row has no charge entry')
+  return mismatches(rows, 'request row has no charge entry')
 }
 
 /** Entries that are invalid whatever they belong to. */
@@ -149,7 +149,7 @@ export async function impossible(db: Db, scope: AuditScope, limit: number): Prom
       OR (e.kind IN ('hold', 'charge') AND e.amount_nanos <= 0)
       OR (e.kind = 'release' AND e.amount_nanos >= 0)
     ) ORDER BY e.id LIMIT ${limit}`.execute(db)
-  return told(sides, 'the entry is no transfer: its kind and its sign do not go together')
+  return mismatches(sides, 'the entry is no transfer: its kind and its sign do not go together')
 }
 
 /** Entries, receipts and other rows that belong to no account. */

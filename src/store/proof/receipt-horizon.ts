@@ -16,8 +16,8 @@ export async function takeAdvisoryLock(tx: Kysely<Schema>, patient: boolean): Pr
   // would otherwise read all of it for every chunk.
   const plan = sql`set_config('enable_hashjoin', 'off', true)`
   if (patient) {
-    const patience = sql`set_config('lock_timeout', ${sql.lit(lockTimeoutMs)}, true)`
-    await sql`SELECT ${plan}, ${patience}`.execute(tx)
+    const lockTimeout = sql`set_config('lock_timeout', ${sql.lit(lockTimeoutMs)}, true)`
+    await sql`SELECT ${plan}, ${lockTimeout}`.execute(tx)
     await sql`SELECT pg_advisory_xact_lock(${sql.lit(receiptLock)})`.execute(tx)
     return true
   }

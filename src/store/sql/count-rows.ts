@@ -9,7 +9,7 @@ export async function countRows(
   db: Kysely<Schema>,
   of: keyof typeof counted,
   values: Readonly<Record<string, string | undefined>>,
-  most: number,
+  max: number,
 ): Promise<number | undefined> {
   const wanted = Object.entries(values).flatMap(([column, value]) =>
     value === undefined ? [] : [sql`AND ${sql.ref(column)} = ${value}`],
@@ -17,7 +17,7 @@ export async function countRows(
   const { rows } = await sql<{ n: number }>`
     SELECT count(*) AS n FROM (
       SELECT 1 AS one FROM ${sql.table(counted[of])}
-      WHERE 1 = 1 ${sql.join(wanted, sql` `)} LIMIT ${most + 1}
+      WHERE 1 = 1 ${sql.join(wanted, sql` `)} LIMIT ${max + 1}
     ) AS some_of_them`.execute(db)
-  return rows[0]!.n > most ? undefined : rows[0]!.n
+  return rows[0]!.n > max ? undefined : rows[0]!.n
 }

@@ -5,7 +5,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Dialect, Schema } from '../schema.ts'
 import { latestBy } from '../sql/latest-by.ts'
 
-export type CallbackState = Schema['callbacks']['state']
+type CallbackState = Schema['callbacks']['state']
 
 export interface Callback {
   id: string
@@ -30,7 +30,7 @@ export interface CallbackAttempt {
 /** State of a callback after an attempt. */
 export type Fate =
   | { state: 'waiting'; nextAtMs: number }
-  | { state: 'delivered' | 'given_up'; endedAtMs: number }
+  | { state: 'delivered' | 'exhausted'; endedAtMs: number }
 
 // Literal as in the partial index: only then does a planner use it.
 const waiting = sql.raw(`state = 'waiting'`)

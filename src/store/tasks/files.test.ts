@@ -48,7 +48,7 @@ const aTask = (atMs: number, state: VideoTask['state']): VideoTask => ({
   channelId: 'ch_1',
   channel: 'main',
   upstreamModel: 'film-1',
-  keyMark: 'mark',
+  keyFingerprint: 'mark',
   state,
   progress: 0,
   request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [] },
@@ -60,7 +60,7 @@ const aTask = (atMs: number, state: VideoTask['state']): VideoTask => ({
   updatedAtMs: atMs,
   nextCheckAtMs: atMs,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
 })
 

@@ -221,7 +221,7 @@ describe.each([...storeKinds])('tasks on %s', (dialect) => {
       updatedAtMs: 5_200,
       nextCheckAtMs: 7_000,
       checks: 3,
-      doubts: 2,
+      misses: 2,
     })
     const polls = [good!, moved!, lost!].map((task) => ({
       task: seen(task),

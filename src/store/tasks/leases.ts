@@ -249,7 +249,8 @@ export async function freeLeases(tx: Kysely<Schema>, owner?: string): Promise<vo
     UPDATE tasks SET lease_until_ms = 0, lease_owner = NULL
     WHERE ${live} AND lease_owner ${theirs}`.execute(tx)
   // The callers that waited for these are gone.
-  const waitedFor = `%"waitedBy":"${owner ?? ''}%`
+  // Without the beginning of the name, which was shorter in 0.2.
+  const waitedFor = `%waitedBy":"${owner ?? ''}%`
   await sql`
     UPDATE tasks SET next_check_at_ms = 0
     WHERE ${live} AND (interface = 'images' OR state = 'accepted') AND body LIKE ${waitedFor}`.execute(

@@ -21,7 +21,7 @@ const taskOf = (id: string, more: Partial<VideoTask> = {}): VideoTask => ({
   channelId: 'cloud',
   channel: 'cloud',
   upstreamModel: 'plain-250528',
-  keyMark: 'k',
+  keyFingerprint: 'k',
   upstreamId: `up-${id}`,
   state: 'queued',
   progress: 0,
@@ -34,7 +34,7 @@ const taskOf = (id: string, more: Partial<VideoTask> = {}): VideoTask => ({
   updatedAtMs: 1,
   nextCheckAtMs: 1,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
   ...more,
 })
@@ -93,7 +93,13 @@ test.each([...storeKinds])(
     const place = await newPlace(on, { empty: true })
     const old = await place.open({ schema: 7 })
     const { upstreamModel } = taskOf('video_1', { upstreamModel: 'o"ld 模型' })
-    const body = JSON.stringify({ upstreamModel, keyMark: 'k', request: {}, media: [], doubts: 0 })
+    const body = JSON.stringify({
+      upstreamModel,
+      keyFingerprint: 'k',
+      request: {},
+      media: [],
+      misses: 0,
+    })
     await old.tx((tx) =>
       sql`INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol,
         channel_id, channel, state, progress, hold_nanos, charge_nanos, price_id, created_at_ms,

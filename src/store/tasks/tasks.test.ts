@@ -33,7 +33,7 @@ const full = (): Task =>
     startedAtMs: 1_500,
     finishedAtMs: 3_000,
     checks: 3,
-    doubts: 2,
+    misses: 2,
     hidden: true,
   })
 

@@ -2,6 +2,7 @@
 // Searchable fields have a column; the rest is in `body`.
 import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Interface, Protocol } from '../../contract/catalog.ts'
+import { readTaskBody } from '../../contract/former-names.ts'
 import { kindOf, type Task, type TaskState } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
 import {
@@ -146,7 +147,7 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
       ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
     ORDER BY created_at_ms DESC, id DESC`
   const { rows: found } = await sql<{ id: string }>`
-    SELECT id FROM (${polled} LIMIT ${maxPolled}) AS looked WHERE 1 = 1 ${sql.join(wanted, sql` `)}
+    SELECT id FROM (${polled} LIMIT ${maxPolled}) AS newest WHERE 1 = 1 ${sql.join(wanted, sql` `)}
     LIMIT ${limit + 1}`.execute(db)
   const ids = found.map(({ id }) => id)
   const rows = ids.length === 0 ? [] : await tasksByIds(db, ids)
@@ -178,8 +179,8 @@ function before(cursor: string): RawBuilder<SqlBool> {
 
 /** The columns that may change, with their current values. */
 export function changing(task: Task) {
-  const { upstreamModel, keyMark, request, media, usage, reported, error, doubts } = task
-  const { missingSinceMs, callbackUrl, waitedBy, unseen, trace } = task
+  const { upstreamModel, keyFingerprint, request, media, usage, reported, error, misses } = task
+  const { missingSinceMs, callbackUrl, awaitedBy, ephemeral, trace } = task
   return {
     channel_id: task.channelId,
     channel: task.channel,
@@ -198,17 +199,17 @@ export function changing(task: Task) {
     upstream_model: upstreamModel,
     body: JSON.stringify({
       upstreamModel,
-      keyMark,
+      keyFingerprint,
       request,
       media,
       usage,
       reported,
       error,
-      doubts,
+      misses,
       missingSinceMs,
       callbackUrl,
-      waitedBy,
-      unseen,
+      awaitedBy,
+      ephemeral,
       trace,
     }),
   }
@@ -217,17 +218,17 @@ export function changing(task: Task) {
 type Body = Pick<
   Task,
   | 'upstreamModel'
-  | 'keyMark'
+  | 'keyFingerprint'
   | 'request'
   | 'media'
   | 'usage'
   | 'reported'
   | 'error'
-  | 'doubts'
+  | 'misses'
   | 'missingSinceMs'
   | 'callbackUrl'
-  | 'waitedBy'
-  | 'unseen'
+  | 'awaitedBy'
+  | 'ephemeral'
   | 'trace'
 >
 
@@ -265,7 +266,7 @@ export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<R
   const use = row.interface as Interface
   // The id says which kind of request the body contains.
   return {
-    ...(JSON.parse(row.body) as Body),
+    ...readTaskBody<Body>(row.body),
     kind: kindOf(row.id),
     id: row.id,
     accountId: row.account_id,

@@ -17,7 +17,7 @@ export const aTask = (more: Partial<VideoTask> = {}): VideoTask => ({
   channelId: 'ch_1',
   channel: 'main',
   upstreamModel: 'film-1',
-  keyMark: 'mark',
+  keyFingerprint: 'mark',
   state: 'queued',
   progress: 0,
   request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [] },
@@ -29,7 +29,7 @@ export const aTask = (more: Partial<VideoTask> = {}): VideoTask => ({
   updatedAtMs: 1_000,
   nextCheckAtMs: 2_000,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
   ...more,
 })

@@ -21,7 +21,7 @@ import { taskTrace } from '../../telemetry/traces/traced-client.ts'
 import { keptRequest } from '../kept-request.ts'
 import { taskTimeoutsOf } from '../poll/task-timeouts.ts'
 import { holdFor, plainBound } from '../task-charge.ts'
-import { keyMark } from '../task-upstream.ts'
+import { keyFingerprint } from '../task-upstream.ts'
 import { type KeyedCreate, keepKey } from './repeat-create.ts'
 
 /** A caller's input for a task. */
@@ -34,7 +34,7 @@ export type TaskInput = (
   /** The idempotency key: a repeated create under it makes nothing again. */
   key?: CreateKey
   /** It continues a task, and so goes to the channel and key that made that one. */
-  pinnedTo?: Pick<Task, 'channelId' | 'keyMark' | 'protocol'>
+  pinnedTo?: Pick<Task, 'channelId' | 'keyFingerprint' | 'protocol'>
 } & Pick<Task, 'externalId' | 'callbackUrl'>
 
 interface Acceptance {
@@ -97,7 +97,9 @@ function pinned(engine: Engine, routes: Route[], to: TaskInput['pinnedTo']): Rou
   return routes
     .filter(({ channel, protocol }) => channel.id === to.channelId && protocol === to.protocol)
     .map((route) => {
-      const keys = route.channel.keys.filter((key) => keyMark(engine, key) === to.keyMark)
+      const keys = route.channel.keys.filter(
+        (key) => keyFingerprint(engine, key) === to.keyFingerprint,
+      )
       return { ...route, channel: { ...route.channel, keys } }
     })
     .filter(({ channel }) => channel.keys.length > 0)
@@ -204,7 +206,7 @@ function newTask(
     channelId: route.channel.id,
     channel: route.channel.name,
     upstreamModel: route.upstreamModel,
-    keyMark: keyMark(engine, key),
+    keyFingerprint: keyFingerprint(engine, key),
     state: 'accepted',
     progress: 0,
     ...billing,
@@ -219,14 +221,14 @@ function newTask(
       how.waitedForMs === undefined ? 0 : nowMs + how.waitedForMs + graceMs,
     ),
     checks: 0,
-    doubts: 0,
+    misses: 0,
     hidden: false,
     timeline: withStep({ createdAtMs: nowMs }, created(nowMs)),
     ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
     ...(externalId !== undefined && { externalId }),
     ...(callbackUrl !== undefined && { callbackUrl }),
-    waitedBy: gatewayOf(engine.store),
-    ...(how.waitedForMs !== undefined && input.key === undefined && { unseen: true }),
+    awaitedBy: gatewayOf(engine.store),
+    ...(how.waitedForMs !== undefined && input.key === undefined && { ephemeral: true }),
   }
 }
 

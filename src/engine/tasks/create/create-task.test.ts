@@ -153,7 +153,7 @@ describe.each([...storeKinds])('a create on %s', (on) => {
     answer.resolve({ kind: 'started', upstreamId: 'up-late', upstreamRequestId: undefined })
     const { id } = await creating
     expect(await it.row(id)).toMatchObject({ state: 'queued', upstreamId: 'up-late' })
-    expect((await it.row(id)).waitedBy).toBeUndefined()
+    expect((await it.row(id)).awaitedBy).toBeUndefined()
   })
 
   test('whose answer comes after it was thought lost is queued all the same', async () => {

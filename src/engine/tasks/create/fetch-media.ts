@@ -40,5 +40,5 @@ export async function fetchMedia(
 }
 
 /** The declared type counts only where the first bytes are not recognised. */
-const declaredType = (told: string | undefined): string | undefined =>
-  /^image\/[a-z0-9.+-]{1,64}(?=\s*(?:;|$))/i.exec(told ?? '')?.[0].toLowerCase()
+const declaredType = (header: string | undefined): string | undefined =>
+  /^image\/[a-z0-9.+-]{1,64}(?=\s*(?:;|$))/i.exec(header ?? '')?.[0].toLowerCase()

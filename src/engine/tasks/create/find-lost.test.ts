@@ -61,7 +61,7 @@ describe.each([...storeKinds])('a create that was cut off on %s', (on) => {
     const lost = await lose()
     expect(lost.state).toBe('unknown')
     const back = await poll(lost.id, found('marker', 'up-1'))
-    expect(back).toMatchObject({ state: 'queued', upstreamId: 'up-1', doubts: 0 })
+    expect(back).toMatchObject({ state: 'queued', upstreamId: 'up-1', misses: 0 })
     expect(back.error).toBeUndefined()
     it.script.check = () => succeeded(5)
     await it.tick()

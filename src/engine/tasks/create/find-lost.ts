@@ -130,7 +130,7 @@ async function adopt(
     upstreamId,
     upstreamModel,
     checks: task.checks + 1,
-    doubts: 0,
+    misses: 0,
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
     timeline: withStep(task, {
@@ -146,7 +146,7 @@ async function adopt(
       if (isMine) await addOtherLosses(engine, tx, task, others)
       return isMine
     })
-    if (moved) engine.log.info('a create that was cut off was found', { task_id: task.id })
+    if (moved) engine.log.info('lost create found upstream', { task_id: task.id })
   } catch (error) {
     // Another gateway was faster and owns it now.
     if (!isUniqueConflict(error)) throw error

@@ -12,7 +12,7 @@ export type LostError = Pick<UpstreamError, 'message' | 'upstreamRequestId'>
 /** The updated task; undefined when it had moved on meanwhile. */
 export async function loseTrackOf(
   engine: Engine,
-  { waitedBy: _, ...task }: Task,
+  { awaitedBy: _, ...task }: Task,
   { message, upstreamRequestId }: LostError,
 ): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()

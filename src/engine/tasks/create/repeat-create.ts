@@ -127,7 +127,7 @@ async function isLeftBehind(
   task: Task,
   again: () => ReturnType<typeof findFirst>,
 ): ReturnType<typeof findFirst> {
-  if (task.waitedBy === undefined || (await isUnderWay(engine, task))) return inFlight
+  if (task.awaitedBy === undefined || (await isUnderWay(engine, task))) return inFlight
   const lost = await loseTrackOf(engine, task, leftBehind)
   return lost === undefined ? again() : firstRefusal(lost)
 }
@@ -211,5 +211,5 @@ function pruneNowAndThen(engine: Engine): void {
   if (engine.random() * pruneEvery >= 1) return
   engine.store
     .tx((tx) => pruneCreates(tx, sinceMs(engine), pruneRows))
-    .catch((error: unknown) => engine.log.warn('old keys could not be cleared away', { error }))
+    .catch((error: unknown) => engine.log.warn('expired idempotency keys not deleted', { error }))
 }

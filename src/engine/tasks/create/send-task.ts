@@ -100,9 +100,12 @@ async function conclude(
     if (started.kind === 'started') return queue(engine, task, started, options)
     const { report } = started
     if (report.state === 'succeeded') return options.finish(task, report)
-    return options.finish(task, { ...report, error: told(engine, task, picked, report.error) })
+    return options.finish(task, {
+      ...report,
+      error: publicError(engine, task, picked, report.error),
+    })
   }
-  const error = told(engine, task, picked, started.error)
+  const error = publicError(engine, task, picked, started.error)
   recordFailure(engine, picked, model.name, started.error)
   if (started.kind === 'unknown') return loseTrack(engine, task, error)
   crashPoint('task-refused')
@@ -119,7 +122,7 @@ async function queue(
   const nowMs = engine.clock.nowMs()
   const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
   const sent = { kind: 'sent', atMs: nowMs, state: 'queued', progress: task.progress } as const
-  const { waitedBy, ...mine } = task
+  const { awaitedBy, ...mine } = task
   const queued = {
     ...(isWaitedFor ? task : mine),
     state: 'queued',
@@ -163,7 +166,7 @@ async function loseTrack(engine: Engine, task: Task, error: LostError): Promise<
   return lostTrack(task, message, { ...(upstreamRequestId !== undefined && { upstreamRequestId }) })
 }
 
-function told(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {
+function publicError(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {
   const body = JSON.stringify(task.request)
   return cleaned(engine, error, { body, model: task.model }, route)
 }

@@ -35,7 +35,7 @@ describe.each(storeKinds)('a create under way at another gateway, on %s', (on) =
     for (const ms of [5, 12, 14]) {
       it.clock.ms = task.createdAtMs + ms * minute
       expect(await it.advance(gateway('gwy_b'))).toBe(1)
-      expect(await it.single()).toMatchObject({ state: 'accepted', waitedBy: 'gwy_a' })
+      expect(await it.single()).toMatchObject({ state: 'accepted', awaitedBy: 'gwy_a' })
     }
     expect(await ask('gwy_b')).toBe('idempotency_in_flight')
     answer.resolve({ kind: 'started', upstreamId: 'up-1', upstreamRequestId: undefined })
@@ -58,7 +58,7 @@ describe.each(storeKinds)('a create under way at another gateway, on %s', (on) =
     expect(await ask('gwy_b')).toBe('upstream_outcome_unknown')
     const lost = await it.single()
     expect(lost).toMatchObject({ state: 'unknown' })
-    expect(lost.waitedBy).toBeUndefined()
+    expect(lost.awaitedBy).toBeUndefined()
     expect(await ask('gwy_b')).toBe('upstream_outcome_unknown')
     it.script.find = () => ({ kind: 'found', upstreamIds: ['up-7'], by: 'marker' })
     await it.advance(gateway('gwy_b'))

@@ -8,11 +8,11 @@ import { maxWaitedMs, taskTimeoutsOf } from '../poll/task-timeouts.ts'
 
 /** False when its gateway is gone, has released it, or takes too long. */
 export async function isUnderWay(engine: Engine, task: Task): Promise<boolean> {
-  const { waitedBy, createdAtMs } = task
-  if (waitedBy === undefined) return false
+  const { awaitedBy, createdAtMs } = task
+  if (awaitedBy === undefined) return false
   const { unknownMs } = taskTimeoutsOf(engine)
   const maxMs = task.kind === 'image' ? Math.max(unknownMs, maxWaitedMs) : unknownMs
   if (sureNowMs(engine.clock) - createdAtMs > maxMs) return false
-  if (waitedBy === gatewayOf(engine.store)) return engine.creating.has(task.id)
-  return (await engine.store.cluster?.lives(waitedBy)) ?? false
+  if (awaitedBy === gatewayOf(engine.store)) return engine.creating.has(task.id)
+  return (await engine.store.cluster?.lives(awaitedBy)) ?? false
 }

@@ -72,7 +72,7 @@ export class AbandonedChecks {
         nextMs = (await nextAbandonedCheckMs(engine.store.read)) ?? nextMs
       }
     } catch (error) {
-      engine.log.warn('tasks that were given up could not be looked for', { error })
+      engine.log.warn('checks of abandoned tasks failed', { error })
     }
     this.#timerAtMs = Number.POSITIVE_INFINITY
     this.wake(nextMs)
@@ -90,7 +90,7 @@ export async function pollOnce(engine: Engine): Promise<number> {
   })
   const polls = due.map((poll) =>
     pollAt(engine, poll).catch((error: unknown) =>
-      engine.log.error('a task that was given up could not be looked for', {
+      engine.log.error('check of an abandoned task failed', {
         task_id: poll.taskId,
         error,
       }),
@@ -127,8 +127,8 @@ function timelineAfter(task: Task, steps: readonly FoundStep[] | undefined, atMs
   const { state, progress } = task
   const step = { atMs, state, progress } as const
   const reply = new Set(steps?.filter(({ isReply }) => isReply).map(({ report }) => report.state))
-  if (reply.size === 0) return withStep(task, { ...step, kind: 'late_look_failed' })
-  return withStep(task, { ...step, kind: 'late_look', note: [...reply].join(' ') })
+  if (reply.size === 0) return withStep(task, { ...step, kind: 'late_poll_failed' })
+  return withStep(task, { ...step, kind: 'late_poll', note: [...reply].join(' ') })
 }
 
 interface FoundStep {
@@ -177,14 +177,14 @@ async function ask(
 
 /** Images are counted by the result. */
 function usageOf({ media, usage }: Extract<TaskReport, { state: 'succeeded' }>) {
-  const pictures = media.filter(({ kind }) => kind === 'image').length
-  return pictures === 0 ? usage : { ...usage, pictures }
+  const images = media.filter(({ kind }) => kind === 'image').length
+  return images === 0 ? usage : { ...usage, images }
 }
 
-function reasonFor({ upstreamId, unseen, state, error }: Task): LossReason {
+function reasonFor({ upstreamId, ephemeral, state, error }: Task): LossReason {
   if (upstreamId === undefined) return 'unknown_create'
-  if (unseen === true && state === 'cancelled') return 'caller_left'
+  if (ephemeral === true && state === 'cancelled') return 'caller_left'
   // The gateway that would have delivered it is gone.
-  if (unseen === true && error?.code === 'upstream_outcome_unknown') return 'not_delivered'
+  if (ephemeral === true && error?.code === 'upstream_outcome_unknown') return 'not_delivered'
   return 'late_success'
 }

@@ -141,7 +141,7 @@ describe.each([...storeKinds])('a task on %s', (on) => {
 
   test('that is done without a result is asked for again, and then it has one', async () => {
     for (let i = 1; i < 5; i++) {
-      expect(await hear(empty)).toMatchObject({ state: 'queued', doubts: i })
+      expect(await hear(empty)).toMatchObject({ state: 'queued', misses: i })
     }
     await hear(succeeded(5))
     await expectCharged(holdNanos)
@@ -187,7 +187,7 @@ describe.each([...storeKinds])('a task on %s', (on) => {
     it.clock.ms += hour
     expect((await hear(missing)).state).toBe('queued')
     const back = await hear(says({ state: 'running' }))
-    expect(back).toMatchObject({ state: 'running', doubts: 0 })
+    expect(back).toMatchObject({ state: 'running', misses: 0 })
     expect(back.missingSinceMs).toBeUndefined()
     expect((await hear(missing)).state).toBe('running')
     it.clock.ms += hour

@@ -31,17 +31,17 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
   if (await isUnderWay(engine, leased.task)) {
     return later(engine, leased.task, fence, underWayMs * (1 + engine.random()), [])
   }
-  const { waitedBy: _, ...rest } = leased.task
+  const { awaitedBy: _, ...rest } = leased.task
   const task = rest as Task
   const ageMs = ageOf(engine, task)
   // The caller that waited for it is gone, and no other could receive the result.
-  if (task.unseen === true) return giveUp(engine, task, nobodyWaits, [])
+  if (task.ephemeral === true) return giveUp(engine, task, noCallerWaits, [])
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
   // A task past its lifetime is polled once more: it may have ended between polls.
   const isOld = ageMs > taskTimeoutsOf(engine).lifetimeMs
   const home = originOf(engine, task)
   if (home === undefined) {
-    const steps = stepNow(engine, 'not_asked')
+    const steps = stepNow(engine, 'skipped')
     if (isOld) return giveUp(engine, task, tooOld, steps)
     return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), steps)
   }
@@ -73,13 +73,13 @@ const ageOf = ({ clock }: Engine, { createdAtMs }: Task): number => sureNowMs(cl
 /** The step for a poll that did not end the task. */
 function pollOf(engine: Engine, task: Task, checked: Checked): PollStep[] {
   if (checked.kind === 'failed') {
-    const { code, message } = told(engine, task, checked.error)
-    return stepNow(engine, 'look_failed', `${code}: ${message}`)
+    const { code, message } = publicError(engine, task, checked.error)
+    return stepNow(engine, 'poll_failed', `${code}: ${message}`)
   }
   const { report } = checked
-  if (report.state === 'missing') return stepNow(engine, 'missing')
-  if (report.state === 'succeeded') return stepNow(engine, 'empty')
-  return stepNow(engine, 'look', wordOf(engine, report))
+  if (report.state === 'missing') return stepNow(engine, 'not_found')
+  if (report.state === 'succeeded') return stepNow(engine, 'no_output')
+  return stepNow(engine, 'polled', wordOf(engine, report))
 }
 
 /** The upstream's own status word, if unknown. */
@@ -105,17 +105,17 @@ async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: n
   const lost: Task = {
     ...task,
     state: 'unknown',
-    error: task.error ?? { code: neverHeardOf.code, message: neverHeardOf.message },
+    error: task.error ?? { code: unknownOutcome.code, message: unknownOutcome.message },
     checks: task.checks + (search === 'impossible' ? 0 : 1),
-    doubts: task.doubts + (search === 'none' ? 1 : 0),
+    misses: task.misses + (search === 'none' ? 1 : 0),
   }
-  const maxMs = search === 'unheard' && lost.doubts === 0 ? unheardFactor * unknownMs : unknownMs
+  const maxMs = search === 'unheard' && lost.misses === 0 ? unheardFactor * unknownMs : unknownMs
   const steps = [
     ...(task.state === 'accepted' ? stepNow(engine, 'lost', lost.error?.message) : []),
     ...(search === 'none' ? stepNow(engine, 'search') : []),
     ...(search === 'unheard' ? stepNow(engine, 'search_failed') : []),
   ]
-  if (ageMs > maxMs) return giveUp(engine, lost, neverHeardOf, steps)
+  if (ageMs > maxMs) return giveUp(engine, lost, unknownOutcome, steps)
   const leftMs = Math.max(1_000, maxMs - ageMs)
   const againMs = afterFailureMs(task.checks, engine.random)
   const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
@@ -136,7 +136,7 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
     case 'failed':
       await endTask(engine, task, {
         state: 'failed',
-        error: told(engine, task, report.error),
+        error: publicError(engine, task, report.error),
         raw: report.raw,
       })
       return
@@ -161,13 +161,13 @@ async function goOn(
   recordUnknownStatus(engine, task, report.unknownStatus)
   const running = task.state === 'running' || report.state === 'running'
   const { missingSinceMs: _, ...known } = task
-  const next: Task = { ...known, state: running ? 'running' : 'queued', doubts: 0 }
+  const next: Task = { ...known, state: running ? 'running' : 'queued', misses: 0 }
   if (running) next.startedAtMs = task.startedAtMs ?? nowMs
   next.progress = Math.max(task.progress, Math.min(99, report.progress ?? (running ? 30 : 0)))
   const elapsedMs = nowMs - task.createdAtMs
   const sinceMs = task.updatedAtMs - task.createdAtMs
   const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random, sinceMs)
-  const steps = stepNow(engine, 'look', wordOf(engine, report))
+  const steps = stepNow(engine, 'polled', wordOf(engine, report))
   return later(engine, next, fence, waitMs, steps, task.state)
 }
 
@@ -178,27 +178,27 @@ const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): bool
 /** Reported as done, without a usable result. */
 async function doubtResult(engine: Engine, task: Task, fence: number, usage: TaskUsage) {
   const { missingSinceMs: _, ...known } = task
-  const doubts = task.doubts + 1
-  if (doubts >= maxEmpty) {
+  const misses = task.misses + 1
+  if (misses >= maxEmpty) {
     const losses = [lossOfTask(engine, task, 'not_delivered', { usage })]
-    const steps = stepNow(engine, 'empty')
+    const steps = stepNow(engine, 'no_output')
     await endTask(engine, task, { state: 'failed', error: noOutput, losses, steps })
     return
   }
-  const waitMs = afterFailureMs(doubts, engine.random)
-  return later(engine, { ...known, doubts }, fence, waitMs, stepNow(engine, 'empty'))
+  const waitMs = afterFailureMs(misses, engine.random)
+  return later(engine, { ...known, misses }, fence, waitMs, stepNow(engine, 'no_output'))
 }
 
 /** Right after its create, or while an upstream migrates, a task may seem to be missing. */
 async function doubtExistence(engine: Engine, task: Task, fence: number) {
   const nowMs = engine.clock.nowMs()
   const { missingSinceMs = nowMs } = task
-  const doubts = task.doubts + 1
+  const misses = task.misses + 1
   const isLost = sureNowMs(engine.clock) - missingSinceMs >= taskTimeoutsOf(engine).lostAfterMs
-  const steps = stepNow(engine, 'missing')
-  if (doubts >= minMissing && isLost) return giveUp(engine, task, lostUpstream, steps)
-  const missing: Task = { ...task, doubts, missingSinceMs }
-  return later(engine, missing, fence, afterFailureMs(doubts, engine.random), steps)
+  const steps = stepNow(engine, 'not_found')
+  if (misses >= minMissing && isLost) return giveUp(engine, task, lostUpstream, steps)
+  const missing: Task = { ...task, misses, missingSinceMs }
+  return later(engine, missing, fence, afterFailureMs(misses, engine.random), steps)
 }
 
 /** Unknown words already logged, by engine; each once per channel. */
@@ -211,13 +211,12 @@ function recordUnknownStatus(
   word: string | undefined,
 ): void {
   if (word === undefined) return
-  const told = unknownStatuses.get(log) ?? new Set()
-  unknownStatuses.set(log, told)
+  const logged = unknownStatuses.get(log) ?? new Set()
+  unknownStatuses.set(log, logged)
   const one = `${channel}\n${word}`
-  if (told.has(one) || told.size >= maxUnknownStatuses) return
-  told.add(one)
-  const msg =
-    'an upstream has a word for the state of a task that nobody knows; it counts as running'
+  if (logged.has(one) || logged.size >= maxUnknownStatuses) return
+  logged.add(one)
+  const msg = 'unknown task status from an upstream; it counts as running'
   log.warn(msg, { task_id: id, channel, word })
 }
 
@@ -255,12 +254,12 @@ async function giveUp(
   await endTask(engine, task, { state: 'failed', error, steps, ...rest })
 }
 
-function told(engine: Engine, task: Task, error: UpstreamError): UpstreamError {
+function publicError(engine: Engine, task: Task, error: UpstreamError): UpstreamError {
   const body = JSON.stringify(task.request)
   return cleaned(engine, error, { body, model: task.model }, task)
 }
 
-const nobodyWaits: UpstreamError = {
+const noCallerWaits: UpstreamError = {
   code: 'upstream_outcome_unknown',
   message: 'the gateway stopped while the caller waited for it',
 }
@@ -269,7 +268,7 @@ const tooOld: UpstreamError = {
   code: 'upstream_timeout',
   message: 'the upstream did not finish in time',
 }
-const neverHeardOf: UpstreamError = {
+const unknownOutcome: UpstreamError = {
   code: 'upstream_outcome_unknown',
   message: 'nobody knows whether the upstream accepted it; it was not sent again and costs nothing',
 }

@@ -159,5 +159,5 @@ function learned(durations: Durations, model: string): Learned {
   return known
 }
 
-const within = (least: number, value: number, most: number): number =>
-  Math.max(least, Math.min(most, value))
+const within = (min: number, value: number, max: number): number =>
+  Math.max(min, Math.min(max, value))

@@ -64,7 +64,7 @@ export class Poller {
     // The first round waits for it, whatever the outcome.
     this.#polling = true
     recall(engine)
-      .catch((error: unknown) => engine.log.warn('durations could not be recalled', { error }))
+      .catch((error: unknown) => engine.log.warn('task durations not loaded', { error }))
       .finally(() => {
         this.#polling = false
         this.wake(engine.clock.nowMs())
@@ -99,7 +99,7 @@ export class Poller {
     const engine = this.#engine
     if (engine === undefined) return
     await this.#held.release(engine).catch((error: unknown) => {
-      engine.log.warn('leases could not be given back', { error })
+      engine.log.warn('task leases not released', { error })
     })
   }
 
@@ -109,7 +109,7 @@ export class Poller {
     try {
       await this.#held.renew(engine)
     } catch (error) {
-      engine.log.warn('leases could not be renewed', { error })
+      engine.log.warn('task leases not renewed', { error })
     } finally {
       this.#renewing = false
     }
@@ -128,7 +128,7 @@ export class Poller {
     try {
       if (engine.store.healthy) nextMs = Math.min(nextMs, await this.#round(engine))
     } catch (error) {
-      engine.log.warn('tasks could not be looked after', { error })
+      engine.log.warn('poll round failed', { error })
       this.#recordTrouble(engine)
     } finally {
       this.#polling = false
@@ -180,7 +180,7 @@ export class Poller {
     try {
       await advanceTask(engine, leased)
     } catch (error) {
-      engine.log.error('a task could not be moved', { task_id: task.id, error })
+      engine.log.error('task update failed', { task_id: task.id, error })
       this.#recordTrouble(engine)
     } finally {
       this.#held.drop(leased)

@@ -113,4 +113,4 @@ export class Lanes implements Aside {
   }
 }
 
-const busy = (): Error => new StoreBusy('the account is locked by somebody else')
+const busy = (): Error => new StoreBusy('the account is locked by another transaction')

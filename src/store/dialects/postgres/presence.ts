@@ -19,7 +19,7 @@ const channel = 'model_gateway'
 const reconnectEveryMs = 250
 const connectTimeoutMs = 2000
 /** An undelivered notice is a change that is not in force: it is sent again. */
-const tellPausesMs = [50, 200, 500, 1000, 2000]
+const publishPausesMs = [50, 200, 500, 1000, 2000]
 /** A gateway that lost its connection together with ours may be alive and reconnect first. */
 const graceMs = 3000
 /** Upper limit for taking over the work of a dead gateway. */
@@ -62,16 +62,16 @@ export class Presence implements Cluster {
     await this.sweep()
   }
 
-  hear(listener: (notice: Notice) => void): void {
+  subscribe(listener: (notice: Notice) => void): void {
     this.#listeners.push(listener)
   }
 
-  tell(notice: Notice): void {
-    void this.#tell(JSON.stringify({ ...notice, from: this.gatewayId }))
+  publish(notice: Notice): void {
+    void this.#publish(JSON.stringify({ ...notice, from: this.gatewayId }))
   }
 
-  async #tell(text: string): Promise<void> {
-    for (const pauseMs of [...tellPausesMs, undefined]) {
+  async #publish(text: string): Promise<void> {
+    for (const pauseMs of [...publishPausesMs, undefined]) {
       try {
         await this.#options.pool.query('SELECT pg_notify($1, $2)', [channel, text])
         return
@@ -129,7 +129,7 @@ export class Presence implements Cluster {
     return this.#options.tx((tx) => isGateway(tx, gatewayId))
   }
 
-  async alone<T>(work: () => Promise<T>): Promise<T> {
+  async withLock<T>(work: () => Promise<T>): Promise<T> {
     const client = await connected(this.#options.databaseUrl)
     try {
       await client.query(`SELECT pg_advisory_lock(${clusterLock})`)
@@ -175,7 +175,7 @@ export class Presence implements Cluster {
       client.once('end', () => void this.#again())
       this.#client = client
       // Its row is new: at the first start nothing was leased, later all of it has been returned.
-      if (rowCount === 1) this.#say({ kind: 'buried' })
+      if (rowCount === 1) this.#say({ kind: 'evicted' })
     } catch (error) {
       await client.end().catch(() => {})
       throw error
@@ -221,7 +221,7 @@ export class Presence implements Cluster {
         await this.#options.tx((tx) => evictGateway(tx, id))
         this.#options.log('info', `gateway ${id} is gone; what it had drawn was given back`)
         // It may have died between a change and the notice about it.
-        this.tell({ kind: 'changed' })
+        this.publish({ kind: 'changed' })
         this.#say({ kind: 'changed' })
       } finally {
         await client.query('SELECT pg_advisory_unlock($1)', [key])

@@ -5,8 +5,8 @@ export class Semaphore {
   readonly #waiting: (() => void)[] = []
   #free: number
 
-  constructor(most: number) {
-    this.#free = most
+  constructor(max: number) {
+    this.#free = max
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {

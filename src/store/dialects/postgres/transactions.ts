@@ -70,4 +70,4 @@ export function transactionsOf(options: TransactionOptions): Store['tx'] {
 }
 
 const locked = (cause: unknown): Error =>
-  new StoreBusy('what the transaction needs is locked by somebody else', { cause })
+  new StoreBusy('what the transaction needs is locked by another one', { cause })
