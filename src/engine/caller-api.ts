@@ -115,7 +115,7 @@ function notAuthenticated(
   refusal: Refusal,
 ): Refusal {
   const { requestId, path, trace } = request
-  engine.log.info('not let in', {
+  engine.log.info('authentication failed', {
     request_id: requestId,
     trace_id: trace?.traceId,
     // What follows names the requested object, in the caller's own words.

@@ -82,7 +82,7 @@ function reserve(
   const held = engine.ledger.reserve(accountId, wanted)
   if (!(held instanceof Promise)) return held
   return held.catch((error) => {
-    engine.log.warn('whether an account has credit cannot be told', {
+    engine.log.warn('credit check failed', {
       account_id: accountId,
       error,
     })

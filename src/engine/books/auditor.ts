@@ -62,7 +62,7 @@ export class Auditor {
         await this.poll(engine)
       }
     } catch (error) {
-      engine.log.warn('the books could not be looked at', { error })
+      engine.log.warn('ledger audit could not run', { error })
     }
   }
 
@@ -79,7 +79,7 @@ export class Auditor {
     const before = await readMarks(engine)
     const first = await this.#audit(engine, before)
     const problems = first.problems.length === 0 ? [] : await this.#again(engine, before, first)
-    await tellGuards(engine, problems)
+    await alertGuards(engine, problems)
     const own = problems.filter(({ account_id }) => account_id !== undefined)
     if (own.length > 0) await suspendAccounts(engine, own)
     const text = JSON.stringify(first.marks)
@@ -115,12 +115,12 @@ async function readMarks({ store }: Engine): Promise<AuditMarks> {
 }
 
 /** Write protection belongs to no account: none is suspended, and an alert asks for action. */
-async function tellGuards(engine: Engine, problems: readonly Problem[]): Promise<void> {
+async function alertGuards(engine: Engine, problems: readonly Problem[]): Promise<void> {
   const { store, clock, log } = engine
   const missing = problems.filter(({ check }) => check === 'guards')
   const alert = { kind: 'guards', subject: 'entries', atMs: clock.nowMs() }
   if (missing.length === 0) return
   const message = missing.map(sentenceOf).join('; ')
-  log.error('entries could be changed', { problem: message })
+  log.error('ledger write protection missing', { problem: message })
   await store.tx((tx) => raiseAlert(tx, { ...alert, message }))
 }

@@ -37,7 +37,7 @@ export class LogKeeper {
     if (this.#stopped) return
     this.#timer = setTimeout(() => {
       this.#running = this.run()
-        .catch((error) => this.#engine.log.warn('the request log was not tended', { error }))
+        .catch((error) => this.#engine.log.warn('log retention failed', { error }))
         .then(() => this.#wake(everyMs))
     }, afterMs)
     this.#timer.unref()

@@ -13,7 +13,7 @@ const gatherMs = 50
 /** Minimum time between two writes for the same account and reason. */
 const quietMs = 10_000
 
-type Told = Pick<Loss, 'accountId' | 'reason' | 'ref' | 'amountNanos'>
+type LossFacts = Pick<Loss, 'accountId' | 'reason' | 'ref' | 'amountNanos'>
 
 interface Pending {
   /** Since this process started. */
@@ -33,7 +33,10 @@ interface Watch {
 }
 const watches = new WeakMap<Engine, Watch>()
 
-export function alertLoss(engine: Engine, { accountId, reason, ref, amountNanos }: Told): void {
+export function alertLoss(
+  engine: Engine,
+  { accountId, reason, ref, amountNanos }: LossFacts,
+): void {
   if (amountNanos <= 0n) return
   const watch = watches.get(engine) ?? { sums: new Map(), timer: undefined, dueMs: 0 }
   watches.set(engine, watch)
@@ -68,10 +71,10 @@ export async function closeLossAlerts(engine: Engine): Promise<void> {
   if (watch === undefined) return
   clearTimeout(watch.timer)
   watches.delete(engine)
-  await tell(engine, untold(watch)).catch(() => {})
+  await raiseAlerts(engine, unsent(watch)).catch(() => {})
 }
 
-const untold = ({ sums }: Watch): Pending[] => [...sums.values()].filter(({ isNew }) => isNew)
+const unsent = ({ sums }: Watch): Pending[] => [...sums.values()].filter(({ isNew }) => isNew)
 
 /** Schedules a write for that time. */
 function later(engine: Engine, watch: Watch, notBeforeMs: number): void {
@@ -87,24 +90,24 @@ function later(engine: Engine, watch: Watch, notBeforeMs: number): void {
 async function run(engine: Engine, watch: Watch): Promise<void> {
   watch.dueMs = 0
   const nowMs = performance.now()
-  const due = untold(watch).filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
+  const due = unsent(watch).filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
   for (const pending of due) {
     pending.isNew = false
     pending.notBeforeMs = nowMs + quietMs
   }
   try {
-    await tell(engine, due)
+    await raiseAlerts(engine, due)
   } catch (error) {
     for (const pending of due) pending.isNew = true
     engine.log.warn('an alert about losses could not be written', { error })
   }
   watch.timer = undefined
-  const waiting = untold(watch)
+  const waiting = unsent(watch)
   if (watches.get(engine) !== watch || waiting.length === 0) return
   later(engine, watch, Math.min(...waiting.map(({ notBeforeMs }) => notBeforeMs)))
 }
 
-async function tell(engine: Engine, due: readonly Pending[]): Promise<void> {
+async function raiseAlerts(engine: Engine, due: readonly Pending[]): Promise<void> {
   if (due.length === 0) return
   const atMs = engine.clock.nowMs()
   // A fixed order: gateways that write concurrently must not deadlock.

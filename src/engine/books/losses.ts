@@ -23,12 +23,12 @@ export function addFailedLoss(
   failure: UpstreamError,
   watcher?: StreamWatcher,
 ): void {
-  const seen = watcher?.countOutputTokens() ?? failure.outputTokens ?? 0
-  if (failure.begun !== true && seen === 0) return
+  const countedTokens = watcher?.countOutputTokens() ?? failure.outputTokens ?? 0
+  if (failure.begun !== true && countedTokens === 0) return
   const said = watcher?.reported.usage
-  const told = completeUsage(said, call.inputTokens, () => seen)
+  const complete = completeUsage(said, call.inputTokens, () => countedTokens)
   const usage = withinBounds(
-    { ...told, outputTokens: Math.max(told.outputTokens, seen) },
+    { ...complete, outputTokens: Math.max(complete.outputTokens, countedTokens) },
     admission.bounds,
   )
   const { upstreamRequestId } = failure
@@ -72,10 +72,10 @@ export function lossOfTask(
   const named = { ...base, ...(upstreamId !== undefined && { upstreamId }) }
   const price = engine.prices.byId(task.priceId)
   if (price === undefined) return { ...named, amountNanos: task.holdNanos, isEstimate: true }
-  const pictures = task.kind === 'image' ? (usage.pictures ?? task.request.count) : undefined
-  const counted = { ...sane(usage), ...(pictures !== undefined && { pictures }) }
+  const images = task.kind === 'image' ? (usage.images ?? task.request.count) : undefined
+  const counted = { ...sane(usage), ...(images !== undefined && { images }) }
   const { chargeNanos, unit, quantity, estimated } = settlementFor(price.terms, task, counted)
-  const isGuess = estimated === true || (task.kind === 'image' && usage.pictures === undefined)
+  const isGuess = estimated === true || (task.kind === 'image' && usage.images === undefined)
   return {
     ...named,
     ...(unit !== undefined && { unit }),

@@ -33,7 +33,7 @@ export async function suspendAccounts(engine: Engine, problems: readonly Problem
   for (const [accountId, found] of byAccount) {
     const message = sentenceOf(found[0]!)
     const more = found.length === 1 ? {} : { problems: found.length }
-    engine.log.error('the books of an account do not add up; nothing billable is done for it', {
+    engine.log.error('account suspended: its ledger does not add up', {
       account_id: accountId,
       problem: message,
       ...more,

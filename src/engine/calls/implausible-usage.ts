@@ -9,20 +9,23 @@ const kind = 'implausible_usage'
 const quietMs = 60_000
 
 /** Last alert per channel. Bounded by the number of channels. */
-const toldMs = new WeakMap<Engine, Map<string, number>>()
+const alertedMs = new WeakMap<Engine, Map<string, number>>()
 
 /** Never fails: a failed write is repeated the next time. */
-export function recordImplausible({ engine, record, admission }: OpenCall, told: TokenUsage): void {
+export function recordImplausible(
+  { engine, record, admission }: OpenCall,
+  reported: TokenUsage,
+): void {
   const subject = record.channel ?? ''
-  const known = toldMs.get(engine) ?? new Map<string, number>()
-  toldMs.set(engine, known)
+  const known = alertedMs.get(engine) ?? new Map<string, number>()
+  alertedMs.set(engine, known)
   const atMs = engine.clock.nowMs()
   const lastMs = known.get(subject)
   if (lastMs !== undefined && Math.abs(atMs - lastMs) < quietMs) return
   known.set(subject, atMs)
   const { windowTokens, outputTokens } = admission.bounds
   const message =
-    `channel '${subject}' reported ${told.inputTokens} input and ${told.outputTokens} output tokens ` +
+    `channel '${subject}' reported ${reported.inputTokens} input and ${reported.outputTokens} output tokens ` +
     `for ${record.requestId} (model '${record.model}'), which allows ${windowTokens} and ` +
     `${outputTokens}; charged at that`
   engine.log.warn('implausible usage', { request_id: record.requestId, channel: subject })

@@ -100,11 +100,11 @@ export function endFailed(open: OpenCall, raw: UpstreamError): UpstreamError {
   trying.stop.cancel()
   const left = hasLeft(open)
   const { expired, stopped } = trying.deadline
-  const told = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
+  const failure = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
   // Neither says anything about the channel.
   if (left || stopped) dropProbes(trying)
-  else recordFailure(engine, trying, call.model, told)
-  const error = cleaned(engine, told, call, trying.route)
+  else recordFailure(engine, trying, call.model, failure)
+  const error = cleaned(engine, failure, call, trying.route)
   recordAttempt(open, {
     ...(error.httpStatus !== undefined && { status: error.httpStatus }),
     error: error.message,

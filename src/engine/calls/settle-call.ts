@@ -36,9 +36,9 @@ export async function settleCall(
 ): Promise<undefined | Refusal> {
   const { engine, call, admission, record } = open
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
-  const told = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
-  const usage = withinBounds(told, admission.bounds)
-  if (usage !== told) recordImplausible(open, told)
+  const complete = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
+  const usage = withinBounds(complete, admission.bounds)
+  if (usage !== complete) recordImplausible(open, complete)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   admission.pass.leave(tokensOf(usage))
   const counted = { usage, isEstimate }
@@ -149,8 +149,8 @@ const streamEnded = refuse(
 
 /** As its caller sees it: the row itself says what was done. */
 const recordVoided = (engine: Engine, record: RequestRecord): void => {
-  const { usage: _, ...told } = record
-  recordEnd(engine, { ...told, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
+  const { usage: _, ...rest } = record
+  recordEnd(engine, { ...rest, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
   const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
   const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
   announceLoss(engine, { ...what, reason: 'not_delivered', isEstimate: false })

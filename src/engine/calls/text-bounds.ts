@@ -17,11 +17,11 @@ export function boundsOf(model: Model, call: TextCall): TextBounds {
   const windowTokens = (model.contextWindow ?? modelDefaults.contextWindow) * inputs
   const perImage = model.maxTokensPerImage ?? modelDefaults.maxTokensPerImage
   const visible = Math.min(windowTokens, maxTextTokens + images * perImage)
-  const most = (model.maxOutputTokens ?? modelDefaults.maxOutputTokens) * call.choices
+  const limit = (model.maxOutputTokens ?? modelDefaults.maxOutputTokens) * call.choices
   return {
     inputTokens: isOpen ? windowTokens : visible,
     windowTokens,
-    outputTokens: Math.min(most, call.maxOutputTokens ?? most),
+    outputTokens: Math.min(limit, call.maxOutputTokens ?? limit),
   }
 }
 
@@ -48,13 +48,13 @@ export const isComplete = (usage: ReportedUsage | undefined): boolean =>
 
 /** The same object when the request allows all of it. */
 export function withinBounds(usage: TokenUsage, bounds: TextBounds): TokenUsage {
-  const { windowTokens, outputTokens: most } = bounds
-  if (usage.inputTokens <= windowTokens && usage.outputTokens <= most) return usage
+  const { windowTokens, outputTokens: limit } = bounds
+  if (usage.inputTokens <= windowTokens && usage.outputTokens <= limit) return usage
   const inputTokens = Math.min(usage.inputTokens, windowTokens)
   const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens)
   return {
     inputTokens,
-    outputTokens: Math.min(usage.outputTokens, most),
+    outputTokens: Math.min(usage.outputTokens, limit),
     cacheReadTokens,
     cacheWriteTokens: Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens),
   }

@@ -34,7 +34,7 @@ export async function watchPrices(engine: Engine): Promise<void> {
   const isSame = fresh.length === 0 && before?.missing.size === missing.size
   for (const model of fresh) engine.log.warn('a model has no price and cannot be called', { model })
   try {
-    if (!isSame) await tell(engine, fresh, missing)
+    if (!isSame) await alertMissing(engine, fresh, missing)
   } catch (error) {
     watches.delete(engine)
     engine.log.warn('an alert about prices could not be written', { error })
@@ -47,14 +47,18 @@ export function stopWatchingPrices(engine: Engine): void {
   watches.delete(engine)
 }
 
-async function tell(engine: Engine, fresh: readonly string[], missing: ReadonlySet<string>) {
+async function alertMissing(
+  engine: Engine,
+  fresh: readonly string[],
+  missing: ReadonlySet<string>,
+) {
   const { items } = await listAlerts(engine.store.read, { limit: maxAlerts, kind })
   const over = items.filter(({ subject }) => !missing.has(subject))
   if (fresh.length === 0 && over.length === 0) return
   const atMs = engine.clock.nowMs()
   await engine.store.tx(async (tx) => {
     for (const subject of fresh) {
-      const message = `model '${subject}' is served by a channel but has no price in force, so that nobody can call it`
+      const message = `model '${subject}' is served by a channel but has no price in force, so it cannot be called`
       await raiseAlert(tx, { kind, subject, message, atMs })
     }
     for (const { subject } of over) await resolveAlerts(tx, kind, subject, atMs)

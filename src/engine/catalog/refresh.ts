@@ -48,12 +48,12 @@ export function refresh(engine: Engine): Promise<void> {
 
 /** After a change was stored: in force here when this resolves, elsewhere shortly after. */
 export async function announce(engine: Engine): Promise<void> {
-  engine.store.cluster?.tell({ kind: 'changed' })
+  engine.store.cluster?.publish({ kind: 'changed' })
   await refresh(engine)
 }
 
-export function hearOfChanges(engine: Engine): void {
-  engine.store.cluster?.hear(({ kind }) => {
+export function subscribeToChanges(engine: Engine): void {
+  engine.store.cluster?.subscribe(({ kind }) => {
     if (kind === 'changed') void refreshAtLast(engine)
   })
 }
@@ -67,11 +67,11 @@ async function refreshAtLast(engine: Engine): Promise<void> {
     try {
       return await refresh(engine)
     } catch (error) {
-      if (tries === 0) engine.log.warn('a change is not in force yet', { error })
+      if (tries === 0) engine.log.warn('change not loaded yet', { error })
     }
     await new Promise((go) => setTimeout(go, retryMs))
   }
-  engine.log.error('a change is not in force; it comes with the next one')
+  engine.log.error('change not loaded; the next change loads it')
 }
 
 function begin(engine: Engine): Promise<void> {

@@ -20,7 +20,7 @@ import { refreshMedia } from './refresh-media.ts'
 const leaseMs = 30_000
 const renewMs = 10_000
 const headTimeoutMs = 30_000
-const silenceMs = 60_000
+const maxIdleMs = 60_000
 const maxCopyMs = 30 * 60_000
 const maxBytes = 2 * 1024 ** 3
 const maxAttempts = 6
@@ -96,7 +96,7 @@ export async function keepBytes(
   if (claim === undefined) return false
   const written = await keeper.main.write(claim.name, onePiece(file.bytes))
   if ('problem' in written) {
-    engine.log.warn('a picture could not be kept', { task_id: taskId, error: written.problem })
+    engine.log.warn('image not stored', { task_id: taskId, error: written.problem })
     await engine.store.tx((tx) => giveUpClaim(tx, claim, nowMs))
     return false
   }
@@ -167,7 +167,7 @@ async function copyFile(
     ...wayTo(engine, task, file.url),
     maxRedirects: 3,
     headTimeoutMs,
-    idleTimeoutMs: silenceMs,
+    idleTimeoutMs: maxIdleMs,
     maxBytes: maxBytes,
     signal: AbortSignal.any([stop, AbortSignal.timeout(maxCopyMs)]),
   })
@@ -184,10 +184,10 @@ async function copyFile(
     await body.cancel().catch(() => {})
     return written
   }
-  const told = Number(headers['content-length'] ?? written.bytes)
-  if (written.bytes === 0 || written.bytes !== told) {
+  const declaredBytes = Number(headers['content-length'] ?? written.bytes)
+  if (written.bytes === 0 || written.bytes !== declaredBytes) {
     await main.remove(name)
-    return { problem: `${written.bytes} bytes came of ${told}` }
+    return { problem: `${written.bytes} bytes came of ${declaredBytes}` }
   }
   const type = file.kind === 'video' ? 'video/mp4' : imageType(headers['content-type'])
   return { ...written, type }

@@ -80,7 +80,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
       channelId: 'ch_1',
       channel: 'main',
       upstreamModel: 'film-1',
-      keyMark: 'mark',
+      keyFingerprint: 'mark',
       state: 'succeeded',
       progress: 100,
       request: { prompt: 'a cat', seconds: 5, resolution: '720p', media: [] },
@@ -93,7 +93,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
       finishedAtMs: ms,
       nextCheckAtMs: ms,
       checks: 1,
-      doubts: 0,
+      misses: 0,
       hidden: false,
       ...more,
     }

@@ -106,7 +106,7 @@ export class MediaKeeper {
       this.#copying.add(taskId)
       copyTask(engine, this, taskId, this.#stop.signal)
         .then((againMs) => againMs !== undefined && this.#wake(againMs))
-        .catch((error) => engine.log.warn('a result is not kept yet', { task_id: taskId, error }))
+        .catch((error) => engine.log.warn('result not stored yet', { task_id: taskId, error }))
         .finally(() => {
           this.#copying.delete(taskId)
           this.#copyNext(engine)
@@ -142,7 +142,7 @@ export class MediaKeeper {
         if (nowMs >= this.#sweepAtMs) await this.#sweep(engine, nowMs)
       }
     } catch (error) {
-      engine.log.warn('results to keep could not be looked for', { error })
+      engine.log.warn('result copy round failed', { error })
     } finally {
       this.#polling = false
     }
@@ -178,7 +178,7 @@ export class MediaKeeper {
     try {
       this.#keptBytes = await trimToBudget(engine, this)
     } catch (error) {
-      engine.log.warn('kept results could not be trimmed', { error })
+      engine.log.warn('stored results not deleted', { error })
     } finally {
       this.#trimming = false
     }

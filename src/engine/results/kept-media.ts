@@ -81,10 +81,10 @@ export async function openKept(
 async function openPart(engine: Engine, { taskId, place, name }: KeptFile, part: ByteRange) {
   try {
     const body = await engine.media?.stores.get(place)?.open(name, part)
-    if (body === undefined) engine.log.warn('a kept result is missing', { task_id: taskId, name })
+    if (body === undefined) engine.log.warn('stored result missing', { task_id: taskId, name })
     return body
   } catch (error) {
-    engine.log.warn('a kept result could not be opened', { task_id: taskId, name, error })
+    engine.log.warn('stored result cannot be opened', { task_id: taskId, name, error })
     return undefined
   }
 }

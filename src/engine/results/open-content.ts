@@ -107,7 +107,7 @@ export async function dropContent(content: Content): Promise<void> {
 }
 
 function unfetched(engine: Engine, { id }: NamedFile, { kind, problem }: DownloadProblem): Refusal {
-  engine.log.info('a result could not be fetched', { task_id: id, error: problem })
+  engine.log.info('result download failed', { task_id: id, error: problem })
   return kind === 'timeout'
     ? refuse('upstream_timeout', 'the result was not handed over in time')
     : refuse('upstream_unreachable', 'the result could not be fetched from the upstream')
@@ -121,14 +121,14 @@ async function read(
   const { status, headers, body } = answer
   const part = status === 206 ? partOf(headers['content-range'], range) : undefined
   if (status === 200 || part !== undefined) {
-    const told = headers['content-length'] ?? part?.lengthBytes
+    const header = headers['content-length'] ?? part?.lengthBytes
     const etag = tagOf(file, headers.etag)
     return {
       status: status === 200 ? 200 : 206,
       body,
       // Whatever the upstream says: no HTML page may be served from our origin.
       contentType: file.kind === 'video' ? 'video/mp4' : imageType(headers['content-type']),
-      ...(told !== undefined && { lengthBytes: Number(told) }),
+      ...(header !== undefined && { lengthBytes: Number(header) }),
       ...(part !== undefined && { contentRange: part.contentRange }),
       ...(etag !== undefined && { etag }),
     }
@@ -144,26 +144,26 @@ async function read(
 
 /** Undefined when it is not the requested range. */
 function partOf(
-  told: string | undefined,
+  header: string | undefined,
   range: string | undefined,
 ): { contentRange: string; lengthBytes: number } | undefined {
-  const [, first, last] = /^bytes (\d{1,15})-(\d{1,15})\/(?:\d{1,15}|\*)$/.exec(told ?? '') ?? []
+  const [, first, last] = /^bytes (\d{1,15})-(\d{1,15})\/(?:\d{1,15}|\*)$/.exec(header ?? '') ?? []
   const lengthBytes = Number(last) - Number(first) + 1
-  if (told === undefined || range === undefined || !(lengthBytes > 0)) return undefined
+  if (header === undefined || range === undefined || !(lengthBytes > 0)) return undefined
   const from = /^bytes=(\d+)-/.exec(range)?.[1]
   if (from !== undefined && Number(from) !== Number(first)) return undefined
-  return { contentRange: told, lengthBytes }
+  return { contentRange: header, lengthBytes }
 }
 
 /** Derived from the upstream's where that promises equal bytes; the original is not passed on. */
-function tagOf({ id, kind }: NamedFile, told: string | undefined): string | undefined {
-  if (told === undefined || !/^"[\x21\x23-\x7e]{1,200}"$/.test(told)) return undefined
-  const hash = new Bun.CryptoHasher('sha256').update(`${id}\n${kind}\n${told}`).digest('hex')
+function tagOf({ id, kind }: NamedFile, header: string | undefined): string | undefined {
+  if (header === undefined || !/^"[\x21\x23-\x7e]{1,200}"$/.test(header)) return undefined
+  const hash = new Bun.CryptoHasher('sha256').update(`${id}\n${kind}\n${header}`).digest('hex')
   return `"${hash.slice(0, 32)}"`
 }
 
-export const imageType = (told: string | undefined): string =>
-  /^image\/(?:png|jpeg|webp)$/.exec(told ?? '')?.[0] ?? 'application/octet-stream'
+export const imageType = (header: string | undefined): string =>
+  /^image\/(?:png|jpeg|webp)$/.exec(header ?? '')?.[0] ?? 'application/octet-stream'
 
 interface Way {
   rules: AddressRules

@@ -52,7 +52,7 @@ async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined
     .finally(() => deadline.end())
   if (checked.kind !== 'report' || checked.report.state !== 'succeeded') {
     const said = checked.kind === 'report' ? checked.report.state : checked.error.code
-    engine.log.info('an expired result has no fresh address', { task_id: task.id, said })
+    engine.log.info('expired result address not renewed', { task_id: task.id, said })
     return undefined
   }
   const { media } = checked.report
@@ -65,8 +65,8 @@ async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined
 }
 
 /** Matched in order: the first video for the first video, and so on. */
-function freshened(old: readonly OutputMedia[], told: readonly OutputMedia[]): OutputMedia[] {
-  const left = [...told]
+function freshened(old: readonly OutputMedia[], renewed: readonly OutputMedia[]): OutputMedia[] {
+  const left = [...renewed]
   return old.map((file) => {
     const at = left.findIndex(({ kind }) => kind === file.kind)
     return at === -1 ? file : left.splice(at, 1)[0]!

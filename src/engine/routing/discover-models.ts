@@ -120,7 +120,7 @@ function goneFrom(
     if (name.endsWith('*')) return []
     const upstreamModel = target === '*' ? name : target
     const spoken = catalog.models.get(name)?.protocols
-    const isTold = spoken === undefined || spoken.some((protocol) => asked.has(protocol))
-    return listed.has(upstreamModel) || !isTold ? [] : [{ name, upstream_model: upstreamModel }]
+    const isAsked = spoken === undefined || spoken.some((protocol) => asked.has(protocol))
+    return listed.has(upstreamModel) || !isAsked ? [] : [{ name, upstream_model: upstreamModel }]
   })
 }

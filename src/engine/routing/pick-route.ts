@@ -74,7 +74,7 @@ export function pickRoute(
   // A short wait for a healthy channel serves a caller better than one that has just failed.
   if (well.length === 0 && goodIsFull) return 'full'
   const picked = best(engine, well.length > 0 ? well : able)
-  if (picked === undefined) return full ? 'full' : nobody(engine, routes, nowMs)
+  if (picked === undefined) return full ? 'full' : unavailable(engine, routes, nowMs)
   const { route, channelState, key, keyState } = picked
   channelState.took(route.channel, key)
   const probesChannel = channelState.health.stateAt(nowMs) === 'probe'
@@ -108,8 +108,8 @@ const load = ({ channelState, route }: Candidate): number =>
   channelState.busy / route.channel.weight
 
 function leastBusy(able: readonly Candidate[]): readonly Candidate[] {
-  const least = Math.min(...able.map(load))
-  return able.filter((each) => load(each) === least)
+  const lowest = Math.min(...able.map(load))
+  return able.filter((each) => load(each) === lowest)
 }
 
 function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
@@ -123,7 +123,7 @@ function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
 }
 
 /** No channel may be called now. When every key is throttled, the caller gets that error. */
-function nobody(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
+function unavailable(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
   let minMs = Number.POSITIVE_INFINITY
   let throttled = routes.length > 0
   for (const { channel } of routes) {

@@ -3,18 +3,18 @@
 
 const share = 0.2
 const reserve = 20
-const most = 100
+const maxLeft = 100
 
 export class RetryBudget {
   #left = reserve
 
   recordCall(): void {
-    this.#left = Math.min(most, this.#left + share)
+    this.#left = Math.min(maxLeft, this.#left + share)
   }
 
   /** The retry was not used. */
   giveBack(): void {
-    this.#left = Math.min(most, this.#left + 1)
+    this.#left = Math.min(maxLeft, this.#left + 1)
   }
 
   take(): boolean {

@@ -40,7 +40,7 @@ export class ClockWatch {
     this.#isOff = isOff
     this.refusal = isOff && engine.store.dialect === 'postgres' ? wrongClock : undefined
     if (isOff && wasOff !== true) engine.log.error(problem, { skew_ms: aheadMs(engine) })
-    if (!isOff && wasOff === true) engine.log.info('the clock of this machine is right again')
+    if (!isOff && wasOff === true) engine.log.info('clock of this machine correct again')
     if (isOff && performance.now() - this.#raisedMs >= raiseEveryMs) this.#raise(engine, problem)
     if (!isOff && wasOff !== false) this.#resolve(engine)
   }

@@ -3,7 +3,7 @@
 import type { TokenLimits } from '../../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { RateView } from '../../../contract/rate.ts'
-import type { TokenStanding } from './token-counts.ts'
+import type { TokenUsageState } from './token-counts.ts'
 import { gauge, waitMs } from './window.ts'
 
 /** Longer waits are capped at this: clients do not honour longer ones. */
@@ -17,7 +17,7 @@ export const shareOf = (limit: number, gateways: number): number =>
 
 /** A refusal, or undefined when one more call of this cost fits. */
 export function judge(
-  channelState: TokenStanding,
+  channelState: TokenUsageState,
   limits: TokenLimits,
   gateways: number,
   cost: number,
@@ -51,12 +51,12 @@ const counted = (count: number | undefined, noun: string) =>
 
 /** The caller's rate limit state; undefined without per-minute limits. */
 export function viewOf(
-  { requests, tokens, leftMs }: TokenStanding,
+  { requests, tokens, leftMs }: TokenUsageState,
   { rpm, tpm }: TokenLimits,
   gateways: number,
 ): RateView | undefined {
   if (rpm === undefined && tpm === undefined) return undefined
-  const shown = (limit: number, tally: TokenStanding['requests']) =>
+  const shown = (limit: number, tally: TokenUsageState['requests']) =>
     gauge(tally, limit, shareOf(limit, gateways), leftMs)
   return {
     ...(rpm !== undefined && { requests: shown(rpm, requests) }),
@@ -65,7 +65,7 @@ export function viewOf(
 }
 
 function rateOf(
-  channelState: TokenStanding,
+  channelState: TokenUsageState,
   limits: TokenLimits,
   gateways: number,
 ): { rate?: RateView } {

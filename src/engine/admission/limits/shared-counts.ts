@@ -11,7 +11,7 @@ import {
 import type { Log } from '../../../lib/telemetry/log.ts'
 import { shareOf } from './judge.ts'
 import { beatScript, enterScript, leaveScript } from './shared-scripts.ts'
-import type { TokenCount, TokenCounts, TokenStanding } from './token-counts.ts'
+import type { TokenCount, TokenCounts, TokenUsageState } from './token-counts.ts'
 
 export interface SharedTimes extends RedisTimes {
   /** Heartbeat interval of a gateway; its running calls count for aliveMs after one. */
@@ -27,7 +27,7 @@ interface SharedOptions {
   times: SharedTimes
 }
 
-interface SharedUsage extends TokenStanding {
+interface SharedUsage extends TokenUsageState {
   admitted: boolean
   minute: number
 }
@@ -59,8 +59,10 @@ export class SharedCounts {
       times,
       greet: (run) => this.#beat(run),
       onLost: (reason) =>
-        log.warn('Redis is away; this gateway keeps to its share of the rate limits', { reason }),
-      onBack: () => log.info('Redis is back; the rate limits are shared again'),
+        log.warn('Redis unavailable; this gateway applies its share of the rate limits', {
+          reason,
+        }),
+      onBack: () => log.info('Redis available; the rate limits are shared again'),
     })
   }
 
@@ -112,9 +114,9 @@ export class SharedCounts {
   leave(
     tokenId: string,
     count: TokenCount,
-    told: { minute: number | undefined; by: number; concurrency: boolean },
+    correction: { minute: number | undefined; by: number; concurrency: boolean },
   ): void {
-    const { minute, by, concurrency } = told
+    const { minute, by, concurrency } = correction
     const corrects = minute !== undefined && by !== 0
     if (!this.ready || !(corrects || concurrency)) return
     void this.#redis.run(

@@ -37,7 +37,7 @@ end
  * Keys: window, running, gateways. Arguments: gateway, aliveMs, rpm, tpm, concurrency ('' for
  * none), cost, least, most, then what the gateway has let in by its own count: the minute, requests of
  * it and of the one before, tokens likewise. A window that does not know the gateway has forgotten that
- * (or never heard of it), and takes it up. Reply: see readStanding in shared-counts.ts.
+ * (or never heard of it), and takes it up. Reply: see shared-counts.ts.
  */
 export const enterScript = newScript(`${words}
 local window, running, gateways = KEYS[1], KEYS[2], KEYS[3]

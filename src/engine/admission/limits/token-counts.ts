@@ -3,7 +3,7 @@
 import { type Tally, windowMs } from './window.ts'
 
 /** The counts of a token at one moment. */
-export interface TokenStanding {
+export interface TokenUsageState {
   readonly requests: Tally
   readonly tokens: Tally
   /** Time left in the current minute. */
@@ -11,7 +11,7 @@ export interface TokenStanding {
   readonly running: number
 }
 
-export class TokenCount implements TokenStanding {
+export class TokenCount implements TokenUsageState {
   readonly requests: Tally = { current: 0, previous: 0 }
   readonly tokens: Tally = { current: 0, previous: 0 }
   leftMs = windowMs

@@ -23,7 +23,7 @@ const tidyEveryMs = 600_000
 /** Attempts without progress. */
 const maxAttempts = 5
 /** Chunks per store transaction. */
-const piecesAtOnce = 8
+const chunksAtOnce = 8
 
 export class Exporter {
   readonly sources: ExportSources
@@ -91,7 +91,7 @@ export class Exporter {
       while (!this.#closed && !engine.draining && (await this.runNext(engine)));
     } catch (error) {
       this.#isUnfinished = true
-      engine.log.warn('exports could not be looked after', { error })
+      engine.log.warn('export round failed', { error })
     }
   }
 
@@ -100,7 +100,7 @@ export class Exporter {
     const { store, clock } = engine
     const ids = await store.tx((tx) => dropExpired(tx, sureNowMs(clock)))
     for (const id of ids) {
-      while (!this.#closed && !(await store.tx((tx) => clearExport(tx, id, piecesAtOnce))));
+      while (!this.#closed && !(await store.tx((tx) => clearExport(tx, id, chunksAtOnce))));
     }
   }
 
@@ -118,7 +118,7 @@ export class Exporter {
       await store.tx((tx) => releaseExport(tx, job.id, owner, failed))
     } catch (error) {
       // Still ours: retried soon, here or, if this gateway dies, elsewhere.
-      engine.log.warn('an export broke off', { export_id: job.id, error })
+      engine.log.warn('export failed', { export_id: job.id, error })
       this.#isUnfinished = true
       return false
     }

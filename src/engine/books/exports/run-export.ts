@@ -91,13 +91,13 @@ class Writing {
   }
 
   async begin(): Promise<void> {
-    const { pieces, totalRows } = this.#job
-    if (totalRows === undefined && pieces === 0) {
+    const { chunks, totalRows } = this.#job
+    if (totalRows === undefined && chunks === 0) {
       const found = await this.#source.total()
       if (found !== undefined) this.#job = { ...this.#job, totalRows: found }
     }
     // With a UTF-8 byte order mark, without which some spreadsheets assume another encoding.
-    if (pieces === 0 && this.#job.format === 'csv') {
+    if (chunks === 0 && this.#job.format === 'csv') {
       this.#take(`\uFEFF${csvRow(this.#source.columns)}`)
     }
   }
@@ -132,14 +132,14 @@ class Writing {
     const { leaseMs, keepMs } = this.#limits
     const text = this.#texts.join('')
     const bytes = Buffer.byteLength(text)
-    const piece = bytes === 0 ? undefined : await pack(text)
+    const chunk = bytes === 0 ? undefined : await pack(text)
     const nowMs = clock.nowMs()
     const progress: Progress = {
       place,
       rows: this.#rows,
       bytes,
       totalRows: end === undefined ? this.#job.totalRows : this.#job.rows + this.#rows,
-      ...(piece !== undefined && { piece }),
+      ...(chunk !== undefined && { chunk }),
       ...(end !== undefined && { end: { atMs: nowMs, expiresAtMs: nowMs + keepMs, ...end } }),
     }
     const claim = { owner: gatewayOf(store), untilMs: nowMs + leaseMs }
@@ -147,8 +147,8 @@ class Writing {
     this.#job = {
       ...this.#job,
       rows: this.#job.rows + this.#rows,
-      storedBytes: this.#job.storedBytes + (piece?.byteLength ?? 0),
-      pieces: this.#job.pieces + (piece === undefined ? 0 : 1),
+      storedBytes: this.#job.storedBytes + (chunk?.byteLength ?? 0),
+      chunks: this.#job.chunks + (chunk === undefined ? 0 : 1),
     }
     this.#texts = []
     this.#chars = 0

@@ -60,7 +60,7 @@ async function download(
   try {
     return await readAll(content, room)
   } catch (error) {
-    engine.log.info('a picture broke off', { task_id: task.id, part, error })
+    engine.log.info('image download failed', { task_id: task.id, part, error })
     return undefined
   }
 }
@@ -69,16 +69,16 @@ async function download(
 async function readAll(content: ContentBody, room: Room): Promise<Uint8Array | undefined> {
   const { body, lengthBytes } = content
   const stream = body instanceof Blob ? body.stream() : body
-  const pieces: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const piece of stream) {
-    size += piece.byteLength
+  for await (const chunk of stream) {
+    size += chunk.byteLength
     // Leaving the loop ends the download.
-    if (!take(room, piece.byteLength, size)) return undefined
-    pieces.push(piece)
+    if (!take(room, chunk.byteLength, size)) return undefined
+    chunks.push(chunk)
   }
   if (lengthBytes !== undefined && size !== lengthBytes) return undefined
-  return Buffer.concat(pieces, size)
+  return Buffer.concat(chunks, size)
 }
 
 function take(room: Room, bytes: number, size: number): boolean {

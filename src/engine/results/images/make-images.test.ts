@@ -133,8 +133,8 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
   }
 
   test('that come at once are charged one by one', async () => {
-    const { task, pictures } = await made({ count: 4 })
-    expect(pictures.map(({ part }) => part)).toEqual([0, 1])
+    const { task, images } = await made({ count: 4 })
+    expect(images.map(({ part }) => part)).toEqual([0, 1])
     expect(task).toMatchObject({ state: 'succeeded', chargeNanos: 2n * imageNanos })
     expect(await it.booked(task.id)).toEqual([
       ['hold', -4n * imageNanos],
@@ -146,26 +146,26 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
   test('that take their time are asked for until they are there', async () => {
     start = started
     check = () => (asked.checks < 2 ? running : says(done(2)))
-    const { task, pictures } = await made()
-    expect(pictures).toHaveLength(2)
+    const { task, images } = await made()
+    expect(images).toHaveLength(2)
     expect([asked.checks, await charge()]).toEqual([2, 2n * imageNanos])
     // Polls of a waiting connection are recorded at the end, all at once.
     expect((await it.row(task.id)).timeline).toMatch(
-      / 1 look queued 0\n\d+ 0 1 ended succeeded 100\n$/,
+      / 1 polled queued 0\n\d+ 0 1 ended succeeded 100\n$/,
     )
   })
 
   test('more than were asked for are neither handed over nor charged', async () => {
     start = () => atOnce(5)
-    expect((await made({ count: 2 })).pictures).toHaveLength(2)
+    expect((await made({ count: 2 })).images).toHaveLength(2)
     expect(await charge()).toBe(2n * imageNanos)
   })
 
   test('that cannot be fetched are not delivered and not charged', async () => {
     start = () => atOnce(3)
     fetchable = ({ url }) => !url.endsWith('/1.png')
-    const { task, pictures } = await made({ count: 3 }, { wantsBytes: true })
-    expect(pictures.map(({ part, bytes }) => [part, new TextDecoder().decode(bytes)])).toEqual([
+    const { task, images } = await made({ count: 3 }, { wantsBytes: true })
+    expect(images.map(({ part, bytes }) => [part, new TextDecoder().decode(bytes)])).toEqual([
       [0, 'https://example.com/0.png'],
       [1, 'https://example.com/2.png'],
     ])
@@ -300,7 +300,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
     const again = await made({}, { key })
     expect([first.replayed, again.replayed, asked.starts]).toEqual([false, true, 1])
     expect(again.task.id).toBe(first.task.id)
-    expect(again.pictures).toHaveLength(2)
+    expect(again.images).toHaveLength(2)
     expect(await booked()).toEqual(['hold', 'release', 'charge'])
   })
 
@@ -317,7 +317,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
 
     test('end free, as nobody could see them', async () => {
       await die({})
-      expect(await it.single()).toMatchObject({ state: 'queued', unseen: true })
+      expect(await it.single()).toMatchObject({ state: 'queued', ephemeral: true })
       expect(await it.advance()).toBe(0)
       await it.tick()
       expect(await it.single()).toMatchObject({ state: 'failed', chargeNanos: 0n })
@@ -330,7 +330,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
       await die({ key })
       expect((await refused({}, { key })).code).toBe('idempotency_in_flight')
       await it.tick()
-      expect((await made({}, { key })).pictures).toHaveLength(2)
+      expect((await made({}, { key })).images).toHaveLength(2)
       expect([asked.starts, await charge()]).toEqual([1, 2n * imageNanos])
     })
   })

@@ -83,13 +83,13 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
   record.detail.taskId = made.task.id
   record.channel = made.task.channel
   record.priceId = made.task.priceId
-  let pictures: readonly Image[] = []
+  let images: readonly Image[] = []
   const finish = async (
     task: Task,
     report: FinishedReport & Pick<TaskEnd, 'abandonedCheck' | 'steps'>,
   ) => {
     const end = await deliver(making, task as ImageTask, report)
-    pictures = end.pictures
+    images = end.images
     return conclude(engine, task, { ...end.end, steps: report.steps ?? [] })
   }
   const sent = await sendTask(engine, made, input, { finish, isWaitedFor: true })
@@ -106,27 +106,27 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
       : finish(result, report))
   }
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
-  pictures = await hosted(engine, result.id, pictures)
+  images = await hosted(engine, result.id, images)
   record.chargeNanos = 0n
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
-  return { task: result as ImageTask, pictures, replayed: false }
+  return { task: result as ImageTask, images, replayed: false }
 }
 
 /** An address was asked for and bytes came: they are kept here, and had at an address of the gateway. */
 async function hosted(
   engine: Engine,
   taskId: string,
-  pictures: readonly Image[],
+  images: readonly Image[],
 ): Promise<readonly Image[]> {
   return Promise.all(
-    pictures.map(async (image) => {
+    images.map(async (image) => {
       const { inlineUrl, ...rest } = image
       const bytes = inlineUrl === undefined ? undefined : bytesIn(inlineUrl)
       const type = bytes && imageTypeOf(bytes)
       if (bytes === undefined || type === undefined) return image
       const isKept = await keepBytes(engine, taskId, image.part, { bytes, type }).catch(
         (error: unknown) => {
-          engine.log.warn('a picture could not be kept', { task_id: taskId, error })
+          engine.log.warn('image not stored', { task_id: taskId, error })
           return false
         },
       )
@@ -166,8 +166,8 @@ async function replay(
     return recordUnbilled(engine, record, 'refused', refusal)
   }
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
-  const pictures = task.media.map((_, part) => imageOf(part, bytes[part]))
-  return { task, pictures, replayed: true }
+  const images = task.media.map((_, part) => imageOf(part, bytes[part]))
+  return { task, images, replayed: true }
 }
 
 /** Whether only the first answer had the images: they were inline, and are not kept here. */
@@ -183,30 +183,30 @@ async function deliver(
   { engine, input, fetchImages }: Making,
   task: ImageTask,
   report: Extract<TaskReport, { state: 'succeeded' | 'failed' }> & Pick<TaskEnd, 'abandonedCheck'>,
-): Promise<{ end: TaskEnd; pictures: readonly Image[] }> {
-  if (report.state === 'failed') return { end: report, pictures: [] }
+): Promise<{ end: TaskEnd; images: readonly Image[] }> {
+  if (report.state === 'failed') return { end: report, images: [] }
   const files = report.media.filter(({ kind }) => kind === 'image').slice(0, task.request.count)
   if (files.length === 0) {
     const losses = [lossOfTask(engine, task, 'not_delivered')]
     const end = { state: 'failed' as const, error: noOutput(task), raw: report.raw, losses }
-    return { end, pictures: [] }
+    return { end, images: [] }
   }
   const bytes = input.wantsBytes ? await fetchImages(engine, task, files) : []
   const media = input.wantsBytes ? files.filter((_, at) => bytes[at] !== undefined) : files
   const losses = undelivered(engine, task, files.length - media.length)
   if (media.length === 0) {
     const end = { state: 'failed' as const, error: downloadFailed, raw: report.raw, losses }
-    return { end, pictures: [] }
+    return { end, images: [] }
   }
   const had = bytes.filter((each) => each !== undefined)
   return {
-    end: { ...report, media, usage: { ...report.usage, pictures: media.length }, losses },
-    pictures: media.map(({ url }, part) => imageOf(part, had[part], url)),
+    end: { ...report, media, usage: { ...report.usage, images: media.length }, losses },
+    images: media.map(({ url }, part) => imageOf(part, had[part], url)),
   }
 }
 
-const undelivered = (engine: Engine, task: ImageTask, pictures: number) =>
-  pictures === 0 ? [] : [lossOfTask(engine, task, 'not_delivered', { usage: { pictures } })]
+const undelivered = (engine: Engine, task: ImageTask, images: number) =>
+  images === 0 ? [] : [lossOfTask(engine, task, 'not_delivered', { usage: { images } })]
 
 const imageOf = (part: number, bytes: Uint8Array | undefined, url = ''): Image => ({
   part,
@@ -221,7 +221,7 @@ async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task 
   if (end.state === 'cancelled') return refuse('upstream_timeout', 'nobody waited for the pictures')
   if (ended?.state === 'failed') return refusalFor(withheld.error)
   if (ended !== undefined) return ended
-  const usage = { pictures: end.media.length }
+  const usage = { images: end.media.length }
   await addTaskLoss(engine, lossOfTask(engine, task, 'not_delivered', { usage }))
   return refuse('upstream_timeout', 'the pictures came too late')
 }

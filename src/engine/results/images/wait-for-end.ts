@@ -36,9 +36,9 @@ export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiti
     const report = await poll(engine, task)
     if (report?.state === 'succeeded' || report?.state === 'cancelled') return { ...report, steps }
     if (report?.state === 'failed') {
-      return { ...report, error: told(engine, task, report.error), steps }
+      return { ...report, error: publicError(engine, task, report.error), steps }
     }
-    recordPoll(steps, report === undefined ? 'look_failed' : 'look', engine.clock.nowMs())
+    recordPoll(steps, report === undefined ? 'poll_failed' : 'polled', engine.clock.nowMs())
   }
   const isOff = await callOff(engine, task)
   const rest = isOff ? { steps } : { abandonedCheck: true as const, steps }
@@ -78,7 +78,7 @@ async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
     )
     return answer?.kind === 'cancelled'
   } catch (error) {
-    engine.log.info('not called off', { task_id: task.id, error })
+    engine.log.info('upstream cancel failed', { task_id: task.id, error })
     return false
   }
 }
@@ -108,7 +108,7 @@ async function ask<T>(
   return question(pollTarget, task.upstreamId, upstream, stop).finally(() => deadline.end())
 }
 
-function told(engine: Engine, task: ImageTask, error: UpstreamError): UpstreamError {
+function publicError(engine: Engine, task: ImageTask, error: UpstreamError): UpstreamError {
   const home = originOf(engine, task)
   const asked = { body: JSON.stringify(task.request), model: task.model }
   return home === undefined ? error : cleaned(engine, error, asked, home.route)
