@@ -115,10 +115,10 @@ async function addTasks(tx: Tx, step: Step): Promise<void> {
   const id = `printf('video_%012x%020x', at_ms, i)`
   const state = `CASE WHEN i >= ${total - 50} THEN 'running' WHEN i % 50 = 3 THEN 'failed'
     WHEN i % 100 = 5 THEN 'cancelled' ELSE 'succeeded' END`
-  const body = `'{"upstreamModel":"vfa-2.7-t2v","keyMark":"","request":{"prompt":"video ' || i ||
+  const body = `'{"upstreamModel":"vfa-2.7-t2v","keyFingerprint":"","request":{"prompt":"video ' || i ||
     ': a lighthouse in a storm, waves against the rocks","seconds":5,"resolution":"720p",' ||
     '"media":[]},"media":[{"kind":"video","url":"https://up.example/' || i ||
-    '.mp4","expiresAtMs":' || (at_ms + 60000) || '}],"usage":{"outputSeconds":5},"doubts":0}'`
+    '.mp4","expiresAtMs":' || (at_ms + 60000) || '}],"usage":{"outputSeconds":5},"misses":0}'`
   await sql
     .raw(
       `INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol,

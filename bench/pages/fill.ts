@@ -119,13 +119,13 @@ function tasksText(dialect: Dialect, { tasks, days, untilMs }: Filling, from: nu
   const spanMs = days * dayMs
   const body = JSON.stringify({
     upstreamModel: 'bench-video',
-    keyMark: '',
+    keyFingerprint: '',
     request: { prompt: 'a cat on a mat '.repeat(20), seconds: 5, resolution: '720p', media: [] },
     media: [
       { kind: 'video', url: 'https://videos.example/some/where/video.mp4?signed=0123456789' },
     ],
     usage: { outputSeconds: 5 },
-    doubts: 0,
+    misses: 0,
   })
   return `
     INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol, channel_id,

@@ -262,7 +262,7 @@ const rowInFlight = (i: number, nowMs: number, accountId: string): VideoTask => 
   channelId: `file:${channel}`,
   channel,
   upstreamModel: model,
-  keyMark: '',
+  keyFingerprint: '',
   upstreamId: `start-${i}`,
   state: 'running',
   progress: 30,
@@ -276,6 +276,6 @@ const rowInFlight = (i: number, nowMs: number, accountId: string): VideoTask => 
   startedAtMs: nowMs - 20_000,
   nextCheckAtMs: nowMs,
   checks: 1,
-  doubts: 0,
+  misses: 0,
   hidden: false,
 })

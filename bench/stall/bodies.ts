@@ -16,14 +16,14 @@ const filled = (piece: string, bytes: number): string =>
   piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
 
 function numbered(bytes: number, piece: (index: number) => string): string {
-  const pieces: string[] = []
+  const built: string[] = []
   let size = 0
   while (size < bytes) {
-    const next = piece(pieces.length)
-    pieces.push(next)
+    const next = piece(built.length)
+    built.push(next)
     size += next.length + 1
   }
-  return pieces.join(',')
+  return built.join(',')
 }
 
 const said = (content: string, name = 'bench-chat'): StallBody => ({

@@ -24,16 +24,16 @@ export interface CacheUse {
 
 export class Prompt {
   /** One entry per token, so that the length is the count. */
-  readonly #pieces: string[] = []
+  readonly #tokenTexts: string[] = []
   readonly #ends: number[] = []
   readonly #marks: { end: number; hour: boolean }[] = []
 
   get tokens(): number {
-    return this.#pieces.length
+    return this.#tokenTexts.length
   }
 
-  get pieces(): readonly string[] {
-    return this.#pieces
+  get tokenTexts(): readonly string[] {
+    return this.#tokenTexts
   }
 
   /** Where parts end, as token counts: the places a marked prefix may end. */
@@ -46,16 +46,16 @@ export class Prompt {
   }
 
   openMessage(role: string): void {
-    this.#pieces.push(role)
+    this.#tokenTexts.push(role)
     this.#fill(tokensPerMessage - 1)
   }
 
   addText(text: string): void {
-    for (const piece of splitTokens(text)) this.#pieces.push(piece)
+    for (const piece of splitTokens(text)) this.#tokenTexts.push(piece)
   }
 
   addMedia(reference: string): void {
-    this.#pieces.push(reference)
+    this.#tokenTexts.push(reference)
     this.#fill(tokensPerMedia - 1)
   }
 
@@ -69,7 +69,7 @@ export class Prompt {
   }
 
   #fill(count: number): void {
-    for (let i = 0; i < count; i++) this.#pieces.push('')
+    for (let i = 0; i < count; i++) this.#tokenTexts.push('')
   }
 }
 
@@ -92,7 +92,7 @@ export class PromptCache {
   #useBlocks(prompt: Prompt, scope: string): CacheUse {
     const blocks = Math.min(Math.floor(prompt.tokens / blockTokens), maxBlocks)
     const ends = Array.from({ length: blocks }, (_, i) => (i + 1) * blockTokens)
-    const keys = chain(prompt.pieces, ends, scope)
+    const keys = chain(prompt.tokenTexts, ends, scope)
     const missing = keys.findIndex((key) => !this.#seen.has(key))
     const hits = missing === -1 ? blocks : missing
     for (const key of keys) this.#remember(key)
@@ -105,7 +105,7 @@ export class PromptCache {
     const { marks } = prompt
     const lastMark = marks.at(-1)?.end ?? 0
     const ends = prompt.ends.filter((end) => end <= lastMark)
-    const keys = chain(prompt.pieces, ends, scope)
+    const keys = chain(prompt.tokenTexts, ends, scope)
     const hit = keys.findLastIndex((key) => this.#seen.has(key))
     const cachedTokens = hit === -1 ? 0 : ends[hit]!
     ends.forEach((end, i) => {
@@ -140,11 +140,11 @@ function hourTokens(marks: Prompt['marks'], cachedTokens: number): number {
 }
 
 /** One key per prefix; each covers all that came before it. */
-function chain(pieces: readonly string[], ends: readonly number[], scope: string): string[] {
+function chain(tokenTexts: readonly string[], ends: readonly number[], scope: string): string[] {
   let hash = BigInt(Bun.hash(scope))
   let start = 0
   return ends.map((end) => {
-    hash = BigInt(Bun.hash(pieces.slice(start, end).join('\0'), hash))
+    hash = BigInt(Bun.hash(tokenTexts.slice(start, end).join('\0'), hash))
     start = end
     return hash.toString(36)
   })

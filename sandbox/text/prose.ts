@@ -24,7 +24,7 @@ const sentences = [
   'Simple words carry far when they are well chosen.',
 ].map((sentence) => splitTokens(` ${sentence}`))
 
-const wordPieces = sentences.map((tokens) => tokens.filter((token) => /\w/.test(token)))
+const wordTokens = sentences.map((tokens) => tokens.filter((token) => /\w/.test(token)))
 
 /** A stream of numbers in [0, 1) that a seed fixes (mulberry32). */
 export function randomFrom(seed: number): () => number {
@@ -54,7 +54,7 @@ export function writeJsonProse(seed: number, count: number | undefined, lead = '
   const random = randomFrom(seed)
   const frame = 4 // `{"`, `answer`, `":"` and the closing `"}`
   const words = Math.max((count ?? 20) - frame, 1)
-  const text = gather(wordPieces, random, words, lead).slice(0, words).join('')
+  const text = gather(wordTokens, random, words, lead).slice(0, words).join('')
   const tokens = splitTokens(JSON.stringify({ answer: text }))
   return tokens.slice(0, count ?? tokens.length)
 }

@@ -263,8 +263,8 @@ export const bugs: readonly Bug[] = [
     'images-charged-as-requested',
     'images are charged by how many were requested',
     'src/engine/tasks/task-charge.ts',
-    'const quantity = Math.min(pictures, task.request.count)',
-    'const quantity = pictures >= 0 ? task.request.count : 0',
+    'const quantity = Math.min(images, task.request.count)',
+    'const quantity = images >= 0 ? task.request.count : 0',
   ),
   one(
     'unknown-frees-key',

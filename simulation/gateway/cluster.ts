@@ -48,11 +48,11 @@ export class SimCluster implements Joined {
     await this.sweep()
   }
 
-  hear(listener: (notice: Notice) => void): void {
+  subscribe(listener: (notice: Notice) => void): void {
     this.#listeners.push(listener)
   }
 
-  tell(notice: Notice): void {
+  publish(notice: Notice): void {
     const { world, random } = this.#context
     if (!this.proc.alive || this.#context.storeIsAway) return
     for (const other of this.#hub.values()) {
@@ -78,7 +78,7 @@ export class SimCluster implements Joined {
   }
 
   /** The simulation does not need it. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
+  withLock<T>(work: () => Promise<T>): Promise<T> {
     return work()
   }
 
@@ -120,7 +120,7 @@ export class SimCluster implements Joined {
     )
     this.#isHere = true
     world.note(changes === 1 ? 'joins' : 'is back', this.proc)
-    if (changes === 1) this.#say({ kind: 'buried' })
+    if (changes === 1) this.#say({ kind: 'evicted' })
   }
 
   async #sweep(): Promise<void> {

@@ -12,7 +12,7 @@ import { Auditor } from '../../src/engine/books/auditor.ts'
 import { CallbackSender } from '../../src/engine/callbacks/sender.ts'
 import { Deadlines } from '../../src/engine/calls/deadlines.ts'
 import { stopWatchingPrices } from '../../src/engine/catalog/missing-prices.ts'
-import { hearOfChanges, refresh } from '../../src/engine/catalog/refresh.ts'
+import { refresh, subscribeToChanges } from '../../src/engine/catalog/refresh.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { RetryBudget } from '../../src/engine/routing/retry-budget.ts'
 import { WaitingRoom } from '../../src/engine/routing/waiting-room.ts'
@@ -148,7 +148,7 @@ export class SimGateway {
     await store.keepClock()
     const engine = await this.#engine(store, proc)
     if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
-    hearOfChanges(engine)
+    subscribeToChanges(engine)
     await refresh(engine)
     engine.receiptWriter.start()
     engine.poller.start(engine)

@@ -62,6 +62,7 @@ export class SimContext {
       process: stream('process'),
       work: stream('work'),
     }
+    // The name is part of the seed: another one would give other worlds.
     const profile = stream('manners')
     this.profile = {
       cancels: profile.pick([0.1, 0.25, 0.7]),

@@ -61,7 +61,7 @@ function planBurst(calling: Calling, atMs: number): void {
   for (let count = 0; count < maxRecalls; count++) {
     const sender = calling.gateways[(at + 1) % calling.gateways.length]!
     world.after(atMs + random.work.between(0, 60), undefined, () => {
-      sender.cluster?.tell({ kind: 'wanted', accountId, nonce: `recall ${count}` })
+      sender.cluster?.publish({ kind: 'wanted', accountId, nonce: `recall ${count}` })
     })
   }
   if (random.process.chance(context.faults.later.freezesUnderLoad)) {

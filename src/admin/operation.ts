@@ -62,7 +62,7 @@ function parametersOf({ param, query, path, requestHeaders = {} }: AdminRoute): 
     required: (required as readonly string[]).includes(name),
   }))
   const headers = Object.entries(requestHeaders)
-  return [...named, ...asked, ...headers.map(([name, told]) => inHeader(name, text(told)))]
+  return [...named, ...asked, ...headers.map(([name, says]) => inHeader(name, text(says)))]
 }
 
 function bodyOf({ request, body, examples, optionalBody }: AdminRoute): Operation['body'] {

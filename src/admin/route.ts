@@ -69,7 +69,7 @@ interface RequestContent {
 }
 
 /** What documents tell of a call besides its schemas. */
-interface Told {
+interface RouteText {
   /** Of the operation, in camel case. */
   id: string
   tag: string
@@ -91,7 +91,7 @@ interface Told {
   refusals?: readonly RefusalCode[]
 }
 
-interface Spec<Q, B, A> extends Told {
+interface Spec<Q, B, A> extends RouteText {
   method: Operation['method']
   /** Below /admin/v1, as the router has it. */
   path: string

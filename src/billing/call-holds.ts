@@ -23,7 +23,7 @@ export class CallHolds {
     this.#cluster = cluster
     this.#balances = balances
     this.#inquiries = inquiries
-    cluster.hear((notice) => this.#reply(notice))
+    cluster.subscribe((notice) => this.#reply(notice))
   }
 
   /** By account; without the holds of this gateway's own calls. */

@@ -65,5 +65,5 @@ const sentences: Readonly<Record<LossReason, (channel: string) => string>> = {
   not_delivered: lost('but not handed over'),
   late_success: lost('but too late'),
   unknown_create: lost('as far as anybody knows'),
-  second_task: lost('although nobody had asked for it'),
+  second_task: lost('although it had not been requested'),
 }

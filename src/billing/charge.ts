@@ -79,24 +79,24 @@ export function maxChargeTokens(
   ensure(terms.unit === 'token', 'token usage is priced by tokens')
   ensure(inputTokens >= 0 && outputTokens >= 0, negative)
   const { tiers } = terms
-  let most = 0n
+  let maxNanos = 0n
   for (let i = 0; i < tiers.length; i++) {
     const tier = tiers[i]!
     const upTo = i === tiers.length - 1 ? undefined : tier.upTo
     const isLast = upTo === undefined || upTo >= inputTokens
     const input = BigInt(isLast ? inputTokens : upTo) * dearestInput(tier)
     const total = input + BigInt(outputTokens) * tier.outputNanos
-    if (total > most) most = total
+    if (total > maxNanos) maxNanos = total
     if (isLast) break
   }
-  return (most + million / 2n) / million
+  return (maxNanos + million / 2n) / million
 }
 
 function dearestInput({ inputNanos, cacheReadNanos, cacheWriteNanos }: TokenRates): bigint {
-  let most = inputNanos
-  if (cacheReadNanos !== undefined && cacheReadNanos > most) most = cacheReadNanos
-  if (cacheWriteNanos !== undefined && cacheWriteNanos > most) most = cacheWriteNanos
-  return most
+  let maxNanos = inputNanos
+  if (cacheReadNanos !== undefined && cacheReadNanos > maxNanos) maxNanos = cacheReadNanos
+  if (cacheWriteNanos !== undefined && cacheWriteNanos > maxNanos) maxNanos = cacheWriteNanos
+  return maxNanos
 }
 
 /** Seconds of finished video at a resolution tier. Undefined: the price has no such tier. */
@@ -113,14 +113,10 @@ export function chargeSeconds(
 }
 
 /** Delivered images of a size. Undefined: the price is by another unit, or has no such size. */
-export function chargeImages(
-  terms: PriceTerms,
-  pictures: number,
-  tier?: string,
-): bigint | undefined {
-  ensure(Number.isSafeInteger(pictures) && pictures >= 0, 'pictures are whole and never negative')
+export function chargeImages(terms: PriceTerms, images: number, tier?: string): bigint | undefined {
+  ensure(Number.isSafeInteger(images) && images >= 0, 'images are whole and never negative')
   const each = imageRateNanos(terms, tier)
-  return each === undefined ? undefined : BigInt(pictures) * each
+  return each === undefined ? undefined : BigInt(images) * each
 }
 
 /** Price of one image; `tier` is its size, where the price depends on it. */

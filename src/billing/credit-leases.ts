@@ -62,7 +62,7 @@ export class CreditLeases {
     this.#cluster = cluster
     this.#balances = balances
     this.#inquiries = inquiries
-    cluster.hear((notice) => this.#reply(notice))
+    cluster.subscribe((notice) => this.#reply(notice))
     this.#timer = setInterval(() => this.#returnIdle(), idleMs)
     this.#timer.unref()
   }
@@ -118,7 +118,7 @@ export class CreditLeases {
   /** The other gateways check again, too. */
   funded(funds: AccountFunds): void {
     this.freed(funds)
-    this.#cluster.tell({ kind: 'funded', accountId: funds.id })
+    this.#cluster.publish({ kind: 'funded', accountId: funds.id })
   }
 
   /** Returns unheld credit to the account; resolves to the amount. */
@@ -137,7 +137,7 @@ export class CreditLeases {
         funds.id,
       ),
     )
-    crashPoint('purse-returned')
+    crashPoint('credit-lease-returned')
     if (!returned) this.#balances.suspect(funds)
     return returned ? amountNanos : 0n
   }
@@ -211,7 +211,7 @@ export class CreditLeases {
           funds.id,
         ),
       )
-      crashPoint('purse-drawn')
+      crashPoint('credit-lease-drawn')
       if (drawn === undefined) {
         this.#balances.suspect(funds)
         throw new CreditUnknown('the others have given this gateway up')
@@ -255,7 +255,7 @@ export class CreditLeases {
   }
 
   #reply(notice: Notice): void {
-    if (notice.kind === 'buried') {
+    if (notice.kind === 'evicted') {
       for (const funds of this.#balances.all()) this.#balances.suspect(funds)
     }
     if (notice.kind === 'funded') {
@@ -330,5 +330,5 @@ function leftOf({ waiters }: CreditQueue, asking: readonly Waiter[]): Waiter[] {
   return asking.filter((waiter) => waiting.has(waiter))
 }
 
-const smallest = (least: bigint | undefined, { wantedNanos }: Waiter): bigint =>
-  least === undefined ? wantedNanos : smaller(least, wantedNanos)
+const smallest = (min: bigint | undefined, { wantedNanos }: Waiter): bigint =>
+  min === undefined ? wantedNanos : smaller(min, wantedNanos)

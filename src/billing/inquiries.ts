@@ -22,7 +22,7 @@ export class Inquiries {
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
-    cluster.hear((notice) => this.#reply(notice))
+    cluster.subscribe((notice) => this.#reply(notice))
   }
 
   /** Resolves when all of these gateways have replied, or the time is over. */
@@ -33,7 +33,7 @@ export class Inquiries {
     if (pending.missing.size === 0) return pending
     this.#pending.set(nonce, pending)
     const timer = setTimeout(resolve, maxMs)
-    this.#cluster.tell({ ...question, nonce })
+    this.#cluster.publish({ ...question, nonce })
     await promise
     clearTimeout(timer)
     this.#pending.delete(nonce)
@@ -41,7 +41,7 @@ export class Inquiries {
   }
 
   answer(nonce: string, reply: Reply): void {
-    this.#cluster.tell({ ...reply, nonce, by: this.#cluster.gatewayId })
+    this.#cluster.publish({ ...reply, nonce, by: this.#cluster.gatewayId })
   }
 
   #reply(notice: Notice): void {

@@ -1,5 +1,5 @@
-// The guide as pages to read, rendered from the same texts that lie under docs: no script, nothing from
-// anywhere else. Made when first asked for, then kept.
+// The guide as HTML pages, rendered from docs/: no script and nothing from other hosts. Rendered on first
+// use, then cached.
 import { createHash } from 'node:crypto'
 import { refuse } from '../contract/errors.ts'
 import { answerRefusal } from '../http/render-error.ts'
@@ -72,7 +72,7 @@ const linked = (html: string): string =>
     .replace(/<a href="(?!https?:|[/#])[^"]*">(.*?)<\/a>/g, '$1')
 
 function wholePage(markdown: string): string {
-  // What a fence is for, besides its language, is for the tests.
+  // The words after the language of a fence are for the tests.
   const text = markdown.replace(/^```(\w+) \w+$/gm, '```$1')
   const [, title = 'Guide'] = /^# (.+)$/m.exec(text) ?? []
   const body = linked(Bun.markdown.html(text, { headings: { ids: true }, tables: true }))

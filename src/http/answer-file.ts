@@ -1,5 +1,5 @@
-// An answer that is a file to keep. Its name is made safe for headers and for disks.
-import { answerHeaders, type RequestContext } from './request-context.ts'
+// An answer as a file download. The file name is made safe for headers and disks.
+import { answerHeaders, type RequestContext } from './exchange.ts'
 
 export function answerTable(
   x: RequestContext,

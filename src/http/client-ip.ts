@@ -1,10 +1,10 @@
 // The address of the caller: the peer of the connection or, behind trusted proxies, the address that
-// the first of them saw. A header from any other peer is never believed.
+// the first of them saw. A header from any other peer is ignored.
 import ipaddr from 'ipaddr.js'
 
 type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
 
-/** Proxies whose `X-Forwarded-For` is believed. */
+/** Proxies whose `X-Forwarded-For` counts. */
 export interface TrustedProxies {
   includes(address: ipaddr.IPv4 | ipaddr.IPv6): boolean
 }
@@ -21,12 +21,12 @@ export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
 
 export const noProxies: TrustedProxies = { includes: () => false }
 
-/** More hops than any real chain; what lies beyond is not read. */
+/** More hops than any real chain; further ones are not read. */
 const maxHops = 32
 
 /**
- * The last address of the chain that is no trusted proxy, read from the end: what stands before it
- * was sent by the caller and may say anything. Undefined when a trusted proxy names no address.
+ * The last address of the chain that is not a trusted proxy, read from the end: anything before it was
+ * sent by the caller and may be false. Undefined when a trusted proxy names no address.
  */
 export function clientIp(
   peer: string | undefined,

@@ -1,5 +1,5 @@
-// One extractor for every way a caller may send its token. Two different tokens in one request, or
-// one header sent twice, is a mistake the gateway does not guess about.
+// Extracts the token from every place where a caller may send it. Two different tokens in one request, or
+// one header sent twice, are refused.
 import { type Refusal, refuse } from '../contract/errors.ts'
 import type { RequestContext } from './request-context.ts'
 

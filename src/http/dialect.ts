@@ -1,12 +1,11 @@
-// How a surface is spoken to, apart from its routes: which paths are its own, how callers carry their
-// token there, what its errors look like, and whether browsers may call it. Each surface declares this;
-// nothing here knows one of them.
+// What a surface declares besides its routes: its path prefixes, where callers send their token, the shape
+// of its errors, and whether browsers may call it. Knows no single surface.
 import type { Interface } from '../contract/catalog.ts'
 import type { Refusal } from '../contract/errors.ts'
 import type { Schema } from './schema.ts'
 
 export interface ErrorDialect {
-  /** Fields that are added at the top of the body, and inside its `error`. */
+  /** Fields added at the top of the body, and inside its `error`. */
   render(
     refusal: Refusal,
     requestId: string,
@@ -14,7 +13,7 @@ export interface ErrorDialect {
   ): { top?: object; error?: object }
   /** The whole body, as documents describe it. */
   schema: Schema
-  /** `error.code`, given the schema of the codes that are possible; left out: just that. */
+  /** `error.code`, given the schema of the possible codes; default: that schema. */
   codeSchema?(codes: Schema): Schema
 }
 
@@ -32,10 +31,10 @@ export interface DialectDeclaration {
   prefixes: readonly string[]
   /** Browsers of any origin may call what begins with the same segment. */
   browsers?: boolean
-  /** The first one is what documents show and what callers without a token are told to send. */
+  /** Documents and the refusal of a caller without a token name the first one. */
   keyPlaces?: readonly KeyPlace[]
   errors?: ErrorDialect
-  /** Under which name its refused requests are in the log; left out: `chat`. */
+  /** The interface under which its refused requests are logged; default `chat`. */
   loggedAs?: Interface
 }
 
@@ -45,7 +44,7 @@ export interface Dialect {
   /** Headers that may carry the token, besides `Authorization`. */
   keyHeaders: readonly string[]
   queryKey?: string
-  /** What a caller without a token is told to send. */
+  /** Named in the refusal of a caller without a token. */
   tokenHint: string
   /** Ids of the security schemes, the usual one first. */
   securityIds: readonly string[]
@@ -115,5 +114,5 @@ const firstSegment = (path: string): string => {
   return end === -1 ? path : path.slice(0, end)
 }
 
-/** Of a gateway without surfaces: the admin API is one. */
+/** For a gateway without surfaces, such as the admin API. */
 export const plainDialect: Dialect = createDialects([]).at('/')

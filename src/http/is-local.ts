@@ -1,9 +1,9 @@
-// Does a request come from this machine itself? A proxy on this machine does not count: its peer is
-// local whoever the caller is.
+// Whether a request comes from this machine itself. A proxy on this machine does not count: its peer is
+// local for every caller.
 import ipaddr from 'ipaddr.js'
 import type { RequestContext } from './request-context.ts'
 
-/** What proxies add; none of them means that there is none, or one that hides. */
+/** Headers that proxies add; without them there is no proxy, or a hidden one. */
 const ofProxies = [
   'x-forwarded-for',
   'x-forwarded-host',
@@ -19,7 +19,7 @@ export function isLocal({ request: { headers }, connection }: RequestContext): b
   return ip !== undefined && isLoopback(ip)
 }
 
-/** A page of another site whose name leads here asks with that name. */
+/** A page of another site whose name resolves to this machine sends that name. */
 function isLocalHost(host: string | null): boolean {
   const name = (host ?? '')
     .toLowerCase()

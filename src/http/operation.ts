@@ -1,5 +1,5 @@
-// One call of an interface as documents tell of it: what goes in, what comes out, and which refusals
-// can. Beside each surface and each admin resource lies such a list; nothing here is run for a call.
+// The description of one operation for documents: request, answers and refusals. Each surface and each
+// admin resource has a list of them; no call runs any of this.
 import type { RefusalCode } from '../contract/errors.ts'
 import type { Schema } from './schema.ts'
 
@@ -13,18 +13,18 @@ export interface Parameter {
 
 export interface Content {
   schema: Schema
-  /** Of a stream: what each event is, and the text that ends it. */
+  /** For a stream: the schema of its events, and the text that ends it. */
   events?: { schema: Schema; end?: string }
-  /** By name; tests send those of requests. */
+  /** By name; tests send the ones of requests. */
   examples?: Readonly<Record<string, unknown>>
 }
 
 export interface Answer {
   status: number
   description: string
-  /** By media type; none: there is no body. */
+  /** By media type; absent: no body. */
   content?: Readonly<Record<string, Content>>
-  /** Names of the table of headers, besides those of every answer. */
+  /** Names from the header table, besides those of every answer. */
   headers?: readonly HeaderName[]
 }
 
@@ -33,23 +33,23 @@ export interface Operation {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** `/v1/videos/{id}` */
   path: string
-  /** As the router has it, where that is not the same. */
+  /** The router's pattern, where it differs. */
   routed?: string
   tag: string
   summary: string
   description?: string
-  /** `token`: in the ways of the surface whose path it is. */
+  /** `token`: wherever the surface with this path accepts one. */
   credential: 'token' | 'admin' | 'none'
   parameters?: readonly Parameter[]
   body?: { content: Readonly<Record<string, Content>>; required?: boolean }
   answers: readonly Answer[]
   refusals: readonly RefusalCode[]
-  /** What is posted to the address in this field of the body. */
+  /** The callback that is posted to the address in this field of the body. */
   callback?: { field: string; schema: Schema }
 }
 
 const headerTexts = {
-  'retry-after': 'Seconds to wait before the next try or the next look.',
+  'retry-after': 'Seconds to wait before the next attempt or the next poll.',
   'openai-poll-after-ms': 'The same in milliseconds, for SDKs that poll.',
   'x-should-retry': '`false`: the same request will not do better.',
   'x-gateway-estimated': '`true`: the gateway counted, no upstream did.',
@@ -107,24 +107,24 @@ export const inPath = parameter('path', true)
 export const inQuery = parameter('query', false)
 export const inHeader = parameter('header', false)
 
-/** `invalid_request`: of a target that no path may be written as. */
+/** `invalid_request`: for a request target that is not a valid path. */
 const always: readonly RefusalCode[] = ['internal_error', 'overloaded', 'invalid_request']
 
-/** Of whatever is asked with a token. */
+/** For every operation that needs a token. */
 export const callerRefusals: readonly RefusalCode[] = [
   ...always,
   'invalid_api_key',
   'ip_not_allowed',
 ]
 
-/** Of whatever has a body of JSON or a form. */
+/** For every operation with a JSON or form body. */
 export const bodyRefusals: readonly RefusalCode[] = [
   'invalid_json',
   'request_too_large',
   'unsupported_media_type',
 ]
 
-/** Of whatever is admitted, routed and charged. */
+/** For every operation that is admitted, routed and charged. */
 export const workRefusals: readonly RefusalCode[] = [
   ...callerRefusals,
   ...bodyRefusals,

@@ -1,4 +1,4 @@
-// How a token stands against its limits, as the headers SDKs know.
+// The usage of a token against its limits, as the headers that SDKs read.
 import type { RateGauge, RateView } from '../contract/rate.ts'
 import type { AnswerHeaders } from './request-context.ts'
 

@@ -1,11 +1,11 @@
-// The one place where a refusal becomes bytes. The body is the same everywhere; each surface adds
-// what its own SDKs look for.
+// The one place where a refusal becomes a response body. The body is the same everywhere; each surface
+// adds the fields that its SDKs read.
 import { Refusal, refusals } from '../contract/errors.ts'
 import type { Dialect } from './dialect.ts'
 import { rateHeaders } from './rate-headers.ts'
 import { type AnswerHeaders, answerJson, type RequestContext } from './request-context.ts'
 
-/** What callers read; the id leads to everything else. */
+/** The text for callers; the request id leads to the details. */
 export const publicText = ({ message }: Refusal, requestId: string): string =>
   `${message} (${requestId})`
 

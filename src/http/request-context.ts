@@ -1,4 +1,4 @@
-// The context of one request: the id that is on every response, and the only place responses are made.
+// One request and its answer: the id on every response, and the only place that makes responses.
 import type { Viewer } from '../contract/people.ts'
 import type { CallTrace } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
@@ -10,24 +10,24 @@ export interface RequestContext {
   readonly request: Request
   readonly path: string
   readonly connection: Connection
-  /** Of the surface whose path it is. */
+  /** That of the surface with this path. */
   dialect: Dialect
-  /** On the admin API: who asks. */
+  /** On the admin API: the caller. */
   viewer?: Viewer
   /** The trace it belongs to, if any. */
   trace?: CallTrace
   /** The account whose token it came with. */
   payer?: string
-  /** Gives back the room that a large body has taken; whoever answers calls it. */
+  /** Gives back the room that a large body has taken; called with the answer. */
   releaseBody?: () => void
 }
 
 export interface Connection {
   /** The caller's address, also behind trusted proxies. */
   ip(): string | undefined
-  /** From here on the connection may be silent for as long as the answer takes, or for so long. */
+  /** From here on the connection may be idle until the answer is complete, or for this long. */
   keepOpen(idleSeconds?: number): void
-  /** The whole answer is there: from here on the caller alone keeps it waiting, and not for long. */
+  /** The answer is complete: from here on only the caller delays it, which has a short limit. */
   answerReady?(): void
 }
 
@@ -43,8 +43,8 @@ export function newRequestContext(
 }
 
 /**
- * The path of a URL without parsing all of it; callers of HTTP/1.0 may send the path alone. A slash at
- * the end is the same as none, but in the console, whose pages lie below one.
+ * The path of a URL without parsing all of it; callers of HTTP/1.0 may send only the path. A slash at the
+ * end is ignored, except in the console, whose pages are below one.
  */
 function pathOf(url: string): string {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
@@ -107,7 +107,7 @@ const exposed =
     .flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`])
     .join(', ')
 
-/** The answer to a browser's question before the real request. No cookie is ever allowed along. */
+/** The answer to a CORS preflight. Cookies are never allowed. */
 export function answerPreflight(x: RequestContext): Response {
   const headers = answerHeaders(x, 'text/plain')
   const asked = x.request.headers.get('access-control-request-headers')

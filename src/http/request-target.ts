@@ -1,6 +1,6 @@
-// Which request targets are taken at all. `Request.url` is no help: there `\` has become `/` and dot
-// segments are resolved, so that another path stands there than a proxy in front has judged. Bun's own
-// router matches the target as it was sent, and gives its segments decoded, one by one.
+// Which request targets are accepted. `Request.url` cannot be used: in it `\` has become `/` and dot
+// segments are resolved, so its path may differ from the one that a proxy has checked. Bun's own router
+// matches the target as it was sent, and returns its segments decoded, one by one.
 import { type Refusal, refuse } from '../contract/errors.ts'
 
 /** Deeper than any route. */
@@ -12,7 +12,7 @@ export const targetPatterns: readonly string[] = Array.from({ length: maxSegment
   return [pattern, `${pattern}/`]
 }).flat()
 
-/** Called so often that the router is given them as they are; then there is nothing to look at. */
+/** Frequent paths that the router gets as they are, so that nothing has to be checked. */
 export const plainTargets: readonly string[] = [
   '/',
   '/v1/chat/completions',
@@ -21,7 +21,7 @@ export const plainTargets: readonly string[] = [
   '/v1/embeddings',
 ]
 
-/** Why segments of a target are not taken. */
+/** Why segments of a target are refused. */
 export function wrongSegment(segments: Readonly<Record<string, string>>): Refusal | undefined {
   for (const name in segments) {
     const segment = segments[name]!
@@ -33,16 +33,16 @@ export function wrongSegment(segments: Readonly<Record<string, string>>): Refusa
   return undefined
 }
 
-/** Why the header is not taken: it is there twice, or is no name of a host. */
+/** Why the header is refused: it is sent twice, or is not a host name. */
 export function wrongHost(host: string | null, url: string): Refusal | undefined {
   if (host?.includes(',') === true)
     return refuse('invalid_request', 'there is more than one Host header')
-  // Only a host that cannot be one leaves the address without it.
+  // Only an invalid host is missing in the URL.
   if (!url.startsWith('/') || host === null || host === '') return undefined
   return refuse('invalid_request', 'the Host header is not the name of a host')
 }
 
-/** Of a target that no pattern fits: it has empty segments, or too many. */
+/** For a target that no pattern matches: it has empty segments, or too many. */
 export function unfitTarget(url: string): Refusal {
   const path = url.startsWith('/') ? url : url.slice(url.indexOf('/', url.indexOf('://') + 3))
   if (!path.includes('//')) return refuse('invalid_request', 'the path is not a plain one')

@@ -1,4 +1,4 @@
-// JSON Schema in few words, for describing what goes over the wire. Checks nothing itself.
+// Short constructors of JSON Schema, for documents. Checks nothing itself.
 
 export interface Schema {
   readonly [keyword: string]: unknown
@@ -7,7 +7,7 @@ export interface Schema {
 
 const nameKey = Symbol('name')
 
-/** A schema that documents keep once and refer to by this name. */
+/** A schema that a document contains once and refers to by this name. */
 export const named = (name: string, schema: Schema): Schema => ({ ...schema, [nameKey]: name })
 
 export const nameOf = (schema: Schema): string | undefined => schema[nameKey]
@@ -18,18 +18,18 @@ export const text = (description?: string, more: Schema = {}): Schema =>
 export const word = (words: readonly string[], description?: string): Schema =>
   described({ type: 'string', enum: [...words] }, description)
 
-export const whole = (least?: number, most?: number, description?: string): Schema =>
+export const whole = (min?: number, max?: number, description?: string): Schema =>
   described(
     {
       type: 'integer',
-      ...(least !== undefined && { minimum: least }),
-      ...(most !== undefined && { maximum: most }),
+      ...(min !== undefined && { minimum: min }),
+      ...(max !== undefined && { maximum: max }),
     },
     description,
   )
 
-export const number = (least?: number, most?: number, description?: string): Schema => ({
-  ...whole(least, most, description),
+export const number = (min?: number, max?: number, description?: string): Schema => ({
+  ...whole(min, max, description),
   type: 'number',
 })
 
@@ -41,7 +41,7 @@ export const list = (items: Schema, more: Schema = {}): Schema => ({
   ...more,
 })
 
-/** A name that ends in a question mark is of a field that may be missing. */
+/** A name that ends in a question mark is that of an optional field. */
 export function object(fields: Readonly<Record<string, Schema>>, more: Schema = {}): Schema {
   const names = Object.keys(fields)
   const required = names.filter((name) => !name.endsWith('?'))
@@ -55,7 +55,7 @@ export function object(fields: Readonly<Record<string, Schema>>, more: Schema = 
   }
 }
 
-/** What an upstream or a caller may add is not told here. */
+/** Further fields are allowed. */
 export const open: Schema = { additionalProperties: true }
 
 export const either = (...schemas: Schema[]): Schema => ({ anyOf: schemas })

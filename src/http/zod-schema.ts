@@ -5,13 +5,13 @@ import { described, named, orNull, type Schema } from './schema.ts'
 
 type Json = Record<string, unknown>
 
-/** Marks of our own: what a command line prints, and what members are not sent. */
+/** Metadata for the command line and for members' views, not for documents. */
 const ownMarks: ReadonlySet<string> = new Set(['id', 'column', 'staffOnly', 'flag', 'names'])
 
-/** `input`: what a caller may send. `output`: what the gateway answers, which may grow fields. */
 /** Lists of names that a schema marks with `names`. */
 type NameLists = Readonly<Record<string, readonly string[]>>
 
+/** `input`: what a caller may send. `output`: what the gateway answers, where fields may be added. */
 export function schemaOf(
   schema: z.ZodType,
   io: 'input' | 'output' = 'input',
@@ -49,7 +49,7 @@ export function schemaOf(
 
 function isDropped([key, value]: [string, unknown], io: 'input' | 'output'): boolean {
   if (ownMarks.has(key)) return true
-  // Names of JSON are texts anyway.
+  // Keys of JSON are strings anyway.
   if (key === 'propertyNames') return Object.keys(value as Json).join() === 'type'
   // The runtime's own bounds of a whole number tell a reader nothing.
   if (key === 'minimum') return value === Number.MIN_SAFE_INTEGER
@@ -57,7 +57,7 @@ function isDropped([key, value]: [string, unknown], io: 'input' | 'output'): boo
   return io === 'output' && key === 'additionalProperties' && value === false
 }
 
-/** A text becomes one of the names, an object of any names one of these. */
+/** A string becomes an enum of the names, a record an object with them as keys. */
 function withNames(plain: Json, names: readonly string[] | undefined): Json {
   if (names === undefined) return plain
   if (plain['type'] !== 'object') return { ...plain, enum: [...names] }
@@ -65,7 +65,7 @@ function withNames(plain: Json, names: readonly string[] | undefined): Json {
   return { ...rest, properties: Object.fromEntries(names.map((name) => [name, value])) }
 }
 
-/** `string or null` in one type instead of a choice of two. */
+/** `string or null` as one type instead of a union. */
 function compact({ anyOf, description, ...rest }: Json): Schema {
   const [first, second, ...more] = (anyOf ?? []) as Schema[]
   const isNullable = second?.['type'] === 'null' && more.length === 0

@@ -24,7 +24,7 @@ const slewRate = 0.005
  */
 export class SteadyClock implements Clock {
   #offsetMs: number
-  #hasHeard = false
+  #isSet = false
   #doubtMs = 0
   #doubtFromMs = 0
 
@@ -49,15 +49,15 @@ export class SteadyClock implements Clock {
    * stays as it is. Returns by how much this clock was set, after the first time.
    */
   reply(theirMs: number, fromMs: number, untilMs: number): number {
-    const [least, most] = [theirMs - untilMs, theirMs - fromMs]
-    if (!this.#hasHeard) {
-      this.#hasHeard = true
-      this.#offsetMs = (least + most) / 2
+    const [minOffsetMs, maxOffsetMs] = [theirMs - untilMs, theirMs - fromMs]
+    if (!this.#isSet) {
+      this.#isSet = true
+      this.#offsetMs = (minOffsetMs + maxOffsetMs) / 2
       return 0
     }
-    const within = Math.min(most, Math.max(least, this.#offsetMs))
+    const within = Math.min(maxOffsetMs, Math.max(minOffsetMs, this.#offsetMs))
     const isStep = Math.abs(within - this.#offsetMs) > stepMs
-    return this.#set(isStep ? (least + most) / 2 : within)
+    return this.#set(isStep ? (minOffsetMs + maxOffsetMs) / 2 : within)
   }
 
   /** Follows the wall clock slowly, in proportion to the time passed. */

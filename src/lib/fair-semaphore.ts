@@ -36,8 +36,8 @@ export class FairSemaphore {
   /** Resolves when the previous holder releases its slot. */
   #enter(key: string): Promise<true> | false {
     const queue = this.#queues.get(key) ?? []
-    const { queue: most, queuePerKey } = this.#limits
-    if (this.#waiting >= most || queue.length >= queuePerKey) return false
+    const { queue: maxQueue, queuePerKey } = this.#limits
+    if (this.#waiting >= maxQueue || queue.length >= queuePerKey) return false
     this.#waiting++
     const { promise, resolve } = Promise.withResolvers<true>()
     queue.push(() => resolve(true))

@@ -1,4 +1,4 @@
-// An operation as a line for a terminal, with its first example.
+// An operation as a curl command with its first example.
 import type { OpenApi } from './document.ts'
 
 type Json = Record<string, unknown>

@@ -1,5 +1,5 @@
-// Turns lists of operations into an OpenAPI 3.1 document. Knows how such a document is written, and
-// nothing of any interface.
+// Turns lists of operations into an OpenAPI 3.1 document. Knows the format, and no
+// interface.
 import { type RefusalCode, refusals } from '../contract/errors.ts'
 import type { Dialect, Dialects } from '../http/dialect.ts'
 import { errorSchema } from '../http/error-schemas.ts'
@@ -14,8 +14,8 @@ import {
   rateNames,
 } from '../http/operation.ts'
 import { type Schema, text } from '../http/schema.ts'
+import { SchemaComponents } from './components.ts'
 import { callbackHeaders, schemes, securityOf } from './security.ts'
-import { SchemaComponents } from './shelf.ts'
 
 type Json = Record<string, unknown>
 
@@ -34,7 +34,7 @@ interface Subject {
   description: string
   url: string
   operations: readonly Operation[]
-  /** Whose errors and credentials are those of which path. */
+  /** The errors and credentials of each path. */
   dialects: Dialects
 }
 
@@ -93,12 +93,12 @@ const parameterObject = (
   { name, schema, ...rest }: Parameter,
 ): Json => {
   const { description, ...plain } = schema
-  const told = rest.description ?? (description as string | undefined)
+  const shown = rest.description ?? (description as string | undefined)
   return {
     name,
     in: rest.in,
     ...(rest.required === true && { required: true }),
-    ...(told !== undefined && { description: told }),
+    ...(shown !== undefined && { description: shown }),
     schema: components.put(plain),
   }
 }

@@ -1,4 +1,4 @@
-// The two documents: what callers ask, and what administrators ask.
+// The two documents: the caller API and the admin API.
 import packageJson from '../../package.json'
 import { operationOf } from '../admin/operation.ts'
 import { adminRoutes } from '../admin/routes.ts'

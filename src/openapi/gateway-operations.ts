@@ -1,4 +1,4 @@
-// What the gateway tells of itself to anybody, as documents tell of it.
+// Public endpoints of the gateway itself, as documents describe them.
 import { answered, type Operation, openRefusals } from '../http/operation.ts'
 import { flag, list, object, open, text, word } from '../http/schema.ts'
 

@@ -1,4 +1,4 @@
-// What the gateway is and can be asked, as plain text for programs that read such.
+// llms.txt: what the gateway is and offers, as plain text for programs.
 import type { OpenApi } from './document.ts'
 
 export function llmsText(data: OpenApi, admin: OpenApi): string {

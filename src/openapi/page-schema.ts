@@ -1,4 +1,4 @@
-// A schema in few words for people, and the bodies of requests with their examples.
+// Renders a schema in short form, and request bodies with their examples.
 
 export type Json = Record<string, unknown>
 
@@ -9,7 +9,7 @@ export const escapeHtml = (text: string): string =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
 
-/** A sentence in which `code` stands between backticks. */
+/** A sentence with `code` in backticks. */
 export const inline = (text: string): string =>
   escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
@@ -19,18 +19,18 @@ export function schemaHtml(schema: Json): string {
     const name = $ref.slice($ref.lastIndexOf('/') + 1)
     return `<a href="#schema-${name}">${name}</a>`
   }
-  const told = typeof schema['description'] === 'string' ? ` ${inline(schema['description'])}` : ''
+  const note = typeof schema['description'] === 'string' ? ` ${inline(schema['description'])}` : ''
   const among = (anyOf ?? oneOf) as Json[] | undefined
   if (among !== undefined && properties === undefined) {
-    return `${among.map(schemaHtml).join(' or ')}${told}`
+    return `${among.map(schemaHtml).join(' or ')}${note}`
   }
-  if (typeof properties === 'object') return `${fieldsHtml(schema)}${told}`
-  if (typeof items === 'object') return `list of ${schemaHtml(items as Json)}${told}`
+  if (typeof properties === 'object') return `${fieldsHtml(schema)}${note}`
+  if (typeof items === 'object') return `list of ${schemaHtml(items as Json)}${note}`
   const values = schema['additionalProperties']
   if (type === 'object' && typeof values === 'object') {
-    return `names with ${schemaHtml(values as Json)}${told}`
+    return `names with ${schemaHtml(values as Json)}${note}`
   }
-  return `${plainHtml(schema)}${told}`
+  return `${plainHtml(schema)}${note}`
 }
 
 const limits: readonly [keyword: string, sign: string][] = [

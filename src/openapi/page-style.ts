@@ -1,4 +1,4 @@
-// How the page looks, light and dark.
+// The style of the page, light and dark.
 export const pageStyle = `
 :root { color-scheme: light dark; --line: #d8dce3; --soft: #f4f6f9; --text: #1b2330; --mute: #5a6475; --link: #1a56c4; }
 @media (prefers-color-scheme: dark) {

@@ -1,4 +1,4 @@
-// A document as a page to read: no script, nothing from anywhere else. Knows OpenAPI, no interface.
+// A document as an HTML page: no script and nothing from other hosts. Knows OpenAPI, no interface.
 import { createHash } from 'node:crypto'
 import { curlFor } from './curl.ts'
 import type { OpenApi } from './document.ts'
@@ -88,7 +88,7 @@ function securityHtml({ components }: OpenApi): string {
       inline(String(description)),
     ])
   })
-  return `<section id="who"><h2>Who asks</h2>${table(['Name', 'Where', 'What'], rows)}</section>`
+  return `<section id="who"><h2>Caller</h2>${table(['Name', 'Where', 'What'], rows)}</section>`
 }
 
 const row = (cells: readonly string[]): string =>
@@ -141,7 +141,7 @@ function answersHtml({ components }: OpenApi, responses: Json): string {
   return table(['Status', 'What', 'Body'], rows)
 }
 
-/** Of an error, what it is made of; of a stream, its events. */
+/** The schema of an error, or the events of a stream. */
 function contentHtml({ schema, 'x-event-schema': event }: Json): string {
   const { allOf } = schema as Json
   const shown = Array.isArray(allOf) ? (allOf[0] as Json) : (schema as Json)
@@ -151,7 +151,7 @@ function contentHtml({ schema, 'x-event-schema': event }: Json): string {
 const schemasHtml = ({ components }: OpenApi): string =>
   Object.entries(components['schemas'] ?? {})
     .map(
-      // Not folded: whoever follows a link to one wants to see it.
+      // Not folded: a link to one should show it.
       ([name, schema]) => `<div class="schema" id="schema-${name}"><h3><code>${name}</code></h3>
 ${schemaHtml(schema as Json)}</div>`,
     )

@@ -1,4 +1,4 @@
-// Ways to show who is calling, as documents describe them.
+// Security schemes, as documents describe them.
 import type { Dialect, KeyPlace } from '../http/dialect.ts'
 import type { Operation } from '../http/operation.ts'
 

@@ -1,4 +1,4 @@
-// Hands out the documents and their pages: made when they are first asked for, then kept.
+// Serves the documents and their pages: made on first use, then cached.
 import { createHash } from 'node:crypto'
 import { answerHeaders, type RequestContext } from '../http/request-context.ts'
 import { hasTag } from '../lib/http/byte-range.ts'
@@ -51,7 +51,7 @@ const makers: Readonly<Record<ApiDocument, (url: string) => Promise<Text>>> = {
 
 const kept = new Map<string, Promise<Made>>()
 
-/** One that could not be made is tried again by the next who asks. */
+/** After a failure the next request tries again. */
 function made(apiDocument: ApiDocument, url: string): Promise<Made> {
   const key = `${apiDocument} ${url}`
   const known = kept.get(key)

@@ -24,7 +24,7 @@ Exit codes
 
 const exitCodes = { good: 0, misused: 2, wrong: 78 } as const
 
-interface Told extends Omit<FileProblem, 'line' | 'column'> {
+interface ShownProblem extends Omit<FileProblem, 'line' | 'column'> {
   line?: number
   column?: number
 }
@@ -32,16 +32,16 @@ interface Told extends Omit<FileProblem, 'line' | 'column'> {
 interface Outcome {
   ok: boolean
   file: string
-  problems: readonly Told[]
-  warnings: readonly Told[]
+  problems: readonly ShownProblem[]
+  warnings: readonly ShownProblem[]
 }
 
 async function check(path: string, text: string, isStrict: boolean): Promise<Outcome> {
   const { value, problems } = readConfigFile(text, path, environment())
   const isSoft = ({ unset }: FileProblem) => unset !== undefined && !isStrict
   const inOrder = problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
-  const wrong: Told[] = inOrder.filter((problem) => !isSoft(problem))
-  const warnings: Told[] = inOrder.filter(isSoft)
+  const wrong: ShownProblem[] = inOrder.filter((problem) => !isSoft(problem))
+  const warnings: ShownProblem[] = inOrder.filter(isSoft)
   if (value !== undefined) {
     const { unpriced, unknown, misfits } = await readOffer(value)
     wrong.push(...misfits.map((message) => ({ message })))
@@ -66,7 +66,7 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
 }
 
 function outcomeText({ file, problems, warnings }: Outcome): string {
-  const lineOf = ({ line, column, message }: Told) =>
+  const lineOf = ({ line, column, message }: ShownProblem) =>
     line === undefined || column === undefined
       ? `${file}: ${message}`
       : problemLine(file, { line, column, message })

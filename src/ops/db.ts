@@ -125,8 +125,8 @@ function linesOf(lines: AsyncGenerator<string>, name: string) {
   return { head, lines: all() }
 }
 
-async function* split(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const piece of pieces) yield* piece.slice(0, -1).split('\n')
+async function* split(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const chunk of chunks) yield* chunk.slice(0, -1).split('\n')
 }
 
 const readable = (file: string): AsyncIterable<Uint8Array> => createReadStream(file)

@@ -20,7 +20,7 @@ function newPool(...workers: FakeWorker[]) {
     () => pool,
     (worker) => {
       asked.push(worker)
-      if (!worker.isDeaf) queueMicrotask(() => metrics.told(worker, familiesOf(worker.calls)))
+      if (!worker.isDeaf) queueMicrotask(() => metrics.record(worker, familiesOf(worker.calls)))
     },
   )
   const read = async () =>

@@ -19,7 +19,7 @@ export class PoolMetrics<Worker extends object> {
     this.#ask = ask
   }
 
-  told(worker: Worker, families: readonly Family[]): void {
+  record(worker: Worker, families: readonly Family[]): void {
     this.#last.set(worker, families)
     this.#waiting.get(worker)?.()
   }

@@ -22,7 +22,7 @@ export async function supervise(
   const log = openLog(config, (line) => line)
   for (const sentence of unknownVariables()) log.warn(sentence)
   if (config.redisUrl === undefined) {
-    log.warn('each worker keeps to its share of the rate limits; with GATEWAY_REDIS_URL they share')
+    log.warn('each worker applies its share of the rate limits; GATEWAY_REDIS_URL lets them share')
   }
   const sandbox = await openSandboxFor(config)
   const pool = new WorkerPool({

@@ -50,7 +50,7 @@ export class WorkerPool {
   readonly #workers = new Set<Worker>()
   readonly #metrics = new PoolMetrics<Worker>(
     () => [...this.#workers].filter(({ isReady }) => isReady),
-    ({ child }) => tell(child, { kind: 'count' }),
+    ({ child }) => sendOrder(child, { kind: 'count' }),
   )
   #config: Config
   #stopping = false
@@ -104,12 +104,12 @@ export class WorkerPool {
   }
 
   quit(): void {
-    for (const { child } of this.#workers) tell(child, { kind: 'quit' })
+    for (const { child } of this.#workers) sendOrder(child, { kind: 'quit' })
   }
 
   /** A worker that has not begun would not receive it. */
   #stop({ child, isReady }: Worker): void {
-    if (isReady) tell(child, { kind: 'drain' })
+    if (isReady) sendOrder(child, { kind: 'drain' })
     else child.kill('SIGTERM')
   }
 
@@ -149,7 +149,7 @@ export class WorkerPool {
       stdout: 'inherit',
       stderr: 'inherit',
       serialization: 'advanced',
-      ipc: (told: Report) => void this.#reply(worker, told, started.resolve, mayListen),
+      ipc: (report: Report) => void this.#reply(worker, report, started.resolve, mayListen),
     })
     const worker: Worker = { child, config: this.#config, isReady: false, reloaded: undefined }
     this.#workers.add(worker)
@@ -166,33 +166,33 @@ export class WorkerPool {
 
   async #reply(
     worker: Worker,
-    told: Report,
+    report: Report,
     started: (outcome: Started) => void,
     mayListen: () => unknown,
   ): Promise<void> {
     const { child } = worker
-    if (told.kind === 'open') {
+    if (report.kind === 'open') {
       await mayListen()
-      tell(child, { kind: 'listen' })
-    } else if (told.kind === 'up') {
+      sendOrder(child, { kind: 'listen' })
+    } else if (report.kind === 'up') {
       const { sandbox } = this.#options
       const handed = sandbox === undefined ? {} : { sandbox: handedOver(sandbox) }
-      tell(child, { kind: 'begin', config: worker.config, ...handed })
-    } else if (told.kind === 'ready') {
+      sendOrder(child, { kind: 'begin', config: worker.config, ...handed })
+    } else if (report.kind === 'ready') {
       worker.isReady = true
       // The file was reloaded while it started.
       if (worker.config !== this.#config) void this.#reload(worker, this.#config)
-      started({ banner: told.banner })
-    } else if (told.kind === 'refused') {
-      started({ sentence: told.sentence })
+      started({ banner: report.banner })
+    } else if (report.kind === 'refused') {
+      started({ sentence: report.sentence })
       child.kill('SIGTERM')
-    } else if (told.kind === 'counted') {
-      this.#metrics.told(worker, told.families)
-    } else if (told.kind === 'whole wanted') {
-      tell(child, { kind: 'whole', families: await this.#metrics.read() })
+    } else if (report.kind === 'counted') {
+      this.#metrics.record(worker, report.families)
+    } else if (report.kind === 'whole wanted') {
+      sendOrder(child, { kind: 'whole', families: await this.#metrics.read() })
     } else {
-      worker.reloaded?.(told)
-      if (told.kind === 'reloaded') this.#options.made(told.tokens)
+      worker.reloaded?.(report)
+      if (report.kind === 'reloaded') this.#options.made(report.tokens)
     }
   }
 
@@ -201,7 +201,7 @@ export class WorkerPool {
     const done = Promise.withResolvers<Reloaded>()
     worker.reloaded = done.resolve
     worker.config = config
-    tell(worker.child, { kind: 'reload', config })
+    sendOrder(worker.child, { kind: 'reload', config })
     return done.promise
   }
 }
@@ -212,7 +212,7 @@ const whyNot = (outcome: Started) => {
 }
 
 /** A worker that has just ended cannot receive messages, and need not. */
-function tell(child: Bun.Subprocess, order: Order): void {
+function sendOrder(child: Bun.Subprocess, order: Order): void {
   try {
     child.send(order)
   } catch {

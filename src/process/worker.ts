@@ -48,8 +48,8 @@ export type Report =
 export const isWorker = (): boolean =>
   process.argv[2] === workerArgument && process.send !== undefined
 
-const report = (told: Report): void => {
-  process.send?.(told)
+const report = (sent: Report): void => {
+  process.send?.(sent)
 }
 
 export async function runWorker(): Promise<void> {
@@ -103,7 +103,7 @@ async function count(served: Served): Promise<void> {
   try {
     report({ kind: 'counted', families: await served.metrics() })
   } catch (error) {
-    served.log.warn('this worker could not be counted', { error })
+    served.log.warn('worker metrics not collected', { error })
   }
 }
 

@@ -26,7 +26,7 @@ import { Deadlines } from '../engine/calls/deadlines.ts'
 import { applyDeclarations, type MadeToken } from '../engine/catalog/apply-declarations.ts'
 import { firstToken } from '../engine/catalog/first-token.ts'
 import { stopWatchingPrices } from '../engine/catalog/missing-prices.ts'
-import { hearOfChanges, refresh } from '../engine/catalog/refresh.ts'
+import { refresh, subscribeToChanges } from '../engine/catalog/refresh.ts'
 import type { Engine } from '../engine/engine.ts'
 import { linksOf } from '../engine/results/file-links.ts'
 import { MediaKeeper } from '../engine/results/keep-media.ts'
@@ -47,7 +47,7 @@ import type { Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { SpanExporter } from '../lib/telemetry/span-exporter.ts'
 import { providers } from '../providers/index.ts'
-import { alone, openStore, type Store } from '../store/index.ts'
+import { openStore, type Store, withLock } from '../store/index.ts'
 import { restoringKey } from '../store/maintenance/backup.ts'
 import { getMeta, putMetaIfAbsent } from '../store/sql/meta.ts'
 import { freeLeases } from '../store/tasks/leases.ts'
@@ -119,14 +119,14 @@ export async function boot(
       },
     }),
   }
-  const madeTokens = await alone(store, async () => {
+  const madeTokens = await withLock(store, async () => {
     const made = await applyDeclarations(engine, config.file)
     const first = sandbox !== undefined && nothingReal(config) ? await firstToken(engine) : []
     return [...made, ...first]
   })
   // No other process can have this store open: the lease holders are gone. Before the first call.
   if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
-  hearOfChanges(engine)
+  subscribeToChanges(engine)
   await refresh(engine)
   receiptWriter.start()
   const logKeeper = new LogKeeper(engine)
@@ -260,7 +260,7 @@ function newEngine(
 }
 
 function tracerFor({ sampling, ...to }: NonNullable<Config['traces']>, log: Log): Tracer {
-  const failed = (reason: string) => log.warn('spans could not be handed over', { reason })
+  const failed = (reason: string) => log.warn('span export failed', { reason })
   return new Tracer(new SpanExporter({ ...to, version: packageJson.version, failed }), sampling)
 }
 

@@ -14,7 +14,7 @@ import { armCrashPoint } from '../lib/crash-point.ts'
 import { createCleaner } from '../lib/redact/index.ts'
 import { createLog, type Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
-import { alone, StoreRefused } from '../store/index.ts'
+import { StoreRefused, withLock } from '../store/index.ts'
 import type { Banner } from './banner.ts'
 import { boot, type Gateway, type OpenedSandbox, WrongMasterKey } from './boot.ts'
 import { allSecretsIn, loadKeys, type OwnKeys, takeBackMadeKey } from './keys.ts'
@@ -169,7 +169,7 @@ function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Ga
 }
 
 async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeToken[]> {
-  const made = await alone(engine.store, () => applyDeclarations(engine, next.file))
+  const made = await withLock(engine.store, () => applyDeclarations(engine, next.file))
   engine.declared = { ...engine.declared, file: next.file }
   await announce(engine)
   return made

@@ -24,7 +24,7 @@ export const auditActions = {
   'price.import': ['Import prices', '导入价格'],
   'statement.delete': ['Delete statement', '删除上游账单'],
   'statement.import': ['Import statement', '导入上游账单'],
-  'task.again': ['Rerun task', '重新运行任务'],
+  'task.rerun': ['Rerun task', '重新运行任务'],
   'task.callback': ['Resend callback', '重新发送回调'],
   'task.cancel': ['Cancel task', '取消任务'],
   'token.create': ['Create token', '创建令牌'],

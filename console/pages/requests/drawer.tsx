@@ -159,7 +159,7 @@ const tokenNames = [
   'cache_read_tokens',
   'cache_write_tokens',
 ] as const
-const taskNames = ['output_seconds', 'video_tokens', 'pictures'] as const
+const taskNames = ['output_seconds', 'video_tokens', 'images'] as const
 
 /** What there is of it, by its name. */
 function billed(usage: LoggedRequest['usage']) {

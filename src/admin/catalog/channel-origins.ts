@@ -1,5 +1,5 @@
 // Where the keys of a channel may go: only to origins (scheme, host and port) they were given for. A
-// channel that gets another origin needs its keys anew, whoever asks: otherwise an operator could have
+// channel that gets another origin needs its keys anew, for every role: otherwise an operator could have
 // the stored keys sent to a server of their own and read them there.
 import type { Channel } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'

@@ -18,7 +18,7 @@ const declarationFor = (name: string) =>
     .transform((body) => ({ ...body, name }))
     .pipe(modelDeclaration)
 
-const told = z
+const modelBody = z
   .strictObject({ ...modelDeclaration.shape, name: z.unknown().optional() })
   .meta({ id: 'ModelDeclaration', ...modelDeclaration.meta() })
 
@@ -102,7 +102,7 @@ export const modelRoutes = [
     param: 'Name of the model.',
     request: {
       'application/json': {
-        schema: told,
+        schema: modelBody,
         examples: { text: { kind: 'text', interfaces: ['chat'], display_name: 'House Writer' } },
       },
     },

@@ -87,12 +87,12 @@ export async function readPriceList(
 const maxProblems = 10
 
 function refusalOf(problems: readonly ListProblem[]): Refusal {
-  const told = problems
+  const listed = problems
     .slice(0, maxProblems)
     .map(({ line, field, message }) => `line ${line}: ${field} ${message}`)
-  const more = problems.length - told.length
-  if (more > 0) told.push(`and ${more} more`)
-  return refuse('invalid_request', told.join('; '), { param: problems[0]!.field })
+  const more = problems.length - listed.length
+  if (more > 0) listed.push(`and ${more} more`)
+  return refuse('invalid_request', listed.join('; '), { param: problems[0]!.field })
 }
 
 const wordsOf = ({ model, account, terms, effectiveFromMs }: Price) => ({

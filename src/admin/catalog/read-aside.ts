@@ -1,4 +1,4 @@
-// Reads a text that is imported in a thread of its own, so that its size and shape hold up nobody else:
+// Reads a text that is imported in a thread of its own, so that its size and shape delay no other work:
 // bounded in length, parts and time, one at a time, and all its memory is given back afterwards.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { assets } from '../../lib/assets.ts'

@@ -78,13 +78,13 @@ async function close({ engine, body, x }: Ask<{ body: typeof closeRequest }>) {
   }
   const asked = billOf(engine, account, body.month)
   if (asked instanceof Refusal) return asked
-  const desk = billDeps(engine)
-  const done = await closeMonth(desk, asked, body.note, (tx, closed) => {
+  const deps = billDeps(engine)
+  const done = await closeMonth(deps, asked, body.note, (tx, closed) => {
     const { month, charges, closing_balance, last_number, note } = closed
     const after = { month, charges, closing_balance, last_number, note }
     return auditChange(tx, x, { action: 'bill.close', subject: asked.accountId, after })
   })
-  return done.kind === 'closed' ? readBill(desk, asked) : refusalOf(asked, done)
+  return done.kind === 'closed' ? readBill(deps, asked) : refusalOf(asked, done)
 }
 
 const inCurrency = (engine: Engine) => (row: MonthRow) => ({

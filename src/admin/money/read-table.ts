@@ -4,10 +4,10 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 
 const maxBytes = 256 * 1024 * 1024
-const maxSilenceMs = 60_000
+const idleTimeoutMs = 60_000
 const types = ['text/csv', 'application/csv', 'text/plain', 'application/octet-stream']
 
-/** Thrown by whoever reads: what came so far is not the whole of it. */
+/** Thrown while reading: the table is incomplete. */
 export class BrokenTable extends Error {
   readonly refusal: Refusal
 
@@ -17,7 +17,7 @@ export class BrokenTable extends Error {
   }
 }
 
-export function readPieces({ request }: RequestContext): AsyncGenerator<string> | Refusal {
+export function readChunks({ request }: RequestContext): AsyncGenerator<string> | Refusal {
   const { headers, body } = request
   const type = headers.get('content-type') ?? 'text/csv'
   const [essence = '', ...parameters] = type.split(';').map((part) => part.trim())
@@ -76,6 +76,6 @@ async function* textsOf(
 
 function within<T>(work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('too slow')), maxSilenceMs)
+  const timer = setTimeout(() => reject(new Error('too slow')), idleTimeoutMs)
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }

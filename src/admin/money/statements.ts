@@ -21,7 +21,7 @@ import { auditChange, listOf, notFound, time } from '../answers.ts'
 import { forFinance } from '../permission.ts'
 import { type Ask, adminRoute, type View } from '../route.ts'
 import { deleted } from '../schema.ts'
-import { BrokenTable, readPieces } from './read-table.ts'
+import { BrokenTable, readChunks } from './read-table.ts'
 import { importQuery, statementOptions } from './statement-options.ts'
 import {
   exportQuery,
@@ -34,7 +34,7 @@ import {
 } from './statement-schema.ts'
 import { view, viewLines } from './statement-view.ts'
 
-/** One at a time: it is much work for the store, and nobody is in a hurry. */
+/** One at a time: an import is much work for the store, and not urgent. */
 const taking = new WeakSet<Engine>()
 
 async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) {
@@ -43,12 +43,12 @@ async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) 
   if (taking.has(engine)) {
     return refuse('conflict', 'another statement is being taken in; try again when it is done')
   }
-  const pieces = readPieces(x)
-  if (pieces instanceof Refusal) return pieces
+  const chunks = readChunks(x)
+  if (chunks instanceof Refusal) return chunks
   taking.add(engine)
   x.connection.keepOpen()
   try {
-    const made = await importStatement(engine.store, options, pieces, engine.clock.nowMs)
+    const made = await importStatement(engine.store, options, chunks, engine.clock.nowMs)
     if ('problem' in made) {
       return refuse('invalid_request', `line ${made.line}: ${made.problem}`, { param: 'body' })
     }

@@ -57,7 +57,7 @@ async function rotate(
     name: retiredName(before, oldId),
     createdAtMs: x.atMs,
     expiresAtMs: endsAtMs,
-    // Whoever asked for it: the old secret does not outlive what was agreed.
+    // For every role: the old secret ends with the agreed overlap.
     staffBounds: { ...boundsBefore(before), expiresAtMs: endsAtMs },
   }
   const stays = endsAtMs > x.atMs

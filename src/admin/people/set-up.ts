@@ -1,4 +1,4 @@
-// The link with which the first administrator is made: printed at every start while there is nobody,
+// The link with which the first administrator is made: printed at every start while there is no user,
 // by each of several gateways its own. Good for a day; when one is used, all of them are.
 import { timingSafeEqual } from 'node:crypto'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -26,7 +26,7 @@ const readCodes = async (tx: Tx, nowMs: number): Promise<Code[]> =>
 const hasCode = (codes: readonly Code[], hash: string): boolean =>
   codes.some((each) => timingSafeEqual(Buffer.from(each.hash), Buffer.from(hash)))
 
-/** Undefined when somebody is there already. */
+/** Undefined when there is a user already. */
 export async function newSetupCode({ store, seal, clock }: Engine): Promise<string | undefined> {
   const code = newSecret('')
   const nowMs = clock.nowMs()
@@ -48,7 +48,7 @@ export const codeUsed = refuse(
   'this link has been used or has expired; restart for one',
 )
 
-/** Wrong codes within a minute, from everybody; further ones are told to wait. */
+/** Wrong codes within a minute, from all callers; further ones have to wait. */
 const wrongPerMinute = 20
 let wrongCodes = { count: 0, sinceMs: 0 }
 
@@ -69,7 +69,7 @@ export async function wrongCode(
   })
 }
 
-/** True once, for a right code, while there is nobody. */
+/** True once, for a right code, while there is no user. */
 export async function useSetupCode(
   tx: Tx,
   seal: Seal,

@@ -1,4 +1,4 @@
-// Signing in: passwords, sessions and what happens to whoever guesses. Knows no page and no role's
+// Signing in: passwords, sessions and limits against guessing. Knows no page and no role's
 // powers; access.ts does.
 
 import ipaddr from 'ipaddr.js'
@@ -92,14 +92,14 @@ export async function signIn(
 ): Promise<{ person: Person; cookie: string } | Refusal> {
   const found = await findPassword(engine.store.read, name.toLowerCase())
   const subject = subjectOf(name.toLowerCase(), x)
-  // Somebody who is disabled is as unknown as anybody.
+  // A disabled user gets the same answer as an unknown one.
   const stored = found?.person.disabled === true ? undefined : found?.password
   const right = await verified(engine, x, { subject, password, stored })
   if (right !== true || found === undefined) return right === true ? wrong : right
   return { person: found.person, cookie: await beginSession(engine, x, found.person, subject) }
 }
 
-/** Of somebody who is signed in: a session that was stolen does not let its thief guess. */
+/** For a signed-in user: with a stolen session, passwords cannot be guessed either. */
 export async function checkOldPassword(
   engine: Engine,
   x: RequestContext,

@@ -1,6 +1,6 @@
-// What members may make of a token: each token remembers what staff has set on it (models, limits,
-// addresses, expiry, disabled), and a member's change must stay within that. What a member has set on a
-// token of their own binds nobody.
+// What members may change on a token: each token remembers what staff has set on it (models, limits,
+// addresses, expiry, disabled), and a member's change must stay within that. What a member has set
+// binds no one else.
 import { BlockList } from 'node:net'
 import { asCidr } from '../../contract/config-schema/index.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -44,7 +44,7 @@ export function widens(bounds: TokenBounds, change: TokenChange): Refusal | unde
   if (models !== undefined && !coversModels(bounds.models, models)) return beyond('models')
   if (limits !== undefined) {
     const loose = Object.entries(bounds.limits ?? {}).find(
-      ([name, most]) => (limits[name as keyof typeof limits] ?? Infinity) > most,
+      ([name, max]) => (limits[name as keyof typeof limits] ?? Infinity) > max,
     )
     if (loose !== undefined) return beyond(`limits.${loose[0]}`)
   }

@@ -273,7 +273,7 @@ async function openBillLines(engine: Engine, filters: ExportFilters) {
 }
 
 /**
- * The signature at the end is over every line, so whoever takes over reads them all again; the lines
+ * The signature at the end is over every line, so a gateway that takes over reads them all again; the lines
  * that were given out before are left out. One page is held back, to know which is the last.
  */
 async function* billPages(
@@ -287,7 +287,7 @@ async function* billPages(
   for await (const lines of table.pages()) {
     const fresh = lines.slice(Math.max(0, rowsBefore - skipped))
     skipped += lines.length - fresh.length
-    // Also while nothing new comes: whoever writes holds on to the job between pages.
+    // Also while nothing new comes: the writer renews its hold on the job between pages.
     yield { rows: held, next: 'more' }
     held = fresh.map((line) => billView(line))
   }

@@ -412,7 +412,7 @@ describe.each([...storeKinds])('exports on %s', (on) => {
   test('one that was deleted is gone, also from under whoever writes it', async () => {
     const begun = await asBoss('POST', '/exports', { kind: 'requests' })
     const path = `/exports/${begun.body.id}`
-    const before = await pieces()
+    const before = await chunks()
     const deleting: ExportSources = {
       ...sources,
       async requests(engine, filters) {
@@ -434,13 +434,13 @@ describe.each([...storeKinds])('exports on %s', (on) => {
     expect((await asBoss('GET', path)).status).toBe(404)
     expect((await asBoss('DELETE', path)).status).toBe(404)
     await new Exporter(sources, quick).tidy(it.engine)
-    expect(await pieces()).toBe(before)
+    expect(await chunks()).toBe(before)
     const [last] = (await asBoss('GET', '/audit-log?limit=1')).body.items
     expect(last).toMatchObject({ action: 'export.delete', subject: begun.body.id })
   }, 30_000)
 
-  const pieces = async (): Promise<number> => {
-    const found = await it.engine.store.read.selectFrom('export_pieces').select('number').execute()
+  const chunks = async (): Promise<number> => {
+    const found = await it.engine.store.read.selectFrom('export_chunks').select('number').execute()
     return found.length
   }
 
@@ -452,7 +452,7 @@ describe.each([...storeKinds])('exports on %s', (on) => {
     it.clock.ms += 24.5 * 3_600_000
     await exporter.tidy(it.engine)
     expect(await listed('/exports')).toEqual([])
-    expect(await pieces()).toBe(0)
+    expect(await chunks()).toBe(0)
   }, 30_000)
 })
 

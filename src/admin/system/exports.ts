@@ -16,7 +16,7 @@ import {
   findExport,
   insertExport,
   listExports,
-  readPiece,
+  readChunk,
   weighExports,
 } from '../../store/maintenance/exports.ts'
 import { auditChange, listOf, notFound, time, timeOrNull } from '../answers.ts'
@@ -185,10 +185,10 @@ function answerFile({ store }: Engine, x: RequestContext, job: ExportJob): Respo
   let next = 0
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (next === job.pieces) return controller.close()
-      const piece = await readPiece(store.read, job.id, next++)
-      if (piece === undefined) return controller.error(new Error('the export was deleted'))
-      controller.enqueue(await unpack(piece))
+      if (next === job.chunks) return controller.close()
+      const chunk = await readChunk(store.read, job.id, next++)
+      if (chunk === undefined) return controller.error(new Error('the export was deleted'))
+      controller.enqueue(await unpack(chunk))
     },
   })
   const headers = answerHeaders(x, types[job.format as keyof typeof types])

@@ -37,12 +37,12 @@ export type Closing =
 
 /** `alongside` runs in the transaction that closes the month, and only if this call closes it. */
 export async function closeMonth(
-  desk: ClosingDeps,
+  deps: ClosingDeps,
   of: BillOf,
   note: string | undefined,
   alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
 ): Promise<Closing> {
-  const { store, clock } = desk
+  const { store, clock } = deps
   const { accountId, month } = of
   const again = await findClosedMonth(store.read, accountId, month)
   if (again !== undefined) return { kind: 'closed', again: true }
@@ -52,7 +52,7 @@ export async function closeMonth(
   const earlier = await firstOpenBefore(store.read, accountId, month)
   if (earlier !== undefined) return { kind: 'earlier_open', month: earlier }
   for (let tries = 1; ; tries++) {
-    const done = await tryToClose(desk, of, note, alongside)
+    const done = await tryToClose(deps, of, note, alongside)
     if (done.kind !== 'behind' || tries === maxTries) return done
   }
 }
@@ -61,18 +61,18 @@ export async function closeMonth(
 const maxTries = 5
 
 async function tryToClose(
-  desk: ClosingDeps,
+  deps: ClosingDeps,
   of: BillOf,
   note: string | undefined,
   alongside: (tx: Tx, bill: ClosedBill) => Promise<void>,
 ): Promise<Closing> {
-  const { store } = desk
+  const { store } = deps
   const { accountId, month } = of
   const { untilMs } = monthBounds(month)!
-  await desk.receiptWriter.drain(accountId)
+  await deps.receiptWriter.drain(accountId)
   const entries = await countPending(store.read, accountId, untilMs)
   if (entries > 0) return { kind: 'behind', entries }
-  const closed = await signedMonth(desk, of, note)
+  const closed = await signedMonth(deps, of, note)
   if ('kind' in closed) return closed
   crashPoint('month-closing')
   try {

@@ -45,10 +45,10 @@ interface BillProof {
   signature: string
 }
 
-export async function readBill(desk: BillDeps, of: BillOf): Promise<ShownBill> {
-  const closed = await findClosedMonth(desk.store.read, of.accountId, of.month)
-  const bill = await makeBill(desk.store.read, of)
-  if (closed !== undefined) return showClosed(desk, closed, bill)
+export async function readBill(deps: BillDeps, of: BillOf): Promise<ShownBill> {
+  const closed = await findClosedMonth(deps.store.read, of.accountId, of.month)
+  const bill = await makeBill(deps.store.read, of)
+  if (closed !== undefined) return showClosed(deps, closed, bill)
   return {
     ...bill,
     state: 'open',
@@ -59,16 +59,16 @@ export async function readBill(desk: BillDeps, of: BillOf): Promise<ShownBill> {
   }
 }
 
-async function showClosed(desk: BillDeps, closed: ClosedMonth, now: Bill): Promise<ShownBill> {
+async function showClosed(deps: BillDeps, closed: ClosedMonth, now: Bill): Promise<ShownBill> {
   const bill = JSON.parse(closed.body) as ClosedBill
   const { key, signature } = closed
   const differences = [
-    ...(desk.signer.knows(closed.body, closed)
+    ...(deps.signer.knows(closed.body, closed)
       ? []
       : [{ what: 'signature', closed: signature, ledger: 'is not of this text and this gateway' }]),
     ...differencesOf(bill, now),
   ]
-  if (differences.length > 0) await raise(desk, closed, differences)
+  if (differences.length > 0) await raise(deps, closed, differences)
   return { ...bill, differences, proof: { key, signature } }
 }
 

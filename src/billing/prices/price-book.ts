@@ -26,7 +26,7 @@ const rank: Readonly<Record<Source, number>> = { builtin: 0, api: 1, file: 2 }
 type Lists = Map<string, Price[]>
 
 /** Not a valid account id. */
-const everybodysId = ''
+const generalId = ''
 
 /** `declared`: models that still have a price in the file; older declared prices of others end. */
 export function createPriceBook(
@@ -37,26 +37,26 @@ export function createPriceBook(
   const byId = new Map(versions.map((price) => [price.id, price]))
   const kept = versions.filter(({ source, model }) => source !== 'file' || declared.has(model))
   const ofAccounts = new Map<string, Lists>()
-  for (const [id, list] of Map.groupBy(kept, ({ account }) => account?.id ?? everybodysId)) {
+  for (const [id, list] of Map.groupBy(kept, ({ account }) => account?.id ?? generalId)) {
     ofAccounts.set(id, listsOf(list))
   }
-  const everybody = ofAccounts.get(everybodysId) ?? new Map<string, Price[]>()
-  ofAccounts.delete(everybodysId)
+  const general = ofAccounts.get(generalId) ?? new Map<string, Price[]>()
+  ofAccounts.delete(generalId)
   // Most gateways have no such price: their calls must not pay for the look-up.
   const anyOwn = ofAccounts.size > 0
   const own = (model: string, accountId: string | undefined): Price | undefined => {
     const lists = accountId === undefined ? undefined : ofAccounts.get(accountId)
     return lists === undefined ? undefined : begun(lists.get(model), nowMs())
   }
-  const all = () => [everybody, ...ofAccounts.values()].flatMap((lists) => [...lists.values()])
+  const all = () => [general, ...ofAccounts.values()].flatMap((lists) => [...lists.values()])
   return {
     current(model, accountId) {
       const price = anyOwn ? own(model, accountId) : undefined
       if (price !== undefined && price.terms.unit !== 'default') return price
-      return begun(everybody.get(model), nowMs())
+      return begun(general.get(model), nowMs())
     },
     listed: (model, accountId) =>
-      accountId === undefined ? begun(everybody.get(model), nowMs()) : own(model, accountId),
+      accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
     byId: (id) => byId.get(id),
     active: () =>
       all()

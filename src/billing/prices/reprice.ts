@@ -40,7 +40,7 @@ export function reprice(
   before: PriceTerms | undefined,
   bounds: readonly number[],
 ): Range | string {
-  if (terms.unit === 'default') return 'there is no price for everybody'
+  if (terms.unit === 'default') return 'there is no general price'
   if (terms.unit !== spent.unit) return `charged by ${spent.unit}, drafted by ${terms.unit}`
   switch (terms.unit) {
     case 'token':
@@ -125,8 +125,8 @@ function repriceImages(
     imageRateNanos(terms, 'perSizeNanos' in terms ? sizeCharged(terms, size) : undefined),
   )
   const known = rates.filter((rate) => rate !== undefined)
-  const pictures = whole(quantity)
-  return { minNanos: pictures * smallest(known), maxNanos: pictures * max(known) }
+  const images = whole(quantity)
+  return { minNanos: images * smallest(known), maxNanos: images * max(known) }
 }
 
 /** A quantity with its minimum and maximum rate. */
@@ -146,14 +146,14 @@ interface Sum {
  * move it; where that is whole, it cannot.
  */
 function rounded({ parts, per, rates }: Sum, charges: number): Range {
-  let least = 0n
-  let most = 0n
+  let minSum = 0n
+  let maxSum = 0n
   for (const [quantity, minRate, maxRate] of parts) {
-    least += quantity * minRate
-    most += quantity * maxRate
+    minSum += quantity * minRate
+    maxSum += quantity * maxRate
   }
-  if (charges === 1 && least === most) {
-    const nanos = (least + per / 2n) / per
+  if (charges === 1 && minSum === maxSum) {
+    const nanos = (minSum + per / 2n) / per
     return { minNanos: nanos, maxNanos: nanos }
   }
   const step = (rates ?? parts.map(([, rate]) => rate)).reduce(divisor, per)
@@ -161,10 +161,10 @@ function rounded({ parts, per, rates }: Sum, charges: number): Range {
   const down = ((per - 1n) / 2n / step) * step
   const up = per - ((per / 2n + (per % 2n) + step - 1n) / step) * step
   const count = BigInt(charges)
-  const atMin = least - count * down
+  const atMin = minSum - count * down
   return {
     minNanos: atMin <= 0n ? 0n : (atMin + per - 1n) / per,
-    maxNanos: (most + count * up) / per,
+    maxNanos: (maxSum + count * up) / per,
   }
 }
 

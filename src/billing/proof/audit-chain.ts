@@ -26,13 +26,13 @@ const start: ChainEnd = { number: 0, balanceNanos: 0n, hash: '' }
  */
 export class ChainWalk {
   readonly #currency: string
-  readonly #tell: (wrong: Wrong) => void
+  readonly #report: (wrong: Wrong) => void
   #accountId: string | undefined
   #end: ChainEnd = start
 
-  constructor(currency: string, tell: (wrong: Wrong) => void) {
+  constructor(currency: string, report: (wrong: Wrong) => void) {
     this.#currency = currency
-    this.#tell = tell
+    this.#report = report
   }
 
   /** Continues after a receipt that was verified before. */
@@ -44,19 +44,19 @@ export class ChainWalk {
   take(row: ReceiptRow): void {
     if (row.account_id !== this.#accountId) this.resume(row.account_id, start)
     const expected = this.#end.number + 1
-    if (row.number !== expected) this.#tellGap(row, expected)
+    if (row.number !== expected) this.#reportGap(row, expected)
     const problem = this.#problemOf(row)
     if (problem !== undefined) {
       const ref = row.kind === '' ? {} : { ref: row.ref }
       const { account_id: accountId, entry_id: entryId, number } = row
-      this.#tell({ accountId, entryId, number, ...ref, problem })
+      this.#report({ accountId, entryId, number, ...ref, problem })
     }
     this.#end = { number: row.number, balanceNanos: row.balance_nanos, hash: row.hash }
   }
 
-  #tellGap({ account_id: accountId, number }: ReceiptRow, expected: number): void {
+  #reportGap({ account_id: accountId, number }: ReceiptRow, expected: number): void {
     const gone = number === expected + 1 ? `${expected} is` : `${expected} to ${number - 1} are`
-    this.#tell({ accountId, number: expected, problem: `receipt ${gone} gone` })
+    this.#report({ accountId, number: expected, problem: `receipt ${gone} gone` })
     // Without the missing entries neither balance nor hash of the next one can be recomputed.
     this.#end = { number: number - 1, balanceNanos: unknown, hash: '' }
   }
@@ -114,21 +114,21 @@ export const knowsAny: Knows = (text, { key, signature }) => isSigned(text, key,
 /** Follows the seals of one account after the other, from the first of each. */
 export class SealWalk {
   readonly #knows: Knows
-  readonly #tell: (wrong: Wrong) => void
+  readonly #report: (wrong: Wrong) => void
   #last: Pick<SealRow, 'account_id' | 'number' | 'at_ms'> = nowhere
 
-  constructor(knows: Knows, tell: (wrong: Wrong) => void) {
+  constructor(knows: Knows, report: (wrong: Wrong) => void) {
     this.#knows = knows
-    this.#tell = tell
+    this.#report = report
   }
 
   take(seal: SealRow): void {
     const { account_id: accountId, number } = seal
     const last = this.#last.account_id === accountId ? this.#last : nowhere
     const due = (Math.floor(last.number / sealEvery) + 1) * sealEvery
-    if (number > due) this.#tell({ accountId, number: due, problem: `seal ${due} is gone` })
+    if (number > due) this.#report({ accountId, number: due, problem: `seal ${due} is gone` })
     const problem = problemOfSeal(seal, this.#knows) ?? problemOfTime(seal, last)
-    if (problem !== undefined) this.#tell({ accountId, number, problem })
+    if (problem !== undefined) this.#report({ accountId, number, problem })
     this.#last = seal
   }
 }

@@ -9,7 +9,7 @@ import {
   mischargedTasks,
   misheldTasks,
   paidTwice,
-  strangeHolds,
+  unmatchedHolds,
 } from '../../store/proof/audit-tasks.ts'
 import { type ChargeDeps, problemOfCharge } from './audit-charges.ts'
 import { type Findings, maxOfEach } from './audit-findings.ts'
@@ -40,5 +40,5 @@ export async function matchEntries(
   findings.addAll('charges_and_tasks', await mischargedTasks(db, scope, maxOfEach))
   findings.addAll('charged_once', await paidTwice(db, scope, maxOfEach))
   findings.addAll('holds', await misheldTasks(db, scope, maxOfEach))
-  findings.addAll('holds', await strangeHolds(db, scope, maxOfEach))
+  findings.addAll('holds', await unmatchedHolds(db, scope, maxOfEach))
 }

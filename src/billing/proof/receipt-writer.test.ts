@@ -119,7 +119,7 @@ describe.each([...storeKinds])('the bookkeeper on %s', (dialect) => {
     await until(() => logged.length > 1)
     await store.tx((tx) => sql`ALTER TABLE elsewhere RENAME TO receipts`.execute(tx))
     await until(async () => (await sealed()).join() === '2')
-    expect(logged.join()).toContain('entries have no receipts yet')
+    expect(logged.join()).toContain('ledger entries without receipts')
   })
 
   test('signs nothing on top of what somebody has altered', async () => {

@@ -144,7 +144,7 @@ export class ReceiptWriter {
   }
 
   #failed(error: unknown): void {
-    if (!this.#stopped) this.#log.warn('entries have no receipts yet', { error })
+    if (!this.#stopped) this.#log.warn('ledger entries without receipts', { error })
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

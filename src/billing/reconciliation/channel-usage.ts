@@ -19,7 +19,7 @@ export interface ChannelUsage {
 }
 
 /** A loss under one of the work's own ids belongs to it; other losses are separate work. */
-export function piecesOf(row: WorkRow): ChannelUsage[] {
+export function usageItems(row: WorkRow): ChannelUsage[] {
   const { losses, billed, ...work } = row
   const own: ChannelUsage = {
     ...work,
@@ -29,15 +29,15 @@ export function piecesOf(row: WorkRow): ChannelUsage[] {
     lostNanos: 0n,
     isLost: false,
   }
-  const pieces = billed === undefined ? [] : [own]
+  const items = billed === undefined ? [] : [own]
   for (const loss of losses) {
     const { upstreamId } = loss
     const isOwn = upstreamId === undefined || work.upstreamIds.includes(upstreamId)
-    if (billed === undefined || !isOwn) pieces.push(lostPiece(own, loss))
+    if (billed === undefined || !isOwn) items.push(lostItem(own, loss))
     else if (loss.reason === 'balance_short') own.amountNanos += loss.amountNanos
     else addLoss(own, loss)
   }
-  return pieces
+  return items
 }
 
 function addLoss(work: ChannelUsage, { quantity = 0, amountNanos }: WorkLoss): void {
@@ -46,7 +46,7 @@ function addLoss(work: ChannelUsage, { quantity = 0, amountNanos }: WorkLoss): v
   work.isLost = true
 }
 
-const lostPiece = (own: ChannelUsage, loss: WorkLoss): ChannelUsage => ({
+const lostItem = (own: ChannelUsage, loss: WorkLoss): ChannelUsage => ({
   ...own,
   atMs: loss.atMs,
   upstreamIds: loss.upstreamId === undefined ? [] : [loss.upstreamId],

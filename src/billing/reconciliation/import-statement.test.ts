@@ -21,10 +21,10 @@ const header = 'request_id,time,tokens,cost\n'
 const rows = (count: number) =>
   Array.from({ length: count }, (_, i) => `up-${i},2026-11-02,1,0.01\n`).join('')
 
-async function* inPieces(...pieces: (string | Error)[]) {
-  for (const piece of pieces) {
-    if (piece instanceof Error) throw piece
-    yield piece
+async function* inPieces(...chunks: (string | Error)[]) {
+  for (const chunk of chunks) {
+    if (chunk instanceof Error) throw chunk
+    yield chunk
   }
 }
 

@@ -58,7 +58,7 @@ const dayMs = 24 * 3_600_000
 export async function importStatement(
   store: Store,
   input: StatementOptions,
-  pieces: AsyncIterable<string>,
+  chunks: AsyncIterable<string>,
   nowMs: () => number,
 ): Promise<Statement | Problem> {
   const startedMs = nowMs()
@@ -68,7 +68,7 @@ export async function importStatement(
     if (nowMs() - startedMs > maxMs) throw new TookTooLong()
   }
   try {
-    const statement = await takeIn(store, id, input, pieces, keepOn)
+    const statement = await takeIn(store, id, input, chunks, keepOn)
     if ('problem' in statement) await clearLines(store, id)
     return statement
   } catch (error) {
@@ -88,14 +88,14 @@ async function takeIn(
   store: Store,
   id: string,
   input: StatementOptions,
-  pieces: AsyncIterable<string>,
+  chunks: AsyncIterable<string>,
   keepOn: () => void,
 ): Promise<Statement | Problem> {
   const reader = new StatementReader(input.form)
   const writer = new LineWriter(store, id)
-  for await (const piece of pieces) {
+  for await (const chunk of chunks) {
     keepOn()
-    const lines = reader.push(piece)
+    const lines = reader.push(chunk)
     if ('problem' in lines) return lines
     await writer.add(lines)
   }

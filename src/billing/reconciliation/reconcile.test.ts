@@ -80,7 +80,7 @@ const otherName = (at: number): string => `up-${at}-other`
 const worth = (quantity: number): bigint => BigInt(quantity) * 2_000_000_000n
 
 /** What the books have of it, as one piece of work or several. */
-function piecesOf(work: Work, at: number, channel: string) {
+function usageItems(work: Work, at: number, channel: string) {
   const { quantity, loss } = work
   const isFailed = loss === 'own'
   const billed = isFailed ? 0 : quantity
@@ -108,7 +108,7 @@ function piecesOf(work: Work, at: number, channel: string) {
   return channel === 'here' && loss === 'other' ? [...here, other] : here
 }
 
-type Piece = ReturnType<typeof piecesOf>[number]
+type Piece = ReturnType<typeof usageItems>[number]
 
 interface Result {
   outcome: LineOutcome
@@ -119,7 +119,7 @@ interface Result {
 const inPeriod = ({ atMs }: Piece): boolean => atMs >= startMs && atMs < startMs + 3 * dayMs
 
 /** By number, and beside them what is only here. */
-function naive(theirs: readonly StatementLine[], pieces: readonly Piece[]) {
+function naive(theirs: readonly StatementLine[], items: readonly Piece[]) {
   const results = new Map<number, Result>()
   const used = new Set<Piece>()
   const settle = (members: readonly StatementLine[], ours: readonly Piece[]) => {
@@ -143,20 +143,20 @@ function naive(theirs: readonly StatementLine[], pieces: readonly Piece[]) {
   for (const [name, members] of Map.groupBy(named, ({ upstreamId }) => upstreamId!)) {
     settle(
       members,
-      pieces.filter(({ ids }) => ids.includes(name)),
+      items.filter(({ ids }) => ids.includes(name)),
     )
   }
   const dayOf = (ms: number) => Math.floor(ms / dayMs)
   const bare = theirs.filter(({ upstreamId }) => upstreamId === undefined)
   const groups = Map.groupBy(bare, ({ atMs, model }) => `${dayOf(atMs!)} ${model}`)
   for (const [key, members] of groups) {
-    const ours = pieces.filter(
+    const ours = items.filter(
       (piece) =>
         !used.has(piece) && inPeriod(piece) && key === `${dayOf(piece.atMs)} ${piece.model}`,
     )
     settle(members, ours)
   }
-  const alone = pieces.filter((piece) => !used.has(piece) && inPeriod(piece) && piece.quantity > 0)
+  const alone = items.filter((piece) => !used.has(piece) && inPeriod(piece) && piece.quantity > 0)
   return { results, alone }
 }
 
@@ -290,7 +290,7 @@ describe.each([...storeKinds])('reconciling on %s', (on) => {
     const judged = await linesAfter(store.read, statementId, { after: 0, limit: 1_000 })
     const expected = naive(
       statement,
-      ours.flatMap((work, at) => piecesOf(work, at, 'here')),
+      ours.flatMap((work, at) => usageItems(work, at, 'here')),
     )
     return { judged, expected, lastNumber: job.lastNumber }
   }

@@ -9,7 +9,7 @@ import {
   linesByUpstreamId,
   type Verdict,
 } from '../../store/ledger/statements.ts'
-import { type ChannelUsage, piecesOf } from './channel-usage.ts'
+import { type ChannelUsage, usageItems } from './channel-usage.ts'
 import { DayGroups } from './day-groups.ts'
 import { addOurs, judge, noneOfOurs, type Ours, type Rule, shownOurs } from './judge-lines.ts'
 import { Verdicts } from './verdicts.ts'
@@ -47,7 +47,7 @@ export async function reconcile(store: Store, job: Reconciling): Promise<void> {
   const pageSize = job.pageSize ?? workPerPage
   for await (const work of channelUsage(store.read, store.dialect, input, pageSize)) {
     job.keepOn?.()
-    await matcher.match(work.flatMap(piecesOf))
+    await matcher.match(work.flatMap(usageItems))
   }
   await matcher.end()
   if (groups.size === 0) return
@@ -190,9 +190,9 @@ function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: 
 }
 
 export function theirsOf(lines: readonly JudgedLine[]) {
-  const told = <T>(values: (T | undefined)[]): T[] => values.filter((value) => value !== undefined)
-  const quantities = told(lines.map(({ quantity }) => quantity))
-  const amounts = told(lines.map(({ amountNanos }) => amountNanos))
+  const given = <T>(values: (T | undefined)[]): T[] => values.filter((value) => value !== undefined)
+  const quantities = given(lines.map(({ quantity }) => quantity))
+  const amounts = given(lines.map(({ amountNanos }) => amountNanos))
   return {
     lines: lines.length,
     quantity: quantities.length === 0 ? undefined : quantities.reduce((a, b) => a + b, 0),

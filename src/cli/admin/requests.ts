@@ -30,14 +30,14 @@ const indented = (text: string): string => text.replace(/^/gm, '  ')
 /** What the arithmetic starts from; nothing of what was not told. */
 function basisOf(row: Row): Row {
   const price = rowOf(row['price'])
-  const told: Row = {
+  const present: Row = {
     reported: row['usage_reported'],
     normalised: row['normalisation'],
     price: isObject(row['price']) ? priceText(price) : undefined,
     tier: row['tier'],
   }
   return Object.fromEntries(
-    Object.entries(told).filter(([, value]) => value !== undefined && cell(value) !== '-'),
+    Object.entries(present).filter(([, value]) => value !== undefined && cell(value) !== '-'),
   )
 }
 

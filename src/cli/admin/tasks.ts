@@ -87,8 +87,8 @@ async function watch(context: Context): Promise<Outcome> {
 /** What a watcher waited for: the cost and the files, or the reason why there are none. */
 function resultOf(task: Row): string {
   const fields = ['id', 'state', 'model', 'channel', 'charge', 'usage', 'media', 'error']
-  const told = fields.filter((field) => task[field] != null && cell(task[field]) !== '-')
-  return record(Object.fromEntries(told.map((field) => [field, task[field]])))
+  const present = fields.filter((field) => task[field] != null && cell(task[field]) !== '-')
+  return record(Object.fromEntries(present.map((field) => [field, task[field]])))
 }
 
 export const taskCommands: readonly Command[] = [

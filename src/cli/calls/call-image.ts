@@ -32,10 +32,10 @@ async function callImage(context: Context): Promise<Outcome> {
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(callTimeoutMs),
   })
-  const pictures = rowsOf(rowOf(await answerOf(response, url))['data'])
+  const images = rowsOf(rowOf(await answerOf(response, url))['data'])
   const files: string[] = []
-  for (const [index, image] of pictures.entries()) {
-    const file = pictures.length === 1 ? out : numbered(out, index + 1)
+  for (const [index, image] of images.entries()) {
+    const file = images.length === 1 ? out : numbered(out, index + 1)
     await save(file, String(image['b64_json'] ?? ''))
     files.push(file)
   }

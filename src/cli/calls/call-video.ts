@@ -32,7 +32,7 @@ async function callVideo(context: Context): Promise<Outcome> {
   try {
     return await finish(context, token, created, out ?? `./${fileName(id)}`)
   } catch (error) {
-    // Whoever has paid for it must be able to find it.
+    // It is paid for, so it must be possible to find it.
     if (!(error instanceof Stop) || error.message.includes(id)) throw error
     throw new Stop(error.exitCode, `${error.message} (video ${cell(id)})`)
   }

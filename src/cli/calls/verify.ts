@@ -1,5 +1,5 @@
 // gateway verify: whether a bill, or a single receipt, is what the gateway signed. Reads a file and
-// asks nobody.
+// calls no server.
 import { billColumns } from '../../contract/bills/bill-line.ts'
 import { isPublicKey } from '../../lib/crypto/signing.ts'
 import { isObject } from '../../lib/json/parse.ts'

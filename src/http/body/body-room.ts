@@ -1,5 +1,5 @@
-// How many bytes of large bodies this process holds at once, in all and for each account. A body that
-// finds no room waits unread for a moment: the caller's connection keeps it.
+// Limits the bytes of large bodies that this process holds at once, in total and per account. A body that
+// finds no room waits unread in the caller's connection for a moment.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 
 /** Smaller bodies are not counted: connections bound them. */
@@ -8,7 +8,7 @@ export const smallBodyBytes = 64 * 1024
 interface RoomLimits {
   /** Of all accounts; text and parsed value of a body need about three times as much. */
   bytes: number
-  /** Of one account: no one of them can keep the others out. */
+  /** Of one account, so that none can keep the others out. */
   accountBytes: number
   waitMs: number
   /** Bodies that wait. */
@@ -30,7 +30,7 @@ interface Waiting {
 
 /** Room that was taken; given back once. */
 export interface TakenRoom {
-  /** False when there is no more; what was taken stays. */
+  /** False when there is no more; room already taken stays taken. */
   grow(bytes: number): boolean
   giveBack(): void
 }
@@ -50,7 +50,7 @@ export class BodyRoom {
     return this.#taken
   }
 
-  /** Waits for room in the order of asking. */
+  /** Waits for room, first come, first served. */
   async take(account: string, bytes: number): Promise<TakenRoom | Refusal> {
     if (bytes > 0 && (this.#waiting.size > 0 || !this.#add(account, bytes))) {
       if (this.#waiting.size >= this.#limits.queued) return this.#noRoom(account, bytes)
@@ -82,7 +82,7 @@ export class BodyRoom {
         clearTimeout(timer)
         this.#waiting.delete(one)
         resolve(room)
-        // Its place in the order may have kept smaller ones waiting.
+        // It may have kept smaller bodies waiting.
         if (!room) this.#letIn()
       }
       this.#waiting.add(one)
@@ -120,7 +120,7 @@ export class BodyRoom {
     this.#collectSoon()
   }
 
-  /** Nothing else may happen for a while, and what is no longer used would stay until then. */
+  /** Without further requests, unused room would stay taken. */
   #collectSoon(): void {
     if (this.#collecting !== undefined) return
     this.#collecting = setTimeout(() => {

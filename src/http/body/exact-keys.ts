@@ -10,7 +10,7 @@ export interface KeyTable {
 export interface Keys {
   readonly fields: ReadonlyMap<string, Keys | true>
   readonly folded: ReadonlyMap<string, string>
-  /** Other keys that were seen, with the field each resembles. */
+  /** Other keys in the body, with the field each resembles. */
   readonly judged: Map<string, string | undefined>
 }
 
@@ -40,7 +40,7 @@ export const plain = <Field extends string>(...fields: Field[]): Record<Field, t
 const foldedKey = (key: string): string =>
   key.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase()
 
-/** Undefined when every key is a field itself or nothing like one. */
+/** Undefined when every key is a field or resembles none. */
 export function inexactKey(value: unknown, keys: Keys): Refusal | undefined {
   const found = find(value, keys)
   if (found === undefined) return undefined

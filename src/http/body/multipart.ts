@@ -1,5 +1,5 @@
-// The parts of a multipart form, without copying the files in it. Takes what the SDKs and browsers
-// send; anything unusual is no form.
+// Parses the parts of a multipart form without copying its files. Accepts what SDKs and browsers send;
+// anything unusual is not a form.
 
 export interface FormPart {
   name: string
@@ -19,7 +19,7 @@ export function partsOf(
   const opening = Buffer.from(`--${boundary}`)
   const divider = Buffer.from(`\r\n--${boundary}`)
   const parts: FormPart[] = []
-  // What stands before the first boundary is for nobody.
+  // Text before the first boundary is ignored.
   let at = body.indexOf(opening)
   if (at === -1 || (at > 0 && body[at - 1] !== 0x0a)) return undefined
   at += opening.length

@@ -1,5 +1,5 @@
-// The bytes of a body as they come: never more than the limit, not slower than allowed, and only when
-// there is room for a large one.
+// Reads the bytes of a body: never more than the limit, not slower than allowed, and a large one only when
+// there is room.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import type { RequestContext } from '../request-context.ts'
@@ -10,7 +10,7 @@ interface ChunkLimits {
   bodyMs: number
 }
 
-/** All of them; a large body has taken its room then. */
+/** The whole body; a large one has taken its room by then. */
 export async function readBytes(x: RequestContext, limits: ChunkLimits): Promise<Buffer | Refusal> {
   const { request } = x
   const declared = Number(request.headers.get('content-length') ?? 0)
@@ -46,7 +46,7 @@ export async function readBytes(x: RequestContext, limits: ChunkLimits): Promise
   }
 }
 
-/** Bytes that came one after the other; put into one place as they come where their number is known. */
+/** Collects chunks; into one buffer from the start where the length is known. */
 class Gathered {
   readonly #place: Buffer | undefined
   readonly #chunks: Uint8Array[] = []
@@ -56,7 +56,7 @@ class Gathered {
     if (declared > 0) this.#place = Buffer.allocUnsafeSlow(declared)
   }
 
-  /** Gives how many there are now. */
+  /** Returns the number of bytes so far. */
   add(chunk: Uint8Array): number {
     const at = this.#size
     this.#size += chunk.byteLength
@@ -72,7 +72,7 @@ class Gathered {
   }
 }
 
-/** Whoever answers the request gives it back. */
+/** The answer to the request gives it back. */
 async function roomFor(x: RequestContext, declared: number): Promise<TakenRoom | Refusal> {
   const bytes = declared > smallBodyBytes ? declared : 0
   const room = await bodyRoom.take(x.payer ?? '', bytes)

@@ -9,7 +9,7 @@ import { type FormPart, partsOf } from './multipart.ts'
 import { readBytes } from './read-bytes.ts'
 import type { BodyLimits } from './read-json.ts'
 
-/** A file of a form. Nothing that JSON can hold looks like it. */
+/** A file of a form. No JSON value is an instance of it. */
 export interface Upload {
   /** As the caller declared it; may be empty. */
   type: string
@@ -58,7 +58,7 @@ export async function readForm(
   return inexactKey(body.fields, keys) ?? body
 }
 
-/** Objects without a prototype: a caller may name a part whatever it likes. */
+/** Objects without a prototype: a caller may name a part `__proto__`. */
 type Branch = Record<string, unknown>
 const newBranch = (): Branch => Object.create(null)
 
@@ -89,7 +89,7 @@ function keysOf(name: string): string[] | undefined {
   return inner.length < maxKeyDepth ? [match[1]!, ...inner] : undefined
 }
 
-/** False when the place is taken by something else. */
+/** False when another value is already there. */
 function put(into: Branch, [key = '', ...rest]: string[], value: unknown): boolean {
   if (rest.length === 0) return putLeaf(into, key, value)
   const inner = rest[0] === '' ? listAt(into, key) : branchAt(into, key)

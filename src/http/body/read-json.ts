@@ -1,5 +1,5 @@
-// A JSON body from a caller that is already known: bounded in size, time, depth and in the work that
-// parsing it is. A large one is looked through in turns that leave the event loop to others.
+// Reads a JSON body of an authenticated caller: bounded in size, time, depth and parsing work. A large one
+// is scanned in turns that let the event loop run in between.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { parseLong } from '../../lib/json/long-strings.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -21,21 +21,21 @@ export interface JsonBody {
   fields: Readonly<Record<string, unknown>>
 }
 
-/** Whatever its shape, parsing a text of this length takes a few milliseconds. */
+/** Parsing a text of this length takes a few milliseconds, whatever its shape. */
 const shortText = 128 * 1024
-/** Steps of looking through a text in one turn; each takes some ten nanoseconds. */
+/** Steps of a scan in one turn; each takes some ten nanoseconds. */
 const stepsPerTurn = 100_000
 
 /**
- * What no real request reaches: pictures as large as a body may be, 10,000 messages, 300,000 numbers
- * or the schemas of hundreds of tools stay far below it.
+ * No real request reaches this: images of the maximum body size, 10,000 messages, 300,000 numbers or the
+ * schemas of hundreds of tools stay far below it.
  */
 export const textWork: WorkLimits = { total: 40e6, structure: 30e6 }
 /** A few long strings in a small structure. */
 const plainWork: WorkLimits = { total: 40e6, structure: 4e6 }
 
 interface JsonRules {
-  /** The fields that count; without, only keys that are given twice are refused. */
+  /** The known fields; without them, only duplicate keys are refused. */
   keys?: Keys
   work?: WorkLimits
 }
@@ -73,7 +73,7 @@ const isJson = (type: string): boolean => {
   return essence === 'application/json' || essence.endsWith('+json')
 }
 
-/** Nothing but white space may stand before it, and not much of it. */
+/** Only white space may come before it, and not much of it. */
 function beginsObject(text: string): boolean {
   for (let at = 0; at < maxLeadingSpace; at++) {
     const code = text.charCodeAt(at)

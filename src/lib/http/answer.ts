@@ -189,7 +189,7 @@ export class Exchange implements HttpCall, HttpAnswer {
       }
       this.#interim += 1
       if (head.status === 101 || this.#interim > MAX_INTERIM_ANSWERS) {
-        throw new HttpError('invalid', 'the answer has an interim answer nobody asked for')
+        throw new HttpError('invalid', 'the answer has an unexpected interim answer')
       }
       rest = rest.subarray(end + 4)
       searchFrom = 0

@@ -48,7 +48,7 @@ export function createEraser(secrets: Iterable<string>): (text: string) => strin
   for (const secret of known) {
     let isWordy = true
     for (const form of formsOf(secret)) {
-      const any = addPieces(kinds, form)
+      const any = addFragments(kinds, form)
       if (!form.isEncoded && (any & hard) !== 0) isWordy = false
     }
     if (isWordy) wordy.push(lower(secret))
@@ -107,7 +107,7 @@ function base32Of(bytes: Uint8Array): Form[] {
 }
 
 /** Adds all pieces of a form, and returns which kinds there were. */
-function addPieces(kinds: Map<number, number>, { text, isEncoded }: Form): number {
+function addFragments(kinds: Map<number, number>, { text, isEncoded }: Form): number {
   let any = 0
   const dated = isEncoded ? [] : [...text.matchAll(/20\d\d[-/.]?[01]\d[-/.]?[0-3]\d/g)]
   walk(text, (start, a, b) => {

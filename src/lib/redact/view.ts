@@ -72,12 +72,12 @@ function unescapeOnce({ text, starts }: View): View | undefined {
   if (!mayEscape.test(text)) return undefined
   const origin = (at: number) => (starts === undefined ? at : starts[at]!)
   const places = new Int32Array(text.length + 1)
-  const pieces: string[] = []
+  const parts: string[] = []
   let length = 0
   let from = 0
-  const take = (piece: string, at: number, step: number) => {
-    for (let i = 0; i < piece.length; i++) places[length++] = origin(at + i * step)
-    pieces.push(piece)
+  const take = (part: string, at: number, step: number) => {
+    for (let i = 0; i < part.length; i++) places[length++] = origin(at + i * step)
+    parts.push(part)
   }
   for (const match of text.matchAll(escapes)) {
     const meant = meaningOf(match[0])
@@ -89,7 +89,7 @@ function unescapeOnce({ text, starts }: View): View | undefined {
   if (from === 0) return undefined
   take(text.slice(from), from, 1)
   places[length] = origin(text.length)
-  return { text: pieces.join(''), starts: places.subarray(0, length + 1) }
+  return { text: parts.join(''), starts: places.subarray(0, length + 1) }
 }
 
 function meaningOf(written: string): string | undefined {

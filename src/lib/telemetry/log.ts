@@ -65,19 +65,19 @@ interface Options {
 }
 
 /** Number of warnings and errors kept for display. */
-const mostRecent = 100
+const maxRecent = 100
 
 /** Maximum length of a field; a stack fits. */
 const maxText = 8_000
 
 export function createLog({ level, pretty, write, clean = (text) => text }: Options): Log {
-  const least = logLevels.indexOf(level)
+  const minLevel = logLevels.indexOf(level)
   const lines = { debug: 0, info: 0, warn: 0, error: 0 }
   const recent: string[] = []
   const emit =
     (at: LogLevel) =>
     (msg: string, fields: LogFields = {}) => {
-      if (logLevels.indexOf(at) < least) return
+      if (logLevels.indexOf(at) < minLevel) return
       lines[at]++
       const time = new Date().toISOString()
       const listed = listedIn(fields)
@@ -85,7 +85,7 @@ export function createLog({ level, pretty, write, clean = (text) => text }: Opti
       write(line)
       if (at !== 'warn' && at !== 'error') return
       recent.push(pretty ? clean(jsonLine(time, at, msg, listed)) : line)
-      if (recent.length > mostRecent) recent.shift()
+      if (recent.length > maxRecent) recent.shift()
     }
   return {
     level,

@@ -5,15 +5,15 @@ import { createGunzip, gzip } from 'node:zlib'
 
 const pack = promisify(gzip)
 
-export function gzipOf(pieces: AsyncIterator<string>): ReadableStream<Uint8Array> {
+export function gzipOf(chunks: AsyncIterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const piece = await pieces.next()
-      if (piece.done) controller.close()
-      else controller.enqueue(await pack(piece.value))
+      const chunk = await chunks.next()
+      if (chunk.done) controller.close()
+      else controller.enqueue(await pack(chunk.value))
     },
     async cancel() {
-      await pieces.return?.()
+      await chunks.return?.()
     },
   })
 }
@@ -25,8 +25,8 @@ const maxLine = 64 * 1024 * 1024
 export async function* gunzipLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const piece of gunzipped(bytes)) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+  for await (const chunk of gunzipped(bytes)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop()!
     if (rest.length > maxLine) throw new Error('a line is too long')
     yield* lines
@@ -38,8 +38,8 @@ async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   const gunzip = createGunzip()
   const feed = async () => {
     try {
-      for await (const piece of bytes) {
-        if (!gunzip.write(piece)) await new Promise((go) => gunzip.once('drain', go))
+      for await (const chunk of bytes) {
+        if (!gunzip.write(chunk)) await new Promise((go) => gunzip.once('drain', go))
       }
       gunzip.end()
     } catch (error) {

@@ -21,7 +21,7 @@ const harmfulMs = 30_000
 const advice = 'let NTP set the clock: timedatectl set-ntp true'
 
 export function checkClock(readings: readonly ClockReading[]): Finding {
-  if (readings.length === 0) return leftOut('clock', 'nobody was there to compare it with')
+  if (readings.length === 0) return leftOut('clock', 'there was nothing to compare it with')
   const offsets = readings
     .map(({ of, theirMs, ourMs, roughMs, isReference = false }) => {
       const raw = ourMs - theirMs

@@ -104,12 +104,12 @@ async function inspectAll(
   )
   clocks.push(...reached.clocks)
   const none = ok('channels', 'none; the sandbox answers')
-  const nobody = problem(
+  const unserved = problem(
     'channels',
     'none, and the sandbox is off: no model can be called',
     'declare one in the configuration file, or add one with gateway channel create',
   )
-  const without = config.sandbox === 'off' ? nobody : none
+  const without = config.sandbox === 'off' ? unserved : none
   return [...findings, ...(offer.channels.length === 0 ? [without] : reached.findings)]
 }
 

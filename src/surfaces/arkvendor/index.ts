@@ -1,5 +1,5 @@
-// Native video tasks: create, look, list and cancel, in the upstream's own shapes. Every look is at
-// the gateway's own row, whichever interface made it.
+// Native video tasks: create, get, list and cancel, in the upstream's own shapes. Reads use the
+// gateway's own row, whichever interface created the task.
 
 import type { CallerApi, VideoCreate } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -22,7 +22,7 @@ export const arkvendor: Surface = {
   browsers: true,
   loggedAs: 'arkvendor',
   operations: async () => (await import('./operations.ts')).arkvendorOperations,
-  // Only videos are made here.
+  // Tasks of this surface are videos.
   notice: (task, linkTo) => viewOf(task as VideoTask, linkTo),
   mount(app, deps) {
     const { api } = deps
@@ -39,7 +39,7 @@ export const arkvendor: Surface = {
   },
 }
 
-/** Another's task and one that never was look the same. */
+/** A task of another account gets the same answer as one that does not exist. */
 const withTask = (
   api: CallerApi,
   x: RequestContext,
@@ -93,12 +93,12 @@ async function withOwnDrafts(
 }
 
 const isSamePlace = (one: VideoTask, other: VideoTask | undefined): boolean =>
-  one.channelId === other?.channelId && one.keyMark === other.keyMark
+  one.channelId === other?.channelId && one.keyFingerprint === other.keyFingerprint
 
 async function list(api: CallerApi, x: RequestContext, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)
   if (page instanceof Refusal) return page
-  // Whoever names a task may see it; otherwise the list is that of the native ones.
+  // A task that is named is shown, whatever its interface; otherwise the list has native ones only.
   const scope = page.ids === undefined && ({ protocol: 'arkvendor' } as const)
   const { tasks, total } = await api.searchVideos(token, { ...page, ...scope })
   const items = tasks.map((task) => viewOf(task, api.linkTo))

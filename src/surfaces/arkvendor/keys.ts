@@ -1,5 +1,5 @@
-// The keys of a native video request. What the gateway does not know goes up as it came, so that no
-// variant of what it does know may be among it.
+// The keys of a native video request. Unknown fields are sent unchanged, so no variant
+// of a known name may be among them.
 import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const address = plain('url')

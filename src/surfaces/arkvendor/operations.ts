@@ -186,7 +186,7 @@ export const arkvendorOperations: readonly Operation[] = [
     id: 'getNativeVideoTask',
     method: 'get',
     path: `${tasksPath}/{id}`,
-    summary: 'Look at a native video task',
+    summary: 'Get a native video task',
     parameters: [id],
     answers: [answered(task, 'The task.')],
     refusals: [...callerRefusals, 'task_not_found'],

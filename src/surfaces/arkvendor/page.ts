@@ -1,4 +1,4 @@
-// Which of a caller's tasks a list is to show.
+// The filters and the page of a task list.
 import type { Refusal } from '../../contract/errors.ts'
 import type { TaskState } from '../../contract/task.ts'
 import { wrong } from '../common/fields.ts'
@@ -52,7 +52,7 @@ export function pageIn(query: URLSearchParams): NativePage | Refusal {
   }
 }
 
-/** Given again and again, or with commas between them. */
+/** Repeated, or separated by commas. */
 const idsIn = (query: URLSearchParams): string[] =>
   query
     .getAll('filter.task_ids')
@@ -64,10 +64,10 @@ function numberIn(
   query: URLSearchParams,
   name: string,
   usual: number,
-  most: number,
+  max: number,
 ): number | Refusal {
   const given = query.get(name) ?? ''
   if (given === '') return usual
-  if (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= most) return Number(given)
-  return wrong(name, `'${name}' must be a whole number from 1 to ${most}`)
+  if (/^[1-9]\d{0,2}$/.test(given) && Number(given) <= max) return Number(given)
+  return wrong(name, `'${name}' must be a whole number from 1 to ${max}`)
 }

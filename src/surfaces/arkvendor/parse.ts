@@ -1,5 +1,5 @@
-// The native request: what the gateway must understand of it to route it and to set money aside.
-// The rest is the upstream's to judge, and goes up as it came.
+// The native request: reads what the gateway needs to route it and to hold its cost. The rest is sent
+// unchanged, and the upstream judges it.
 import { z } from 'zod'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -16,13 +16,13 @@ export interface NativeCall {
 type Item = Readonly<Record<string, unknown>>
 
 export const maxItems = 32
-/** Never handed up: the caller's own address for a notice, and the gateway's own words. */
+/** Never sent upstream: the caller's callback address, and fields of the gateway itself. */
 const keptBack = ['model', 'callback_url', 'aspect_ratio']
 
 const aText = (name: string) => z.string(`'${name}' must be a string`).optional()
 const aNumber = (name: string) => z.number(`'${name}' must be a number`).optional()
 
-/** Types are the specification's; which values a model takes is the upstream's to judge. */
+/** The types are those of the specification; the upstream judges the values. */
 export const nativeFields = z.object({
   resolution: aText('resolution').describe('Such as `480p`, `720p`, `1080p`.'),
   ratio: aText('ratio').describe('Such as `16:9`.'),
@@ -62,7 +62,7 @@ export function parseNative(given: Fields): NativeCall | Refusal {
   }
 }
 
-/** Frames say the length more exactly, so they win. */
+/** Frames give the length more exactly, so they take precedence. */
 function bodyOf(fields: Fields): Fields {
   const ratio = fields['ratio'] ?? fields['aspect_ratio']
   const drop = fields['frames'] === undefined ? keptBack : [...keptBack, 'duration']
@@ -73,7 +73,7 @@ function bodyOf(fields: Fields): Fields {
 
 const inlineOpening = /^\s*data:[^,]{0,256};base64,/i
 
-/** Tools break lines of base64; the upstream need not like that. */
+/** Some tools break lines of base64, which the upstream may refuse. */
 function withPlainBase64(item: Item): Item {
   const image = item['image_url']
   const url = isObject(image) ? image['url'] : undefined
@@ -81,7 +81,7 @@ function withPlainBase64(item: Item): Item {
   if (!isObject(image) || typeof url !== 'string' || opening === undefined) return item
   const given = url.slice(opening.length)
   const base64 = plainBase64(given)
-  // What is no base64 is for the upstream to judge.
+  // The upstream judges what is not base64.
   if (base64 === undefined) return item
   const head = opening.trimStart()
   if (base64 === given && head === opening) return item
@@ -125,14 +125,14 @@ function draftIn({ draft_task: draft }: Item): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** Tasks that this one is to be made from, as the caller names them. */
+/** Ids of the drafts that this task continues, as the caller names them. */
 export const draftsIn = ({ native }: VideoParams): string[] =>
   itemsIn(native).flatMap((item) => draftIn(item) ?? [])
 
 const itemsIn = (native: VideoParams['native']): Item[] =>
   Array.isArray(native?.body['content']) ? native.body['content'].filter(isObject) : []
 
-/** The same request with the ids by which the upstream knows those tasks. */
+/** The same request with the upstream's ids of those tasks. */
 export function withDrafts(request: VideoParams, ids: ReadonlyMap<string, string>): VideoParams {
   const content = itemsIn(request.native).map((item) => {
     const id = ids.get(draftIn(item) ?? '')
@@ -141,7 +141,7 @@ export function withDrafts(request: VideoParams, ids: ReadonlyMap<string, string
   return { ...request, native: { body: { ...request.native?.body, content } } }
 }
 
-/** Other schemes name files of the operator's own account upstream; callers have none there. */
+/** Other schemes name files in the operator's upstream account, where callers have none. */
 function foreignIn(items: readonly Item[]): Refusal | undefined {
   for (const item of items) {
     for (const name of ['image_url', 'video_url', 'audio_url']) {

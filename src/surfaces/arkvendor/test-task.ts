@@ -13,7 +13,7 @@ export const nativeTask = (more: Partial<VideoTask> = {}): VideoTask => ({
   channelId: 'cloud',
   channel: 'cloud',
   upstreamModel: 'vidmodel-1-0-pro-250528',
-  keyMark: 'k',
+  keyFingerprint: 'k',
   upstreamId: 'cgt-1',
   state: 'queued',
   progress: 0,
@@ -26,7 +26,7 @@ export const nativeTask = (more: Partial<VideoTask> = {}): VideoTask => ({
   updatedAtMs: 1_760_000_001_900,
   nextCheckAtMs: Number.MAX_SAFE_INTEGER,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
   ...more,
 })

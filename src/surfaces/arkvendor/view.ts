@@ -1,5 +1,4 @@
-// A task as the object callers of the native interface know. The addresses in it are the
-// gateway's own.
+// A task as the object of the native interface. File addresses are the gateway's own.
 import type { LinkTo } from '../../contract/caller-api.ts'
 import { framesPerSecond } from '../../contract/media/video-size.ts'
 import type { OutputMedia, TaskState, VideoTask } from '../../contract/task.ts'
@@ -22,36 +21,36 @@ const statuses: Readonly<Record<TaskState, NativeStatus>> = {
 
 export const statusOf = ({ state }: VideoTask): NativeStatus => statuses[state]
 
-/** A task that no upstream has named goes by the gateway's name alone. */
+/** The upstream's id; the gateway's own while there is none. */
 export const idsOf = ({ id, upstreamId }: VideoTask) => ({ id: upstreamId ?? id, platform_id: id })
 
-/** What the upstream reported, put right where it is the gateway's to say. */
+/** The upstream's report, with the fields that the gateway decides. */
 export function viewOf(task: VideoTask, linkTo: LinkTo): Record<string, unknown> {
-  const told = reportOf(task)
+  const report = reportOf(task)
   return {
-    ...told,
+    ...report,
     ...idsOf(task),
     model: task.upstreamModel,
     status: statusOf(task),
-    ...(task.state === 'succeeded' && resultOf(task, told, linkTo)),
-    ...(task.state === 'failed' && { error: errorOf(task, told) }),
-    created_at: wholeIn(told['created_at']) ?? inSeconds(task.createdAtMs),
-    updated_at: wholeIn(told['updated_at']) ?? inSeconds(task.updatedAtMs),
+    ...(task.state === 'succeeded' && resultOf(task, report, linkTo)),
+    ...(task.state === 'failed' && { error: errorOf(task, report) }),
+    created_at: wholeIn(report['created_at']) ?? inSeconds(task.createdAtMs),
+    updated_at: wholeIn(report['updated_at']) ?? inSeconds(task.updatedAtMs),
   }
 }
 
-type Told = Readonly<Record<string, unknown>>
+type UpstreamReport = Readonly<Record<string, unknown>>
 
-/** Other upstreams report in words that mean nothing here. */
-function reportOf({ protocol, reported }: VideoTask): Told {
+/** Reports of other protocols have other fields. */
+function reportOf({ protocol, reported }: VideoTask): UpstreamReport {
   if (protocol !== 'arkvendor' || !isObject(reported)) return {}
   const { content: _, error: __, usage: ___, ...rest } = reported
   const kept = Object.entries(rest).filter(([, value]) => value !== null)
   return { ...Object.fromEntries(kept), ...partsOf(reported) }
 }
 
-/** Those that are rebuilt: what is not an object is left out. */
-const partsOf = (reported: Told): Told =>
+/** Fields that are rebuilt; anything but an object is left out. */
+const partsOf = (reported: UpstreamReport): UpstreamReport =>
   Object.fromEntries(
     ['content', 'error', 'usage']
       .filter((name) => isObject(reported[name]))
@@ -60,7 +59,7 @@ const partsOf = (reported: Told): Told =>
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000)
 
-const objectIn = (value: unknown): Told => (isObject(value) ? value : {})
+const objectIn = (value: unknown): UpstreamReport => (isObject(value) ? value : {})
 
 const wholeIn = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
@@ -71,9 +70,9 @@ const positiveIn = (value: unknown): number | undefined =>
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** The gateway's word for it, as on every interface, and the upstream's beside it. */
-function errorOf({ error }: VideoTask, { error: told }: Told) {
-  const { code, message: _, ...rest } = objectIn(told)
+/** The gateway's error code, as on every interface, beside the upstream's. */
+function errorOf({ error }: VideoTask, { error: report }: UpstreamReport) {
+  const { code, message: _, ...rest } = objectIn(report)
   return {
     ...rest,
     code: error?.code ?? 'upstream_error',
@@ -82,15 +81,15 @@ function errorOf({ error }: VideoTask, { error: told }: Told) {
   }
 }
 
-function resultOf(task: VideoTask, told: Told, linkTo: LinkTo): object {
+function resultOf(task: VideoTask, report: UpstreamReport, linkTo: LinkTo): object {
   const partOf = (wanted: OutputMedia['kind']) =>
     task.media.findIndex(({ kind }) => kind === wanted)
   const frame = partOf('image')
-  const content = objectIn(told['content'])
-  const resolution = textOf(told['resolution']) ?? task.request.resolution
-  const size = sizeOf(task, { ratio: textOf(told['ratio']), resolution })
-  const width = wholeIn(content['width']) ?? wholeIn(told['width']) ?? size?.width
-  const height = wholeIn(content['height']) ?? wholeIn(told['height']) ?? size?.height
+  const content = objectIn(report['content'])
+  const resolution = textOf(report['resolution']) ?? task.request.resolution
+  const size = sizeOf(task, { ratio: textOf(report['ratio']), resolution })
+  const width = wholeIn(content['width']) ?? wholeIn(report['width']) ?? size?.width
+  const height = wholeIn(content['height']) ?? wholeIn(report['height']) ?? size?.height
   return {
     content: {
       ...content,
@@ -100,28 +99,28 @@ function resultOf(task: VideoTask, told: Told, linkTo: LinkTo): object {
       ...(height !== undefined && { height }),
     },
     resolution,
-    ...lengthOf(task, told),
-    ...usageOf(task, objectIn(told['usage'])),
+    ...lengthOf(task, report),
+    ...usageOf(task, objectIn(report['usage'])),
   }
 }
 
-/** As reported; else frames by rate, exactly; else what was asked for. */
-function lengthOf({ usage, request }: VideoTask, told: Told) {
-  const rate = positiveIn(told['framespersecond']) ?? framesPerSecond
-  const frames = positiveIn(told['frames']) ?? positiveIn(request.native?.body['frames'])
-  const reported = positiveIn(told['duration']) ?? usage?.outputSeconds
+/** As reported; otherwise frames divided by the rate; otherwise as requested. */
+function lengthOf({ usage, request }: VideoTask, report: UpstreamReport) {
+  const rate = positiveIn(report['framespersecond']) ?? framesPerSecond
+  const frames = positiveIn(report['frames']) ?? positiveIn(request.native?.body['frames'])
+  const reported = positiveIn(report['duration']) ?? usage?.outputSeconds
   const asked = frames === undefined ? request.seconds : frames / rate
   return { duration: reported ?? asked, framespersecond: rate }
 }
 
-/** Both names of what is charged for, and the total as it was reported. */
-function usageOf({ usage }: VideoTask, told: Told) {
+/** The charged quantity under both names, and the total as reported. */
+function usageOf({ usage }: VideoTask, report: UpstreamReport) {
   const tokens = usage?.videoTokens
   if (tokens === undefined) return {}
-  const reported = (name: string) => wholeIn(told[name]) ?? tokens
+  const reported = (name: string) => wholeIn(report[name]) ?? tokens
   return {
     usage: {
-      ...told,
+      ...report,
       completion_tokens: reported('completion_tokens'),
       total_tokens: reported('total_tokens'),
       video_tokens: tokens,

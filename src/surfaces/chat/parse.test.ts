@@ -3,11 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { accepted, countsAnything, expectRefusal, read } from '../text/test-parsing.ts'
 import { parseChat } from './parse.ts'
 
-const least = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
+const min = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 describe('a chat request', () => {
   test('is taken with its text, its fields and its size', () => {
-    const call = accepted(parseChat, { ...least, anything: { else: 1 } })
+    const call = accepted(parseChat, { ...min, anything: { else: 1 } })
     expect(call).toMatchObject({ interface: 'chat', model: 'm', stream: false, choices: 1 })
     expect(JSON.parse(call.body)).toEqual(call.fields)
     expect(call.inputTokens).toBe(8 + 2)
@@ -22,8 +22,8 @@ describe('a chat request', () => {
       fields: __,
       inputBound: a,
       ...call
-    } = accepted(parseChat, { ...least, ...nulls })
-    const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseChat, least)
+    } = accepted(parseChat, { ...min, ...nulls })
+    const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseChat, min)
     expect(call).toEqual(plain)
     expect([a.isOpen, a.images]).toEqual([b.isOpen, b.images])
   })
@@ -43,7 +43,7 @@ describe('a chat request', () => {
     [{ max_tokens: 5, n: 3 }, 15],
     [{ n: 128 }, undefined],
   ])('with %j has %p as the bound of its output', (fields, bound) => {
-    expect(accepted(parseChat, { ...least, ...fields }).maxOutputTokens).toBe(bound as number)
+    expect(accepted(parseChat, { ...min, ...fields }).maxOutputTokens).toBe(bound as number)
   })
 
   test.each<[unknown, boolean]>([
@@ -52,7 +52,7 @@ describe('a chat request', () => {
     [{ include_usage: 'true' }, false],
     [{}, false],
   ])('with stream_options %j wants usage: %p', (stream_options, wants) => {
-    const call = accepted(parseChat, { ...least, stream: true, stream_options })
+    const call = accepted(parseChat, { ...min, stream: true, stream_options })
     expect([call.stream, call.wantsUsage]).toEqual([true, wants])
   })
 
@@ -67,7 +67,7 @@ describe('a chat request', () => {
     ['messages', { messages: [] }],
     ['messages', { messages: 'hello' }],
     ['messages', { messages: { role: 'user' } }],
-    ['messages', { messages: [...least.messages, 'hello'] }],
+    ['messages', { messages: [...min.messages, 'hello'] }],
     ['messages', { messages: [null] }],
     ['messages', { messages: [[]] }],
     ['messages', { messages: [{ content: 'hello' }] }],
@@ -97,7 +97,7 @@ describe('a chat request', () => {
     ['tools[0].type', { tools: [{ type: 'builtin_function', function: { name: '$web_search' } }] }],
     ['models', { models: ['dearer'] }],
   ])('is refused for its %s in %j', (param, fields) => {
-    expectRefusal(read(parseChat, { ...least, ...fields }), param)
+    expectRefusal(read(parseChat, { ...min, ...fields }), param)
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -109,30 +109,30 @@ describe('a chat request', () => {
     ['audio.id', { messages: [{ role: 'assistant', audio: { id: 'audio_1' } }] }],
     ['conversation', { conversation: 'conv_1' }],
   ])('names nothing that exists by its %s in %j', (param, fields) => {
-    expectRefusal(read(parseChat, { ...least, ...fields }), param, 'not_found')
+    expectRefusal(read(parseChat, { ...min, ...fields }), param, 'not_found')
   })
 
   test('is taken with what clients send besides', () => {
     const common = { service_tier: 'auto', store: false, modalities: ['text'], audio: null }
     const tools = [{ type: 'function', function: { name: 'web_search' } }, { type: 'custom' }]
     const nulls = { web_search_options: null, enable_search: false, tools, prediction: null }
-    accepted(parseChat, { ...least, ...common, ...nulls })
+    accepted(parseChat, { ...min, ...common, ...nulls })
   })
 
   test('names the place of a message that is wrong', () => {
-    const refusal = read(parseChat, { model: 'm', messages: [least.messages[0], {}] })
+    const refusal = read(parseChat, { model: 'm', messages: [min.messages[0], {}] })
     expect(refusal).toMatchObject({ message: expect.stringContaining("'messages[1]'") })
   })
 
   test('for a name longer than any model has is refused as unknown, the name cut', () => {
-    const refusal = read(parseChat, { ...least, model: 'x'.repeat(257) })
+    const refusal = read(parseChat, { ...min, model: 'x'.repeat(257) })
     expectRefusal(refusal, 'model', 'model_not_found')
     expect(JSON.stringify(refusal)).not.toContain('x'.repeat(33))
-    expect(accepted(parseChat, { ...least, model: 'x'.repeat(256) }).model).toHaveLength(256)
+    expect(accepted(parseChat, { ...min, model: 'x'.repeat(256) }).model).toHaveLength(256)
   })
 
   test('of any content has a size', () => {
-    countsAnything(parseChat, least, ['tools', 'max_tokens', 'n'])
+    countsAnything(parseChat, min, ['tools', 'max_tokens', 'n'])
     const parse: typeof parseChat = (body) => {
       const messages = [{ role: 'user', ...body.fields }]
       return parseChat({ text: body.text, fields: { model: 'm', messages } })

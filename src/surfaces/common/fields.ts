@@ -18,7 +18,7 @@ export function modelIn({ model }: Fields): string | Refusal {
   return model.length > maxModelName ? modelNotFound(`${model.slice(0, 32)}…`) : model
 }
 
-/** For the log: whatever the caller called it, whether or not there is such a model. */
+/** For the log: the name as the caller sent it, whether or not there is such a model. */
 export function modelNamedIn({ model, model_name: name }: Fields): string {
   const named = model ?? name
   return typeof named === 'string' ? named.slice(0, maxModelName) : ''

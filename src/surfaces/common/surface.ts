@@ -1,5 +1,5 @@
 // What every surface is made of: routes that turn a caller's shape into a plain request and the
-// plain result back. A route runs only for a caller that has been let in.
+// plain result back. A route runs only for an authenticated caller.
 
 import type { Hono } from 'hono'
 import type { CallContext, CallerApi, LinkTo } from '../../contract/caller-api.ts'
@@ -22,7 +22,7 @@ export type App = Hono<Env>
 export interface SurfaceDeps {
   api: CallerApi
   limits: BodyLimits
-  /** A POST route on an exact path, looked up ahead of the router: for what is called most. */
+  /** A POST route on an exact path, looked up before the router: for the busiest ones. */
   hotPost(path: string, answer: (x: RequestContext) => Promise<Response>): void
 }
 
@@ -30,14 +30,14 @@ export interface Surface extends DialectDeclaration {
   name: string
   /** Left out by surfaces that serve no model. */
   interface?: InterfaceRow
-  /** What documents tell of it; loaded when somebody asks for them, and not before. */
+  /** Its documentation, loaded on first use. */
   operations(): Promise<readonly Operation[]>
   mount(app: App, deps: SurfaceDeps): void
-  /** How the end of a task that was created here is told to whoever the caller has named. */
+  /** The callback body for the end of a task that was created here. */
   notice?(task: Task, linkTo: LinkTo): object
 }
 
-/** Who asks is settled before a byte of the body is read. */
+/** The caller is known before a byte of the body is read. */
 export function callerOf(api: CallerApi, x: RequestContext): Token | Refusal {
   const token = api.authenticate(x, credentialOf(x) ?? missingCredential(x))
   if (!(token instanceof Refusal)) x.payer = token.accountId

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { accepted, countsAnything, expectRefusal, read } from '../text/test-parsing.ts'
 import { parseEmbeddings } from './parse.ts'
 
-const least = { model: 'm', input: ['hello'] }
+const min = { model: 'm', input: ['hello'] }
 
 describe('an embeddings request', () => {
   test.each<[unknown, number]>([
@@ -31,7 +31,7 @@ describe('an embeddings request', () => {
     [{ encoding_format: null, dimensions: null }],
     [{ dimensions: 64, user: 'x', anything: {} }],
   ])('with %j is taken', (fields) => {
-    expect(accepted(parseEmbeddings, { ...least, ...fields }).inputTokens).toBe(2)
+    expect(accepted(parseEmbeddings, { ...min, ...fields }).inputTokens).toBe(2)
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -56,7 +56,7 @@ describe('an embeddings request', () => {
     ['dimensions', { dimensions: 1.5 }],
     ['dimensions', { dimensions: '64' }],
   ])('is refused for its %s (case %#)', (param, fields) => {
-    expectRefusal(read(parseEmbeddings, { ...least, ...fields }), param)
+    expectRefusal(read(parseEmbeddings, { ...min, ...fields }), param)
   })
 
   test('names the place of an input that is wrong', () => {
@@ -66,6 +66,6 @@ describe('an embeddings request', () => {
   })
 
   test('of any content has a size', () => {
-    countsAnything(parseEmbeddings, least, ['input', 'dimensions'])
+    countsAnything(parseEmbeddings, min, ['input', 'dimensions'])
   })
 })

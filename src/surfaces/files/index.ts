@@ -1,4 +1,4 @@
-// Finished files by the links that answers hand out. No token is asked for: the link is the leave.
+// Finished files by their signed links. No token is needed: the link grants access.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -14,8 +14,8 @@ export const files: Surface = {
   browsers: true,
   operations: async () => (await import('./operations.ts')).filesOperations,
   mount(app, { api }) {
-    // The router asks this for HEAD too.
-    app.get('/files/:id/:part', async ({ env: { context: x }, req }) =>
+    // The router calls this for HEAD too.
+    app.get('/files/:id/:part', async ({ env: { exchange: x }, req }) =>
       answer(x, await serve(api, x, req.param('id'), req.param('part'))),
     )
   },

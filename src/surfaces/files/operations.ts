@@ -1,4 +1,4 @@
-// Links to finished files as documents tell of them.
+// Links to finished files as documents describe them.
 import { inPath, inQuery, type Operation } from '../../http/operation.ts'
 import { text } from '../../http/schema.ts'
 import { downloadAnswers, downloadRefusals, rangeHeaders } from '../media/operations.ts'

@@ -1,5 +1,5 @@
-// Pictures for callers that wait: drawn from a prompt, or made of pictures they send. What they get
-// is addresses of the gateway's own, or bytes.
+// Images for callers that wait: generated from a prompt, or edited from images they send. The answer has
+// addresses of the gateway, or bytes.
 
 import type { CallerApi, MadeImages } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -52,9 +52,9 @@ async function make(
   return made.replayed ? asReplay(response) : response
 }
 
-function viewOf(api: CallerApi, { task, pictures }: MadeImages) {
+function viewOf(api: CallerApi, { task, images }: MadeImages) {
   const linkTo = api.linkTo
-  const data = pictures.map(({ part, bytes, inlineUrl, revisedPrompt }) => ({
+  const data = images.map(({ part, bytes, inlineUrl, revisedPrompt }) => ({
     ...(bytes === undefined
       ? { url: inlineUrl ?? linkTo(task, part) }
       : { b64_json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') }),

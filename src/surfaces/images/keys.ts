@@ -1,4 +1,4 @@
-// The keys of a request for pictures, of JSON or of a form.
+// The keys of an image request, in JSON or in a form.
 import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const image = { ...plain('url', 'file_id'), image_url: plain('url') }

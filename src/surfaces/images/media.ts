@@ -1,11 +1,11 @@
-// The pictures of an edit, wherever callers put them: `images` of JSON, `image` and `image[]` of a
+// The input images of an edit, wherever callers put them: `images` of JSON, `image` and `image[]` of a
 // form, files or addresses. Nothing is fetched here; the upstream does that.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/pictures.ts'
+import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/images.ts'
 
 export const maxInputs = 3
 

@@ -70,7 +70,7 @@ const editForm = named(
   ),
 )
 
-const pictures = named(
+const images = named(
   'Images',
   object({
     created: whole(0, undefined, 'Seconds since 1970.'),
@@ -89,7 +89,7 @@ const shared = {
   tag: 'Images',
   credential: 'token',
   parameters: [keyHeader],
-  answers: [answered(pictures, 'The pictures.', { headers: createHeaders })],
+  answers: [answered(images, 'The pictures.', { headers: createHeaders })],
 } as const satisfies Partial<Operation>
 
 const refusals = [...createRefusals, 'invalid_seed'] as const

@@ -1,5 +1,5 @@
-// What a caller wants drawn or changed, of JSON or of a form, as a plain request of no dialect.
-// SDKs send settings of their own vendor besides, such as quality and style: those go nowhere.
+// Reads a generation or an edit, in JSON or a form, as a request of no dialect. Other settings that SDKs
+// send, such as quality and style, are ignored.
 import { z } from 'zod'
 import { Refusal } from '../../contract/errors.ts'
 import type { ImageRequest } from '../../contract/task.ts'
@@ -35,7 +35,7 @@ export const imageFields = z.object({
     .optional()
     .describe('Default `url`.'),
   stream: z.literal(false, noStream).optional().describe('Images do not come as a stream.'),
-  // Not of the SDKs, but harmless: upstreams of this style know them.
+  // No SDK has these, but upstreams of this style know them.
   negative_prompt: text('negative_prompt', maxPrompt).optional().describe('What not to draw.'),
   seed: seed().optional(),
 })

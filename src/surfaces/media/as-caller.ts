@@ -1,4 +1,4 @@
-// A route of tasks, run for a caller that has been let in. Knows no dialect.
+// Runs a task route for an authenticated caller. Knows no dialect.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -25,6 +25,6 @@ export async function asCaller(
   }
 }
 
-/** Creates have rows of their own. */
+/** Creates are logged by the engine. */
 const isCreate = ({ request, path }: RequestContext): boolean =>
   request.method === 'POST' && !path.endsWith('/cancel')

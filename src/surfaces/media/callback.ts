@@ -1,5 +1,5 @@
-// The address a caller names for a notice, judged and put into its wish. It is the gateway's to use:
-// no upstream ever sees it.
+// Checks the callback address of a request and adds it to the task. Only the gateway uses it: no
+// upstream ever sees it.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
@@ -11,6 +11,6 @@ export function withCallback<Call extends object>(
   call: Call | Refusal,
 ): (Call & { callbackUrl?: string }) | Refusal {
   if (call instanceof Refusal) return call
-  const told = api.callbackIn(url)
-  return told instanceof Refusal ? told : { ...call, ...told }
+  const callback = api.callbackIn(url)
+  return callback instanceof Refusal ? callback : { ...call, ...callback }
 }

@@ -1,5 +1,5 @@
-// A create of a task, from the caller's body to the answer, once per Idempotency-Key. What a body
-// means and how a task looks is the dialect's.
+// Creates a task, from the caller's body to the answer, once per Idempotency-Key. Parsing and the answer
+// are up to the surface.
 
 import type { ImageCreate, VideoCreate } from '../../contract/caller-api.ts'
 import type { Interface, Token } from '../../contract/catalog.ts'
@@ -15,7 +15,7 @@ import { type Fields, maxModelName, modelNamedIn, wrong } from '../common/fields
 import { Caller, type SurfaceDeps } from '../common/surface.ts'
 import type { Outcome } from './as-caller.ts'
 
-/** What a body says of a create of such a task. */
+/** A parsed create request. */
 export type CreateOf<Made extends Task> = Omit<
   Made extends VideoTask ? VideoCreate : ImageCreate,
   'interface' | 'key'
@@ -23,16 +23,16 @@ export type CreateOf<Made extends Task> = Omit<
 
 export interface ReadRoute<Call> {
   interface: Interface
-  /** Where a key counts: the same one at another path is another create. */
+  /** The scope of a key: at another path it is another create. */
   path: string
-  /** Forms are taken besides JSON. */
+  /** Accepts forms besides JSON. */
   forms?: { lists: ReadonlySet<string> }
   keys: Keys
-  /** Where the path names it. */
+  /** The model, if it is in the path. */
   pathModel?: string
-  /** Name of the model, where it can be read at all. Left out: the field `model`. */
+  /** Reads the model's name, if possible. Default: the field `model`. */
   modelIn?(fields: Fields): unknown
-  /** Whether the caller may see it. Left out: as in its list of models. */
+  /** Whether the caller may see it. Default: as in its list of models. */
   isVisible?(name: string): boolean
   parse(fields: Fields, isForm: boolean): Call | Refusal | Promise<Call | Refusal>
 }
@@ -51,7 +51,7 @@ export async function serveCreate<Made extends Task>(
   if (read instanceof Refusal) return read
   const created = await deps.api.createTask(read.ctx, read.create as VideoCreate | ImageCreate)
   if (created instanceof Refusal) return created
-  // What was asked for is what was made.
+  // The task is of the requested kind.
   const response = answer(created.task as Made)
   return created.replayed ? asReplay(response) : response
 }
@@ -61,7 +61,7 @@ export function asReplay(response: Response): Response {
   return response
 }
 
-/** What the caller wants made, with its key. The engine records one that cannot be read. */
+/** The request with its key. The engine logs one that cannot be read. */
 export async function readCreate<Call extends object>(
   { api, limits }: SurfaceDeps,
   x: RequestContext,
@@ -93,7 +93,7 @@ export async function readCreate<Call extends object>(
   return { ctx, create: { interface: use, ...call, ...named } }
 }
 
-/** Empty when there is none. No name is longer than can be told. */
+/** Empty when there is none; shortened to the maximum length. */
 function nameIn(fields: Fields, { modelIn }: Pick<ReadRoute<object>, 'modelIn'>): string {
   const name = modelIn === undefined ? fields['model'] : modelIn(fields)
   if (typeof name !== 'string') return ''
@@ -103,7 +103,7 @@ function nameIn(fields: Fields, { modelIn }: Pick<ReadRoute<object>, 'modelIn'>)
 const maxKey = 255
 const keyShape = new RegExp(`^[\\x20-\\x7e]{1,${maxKey}}$`)
 
-/** An empty one is refused: whoever sends it means to be safe from doing things twice. */
+/** An empty one is refused: its sender relies on it against duplicates. */
 function keyIn({ request: { headers } }: RequestContext): string | null | Refusal {
   const key = headers.get('idempotency-key')
   if (key === null || keyShape.test(key)) return key
@@ -111,7 +111,7 @@ function keyIn({ request: { headers } }: RequestContext): string | null | Refusa
   return wrong('Idempotency-Key', message)
 }
 
-/** A parsed body as a create of a video. */
+/** A parsed body as the create of a video. */
 export const asVideo = <Call extends Pick<VideoCreate, 'request'>>(
   call: Call | Refusal,
 ): (Call & { kind: 'video' }) | Refusal =>

@@ -1,5 +1,5 @@
-// What the interfaces of pictures and videos have in common where they are described: creates, media
-// by address or bytes, downloads. Knows no dialect.
+// Descriptions that image and video interfaces share: creates, media by address or as bytes, downloads.
+// Knows no dialect.
 import type { RefusalCode } from '../../contract/errors.ts'
 import {
   type Answer,
@@ -12,7 +12,7 @@ import {
 } from '../../http/operation.ts'
 import { bytes, either, object, open, text } from '../../http/schema.ts'
 
-/** Where a `Idempotency-Key` makes a second create the first one again. */
+/** An `Idempotency-Key` makes a repeated create return the first task. */
 export const keyHeader: Parameter = inHeader(
   'Idempotency-Key',
   text('The same key and body within 30 days: the first answer again.', {
@@ -22,7 +22,7 @@ export const keyHeader: Parameter = inHeader(
 
 export const createHeaders: readonly HeaderName[] = [...rateNames, 'idempotent-replayed']
 
-/** Of whatever makes pictures or videos. */
+/** For everything that makes images or videos. */
 export const createRefusals: readonly RefusalCode[] = [
   ...workRefusals,
   'idempotency_mismatch',
@@ -46,9 +46,9 @@ export const cancelRefusals: readonly RefusalCode[] = [
   'upstream_unreachable',
 ]
 
-/** As `isAddress` has it, but for what only a parser of addresses can tell. */
+/** As `isAddress`, except for what only a URL parser can find. */
 const addressPattern = '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$'
-/** Blanks and line ends count for nothing. */
+/** Blanks and line ends are ignored. */
 const base64Text = '(?:\\s*[A-Za-z0-9+/])+(?:\\s*=){0,2}\\s*$'
 const inlinePattern = `^\\s*[Dd][Aa][Tt][Aa]:[Ii][Mm][Aa][Gg][Ee]/[A-Za-z0-9.+-]{1,64};[Bb][Aa][Ss][Ee]64,${base64Text}`
 export const base64Pattern = `^${base64Text}`
@@ -82,7 +82,7 @@ export const rangeHeaders: readonly Parameter[] = [
   inHeader('If-None-Match', text('An `ETag`; the same content is answered with 304.')),
 ]
 
-/** A file, whole or in part, from here or from where it is kept. */
+/** A file, whole or in part, from the gateway or the store. */
 export const downloadAnswers = (types: readonly string[]): readonly Answer[] => {
   const content = Object.fromEntries(types.map((type) => [type, { schema: bytes() }]))
   return [

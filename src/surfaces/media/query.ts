@@ -1,12 +1,12 @@
-// The query of a list. A parameter that the list does not know would be left out silently, and the
-// caller would take what it gets for what it asked for.
+// The query of a list. An unknown parameter is refused: ignoring it would return other tasks than the
+// caller asked for.
 import type { Refusal } from '../../contract/errors.ts'
 import { wrong } from '../common/fields.ts'
 
-/** What clients add to every address. */
+/** Parameters that clients add to every URL. */
 const harmless = new Set(['api-version', 'beta', 'alt', 'key', 'prettyPrint', '_'])
 
-/** Undefined when every parameter is one of these; those of `many` may come several times. */
+/** Undefined when every parameter is known; those of `many` may be repeated. */
 export function unknownIn(
   query: URLSearchParams,
   known: readonly string[],

@@ -8,7 +8,7 @@ import { answerRefusal } from '../../http/render-error.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { hasTag } from '../../lib/http/byte-range.ts'
 
-/** `fileName` without an ending gets that of its type. */
+/** A `fileName` without an extension gets that of its type. */
 export async function serveContent(
   api: CallerApi,
   x: RequestContext,
@@ -21,14 +21,14 @@ export async function serveContent(
   return content instanceof Refusal ? content : answerContent(x, content, fileName)
 }
 
-/** A range is for GET alone. */
+/** Only a GET has a range. */
 export function inputOf({ request: { method, headers, signal } }: RequestContext): ContentOptions {
   const range = method === 'GET' ? rangeIn(headers.get('range')) : undefined
   const ifRange = headers.get('if-range')?.trim()
   return { signal, range, ...(range !== undefined && { ifRange }) }
 }
 
-/** Several parts, and what makes no sense, mean the whole. */
+/** Several ranges, or an invalid one, mean the whole file. */
 function rangeIn(text: string | null): string | undefined {
   const range = text?.trim() ?? ''
   const parts = /^bytes=(?:(\d{1,15})-(\d{0,15})|-\d{1,15})$/.exec(range)
@@ -60,7 +60,7 @@ export async function answerContent(
   return body instanceof Refusal ? body : new Response(body, { status: content.status, headers })
 }
 
-/** An open body that is not read keeps its connection. */
+/** An open body that is not read occupies its connection. */
 async function dropContent({ body }: ContentBody): Promise<void> {
   if (body instanceof ReadableStream) await body.cancel().catch(() => {})
 }
@@ -75,22 +75,22 @@ function unsatisfiable(x: RequestContext, sizeBytes: number | undefined): Respon
 
 function redirect(x: RequestContext, location: string): Response {
   const headers = answerHeaders(x, 'text/plain')
-  // The address is the caller's for a while only.
+  // The address is valid for a limited time.
   return new Response(null, {
     status: 302,
     headers: { ...headers, location, 'cache-control': 'no-store' },
   })
 }
 
-/** A reader that takes nothing for so long has left; the server knows no longer time. */
+/** A reader that takes nothing for this long has left; it is the maximum of the server. */
 const readerIdleSeconds = 240
 
-/** Up to here a body is read before it is passed on. */
+/** Up to this size a body is read before it is sent. */
 const wholeBytes = 2 * 1024 * 1024
 
 /**
- * The server sends a stream in chunks, without its length. A short one, such as the parts that
- * players ask for, is gathered, so that its length is told and a broken one is an error.
+ * The server sends a stream in chunks, without a length. A short body, such as the ranges that players
+ * request, is read first: then it has a length, and a broken one is an error.
  */
 async function bodyOf({
   body,
@@ -121,7 +121,7 @@ const endings: Readonly<Record<string, string>> = {
   'image/webp': '.webp',
 }
 
-/** Somebody else made the file. Opened by itself it may be looked at and played, and runs nothing. */
+/** The file is not ours: opened by itself it may be shown and played, but runs nothing. */
 const inert = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
 
 function contentHeaders(

@@ -1,24 +1,24 @@
-// How large a task's video is, as far as the gateway can tell without seeing it. Knows no dialect.
+// The frame size of a task's video, as far as it follows from the request. Knows no dialect.
 
 import { nativeResolutions, nativeSize, type Size } from '../../contract/media/video-size.ts'
 import type { VideoTask } from '../../contract/task.ts'
 
 const usualRatio = '16:9'
 
-/** What an upstream reported of the shape, where it did. */
-interface ToldShape {
+/** The shape as the upstream reported it, if it did. */
+interface ShownShape {
   ratio?: string | undefined
   resolution?: string
 }
 
-/** Undefined when the shape follows the caller's own pictures, which the gateway has not seen. */
+/** Undefined when the shape follows the caller's images, which the gateway does not fetch. */
 export function sizeOf(
   { model, protocol, request }: VideoTask,
-  told: ToldShape = {},
+  shown: ShownShape = {},
 ): Size | undefined {
   const { media } = request
-  const resolution = told.resolution ?? request.resolution
-  const ratio = told.ratio ?? request.ratio ?? (media.length > 0 ? undefined : usualRatio)
+  const resolution = shown.resolution ?? request.resolution
+  const ratio = shown.ratio ?? request.ratio ?? (media.length > 0 ? undefined : usualRatio)
   if (ratio === undefined) return undefined
   if (protocol === 'arkvendor') {
     const known = nativeResolutions.find((each) => each === resolution)

@@ -39,7 +39,7 @@ export const drawn = (...urls: string[]): Started => ({
   report: {
     state: 'succeeded',
     media: urls.map((url) => ({ kind: 'image', url })),
-    usage: { pictures: urls.length },
+    usage: { images: urls.length },
     raw: {},
   },
   upstreamRequestId: undefined,

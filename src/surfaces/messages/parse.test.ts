@@ -3,11 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { accepted, countsAnything, expectRefusal, read } from '../text/test-parsing.ts'
 import { parseCount, parseMessages } from './parse.ts'
 
-const least = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] }
+const min = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] }
 
 describe('a messages request', () => {
   test('is taken with the bound of its output and its size', () => {
-    const call = accepted(parseMessages, { ...least, system: 'x'.repeat(40), stream: true })
+    const call = accepted(parseMessages, { ...min, system: 'x'.repeat(40), stream: true })
     expect(call).toMatchObject({
       interface: 'messages',
       maxOutputTokens: 9,
@@ -19,8 +19,8 @@ describe('a messages request', () => {
   })
 
   test('counts system blocks, tools and the results of tools', () => {
-    const plain = accepted(parseMessages, least).inputTokens
-    const size = (fields: object) => accepted(parseMessages, { ...least, ...fields }).inputTokens
+    const plain = accepted(parseMessages, min).inputTokens
+    const size = (fields: object) => accepted(parseMessages, { ...min, ...fields }).inputTokens
     expect(size({ system: [{ type: 'text', text: 'four' }] })).toBe(plain + 1)
     expect(size({ tools: [{ name: 'four' }] })).toBe(plain + 5)
     const result = { type: 'tool_result', content: [{ type: 'text', text: 'four' }] }
@@ -46,21 +46,21 @@ describe('a messages request', () => {
     ['max_tokens', { max_tokens: 9.5 }],
     ['max_tokens', { max_tokens: 1e99 }],
   ])('is refused for its %s in %j', (param, fields) => {
-    expectRefusal(read(parseMessages, { ...least, ...fields }), param)
+    expectRefusal(read(parseMessages, { ...min, ...fields }), param)
   })
 
   test('that only asks for its size needs no bound of an output', () => {
-    const { max_tokens: _, ...rest } = least
+    const { max_tokens: _, ...rest } = min
     const call = accepted(parseCount, { ...rest, stream: true })
     expect([call.inputTokens, call.stream]).toEqual([10, false])
     expectRefusal(read(parseCount, { ...rest, messages: [] }), 'messages')
   })
 
   test('of any content has a size', () => {
-    countsAnything(parseMessages, least, ['system', 'tools', 'tool_choice'])
+    countsAnything(parseMessages, min, ['system', 'tools', 'tool_choice'])
     countsAnything(
       (body, x) => {
-        const text = JSON.stringify({ ...least, messages: [{ role: 'user', ...body.fields }] })
+        const text = JSON.stringify({ ...min, messages: [{ role: 'user', ...body.fields }] })
         return parseMessages({ text, fields: JSON.parse(text) }, x)
       },
       {},
@@ -88,15 +88,15 @@ describe('what costs beyond tokens, or lies upstream,', () => {
       { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] },
     ],
   ])('is refused by its %s: %s, %j', (param, code, fields) => {
-    expectRefusal(read(parseMessages, { ...least, ...fields }), param, code)
-    expectRefusal(read(parseCount, { ...least, ...fields }), param, code)
+    expectRefusal(read(parseMessages, { ...min, ...fields }), param, code)
+    expectRefusal(read(parseCount, { ...min, ...fields }), param, code)
   })
 
   test('is not what the caller runs itself', () => {
     const types = ['custom', 'bash_20250124', 'text_editor_20250728', 'computer_20250124']
     const tools = [{ name: 'f' }, ...types.map((type) => ({ type, name: type }))]
     const plain = { service_tier: 'standard_only', mcp_servers: [], container: null }
-    accepted(parseMessages, { ...least, ...plain, tools })
+    accepted(parseMessages, { ...min, ...plain, tools })
   })
 })
 
@@ -114,7 +114,7 @@ describe('the version and the betas of a caller', () => {
     [{ 'msgapi-beta': '' }, {}],
     [{ 'msgapi-beta': 'x'.repeat(2048) }, { beta: 'x'.repeat(2048) }],
   ])('in %j are read', (headers, dialect) => {
-    expect(accepted(parseMessages, least, headers).dialect).toEqual(dialect)
+    expect(accepted(parseMessages, min, headers).dialect).toEqual(dialect)
   })
 
   test.each<[string, Record<string, string>]>([
@@ -123,7 +123,7 @@ describe('the version and the betas of a caller', () => {
     ['msgapi-beta', { 'msgapi-beta': 'a\u0001b' }],
     ['msgapi-beta', { 'anthropic-beta': 'x'.repeat(2049) }],
   ])('are refused as %s when they cannot be passed on', (param, headers) => {
-    expectRefusal(read(parseMessages, least, headers), param)
-    expectRefusal(read(parseCount, least, headers), param)
+    expectRefusal(read(parseMessages, min, headers), param)
+    expectRefusal(read(parseCount, min, headers), param)
   })
 })

@@ -1,4 +1,4 @@
-// The lists of models as documents tell of them.
+// The lists of models as documents describe them.
 import { modelKinds } from '../../contract/catalog.ts'
 import { answered, callerRefusals, inPath, type Operation } from '../../http/operation.ts'
 import { flag, list, named, object, orNull, text, whole, word } from '../../http/schema.ts'
@@ -64,7 +64,7 @@ export const modelsOperations: readonly Operation[] = [
     method: 'get',
     path: '/v1/models/{id}',
     tag: 'Models',
-    summary: 'Look at a model',
+    summary: 'Get a model',
     credential: 'token',
     parameters: [modelId],
     answers: [answered(model, 'The model.')],
@@ -86,7 +86,7 @@ export const modelsOperations: readonly Operation[] = [
     method: 'get',
     path: '/vendorg/{version}/models/{id}',
     tag: 'Long-running videos',
-    summary: 'Look at a model',
+    summary: 'Get a model',
     credential: 'token',
     parameters: [versionInPath, modelId],
     answers: [answered(longRunningModel, 'The model.')],

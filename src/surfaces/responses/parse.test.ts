@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { accepted, countsAnything, expectRefusal, read } from '../text/test-parsing.ts'
 import { parseResponses } from './parse.ts'
 
-const least = { model: 'm', input: 'hello' }
+const min = { model: 'm', input: 'hello' }
 
 describe('a responses request', () => {
   test.each<[unknown, number]>([
@@ -24,11 +24,11 @@ describe('a responses request', () => {
   })
 
   test('counts its instructions and its tools', () => {
-    const plain = accepted(parseResponses, least).inputTokens
-    const told = accepted(parseResponses, { ...least, instructions: 'x'.repeat(40) })
+    const plain = accepted(parseResponses, min).inputTokens
+    const told = accepted(parseResponses, { ...min, instructions: 'x'.repeat(40) })
     expect(told.inputTokens).toBe(plain + 10)
     const tools = [{ type: 'function', name: 'f' }]
-    const armed = accepted(parseResponses, { ...least, tools })
+    const armed = accepted(parseResponses, { ...min, tools })
     expect(armed.inputTokens).toBe(plain + Math.ceil(JSON.stringify(tools).length / 4))
   })
 
@@ -52,8 +52,8 @@ describe('a responses request', () => {
       { param: 'item_reference', id: 'b' },
       { param: 'input', id: 'c', item: 2 },
     ])
-    expect(accepted(parseResponses, { ...least, input }).inputBound.isOpen).toBe(true)
-    const given = accepted(parseResponses, { ...least, input: input.slice(2) })
+    expect(accepted(parseResponses, { ...min, input }).inputBound.isOpen).toBe(true)
+    const given = accepted(parseResponses, { ...min, input: input.slice(2) })
     expect(given.inputBound.isOpen).toBe(false)
   })
 
@@ -68,7 +68,7 @@ describe('a responses request', () => {
     ['file_id', { tools: [{ type: 'code_interpreter', container: { file_ids: ['f'] } }] }],
     ['file_id', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] }],
   ])('names nothing that exists by its %s in %j', (param, fields) => {
-    expectRefusal(read(parseResponses, { ...least, ...fields }), param, 'not_found')
+    expectRefusal(read(parseResponses, { ...min, ...fields }), param, 'not_found')
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -88,7 +88,7 @@ describe('a responses request', () => {
     ['n', { n: 2 }],
     ['models', { models: ['other'] }],
   ])('is refused for its %s in %j', (param, fields) => {
-    expectRefusal(read(parseResponses, { ...least, ...fields }), param)
+    expectRefusal(read(parseResponses, { ...min, ...fields }), param)
   })
 
   test.each<[Record<string, unknown>]>([
@@ -98,7 +98,7 @@ describe('a responses request', () => {
     [{ service_tier: null, web_search_options: null, conversation: null, prompt: null }],
     [{ include: ['reasoning.encrypted_content'], prompt_cache_key: 'x', metadata: {}, n: 1 }],
   ])('is taken with %j', (fields) => {
-    accepted(parseResponses, { ...least, ...fields })
+    accepted(parseResponses, { ...min, ...fields })
   })
 
   test('with nulls is the same as without those fields', () => {
@@ -109,11 +109,11 @@ describe('a responses request', () => {
       fields: __,
       inputBound: a,
       ...call
-    } = accepted(parseResponses, { ...least, ...nulls })
-    const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseResponses, least)
+    } = accepted(parseResponses, { ...min, ...nulls })
+    const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseResponses, min)
     expect(call).toEqual(plain)
     expect([a.isOpen, a.images]).toEqual([b.isOpen, b.images])
-    expect(accepted(parseResponses, { ...least, background: false }).stream).toBe(false)
+    expect(accepted(parseResponses, { ...min, background: false }).stream).toBe(false)
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -131,16 +131,16 @@ describe('a responses request', () => {
     ['max_output_tokens', { max_output_tokens: 1.5 }],
     ['max_output_tokens', { max_output_tokens: '9' }],
   ])('is refused for its %s in %j', (param, fields) => {
-    expectRefusal(read(parseResponses, { ...least, ...fields }), param)
+    expectRefusal(read(parseResponses, { ...min, ...fields }), param)
   })
 
   test('has the bound of its output', () => {
-    const call = accepted(parseResponses, { ...least, max_output_tokens: 9, stream: true })
+    const call = accepted(parseResponses, { ...min, max_output_tokens: 9, stream: true })
     expect([call.maxOutputTokens, call.stream]).toEqual([9, true])
   })
 
   test('of any content has a size', () => {
-    countsAnything(parseResponses, least, ['instructions', 'tools', 'prompt'])
+    countsAnything(parseResponses, min, ['instructions', 'tools', 'prompt'])
     countsAnything(
       (body) => {
         const text = JSON.stringify({ model: 'm', input: [body.fields] })

@@ -21,13 +21,13 @@ export function oneAnswerIn(fields: Fields): Refusal | undefined {
 export function wholeNumberIn(
   fields: Fields,
   name: string,
-  most = Number.MAX_SAFE_INTEGER,
+  max = Number.MAX_SAFE_INTEGER,
 ): number | undefined | Refusal {
   const value = fields[name]
   if (value === undefined || value === null) return undefined
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most) {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= max) {
     return value
   }
-  const range = most === Number.MAX_SAFE_INTEGER ? 'at least 1' : `from 1 to ${most}`
+  const range = max === Number.MAX_SAFE_INTEGER ? 'at least 1' : `from 1 to ${max}`
   return wrong(name, `'${name}' must be a whole number ${range}`)
 }

@@ -12,8 +12,8 @@ import { flag, object, open, orNull, type Schema, text, whole } from '../../http
 
 export const streamField = orNull(flag('Whether the answer comes as server-sent events.'))
 
-export const countField = (description: string, most?: number): Schema =>
-  orNull(whole(1, most ?? Number.MAX_SAFE_INTEGER, description))
+export const countField = (description: string, max?: number): Schema =>
+  orNull(whole(1, max ?? Number.MAX_SAFE_INTEGER, description))
 
 /** An object with at least a role; the rest is between the caller and the upstream. */
 export const messageWith = (content: Schema): Schema =>

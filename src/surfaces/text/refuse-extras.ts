@@ -1,6 +1,6 @@
 // What a text call may not ask for. Work that costs the operator beyond tokens (server tools, faster
 // tiers, audio, background work) has no price, and objects of the operator's upstream account that
-// this gateway never hands out belong to nobody who could name them.
+// this gateway never hands out belong to no caller.
 
 import type { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
@@ -115,10 +115,10 @@ function problemOf(tool: Fields, allowed: ClientTools, at: string): Refusal | un
     if (typeof container === 'string') return unknownObject('container')
     if (hasFile(tool)) return noFile
     const param = `${at}.type`
-    const told = typeof type === 'string' ? type.slice(0, 64) : 'this one'
+    const shown = typeof type === 'string' ? type.slice(0, 64) : 'this one'
     return wrong(
       param,
-      `'${param}' cannot be used: a tool that the upstream runs, such as '${told}', costs extra and the model has no price for it`,
+      `'${param}' cannot be used: a tool that the upstream runs, such as '${shown}', costs extra and the model has no price for it`,
     )
   }
   return toolProblem(tool['tools'], allowed, `${at}.tools`)

@@ -1,4 +1,4 @@
-// What a caller asks about its usage, from the words of its address.
+// Reads the query of a usage request.
 import { type UsageAsk, usageKeys } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
@@ -14,7 +14,7 @@ const hourMs = 3_600_000
 
 const timePattern = /^\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/
 
-/** A day, or a moment with its offset from UTC; whole hours, for that is how money is counted. */
+/** A day, or a time with its offset from UTC; whole hours, as totals are hourly. */
 function hourIn(query: Query, name: 'from' | 'to'): number | undefined | Refusal {
   // A plus sign that was not escaped arrives as a space.
   const text = query(name)?.replace(' ', '+')
@@ -26,7 +26,7 @@ function hourIn(query: Query, name: 'from' | 'to'): number | undefined | Refusal
   return ms
 }
 
-/** There is no 31st of February, though clocks count on to March. */
+/** `Date` turns the 31st of February into March; here it is invalid. */
 const isDay = (text: string): boolean =>
   new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(text.slice(8, 10))
 
@@ -55,7 +55,7 @@ export function pageIn(
   return { limit, cursor: query('cursor') }
 }
 
-/** This month until now, unless it says something else. */
+/** By default, this month until now. */
 export function usageAsk(query: Query, nowMs: number): UsageAsk | Refusal {
   const [from, to, by, page] = [
     hourIn(query, 'from'),

@@ -10,7 +10,7 @@ import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { callerOf, type Surface } from '../common/surface.ts'
 import { pageIn, type Query, usageAsk, wrong } from './ask.ts'
 
-/** Months are few: a page of them is a year unless more are asked for. */
+/** By default a page of months is a year. */
 const usualMonths = 12
 
 export const usage: Surface = {

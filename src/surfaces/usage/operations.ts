@@ -1,4 +1,4 @@
-// A caller's own usage and bills as documents tell of them.
+// A caller's own usage and bills as documents describe them.
 
 import { bill, monthPattern, monthRow, usageRow } from '../../contract/answers/bill-schema.ts'
 import { pageOf } from '../../contract/answers/fields.ts'

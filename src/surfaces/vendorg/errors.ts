@@ -13,7 +13,7 @@ export const keyPlaces: readonly KeyPlace[] = [
   { id: 'queryKey', in: 'query', name: queryKey },
 ]
 
-/** SDKs show a message only beside a number; other callers get the usual word. */
+/** SDKs show a message only with a numeric code; other callers get the usual code. */
 export const operationErrors: ErrorDialect = {
   render({ code, status }, _, request) {
     const word = { status: rpcStatusOf(status) }

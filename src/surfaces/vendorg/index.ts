@@ -1,5 +1,5 @@
-// Long-running video operations: create one, look at it, download what it made. Every look is at
-// the gateway's own row; no upstream is asked while a caller waits for one.
+// Long-running video operations: create, get, and download the result. Reads use the gateway's own row;
+// no upstream is called while a caller waits for one.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -35,8 +35,8 @@ export const vendorg: Surface = {
   operations: async () => (await import('./operations.ts')).vendorgOperations,
   mount(app, deps) {
     const { api } = deps
-    // The router takes a segment as a whole, so what follows the colon is looked at here.
-    app.post('/vendorg/:version/models/:call', ({ env: { context: x }, req }) =>
+    // The router matches whole segments, so the part after the colon is read here.
+    app.post('/vendorg/:version/models/:call', ({ env: { exchange: x }, req }) =>
       asCaller(api, x, (token) => call(deps, x, token, req.param())),
     )
     const poll = (x: RequestContext, { id, version }: { id: string; version: string }) =>
@@ -48,14 +48,14 @@ export const vendorg: Surface = {
     app.get('/vendorg/:version/models/:model/operations/:id', ({ env, req }) =>
       poll(env.context, req.param()),
     )
-    // The router asks this for HEAD too.
-    app.get('/vendorg/:version/files/:call', ({ env: { context: x }, req }) =>
+    // The router calls this for HEAD too.
+    app.get('/vendorg/:version/files/:call', ({ env: { exchange: x }, req }) =>
       asCaller(api, x, (token) => download(api, x, token, req.param('call'))),
     )
   },
 }
 
-/** Another's task and one that never was look the same. */
+/** A task of another account gets the same answer as one that does not exist. */
 async function find(api: CallerApi, token: Token, id: string): Promise<VideoTask | undefined> {
   const taskId = taskIdOf(id)
   return taskId === undefined ? undefined : api.findTask(token, taskId, 'video')

@@ -1,15 +1,14 @@
-// Pictures of a create request, wherever they stand and however they are given: beside the prompt
-// or among the parameters, as bytes or by address.
+// Input images of a create request: beside the prompt or among the parameters, as bytes or by address.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { plainBase64 } from '../../lib/base64.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { isAddress, isImageType, isTooLong, tooLarge } from '../media/pictures.ts'
+import { isAddress, isImageType, isTooLong, tooLarge } from '../media/images.ts'
 
 type Role = NonNullable<InputMedia['role']>
 
-/** More than any request needs; what a model takes of them is its upstream's to judge. */
+/** More than any request needs; the upstream judges what a model accepts. */
 export const maxReferences = 64
 /** For bytes that come without a type. */
 const defaultType = 'image/png'
@@ -31,7 +30,7 @@ export function mediaIn(instance: Fields, parameters: Fields): InputMedia[] | Re
   return references instanceof Refusal ? references : [...first, ...last, ...references]
 }
 
-/** Null counts as absent, and so does the object without anything in it. */
+/** Null and an empty object count as absent. */
 const given = (value: unknown): unknown =>
   value === null || (isObject(value) && Object.keys(value).length === 0) ? undefined : value
 
@@ -40,7 +39,7 @@ interface Place {
   value: unknown
 }
 
-/** A thing that may stand in either place, but not in both. */
+/** A field that may be in either place, but not in both. */
 function placeOf(name: string, instance: Fields, parameters: Fields): Place | undefined | Refusal {
   const inside = { name: `instances[0].${name}`, value: given(instance[name]) }
   const beside = { name: `parameters.${name}`, value: given(parameters[name]) }
@@ -71,11 +70,11 @@ function referencesIn(instance: Fields, parameters: Fields): InputMedia[] | Refu
     const message = `'${name}' has more than ${maxReferences} items`
     return refuse('too_many_images', message, { param: name })
   }
-  const pictures = value.map((each: unknown, index) => {
+  const images = value.map((each: unknown, index) => {
     const inner = isObject(each) && isObject(each['image']) ? each['image'] : each
     return imageOf({ name: `${name}[${index}].image`, value: inner }, 'reference')
   })
-  return pictures.find((each) => each instanceof Refusal) ?? (pictures as InputMedia[])
+  return images.find((each) => each instanceof Refusal) ?? (images as InputMedia[])
 }
 
 /** `{uri}`, `{bytesBase64Encoded, mimeType}`, or `{inlineData: {data, mimeType}}`. */

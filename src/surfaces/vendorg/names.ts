@@ -1,12 +1,11 @@
-// The names of this interface. Operation and file have the name of their task without its prefix,
-// so that one task is one thing in every interface.
+// The ids of this interface. An operation and its file have the id of their task without the prefix.
 
-/** What the SDK takes for the id of a file: lower-case letters and digits only. */
+/** The SDK accepts lower-case letters and digits only as a file id. */
 const plainId = /^[0-9a-z]{1,64}$/
 
 export const plainIdOf = (taskId: string): string => taskId.replace(/^video_/, '')
 
-/** `0192…`, or `video_0192…` -> video_0192…; undefined when it can be nobody's. */
+/** `0192…`, or `video_0192…` -> video_0192…; undefined when it is no task's. */
 export function taskIdOf(id: string): string | undefined {
   const plain = plainIdOf(id)
   return plainId.test(plain) ? `video_${plain}` : undefined

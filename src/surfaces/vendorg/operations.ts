@@ -113,7 +113,7 @@ const version = inPath('version', text('Such as `v1beta`.'))
 const id = inPath('id', text('What follows `operations/` in its name, or `video_…`.'))
 const base = { tag: 'Long-running videos', credential: 'token' } as const
 const poll: Pick<Operation, 'summary' | 'answers' | 'refusals'> = {
-  summary: 'Look at an operation',
+  summary: 'Get an operation',
   answers: [answered(operation, 'The operation.', { headers: ['retry-after'] })],
   refusals: [...callerRefusals, 'operation_not_found'],
 }

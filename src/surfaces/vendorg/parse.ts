@@ -1,5 +1,5 @@
-// The create request: instances and parameters as a plain request in nobody's dialect. What is not
-// known here goes nowhere; null counts as absent.
+// Reads the create request, instances and parameters, as a request of no dialect. Unknown fields are
+// ignored; null counts as absent.
 import { z } from 'zod'
 import { Refusal } from '../../contract/errors.ts'
 import { resolutions, type VideoRequest } from '../../contract/task.ts'
@@ -9,7 +9,7 @@ import { oneOf, readFields, seed, whole } from '../media/fields.ts'
 import { mediaIn } from './media.ts'
 
 const maxWord = 64
-/** Longer than any video; which lengths a model makes is its upstream's to judge. */
+/** Longer than any video; the upstream judges which lengths a model makes. */
 const maxSeconds = 600
 const under = 'parameters.'
 const name = (field: string) => `${under}${field}`
@@ -28,7 +28,7 @@ export const operationParameters = z.object({
     .union(
       [
         whole(name('durationSeconds'), 1, maxSeconds),
-        // Its digits, which is how some examples send it.
+        // Digits as text, as some examples send it.
         z.string().regex(/^(?:0{0,2}[1-9]|0?[1-9]\d|[1-5]\d{2}|600)$/),
       ],
       wrongSeconds,
@@ -41,7 +41,7 @@ export const operationParameters = z.object({
     .default('16:9')
     .describe('Default `16:9`.'),
   seed: seed(name('seed')).optional(),
-  // What only some upstreams have a word for.
+  // Only some upstreams have these.
   negativePrompt: z
     .string(must('negativePrompt', 'a string'))
     .optional()

@@ -1,4 +1,4 @@
-// The status words and numbers by which SDKs of the long-running style know an error.
+// The status names and numbers of errors in the long-running style.
 
 const numbers = {
   CANCELLED: 1,
@@ -32,5 +32,5 @@ const byHttpStatus: Readonly<Record<number, RpcStatus>> = {
 export const rpcStatusOf = (httpStatus: number): RpcStatus =>
   byHttpStatus[httpStatus] ?? (httpStatus >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
 
-/** The number that stands for it inside an operation. */
+/** Its number inside an operation. */
 export const rpcNumberOf = (status: RpcStatus): number => numbers[status]

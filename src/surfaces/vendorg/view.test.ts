@@ -18,7 +18,7 @@ const taskWith = (more: Partial<VideoTask> = {}): VideoTask => ({
   channelId: 'c',
   channel: 'c',
   upstreamModel: 'up',
-  keyMark: 'k',
+  keyFingerprint: 'k',
   upstreamId: 'models/up/operations/secret-name',
   state: 'queued',
   progress: 0,
@@ -31,7 +31,7 @@ const taskWith = (more: Partial<VideoTask> = {}): VideoTask => ({
   updatedAtMs: 1,
   nextCheckAtMs: 1,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
   ...more,
 })

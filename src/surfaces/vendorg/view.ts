@@ -1,4 +1,4 @@
-// A task as the operation callers of this interface know. Addresses in it are the gateway's own.
+// A task as an operation of this interface. File addresses are the gateway's own.
 import { type RefusalCode, refusals } from '../../contract/errors.ts'
 import { isEnd, type VideoTask } from '../../contract/task.ts'
 import type { AnswerHeaders } from '../../http/request-context.ts'
@@ -6,7 +6,7 @@ import { sizeTextOf } from '../media/size-of.ts'
 import { fileAddress, operationName } from './names.ts'
 import { type RpcStatus, rpcNumberOf, rpcStatusOf } from './rpc-status.ts'
 
-/** How long a caller should wait between two looks. */
+/** How long a caller should wait between two polls. */
 export const pollSeconds = 6
 
 export const pollHeaders = (task: VideoTask): AnswerHeaders | undefined =>
@@ -34,7 +34,7 @@ function metadataOf(task: VideoTask): object {
   }
 }
 
-/** SDKs of this interface want a number; the gateway's own word stands beside it. */
+/** SDKs of this interface need a number; the gateway's own code is beside it. */
 function errorOf({ state, error }: VideoTask): object {
   if (state === 'cancelled') return rpcError('CANCELLED', 'the task was cancelled', 'cancelled')
   const { code, message } = error ?? {

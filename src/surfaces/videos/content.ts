@@ -1,4 +1,4 @@
-// The finished video, once there is one.
+// The download of a finished video.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'

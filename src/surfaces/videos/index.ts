@@ -1,5 +1,5 @@
-// Videos: create, look, list, download, and cancel or put away. Every look is at the gateway's own
-// row; no upstream is asked while a caller waits for one.
+// Videos: create, get, list, download, cancel and delete. Reads use the gateway's own row; no upstream is
+// called while a caller waits for one.
 
 import type { CallerApi } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -31,8 +31,8 @@ export const videos: Surface = {
     app.get(`${path}/:id`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task) => answerTask(api, x, task)),
     )
-    // The router asks this for HEAD too.
-    app.get(`${path}/:id/content`, ({ env: { context: x }, req }) =>
+    // The router calls this for HEAD too.
+    app.get(`${path}/:id/content`, ({ env: { exchange: x }, req }) =>
       withTask(api, x, req.param('id'), (task) => serveVideo(api, x, task)),
     )
     app.post(`${path}/:id/cancel`, ({ env: { context: x }, req }) =>
@@ -44,7 +44,7 @@ export const videos: Surface = {
   },
 }
 
-/** Another's video and one that never was look the same. */
+/** A video of another account gets the same answer as one that does not exist. */
 const withTask = (
   api: CallerApi,
   x: RequestContext,
@@ -82,7 +82,7 @@ async function list(api: CallerApi, x: RequestContext, token: Token): Promise<Ou
   return answerJson(x, JSON.stringify(pageBody(tasks, page, api.linkTo)))
 }
 
-/** A live one is cancelled and stays in sight; one that is over goes out of sight. */
+/** A running one is cancelled and stays listed; an ended one is hidden. */
 async function remove(
   api: CallerApi,
   x: RequestContext,
@@ -108,6 +108,6 @@ async function cancel(
   return cancelled instanceof Refusal ? ownWords(cancelled, id) : answerTask(api, x, cancelled)
 }
 
-/** A task is a video here. */
+/** Tasks are videos here. */
 const ownWords = (refusal: Refusal, id: string): Refusal =>
   refusal.code === 'task_not_found' ? videoNotFound(id) : refusal

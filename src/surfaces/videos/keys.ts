@@ -1,5 +1,5 @@
-// The keys of a request for a video, of JSON or of a form; with the words of other dialects, which
-// must not pass in another spelling either.
+// The keys of a video request, in JSON or in a form, with those of other dialects: no other spelling of them
+// is accepted either.
 import { keysOf, plain } from '../../http/body/exact-keys.ts'
 
 const reference = {

@@ -1,18 +1,18 @@
-// The pictures and videos of a request: where callers put them, which is which, and whether the
-// model takes them. Nothing is fetched here; the upstream does that.
+// The input images and videos of a request: where callers put them, which is which, and whether the model
+// accepts them. Nothing is fetched here; the upstream does that.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/pictures.ts'
+import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/images.ts'
 import { type InputRule, maxImages, maxVideos } from './rules.ts'
 
 export const maxItems = maxImages + maxVideos
 
 type Found = InputMedia[] | Refusal
 
-/** In the order they came: input_reference, input_image, then references.video. */
+/** In the order of the fields: input_reference, input_image, references.video. */
 export function mediaIn(fields: Fields, model: string, rule: InputRule, form: boolean): Found {
   const referred = referencesIn(fields['input_reference'])
   if (referred instanceof Refusal) return referred
@@ -26,7 +26,7 @@ export function mediaIn(fields: Fields, model: string, rule: InputRule, form: bo
   return problem ?? [...given, ...videos]
 }
 
-/** Undefined when the model takes all of it. */
+/** Undefined when the model accepts all of it. */
 function judge(
   given: InputMedia[],
   videos: number,
@@ -46,8 +46,8 @@ function judge(
   if (images > 0 && rule.images[1] === 0) return wrong(param, `${model} takes no images`)
   if (images > rule.images[1]) return tooMany(param, model, rule.images[1])
   if (videos > rule.videos[1]) {
-    const most = rule.videos[1] === 0 ? 'no videos here' : `at most ${rule.videos[1]}`
-    return wrong('references.video', `${model} takes ${most}`)
+    const max = rule.videos[1] === 0 ? 'no videos here' : `at most ${rule.videos[1]}`
+    return wrong('references.video', `${model} takes ${max}`)
   }
   const total = given.length + videos
   if (total > rule.total[1]) return tooMany(param, model, rule.total[1])
@@ -60,8 +60,8 @@ function judge(
   return undefined
 }
 
-const tooMany = (param: string, model: string, most: number): Refusal =>
-  refuse('too_many_images', `${model} takes at most ${most} in '${param}'`, { param })
+const tooMany = (param: string, model: string, max: number): Refusal =>
+  refuse('too_many_images', `${model} takes at most ${max} in '${param}'`, { param })
 
 function referencesIn(value: unknown): Found {
   if (value === undefined || value === null) return []
@@ -73,7 +73,7 @@ function referencesIn(value: unknown): Found {
   return all(value.map((each, index) => referenceAt(each, `input_reference[${index}]`)))
 }
 
-/** An address that ends like a video is one, whatever its key says; else the key does. */
+/** An address with a video's extension is a video, whatever its key; otherwise the key decides. */
 function referenceAt(value: unknown, place: string): InputMedia | Refusal {
   if (typeof value === 'string') return mediumOf(kindOf(value), value, place)
   if (isUpload(value)) return mediumOf('image', value, place)
@@ -116,7 +116,7 @@ function videosIn(references: unknown, form: boolean): Found {
     )
   }
   const video = references['video'] ?? []
-  // A list of one cannot be told from a text in some forms.
+  // In some forms a list of one looks like a text.
   const list = form && typeof video === 'string' ? [video] : video
   if (!Array.isArray(list)) {
     return wrong('references.video', "'references.video' must be a list of addresses")
@@ -127,7 +127,7 @@ function videosIn(references: unknown, form: boolean): Found {
   return all(list.map((each, index) => mediumOf('video', each, `references.video[${index}]`)))
 }
 
-/** Silently left out, another video would be made, and charged for. */
+/** Ignoring it would make, and charge for, another video than requested. */
 const misplacedReferences: ReadonlyMap<string, string> = new Map([
   ['image', "'input_reference'"],
   ['images', "'input_reference'"],

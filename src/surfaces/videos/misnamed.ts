@@ -1,5 +1,5 @@
-// Fields by which other dialects say what this one says in another way. Left out silently, another
-// video than the one that was meant would be made, and charged for.
+// Fields of other dialects, each with its name here. Ignoring one would make, and charge for, another video
+// than requested.
 import type { Refusal } from '../../contract/errors.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 
@@ -53,6 +53,6 @@ export function misnamedIn(fields: Fields): Refusal | undefined {
   return undefined
 }
 
-/** Asking for one video is what every request does. */
+/** One video is what every request makes. */
 const isOne = (name: string, value: unknown): boolean =>
   (name === 'n' || name === 'sampleCount') && (value === 1 || value === '1')

@@ -189,7 +189,7 @@ export const videosOperations: readonly Operation[] = [
     id: 'getVideo',
     method: 'get',
     path: '/v1/videos/{id}',
-    summary: 'Look at a video',
+    summary: 'Get a video',
     parameters: [id],
     answers: [answered(video, 'The video.', { headers: pollHeaders })],
     refusals: [...callerRefusals, 'video_not_found'],

@@ -1,4 +1,4 @@
-// One page of a caller's videos: which one was asked for, and how it looks.
+// One page of a caller's videos: the query, and the answer.
 
 import type { LinkTo } from '../../contract/caller-api.ts'
 import type { Refusal } from '../../contract/errors.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { Refusal } from '../../contract/errors.ts'
 import type { InputMedia, VideoRequest } from '../../contract/task.ts'
 import { asVideoRequest } from '../../engine/tasks/task-charge.ts'
-import { maxImageBytes } from '../media/pictures.ts'
+import { maxImageBytes } from '../media/images.ts'
 import { parseVideo } from './parse.ts'
 
 type Fields = Record<string, unknown>
@@ -97,13 +97,13 @@ describe('seconds', () => {
   }
 
   test.each(Object.entries(inputs))('of %s are bounded on both sides', (model, input) => {
-    const least = model.startsWith('vfb-') ? 3 : 2
+    const min = model.startsWith('vfb-') ? 3 : 2
     const asked = (seconds: unknown) => ({ model, prompt: 'a boat', ...input, seconds })
     for (const form of [false, true]) {
-      for (const seconds of [least, String(least), 15, '15']) {
+      for (const seconds of [min, String(min), 15, '15']) {
         expect(accepted(asked(seconds), form).seconds).toBe(Number(seconds))
       }
-      for (const seconds of [least - 1, String(least - 1), 16, '16', 0, -5]) {
+      for (const seconds of [min - 1, String(min - 1), 16, '16', 0, -5]) {
         expectRefused(asked(seconds), 'invalid_duration', 'seconds', form)
       }
     }
@@ -241,10 +241,10 @@ describe('the ways to hand over an input', () => {
   })
 
   test('an image as base64 may have 20 MiB', () => {
-    const most = Math.ceil(maxImageBytes / 3) * 4
+    const max = Math.ceil(maxImageBytes / 3) * 4
     const uri = (length: number) => `data:image/png;base64,${'A'.repeat(length)}`
-    expect(take(uri(most))).toHaveLength(1)
-    const larger = { model: 'own-film', input_reference: uri(most + 1) }
+    expect(take(uri(max))).toHaveLength(1)
+    const larger = { model: 'own-film', input_reference: uri(max + 1) }
     expectRefused(larger, 'request_too_large', 'input_reference')
   })
 

@@ -1,5 +1,5 @@
-// The video request: a caller's fields, of JSON or of a form, as a plain request in nobody's
-// dialect. What a model takes is in the rules; unknown fields go nowhere.
+// Reads a video request, in JSON or a form, as a request of no dialect. What each model accepts is in
+// rules.ts; unknown fields are ignored.
 import { z } from 'zod'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -95,7 +95,7 @@ function wrongSeconds(model: string): Refusal {
   return refuse(codes.seconds, message, { param: 'seconds' })
 }
 
-/** 1280x720 -> 720p, 16:9. The short side is what the price goes by. */
+/** 1280x720 -> 720p, 16:9. The price follows the short side. */
 function shapeOfSize(
   size: string | undefined,
 ): Pick<VideoParams, 'resolution' | 'ratio'> | Refusal {

@@ -1,9 +1,9 @@
-// What each video model takes, as rows: a new model is a row. Knows names and numbers, no fields.
+// What each video model accepts: one row for each model. Knows names and numbers, no fields.
 
-type Range = readonly [least: number, most: number]
+type Range = readonly [min: number, max: number]
 
 export interface InputRule {
-  /** Pictures of `input_reference` and `input_image`. */
+  /** Images of `input_reference` and `input_image`. */
   images: Range
   /** Videos of `references.video`. */
   videos: Range
@@ -11,13 +11,13 @@ export interface InputRule {
   clips: 'none' | 'first' | 'any'
   /** All of these together. */
   total: Range
-  /** Nothing but a text says what to film. */
+  /** Text-to-video only. */
   needsPrompt: boolean
-  /** Whether the video is as long as its source: always, or unless a length is asked for. */
+  /** Whether the video is as long as its source: always, or unless a length is requested. */
   followsSource?: 'always' | 'unless_asked'
 }
 
-/** More than any request needs; what a model takes of them is its upstream's to judge. */
+/** More than any request needs; the upstream judges what a model accepts. */
 export const maxImages = 64
 export const maxVideos = 16
 const maxMedia = maxImages + maxVideos
@@ -50,10 +50,10 @@ const rules: Readonly<Record<string, InputRule>> = {
   'vfa-2.7-videoedit': rule(optionalImages, [1, 1], { followsSource: 'unless_asked' }),
 }
 
-/** A model the operator declared: its upstream judges the rest. */
+/** For a model that the operator declared: its upstream judges the rest. */
 const anyInput = rule(optionalImages, [0, maxVideos], { clips: 'any' })
 
-/** A dated name takes what its undated one does. */
+/** A dated name accepts what its undated one does. */
 const undated = (model: string): string => model.replace(/-\d{4}-\d{2}-\d{2}$/, '')
 
 export function ruleFor(model: string): InputRule {

@@ -13,7 +13,7 @@ export const taskWith = (more: Partial<VideoTask> = {}): VideoTask => ({
   channelId: 'sandbox',
   channel: 'sandbox',
   upstreamModel: 'up',
-  keyMark: 'k',
+  keyFingerprint: 'k',
   state: 'queued',
   progress: 0,
   request: { prompt: 'a boat', seconds: 5, resolution: '1080p', media: [] },
@@ -25,7 +25,7 @@ export const taskWith = (more: Partial<VideoTask> = {}): VideoTask => ({
   updatedAtMs: 1_760_000_000_900,
   nextCheckAtMs: Number.MAX_SAFE_INTEGER,
   checks: 0,
-  doubts: 0,
+  misses: 0,
   hidden: false,
   ...more,
 })

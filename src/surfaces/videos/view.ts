@@ -1,4 +1,4 @@
-// A task as the video object callers of this interface know. Addresses in it are the gateway's own.
+// A task as a video object of this interface. File addresses are the gateway's own.
 import type { LinkTo } from '../../contract/caller-api.ts'
 import { expiryOf, isEnd, type TaskState, type VideoTask } from '../../contract/task.ts'
 import type { AnswerHeaders } from '../../http/request-context.ts'
@@ -6,7 +6,7 @@ import { sizeTextOf } from '../media/size-of.ts'
 
 type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
-/** Pollers know these words and no others. */
+/** Clients that poll know only these states. */
 const statuses: Readonly<Record<TaskState, VideoStatus>> = {
   accepted: 'queued',
   unknown: 'queued',
@@ -21,7 +21,7 @@ export const statusOf = ({ state }: VideoTask): VideoStatus => statuses[state]
 
 export const pollSeconds = 2
 
-/** How long to wait before the next look, under each name an SDK looks for. */
+/** How long to wait before the next poll, under each name an SDK reads. */
 export const pollHeaders = (task: VideoTask): AnswerHeaders | undefined =>
   isEnd(task.state)
     ? undefined
@@ -55,11 +55,11 @@ export function viewOf(task: VideoTask, linkTo: LinkTo): Record<string, unknown>
 
 const inSeconds = (ms: number): number => Math.floor(ms / 1_000)
 
-/** One that is as long as its source has the length that was reported, once it was. */
+/** A video that is as long as its source has the reported length, once there is one. */
 const secondsOf = ({ request, usage }: VideoTask): number =>
   request.followsSource === true ? (usage?.outputSeconds ?? request.seconds) : request.seconds
 
-/** Only a video that can be fetched is all there. */
+/** Only a video that can be fetched is complete. */
 const progressOf = ({ state, progress }: VideoTask): number =>
   state === 'succeeded' ? 100 : Math.min(99, Math.max(0, Math.floor(progress)))
 

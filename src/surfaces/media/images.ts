@@ -1,4 +1,4 @@
-// What a picture that a caller hands over may be: an address, or bytes in base64 within a bound.
+// Input images of callers: an address, or bytes in base64 up to a maximum size.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import type { Upload } from '../../http/body/read-form.ts'
@@ -20,7 +20,7 @@ export const isTooLong = (base64: string): boolean => base64.length > maxBase64
 export const tooLarge = (place: string, param = place): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
 
-/** A `data:` address of the caller's. */
+/** A `data:` URI. */
 export function inlineImage(url: string, place: string, param: string): InputMedia | Refusal {
   const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(url) ?? []
   if (whole === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
@@ -31,7 +31,7 @@ export function inlineImage(url: string, place: string, param: string): InputMed
   return { kind: 'image', url: `${head}${base64}` }
 }
 
-/** Bytes without a word on what they are: only what begins like a picture is one. */
+/** Base64 without a type: an image only if its first bytes are those of one. */
 export function bareImage(
   text: string,
   place: string,
@@ -46,10 +46,10 @@ export function bareImage(
     : { kind: 'image', url: `data:${type};base64,${base64}` }
 }
 
-/** Shorter than any picture. */
+/** Shorter than any image. */
 const minBase64 = 16
 
-/** Undefined when the file is no picture. */
+/** Undefined when the file is not an image. */
 export function uploadedImage(
   { type, bytes }: Upload,
   place: string,
@@ -70,8 +70,8 @@ export function uploadedImage(
 const typeByContent = (bytes: Uint8Array): string | undefined =>
   imageTypeOf(bytes) ?? (bytes[0] === 0x42 && bytes[1] === 0x4d ? 'image/bmp' : undefined)
 
-/** In characters as people count them: one outside the basic plane is one, not two. */
-export function isLongerThan(text: string, most: number): boolean {
-  if (text.length <= most) return false
-  return text.length > 2 * most || [...text].length > most
+/** Counted in characters: one outside the basic plane counts once, not twice. */
+export function isLongerThan(text: string, max: number): boolean {
+  if (text.length <= max) return false
+  return text.length > 2 * max || [...text].length > max
 }

@@ -1,4 +1,4 @@
-// Named schemas and answers of a document: kept once, referred to everywhere.
+// Named schemas and answers of a document: each is contained once and referred to.
 import { nameOf, type Schema } from '../http/schema.ts'
 
 type Json = Record<string, unknown>
@@ -7,7 +7,7 @@ export class SchemaComponents {
   readonly #schemas = new Map<string, unknown>()
   readonly #responses = new Map<string, { name: string; response: Json }>()
 
-  /** The schema as the document has it: a reference where it has a name. */
+  /** The schema, or a reference if it has a name. */
   put(schema: Schema): unknown {
     const name = nameOf(schema)
     if (name === undefined) return this.#inner(schema)
@@ -31,7 +31,7 @@ export class SchemaComponents {
     return typeof value === 'object' && value !== null ? this.put(value as Schema) : value
   }
 
-  /** The first with this name is called so; others that differ get a number. */
+  /** The first one gets the name itself; different ones of the same name get a number. */
   respond(name: string, response: Json): Json {
     const text = JSON.stringify(response)
     let known = this.#responses.get(text)
@@ -54,5 +54,5 @@ export class SchemaComponents {
     )
 }
 
-/** What stands there is a value, not a schema. */
+/** The content of these keys is a value, not a schema. */
 const isData = (key: string): boolean => ['enum', 'const', 'examples', 'default'].includes(key)
