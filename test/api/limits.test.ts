@@ -486,7 +486,7 @@ function twoGateways(): void {
     expect(await letIn(tokens[3]!, 10)).toBe(0)
     for (const each of both) {
       await until('a word in the log', () =>
-        each.output().includes('Redis is away') ? true : undefined,
+        each.output().includes('Redis unavailable') ? true : undefined,
       )
     }
   })
@@ -495,7 +495,7 @@ function twoGateways(): void {
     await redis.start()
     for (const each of both) {
       await until('Redis is back', () =>
-        each.output().includes('Redis is back') ? true : undefined,
+        each.output().includes('Redis available') ? true : undefined,
       )
     }
     // Each remembers its own five; together that is at most once more what Redis has forgotten.

@@ -96,7 +96,7 @@ describe('a gateway with metrics on a port of their own', () => {
         .split('\n')
         .find((each) => each.includes(traceId)),
     )
-    expect(JSON.parse(line)).toMatchObject({ msg: 'not let in', trace_id: traceId })
+    expect(JSON.parse(line)).toMatchObject({ msg: 'authentication failed', trace_id: traceId })
   })
 })
 

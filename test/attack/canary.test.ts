@@ -318,7 +318,7 @@ test('no answer has a secret in it, whole, encoded or in pieces', () => {
 describe('the log', () => {
   test('says something of everything', () => {
     const messages = new Set(lines().map((line) => JSON.parse(line).msg))
-    for (const each of ['upstream failed', 'request ended', 'not let in', 'draining']) {
+    for (const each of ['upstream failed', 'request ended', 'authentication failed', 'draining']) {
       expect(messages).toContain(each)
     }
   })

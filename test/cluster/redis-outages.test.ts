@@ -132,8 +132,8 @@ if (!hasRedisServer || !storeKinds.includes('postgres')) {
         expect(await letIn(fresh, 60)).toBe(rpm)
         await end(redis)
         for (const { output } of gateways) {
-          const words = () => output().match(/Redis is (away|back)/g) ?? []
-          await until('Redis', () => words().at(-1) === 'Redis is back' || undefined)
+          const words = () => output().match(/Redis (un)?available/g) ?? []
+          await until('Redis', () => words().at(-1) === 'Redis available' || undefined)
         }
         expect(await letIn(await newToken(), 60)).toBe(rpm)
       },

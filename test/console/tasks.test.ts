@@ -78,7 +78,7 @@ if (chromiumPath === undefined) {
       expect(body).toMatchObject({ account: 'acme', token: 'test', request: { seconds: 5 } })
       expect(body.request.prompt).toBe('a lighthouse')
       const { items } = (await gateway.admin('GET', '/audit-log?limit=1')).body
-      expect(items[0]).toMatchObject({ action: 'task.again', before: { task: id } })
+      expect(items[0]).toMatchObject({ action: 'task.rerun', before: { task: id } })
     }, 40_000)
 
     test('calls off several at once, with statistics open', async () => {

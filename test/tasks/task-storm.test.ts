@@ -34,8 +34,8 @@ const elsewhere: Readonly<Record<Dialect, Partial<Record<CrashPoint, string>>>> 
   sqlite: {
     ...months,
     ...upgrades,
-    'purse-drawn': 'one gateway has the whole balance in its hands',
-    'purse-returned': 'as above',
+    'credit-lease-drawn': 'one gateway has the whole balance in its hands',
+    'credit-lease-returned': 'as above',
   },
   postgres: {
     ...months,
@@ -55,7 +55,7 @@ const pointsOn = (engine: Dialect) =>
   crashPoints.filter((point) => elsewhere[engine][point] === undefined)
 
 /** These come by only when nobody asks for anything. */
-const quietPoints: readonly CrashPoint[] = ['purse-returned']
+const quietPoints: readonly CrashPoint[] = ['credit-lease-returned']
 const isQuiet = (point: CrashPoint) => quietPoints.includes(point)
 
 const gatewaysOn: Readonly<Record<Dialect, number>> = { sqlite: 1, postgres: 3 }

@@ -91,12 +91,14 @@ const newTables: Readonly<Record<string, string>> = {
   creates: 'idempotency_keys',
   money_hours: 'hourly_totals',
   late_looks: 'abandoned_checks',
+  export_pieces: 'export_chunks',
 }
 const newColumns: Readonly<Record<string, string>> = {
   'accounts.drawn_nanos': 'leased_nanos',
   'accounts.stopped_since_ms': 'suspended_since_ms',
   'late_looks.looks': 'polls',
   'tasks.trail': 'timeline',
+  'exports.pieces': 'chunks',
 }
 
 /** `like`: the tables and columns to read, under the names they had before an upgrade. */
