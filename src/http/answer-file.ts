@@ -1,5 +1,5 @@
 // An answer as a file download. The file name is made safe for headers and disks.
-import { answerHeaders, type RequestContext } from './exchange.ts'
+import { answerHeaders, type RequestContext } from './request-context.ts'
 
 export function answerTable(
   x: RequestContext,

@@ -15,7 +15,7 @@ export const files: Surface = {
   operations: async () => (await import('./operations.ts')).filesOperations,
   mount(app, { api }) {
     // The router calls this for HEAD too.
-    app.get('/files/:id/:part', async ({ env: { exchange: x }, req }) =>
+    app.get('/files/:id/:part', async ({ env: { context: x }, req }) =>
       answer(x, await serve(api, x, req.param('id'), req.param('part'))),
     )
   },

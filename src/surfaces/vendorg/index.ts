@@ -36,7 +36,7 @@ export const vendorg: Surface = {
   mount(app, deps) {
     const { api } = deps
     // The router matches whole segments, so the part after the colon is read here.
-    app.post('/vendorg/:version/models/:call', ({ env: { exchange: x }, req }) =>
+    app.post('/vendorg/:version/models/:call', ({ env: { context: x }, req }) =>
       asCaller(api, x, (token) => call(deps, x, token, req.param())),
     )
     const poll = (x: RequestContext, { id, version }: { id: string; version: string }) =>
@@ -49,7 +49,7 @@ export const vendorg: Surface = {
       poll(env.context, req.param()),
     )
     // The router calls this for HEAD too.
-    app.get('/vendorg/:version/files/:call', ({ env: { exchange: x }, req }) =>
+    app.get('/vendorg/:version/files/:call', ({ env: { context: x }, req }) =>
       asCaller(api, x, (token) => download(api, x, token, req.param('call'))),
     )
   },

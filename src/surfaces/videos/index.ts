@@ -32,7 +32,7 @@ export const videos: Surface = {
       withTask(api, x, req.param('id'), (task) => answerTask(api, x, task)),
     )
     // The router calls this for HEAD too.
-    app.get(`${path}/:id/content`, ({ env: { exchange: x }, req }) =>
+    app.get(`${path}/:id/content`, ({ env: { context: x }, req }) =>
       withTask(api, x, req.param('id'), (task) => serveVideo(api, x, task)),
     )
     app.post(`${path}/:id/cancel`, ({ env: { context: x }, req }) =>
