@@ -13,6 +13,7 @@ const assetsFile = join(root, 'src/lib/assets.ts')
 const threads = {
   databaseThread: { file: 'database-thread.js', source: 'src/store/dialects/sqlite/worker.ts' },
   importThread: { file: 'import-thread.js', source: 'src/admin/catalog/import-thread.ts' },
+  jsonThread: { file: 'json-thread.js', source: 'src/lib/json/json-worker.ts' },
 } as const
 const programFile = 'gateway.js'
 
@@ -44,8 +45,9 @@ async function buildBeside(to: string): Promise<void> {
     ${await readTexts()}
     export const assets = {
       command: [process.execPath, beside('${programFile}')],
-      databaseThread: beside('${threads.databaseThread.file}'),
-      importThread: beside('${threads.importThread.file}'),
+      ${Object.entries(threads)
+        .map(([name, { file }]) => `${name}: beside('${file}'),`)
+        .join('\n')}
       configSchema: async () => configSchema,
       docs: new Map(${JSON.stringify(texts)}.map((name) => [name.slice(0, -3), beside('docs/' + name)])),
       consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
@@ -96,14 +98,17 @@ async function buildAlone(to: string): Promise<void> {
       (path, at) => `import file${at + 1} from ${JSON.stringify(path)} with { type: 'file' }`,
     )
     const text = `
-      import databaseThread from ${JSON.stringify(join(parts, threads.databaseThread.file))} with { type: 'file' }
-      import importThread from ${JSON.stringify(join(parts, threads.importThread.file))} with { type: 'file' }
+      ${Object.entries(threads)
+        .map(
+          ([name, { file }]) =>
+            `import ${name} from ${JSON.stringify(join(parts, file))} with { type: 'file' }`,
+        )
+        .join('\n')}
       ${imports.join('\n')}
       ${await readTexts()}
       export const assets = {
         command: [process.execPath],
-        databaseThread,
-        importThread,
+        ${Object.keys(threads).join(', ')},
         configSchema: async () => configSchema,
           docs: ${docs},
         consoleFiles: ${consoleFiles},

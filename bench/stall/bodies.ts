@@ -5,6 +5,8 @@ interface StallBody {
   path: string
   type: string
   body: string
+  /** The last letter of its text is sent as a byte that is no UTF-8. */
+  isBroken?: true
 }
 
 const chat = '/v1/chat/completions'
@@ -72,6 +74,10 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
   'text in Chinese': (bytes) => said(`"${filled('你好世界', bytes)}"`),
   'a long text with one wide letter': (bytes) => said(`"${filled('abcdefgh', bytes - 200)}你"`),
   'text in French': (bytes) => said(`"${filled('été à Nîmes, ', bytes)}"`),
+  'text that is not UTF-8': (bytes) => ({
+    ...said(`"${filled('你好世界', bytes)}"`),
+    isBroken: true,
+  }),
   'a stream of a long text': (bytes) => streamed(said(`"${filled('abcdefgh', bytes)}"`)),
   'a stream under another name': (bytes) =>
     renamed(streamed(said(`"${filled('abcdefgh', bytes)}"`))),

@@ -17,7 +17,9 @@ export interface Sent {
 }
 
 async function send({ url, headers, shape, bytes, copies }: SendCommand): Promise<Sent> {
-  const { path, type, body } = stallBodies[shape]!(bytes)
+  const { path, type, body: text, isBroken } = stallBodies[shape]!(bytes)
+  const body = Buffer.from(text)
+  if (isBroken) body[body.length - 8] = 0xff
   const sendOne = async () => {
     try {
       const init = { method: 'POST', headers: { ...headers, 'content-type': type }, body }

@@ -10,6 +10,8 @@ interface Assets {
   databaseThread: string
   /** Script of the thread that reads imported lists. */
   importThread: string
+  /** Script of the thread that decodes and encodes long texts. */
+  jsonThread: string
   configSchema(): Promise<string>
   /** The texts under docs, by path without the extension. */
   docs: ReadonlyMap<string, string>
@@ -33,6 +35,7 @@ export const assets: Assets = {
   command: [process.execPath, inSource('main.ts')],
   databaseThread: inSource('store/dialects/sqlite/worker.ts'),
   importThread: inSource('admin/catalog/import-thread.ts'),
+  jsonThread: inSource('lib/json/json-worker.ts'),
   get docs() {
     return textsUnder(inSource('../docs'))
   },

@@ -7,3 +7,4 @@ const built = process.env['MODEL_GATEWAY_DIST']
 if (built === undefined) throw new Error('there is no build to take the thread from')
 assets.databaseThread = join(built, 'database-thread.js')
 assets.importThread = join(built, 'import-thread.js')
+assets.jsonThread = join(built, 'json-thread.js')

@@ -11,7 +11,10 @@ interface ChunkLimits {
 }
 
 /** The whole body; a large one has taken its room by then. */
-export async function readBytes(x: RequestContext, limits: ChunkLimits): Promise<Buffer | Refusal> {
+export async function readBytes(
+  x: RequestContext,
+  limits: ChunkLimits,
+): Promise<Buffer<ArrayBuffer> | Refusal> {
   const { request } = x
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > limits.bodyBytes) return tooLarge(limits)
@@ -48,7 +51,7 @@ export async function readBytes(x: RequestContext, limits: ChunkLimits): Promise
 
 /** Collects chunks; into one buffer from the start where the length is known. */
 class Gathered {
-  readonly #place: Buffer | undefined
+  readonly #place: Buffer<ArrayBuffer> | undefined
   readonly #chunks: Uint8Array[] = []
   #size = 0
 
@@ -65,7 +68,7 @@ class Gathered {
     return this.#size
   }
 
-  async whole(): Promise<Buffer> {
+  async whole(): Promise<Buffer<ArrayBuffer>> {
     if (this.#place !== undefined) return this.#place.subarray(0, this.#size)
     if (this.#size > smallBodyBytes) await nextTurn()
     return Buffer.concat(this.#chunks)

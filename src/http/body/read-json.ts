@@ -1,7 +1,7 @@
 // Reads a JSON body of an authenticated caller: bounded in size, time, depth and parsing work. A large one
 // is scanned in turns that let the event loop run in between.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { parseLong } from '../../lib/json/long-strings.ts'
+import { longTextBytes, readLong } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { JsonScan, type ScanProblem, scanShort, type WorkLimits } from '../../lib/json/scan.ts'
 import { nextTurn } from '../../lib/turns.ts'
@@ -55,16 +55,15 @@ export async function readJsonObject(
   if (encoding !== null && encoding !== 'identity') {
     return refuse('unsupported_media_type', `a body with content-encoding ${encoding} is not taken`)
   }
-  const text = await readBody(x, limits)
-  if (typeof text !== 'string') return text
-  if (!beginsObject(text)) return refuse('invalid_json', 'the body must be a JSON object')
-  const fields =
-    text.length <= shortText
-      ? readShort(text, limits)
-      : await readLong(text, limits, rules.work ?? plainWork)
-  if (fields instanceof Refusal) return fields
-  const inexact = rules.keys === undefined ? undefined : inexactKey(fields, rules.keys)
-  return inexact ?? { text, fields }
+  const body = await readBody(x, limits)
+  if (body instanceof Refusal) return body
+  const read =
+    typeof body === 'string'
+      ? await readText(body, limits, rules.work ?? plainWork)
+      : await readBytesAside(body, limits, rules.work ?? plainWork)
+  if (read instanceof Refusal) return read
+  const inexact = rules.keys === undefined ? undefined : inexactKey(read.fields, rules.keys)
+  return inexact ?? read
 }
 
 const isJson = (type: string): boolean => {
@@ -84,32 +83,50 @@ function beginsObject(text: string): boolean {
 
 const maxLeadingSpace = 64 * 1024
 
-function readShort(text: string, limits: BodyLimits): JsonBody['fields'] | Refusal {
-  const problem = scanShort(text, limits.jsonDepth)
-  if (problem !== undefined) return refusalFor(problem, limits)
-  try {
-    return asObject(JSON.parse(text))
-  } catch (error) {
-    return notJson(error)
-  }
-}
-
-async function readLong(
+async function readText(
   text: string,
   limits: BodyLimits,
   work: WorkLimits,
-): Promise<JsonBody['fields'] | Refusal> {
-  const scan = new JsonScan(text, { depth: limits.jsonDepth, work })
+): Promise<JsonBody | Refusal> {
+  if (!beginsObject(text)) return notAnObject
+  const problem =
+    text.length <= shortText
+      ? scanShort(text, limits.jsonDepth)
+      : await scanInTurns(text, limits.jsonDepth, work)
+  if (problem !== undefined) return refusalFor(problem, limits)
+  try {
+    return asBody(text, JSON.parse(text))
+  } catch (error) {
+    return notJson((error as Error).message)
+  }
+}
+
+async function scanInTurns(
+  text: string,
+  depth: number,
+  work: WorkLimits,
+): Promise<ScanProblem | undefined> {
+  const scan = new JsonScan(text, { depth, work })
   do await nextTurn()
   while (!scan.run(stepsPerTurn))
-  if (scan.problem !== undefined) return refusalFor(scan.problem, limits)
   await nextTurn()
+  return scan.problem
+}
+
+async function readBytesAside(
+  bytes: Buffer<ArrayBuffer>,
+  limits: BodyLimits,
+  work: WorkLimits,
+): Promise<JsonBody | Refusal> {
+  if (!beginsObject(bytes.toString('latin1', 0, maxLeadingSpace))) return notAnObject
   try {
-    const fields = asObject(await parseLong(text, scan.long))
+    const read = await readLong(bytes, limits.jsonDepth, work)
+    if ('problem' in read) return refusalFor(read.problem, limits)
+    if ('error' in read) return notJson(read.error)
     await nextTurn()
-    return fields
-  } catch (error) {
-    return notJson(error)
+    return asBody(read.text, read.value)
+  } catch (cause) {
+    return refuse('overloaded', 'the body could not be read; try again', { cause })
   }
 }
 
@@ -134,14 +151,27 @@ function refusalFor(problem: ScanProblem, { jsonDepth }: BodyLimits): Refusal {
   }
 }
 
-const asObject = (value: unknown): JsonBody['fields'] | Refusal =>
-  isObject(value) ? value : refuse('invalid_json', 'the body must be a JSON object')
+const notAnObject = refuse('invalid_json', 'the body must be a JSON object')
 
-const notJson = (error: unknown): Refusal =>
-  refuse('invalid_json', `body is not valid JSON: ${(error as Error).message}`)
+const asBody = (text: string, value: unknown): JsonBody | Refusal =>
+  isObject(value) ? { text, fields: value } : notAnObject
+
+const notJson = (why: string): Refusal => refuse('invalid_json', `body is not valid JSON: ${why}`)
 
 /** A body of any kind, as text. */
-export async function readBody(x: RequestContext, limits: BodyLimits): Promise<string | Refusal> {
+export async function readTextBody(
+  x: RequestContext,
+  limits: BodyLimits,
+): Promise<string | Refusal> {
+  const body = await readBody(x, limits)
+  return body instanceof Uint8Array ? body.toString() : body
+}
+
+/** As text, a long one as bytes. */
+async function readBody(
+  x: RequestContext,
+  limits: BodyLimits,
+): Promise<string | Buffer<ArrayBuffer> | Refusal> {
   const declared = Number(x.request.headers.get('content-length') ?? 0)
   // A small body comes with its headers or soon after; the connection's idle limit covers it.
   if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {
@@ -151,11 +181,12 @@ export async function readBody(x: RequestContext, limits: BodyLimits): Promise<s
       return refuse('invalid_request', 'the request body did not arrive completely', { cause })
     }
   }
-  const bytes = await readBytes(x, limits)
-  if (bytes instanceof Refusal) return bytes
+  const whole = await readBytes(x, limits)
+  if (whole instanceof Refusal) return whole
+  const bytes = hasMark(whole) ? whole.subarray(markBytes) : whole
+  if (bytes.length > longTextBytes) return bytes
   if (bytes.length > smallBodyBytes) await nextTurn()
-  // On a long body much quicker than a decoder, which would leave out a mark of the byte order, too.
-  return bytes.toString('utf8', hasMark(bytes) ? markBytes : 0)
+  return bytes.toString()
 }
 
 const markBytes = 3

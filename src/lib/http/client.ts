@@ -2,8 +2,6 @@
 // Follows no redirects, decodes no compression, keeps no cookies, and never sends a request twice.
 
 import { isIP } from 'node:net'
-import { utf8InTurns } from '../in-turns.ts'
-import { nextTurn } from '../turns.ts'
 import { type AnswerLimits, Exchange, type HttpCall } from './answer.ts'
 import { HttpConnection, type Origin, type Pool } from './connection.ts'
 import { HttpError } from './error.ts'
@@ -13,7 +11,7 @@ export { HttpError, type HttpErrorKind } from './error.ts'
 
 const MAX_CACHED_URLS = 256
 const SWEEP_MS = 1000
-/** Longer bodies are neither copied nor encoded in the turn that created them. */
+/** Longer bodies are not copied behind their head. */
 const LONG_TEXT = 256 * 1024
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~\w]+$/
 // Bytes beyond ASCII are rejected: servers interpret them differently in a header.
@@ -71,16 +69,6 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
         const head = `POST ${opening}${headerLines(headers)}Content-Length: `
         if (typeof body !== 'string') {
           dispatchBytes(exchange, origin, head, body, connectMs)
-          return exchange
-        }
-        if (body.length > LONG_TEXT) {
-          // Encoding takes milliseconds, as did creating the text.
-          nextTurn()
-            .then(() => (exchange.ended ? undefined : utf8InTurns(body)))
-            .then((bytes) => {
-              if (bytes === undefined || exchange.ended) return
-              dispatchBytes(exchange, origin, head, bytes, connectMs)
-            })
           return exchange
         }
         const bodyBytes = Buffer.byteLength(body)

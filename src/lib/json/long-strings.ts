@@ -1,8 +1,7 @@
-// Parses JSON with long strings in it, such as images: those are taken out first and decoded one
-// part per turn of the event loop. Characters beyond Latin-1 anywhere make parsing all of them
-// slow.
+// JSON with long strings in it, such as images: a thread checks the text, takes those out and
+// decodes them; what is left is short enough to be parsed at once. Characters beyond Latin-1
+// anywhere would make parsing all of them slow.
 import { randomUUID } from 'node:crypto'
-import { nextTurn } from '../turns.ts'
 
 /** Start and end of a string's characters, without its quotes. */
 export interface LongString {
@@ -14,24 +13,49 @@ export interface LongString {
 export const longString = 512 * 1024
 const stretch = 1024 * 1024
 
-/** Returns or throws what JSON.parse would. `strings` are values, in order. */
-export async function parseLong(text: string, strings: readonly LongString[]): Promise<unknown> {
-  if (strings.length === 0) return JSON.parse(text)
-  const mark = `long:${randomUUID()}:`
-  const values = new Map<string, string>()
-  let rest = ''
-  let at = 0
-  for (const { start, end } of strings) {
-    const name = `${mark}${values.size}`
-    values.set(name, await stringIn(text, start, end))
-    rest += text.slice(at, start) + name
-    at = end
-  }
-  return restored(JSON.parse(rest + text.slice(at)), values)
+/** A JSON text without its long strings. Flat, so that threads share its texts. */
+export interface Shortened {
+  /** The same JSON with a word in place of each long string. */
+  rest: string
+  /** The words begin with it; a number follows. */
+  mark: string
+  /** Where the long strings are in the text, as JSON. */
+  spans: string
+  /** By number, with a `v` before it; only those that differ from the text because of escapes. */
+  [value: `v${number}`]: string
 }
 
-async function stringIn(text: string, start: number, end: number): Promise<string> {
-  /** What was decoded so far; undefined while it equals the source. */
+/** `strings` are values, in order. Throws what JSON.parse would. */
+export function shorten(text: string, strings: readonly LongString[]): Shortened {
+  const mark = `long:${randomUUID()}:`
+  const short: Shortened = { rest: '', mark, spans: JSON.stringify(strings) }
+  let at = 0
+  for (const [number, { start, end }] of strings.entries()) {
+    const value = decoded(text, start, end)
+    if (value !== undefined) short[`v${number}`] = value
+    short.rest += `${text.slice(at, start)}${mark}${number}`
+    at = end
+  }
+  short.rest += text.slice(at)
+  return short
+}
+
+/** The value of the whole text. Returns or throws what JSON.parse would. */
+export function parseShortened(text: string, short: Shortened): unknown {
+  const strings = JSON.parse(short.spans) as LongString[]
+  const value: unknown = JSON.parse(short.rest)
+  if (strings.length === 0) return value
+  const values = new Map(
+    strings.map(({ start, end }, number) => [
+      `${short.mark}${number}`,
+      short[`v${number}`] ?? text.slice(start, end),
+    ]),
+  )
+  return restored(value, values)
+}
+
+/** Undefined when the string equals its source. In stretches, because most have no escapes. */
+function decoded(text: string, start: number, end: number): string | undefined {
   let value: string | undefined
   for (let at = start; at < end; ) {
     const to = at + stretch >= end ? end : beforeEscape(text, at, at + stretch)
@@ -39,9 +63,8 @@ async function stringIn(text: string, start: number, end: number): Promise<strin
     if (value === undefined && read.length !== to - at) value = text.slice(start, at)
     if (value !== undefined) value += read
     at = to
-    await nextTurn()
   }
-  return value ?? text.slice(start, end)
+  return value
 }
 
 /** The position itself, or the start of the escape that it would split. */

@@ -7,13 +7,14 @@ const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 
 /**
  * `{"model":"a", …}` -> `{"model":"b", …}`, everything else byte for byte. For a text that is known
- * to name a model, or not to contain the word. `isOnce`: the result of an earlier check.
+ * to name a model, or not to contain the word.
  */
-export function withModel(text: string, model: string, isOnce = namesOnce(text)): string {
+export function withModel(text: string, model: string): string {
   const value = JSON.stringify(model)
-  if (!isOnce) return withField(text, 'model', value)
+  if (!namesOnce(text)) return withField(text, 'model', value)
   const field = modelField.exec(text)
   if (field === null) return withField(text, 'model', value)
+  if (field[0].slice(field[0].indexOf(':') + 1).trim() === value) return text
   return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
 }
 

@@ -2,7 +2,6 @@
 
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { withField } from '../../lib/json/splice.ts'
 import { bearer } from '../common/bearer.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
@@ -14,7 +13,7 @@ export const chatStyle: TextStyle = {
   path: '/chat/completions',
   noun: 'a chat completion',
   headers: (_, upstream) => bearer(upstream),
-  prepare: askForUsage,
+  fieldsFor: usageOption,
   readAnswer,
   stream,
 }
@@ -22,11 +21,11 @@ export const chatStyle: TextStyle = {
 export const chat = textProvider(chatStyle)
 
 /** A stream is billed by its usage, so usage is always requested. */
-function askForUsage(body: string, call: TextCall): string {
-  if (!call.stream || call.wantsUsage) return body
+function usageOption(call: TextCall): Readonly<Record<string, string>> | undefined {
+  if (!call.stream || call.wantsUsage) return undefined
   const options = call.fields['stream_options']
   const wanted = { ...(isObject(options) ? options : {}), include_usage: true }
-  return withField(body, 'stream_options', JSON.stringify(wanted))
+  return { stream_options: JSON.stringify(wanted) }
 }
 
 function readAnswer(answer: Json): ReadAnswer | undefined {

@@ -1,7 +1,7 @@
 // Sends one create, once. Above all it must tell a refusal, after which no task exists, from a
 // missing reply, after which one may.
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
-import { jsonInTurns } from '../../lib/in-turns.ts'
+import { stringifyLong } from '../../lib/json/json-thread.ts'
 import { failure, notAnswered } from '../common/errors.ts'
 import { isPlainId } from './fields.ts'
 import { isGood, plainHeaders, type Reply, readReply } from './read-reply.ts'
@@ -40,7 +40,7 @@ export async function startTask<Request>(
   const headers = headersFor(style, upstream)
   headers['content-type'] = 'application/json'
   Object.assign(headers, made.headers)
-  const body = made.body instanceof Uint8Array ? made.body : await jsonInTurns(made.body)
+  const body = made.body instanceof Uint8Array ? made.body : await stringifyLong(made.body)
   const call = upstream.http.post(made.url, headers, body, upstream.timeouts)
   const reply = await readReply(call, upstream, stop, style.maxAnswerBytes)
   if (!('answer' in reply)) return unanswered(reply.cause)

@@ -2,10 +2,10 @@
 
 import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
-import { namesOnce, withField, withModel } from '../../lib/json/splice.ts'
+import { withField, withModel } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { IdMarks } from './id-marks.ts'
@@ -13,8 +13,6 @@ import type { Json, TextStyle } from './style.ts'
 import { isPage, maxAnswerDepth, readEvents, TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
-/** Replacing the name in a longer body takes milliseconds. */
-const longBody = 256 * 1024
 
 export async function sendText(
   style: TextStyle,
@@ -60,7 +58,7 @@ export function post(
   call: TextCall,
   upstream: Upstream,
   stop: Stop,
-  body: string,
+  body: string | Uint8Array,
 ): ReturnType<Upstream['http']['post']> {
   const headers = style.headers(call, upstream)
   headers['content-type'] = 'application/json'
@@ -72,31 +70,20 @@ export function post(
   return sent
 }
 
-/** The caller's body as sent; a long one is built in several event loop turns. */
+/** The caller's body with the upstream's model name in it; a long one is built in a thread. */
 export function bodyFor(
   style: TextStyle,
   call: TextCall,
   upstream: Upstream,
-): string | Promise<string> {
-  if (call.body.length > longBody) return longBodyFor(style, call, upstream)
-  const named = withName(call, upstream, namesOnce(call.body))
-  return style.prepare === undefined ? named : style.prepare(named, call)
+): string | Promise<Uint8Array> {
+  const fields = style.fieldsFor?.(call)
+  if (call.body.length > longTextBytes) {
+    return encodeLong(call.body, { model: JSON.stringify(upstream.model), ...fields })
+  }
+  let body = withModel(call.body, upstream.model)
+  for (const name in fields) body = withField(body, name, fields[name]!)
+  return body
 }
-
-/** One event loop turn for each pass. */
-async function longBodyFor(style: TextStyle, call: TextCall, upstream: Upstream): Promise<string> {
-  await nextTurn()
-  const isOnce = namesOnce(call.body)
-  await nextTurn()
-  const named = withName(call, upstream, isOnce)
-  await nextTurn()
-  const prepared = style.prepare === undefined ? named : style.prepare(named, call)
-  await nextTurn()
-  return prepared
-}
-
-const withName = ({ body, model }: TextCall, upstream: Upstream, isOnce: boolean): string =>
-  upstream.model === model && isOnce ? body : withModel(body, upstream.model, isOnce)
 
 /** The whole answer; converted to the requested form when the upstream mixed up the two. */
 function understand(

@@ -57,8 +57,8 @@ export interface TextStyle {
   noun: string
   /** A new object every time; the headers of all styles are added to it. */
   headers(call: TextCall, upstream: Upstream): Record<string, string>
-  /** The body for the upstream, except for the model name. */
-  prepare?(body: string, call: TextCall): string
+  /** Fields to set in the caller's body besides the model name, each with its value as JSON. */
+  fieldsFor?(call: TextCall): Readonly<Record<string, string>> | undefined
   /** Learns the ids of stored objects in an answer, for styles that have them. */
   ids?(answer: Json, marks: IdMarks): void
   /** Undefined when it is no answer of this style. */

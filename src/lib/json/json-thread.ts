@@ -1,0 +1,109 @@
+// Reads and encodes long JSON texts in a thread of their own. Tens of megabytes take tens of
+// milliseconds, most of them for new memory, and that cannot be cut into turns of the event loop.
+// The text itself is shared between threads, not copied. The thread starts with the first long text
+// and ends when it has had nothing to do for a while.
+import { randomUUID } from 'node:crypto'
+import { assets } from '../assets.ts'
+import type { LongTemplate, ReadJson, TextWork } from './json-worker.ts'
+import { parseShortened } from './long-strings.ts'
+import type { ScanProblem, WorkLimits } from './scan.ts'
+
+/** Shorter ones take about a millisecond. */
+export const longTextBytes = 1024 * 1024
+/** Longer strings of a value to encode are encoded there. */
+const longValue = 64 * 1024
+const idleMs = 5_000
+
+interface Job {
+  work: TextWork
+  transfer: ArrayBuffer[]
+  resolve: (result: ReadJson | Uint8Array) => void
+  reject: (error: Error) => void
+}
+
+class TextThread {
+  readonly #jobs: Job[] = []
+  #worker: Worker | undefined
+  #idle: ReturnType<typeof setTimeout> | undefined
+
+  /** One job at a time: the memory of two would be needed at once. */
+  run(work: TextWork, transfer: ArrayBuffer[] = []): Promise<ReadJson | Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#jobs.push({ work, transfer, resolve, reject })
+      if (this.#jobs.length === 1) this.#next()
+    })
+  }
+
+  #next(): void {
+    const job = this.#jobs[0]
+    clearTimeout(this.#idle)
+    if (job === undefined) {
+      this.#idle = setTimeout(() => this.#stop(), idleMs)
+      this.#idle.unref()
+      return
+    }
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(job.work, job.transfer)
+  }
+
+  #start(): Worker {
+    const worker = new Worker(assets.jsonThread, { smol: true, ref: false })
+    worker.onmessage = ({ data }: MessageEvent<ReadJson | Uint8Array>) => {
+      this.#jobs.shift()?.resolve(data)
+      this.#next()
+    }
+    worker.onerror = ({ message }) => this.#fail(worker, message)
+    worker.addEventListener('close', () => this.#fail(worker, 'it has ended'))
+    return worker
+  }
+
+  #fail(worker: Worker, why: string): void {
+    if (worker !== this.#worker) return
+    this.#stop()
+    this.#jobs.shift()?.reject(new Error(`the thread for long texts failed: ${why}`))
+    this.#next()
+  }
+
+  #stop(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    worker?.terminate()
+  }
+}
+
+const thread = new TextThread()
+
+type LongJson =
+  | { text: string; value: unknown }
+  | { text: string; problem: ScanProblem }
+  | { text: string; error: string }
+
+/** The bytes are gone for the caller. What is left to parse here is bounded by `work`. */
+export async function readLong(
+  bytes: Uint8Array<ArrayBuffer>,
+  depth: number,
+  work: WorkLimits,
+): Promise<LongJson> {
+  const read = (await thread.run({ bytes, depth, ...work }, [bytes.buffer])) as ReadJson
+  if ('problem' in read) return { text: read.text, problem: JSON.parse(read.problem) }
+  if ('error' in read) return read
+  return { text: read.text, value: parseShortened(read.text, read) }
+}
+
+/** The JSON text with fields of the outermost object set to other values, encoded. */
+export const encodeLong = async (
+  text: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<Uint8Array> => (await thread.run({ text, fields: JSON.stringify(fields) })) as Uint8Array
+
+/** The result of JSON.stringify for plain data: a string when it is short, else bytes. */
+export async function stringifyLong(value: unknown): Promise<string | Uint8Array> {
+  const long: LongTemplate = { template: '', mark: `long:${randomUUID()}:` }
+  let count = 0
+  long.template = JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each !== 'string' || each.length <= longValue) return each
+    long[`v${count}`] = each
+    return `${long.mark}${count++}`
+  })
+  return count === 0 ? long.template : ((await thread.run(long)) as Uint8Array)
+}

@@ -1,0 +1,74 @@
+// The thread that reads and encodes long texts, one after the other.
+import { type Shortened, shorten } from './long-strings.ts'
+import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
+import { withField, withModel } from './splice.ts'
+
+declare const self: Worker
+
+/** Messages are flat records: only those share their texts between threads. */
+export type TextWork =
+  /** JSON to read, and limits for it. */
+  | ({ bytes: Uint8Array; depth: number } & WorkLimits)
+  /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON. */
+  | { text: string; fields: string }
+  /** JSON to encode, with words in place of its long strings: the mark, and a number. */
+  | LongTemplate
+
+export interface LongTemplate {
+  template: string
+  mark: string
+  /** The long strings, by number with a `v` before it. */
+  [value: `v${number}`]: string
+}
+
+export type ReadJson =
+  | ({ text: string } & Shortened)
+  | { text: string; problem: string }
+  | { text: string; error: string }
+
+self.onmessage = ({ data }: MessageEvent<TextWork>) => {
+  if ('bytes' in data) self.postMessage(read(data))
+  else {
+    const text = 'text' in data ? withFields(data.text, JSON.parse(data.fields)) : filled(data)
+    const bytes = new TextEncoder().encode(text)
+    self.postMessage(bytes, [bytes.buffer])
+  }
+  // The texts are large, and nothing else may happen here for a while.
+  Bun.gc(true)
+}
+
+/** Between two checks of the work that a text is. */
+const stepsAtOnce = 100_000
+
+function read({ bytes, depth, ...work }: Extract<TextWork, { bytes: Uint8Array }>): ReadJson {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  const scan = new JsonScan(text, { depth, work })
+  while (!scan.run(stepsAtOnce));
+  if (scan.problem !== undefined) {
+    return { text, problem: JSON.stringify(scan.problem satisfies ScanProblem) }
+  }
+  try {
+    return { text, ...shorten(text, scan.long) }
+  } catch (error) {
+    return { text, error: (error as Error).message }
+  }
+}
+
+function withFields(text: string, fields: Readonly<Record<string, string>>): string {
+  let changed = text
+  for (const [name, value] of Object.entries(fields)) {
+    changed =
+      name === 'model' ? withModel(changed, JSON.parse(value)) : withField(changed, name, value)
+  }
+  return changed
+}
+
+function filled(given: LongTemplate): string {
+  const [first, ...others] = given.template.split(`"${given.mark}`)
+  let text = first!
+  for (const other of others) {
+    const end = other.indexOf('"')
+    text += JSON.stringify(given[`v${Number(other.slice(0, end))}`]) + other.slice(end + 1)
+  }
+  return text
+}
