@@ -7,6 +7,7 @@ import {
   isJson,
   type TextKind,
 } from '../common/answer-sequence.ts'
+import type { Seal } from '../common/envelope.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 
 interface TextLane {
@@ -23,6 +24,7 @@ interface CallLane {
   waiting: string
   isOpen: boolean
   isClosed: boolean
+  seal?: Seal | undefined
 }
 
 /** One part of a call. Upstreams leave out or repeat any of it. */
@@ -31,6 +33,8 @@ export interface CallDelta {
   id: string
   name: string
   input: string
+  /** What the upstream wants back with the call. */
+  seal?: Seal
 }
 
 export class Lanes {
@@ -70,6 +74,7 @@ export class Lanes {
     if (call.id === '') call.id = delta.id
     if (!call.isOpen && delta.name !== call.name) call.name += delta.name
     call.waiting += delta.input
+    call.seal = delta.seal ?? call.seal
     this.#advance()
   }
 
@@ -128,9 +133,16 @@ export class Lanes {
 
   #open(call: CallLane): void {
     call.isOpen = true
-    if (call.id === '') call.id = `call_${this.#calls.indexOf(call)}`
+    call.id = this.#uniqueId(call)
     const head: CallHead = { id: call.id, ...this.#names.original(call.name) }
     this.#out.openCall(head)
+  }
+
+  /** A result names its call by the id, so that no two calls may have the same. */
+  #uniqueId(call: CallLane): string {
+    const others = this.#calls.filter((each) => each !== call && each.isOpen)
+    const id = call.id || `call_${this.#calls.indexOf(call)}`
+    return others.some((each) => each.id === id) ? `${id}_${others.length}` : id
   }
 
   #isComplete(lane: TextLane | CallLane): boolean {
@@ -140,6 +152,7 @@ export class Lanes {
 
   #close(lane: TextLane | CallLane): void {
     if (lane.kind === 'call') lane.isClosed = true
+    if (lane.kind === 'call' && lane.seal !== undefined) this.#out.seal(lane.seal)
     this.#out.close()
     this.#lanes.shift()
   }

@@ -11,6 +11,7 @@ import type {
 } from '../common/conversation.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
+import { signatureOf } from './call-seal.ts'
 import { messageFields } from './fields.ts'
 import { readContent, readTexts } from './read-parts.ts'
 
@@ -126,13 +127,6 @@ function readCall(call: Json, at: string, reading: RequestReading): Part & { env
     input: input || (freeForm ? '' : '{}'),
     ...present({ envelope }),
   }
-}
-
-/** Where one vendor's chat endpoint puts the seal of a call. */
-function signatureOf({ extra_content: extra }: Json): string | undefined {
-  const vendor = isObject(extra) ? extra['google'] : undefined
-  const signature = isObject(vendor) ? vendor['thought_signature'] : undefined
-  return typeof signature === 'string' ? signature : undefined
 }
 
 function readResult(

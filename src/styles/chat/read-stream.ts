@@ -3,8 +3,10 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
 import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
+import type { Seal } from '../common/envelope.ts'
 import { present } from '../common/request-reading.ts'
 import type { ReadContext } from '../common/style.ts'
+import { signatureOf } from './call-seal.ts'
 import { Lanes } from './lanes.ts'
 import { readUsage } from './usage.ts'
 
@@ -106,7 +108,8 @@ export class ChatReader implements StreamReader {
     this.#lanes.closeText()
   }
 
-  #call({ index, id, function: named, custom }: Json): void {
+  #call(call: Json): void {
+    const { index, id, function: named, custom } = call
     this.#sealReasoning()
     const made = isObject(named) ? named : isObject(custom) ? custom : {}
     const input = made['arguments'] ?? made['input']
@@ -115,7 +118,13 @@ export class ChatReader implements StreamReader {
       id: typeof id === 'string' ? id : '',
       name: typeof made['name'] === 'string' ? made['name'] : '',
       input: typeof input === 'string' ? input : isObject(input) ? JSON.stringify(input) : '',
+      ...present({ seal: this.#sealOf(call) }),
     })
+  }
+
+  #sealOf(call: Json): Seal | undefined {
+    const data = signatureOf(call)
+    return data === undefined ? undefined : { realm: this.#realm, data }
   }
 
   end(emit: Emit): void {

@@ -4,6 +4,7 @@ import { type CollectedBlock, collectAnswer } from '../common/collect-answer.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
 import type { WriteContext } from '../common/style.ts'
+import { extraContent } from './call-seal.ts'
 import { writeUsage } from './usage.ts'
 
 export function writeAnswer(events: readonly AnswerEvent[], context: WriteContext): Json {
@@ -79,11 +80,6 @@ function writeCall({ block, text, seal }: CollectedBlock, { envelopes }: WriteCo
       : { id, type: 'function', function: { name, arguments: text }, ...extra },
   ]
 }
-
-/** Where clients keep the seal of a call and send it back from. */
-export const extraContent = (envelope: string): Json => ({
-  extra_content: { google: { thought_signature: envelope } },
-})
 
 /** Only for callers that asked for it: others could not send it back. */
 function detailsOf({ block, seal }: CollectedBlock, context: WriteContext): Json[] {

@@ -18,6 +18,7 @@ import { type Losses, notCarried } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import { allowedName, type ToolNames } from '../common/tool-names.ts'
+import { extraContent } from './call-seal.ts'
 
 /** Upstreams of this style take ids of any letters. */
 const callId = /^.{1,64}$/s
@@ -122,15 +123,18 @@ export class MessageWriter {
     })
   }
 
-  #call({ id, name, namespace, freeForm, input, cache }: ToolCallPart): Json {
+  #call({ id: given, name, namespace, freeForm, input, cache, seal }: ToolCallPart): Json {
     if (cache !== undefined) this.#losses.add(this.#fieldNames.cache)
+    const isOwn = seal?.realm === this.#target.realm
+    if (seal !== undefined && !isOwn) this.#losses.add(this.#fieldNames.reasoning)
     const sent = this.#names.upstream({ name, ...present({ namespace }) })
-    this.#called.set(id, name)
-    return {
-      id: allowedName(id, callId),
-      type: 'function',
-      function: { name: sent, arguments: freeForm ? wrapInput(input) : input || '{}' },
+    this.#called.set(given, name)
+    const id = allowedName(given, callId)
+    if (freeForm && this.#target.settings.freeFormTools) {
+      return { id, type: 'custom', custom: { name: sent, input } }
     }
+    const made = { name: sent, arguments: freeForm ? wrapInput(input) : input || '{}' }
+    return { id, type: 'function', function: made, ...(isOwn && extraContent(seal.data)) }
   }
 
   #text(part: TextPart): Json {

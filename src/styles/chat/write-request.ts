@@ -1,15 +1,15 @@
 // A conversation as a chat request.
 import { Refusal } from '../../contract/errors.ts'
-import type { Conversation, Json, Tool, ToolChoice, Turn } from '../common/conversation.ts'
+import type { Conversation, Json, Turn } from '../common/conversation.ts'
 import { effortOf } from '../common/effort.ts'
-import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
-import { isStrictSchema, objectSchema } from '../common/json-schema.ts'
+import { isStrictSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 import { foldInstructions, repairCalls } from '../common/turns.ts'
 import { MessageWriter } from './write-messages.ts'
+import { writeTools } from './write-tools.ts'
 
 const maxStops = 4
 
@@ -29,7 +29,7 @@ export function writeRequest(
   const request = {
     model: target.model,
     messages,
-    ...writeTools(conversation, names, losses),
+    ...writeTools(conversation, target, names, losses),
     ...writeLimit(conversation, target, losses),
     ...(conversation.stop.length > 0 && { stop: conversation.stop }),
     ...present({
@@ -152,61 +152,4 @@ function writeLimit(
   if (wanted === undefined) return {}
   if (wanted > maxOutputTokens) losses.add(fieldNames.maxOutputTokens)
   return { [settings.maxTokensField]: Math.min(wanted, maxOutputTokens) }
-}
-
-function writeTools(conversation: Conversation, names: ToolNames, losses: Losses): Json {
-  const { fieldNames, toolChoice, parallelCalls } = conversation
-  const tools = offeredTools(conversation)
-  if (tools.length < conversation.tools.length || toolChoice?.mode === 'allowed') {
-    losses.add(fieldNames.toolChoice)
-  }
-  if (tools.length === 0) return {}
-  return {
-    tools: tools.map((tool) => writeTool(tool, conversation, names, losses)),
-    ...present({ tool_choice: toolChoice && writeChoice(toolChoice, conversation, names) }),
-    ...present({ parallel_tool_calls: parallelCalls }),
-  }
-}
-
-/** Only upstreams of one vendor know a choice among several. */
-function offeredTools({ tools, toolChoice }: Conversation): readonly Tool[] {
-  if (toolChoice?.mode !== 'allowed') return tools
-  return tools.filter(({ name }) => toolChoice.names.includes(name))
-}
-
-function writeTool(
-  tool: Tool,
-  { fieldNames }: Conversation,
-  names: ToolNames,
-  losses: Losses,
-): Json {
-  const { cache, freeForm, description } = tool
-  if (cache !== undefined) losses.add(fieldNames.cache)
-  if (freeForm !== undefined) {
-    losses.add(fieldNames.toolFreeForm)
-    const text = freeFormDescription(tool)
-    const named = { name: names.upstream(tool), description: text, parameters: freeFormSchema }
-    return { type: 'function', function: named }
-  }
-  const { schema, changed } = objectSchema(tool.schema)
-  const strict = tool.strict === true ? isStrictSchema(schema) : tool.strict
-  if (strict !== tool.strict) losses.add(fieldNames.toolStrict)
-  if (changed) losses.add(fieldNames.tools)
-  return {
-    type: 'function',
-    function: {
-      name: names.upstream(tool),
-      ...present({ description }),
-      parameters: schema,
-      ...present({ strict }),
-    },
-  }
-}
-
-function writeChoice(choice: ToolChoice, { tools }: Conversation, names: ToolNames): unknown {
-  if (choice.mode === 'allowed') return choice.required ? 'required' : 'auto'
-  if (choice.mode !== 'tool') return choice.mode
-  const { name, namespace } = choice
-  const tool = tools.find((each) => each.name === name && each.namespace === namespace)
-  return { type: 'function', function: { name: names.upstream(tool ?? { name }) } }
 }

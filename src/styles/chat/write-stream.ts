@@ -3,9 +3,9 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent, AnswerUsage, Block, StreamWriter } from '../common/answer.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { WriteContext } from '../common/style.ts'
+import { extraContent } from './call-seal.ts'
 import { writeUsage } from './usage.ts'
 import {
-  extraContent,
   finishReason,
   headOf,
   reasoningDetail,
