@@ -42,7 +42,7 @@ async function openAccounts(store: Store, ledger: Ledger, count: number): Promis
   for (const id of ids) {
     await store.tx((tx) => insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 }))
     ledger.add({ id, balanceNanos: 0n, heldNanos: 0n })
-    await ledger.credit(id, openingNanos, { ref: `credit:${id}`, atMs: 1 })
+    await ledger.credit(id, openingNanos, { ref: `credit:${id}`, atMs: 1 }).commit()
   }
   return ids
 }

@@ -5,14 +5,21 @@ import { outageBugs } from './outage-bugs.ts'
 
 const ledger = 'src/billing/ledger.ts'
 const endHold = 'src/billing/end-hold.ts'
-const accountWrites = 'src/billing/account-writes.ts'
+const ledgerStep = 'src/billing/ledger-step.ts'
 const balances = 'src/billing/balances.ts'
 const endTask = 'src/engine/tasks/end-task.ts'
-const acceptTask = 'src/engine/tasks/create/accept-task.ts'
+const holdTask = 'src/engine/tasks/create/hold-task.ts'
 const sendTask = 'src/engine/tasks/create/send-task.ts'
 
 const releaseLine =
   "if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined"
+const endTransaction = `  const done = await step.commit(() =>
+    engine.store.tx(async (tx) => {
+      const booked = await step.write(tx)
+      return booked && writeEnd(tx, ending, booked)
+    }, accountId),
+  )
+`
 const chargeChoice =
   "const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined"
 const chargedAlways = (state: string) =>
@@ -24,32 +31,27 @@ export const bugs: readonly Bug[] = [
   one(
     'charge-before-state',
     'the money of an end is committed before its state is',
-    accountWrites,
-    `        const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold(tx, ending, beyond), ending.accountId),
-        )
-`,
-    `        let told: Parameters<EndingHold['alongside']>[1] | undefined
-        const early = { ...ending, alongside: async (_: Tx, booked: typeof told) => void (told = booked) }
-        const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold(tx, early, beyond), ending.accountId),
-        )
-        if (told !== undefined) await this.#store.tx((tx) => ending.alongside(tx, told!))
+    endTask,
+    endTransaction,
+    `  const booked = await step.commit()
+  const done = booked && (await engine.store.tx((tx) => writeEnd(tx, ending, booked)))
 `,
   ),
   one(
     'release-outside-transaction',
     'a task fails in one transaction and its hold is released in the next',
-    accountWrites,
-    `        const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold`,
-    `        const own = ending.charge === undefined ? ending.alongside : undefined
-        if (own !== undefined) {
-          await this.#store.tx((tx) => own(tx, { chargeNanos: 0n, shortNanos: 0n, isWithheld: false }))
-          ending.alongside = async () => {}
-        }
-        const ended = await this.#balances.tracked(funds, () =>
-          this.#store.tx((tx) => endHold`,
+    endTask,
+    endTransaction,
+    `  const free = { chargeNanos: 0n, shortNanos: 0n, isWithheld: false }
+  const early =
+    settled === undefined ? await engine.store.tx((tx) => writeEnd(tx, ending, free)) : undefined
+  const done = await step.commit(() =>
+    engine.store.tx(async (tx) => {
+      const booked = await step.write(tx)
+      return booked && (early ?? (await writeEnd(tx, ending, booked)))
+    }, accountId),
+  )
+`,
   ),
   one(
     'no-compare-and-set',
@@ -112,19 +114,18 @@ export const bugs: readonly Bug[] = [
     edits: [
       {
         file: sendTask,
-        find: "if (started.kind === 'unknown') return loseTrack(engine, task, error)",
-        replace:
-          "if (started.kind === 'unknown' && error.message === '') return loseTrack(engine, task, error)",
+        find: "if (started.kind === 'unknown') return",
+        replace: "if (started.kind === 'unknown' && error.message === '') return",
       },
     ],
   },
   one(
     'hold-after-send',
     'the create leaves while its row and hold are still being written',
-    acceptTask,
-    'held = await engine.ledger.holdTask(',
-    `held = 'done'
-    void engine.ledger.holdTask(`,
+    holdTask,
+    'written = await writeTask(engine, task, keyed)',
+    `written = 'done'
+    void writeTask(engine, task, keyed)`,
   ),
   one(
     'hold-kept-on-failure',
@@ -145,53 +146,35 @@ export const bugs: readonly Bug[] = [
   one(
     'hold-not-reserved',
     'two holds that are written at once are both paid for by the same money',
-    accountWrites,
-    `      funds.callHoldsNanos += amountNanos
-    }
-    let written`,
-    `      funds.callHoldsNanos += 0n
-    }
-    let written`,
+    ledgerStep,
+    '    this.reserve(this.#takenNanos)\n',
+    '',
   ),
   one(
     'balance-read-outside',
     'where gateways share a database, the balance is looked at before the transaction begins',
-    accountWrites,
-    `        written = await this.#balances.tracked(funds, () =>
-          this.#store.tx(async (tx) => {
-            const free =
-              isShared && amountNanos > 0n ? await lockFreeNanos(tx, accountId) : undefined
-`,
-    `        const free =
-          isShared && amountNanos > 0n ? await lockFreeNanos(this.#store.read, accountId) : undefined
-        written = await this.#balances.tracked(funds, () =>
-          this.#store.tx(async (tx) => {
-`,
+    ledgerStep,
+    'const freeNanos = await lockFreeNanos(tx, accountId)',
+    'const freeNanos = await lockFreeNanos(this.deps.store.read, accountId)',
   ),
   one(
     'failed-write-trusted',
     'a write that failed is taken not to have been stored',
     balances,
-    'if (error !== undo) this.suspect(funds)',
-    'if (error === undo) this.suspect(funds)',
+    'if (!(error instanceof Rollback)) this.suspect(funds)',
+    'if (error instanceof Rollback) this.suspect(funds)',
   ),
   one(
     'lease-spent-while-returned',
     'credit that goes back to its account can still be spent meanwhile',
-    'src/billing/credit-leases.ts',
+    'src/billing/credit/credit-returns.ts',
     `    funds.balanceNanos -= amountNanos
     const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx(
-        (tx) => emptyCreditLease(tx, this.#creditLeaseOf(funds), amountNanos),
-        funds.id,
-      ),
+      this.#store.tx((tx) => emptyCreditLease(tx, lease, amountNanos), funds.id),
     )
 `,
     `    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx(
-        (tx) => emptyCreditLease(tx, this.#creditLeaseOf(funds), amountNanos),
-        funds.id,
-      ),
+      this.#store.tx((tx) => emptyCreditLease(tx, lease, amountNanos), funds.id),
     )
     funds.balanceNanos -= amountNanos
 `,
@@ -223,17 +206,17 @@ export const bugs: readonly Bug[] = [
     knownSeed: knownSeeds['key-outside-transaction'] ?? 1,
     edits: [
       {
-        file: acceptTask,
-        find: 'if (keyed !== undefined && !(await keepKey(engine, tx, keyed, task))) return false',
-        replace: '',
+        file: holdTask,
+        find: 'const isFirst = keyed === undefined || (await keepKey(engine, tx, keyed, task))',
+        replace: 'const isFirst = true',
       },
       {
-        file: acceptTask,
-        find: "    if (held === 'undone') return",
-        replace: `    if (held === 'done' && keyed !== undefined) {
+        file: holdTask,
+        find: "    if (written === 'done') return",
+        replace: `    if (written === 'done' && keyed !== undefined) {
       await engine.store.tx((tx) => keepKey(engine, tx, keyed, task))
     }
-    if (held === 'undone') return`,
+    if (written === 'done') return`,
       },
     ],
   },
@@ -242,12 +225,12 @@ export const bugs: readonly Bug[] = [
     why: 'the callback of an end is written after it',
     knownSeed: knownSeeds['callback-outside-transaction'] ?? 1,
     edits: [
-      { file: endTask, find: '      await queueCallback(tx, ended, end)\n', replace: '' },
+      { file: endTask, find: '  await queueCallback(tx, ended, end)\n', replace: '' },
       {
         file: endTask,
-        find: '  if (!first) return undefined\n',
-        replace: `  if (!first) return undefined
-  await engine.store.tx((tx) => queueCallback(tx, ended!, end))
+        find: '  if (done === undefined) return undefined\n',
+        replace: `  if (done === undefined) return undefined
+  await engine.store.tx((tx) => queueCallback(tx, done.ended, end))
 `,
       },
     ],
@@ -269,7 +252,7 @@ export const bugs: readonly Bug[] = [
   one(
     'unknown-frees-key',
     'a key can be used again while the outcome of its create is unknown',
-    'src/engine/tasks/create/repeat-create.ts',
+    'src/engine/tasks/create/idempotency.ts',
     '!mayBeMade.has(error.code)',
     "error.code !== 'no_output'",
   ),

@@ -11,17 +11,17 @@ export const outageBugs: readonly Bug[] = [
     knownSeed: knownSeeds['draw-for-one'] ?? 1,
     edits: [
       {
-        file: 'src/billing/credit-queue.ts',
+        file: 'src/billing/credit/credit-queue.ts',
         find: 'const wanted = waiters.reduce((sum, { wantedNanos }) => sum + wantedNanos, 0n)',
         replace: 'const wanted = waiters[0]!.wantedNanos',
       },
       {
-        file: 'src/billing/credit-queue.ts',
+        file: 'src/billing/credit/credit-queue.ts',
         find: 'return { nanos: lacking + smaller(aheadNanos, share), isShort: false }',
         replace: 'return { nanos: lacking + smaller(aheadNanos, share) * 0n, isShort: false }',
       },
       {
-        file: 'src/billing/credit-leases.ts',
+        file: 'src/billing/credit/credit-leases.ts',
         find: 'if (!drawn.isShort) continue',
         replace: 'if (!drawn.isShort) return this.#giveUp(queue, left, false)',
       },
@@ -37,7 +37,7 @@ export const outageBugs: readonly Bug[] = [
   one(
     'short-again',
     'an account is served beyond its balance as often as it likes',
-    'src/store/short-accounts.ts',
+    'src/store/ledger/short-accounts.ts',
     'return numUpdatedRows === 1n',
     'return numUpdatedRows >= 0n',
   ),

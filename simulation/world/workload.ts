@@ -123,7 +123,9 @@ async function putCredit(calling: Calling): Promise<void> {
   const { accountId, ref } = credit
   for (let tries = 0; tries < creditTries && credit.answer === undefined; tries++) {
     const sent = await sendCall(calling, accountId, (engine) =>
-      engine.ledger.credit(accountId, credit.amountNanos, { ref, atMs: engine.clock.nowMs() }),
+      engine.ledger
+        .credit(accountId, credit.amountNanos, { ref, atMs: engine.clock.nowMs() })
+        .commit(),
     )
     if (sent !== 'lost') credit.answer = sent.answer
     else await world.pause(random.work.between(100, 2_000), callers)

@@ -3,7 +3,7 @@
 // fails.
 import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
-import type { Store } from '../store/index.ts'
+import { Rollback, type Store } from '../store/index.ts'
 import { readCreditLease } from '../store/ledger/credit-leases.ts'
 
 export interface AccountFunds {
@@ -27,6 +27,13 @@ export interface AccountFunds {
 export const availableNanos = (funds: AccountFunds): bigint =>
   funds.balanceNanos - funds.callHoldsNanos - funds.taskHoldsNanos
 
+/** The hold of a call. */
+export interface Hold {
+  readonly accountId: string
+  readonly amountNanos: bigint
+  open: boolean
+}
+
 /** The hold of a call has ended. */
 export function unhold(funds: AccountFunds, amountNanos: bigint): void {
   funds.callHoldsNanos -= amountNanos
@@ -38,9 +45,6 @@ export interface StoredBalance {
   balanceNanos: bigint
   heldNanos: bigint
 }
-
-/** Thrown to roll a transaction back whose outcome is then known. */
-export const undo = new Error('this transaction is not wanted')
 
 const rereadEveryMs = 100
 
@@ -95,7 +99,7 @@ export class Balances {
     try {
       return await write()
     } catch (error) {
-      if (error !== undo) this.suspect(funds)
+      if (!(error instanceof Rollback)) this.suspect(funds)
       throw error
     } finally {
       funds.pending--

@@ -1,11 +1,10 @@
 // What the charge of a call needs beyond its hold, reserved before the hold ends so that no other
 // call takes it. Free credit at every gateway counts; only the rest is short, and an account gets
 // one answer between two credits that its balance does not cover.
-import type { Store } from '../store/index.ts'
-import { claimShort } from '../store/short-accounts.ts'
-import { type AccountFunds, availableNanos, unhold } from './balances.ts'
-import type { CreditLeases } from './credit-leases.ts'
-import type { Hold } from './ledger.ts'
+import { gatewayOf, type Store } from '../store/index.ts'
+import { claimShort } from '../store/ledger/short-accounts.ts'
+import { type AccountFunds, availableNanos, type Hold, unhold } from './balances.ts'
+import type { CreditLeases } from './credit/credit-leases.ts'
 
 export class BeyondHolds {
   readonly #store: Store
@@ -29,6 +28,7 @@ export class BeyondHolds {
   ): Promise<bigint | undefined> {
     let reservedNanos = hold.amountNanos
     let isClaimed = false
+    const claim = { accountId: funds.id, ref, gatewayId: gatewayOf(this.#store) }
     try {
       for (;;) {
         const lackingNanos = amountNanos - backedNanos(funds, reservedNanos)
@@ -38,7 +38,7 @@ export class BeyondHolds {
         reservedNanos += extraNanos
         if (extraNanos >= lackingNanos) continue
         if (isClaimed) return reservedNanos
-        isClaimed = await this.#store.tx((tx) => claimShort(tx, funds.id, ref), funds.id)
+        isClaimed = await this.#store.tx((tx) => claimShort(tx, claim), funds.id)
         if (isClaimed) continue
         unhold(funds, reservedNanos - hold.amountNanos)
         hold.open = true

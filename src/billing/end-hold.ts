@@ -7,7 +7,7 @@ import { ensure } from '../lib/ensure.ts'
 import type { Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { appendEntry, findEntry } from '../store/ledger/entries.ts'
-import { claimShort } from '../store/short-accounts.ts'
+import { claimShort } from '../store/ledger/short-accounts.ts'
 
 /** Labels of a charge; the ledger copies them into the entry. */
 export type ChargeLabels = Pick<
@@ -35,12 +35,10 @@ export interface EndingHold {
   taskId: string
   atMs: number
   charge: TaskSettlement | undefined
-  /** Runs in the same transaction. */
-  alongside: (tx: Tx, booked: TaskBooking) => Promise<void>
 }
 
 /** What may be taken beyond the hold. */
-export interface BeyondHold {
+interface BeyondHold {
   /** Reserved for this charge; undefined: use the free balance in the database. */
   reservedNanos: bigint | undefined
   /** No more is available: what is missing is short. */
@@ -53,7 +51,7 @@ type EndedHold = (TaskBooking & { heldNanos: bigint }) | { missingNanos: bigint 
 /** Undefined: the hold had ended, or never existed. */
 export async function endHold(
   tx: Tx,
-  { accountId, taskId, atMs, charge, alongside }: EndingHold,
+  { accountId, taskId, atMs, charge }: EndingHold,
   beyond: BeyondHold,
 ): Promise<EndedHold | undefined> {
   const hold = await findEntry(tx, taskId, 'hold')
@@ -66,20 +64,18 @@ export async function endHold(
   const missingNanos = costNanos - amountNanos - coverNanos
   if (missingNanos > 0n && !beyond.isLast) return { missingNanos }
   const isShort = missingNanos > 0n
-  const isWithheld = isShort && !(await claimShort(tx, accountId, taskId))
+  const isWithheld = isShort && !(await claimShort(tx, { accountId, ref: taskId }))
   const shortNanos = isShort && !isWithheld ? missingNanos : 0n
   const base = { atMs, accountId, ref: taskId }
   if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined
   const chargeNanos = isWithheld ? 0n : costNanos - shortNanos
-  const booked = { chargeNanos, shortNanos, isWithheld }
   if (charge !== undefined && !isWithheld) {
     const { taskId: paidBy, chargeNanos: _, ...labels } = charge
     ensure(paidBy === taskId, 'a task pays for itself')
     const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -chargeNanos }
     ensure(await appendEntry(tx, entry), `task ${taskId} is charged once`)
   }
-  await alongside(tx, booked)
-  return { ...booked, heldNanos: amountNanos }
+  return { chargeNanos, shortNanos, isWithheld, heldNanos: amountNanos }
 }
 
 async function freeFor(tx: Tx, accountId: string, { reservedNanos }: BeyondHold): Promise<bigint> {

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { newId } from '../lib/crypto/ids.ts'
 import { findAccount, insertAccount } from '../store/catalog/accounts.ts'
-import type { Store } from '../store/index.ts'
+import { Rollback, type Store } from '../store/index.ts'
 import { findEntries } from '../store/ledger/entries.ts'
 import { aRequest, failureOf, newPlace, type Place, until } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
@@ -54,7 +54,7 @@ beforeEach(async () => {
   store = faulty(await place.open())
   await store.tx((tx) => insertAccount(tx, { id, name: 'acme', source: 'api', createdAtMs: 1 }))
   ledger = await Ledger.open(store)
-  await ledger.credit(id, 1_000n, { ref: 'c_1', atMs: 1 })
+  await ledger.credit(id, 1_000n, { ref: 'c_1', atMs: 1 }).commit()
 })
 
 afterEach(async () => {
@@ -76,9 +76,9 @@ const attempts: Attempt[] = [
     -300n,
     () => ledger.settle(ledger.hold(id, 400n)!, 300n, aRequest({ accountId: id }), labels),
   ],
-  ['a credit', 70n, () => ledger.credit(id, 70n, { ref: 'c_2', atMs: 1 })],
-  ['a credit taken back', -70n, () => ledger.credit(id, -70n, { ref: 'c_3', atMs: 1 })],
-  ['a hold of a task', -200n, () => ledger.holdTask('video_1', id, 200n, 1)],
+  ['a credit', 70n, () => ledger.credit(id, 70n, { ref: 'c_2', atMs: 1 }).commit()],
+  ['a credit taken back', -70n, () => ledger.credit(id, -70n, { ref: 'c_3', atMs: 1 }).commit()],
+  ['a hold of a task', -200n, () => ledger.taskHold('video_1', id, 200n, 1).commit()],
 ]
 
 describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault) => {
@@ -91,8 +91,8 @@ describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault
       expect(ledger.usable(id)).toBe(false)
       expect(ledger.hold(id, 1n)).toBeUndefined()
       store.fault = 'none'
-      expect(await ledger.credit(id, -1n, { ref: 'c_9', atMs: 1 })).toBe('insufficient')
-      expect(await ledger.holdTask('video_9', id, 1n, 1)).toBe('insufficient')
+      expect(await ledger.credit(id, -1n, { ref: 'c_9', atMs: 1 }).commit()).toBe('insufficient')
+      expect(await ledger.taskHold('video_9', id, 1n, 1).commit()).toBe('insufficient')
       store.sick = false
       await until(() => ledger.usable(id))
       const wanted = 1_000n + (fault === 'lose' ? nanos : 0n)
@@ -103,9 +103,9 @@ describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault
   )
 
   test('the end of a task leaves the account shut, and can be tried again', async () => {
-    await ledger.holdTask('video_1', id, 200n, 1)
+    await ledger.taskHold('video_1', id, 200n, 1).commit()
     const charge = { taskId: 'video_1', chargeNanos: 150n, ...labels }
-    const end = () => ledger.endTask(id, { taskId: 'video_1', atMs: 1 }, charge)
+    const end = () => ledger.taskEnd(id, { taskId: 'video_1', atMs: 1 }, charge).commit()
     store.fault = fault
     expect(await failureOf(end())).not.toBe('it did not fail')
     expect(ledger.usable(id)).toBe(false)
@@ -113,7 +113,7 @@ describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault
     store.fault = 'none'
     await until(() => ledger.usable(id))
     expect(spendable()).toBe(fault === 'lose' ? 850n : 800n)
-    expect(await end()).toBe(fault === 'refuse')
+    expect((await end()) !== undefined).toBe(fault === 'refuse')
     expect([spendable(), await stored()]).toEqual([850n, 850n])
     expect(await findEntries(store.read, 'video_1')).toHaveLength(3)
   })
@@ -138,7 +138,7 @@ test('other accounts are not shut', async () => {
   const other = newId('acc')
   await store.tx((tx) => insertAccount(tx, { id: other, name: 'b', source: 'api', createdAtMs: 1 }))
   ledger.add({ id: other, balanceNanos: 0n, heldNanos: 0n })
-  await ledger.credit(other, 10n, { ref: 'c_2', atMs: 1 })
+  await ledger.credit(other, 10n, { ref: 'c_2', atMs: 1 }).commit()
   store.fault = 'refuse'
   store.sick = true
   const settling = ledger.settle(ledger.hold(id, 1n)!, 1n, aRequest({ accountId: id }), labels)
@@ -192,9 +192,9 @@ test('what cannot be charged is an error before anything is written', async () =
   expect(await failureOf(ledger.settle(hold, -1n, record, labels))).toMatch('never negative')
   expect(hold.open).toBe(true)
   ledger.release(hold)
-  await ledger.holdTask('video_1', id, 20n, 1)
+  await ledger.taskHold('video_1', id, 20n, 1).commit()
   const negative = { taskId: 'video_1', chargeNanos: -1n, ...labels }
-  const ending = ledger.endTask(id, { taskId: 'video_1', atMs: 1 }, negative)
+  const ending = ledger.taskEnd(id, { taskId: 'video_1', atMs: 1 }, negative).commit()
   expect(await failureOf(ending)).toMatch('never negative')
   await until(() => ledger.usable(id))
   expect([spendable(), await stored()]).toEqual([980n, 980n])
@@ -202,18 +202,56 @@ test('what cannot be charged is an error before anything is written', async () =
 
 test('a task that costs more than it holds leaves alone what calls hold', async () => {
   const hold = ledger.hold(id, 900n)!
-  await ledger.holdTask('video_1', id, 20n, 1)
+  await ledger.taskHold('video_1', id, 20n, 1).commit()
   const charge = { taskId: 'video_1', chargeNanos: 150n, ...labels }
-  let told: object = {}
-  const ended = await ledger.endTask(
-    id,
-    { taskId: 'video_1', atMs: 1 },
-    charge,
-    async (_, booked) => {
-      told = booked
-    },
-  )
-  expect([ended, told]).toEqual([true, { chargeNanos: 100n, shortNanos: 50n, isWithheld: false }])
+  const booked = await ledger.taskEnd(id, { taskId: 'video_1', atMs: 1 }, charge).commit()
+  expect(booked).toEqual({ chargeNanos: 100n, shortNanos: 50n, isWithheld: false })
   expect([spendable(), await stored()]).toEqual([0n, 900n])
   ledger.release(hold)
+})
+
+test('a transaction that is rolled back books nothing and leaves the account open', async () => {
+  const hold = ledger.taskHold('video_1', id, 200n, 1)
+  const result = await hold.commit(() =>
+    store.tx(async (tx) => {
+      expect(await hold.write(tx)).toBe('done')
+      throw new Rollback('not wanted')
+    }),
+  )
+  expect(result as string).toBe('not wanted')
+  expect(ledger.usable(id)).toBe(true)
+  expect([spendable(), await stored()]).toEqual([1_000n, 1_000n])
+  expect(await findEntries(store.read, 'video_1')).toEqual([])
+})
+
+const settleBeyond = () =>
+  ledger.settle(ledger.hold(id, 0n)!, 5_000n, aRequest({ accountId: id }), labels)
+const claim = async () =>
+  (await store.read.selectFrom('accounts').select('short_ref').executeTakeFirst())?.short_ref
+
+test('a kill between the claim of an answer beyond the balance and its charge leaves no claim', async () => {
+  store.record = () => new Promise<void>(() => {})
+  void settleBeyond()
+  await until(async () => (await claim()) !== null)
+  await store.close()
+  store = faulty(await place.open())
+  ledger = await Ledger.open(store)
+  expect(await claim()).toBeNull()
+  expect(await settleBeyond()).toBe('charged')
+  ledger = await Ledger.open(store)
+  expect(await settleBeyond()).toBe('already_short')
+})
+
+test('an answer beyond the balance whose charge was not written leaves no claim', async () => {
+  const record = aRequest({ accountId: id })
+  const { record: write } = store
+  store.record = () => Promise.reject(new Error('the disk said no'))
+  const settled = ledger.settle(ledger.hold(id, 0n)!, 5_000n, record, labels)
+  expect(await failureOf(settled)).toMatch('said no')
+  expect(await claim()).toBe(record.requestId)
+  store.record = write
+  await ledger.voidCall(record)
+  await until(async () => (await claim()) === null)
+  await until(() => ledger.usable(id))
+  expect(await settleBeyond()).toBe('charged')
 })

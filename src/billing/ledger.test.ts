@@ -11,7 +11,6 @@ import { findRequest } from '../store/log/requests.ts'
 import { aRequest, failureOf, newPlace, type Place, storeKinds } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
 import { lossNanos } from './call-loss.ts'
-import type { TaskBooking } from './end-hold.ts'
 import { type Hold, Ledger } from './ledger.ts'
 
 if (!storeKinds.includes('postgres')) {
@@ -166,7 +165,7 @@ class Bench {
     const ref = `credit:${accountId}:${number}`
     // One ref is one correction, whichever its sign.
     const key = ref
-    const said = await ledger.credit(accountId, nanos, { ref, atMs: 1 })
+    const said = await ledger.credit(accountId, nanos, { ref, atMs: 1 }).commit()
     const before = model.credits.get(key)
     if (before !== undefined) expect(said).toBe(before === nanos ? 'repeated' : 'mismatch')
     else if (nanos < 0n && available(model) < -nanos) expect(said).toBe('insufficient')
@@ -181,7 +180,7 @@ class Bench {
   async #holdTask(number: number, nanos: bigint): Promise<void> {
     const { ledger, model, accountId } = this
     const task = `video_${accountId}_${number}`
-    const said = await ledger.holdTask(task, accountId, nanos, 1)
+    const said = await ledger.taskHold(task, accountId, nanos, 1).commit()
     if (available(model) < nanos) expect(said).toBe('insufficient')
     else if (model.tasks.has(task)) expect(said).toBe('repeated')
     else {
@@ -196,19 +195,15 @@ class Bench {
     const task = model.tasks.get(taskId)
     const chargeNanos = share === undefined ? undefined : ((task?.held ?? 0n) * share) / 4n
     const charge = chargeNanos === undefined ? undefined : { taskId, chargeNanos, ...labels }
-    let told: TaskBooking | undefined
-    const tell = async (_: unknown, booked: TaskBooking) => {
-      told = booked
-    }
-    const ended = await ledger.endTask(accountId, { taskId, atMs: 1 }, charge, tell)
-    expect(ended).toBe(task !== undefined && !task.ended)
-    if (!ended || task === undefined) return
+    const booked = await ledger.taskEnd(accountId, { taskId, atMs: 1 }, charge).commit()
+    expect(booked !== undefined).toBe(task !== undefined && !task.ended)
+    if (booked === undefined || task === undefined) return
     const cost = chargeNanos ?? 0n
     const covered = smaller(cost, task.held + available(model))
     const isWithheld = covered < cost && model.isShort
     const charged = isWithheld ? 0n : covered
     const shortNanos = isWithheld ? 0n : cost - covered
-    expect(told).toEqual({ chargeNanos: charged, shortNanos, isWithheld })
+    expect(booked).toEqual({ chargeNanos: charged, shortNanos, isWithheld })
     const entries = await findEntries(this.store.read, taskId)
     const isCharged = entries.some(({ kind }) => kind === 'charge')
     expect(isCharged).toBe(charge !== undefined && !isWithheld)
@@ -275,7 +270,7 @@ describe.each([...storeKinds])('the ledger on %s', (dialect) => {
           await bench.open()
           const { ledger, accountId } = bench
           const solvent = () => availableNanos(ledger.funds(accountId)!) >= 0n
-          await ledger.credit(accountId, 200n, { ref: newId('credit'), atMs: 1 })
+          await ledger.credit(accountId, 200n, { ref: newId('credit'), atMs: 1 }).commit()
           await Promise.all(
             steps.map((step) => atOnce(bench, step).then(() => expect(solvent()).toBe(true))),
           )
@@ -318,13 +313,13 @@ async function atOnce({ ledger, accountId, holds }: Bench, step: Op): Promise<vo
     if (settled === 'already_short') ledger.release(hold)
   } else if (step.op === 'credit') {
     const ref = `credit:${accountId}:${step.ref}`
-    await ledger.credit(accountId, step.amount, { ref, atMs: 1 })
+    await ledger.credit(accountId, step.amount, { ref, atMs: 1 }).commit()
   } else if (step.op === 'holdTask') {
-    await ledger.holdTask(`video_${accountId}_${step.task}`, accountId, step.amount, 1)
+    await ledger.taskHold(`video_${accountId}_${step.task}`, accountId, step.amount, 1).commit()
   } else if (step.op === 'endTask') {
     const taskId = `video_${accountId}_${step.task}`
     const chargeNanos = (step.share ?? 0n) * 20n
     const charge = step.share === undefined ? undefined : { taskId, chargeNanos, ...labels }
-    await ledger.endTask(accountId, { taskId, atMs: 1 }, charge)
+    await ledger.taskEnd(accountId, { taskId, atMs: 1 }, charge).commit()
   }
 }

@@ -7,37 +7,31 @@
 //                          └─ release ─> release entry
 //
 // With several gateways, calls are held against this one's credit lease; the store does the rest.
-import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
 import { listBalances } from '../store/catalog/accounts.ts'
-import type { Store, Tx } from '../store/index.ts'
-import { appendEntry, findEntries } from '../store/ledger/entries.ts'
-import { clearShort } from '../store/short-accounts.ts'
-import { AccountWrites } from './account-writes.ts'
+import { gatewayOf, type Store } from '../store/index.ts'
+import { releaseShortClaims } from '../store/ledger/short-accounts.ts'
 import {
   type AccountFunds,
   availableNanos,
   Balances,
+  type Hold,
   type StoredBalance,
-  undo,
   unhold,
 } from './balances.ts'
 import { BeyondHolds, backedNanos } from './beyond-holds.ts'
-import { CallHolds } from './call-holds.ts'
 import { addShortLoss } from './call-loss.ts'
-import { CreditLeases } from './credit-leases.ts'
-import type { ChargeLabels, EndingHold, TaskSettlement } from './end-hold.ts'
-import { Inquiries } from './inquiries.ts'
+import { CallHolds } from './credit/call-holds.ts'
+import { CreditLeases } from './credit/credit-leases.ts'
+import { Inquiries } from './credit/inquiries.ts'
+import type { ChargeLabels, TaskSettlement } from './end-hold.ts'
+import { CreditStep, EndStep, EntryStep, type StepDeps } from './ledger-step.ts'
 import type { Journal } from './void-journal.ts'
 import { VoidedCalls } from './voided.ts'
 
-export interface Hold {
-  readonly accountId: string
-  readonly amountNanos: bigint
-  open: boolean
-}
+export type { Hold }
 
 export interface Spendable {
   heldNanos: bigint
@@ -45,9 +39,6 @@ export interface Spendable {
 }
 
 export type Settled = 'charged' | 'already_short'
-
-/** `mismatch`: this ref has been used for another amount. */
-type CreditResult = 'done' | 'repeated' | 'insufficient' | 'mismatch'
 
 export class Ledger {
   readonly #store: Store
@@ -58,7 +49,7 @@ export class Ledger {
   /** Suspended accounts, whose ledger does not add up; replaced as a whole. */
   stopped: ReadonlySet<string> = new Set()
   readonly #voided: VoidedCalls
-  readonly #writes: AccountWrites
+  readonly #steps: StepDeps
   readonly #beyond: BeyondHolds
 
   /** Called for every written entry; must be cheap. */
@@ -67,10 +58,11 @@ export class Ledger {
   private constructor(store: Store, journal: Journal | undefined) {
     this.#store = store
     this.#balances = new Balances(store)
-    this.#voided = new VoidedCalls(store, (entry) => this.#giveBack(entry), {
-      nowMs: store.clock.nowMs,
-      journal,
-    })
+    this.#voided = new VoidedCalls(
+      store,
+      async (entry) => void (await new EntryStep(this.#steps, entry).commit()),
+      { nowMs: store.clock.nowMs, journal },
+    )
     const { cluster } = store
     if (cluster !== undefined) {
       const inquiries = new Inquiries(cluster)
@@ -78,14 +70,18 @@ export class Ledger {
       this.#elsewhere = new CallHolds(store, cluster, this.#balances, inquiries)
     }
     this.#beyond = new BeyondHolds(store, this.#creditLeases)
-    this.#writes = new AccountWrites(store, this.#balances, this.#creditLeases, () =>
-      this.onEntry(),
-    )
+    this.#steps = {
+      store,
+      balances: this.#balances,
+      creditLeases: this.#creditLeases,
+      onEntry: () => this.onEntry(),
+    }
   }
 
   static async open(store: Store, journal?: Journal): Promise<Ledger> {
     const ledger = new Ledger(store, journal)
     if (ledger.#creditLeases === undefined) {
+      await store.tx((tx) => releaseShortClaims(tx, gatewayOf(store)))
       for (const stored of await listBalances(store.read)) ledger.add(stored)
     }
     await ledger.#voided.start()
@@ -218,83 +214,32 @@ export class Ledger {
     return this.#voided.add(record)
   }
 
-  async #giveBack(entry: Entry): Promise<void> {
-    const funds = this.#balances.of(entry.accountId)
-    const isNew = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => appendEntry(tx, entry), entry.accountId),
-    )
-    if (!isNew) return
-    this.#writes.booked(funds, () => {
-      funds.balanceNanos += entry.amountNanos
-    })
-  }
-
   /** Tops up with a positive amount, takes back with a negative one; once per `ref`. */
-  async credit(
+  credit(
     accountId: string,
     amountNanos: bigint,
     entry: { ref: string; note?: string; atMs: number },
-    alongside: (tx: Tx) => Promise<void> = async () => {},
-  ): Promise<CreditResult> {
-    const takesBack = amountNanos < 0n
-    const [before] = await findEntries(this.#store.read, entry.ref)
-    if (before !== undefined) return before.amountNanos === amountNanos ? 'repeated' : 'mismatch'
-    const kind = takesBack ? 'adjust' : 'credit'
-    const write = async (tx: Tx) => {
-      // One ref is one correction, whatever its sign.
-      if ((await findEntries(tx, entry.ref)).length > 0) return 'repeated'
-      if (!(await appendEntry(tx, { ...entry, accountId, kind, amountNanos }))) return 'repeated'
-      if (!takesBack) await clearShort(tx, accountId)
-      await alongside(tx)
-      return 'done'
-    }
-    const taken = takesBack ? -amountNanos : 0n
-    const result = await this.#writes.take(accountId, taken, write, (funds) => {
-      funds.balanceNanos += amountNanos
-    })
-    if (result === 'done' && !takesBack) this.#creditLeases?.funded(this.#balances.of(accountId))
-    return result
+  ): CreditStep {
+    const kind = amountNanos < 0n ? 'adjust' : 'credit'
+    return new CreditStep(this.#steps, { ...entry, accountId, kind, amountNanos })
   }
 
-  /**
-   * A hold that outlives the process; written together with `alongside`, usually the task's row. If
-   * that returns false, nothing is written and nothing is held: `undone`.
-   */
-  async holdTask(
-    taskId: string,
-    accountId: string,
-    amountNanos: bigint,
-    atMs: number,
-    alongside: (tx: Tx) => Promise<unknown> = async () => {},
-  ): Promise<'done' | 'repeated' | 'insufficient' | 'undone'> {
+  /** A hold that outlives the process; the task's row is written in its transaction. */
+  taskHold(taskId: string, accountId: string, amountNanos: bigint, atMs: number): EntryStep {
     ensure(amountNanos >= 0n, 'a hold is never negative')
-    const entry: Entry = { atMs, accountId, kind: 'hold', amountNanos: -amountNanos, ref: taskId }
-    const write = async (tx: Tx) => {
-      if (!(await appendEntry(tx, entry))) return 'repeated'
-      if ((await alongside(tx)) === false) throw undo
-      return 'done'
-    }
-    try {
-      return await this.#writes.take(accountId, amountNanos, write, (funds) => {
-        funds.taskHoldsNanos += amountNanos
-      })
-    } catch (error) {
-      if (error === undo) return 'undone'
-      throw error
-    }
+    const entry = { atMs, accountId, kind: 'hold' as const, amountNanos: -amountNanos, ref: taskId }
+    return new EntryStep(this.#steps, entry)
   }
 
   /**
-   * Ends a task's hold, with a charge if there is one. The part of a charge beyond the hold comes
-   * from the free balance; `alongside` receives what was booked, or that nothing was because the
-   * account was short before. False: it had ended.
+   * The end of a task's hold, with a charge if there is one. The part of a charge beyond the hold
+   * comes from the free balance. Writes what was booked, or undefined: it had ended.
    */
-  endTask(
+  taskEnd(
     accountId: string,
     task: { taskId: string; atMs: number },
     charge?: TaskSettlement,
-    alongside: EndingHold['alongside'] = async () => {},
-  ): Promise<boolean> {
-    return this.#writes.endTask({ accountId, ...task, charge, alongside })
+  ): EndStep {
+    return new EndStep(this.#steps, { accountId, ...task, charge })
   }
 }

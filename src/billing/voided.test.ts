@@ -20,7 +20,7 @@ beforeEach(async () => {
   store = await place.open()
   await store.tx((tx) => insertAccount(tx, { id, name: 'acme', source: 'api', createdAtMs: 1 }))
   ledger = await Ledger.open(store)
-  await ledger.credit(id, 1_000n, { ref: 'c_1', atMs: 1 })
+  await ledger.credit(id, 1_000n, { ref: 'c_1', atMs: 1 }).commit()
 })
 afterEach(async () => {
   ledger.close()

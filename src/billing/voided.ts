@@ -8,6 +8,7 @@ import type { RequestRecord } from '../contract/requests.ts'
 import { raiseAlert } from '../store/catalog/alerts.ts'
 import type { Store } from '../store/index.ts'
 import { findEntry } from '../store/ledger/entries.ts'
+import { clearShort } from '../store/ledger/short-accounts.ts'
 import { listGateways } from '../store/maintenance/gateways.ts'
 import { addLoss } from './call-loss.ts'
 import type { Journal, Voided } from './void-journal.ts'
@@ -122,6 +123,9 @@ export class VoidedCalls {
     const atMs = this.#nowMs()
     const entry: Entry = { atMs, accountId, tokenId, model, kind: 'charge', amountNanos: 0n, ref }
     await this.#store.record(record, entry)
+    if (record.detail.loss?.some(({ reason }) => reason === 'balance_short')) {
+      await this.#store.tx((tx) => clearShort(tx, accountId, ref), accountId)
+    }
     if (chargeNanos === 0n) return
     const charge = await findEntry(this.#store.read, ref, 'charge')
     if (charge === undefined || charge.amountNanos === 0n) return

@@ -9,7 +9,17 @@ export { isBusy, isUniqueConflict, StoreRefused } from './dialects/errors.ts'
 export { markFile } from './dialects/sqlite/open.ts'
 export type { Schema } from './schema.ts'
 export { BadCursor, type Page, type PageQuery } from './sql/cursor.ts'
-export type { Answer, Cluster, Log, Notice, Question, Reply, Store, Tx } from './store.ts'
+export {
+  type Answer,
+  type Cluster,
+  type Log,
+  type Notice,
+  type Question,
+  type Reply,
+  Rollback,
+  type Store,
+  type Tx,
+} from './store.ts'
 
 export interface StoreOptions {
   dataDir: string

@@ -23,6 +23,8 @@ export interface Schema extends AuditTables, ExportTables {
     closed_until_ms: Generated<number>
     /** The call or task that was served beyond the balance since the last credit. */
     short_ref: Generated<string | null>
+    /** The gateway that charges for that call, or has. */
+    short_gateway_id: Generated<string | null>
   }
   entries: {
     id: Generated<number>

@@ -12,6 +12,16 @@ export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
 /** First argument of table functions: a transaction, or the store's `read`. */
 export type Tx = Kysely<Schema>
 
+/** Thrown in a transaction to roll it back; its outcome is known. */
+export class Rollback<Result> extends Error {
+  readonly result: Result
+
+  constructor(result: Result) {
+    super('this transaction is rolled back')
+    this.result = result
+  }
+}
+
 /** Notices between gateways; `evicted` comes from the store itself. */
 export type Notice =
   /** Catalog data changed. */

@@ -86,7 +86,7 @@ describe.each([...storeKinds])('a closed month on %s', (engine) => {
       await insertPrice(tx, { ...price, id: 'price_2', terms: film }, 1)
     })
     site.ledger.add({ id, balanceNanos: 0n, heldNanos: 0n })
-    await site.ledger.credit(id, 1_000_000n, { ref: 'c_1', atMs: untilMs - 3_600_000 })
+    await site.ledger.credit(id, 1_000_000n, { ref: 'c_1', atMs: untilMs - 3_600_000 }).commit()
     await call(site.ledger, untilMs - 3_000_000)
   })
   afterEach(async () => {
@@ -132,11 +132,10 @@ describe.each([...storeKinds])('a closed month on %s', (engine) => {
     const task = aTask(made)
     expect(await close()).toEqual({ kind: 'closed', again: false })
     const { ledger } = site
-    expect(await ledger.credit(id, 7n, { ref: 'c_2', atMs: steppedMs })).toBe('done')
-    expect(await ledger.credit(id, -3n, { ref: 'c_3', atMs: steppedMs })).toBe('done')
-    expect(await ledger.holdTask(task.id, id, 30n, steppedMs, (tx) => insertTask(tx, task))).toBe(
-      'done',
-    )
+    expect(await ledger.credit(id, 7n, { ref: 'c_2', atMs: steppedMs }).commit()).toBe('done')
+    expect(await ledger.credit(id, -3n, { ref: 'c_3', atMs: steppedMs }).commit()).toBe('done')
+    expect(await ledger.taskHold(task.id, id, 30n, steppedMs).commit()).toBe('done')
+    await site.store.tx((tx) => insertTask(tx, task))
     const ended = {
       ...task,
       state: 'succeeded' as const,
@@ -152,14 +151,8 @@ describe.each([...storeKinds])('a closed month on %s', (engine) => {
       tokenId: 'tok_1',
     }
     const end = { taskId: task.id, atMs: steppedMs }
-    expect(
-      await ledger.endTask(
-        id,
-        end,
-        charge,
-        async (tx) => void (await updateTask(tx, ended, task.state)),
-      ),
-    ).toBe(true)
+    expect(await ledger.taskEnd(id, end, charge).commit()).toMatchObject({ chargeNanos: 20n })
+    await site.store.tx((tx) => updateTask(tx, ended, task.state))
     const charged = await call(ledger, steppedMs)
     for (const ref of ['c_2', 'c_3', task.id, charged]) {
       for (const [, atMs] of await timesOf(ref)) expect(atMs).toBe(untilMs)

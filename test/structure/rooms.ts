@@ -38,6 +38,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     tasks: ['admission', 'books', 'calls', 'results', 'routing', 'telemetry', 'callbacks'],
   },
   'src/billing': {
+    credit: nothing,
     reconciliation: nothing,
     prices: ['bills/bill.ts'],
     bills: ['proof/receipt.ts', 'proof/signing-keys.ts', 'proof/settled-sums.ts'],

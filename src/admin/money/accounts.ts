@@ -70,16 +70,17 @@ async function creditAccount({ engine, id, body, header, x }: Ask<{ body: typeof
   const key = header('idempotency-key')
   const ref = `credit:${key === undefined ? x.requestId : `${account.id}:${key}`}`
   const { note, amount } = body
-  const done = await engine.ledger.credit(
-    account.id,
-    parseNanos(amount)!,
-    { ref, atMs: x.atMs, ...(note !== undefined && { note }) },
-    async (tx) => {
-      // Booked by now, in this same transaction.
+  const entry = { ref, atMs: x.atMs, ...(note !== undefined && { note }) }
+  const step = engine.ledger.credit(account.id, parseNanos(amount)!, entry)
+  const done = await step.commit(() =>
+    engine.store.tx(async (tx) => {
+      const written = await step.write(tx)
+      if (written !== 'done') return written
       const { balanceNanos } = (await findAccount(tx, account.id))!
       const after = { ...body, balance: formatNanos(balanceNanos) }
       await auditChange(tx, x, { action: 'account.credit', subject: account.id, after })
-    },
+      return written
+    }, account.id),
   )
   if (done === 'mismatch') {
     return refuse('idempotency_mismatch', 'this Idempotency-Key was used for another amount')

@@ -2,7 +2,7 @@
 // again. Both may cost or reach out, so both are bounded and the second is in the audit log.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import type { TaskInput } from '../../engine/tasks/create/accept-task.ts'
+import type { TaskInput } from '../../engine/tasks/create/admit-task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
 import { workRefusals } from '../../http/operation.ts'

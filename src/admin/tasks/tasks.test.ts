@@ -218,9 +218,8 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
     const channelId = (await ask('POST', '/channels', channel)).body.id
     const task = { id: 'video_5', channelId, state: 'queued', upstreamId: 'up-5' } as const
     const { ledger } = it.engine
-    await ledger.holdTask(task.id, accountId, aTask.holdNanos, atMs, (tx) =>
-      insertTask(tx, { ...aTask, accountId, tokenId, ...task }),
-    )
+    await ledger.taskHold(task.id, accountId, aTask.holdNanos, atMs).commit()
+    await it.engine.store.tx((tx) => insertTask(tx, { ...aTask, accountId, tokenId, ...task }))
     const held = async () => (await ask('GET', '/accounts/acme')).body['held']
     const refused = await ask('POST', '/tasks/video_5/cancel')
     expect([refused.status, refused.body.error.code]).toEqual([409, 'task_not_cancellable'])

@@ -3,7 +3,7 @@
 import { crashPoint } from '../../lib/crash-point.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
-import type { Tx } from '../../store/index.ts'
+import { Rollback, type Tx } from '../../store/index.ts'
 import { countPending, lastNumberBefore } from '../../store/ledger/bills.ts'
 import {
   type ClosedMonth,
@@ -81,25 +81,15 @@ async function tryToClose(
       if (!(await insertClosedMonth(tx, closed))) return true
       // The account's row is locked: all entries so far are visible, and none can follow.
       const late = await countLate(tx, closed, untilMs)
-      if (late > 0) throw new Outdated(late)
+      if (late > 0) throw new Rollback<Closing>({ kind: 'behind', entries: late })
       await alongside(tx, JSON.parse(closed.body) as ClosedBill)
       return false
     }, accountId)
     crashPoint('month-closed')
     return { kind: 'closed', again }
   } catch (error) {
-    if (error instanceof Outdated) return { kind: 'behind', entries: error.entries }
+    if (error instanceof Rollback) return error.result
     throw error
-  }
-}
-
-/** Thrown to roll back: entries were booked in the month after its bill was computed. */
-class Outdated extends Error {
-  readonly entries: number
-
-  constructor(entries: number) {
-    super('entries came while the month was being closed')
-    this.entries = entries
   }
 }
 

@@ -92,7 +92,9 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
 
   async function money(): Promise<void> {
     const amount = BigInt(some(3_000_000_000) - 1_000_000_000) || 1n
-    await engine.ledger.credit(it.token.accountId, amount, { ref: newId('crd'), atMs: Date.now() })
+    await engine.ledger
+      .credit(it.token.accountId, amount, { ref: newId('crd'), atMs: Date.now() })
+      .commit()
   }
 
   test('finds nothing wrong while calls, tasks, credits and receipts go on', async () => {

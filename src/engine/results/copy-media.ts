@@ -10,7 +10,7 @@ import {
   giveUpClaim,
   keepFile,
   moveClaims,
-} from '../../store/tasks/files.ts'
+} from '../../store/tasks/file-claims.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import type { MediaKeeper } from './keep-media.ts'

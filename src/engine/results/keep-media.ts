@@ -8,7 +8,7 @@ import {
   nextClaimEndMs,
   tasksWithFreeClaims,
   tasksWithoutFiles,
-} from '../../store/tasks/files.ts'
+} from '../../store/tasks/file-claims.ts'
 import type { Engine } from '../engine.ts'
 import { copyTask } from './copy-media.ts'
 import { removeExpired, trimToBudget } from './trim-media.ts'

@@ -1,10 +1,9 @@
 // Renews the link of a result after the old one has stopped working: asks the upstream once, and
 // uses its reply only while the task is the same success. State and money do not change.
 import type { OutputMedia, Task } from '../../contract/task.ts'
-import { Cancellation } from '../../lib/cancellation.ts'
 import { findTaskRow, putTaskMedia } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
-import { originOf, pollTargetFor, taskUpstream } from '../tasks/task-upstream.ts'
+import { askUpstream, originOf, pollTargetFor } from '../tasks/task-upstream.ts'
 
 /** Players request many times in a row; the upstream is asked once in this time. */
 const inVainMs = 60_000
@@ -24,7 +23,7 @@ export async function refreshMedia(engine: Engine, task: Task): Promise<Task | u
   const nowMs = engine.clock.nowMs()
   const running = asked.get(task.id)
   if (running !== undefined && running.untilMs > nowMs) return running.answer
-  const answer = askUpstream(engine, task)
+  const answer = findFresh(engine, task)
   asked.delete(task.id)
   asked.set(task.id, { answer, untilMs: nowMs + inVainMs })
   if (asked.size > maxRemembered) asked.delete(asked.keys().next().value!)
@@ -39,17 +38,14 @@ export async function refreshMedia(engine: Engine, task: Task): Promise<Task | u
   }
 }
 
-async function askUpstream(engine: Engine, task: Task): Promise<Task | undefined> {
-  const home = originOf(engine, task)
+async function findFresh(engine: Engine, task: Task): Promise<Task | undefined> {
+  const origin = originOf(engine, task)
   const pollTarget = pollTargetFor(engine, task)
-  if (home === undefined || pollTarget === undefined || task.upstreamId === undefined)
-    return undefined
-  const stop = new Cancellation()
-  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
-  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  const checked = await pollTarget
-    .check(task.upstreamId, upstream, stop)
-    .finally(() => deadline.end())
+  const { upstreamId } = task
+  if (origin === undefined || pollTarget === undefined || upstreamId === undefined) return undefined
+  const checked = await askUpstream(engine, task, origin, (upstream, stop) =>
+    pollTarget.check(upstreamId, upstream, stop),
+  )
   if (checked.kind !== 'report' || checked.report.state !== 'succeeded') {
     const said = checked.kind === 'report' ? checked.report.state : checked.error.code
     engine.log.info('expired result address not renewed', { task_id: task.id, said })

@@ -3,14 +3,13 @@
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type Task, type VideoTask } from '../../contract/task.ts'
-import { Cancellation } from '../../lib/cancellation.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow, updateTask } from '../../store/tasks/tasks.ts'
 import type { Engine } from '../engine.ts'
 import { forgetMedia } from '../results/trim-media.ts'
 import { endTask } from './end-task.ts'
 import { findOwnRow } from './read-task.ts'
-import { originOf, pollTargetFor, taskUpstream } from './task-upstream.ts'
+import { askUpstream, originOf, pollTargetFor } from './task-upstream.ts'
 
 export async function cancelVideo(
   engine: Engine,
@@ -30,8 +29,8 @@ export async function cancelTask(
   if (task.state === 'cancelled') return task
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
   const atMs = engine.clock.nowMs()
-  const asked = await askUpstream(engine, task)
-  if (asked !== undefined) return asked
+  const refused = await cancelUpstream(engine, task)
+  if (refused !== undefined) return refused
   crashPoint('task-cancelling')
   const steps = [
     { kind: 'cancel_requested', atMs, note: byCaller ? 'caller' : 'operator' },
@@ -46,8 +45,9 @@ export async function cancelTask(
 }
 
 /** Undefined when the upstream has cancelled it. */
-async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefined> {
-  if (task.upstreamId === undefined) {
+async function cancelUpstream(engine: Engine, task: Task): Promise<Refusal | undefined> {
+  const { upstreamId } = task
+  if (upstreamId === undefined) {
     // A task that may not exist upstream can neither be cancelled there nor be reported as
     // cancelled.
     return notCancellable(
@@ -56,14 +56,13 @@ async function askUpstream(engine: Engine, task: Task): Promise<Refusal | undefi
         : 'nobody knows yet whether its upstream has it; if it is not found, it ends free of charge',
     )
   }
-  const home = originOf(engine, task)
-  if (home === undefined) return notCancellable('its channel is gone')
+  const origin = originOf(engine, task)
+  if (origin === undefined) return notCancellable('its channel is gone')
   const cancel = pollTargetFor(engine, task)?.cancel
   if (cancel === undefined) return notCancellable('its upstream cannot cancel')
-  const stop = new Cancellation()
-  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
-  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  const answer = await cancel(task.upstreamId, upstream, stop).finally(() => deadline.end())
+  const answer = await askUpstream(engine, task, origin, (upstream, stop) =>
+    cancel(upstreamId, upstream, stop),
+  )
   if (answer.kind === 'cancelled') return undefined
   if (answer.kind === 'refused') return notCancellable('its upstream has begun it')
   return refuse('upstream_error', 'the upstream did not say whether it cancelled the task')

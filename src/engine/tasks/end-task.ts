@@ -55,44 +55,62 @@ type Outcome =
 export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
   const nowMs = engine.clock.nowMs()
   const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
-  const { implausible, ...charge } = settled ?? {}
-  const cleaned = withoutSecrets(engine, end)
-  let ended: Task | undefined
-  let losses: readonly Loss[] = []
-  const first = await engine.ledger.endTask(
-    task.accountId,
-    { taskId: task.id, atMs: nowMs },
-    settled && (charge as TaskSettlement),
-    async (tx, booked) => {
-      // It may have changed since it was read: the current row is the one that ends.
-      const row = await findTaskRow(tx, task.id)
-      ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was looked at`)
-      const outcome = booked.isWithheld ? withheld : cleaned
-      ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
-      ended.checks = Math.max(ended.checks, task.checks)
-      ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
-      if (isRefusedCreate(end)) {
-        ended.hidden = true
-        await freeExternalId(tx, task.id)
-      }
-      const moved = await updateTask(tx, ended, liveStates)
-      ensure(moved, `task ${task.id} has not ended while its hold is open`)
-      await queueCallback(tx, ended, end)
-      losses = [...(end.losses ?? []), ...uncovered(ended, settled, booked)]
-      for (const loss of losses) await recordLoss(tx, loss)
-      if (implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled!))
-      if (end.abandonedCheck)
-        await insertAbandonedCheck(tx, task.id, nowMs + waitBeforePoll(engine, 0))
-      crashPoint('task-ending')
-    },
+  const checkAtMs = end.abandonedCheck && nowMs + waitBeforePoll(engine, 0)
+  const ending = { task, end: withoutSecrets(engine, end), settled, nowMs, checkAtMs }
+  const { id: taskId, accountId } = task
+  const step = engine.ledger.taskEnd(accountId, { taskId, atMs: nowMs }, settled)
+  const done = await step.commit(() =>
+    engine.store.tx(async (tx) => {
+      const booked = await step.write(tx)
+      return booked && writeEnd(tx, ending, booked)
+    }, accountId),
   )
-  if (!first) return undefined
+  if (done === undefined) return undefined
   crashPoint('task-ended')
-  if (ended !== undefined) recordTaskEnd(engine, ended, losses)
-  if (ended?.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
-  if (ended?.state === 'succeeded') engine.media?.keep(ended)
-  if (end.abandonedCheck) engine.abandonedChecks?.wake(nowMs + waitBeforePoll(engine, 0))
+  const { ended, losses } = done
+  engine.meters?.taskEnded(ended)
+  engine.tracer?.taskEnded(ended)
+  for (const loss of losses) announceLoss(engine, loss)
+  if (ended.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
+  if (ended.state === 'succeeded') engine.media?.keep(ended)
+  if (checkAtMs !== undefined) engine.abandonedChecks?.wake(checkAtMs)
   return ended
+}
+
+interface Ending {
+  task: Task
+  end: TaskEnd
+  settled: Settled | undefined
+  nowMs: number
+  checkAtMs: number | undefined
+}
+
+/** In the transaction of its money: all that the end of a task changes. */
+async function writeEnd(
+  tx: Tx,
+  { task, end, settled, nowMs, checkAtMs }: Ending,
+  booked: TaskBooking,
+): Promise<{ ended: Task; losses: readonly Loss[] }> {
+  // It may have changed since it was read: the current row is the one that ends.
+  const row = await findTaskRow(tx, task.id)
+  ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was polled`)
+  const outcome = booked.isWithheld ? withheld : end
+  const ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
+  ended.checks = Math.max(ended.checks, task.checks)
+  ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
+  if (isRefusedCreate(end)) {
+    ended.hidden = true
+    await freeExternalId(tx, task.id)
+  }
+  const moved = await updateTask(tx, ended, liveStates)
+  ensure(moved, `task ${task.id} has not ended while its hold is open`)
+  await queueCallback(tx, ended, end)
+  const losses = [...(end.losses ?? []), ...uncovered(ended, settled, booked)]
+  for (const loss of losses) await recordLoss(tx, loss)
+  if (settled?.implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled))
+  if (checkAtMs !== undefined) await insertAbandonedCheck(tx, task.id, checkAtMs)
+  crashPoint('task-ending')
+  return { ended, losses }
 }
 
 /** The transition from its current state. */
@@ -147,12 +165,6 @@ function implausibleUsage(ended: Task, { implausible, quantity, unit }: Settled)
   const reported = `reported ${implausible} of ${unit} for task ${id} of ${model}`
   const message = `channel '${channel}' ${reported}; at most ${quantity} are possible and were charged`
   return { kind: 'implausible_usage', subject: channel, message, atMs }
-}
-
-function recordTaskEnd(engine: Engine, ended: Task, losses: readonly Loss[]): void {
-  engine.meters?.taskEnded(ended)
-  engine.tracer?.taskEnded(ended)
-  for (const loss of losses) announceLoss(engine, loss)
 }
 
 /** The callback is written with the end itself: one never exists without the other. */

@@ -1,7 +1,9 @@
 // The upstream to poll a task at: the channel that made it, with the key that made it.
 import type { Route } from '../../catalog/snapshot.ts'
-import type { TaskProvider, TaskUpstream } from '../../contract/provider.ts'
+import type { TaskProvider, TaskUpstream, UpstreamError } from '../../contract/provider.ts'
 import type { Task } from '../../contract/task.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { cleaned } from '../calls/clean-error.ts'
 import type { Engine } from '../engine.ts'
 import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
@@ -10,10 +12,17 @@ import { fetchMedia } from './create/fetch-media.ts'
 export const keyFingerprint = (engine: Engine, key: string): string =>
   engine.seal.hash(key).slice(0, 16)
 
+/** Those of these keys that made the task. */
+export const keysOf = (
+  engine: Engine,
+  keys: readonly string[],
+  task: Pick<Task, 'keyFingerprint'>,
+): string[] => keys.filter((each) => keyFingerprint(engine, each) === task.keyFingerprint)
+
 export const taskUpstream = (
   engine: Engine,
   task: Pick<Task, 'id' | 'model' | 'trace'>,
-  route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>,
+  route: TaskRoute,
   key: string,
   progress: { touch(): void },
 ): TaskUpstream => ({
@@ -29,6 +38,10 @@ export const taskUpstream = (
   progress,
 })
 
+/** A failure of the upstream as the caller of the task may read it. */
+export const publicError = (engine: Engine, task: Task, error: UpstreamError): UpstreamError =>
+  cleaned(engine, error, { body: JSON.stringify(task.request), model: task.model }, task)
+
 /** The task provider for this kind and protocol. */
 export const pollTargetFor = (
   { providers }: Engine,
@@ -36,17 +49,34 @@ export const pollTargetFor = (
 ): Pick<TaskProvider<never>, 'check' | 'cancel' | 'fileHeaders'> | undefined =>
   providers.get(protocol)?.[kind]
 
-/** Undefined when its channel is gone, or no longer speaks the protocol. */
-export function originOf(
+type TaskRoute = Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>
+
+interface Origin {
+  route: TaskRoute
+  key: string
+}
+
+/** Asks within the time-outs of the channel. */
+export async function askUpstream<Answer>(
   engine: Engine,
-  task: Task,
-): { route: Pick<Route, 'channel' | 'baseUrl' | 'upstreamModel'>; key: string } | undefined {
+  task: Pick<Task, 'id' | 'model' | 'trace'>,
+  { route, key }: Origin,
+  question: (upstream: TaskUpstream, stop: Cancellation) => Promise<Answer>,
+): Promise<Answer> {
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  try {
+    return await question(taskUpstream(engine, task, route, key, deadline), stop)
+  } finally {
+    deadline.end()
+  }
+}
+
+/** Undefined when its channel is gone, or no longer speaks the protocol. */
+export function originOf(engine: Engine, task: Task): Origin | undefined {
   const channel = engine.catalog.channels.find(({ id }) => id === task.channelId)
   const baseUrl = channel?.protocols[task.protocol]
   if (channel === undefined || baseUrl === undefined) return undefined
-  const key =
-    channel.keys.find((each) => keyFingerprint(engine, each) === task.keyFingerprint) ??
-    channel.keys[0] ??
-    ''
+  const key = keysOf(engine, channel.keys, task)[0] ?? channel.keys[0] ?? ''
   return { route: { channel, baseUrl, upstreamModel: task.upstreamModel }, key }
 }

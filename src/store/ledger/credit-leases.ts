@@ -7,6 +7,7 @@ import { freeExports } from '../maintenance/exports.ts'
 import type { Schema } from '../schema.ts'
 import { freeCallbacks } from '../tasks/callbacks.ts'
 import { freeLeases } from '../tasks/leases.ts'
+import { releaseShortClaims } from './short-accounts.ts'
 
 interface CreditLeaseOf {
   accountId: string
@@ -148,7 +149,7 @@ export async function leasesBetween(
   }))
 }
 
-/** Evicts a dead gateway: returns leased credit, frees tasks and callbacks, deletes its row. */
+/** Evicts a dead gateway: releases all that it has leased or claimed, and deletes its row. */
 export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promise<void> {
   const creditLeases = await tx
     .selectFrom('credit_leases')
@@ -164,6 +165,7 @@ export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promi
       .where('id', '=', account_id)
       .execute()
   }
+  await releaseShortClaims(tx, gatewayId)
   await freeLeases(tx, gatewayId)
   await freeExports(tx, gatewayId)
   await freeCallbacks(tx, gatewayId)

@@ -21,6 +21,7 @@ import { callbackSecrets } from './0013-callback-secrets.ts'
 import { shortAccounts } from './0014-short-accounts.ts'
 import { plainNames } from './0015-plain-names.ts'
 import { plainStates } from './0016-plain-states.ts'
+import { shortClaims } from './0017-short-claims.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   shortAccounts,
   plainNames,
   plainStates,
+  shortClaims,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

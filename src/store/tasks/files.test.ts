@@ -8,20 +8,22 @@ import {
   type Claim,
   type CopyTarget,
   claimFiles,
-  dropFile,
-  dropTaskFiles,
-  findKeptFiles,
-  forgetMark,
   freeAllClaims,
   giveUpClaim,
   keepFile,
   moveClaims,
   nextClaimEndMs,
+  tasksWithFreeClaims,
+  tasksWithoutFiles,
+} from './file-claims.ts'
+import {
+  dropFile,
+  dropTaskFiles,
+  findKeptFiles,
+  forgetMark,
   oldestFiles,
   oldMarks,
   sumKeptBytes,
-  tasksWithFreeClaims,
-  tasksWithoutFiles,
 } from './files.ts'
 import { insertTask } from './tasks.ts'
 

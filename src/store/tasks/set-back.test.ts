@@ -14,7 +14,7 @@ import {
   recordAttempt,
   wakeStrandedCallbacks,
 } from './callbacks.ts'
-import { claimFiles, tasksWithFreeClaims } from './files.ts'
+import { claimFiles, tasksWithFreeClaims } from './file-claims.ts'
 import { leaseDueTasks, wakeStranded } from './leases.ts'
 import { insertTask } from './tasks.ts'
 import { aTask } from './test-tasks.ts'

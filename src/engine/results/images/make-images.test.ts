@@ -10,6 +10,7 @@ import type { Checked, ImageProvider, Started } from '../../../contract/provider
 import type { ImageRequest, OutputMedia } from '../../../contract/task.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { listLosses } from '../../../store/ledger/losses.ts'
+import { claimShort } from '../../../store/ledger/short-accounts.ts'
 import { storeKinds } from '../../../store/test-stores.ts'
 import { testChannelWith } from '../../routing/test-channel.ts'
 import { endTask } from '../../tasks/end-task.ts'
@@ -275,6 +276,29 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
       expect(await checkAbandoned()).toBe(0)
     },
   )
+
+  test.each([
+    ['that come at once', () => atOnce(2)],
+    ['that take their time', started],
+  ])('%s and cost more than is left are not delivered, and free', async (_, begin) => {
+    const { store } = it.engine
+    const { accountId } = it.token
+    await store.tx((tx) => claimShort(tx, { accountId, ref: 'another' }))
+    const terms = { unit: 'image', perImageNanos: 1_000n * imageNanos } as const
+    start = () => {
+      it.engine.prices = createPriceBook([{ ...price, terms }], new Set(), () => it.clock.ms)
+      return begin()
+    }
+    check = () => says(done(2))
+    const { status, code } = await refused()
+    expect([status, code]).toEqual([402, 'insufficient_quota'])
+    const task = await it.single()
+    expect(task).toMatchObject({ state: 'failed', chargeNanos: 0n, media: [] })
+    expect(task).not.toHaveProperty('reported')
+    expect(await booked()).toEqual(['hold', 'release'])
+    const { items } = await listLosses(store.read, { limit: 2 })
+    expect(items.map(({ reason, quantity }) => [reason, quantity])).toEqual([['not_delivered', 2]])
+  })
 
   test('that came after somebody had ended their task are the operator’s', async () => {
     start = started

@@ -7,28 +7,23 @@
 // Without a key only this connection can receive them: if it ends early, they are free.
 import type { CallContext, Image, MadeImages } from '../../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
-import type { TaskReport } from '../../../contract/provider.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
 import { type ImageTask, isEnd, type OutputMedia, type Task } from '../../../contract/task.ts'
-import { crashPoint } from '../../../lib/crash-point.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import { addTaskLoss, lossOfTask } from '../../books/losses.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
 import type { Engine } from '../../engine.ts'
-import { type Accepted, acceptTask, type TaskInput } from '../../tasks/create/accept-task.ts'
-import {
-  createOnce,
-  firstRefusal,
-  keyedCreate,
-  replayedIn,
-} from '../../tasks/create/repeat-create.ts'
+import { acceptTask } from '../../tasks/create/accept-task.ts'
+import type { TaskInput } from '../../tasks/create/admit-task.ts'
+import type { Accepted } from '../../tasks/create/hold-task.ts'
+import { firstRefusal } from '../../tasks/create/idempotency.ts'
 import { runAdmitted } from '../../tasks/create/run-admitted.ts'
-import { type FinishedReport, refusalFor, sendTask } from '../../tasks/create/send-task.ts'
+import { refusalFor, sendTask } from '../../tasks/create/send-task.ts'
 import { endTask, type TaskEnd, withheld } from '../../tasks/end-task.ts'
 import { retryWrite } from '../../tasks/retry-write.ts'
 import { keepBytes } from '../copy-media.ts'
 import { keptParts } from '../kept-media.ts'
-import { waitForEnd } from './wait-for-end.ts'
+import { type WaitedEnd, waitForEnd } from './wait-for-end.ts'
 
 type ImageInput = Extract<TaskInput, { kind: 'image' }> & {
   /** Whether the caller wants the bytes, not a URL. */
@@ -66,51 +61,40 @@ interface Making {
 
 async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
   const { engine, ctx, input, record } = making
-  const keyed = await keyedCreate(ctx.token, input, { wantsBytes: input.wantsBytes })
-  const made = await createOnce(engine, keyed, () =>
-    acceptTask(engine, ctx, input, keyed, { waitedForMs: maxWaitMs }),
-  )
-  const replayOf = replayedIn(made)
-  if (replayOf !== undefined) record.detail.replayOf = replayOf
-  if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
+  const { wantsBytes } = input
+  const how = { waitedForMs: maxWaitMs, asked: { wantsBytes } }
+  const made = await acceptTask(engine, ctx, input, record, how)
+  if (made instanceof Refusal) return made
   if ('replayed' in made) return replay(making, made.task as ImageTask)
   return makeAccepted(making, made).finally(() => engine.creating.delete(made.task.id))
 }
 
 async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages | Refusal> {
-  const { engine, ctx, input, record } = making
-  crashPoint('task-accepted')
-  record.detail.taskId = made.task.id
-  record.channel = made.task.channel
-  record.priceId = made.task.priceId
-  let images: readonly Image[] = []
-  const finish = async (
-    task: Task,
-    report: FinishedReport & Pick<TaskEnd, 'abandonedCheck' | 'steps'>,
-  ) => {
-    const end = await deliver(making, task as ImageTask, report)
-    images = end.images
-    return conclude(engine, task, { ...end.end, steps: report.steps ?? [] })
-  }
-  const sent = await sendTask(engine, made, input, { finish, isWaitedFor: true })
+  const { engine, input, record } = making
+  const sent = await sendTask(engine, made, input, { isWaitedFor: true })
   if (sent.upstreamRequestId !== undefined) record.upstreamRequestId = sent.upstreamRequestId
-  let { result } = sent
-  if (!(result instanceof Refusal) && result.state !== 'succeeded') {
-    const report = await waitForEnd(engine, result as ImageTask, {
-      forMs: maxWaitMs,
-      // With a key the answer can be requested again: then the work continues without the caller.
-      ...(input.key === undefined && { signal: ctx.signal }),
-    })
-    result = await (report.state === 'cancelled'
-      ? conclude(engine, result, report)
-      : finish(result, report))
+  if ('result' in sent && sent.result instanceof Refusal) {
+    return recordUnbilled(engine, record, 'failed', sent.result)
   }
+  const task = ('result' in sent ? sent.result : made.task) as ImageTask
+  // The poller ended it while the reply to its create was on the way.
+  if (task.state === 'succeeded') return replay(making, task)
+  const report = 'report' in sent ? sent.report : await waitFor(making, task)
+  const { end, images } = await deliver(making, task, report)
+  const result = await conclude(engine, task, end)
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
-  images = await hosted(engine, result.id, images)
+  const shown = await hosted(engine, result.id, images)
   record.chargeNanos = 0n
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
-  return { task: result as ImageTask, images, replayed: false }
+  return { task: result as ImageTask, images: shown, replayed: false }
 }
+
+const waitFor = ({ engine, ctx, input }: Making, task: ImageTask): Promise<WaitedEnd> =>
+  waitForEnd(engine, task, {
+    forMs: maxWaitMs,
+    // With a key the answer can be requested again: then the work continues without the caller.
+    ...(input.key === undefined && { signal: ctx.signal }),
+  })
 
 /** An address was asked for and bytes came: they are kept here, and had at an address of the gateway. */
 async function hosted(
@@ -182,20 +166,21 @@ async function isHandedOver(engine: Engine, task: ImageTask, input: ImageInput):
 async function deliver(
   { engine, input, fetchImages }: Making,
   task: ImageTask,
-  report: Extract<TaskReport, { state: 'succeeded' | 'failed' }> & Pick<TaskEnd, 'abandonedCheck'>,
+  report: WaitedEnd,
 ): Promise<{ end: TaskEnd; images: readonly Image[] }> {
-  if (report.state === 'failed') return { end: report, images: [] }
+  if (report.state !== 'succeeded') return { end: report, images: [] }
+  const { steps = [] } = report
   const files = report.media.filter(({ kind }) => kind === 'image').slice(0, task.request.count)
   if (files.length === 0) {
     const losses = [lossOfTask(engine, task, 'not_delivered')]
-    const end = { state: 'failed' as const, error: noOutput(task), raw: report.raw, losses }
+    const end = { state: 'failed' as const, error: noOutput(task), raw: report.raw, losses, steps }
     return { end, images: [] }
   }
   const bytes = input.wantsBytes ? await fetchImages(engine, task, files) : []
   const media = input.wantsBytes ? files.filter((_, at) => bytes[at] !== undefined) : files
   const losses = undelivered(engine, task, files.length - media.length)
   if (media.length === 0) {
-    const end = { state: 'failed' as const, error: downloadFailed, raw: report.raw, losses }
+    const end = { state: 'failed' as const, error: downloadFailed, raw: report.raw, losses, steps }
     return { end, images: [] }
   }
   const had = bytes.filter((each) => each !== undefined)

@@ -1,14 +1,13 @@
 // Polls a task for the caller that waits for it. A task that does not end in time, or that no
 // caller waits for any more, is cancelled where the upstream supports it.
-import type { TaskReport, UpstreamError } from '../../../contract/provider.ts'
+import type { TaskReport, TaskUpstream, UpstreamError } from '../../../contract/provider.ts'
 import type { ImageTask } from '../../../contract/task.ts'
-import { Cancellation } from '../../../lib/cancellation.ts'
+import type { Cancellation } from '../../../lib/cancellation.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { ensure } from '../../../lib/ensure.ts'
-import { cleaned } from '../../calls/clean-error.ts'
 import type { Engine } from '../../engine.ts'
 import type { PollStep, TaskEnd } from '../../tasks/end-task.ts'
-import { originOf, pollTargetFor, taskUpstream } from '../../tasks/task-upstream.ts'
+import { askUpstream, originOf, pollTargetFor, publicError } from '../../tasks/task-upstream.ts'
 
 interface Waiting {
   /** Maximum wait. */
@@ -18,14 +17,18 @@ interface Waiting {
 }
 
 /** A task that was not cancelled upstream may still succeed. */
-type End = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
+export type WaitedEnd = Extract<TaskReport, { state: 'succeeded' | 'failed' | 'cancelled' }> &
   Pick<TaskEnd, 'abandonedCheck' | 'steps'>
 
 const minMs = 500
 const latestMs = 3_000
 const growth = 1.3
 
-export async function waitForEnd(engine: Engine, task: ImageTask, waiting: Waiting): Promise<End> {
+export async function waitForEnd(
+  engine: Engine,
+  task: ImageTask,
+  waiting: Waiting,
+): Promise<WaitedEnd> {
   let pauseMs = minMs
   // Nothing is written while the caller waits: the end records all polls at once.
   const steps: PollStep[] = []
@@ -85,33 +88,23 @@ async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
 
 type PollTarget = NonNullable<ReturnType<typeof pollTargetFor>>
 
+/** Undefined when its channel is gone. */
 async function ask<T>(
   engine: Engine,
   task: ImageTask,
   question: (
     pollTarget: PollTarget,
-    upstreamId: string,
-    upstream: ReturnType<typeof taskUpstream>,
-    stop: Cancellation,
+    ...asked: [upstreamId: string, upstream: TaskUpstream, stop: Cancellation]
   ) => Promise<T>,
 ): Promise<T | undefined> {
-  const home = originOf(engine, task)
+  const origin = originOf(engine, task)
   const pollTarget = pollTargetFor(engine, task)
-  ensure(
-    task.upstreamId !== undefined && pollTarget !== undefined,
-    `task ${task.id} can be asked for`,
+  const { upstreamId } = task
+  ensure(upstreamId !== undefined && pollTarget !== undefined, `task ${task.id} can be asked for`)
+  if (origin === undefined) return undefined
+  return askUpstream(engine, task, origin, (upstream, stop) =>
+    question(pollTarget, upstreamId, upstream, stop),
   )
-  if (home === undefined) return undefined
-  const stop = new Cancellation()
-  const deadline = engine.deadlines.start(home.route.channel.timeouts, stop)
-  const upstream = taskUpstream(engine, task, home.route, home.key, deadline)
-  return question(pollTarget, task.upstreamId, upstream, stop).finally(() => deadline.end())
-}
-
-function publicError(engine: Engine, task: ImageTask, error: UpstreamError): UpstreamError {
-  const home = originOf(engine, task)
-  const asked = { body: JSON.stringify(task.request), model: task.model }
-  return home === undefined ? error : cleaned(engine, error, asked, home.route)
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -7,14 +7,14 @@ import type { CallContext, Created } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
 import type { Task } from '../../../contract/task.ts'
-import { crashPoint } from '../../../lib/crash-point.ts'
 import { findTaskRow } from '../../../store/tasks/tasks.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
 import type { Engine } from '../../engine.ts'
 import { endTask } from '../end-task.ts'
 import { retryWrite } from '../retry-write.ts'
-import { acceptTask, type TaskInput } from './accept-task.ts'
-import { asCreated, createOnce, keyedCreate, replayedIn } from './repeat-create.ts'
+import { acceptTask } from './accept-task.ts'
+import type { TaskInput } from './admit-task.ts'
+import { asCreated } from './idempotency.ts'
 import { runAdmitted } from './run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
 
@@ -33,34 +33,26 @@ async function createAdmitted(
   input: TaskInput,
   record: RequestRecord,
 ): Promise<Created | Refusal> {
-  const keyed = await keyedCreate(ctx.token, input)
-  const made = await createOnce(engine, keyed, () => acceptTask(engine, ctx, input, keyed))
-  const replayOf = replayedIn(made)
-  if (replayOf !== undefined) record.detail.replayOf = replayOf
-  if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
+  const made = await acceptTask(engine, ctx, input, record)
+  if (made instanceof Refusal) return made
   if ('replayed' in made) {
     writeRecord(engine, endRecord(engine, record, 'complete', 200))
     return { ...made, task: asCreated(made.task) }
   }
-  crashPoint('task-accepted')
-  record.detail.taskId = made.task.id
-  record.channel = made.task.channel
-  record.priceId = made.task.priceId
-  const { result, upstreamRequestId } = await sendTask(engine, made, input, {
-    finish: (task, report) => finishAtOnce(engine, task, report),
-    isWaitedFor: false,
-  }).finally(() => engine.creating.delete(made.task.id))
-  if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
-  if (upstreamRequestId !== undefined) record.upstreamRequestId = upstreamRequestId
-  writeRecord(engine, endRecord(engine, record, 'complete', 200))
-  return { task: result, replayed: false }
+  try {
+    const sent = await sendTask(engine, made, input)
+    const result = 'report' in sent ? await endNow(engine, made.task, sent.report) : sent.result
+    if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
+    if (sent.upstreamRequestId !== undefined) record.upstreamRequestId = sent.upstreamRequestId
+    writeRecord(engine, endRecord(engine, record, 'complete', 200))
+    return { task: result, replayed: false }
+  } finally {
+    engine.creating.delete(made.task.id)
+  }
 }
 
-async function finishAtOnce(
-  engine: Engine,
-  task: Task,
-  report: FinishedReport,
-): Promise<Task | Refusal> {
+/** Its result came with the reply to the create. */
+async function endNow(engine: Engine, task: Task, report: FinishedReport): Promise<Task | Refusal> {
   const end = report.state === 'failed' ? { ...report, isAnswer: true } : report
   const ended = await retryWrite(engine, () => endTask(engine, task, end))
   if (report.state === 'failed') return refusalFor(report.error)

@@ -1,5 +1,6 @@
 // Records a create with an unknown outcome as a state of its own. It is never sent again; the
 // poller searches for it.
+import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { UpstreamError } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
@@ -33,3 +34,14 @@ export async function loseTrackOf(
   engine.poller.wake(nowMs)
   return moved ? lost : undefined
 }
+
+export const lostTrack = (
+  { id }: Task,
+  why: string,
+  extras?: Pick<Refusal['extras'], 'replayOf' | 'upstreamRequestId'>,
+): Refusal =>
+  refuse(
+    'upstream_outcome_unknown',
+    `the upstream may or may not have accepted ${id}: ${why}`,
+    extras,
+  )

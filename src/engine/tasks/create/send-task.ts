@@ -4,46 +4,43 @@ import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { Started, UpstreamError } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
-import { Cancellation } from '../../../lib/cancellation.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { ensure } from '../../../lib/ensure.ts'
 import { isUniqueConflict, type Tx } from '../../../store/index.ts'
 import { findTaskRow, updateTask } from '../../../store/tasks/tasks.ts'
-import { cleaned } from '../../calls/clean-error.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
 import { recordFailure, recordSuccess } from '../../routing/learn.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
 import { endTask } from '../end-task.ts'
+import { addOtherLosses } from '../poll/find-lost.ts'
 import { firstCheckMs } from '../poll/poll-schedule.ts'
 import { retryWrite } from '../retry-write.ts'
-import { taskUpstream } from '../task-upstream.ts'
-import type { Accepted, TaskInput } from './accept-task.ts'
-import { addOtherLosses } from './find-lost.ts'
-import { type LostError, loseTrackOf } from './lose-track.ts'
-import { lostTrack } from './repeat-create.ts'
+import { askUpstream, publicError } from '../task-upstream.ts'
+import type { TaskInput } from './admit-task.ts'
+import type { Accepted } from './hold-task.ts'
+import { type LostError, loseTrackOf, lostTrack } from './lose-track.ts'
 
-type Finished = Extract<Started, { kind: 'finished' }>
-export type FinishedReport = Finished['report']
+export type FinishedReport = Extract<Started, { kind: 'finished' }>['report']
 
 interface SendOptions {
-  /** Handles a result that came with the reply. */
-  finish: (task: Task, report: FinishedReport) => Promise<Task | Refusal>
   /** A caller waits for it: the poller skips it until the wait is over. */
-  isWaitedFor: boolean
+  isWaitedFor?: boolean
 }
 
-interface Sent {
+type Outcome =
   /** As stored now. */
-  result: Task | Refusal
-  upstreamRequestId?: string
-}
+  | { result: Task | Refusal }
+  /** It is over already; its end is still to be written. */
+  | { report: FinishedReport }
+
+type Sent = Outcome & { upstreamRequestId?: string }
 
 export async function sendTask(
   engine: Engine,
   accepted: Accepted,
   input: TaskInput,
-  options: SendOptions,
+  { isWaitedFor = false }: SendOptions = {},
 ): Promise<Sent> {
   const { task } = accepted
   ensure(task.state === 'accepted' && task.upstreamId === undefined, `task ${task.id} is sent once`)
@@ -51,9 +48,9 @@ export async function sendTask(
   const started = await start(engine, task, input, accepted.picked)
   recordSent(engine, task, started, sentMs)
   crashPoint('task-answered')
-  const result = await conclude(engine, accepted, started, options)
+  const outcome = await conclude(engine, accepted, started, isWaitedFor)
   const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
-  return { result, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
+  return { ...outcome, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
 }
 
 function recordSent(engine: Engine, task: Task, started: Started, sentMs: number): void {
@@ -68,23 +65,21 @@ async function start(
   engine: Engine,
   task: Task,
   input: TaskInput,
-  { route, key, channelState }: PickedRoute,
+  picked: PickedRoute,
 ): Promise<Started> {
-  const stop = new Cancellation()
-  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
-  const provider = engine.providers.get(route.protocol)
+  const { route, channelState } = picked
+  const { video, image } = engine.providers.get(route.protocol) ?? {}
   try {
-    const upstream = taskUpstream(engine, task, route, key, deadline)
-    const { video, image } = provider ?? {}
-    if (input.kind === 'video' && video) return await video.start(input.request, upstream, stop)
-    ensure(input.kind === 'image' && image, `provider ${route.protocol} makes a ${input.kind}`)
-    return await image.start(input.request, upstream, stop)
+    return await askUpstream(engine, task, picked, async (upstream, stop) => {
+      if (input.kind === 'video' && video) return await video.start(input.request, upstream, stop)
+      ensure(input.kind === 'image' && image, `provider ${route.protocol} makes a ${input.kind}`)
+      return await image.start(input.request, upstream, stop)
+    })
   } catch (cause) {
     engine.log.error('unexpected error', { task_id: task.id, error: cause })
     const message = 'something went wrong in the gateway'
     return { kind: 'unknown', error: { code: 'internal_error', message, cause } }
   } finally {
-    deadline.end()
     leavePlace(engine, route.channel, channelState, task.accountId)
   }
 }
@@ -93,31 +88,31 @@ async function conclude(
   engine: Engine,
   { task, picked, model }: Accepted,
   started: Started,
-  options: SendOptions,
-): Promise<Task | Refusal> {
-  if (started.kind === 'started' || started.kind === 'finished') {
+  isWaitedFor: boolean,
+): Promise<Outcome> {
+  if (started.kind === 'started') {
     recordSuccess(engine, picked, model.name)
-    if (started.kind === 'started') return queue(engine, task, started, options)
-    const { report } = started
-    if (report.state === 'succeeded') return options.finish(task, report)
-    return options.finish(task, {
-      ...report,
-      error: publicError(engine, task, picked, report.error),
-    })
+    return { result: await queue(engine, task, started, isWaitedFor) }
   }
-  const error = publicError(engine, task, picked, started.error)
+  if (started.kind === 'finished') {
+    recordSuccess(engine, picked, model.name)
+    const { report } = started
+    if (report.state === 'succeeded') return { report }
+    return { report: { ...report, error: publicError(engine, task, report.error) } }
+  }
+  const error = publicError(engine, task, started.error)
   recordFailure(engine, picked, model.name, started.error)
-  if (started.kind === 'unknown') return loseTrack(engine, task, error)
+  if (started.kind === 'unknown') return { result: await loseTrack(engine, task, error) }
   crashPoint('task-refused')
   await retryWrite(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
-  return refusalFor(error)
+  return { result: refusalFor(error) }
 }
 
 async function queue(
   engine: Engine,
   task: Task,
   { upstreamId, upstreamModel, otherIds }: Extract<Started, { kind: 'started' }>,
-  { isWaitedFor }: SendOptions,
+  isWaitedFor: boolean,
 ): Promise<Task | Refusal> {
   const nowMs = engine.clock.nowMs()
   const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
@@ -164,11 +159,6 @@ async function loseTrack(engine: Engine, task: Task, error: LostError): Promise<
   crashPoint('task-lost')
   const { message, upstreamRequestId } = error
   return lostTrack(task, message, { ...(upstreamRequestId !== undefined && { upstreamRequestId }) })
-}
-
-function publicError(engine: Engine, task: Task, { route }: PickedRoute, error: UpstreamError) {
-  const body = JSON.stringify(task.request)
-  return cleaned(engine, error, { body, model: task.model }, route)
 }
 
 export function refusalFor(error: UpstreamError): Refusal {

@@ -19,8 +19,8 @@ import { findTaskRow, putTimeline } from '../../../store/tasks/tasks.ts'
 import { announceLoss } from '../../books/loss-alerts.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
-import { searchLost } from '../create/find-lost.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
+import { searchLost } from './find-lost.ts'
 import { pollFactors, waitAfterPoll, waitBeforePoll } from './task-timeouts.ts'
 
 /** Tasks that another gateway left are found by polling. */

@@ -3,18 +3,16 @@
 import type { Checked, TaskReport, UpstreamError } from '../../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../../contract/task.ts'
 import { withSteps } from '../../../contract/timeline.ts'
-import { Cancellation } from '../../../lib/cancellation.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { ensure } from '../../../lib/ensure.ts'
 import type { LeasedTask } from '../../../store/tasks/tasks.ts'
 import { lossOfTask } from '../../books/losses.ts'
-import { cleaned } from '../../calls/clean-error.ts'
 import type { Engine } from '../../engine.ts'
-import { canAsk, findLost } from '../create/find-lost.ts'
 import { isUnderWay } from '../create/under-way.ts'
 import { endTask, type PollStep } from '../end-task.ts'
-import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
+import { askUpstream, originOf, pollTargetFor, publicError } from '../task-upstream.ts'
+import { canAsk, findLost } from './find-lost.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './poll-schedule.ts'
 import { taskTimeoutsOf } from './task-timeouts.ts'
 
@@ -39,23 +37,12 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
   if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
   // A task past its lifetime is polled once more: it may have ended between polls.
   const isOld = ageMs > taskTimeoutsOf(engine).lifetimeMs
-  const home = originOf(engine, task)
-  if (home === undefined) {
+  const checked = await poll(engine, task)
+  if (checked === undefined) {
     const steps = stepNow(engine, 'skipped')
     if (isOld) return giveUp(engine, task, tooOld, steps)
     return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), steps)
   }
-  const { route, key } = home
-  const stop = new Cancellation()
-  const pollTarget = pollTargetFor(engine, task)
-  ensure(pollTarget !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
-  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
-  const upstream = taskUpstream(engine, task, route, key, deadline)
-  const checked = await pollTarget
-    .check(task.upstreamId, upstream, stop)
-    .finally(() => deadline.end())
-  crashPoint('task-looked')
-  engine.meters?.poll(task.channel, checked.kind === 'report')
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
     return giveUp(engine, asked, tooOld, pollOf(engine, task, checked))
@@ -65,6 +52,20 @@ export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<v
     return later(engine, asked, fence, waitMs, pollOf(engine, task, checked))
   }
   return apply(engine, asked, fence, checked.report)
+}
+
+/** Undefined when its channel is gone. */
+async function poll(engine: Engine, task: Task): Promise<Checked | undefined> {
+  const origin = originOf(engine, task)
+  if (origin === undefined) return undefined
+  const pollTarget = pollTargetFor(engine, task)
+  ensure(pollTarget !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
+  const checked = await askUpstream(engine, task, origin, (upstream, stop) =>
+    pollTarget.check(task.upstreamId!, upstream, stop),
+  )
+  crashPoint('task-looked')
+  engine.meters?.poll(task.channel, checked.kind === 'report')
+  return checked
 }
 
 /** Time that has certainly passed: an end by time-out is irreversible. */
@@ -252,11 +253,6 @@ async function giveUp(
     ? { abandonedCheck: true as const }
     : { losses: [lossOfTask(engine, task, 'unknown_create')] }
   await endTask(engine, task, { state: 'failed', error, steps, ...rest })
-}
-
-function publicError(engine: Engine, task: Task, error: UpstreamError): UpstreamError {
-  const body = JSON.stringify(task.request)
-  return cleaned(engine, error, { body, model: task.model }, task)
 }
 
 const noCallerWaits: UpstreamError = {

@@ -6,7 +6,6 @@ import { Refusal, type RefusalCode, refusals, refuse } from '../../../contract/e
 import type { Task } from '../../../contract/task.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { fingerprintOf } from '../../../lib/crypto/fingerprint.ts'
-import { ensure } from '../../../lib/ensure.ts'
 import type { Tx } from '../../../store/index.ts'
 import {
   type CreateName,
@@ -18,8 +17,8 @@ import {
 } from '../../../store/tasks/create-keys.ts'
 import { findTaskRow } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
-import type { TaskInput } from './accept-task.ts'
-import { loseTrackOf } from './lose-track.ts'
+import type { TaskInput } from './admit-task.ts'
+import { loseTrackOf, lostTrack } from './lose-track.ts'
 import { isUnderWay } from './under-way.ts'
 
 export interface KeyedCreate extends CreateName {
@@ -56,38 +55,30 @@ export async function keyedCreate(
 }
 
 /**
- * Runs `make` unless its key has been used. `taken`: it noticed by itself that another request was
- * faster, and has left nothing behind.
+ * Of concurrent requests, the later ones must not hold money, not even briefly: until it is
+ * released, no other create here runs under this key. The answer, where the key has been used.
  */
-export async function createOnce<Made extends object>(
+export async function claimKey(
   engine: Engine,
   keyed: KeyedCreate | undefined,
-  make: () => Promise<Made | Refusal | 'taken'>,
-): Promise<Made | Created | Refusal> {
-  if (keyed === undefined) {
-    const made = await make()
-    ensure(made !== 'taken', 'a create without a key is like no other')
-    return made
-  }
-  // Of concurrent requests, the later ones must not hold money, not even briefly.
-  const claim = JSON.stringify([keyed.accountId, keyed.path, keyed.key])
+): Promise<Created | Refusal | undefined> {
+  if (keyed === undefined) return undefined
+  const claim = claimOf(keyed)
   if (engine.creating.has(claim)) return inFlight
   const before = await findFirst(engine, keyed)
   if (before !== undefined) return before
   if (engine.creating.has(claim)) return inFlight
   engine.creating.add(claim)
-  try {
-    const made = await make()
-    if (made === 'taken') return (await findFirst(engine, keyed)) ?? inFlight
-    // The missing balance may be what the first one holds.
-    const isPoor = made instanceof Refusal && made.code === 'insufficient_quota'
-    if (isPoor) return (await findFirst(engine, keyed)) ?? made
-    pruneNowAndThen(engine)
-    return made
-  } finally {
-    engine.creating.delete(claim)
-  }
+  return undefined
 }
+
+export function releaseKey(engine: Engine, keyed: KeyedCreate | undefined): void {
+  if (keyed === undefined) return
+  engine.creating.delete(claimOf(keyed))
+  pruneNowAndThen(engine)
+}
+
+const claimOf = ({ accountId, path, key }: KeyedCreate) => JSON.stringify([accountId, path, key])
 
 /** In the transaction of the task's row; false when the key is taken. */
 export const keepKey = (
@@ -102,10 +93,12 @@ export const keepKey = (
 
 const sinceMs = (engine: Engine): number => sureNowMs(engine.clock) - keptMs
 
-async function findFirst(
+/** The answer to the first create under this key. */
+export async function findFirst(
   engine: Engine,
-  keyed: KeyedCreate,
+  keyed: KeyedCreate | undefined,
 ): Promise<Created | Refusal | undefined> {
+  if (keyed === undefined) return undefined
   const { read } = engine.store
   const first = await findCreate(read, keyed, sinceMs(engine))
   if (first === undefined) return undefined
@@ -172,17 +165,6 @@ const mayBeMade: ReadonlySet<string> = new Set([
   'no_output',
 ])
 
-export const lostTrack = (
-  { id }: Task,
-  why: string,
-  extras?: Pick<Refusal['extras'], 'replayOf' | 'upstreamRequestId'>,
-): Refusal =>
-  refuse(
-    'upstream_outcome_unknown',
-    `the upstream may or may not have accepted ${id}: ${why}`,
-    extras,
-  )
-
 const isRefusalCode = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)
 
 /** As first answered, before any progress, whatever its state is now. */
@@ -191,7 +173,7 @@ export function asCreated(task: Task): Task {
   return { ...rest, state: 'queued', progress: 0, media: [], chargeNanos: 0n, hidden: false }
 }
 
-const inFlight = refuse(
+export const inFlight = refuse(
   'idempotency_in_flight',
   'a create with this Idempotency-Key is still under way',
   { retryAfterSeconds: 1 },

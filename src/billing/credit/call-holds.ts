@@ -1,10 +1,10 @@
 // Holds of calls at the other gateways on one database. Such holds live in memory only: a gateway
 // asks, and all live gateways reply.
 
-import type { Cluster, Notice, Store } from '../store/index.ts'
-import { leasesBetween } from '../store/ledger/credit-leases.ts'
-import { listGateways } from '../store/maintenance/gateways.ts'
-import type { Balances } from './balances.ts'
+import type { Cluster, Notice, Store } from '../../store/index.ts'
+import { leasesBetween } from '../../store/ledger/credit-leases.ts'
+import { listGateways } from '../../store/maintenance/gateways.ts'
+import type { Balances } from '../balances.ts'
 import type { Inquiries } from './inquiries.ts'
 
 /** A gateway that does not reply in time is assumed to hold all that it has leased. */

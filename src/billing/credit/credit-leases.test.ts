@@ -2,10 +2,10 @@
 // as a single one, and no concurrency lets them spend more than there is.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { newId } from '../lib/crypto/ids.ts'
-import { findAccount, insertAccount } from '../store/catalog/accounts.ts'
-import type { Store } from '../store/index.ts'
-import { readCreditLease } from '../store/ledger/credit-leases.ts'
+import { newId } from '../../lib/crypto/ids.ts'
+import { findAccount, insertAccount } from '../../store/catalog/accounts.ts'
+import type { Store } from '../../store/index.ts'
+import { readCreditLease } from '../../store/ledger/credit-leases.ts'
 import {
   aRequest,
   failureOf,
@@ -14,11 +14,11 @@ import {
   type Place,
   storeKinds,
   until,
-} from '../store/test-stores.ts'
-import { availableNanos } from './balances.ts'
-import { lossNanos } from './call-loss.ts'
-import { type Hold, Ledger } from './ledger.ts'
-import { auditBooks } from './proof/audit.ts'
+} from '../../store/test-stores.ts'
+import { availableNanos } from '../balances.ts'
+import { lossNanos } from '../call-loss.ts'
+import { type Hold, Ledger } from '../ledger.ts'
+import { auditBooks } from '../proof/audit.ts'
 
 const caseLimitMs = 90_000
 const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
@@ -57,7 +57,7 @@ if (!storeKinds.includes('postgres')) {
       const id = newId('acc')
       const [{ store, ledger }] = gateways as [Gateway]
       await store.tx((tx) => insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 }))
-      await ledger.credit(id, nanos, { ref: newId('credit'), atMs: 1 })
+      await ledger.credit(id, nanos, { ref: newId('credit'), atMs: 1 }).commit()
       return id
     }
 
@@ -93,7 +93,7 @@ if (!storeKinds.includes('postgres')) {
                 else await settle(open.at, open.hold, id, charge)
               } else if (op === 'task') {
                 const taskId = newId('video')
-                const said = await gateway.ledger.holdTask(taskId, id, nanos, 1)
+                const said = await gateway.ledger.taskHold(taskId, id, nanos, 1).commit()
                 expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
                 if (said === 'done') tasks.push({ taskId, nanos })
                 if (said === 'done') free -= nanos
@@ -101,11 +101,11 @@ if (!storeKinds.includes('postgres')) {
                 const task = tasks.shift()
                 if (task === undefined) continue
                 const { taskId } = task
-                await gateway.ledger.endTask(id, { taskId, atMs: 1 })
+                await gateway.ledger.taskEnd(id, { taskId, atMs: 1 }).commit()
                 free += task.nanos
               } else {
                 const ref = newId('credit')
-                const said = await gateway.ledger.credit(id, -nanos, { ref, atMs: 1 })
+                const said = await gateway.ledger.credit(id, -nanos, { ref, atMs: 1 }).commit()
                 expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
                 if (said === 'done') free -= nanos
               }
@@ -138,7 +138,7 @@ if (!storeKinds.includes('postgres')) {
           expect(account?.balanceNanos).toBe(balance - chargeNanos)
           const more = { ref: newId('credit'), atMs: 1 }
           const amount = 170n - account!.balanceNanos
-          expect(await gateways[2]!.ledger.credit(id, amount, more)).toBe('done')
+          expect(await gateways[2]!.ledger.credit(id, amount, more).commit()).toBe('done')
         }
       },
       caseLimitMs,
@@ -251,7 +251,7 @@ if (!storeKinds.includes('postgres')) {
     test('an account that was found empty is looked at again when it gets money', async () => {
       const id = await newAccount(10n)
       expect(await hold(gateways[0]!, id, 11n)).toBeUndefined()
-      await gateways[1]!.ledger.credit(id, 1n, { ref: newId('credit'), atMs: 1 })
+      await gateways[1]!.ledger.credit(id, 1n, { ref: newId('credit'), atMs: 1 }).commit()
       await until(async () => (await hold(gateways[0]!, id, 11n)) !== undefined)
     })
 
@@ -271,14 +271,10 @@ if (!storeKinds.includes('postgres')) {
       const [first, second] = gateways as [Gateway, Gateway]
       const small = await hold(first, id, 4n)
       const taskId = newId('video')
-      expect(await second.ledger.holdTask(taskId, id, 10n, 1)).toBe('done')
+      expect(await second.ledger.taskHold(taskId, id, 10n, 1).commit()).toBe('done')
       const charge = { taskId, chargeNanos: 99n, ...labels }
-      let told: object = {}
-      const tell = async (_: unknown, booked: object) => {
-        told = booked
-      }
-      expect(await second.ledger.endTask(id, { taskId, atMs: 1 }, charge, tell)).toBe(true)
-      expect(told).toEqual({ chargeNanos: 96n, shortNanos: 3n, isWithheld: false })
+      const booked = await second.ledger.taskEnd(id, { taskId, atMs: 1 }, charge).commit()
+      expect(booked).toEqual({ chargeNanos: 96n, shortNanos: 3n, isWithheld: false })
       first.ledger.release(small!)
       expect((await findAccount(first.store.read, id))?.balanceNanos).toBe(4n)
       expect(await wrongAccounts(first.store)).toEqual([])
@@ -314,6 +310,40 @@ if (!storeKinds.includes('postgres')) {
       await away.store.close()
     }, 30_000)
 
+    test('an answer beyond the balance that a dead gateway claimed and did not charge is free again', async () => {
+      const id = await newAccount(100n)
+      const doomed = await openGateway()
+      const got = await hold(doomed, id, 50n)
+      // It never gets as far as its charge.
+      doomed.store.record = () => new Promise<void>(() => {})
+      void settle(doomed, got!, id, 500n)
+      await until(async () => (await claimOf(doomed.store, id)) !== null)
+      const [other] = gateways as [Gateway]
+      const tooLate = other.ledger.hold(id, 0n)
+      const denied = await other.ledger.settle(tooLate!, 5n, aRequest({ accountId: id }), labels)
+      expect(denied).toBe('already_short')
+      other.ledger.release(tooLate!)
+      await silence(place, doomed.store.cluster!.gatewayId)
+      const next = await hold(other, id, 100n)
+      const settled = other.ledger.settle(next!, 500n, aRequest({ accountId: id }), labels)
+      expect(await settled).toBe('charged')
+      const last = other.ledger.hold(id, 0n)
+      const again = await other.ledger.settle(last!, 5n, aRequest({ accountId: id }), labels)
+      expect(again).toBe('already_short')
+      other.ledger.release(last!)
+      doomed.ledger.close()
+      await doomed.store.close()
+    }, 30_000)
+
+    test('a gateway that stops keeps the claim of what it has charged', async () => {
+      const id = await newAccount(100n)
+      const passing = await openGateway()
+      await settle(passing, (await hold(passing, id, 50n))!, id, 500n)
+      passing.ledger.close()
+      await passing.store.close()
+      expect(await claimOf(gateways[0]!.store, id)).not.toBeNull()
+    }, 30_000)
+
     test('what nobody needs any more is given back, all of it at the end', async () => {
       const id = await newAccount(100n)
       const passing = await openGateway()
@@ -321,7 +351,9 @@ if (!storeKinds.includes('postgres')) {
       await settle(passing, got!, id, 10n)
       passing.ledger.close()
       await passing.store.close()
-      const said = await gateways[1]!.ledger.credit(id, -90n, { ref: newId('credit'), atMs: 1 })
+      const said = await gateways[1]!.ledger
+        .credit(id, -90n, { ref: newId('credit'), atMs: 1 })
+        .commit()
       expect(said).toBe('done')
     })
   })
@@ -347,6 +379,10 @@ async function silence({ options }: Place, gatewayId: string): Promise<void> {
     database,
   )
 }
+
+const claimOf = async ({ read }: Store, id: string) =>
+  (await read.selectFrom('accounts').select('short_ref').where('id', '=', id).executeTakeFirst())
+    ?.short_ref
 
 /** Tasks have no rows in these tests: only what is said of accounts counts. */
 const wrongAccounts = async (store: Store) =>

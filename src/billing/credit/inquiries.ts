@@ -1,7 +1,7 @@
 // Questions and replies among gateways on one database, sent as notices: a question waits for the
 // replies of the named gateways, within a limit. Knows no money.
-import { newShortId } from '../lib/crypto/ids.ts'
-import type { Answer, Cluster, Notice, Question, Reply } from '../store/index.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import type { Answer, Cluster, Notice, Question, Reply } from '../../store/index.ts'
 
 interface Pending {
   /** Gateways that have not replied yet. */

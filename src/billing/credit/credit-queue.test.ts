@@ -1,7 +1,7 @@
 // Whom credit is held for as it arrives, and how much a draw must bring.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type AccountFunds, availableNanos } from './balances.ts'
+import { type AccountFunds, availableNanos } from '../balances.ts'
 import { CreditQueue, sizeDraw, type Waiter } from './credit-queue.ts'
 
 const fundsOf = (balanceNanos: bigint): AccountFunds => ({

@@ -1,8 +1,8 @@
 // Calls that wait for credit of one account at this gateway, and how much a draw must lease for
 // them. Arriving credit is held for them in the same turn, in order of arrival: none of them sees
 // credit that another one takes.
-import type { Draw } from '../store/ledger/credit-leases.ts'
-import { type AccountFunds, availableNanos } from './balances.ts'
+import type { Draw } from '../../store/ledger/credit-leases.ts'
+import { type AccountFunds, availableNanos } from '../balances.ts'
 
 export interface Waiter {
   wantedNanos: bigint
@@ -73,6 +73,31 @@ export class CreditQueue {
 
   fail(error: unknown): void {
     for (const { reject } of this.waiters.splice(0)) reject(error)
+  }
+}
+
+/** The queues of all accounts in use. */
+export class CreditQueues {
+  readonly #queues = new Map<string, CreditQueue>()
+
+  all(): Iterable<CreditQueue> {
+    return this.#queues.values()
+  }
+
+  find(accountId: string): CreditQueue | undefined {
+    return this.#queues.get(accountId)
+  }
+
+  of(funds: AccountFunds): CreditQueue {
+    const known = this.#queues.get(funds.id)
+    if (known !== undefined) return known
+    const queue = new CreditQueue(funds)
+    this.#queues.set(funds.id, queue)
+    return queue
+  }
+
+  delete(accountId: string): void {
+    this.#queues.delete(accountId)
   }
 }
 

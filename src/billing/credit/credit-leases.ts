@@ -6,23 +6,20 @@
 //   account: balance ── held by tasks
 //                    ── leased ──> this gateway's ── holds of its calls
 //                    └─ free: for draws and tasks   └─ spendable
-import { crashPoint } from '../lib/crash-point.ts'
-import type { Cluster, Notice, Store } from '../store/index.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import type { Cluster, Notice, Store } from '../../store/index.ts'
+import { type Drawn, fillCreditLease, otherHolders } from '../../store/ledger/credit-leases.ts'
+import { type AccountFunds, availableNanos, type Balances } from '../balances.ts'
 import {
-  type Drawn,
-  emptyCreditLease,
-  fillCreditLease,
-  otherHolders,
-} from '../store/ledger/credit-leases.ts'
-import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
-import {
-  CreditQueue,
+  type CreditQueue,
+  CreditQueues,
   type DrawNeed,
   maxWaiters,
   sizeDraw,
   smaller,
   type Waiter,
 } from './credit-queue.ts'
+import { CreditReturns } from './credit-returns.ts'
 import type { Inquiries } from './inquiries.ts'
 
 /** A draw also leases for this many more calls of the same size, if there is plenty. */
@@ -31,15 +28,10 @@ const callsAhead = 32n
 const maxCallsAhead = 8192n
 /** Draws within this interval count as consecutive. */
 const inRowMs = 1_000
-/** Unused credit is returned after this time. */
-const idleMs = 5_000
 /** How long each round waits for all lease holders to return what they do not hold. */
 const recallWaitsMs = [60, 400, 900] as const
 /** Calls that find an account empty are served together: recalls are at least this far apart. */
 const recallEveryMs = 20
-/** After a recall nothing is leased in advance, and freed credit is returned soon. */
-const scarceMs = 1_000
-const returnSoonMs = 10
 /** An account without credit at other gateways is not recalled again for this long. */
 const emptyMs = 100
 /** How often to re-check an account whose last write has an unknown outcome. */
@@ -54,8 +46,8 @@ export class CreditLeases {
   readonly #cluster: Cluster
   readonly #balances: Balances
   readonly #inquiries: Inquiries
-  readonly #queues = new Map<string, CreditQueue>()
-  readonly #timer: ReturnType<typeof setInterval>
+  readonly #queues = new CreditQueues()
+  readonly #returns: CreditReturns
 
   constructor(store: Store, cluster: Cluster, balances: Balances, inquiries: Inquiries) {
     this.#store = store
@@ -63,8 +55,7 @@ export class CreditLeases {
     this.#balances = balances
     this.#inquiries = inquiries
     cluster.subscribe((notice) => this.#reply(notice))
-    this.#timer = setInterval(() => this.#returnIdle(), idleMs)
-    this.#timer.unref()
+    this.#returns = new CreditReturns(store, cluster, balances, this.#queues, inquiries)
   }
 
   /**
@@ -77,7 +68,7 @@ export class CreditLeases {
     wantedNanos: bigint,
     { takesLess = false, isFresh = false }: { takesLess?: boolean; isFresh?: boolean } = {},
   ): Promise<bigint | undefined> {
-    const queue = this.#queueOf(funds)
+    const queue = this.#queues.of(funds)
     const { lacking } = queue
     const isKnown = lacking !== undefined && wantedNanos >= lacking.nanos
     if (isKnown && !isFresh && performance.now() < lacking.untilMs) {
@@ -96,9 +87,9 @@ export class CreditLeases {
   async gather(funds: AccountFunds, tries: number): Promise<boolean> {
     const waitMs = recallWaitsMs[tries]
     if (waitMs === undefined) return false
-    const queue = this.#queueOf(funds)
+    const queue = this.#queues.of(funds)
     const wasMoving = queue.turns > 0
-    const givenNanos = await this.giveBack(funds)
+    const givenNanos = await this.#returns.giveBack(funds)
     const holders = await otherHolders(this.#store.read, this.#creditLeaseOf(funds))
     const isAnswered = await this.#recall(queue, holders, waitMs)
     // The last attempt did not see credit that moved meanwhile.
@@ -108,11 +99,11 @@ export class CreditLeases {
 
   /** Credit arrived or became free: serves waiters here or at other gateways. */
   freed({ id }: AccountFunds): void {
-    const queue = this.#queues.get(id)
+    const queue = this.#queues.find(id)
     if (queue === undefined) return
     queue.lacking = undefined
     if (queue.waiters.length > 0) queue.grantFirst()
-    else if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
+    else if (queue.scarceUntilMs !== 0) this.#returns.returnSoon(queue)
   }
 
   /** The other gateways check again, too. */
@@ -121,30 +112,8 @@ export class CreditLeases {
     this.#cluster.publish({ kind: 'funded', accountId: funds.id })
   }
 
-  /** Returns unheld credit to the account; resolves to the amount. */
-  giveBack(funds: AccountFunds): Promise<bigint> {
-    return this.#queueOf(funds).inTurn(() => this.#giveBackNow(funds))
-  }
-
-  async #giveBackNow(funds: AccountFunds): Promise<bigint> {
-    const amountNanos = availableNanos(funds)
-    if (amountNanos <= 0n || funds.stale) return 0n
-    // From here on no call can spend it.
-    funds.balanceNanos -= amountNanos
-    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx(
-        (tx) => emptyCreditLease(tx, this.#creditLeaseOf(funds), amountNanos),
-        funds.id,
-      ),
-    )
-    crashPoint('credit-lease-returned')
-    if (!returned) this.#balances.suspect(funds)
-    return returned ? amountNanos : 0n
-  }
-
   close(): void {
-    clearInterval(this.#timer)
-    for (const { returning } of this.#queues.values()) clearTimeout(returning)
+    this.#returns.close()
   }
 
   async #serve(queue: CreditQueue): Promise<void> {
@@ -155,7 +124,7 @@ export class CreditLeases {
       queue.fail(error)
     } finally {
       queue.serving = false
-      if (queue.scarceUntilMs !== 0) this.#returnSoon(queue)
+      if (queue.scarceUntilMs !== 0) this.#returns.returnSoon(queue)
     }
   }
 
@@ -246,7 +215,7 @@ export class CreditLeases {
     const sinceMs = performance.now() - queue.askedAtMs
     if (sinceMs < recallEveryMs) await new Promise((go) => setTimeout(go, recallEveryMs - sinceMs))
     queue.askedAtMs = performance.now()
-    this.#isScarce(queue)
+    this.#returns.markScarce(queue)
     const question = { kind: 'wanted', accountId: queue.funds.id } as const
     const { answers, missing } = await this.#inquiries.ask(question, holders, waitMs)
     // A gateway that does not reply may be dead.
@@ -259,68 +228,16 @@ export class CreditLeases {
       for (const funds of this.#balances.all()) this.#balances.suspect(funds)
     }
     if (notice.kind === 'funded') {
-      const queue = this.#queues.get(notice.accountId)
+      const queue = this.#queues.find(notice.accountId)
       if (queue !== undefined) queue.lacking = undefined
     }
-    if (notice.kind === 'wanted') void this.#return(notice)
-  }
-
-  /** The asking gateway waits for the reply: pending operations complete before it. */
-  async #return({ accountId, nonce }: { accountId: string; nonce: string }): Promise<void> {
-    const funds = this.#balances.peek(accountId)
-    if (funds === undefined) return
-    this.#isScarce(this.#queueOf(funds))
-    try {
-      const nanos = await this.giveBack(funds)
-      if (funds.stale) return
-      this.#inquiries.answer(nonce, { kind: 'returned', nanos: nanos.toString() })
-    } catch {
-      // The failure has marked the account stale, which corrects it.
-    }
-  }
-
-  #isScarce(queue: CreditQueue): void {
-    queue.scarceUntilMs = performance.now() + scarceMs
-  }
-
-  #returnSoon(queue: CreditQueue): void {
-    if (performance.now() > queue.scarceUntilMs) queue.scarceUntilMs = 0
-    if (queue.scarceUntilMs === 0 || queue.returning !== undefined) return
-    queue.returning = setTimeout(() => {
-      queue.returning = undefined
-      if (queue.waiters.length === 0) this.#giveBackQuietly(queue.funds)
-    }, returnSoonMs)
-    queue.returning.unref()
-  }
-
-  #returnIdle(): void {
-    for (const funds of this.#balances.all()) {
-      const queue = this.#queues.get(funds.id)
-      if (!funds.touched && queue?.isIdle !== false) {
-        if (availableNanos(funds) > 0n) this.#giveBackQuietly(funds)
-        else this.#queues.delete(funds.id)
-      }
-      funds.touched = false
-    }
-  }
-
-  /** A return that fails has marked the account stale, which corrects it. */
-  #giveBackQuietly(funds: AccountFunds): void {
-    this.giveBack(funds).catch(() => {})
+    if (notice.kind === 'wanted') void this.#returns.returnFor(notice)
   }
 
   #creditLeaseOf = ({ id }: AccountFunds) => ({
     accountId: id,
     gatewayId: this.#cluster.gatewayId,
   })
-
-  #queueOf(funds: AccountFunds): CreditQueue {
-    const known = this.#queues.get(funds.id)
-    if (known !== undefined) return known
-    const queue = new CreditQueue(funds)
-    this.#queues.set(funds.id, queue)
-    return queue
-  }
 }
 
 /** Those of them that still wait, in order. */

@@ -5,7 +5,7 @@
 import type { Found, LostCreate, TaskUpstream } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
-import { Cancellation } from '../../../lib/cancellation.ts'
+import type { Cancellation } from '../../../lib/cancellation.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { isUniqueConflict, type Tx } from '../../../store/index.ts'
 import { recordLoss } from '../../../store/ledger/losses.ts'
@@ -14,7 +14,7 @@ import { updateTask } from '../../../store/tasks/tasks.ts'
 import { announceLoss } from '../../books/loss-alerts.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
-import { originOf, taskUpstream } from '../task-upstream.ts'
+import { askUpstream, originOf } from '../task-upstream.ts'
 
 /** Maximum difference between an upstream's clock and ours. */
 const skewMs = 2 * 60_000
@@ -52,18 +52,16 @@ export async function searchLost(
 ): Promise<FoundTasks | 'unheard' | 'impossible'> {
   const search = finderFor(engine, task)
   if (search === undefined) return 'impossible'
-  const home = originOf(engine, task)
-  if (home === undefined) return 'unheard'
-  const { route, key } = home
+  const origin = originOf(engine, task)
+  if (origin === undefined) return 'unheard'
   const lost: Where = {
     fromMs: task.createdAtMs - skewMs,
-    untilMs: task.createdAtMs + route.channel.timeouts.firstByteMs + skewMs,
+    untilMs: task.createdAtMs + origin.route.channel.timeouts.firstByteMs + skewMs,
     unclaimed: (upstreamIds) => unclaimed(engine, task, upstreamIds),
   }
-  const stop = new Cancellation()
-  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
-  const upstream = taskUpstream(engine, task, route, key, deadline)
-  const found = await search(lost, upstream, stop).finally(() => deadline.end())
+  const found = await askUpstream(engine, task, origin, (upstream, stop) =>
+    search(lost, upstream, stop),
+  )
   crashPoint('task-looked')
   if (found.kind === 'failed') return 'unheard'
   return { upstreamIds: await theOnes(engine, task, found), upstreamModel: found.upstreamModel }

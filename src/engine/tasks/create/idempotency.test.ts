@@ -165,7 +165,7 @@ describe.each([...storeKinds])('a create that is asked again on %s', (on) => {
     const poor = await it.open('poor', holdNanos - 1n)
     const first = await create({}, 'key-1', poor)
     expect(first).toMatchObject({ code: 'insufficient_quota' })
-    await it.engine.ledger.credit(poor.accountId, holdNanos, { ref: 'more', atMs: 1 })
+    await it.engine.ledger.credit(poor.accountId, holdNanos, { ref: 'more', atMs: 1 }).commit()
     expect(await create({}, 'key-1', poor)).toMatchObject({ replayed: false })
   })
 

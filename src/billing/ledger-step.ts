@@ -1,0 +1,219 @@
+// A change of an account's money that shares a transaction with other rows: a correction, the hold
+// of a task, its end. Its amount is reserved in memory while it is written; where gateways share a
+// database, it is reserved in the database, and all gateways return unused credit for it.
+import type { Entry } from '../contract/ledger.ts'
+import { Rollback, type Store, type Tx } from '../store/index.ts'
+import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
+import { appendEntry, findEntries } from '../store/ledger/entries.ts'
+import { clearShort } from '../store/ledger/short-accounts.ts'
+import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
+import type { CreditLeases } from './credit/credit-leases.ts'
+import { type EndingHold, endHold, type TaskBooking } from './end-hold.ts'
+
+/** The parts of a ledger that its steps use. */
+export interface StepDeps {
+  readonly store: Store
+  readonly balances: Balances
+  /** Absent when the database cannot be shared. */
+  readonly creditLeases: CreditLeases | undefined
+  onEntry(): void
+}
+
+/**
+ * The engine opens a transaction, writes its own rows in it and calls `write` for the money.
+ * `commit` runs that transaction, again if credit had to be gathered for it; once it is committed,
+ * and not before, the balance in memory follows.
+ */
+abstract class LedgerStep<Written, Refused extends string = never> {
+  readonly accountId: string
+  protected readonly deps: StepDeps
+  protected readonly funds: AccountFunds
+  /** Kept from calls until the step is over. */
+  protected reservedNanos = 0n
+  #follow: (() => void) | undefined
+  #gather: ((tries: number) => Promise<boolean>) | undefined
+
+  constructor(deps: StepDeps, accountId: string) {
+    this.deps = deps
+    this.accountId = accountId
+    this.funds = deps.balances.of(accountId)
+  }
+
+  /** In the transaction; where that runs again after a deadlock, only the last time counts. */
+  write(tx: Tx): Promise<Written> {
+    this.#follow = undefined
+    this.#gather = undefined
+    return this.book(tx)
+  }
+
+  /** Without a transaction, of one that writes nothing else. */
+  commit(): Promise<Written | Refused>
+  commit<Result>(transaction: () => Promise<Result>): Promise<Result | Refused>
+  async commit(transaction = (): Promise<unknown> => this.#alone()): Promise<unknown> {
+    const refused = await this.prepare()
+    if (refused !== undefined) return refused
+    try {
+      for (let tries = 0; ; tries++) {
+        const result = await this.deps.balances.tracked(this.funds, transaction)
+        if (await this.#gather?.(tries)) continue
+        if (this.#follow !== undefined) this.#apply(this.#follow)
+        return result
+      }
+    } catch (error) {
+      if (error instanceof Rollback) return error.result
+      throw error
+    } finally {
+      this.reserve(-this.reservedNanos)
+    }
+  }
+
+  #alone(): Promise<Written> {
+    return this.deps.store.tx((tx) => this.write(tx), this.accountId)
+  }
+
+  /** The in-memory balance follows what was written; a lease changes only by what it pays for. */
+  #apply(follow: () => void): void {
+    const { creditLeases, onEntry } = this.deps
+    onEntry()
+    if (creditLeases === undefined) follow()
+    else this.freed(creditLeases)
+  }
+
+  protected freed(creditLeases: CreditLeases): void {
+    creditLeases.freed(this.funds)
+  }
+
+  /** Reserves what is known to be needed, or says why there is nothing to write. */
+  protected abstract prepare(): Promise<Refused | undefined>
+
+  protected abstract book(tx: Tx): Promise<Written>
+
+  /** It is booked: with the commit, this happens in memory. */
+  protected booked(follow: () => void): void {
+    this.#follow = follow
+  }
+
+  /** Nothing is booked; `gather` resolves to whether another transaction is worthwhile. */
+  protected lacks(gather: (tries: number) => Promise<boolean>): void {
+    this.#gather = gather
+  }
+
+  protected reserve(nanos: bigint): void {
+    this.reservedNanos += nanos
+    this.funds.callHoldsNanos += nanos
+  }
+}
+
+type Taken = 'done' | 'repeated' | 'insufficient'
+
+/** One entry, which takes from the account if its amount is negative, and if there is enough. */
+export class EntryStep<Refused extends string = never> extends LedgerStep<
+  Taken,
+  Refused | 'insufficient'
+> {
+  protected readonly entry: Entry
+
+  constructor(deps: StepDeps, entry: Entry) {
+    super(deps, entry.accountId)
+    this.entry = entry
+  }
+
+  get #takenNanos(): bigint {
+    return this.entry.amountNanos < 0n ? -this.entry.amountNanos : 0n
+  }
+
+  protected async prepare(): Promise<Refused | 'insufficient' | undefined> {
+    const { funds, deps } = this
+    if (deps.creditLeases !== undefined || this.#takenNanos === 0n) return undefined
+    if (funds.stale || availableNanos(funds) < this.#takenNanos) return 'insufficient'
+    this.reserve(this.#takenNanos)
+    return undefined
+  }
+
+  protected async book(tx: Tx): Promise<Taken> {
+    const { entry, funds, accountId } = this
+    const { creditLeases } = this.deps
+    if (creditLeases !== undefined && this.#takenNanos > 0n) {
+      const freeNanos = await lockFreeNanos(tx, accountId)
+      if (freeNanos < this.#takenNanos) {
+        this.lacks((tries) => creditLeases.gather(funds, tries))
+        return 'insufficient'
+      }
+    }
+    if (!(await appendEntry(tx, entry))) return 'repeated'
+    this.booked(() => {
+      if (entry.kind === 'hold') funds.taskHoldsNanos -= entry.amountNanos
+      else funds.balanceNanos += entry.amountNanos
+    })
+    return 'done'
+  }
+}
+
+/** Tops up with a positive amount, takes back with a negative one. */
+export class CreditStep extends EntryStep<'repeated' | 'mismatch'> {
+  protected override async prepare() {
+    const { ref, amountNanos } = this.entry
+    const [before] = await findEntries(this.deps.store.read, ref)
+    if (before === undefined) return super.prepare()
+    return before.amountNanos === amountNanos ? 'repeated' : 'mismatch'
+  }
+
+  protected override async book(tx: Tx): Promise<Taken> {
+    // One ref is one correction, whatever its sign.
+    if ((await findEntries(tx, this.entry.ref)).length > 0) return 'repeated'
+    const taken = await super.book(tx)
+    if (taken === 'done' && this.entry.amountNanos > 0n) await clearShort(tx, this.accountId)
+    return taken
+  }
+
+  /** Other gateways found the account empty, and check again. */
+  protected override freed(creditLeases: CreditLeases): void {
+    if (this.entry.amountNanos > 0n) creditLeases.funded(this.funds)
+    else super.freed(creditLeases)
+  }
+}
+
+/** The end of a task's hold. Undefined: it had ended. */
+export class EndStep extends LedgerStep<TaskBooking | undefined> {
+  readonly #ending: EndingHold
+  #isLast = false
+
+  constructor(deps: StepDeps, ending: EndingHold) {
+    super(deps, ending.accountId)
+    this.#ending = ending
+  }
+
+  protected async prepare(): Promise<undefined> {}
+
+  protected async book(tx: Tx): Promise<TaskBooking | undefined> {
+    const { funds, reservedNanos } = this
+    const isShared = this.deps.creditLeases !== undefined
+    const beyond = { reservedNanos: isShared ? undefined : reservedNanos, isLast: this.#isLast }
+    const ended = await endHold(tx, this.#ending, beyond)
+    if (ended === undefined) return undefined
+    if ('missingNanos' in ended) {
+      this.lacks((tries) => this.#gather(ended.missingNanos, tries))
+      return undefined
+    }
+    const { heldNanos, ...booking } = ended
+    this.booked(() => {
+      funds.taskHoldsNanos -= heldNanos
+      funds.balanceNanos -= booking.chargeNanos
+    })
+    return booking
+  }
+
+  /** What is missing beyond the hold comes from the free balance, as far as that goes. */
+  async #gather(missingNanos: bigint, tries: number): Promise<true> {
+    const { creditLeases } = this.deps
+    if (creditLeases !== undefined) {
+      this.#isLast = !(await creditLeases.gather(this.funds, tries))
+      return true
+    }
+    const free = availableNanos(this.funds)
+    const most = free > 0n ? free : 0n
+    this.reserve(missingNanos < most ? missingNanos : most)
+    this.#isLast = true
+    return true
+  }
+}

@@ -1,0 +1,141 @@
+// Makes an admitted task durable before anything is sent: its row, its hold and its caller's key, in
+// one transaction.
+import type { CallContext } from '../../../contract/caller-api.ts'
+import type { Model } from '../../../contract/catalog.ts'
+import { type Refusal, refuse } from '../../../contract/errors.ts'
+import type { Task } from '../../../contract/task.ts'
+import { withStep } from '../../../contract/timeline.ts'
+import { newId } from '../../../lib/crypto/ids.ts'
+import { gatewayOf, Rollback } from '../../../store/index.ts'
+import { insertTask } from '../../../store/tasks/tasks.ts'
+import type { Engine } from '../../engine.ts'
+import { leavePlace } from '../../routing/channel-places.ts'
+import { dropProbes } from '../../routing/learn.ts'
+import type { PickedRoute } from '../../routing/pick-route.ts'
+import { taskTrace } from '../../telemetry/traces/traced-client.ts'
+import { keptRequest } from '../kept-request.ts'
+import { taskTimeoutsOf } from '../poll/task-timeouts.ts'
+import { keyFingerprint } from '../task-upstream.ts'
+import type { Admitted, TaskInput } from './admit-task.ts'
+import { inFlight, type KeyedCreate, keepKey } from './idempotency.ts'
+
+/** In `engine.creating` until its create is over. */
+export interface Accepted {
+  task: Task
+  picked: PickedRoute
+  model: Model
+}
+
+interface HoldOptions {
+  keyed: KeyedCreate | undefined
+  /** Until then only the caller's connection waits for it. */
+  waitedForMs: number | undefined
+}
+
+/** A create in progress must not be treated as cut off. */
+const graceMs = 60_000
+
+/** It keeps its slot at the channel only if the write succeeds. */
+export async function holdTask(
+  engine: Engine,
+  ctx: CallContext,
+  admitted: Admitted,
+  { keyed, waitedForMs }: HoldOptions,
+): Promise<Accepted | Refusal> {
+  const { picked, model, input } = admitted
+  let id = ''
+  let written: Written | undefined
+  try {
+    const task = newTask(engine, ctx, admitted, waitedForMs)
+    id = task.id
+    engine.creating.add(id)
+    written = await writeTask(engine, task, keyed)
+    if (written === 'done') return { task, picked, model }
+  } finally {
+    if (written !== 'done') {
+      engine.creating.delete(id)
+      leavePlace(engine, picked.route.channel, picked.channelState, ctx.token.accountId)
+    }
+  }
+  dropProbes(picked)
+  if (written === 'named') return nameTaken
+  if (written === 'taken') return inFlight
+  const message = `the account's available balance is too low for this ${input.kind}`
+  return refuse('insufficient_quota', message)
+}
+
+/** `taken`: its key has been used; `named`: its caller's own id for it has. */
+type Written = 'done' | 'named' | 'taken' | 'insufficient'
+
+function writeTask(engine: Engine, task: Task, keyed: KeyedCreate | undefined): Promise<Written> {
+  const { id, accountId, holdNanos, createdAtMs } = task
+  const hold = engine.ledger.taskHold(id, accountId, holdNanos, createdAtMs)
+  return hold.commit(() =>
+    engine.store.tx(async (tx): Promise<Written> => {
+      if ((await hold.write(tx)) !== 'done') return 'insufficient'
+      const isFirst = keyed === undefined || (await keepKey(engine, tx, keyed, task))
+      if (!isFirst) throw new Rollback<Written>('taken')
+      if (!(await insertTask(tx, task))) throw new Rollback<Written>('named')
+      return 'done'
+    }, accountId),
+  )
+}
+
+const nameTaken = refuse('invalid_request', 'another task has this external_task_id', {
+  param: 'external_task_id',
+})
+
+function newTask(
+  engine: Engine,
+  ctx: CallContext,
+  { input, picked, priceId, holdNanos }: Admitted,
+  waitedForMs: number | undefined,
+): Task {
+  const nowMs = engine.clock.nowMs()
+  const { route, key } = picked
+  const { externalId, callbackUrl } = input
+  const { unknownMs } = taskTimeoutsOf(engine)
+  const answerMs = Math.min(route.channel.timeouts.firstByteMs + graceMs, unknownMs)
+  return {
+    ...requestOf(input),
+    id: newId(input.kind, nowMs),
+    accountId: ctx.token.accountId,
+    tokenId: ctx.token.id,
+    requestId: ctx.requestId,
+    interface: input.interface,
+    model: input.model,
+    protocol: route.protocol,
+    channelId: route.channel.id,
+    channel: route.channel.name,
+    upstreamModel: route.upstreamModel,
+    keyFingerprint: keyFingerprint(engine, key),
+    state: 'accepted',
+    progress: 0,
+    priceId,
+    holdNanos,
+    chargeNanos: 0n,
+    media: [],
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    // If no result is written by then, its create was cut off, and the poller takes over.
+    nextCheckAtMs:
+      nowMs + Math.max(answerMs, waitedForMs === undefined ? 0 : waitedForMs + graceMs),
+    checks: 0,
+    misses: 0,
+    hidden: false,
+    timeline: withStep({ createdAtMs: nowMs }, created(nowMs)),
+    ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
+    ...(externalId !== undefined && { externalId }),
+    ...(callbackUrl !== undefined && { callbackUrl }),
+    awaitedBy: gatewayOf(engine.store),
+    ...(waitedForMs !== undefined && input.key === undefined && { ephemeral: true }),
+  }
+}
+
+const created = (atMs: number) =>
+  ({ kind: 'created', atMs, state: 'accepted', progress: 0 }) as const
+
+const requestOf = (input: TaskInput) =>
+  input.kind === 'video'
+    ? { kind: input.kind, request: keptRequest(input.request) }
+    : { kind: input.kind, request: keptRequest(input.request) }
