@@ -50,9 +50,11 @@ class PlainSchema {
 
   of(given: Json): Json {
     if (++this.#nodes > maxNodes) return this.#anything()
-    const { $ref: ref, ...rest } = given
-    if (typeof ref === 'string') return this.#referred(ref, rest)
-    const known = this.#known(merged(rest))
+    const { $ref: ref, allOf, ...rest } = given
+    if (typeof ref === 'string')
+      return this.#referred(ref, { ...rest, ...(Array.isArray(allOf) && { allOf }) })
+    if (Array.isArray(allOf)) return this.#merged([...allOf.filter(isObject), rest])
+    const known = this.#known(rest)
     const schema = mapInner(known, (inner) => this.of(inner))
     replaceTypeList(schema)
     if ('const' in schema) {
@@ -76,6 +78,25 @@ class PlainSchema {
     const schema = this.of({ ...target, ...beside })
     this.#open.pop()
     return schema
+  }
+
+  /** All of several schemas as one. What two of them say differently is said once. */
+  #merged(given: readonly Json[]): Json {
+    const merged: Record<string, unknown> = {}
+    for (const schema of given.map((each) => this.of(each))) {
+      for (const [name, value] of Object.entries(schema)) {
+        const known = merged[name]
+        if (name === 'properties' && isObject(known) && isObject(value)) {
+          merged[name] = { ...known, ...value }
+        } else if (name === 'required' && Array.isArray(known) && Array.isArray(value)) {
+          merged[name] = [...new Set([...known, ...value])]
+        } else {
+          this.changed ||= known !== undefined && JSON.stringify(known) !== JSON.stringify(value)
+          merged[name] = value
+        }
+      }
+    }
+    return merged
   }
 
   /** `#/$defs/name` */
@@ -105,22 +126,6 @@ function unescaped(step: string): string {
     return decodeURIComponent(name)
   } catch {
     return name
-  }
-}
-
-/** All of several schemas as one. */
-function merged(schema: Json): Json {
-  const { allOf, ...rest } = schema
-  if (!Array.isArray(allOf) || !allOf.every(isObject)) return schema
-  const all: readonly Json[] = [...allOf, rest]
-  const properties = all.flatMap((each) =>
-    isObject(each['properties']) ? Object.entries(each['properties']) : [],
-  )
-  const required = all.flatMap((each) => (Array.isArray(each['required']) ? each['required'] : []))
-  return {
-    ...Object.assign({}, ...all),
-    ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-    ...(required.length > 0 && { required: [...new Set(required)] }),
   }
 }
 

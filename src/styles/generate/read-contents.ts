@@ -11,6 +11,7 @@ import type {
   Turn,
 } from '../common/conversation.ts'
 import { mediaKindOf, mimeTypeOfName } from '../common/data-url.ts'
+import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
 import { camelCased, fieldNames, noSeal } from './field-names.ts'
@@ -89,22 +90,24 @@ export class ContentReader {
     if (part['thought'] === true) {
       const reasoning: ReasoningPart = { type: 'reasoning', text }
       turn.parts.push(reasoning)
-      this.#seal(signature, turn)
+      this.#seal(this.#unwrapped(signature), turn)
       if (text === '' && turn.parts.at(-1) === reasoning) turn.parts.pop()
       return
     }
-    this.#seal(signature, turn)
+    this.#seal(this.#unwrapped(signature), turn)
     if (text !== '') turn.parts.push({ type: 'text', text })
   }
 
-  /** A seal is for the reasoning before its part, which may not be shown. */
-  #seal(signature: string | undefined, turn: Turn): void {
-    if (!signature || signature === noSeal) return
+  #unwrapped(signature: string | undefined): Seal | undefined {
+    if (!signature || signature === noSeal) return undefined
     const seal = this.#reading.envelopes.unwrap(signature)
-    if (seal === undefined) {
-      this.#reading.losses.add(fieldNames.reasoning)
-      return
-    }
+    if (seal === undefined) this.#reading.losses.add(fieldNames.reasoning)
+    return seal
+  }
+
+  /** A seal is for the reasoning before its part, which may not be shown. */
+  #seal(seal: Seal | undefined, turn: Turn): void {
+    if (seal === undefined) return
     const last = turn.parts.at(-1)
     const shown = last?.type === 'reasoning' && last.seal === undefined ? last.text : undefined
     if (shown !== undefined) turn.parts.pop()
@@ -116,13 +119,16 @@ export class ContentReader {
     })
   }
 
+  /** A seal that names the call is its own; any other is of the reasoning before it. */
   #call(call: Json, signature: string | undefined, at: string, turn: Turn): void {
     const name = this.#reading.requiredText(call, 'name', `${at}.functionCall.`)
     const id = textIn(call, 'id') || `call_${at.replaceAll(/\D+/g, '_').replaceAll(/^_|_$/g, '')}`
-    this.#seal(signature, turn)
+    const seal = this.#unwrapped(signature)
+    const own = seal?.itemId === id && textIn(call, 'id') === id ? unnamed(seal) : undefined
+    if (own === undefined) this.#seal(seal, turn)
     this.#openCalls.push({ id, name })
     const input = JSON.stringify(call['args'] ?? {})
-    turn.parts.push({ type: 'call', id, name, freeForm: false, input })
+    turn.parts.push({ type: 'call', id, name, freeForm: false, input, ...present({ seal: own }) })
   }
 
   #result(result: Json, at: string, turn: Turn): void {
@@ -170,6 +176,8 @@ export class ContentReader {
     return [{ type: mediaKindOf(mimeType ?? 'image/*'), url, ...present({ mimeType, name }) }]
   }
 }
+
+const unnamed = ({ itemId: _, ...seal }: Seal): Seal => seal
 
 /** Not a file of the upstream's own store. */
 const isPublic = (url: string): boolean =>

@@ -45,11 +45,11 @@ const expected: AnswerEvent[] = [
   begin,
   ...block(0, { kind: 'reasoning' }, 'Let me see.'),
   ...block(1, { kind: 'text' }, 'Hello, wörld'),
-  { type: 'open', index: 2, block: { kind: 'reasoning' } },
-  { type: 'seal', index: 2, seal: { realm, data: 'sig==', itemId: madeId(0) } },
+  { type: 'open', index: 2, block: call(madeId(0), 'read_file') },
+  { type: 'input', index: 2, text: '{"path":"a b"}' },
+  { type: 'seal', index: 2, seal: { realm, data: 'sig==' } },
   { type: 'close', index: 2 },
-  ...block(3, call(madeId(0), 'read_file'), '{"path":"a b"}'),
-  ...block(4, call('given', 'read_file'), '{}'),
+  ...block(3, call('given', 'read_file'), '{}'),
   ...stop('calls'),
 ]
 

@@ -98,7 +98,9 @@ export class GenerateReader implements StreamReader {
   #thought(text: string, signature: string | undefined): void {
     this.#hasOutput ||= text !== ''
     this.#sequence.text('reasoning', text)
-    if (signature) this.#seal(signature)
+    if (!signature) return
+    if (this.#sequence.block?.kind !== 'reasoning') this.#sequence.open({ kind: 'reasoning' })
+    this.#seal(signature)
   }
 
   /** A seal on visible text is for the reasoning before it; without any, it is optional. */
@@ -111,13 +113,10 @@ export class GenerateReader implements StreamReader {
     this.#sequence.text('text', text)
   }
 
-  #seal(data: string, itemId?: string): void {
-    if (this.#sequence.block?.kind !== 'reasoning') this.#sequence.open({ kind: 'reasoning' })
-    const { realm } = this.#context
-    this.#sequence.seal({ realm, data, ...(itemId !== undefined && { itemId }) })
+  #seal(data: string): void {
+    this.#sequence.seal({ realm: this.#context.realm, data })
   }
 
-  /** A seal on a call is given as reasoning before it, which every style can return. */
   #call(call: Json, signature: string | undefined): void {
     const name = textIn(call, 'name')
     const id = textIn(call, 'id') || this.#newId()
@@ -127,9 +126,9 @@ export class GenerateReader implements StreamReader {
       this.#sequence.fail(invalidAnswer('the upstream gave a call without the name of its tool'))
       return
     }
-    if (signature) this.#seal(signature, id)
     this.#sequence.openCall({ ...this.#context.names.original(name), id })
     this.#sequence.input(JSON.stringify(call['args'] ?? {}))
+    if (signature) this.#seal(signature)
     this.#sequence.close()
   }
 

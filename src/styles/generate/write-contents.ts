@@ -45,48 +45,32 @@ export class ContentWriter {
 
   /** The upstream wants a seal on the first call of each turn. */
   #modelParts(parts: readonly Part[]): Json[] {
-    const calls = parts.filter((part) => part.type === 'call')
-    const seals = this.#sealsOfCalls(parts, calls)
-    const [first] = calls
-    if (first !== undefined && !seals.has(first.id)) seals.set(first.id, noSeal)
+    const first = parts.find((part) => part.type === 'call')
     return parts.flatMap((part) => {
-      if (part.type === 'call') return [this.#call(part, seals.get(part.id))]
-      if (part.type === 'reasoning') return this.#reasoning(part, seals)
+      if (part.type === 'call') return [this.#call(part, part === first)]
+      if (part.type === 'reasoning') return this.#reasoning(part)
       return this.#content(part)
     })
   }
 
-  #sealsOfCalls(parts: readonly Part[], calls: readonly ToolCallPart[]): Map<string, string> {
-    const seals = new Map<string, string>()
-    for (const part of parts) {
-      if (part.type !== 'call' && part.type !== 'reasoning') continue
-      const own = this.#own(part.seal)
-      const id = part.type === 'call' ? part.id : own?.itemId
-      const isCall = calls.some((call) => call.id === id)
-      if (own !== undefined && id !== undefined && isCall) seals.set(id, own.data)
-      else if (part.type === 'call' && part.seal !== undefined) {
-        this.#losses.add(this.#names.reasoning)
-      }
-    }
-    return seals
+  /** What another upstream sealed means nothing to this one. */
+  #own(seal: Seal | undefined): string | undefined {
+    if (seal !== undefined && seal.realm === this.#target.realm) return seal.data
+    if (seal !== undefined) this.#losses.add(this.#names.reasoning)
+    return undefined
   }
 
-  #own(seal: Seal | undefined): Seal | undefined {
-    return seal?.realm === this.#target.realm ? seal : undefined
-  }
-
-  /** Reasoning that was sealed on a call goes back with that call. */
-  #reasoning({ text, seal }: ReasoningPart, seals: ReadonlyMap<string, string>): Json[] {
+  #reasoning({ text, seal }: ReasoningPart): Json[] {
     const own = this.#own(seal)
-    if (own === undefined || own.redacted) {
+    if (own === undefined) {
       this.#losses.add(this.#names.reasoning)
       return []
     }
-    if (own.itemId !== undefined && seals.has(own.itemId)) return []
-    return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: own.data }]
+    return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: own }]
   }
 
-  #call(part: ToolCallPart, seal: string | undefined): Json {
+  #call(part: ToolCallPart, isFirst: boolean): Json {
+    const thoughtSignature = this.#own(part.seal) ?? (isFirst ? noSeal : undefined)
     if (part.cache !== undefined) this.#losses.add(this.#names.cache)
     const name = this.#toolNames.upstream(part)
     this.#called.set(part.id, name)
@@ -94,7 +78,7 @@ export class ContentWriter {
     if (changed) this.#losses.add(this.#names.turns)
     return {
       functionCall: { id: part.id, name, args: input },
-      ...present({ thoughtSignature: seal }),
+      ...present({ thoughtSignature }),
     }
   }
 
@@ -149,10 +133,11 @@ export class ContentWriter {
       this.#losses.add(this.#names.document)
       return [{ text }]
     }
-    if (type === 'document' && !this.#target.settings.documents) {
-      return this.#refuse(part, 'its upstream takes none')
-    }
     const mimeType = part.mimeType ?? mimeTypeOfName(name ?? url ?? '') ?? typical[type]
+    if (type === 'document') {
+      if (!this.#target.settings.documents) return this.#refuse(part, 'its upstream takes none')
+      if (!readable.test(mimeType)) return this.#refuse(part, `it cannot read '${mimeType}'`)
+    }
     if (name !== undefined) this.#losses.add(`${this.#names[type]}.name`)
     if (data !== undefined) return [{ inlineData: { mimeType, data } }]
     if (!this.#target.settings.mediaUrls) {
@@ -166,6 +151,9 @@ export class ContentWriter {
     return []
   }
 }
+
+/** Types of documents. */
+const readable = /^(?:application\/(?:pdf|json|xml|javascript|x-[\w-]+)|text\/.+)$/
 
 const typical: Readonly<Record<MediaPart['type'], string>> = {
   image: 'image/jpeg',

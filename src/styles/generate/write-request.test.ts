@@ -63,10 +63,10 @@ describe('a request', () => {
   })
 
   test('gives each upstream its own seals only, and to the call they were made for', () => {
-    const own = { realm, data: 'sig==', itemId: 'c1' }
+    const own = { realm, data: 'sig==' }
     const turns = (seal: object) => [
       user(text('Hi')),
-      assistant({ type: 'reasoning', text: 'Hm', seal } as Part, toolCall('c1'), toolCall('c2')),
+      assistant(toolCall('c1', { seal }), toolCall('c2')),
       user(result('c1', text('one')), result('c2', text('two'))),
     ]
     expect(contents({ turns: turns(own) })[1]!.parts).toMatchObject([
@@ -76,7 +76,6 @@ describe('a request', () => {
     expect(contents({ turns: turns(own) })[1]!.parts[1]).not.toHaveProperty('thoughtSignature')
     const other = write({ turns: turns({ ...own, realm: 'other' }) })
     expect(JSON.stringify(other.body)).not.toContain('sig==')
-    expect(JSON.stringify(other.body)).not.toContain('Hm')
     expect((other.body['contents'] as { parts: Json[] }[])[1]!.parts[0]).toMatchObject({
       thoughtSignature: noSeal,
     })
@@ -324,6 +323,11 @@ describe('a field', () => {
     ['stop', { stop: ['1', '2', '3', '4', '5', '6'] }],
     ['turns', { turns: [user(text('Hi')), assistant(text('So'))] }],
     ['document', { turns: [user({ type: 'document', data: 'x' })] }, { documents: false }],
+    [
+      'document',
+      { turns: [user({ type: 'document', data: 'x', mimeType: 'application/msword' })] },
+    ],
+    ['format', { format: { kind: 'schema', schema: {} } }, { outputSchema: false }],
     ['image', { turns: [user({ type: 'image', url: 'https://a.example' })] }, { mediaUrls: false }],
   ])('%s that has no counterpart is refused', (param, fields, settings = {}) => {
     expect(write(fields, target(settings)).param).toBe(param)

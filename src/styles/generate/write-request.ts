@@ -22,7 +22,7 @@ export function writeRequest(
   names: ToolNames,
   losses: Losses,
 ): Json | Refusal {
-  const refused = unsupported(conversation)
+  const refused = unsupported(conversation, target)
   if (refused !== undefined) return refused
   const turns = orderedTurns(conversation, losses)
   if (turns instanceof Refusal) return turns
@@ -43,8 +43,11 @@ export function writeRequest(
   return strictRefusal(target.strict, losses) ?? body
 }
 
-function unsupported(conversation: Conversation): Refusal | undefined {
-  const { fieldNames, stop, choices, logitBias, logprobs } = conversation
+function unsupported(conversation: Conversation, { settings }: Target): Refusal | undefined {
+  const { fieldNames, stop, choices, logitBias, logprobs, format } = conversation
+  if (format.kind === 'schema' && !settings.outputSchema) {
+    return notCarried(fieldNames.format, 'its upstream takes no schema')
+  }
   if (choices > 1) return notCarried(fieldNames.choices, 'only one answer can be translated')
   if (logitBias !== undefined) return notCarried(fieldNames.logitBias, 'its upstream has none')
   if (logprobs !== undefined) return notCarried(fieldNames.logprobs, 'they cannot be translated')

@@ -5,6 +5,7 @@ import type { UpstreamError } from '../../contract/provider.ts'
 import type { AnswerEvent, AnswerUsage, Block, StopReason, StreamWriter } from '../common/answer.ts'
 import { isJson } from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
+import type { Seal } from '../common/envelope.ts'
 import { inputObject } from '../common/exact-json.ts'
 import { wrapInput } from '../common/free-form.ts'
 import { present } from '../common/request-reading.ts'
@@ -51,7 +52,7 @@ class PartWriter {
         this.#text += event.text
         return []
       case 'seal':
-        this.#envelope = this.#context.envelopes.wrap(event.seal)
+        this.#envelope = this.#context.envelopes.wrap(this.#named(event.seal))
         return []
       case 'cite':
         this.#grounding.add(event.citation, this.#text)
@@ -67,6 +68,11 @@ class PartWriter {
       default:
         return []
     }
+  }
+
+  /** The seal of a call names it, so that it is not taken for one of reasoning. */
+  #named(seal: Seal): Seal {
+    return this.#block?.kind === 'call' ? { ...seal, itemId: this.#block.call.id } : seal
   }
 
   #textParts(text: string): Json[] {

@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
   Turn,
 } from '../common/conversation.ts'
+import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { fieldNames } from './field-names.ts'
 import { readContent } from './read-parts.ts'
@@ -55,7 +56,7 @@ export class ItemReader {
     }
     const type = textIn(item, 'type') || (textIn(item, 'role') ? 'message' : 'item_reference')
     if (type === 'message') this.#message(item, path)
-    else if (type === 'reasoning') this.#add('assistant', [this.#reasoning(item)])
+    else if (type === 'reasoning') this.#addReasoning(this.#reasoning(item))
     else if (type === 'function_call') this.#call(item, path, 'arguments')
     else if (type === 'custom_tool_call') this.#call(item, path, 'input')
     else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
@@ -106,6 +107,15 @@ export class ItemReader {
     }
   }
 
+  /** A seal that names a call of the turn is the call's own. */
+  #addReasoning(part: ReasoningPart): void {
+    const { seal } = part
+    const calls = this.turns.at(-1)?.parts.filter((each) => each.type === 'call') ?? []
+    const sealed = calls.find(({ id }) => id === seal?.itemId)
+    if (sealed === undefined || seal === undefined) this.#add('assistant', [part])
+    else sealed.seal = unnamed(seal)
+  }
+
   #call(item: Json, path: string, field: 'arguments' | 'input'): void {
     const [id, name] = [textIn(item, 'call_id') || textIn(item, 'id'), textIn(item, 'name')]
     if (!id) this.#reading.wrong(`${path}.call_id`, 'a text')
@@ -147,6 +157,8 @@ export class ItemReader {
     return this.#openCalls.length === 1 ? this.#openCalls[0] : undefined
   }
 }
+
+const unnamed = ({ itemId: _, ...seal }: Seal): Seal => seal
 
 const emptyInput = (freeForm: boolean): string => (freeForm ? '' : '{}')
 

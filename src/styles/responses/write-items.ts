@@ -93,6 +93,7 @@ export class ItemWriter {
 
   #call(part: ToolCallPart): void {
     if (part.cache !== undefined) this.#losses.add(this.#names.cache)
+    if (part.seal !== undefined) this.#losses.add(this.#names.reasoning)
     const call_id = allowedName(part.id, callId)
     const name = this.#toolNames.upstream(part)
     if (part.freeForm && this.#target.settings.freeFormTools) {

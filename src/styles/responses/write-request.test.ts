@@ -267,6 +267,7 @@ describe('a field', () => {
     ['audio', { turns: [user({ type: 'audio', data: 'x' })] }],
     ['video', { turns: [user({ type: 'video', url: 'https://a.example' })] }],
     ['document', { turns: [user({ type: 'document', data: 'x' })] }, { documents: false }],
+    ['format', { format: { kind: 'schema', schema: {} } }, { outputSchema: false }],
     ['image', { turns: [user({ type: 'image', url: 'https://a.example' })] }, { mediaUrls: false }],
     ['turns', { turns: [user(text('Hi')), assistant(text('So'))] }],
     ['turns', { turns: [user(text('Hi')), assistant(toolCall('c1'))] }],

@@ -21,7 +21,7 @@ export function writeRequest(
   names: ToolNames,
   losses: Losses,
 ): Json | Refusal {
-  const refused = unsupported(conversation)
+  const refused = unsupported(conversation, target)
   if (refused !== undefined) return refused
   const repaired = repairCalls(conversation)
   if (repaired instanceof Refusal) return repaired
@@ -54,8 +54,11 @@ export function writeRequest(
   return strictRefusal(target.strict, losses) ?? body
 }
 
-function unsupported(conversation: Conversation): Refusal | undefined {
-  const { fieldNames, stop, choices, logitBias, logprobs, maxOutputTokens } = conversation
+function unsupported(conversation: Conversation, { settings }: Target): Refusal | undefined {
+  const { fieldNames, stop, choices, logitBias, logprobs, maxOutputTokens, format } = conversation
+  if (format.kind === 'schema' && !settings.outputSchema) {
+    return notCarried(fieldNames.format, 'its upstream takes no schema')
+  }
   if (stop.length > 0) return notCarried(fieldNames.stop, 'its upstream has no stop sequences')
   if (choices > 1) return notCarried(fieldNames.choices, 'its upstream gives one answer')
   if (logitBias !== undefined) return notCarried(fieldNames.logitBias, 'its upstream has none')

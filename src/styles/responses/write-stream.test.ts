@@ -219,6 +219,35 @@ describe('an end', () => {
     ])
   })
 
+  test('with a refusal without a word is a filter that withheld the answer', () => {
+    const stream = written([...text, ...end('refusal')])
+    expect(responsesProblem(stream)).toBeUndefined()
+    expect(lastOf(stream)).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+    })
+  })
+
+  test('with the seal of a call has it behind the call, and only for callers that return it', () => {
+    const [open, input, close] = block(0, call('c1', 'f'), '{}')
+    const events: AnswerEvent[] = [
+      begin,
+      open!,
+      input!,
+      { type: 'seal', index: 0, seal },
+      close!,
+      ...block(1, call('c2', 'f'), '{}'),
+      ...end('calls'),
+    ]
+    const stream = written(events)
+    expect(responsesProblem(stream)).toBeUndefined()
+    const types = output(lastOf(stream)).map(({ type }) => type)
+    expect(types).toEqual(['function_call', 'reasoning', 'function_call'])
+    const sealed = envelopes.unwrap(String(output(lastOf(stream))[1]!['encrypted_content']))
+    expect(sealed).toEqual({ ...seal, itemId: 'c1' })
+    expect(output(whole(events, { conversation: conversation() }))).toHaveLength(2)
+  })
+
   test('with a refusal without text explains it', () => {
     const events = [...text, ...end('refusal', { explanation: 'Not this.' })]
     const stream = written(events)

@@ -3,6 +3,7 @@
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { AnswerEvent, AnswerUsage, Block, StreamWriter } from '../common/answer.ts'
 import type { Json } from '../common/conversation.ts'
+import type { Seal } from '../common/envelope.ts'
 import type { WriteContext } from '../common/style.ts'
 import { echoOf } from './echo.ts'
 import { writeUsage } from './usage.ts'
@@ -10,9 +11,6 @@ import { type ItemEvent, newItem, type WrittenItem } from './written-items.ts'
 
 type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 type Stop = Extract<AnswerEvent, { type: 'stop' }>
-
-/** A model that refuses may say nothing else. */
-const bareRefusal = 'The model refused to answer.'
 
 export class ResponsesWriter implements StreamWriter {
   readonly #context: WriteContext
@@ -23,6 +21,8 @@ export class ResponsesWriter implements StreamWriter {
   /** Items that are done, as the caller knows them. */
   readonly #output: Json[] = []
   #item: WrittenItem | undefined
+  #block: Block | undefined
+  #callSeal: string | undefined
   /** Its content is complete; whether all of it came is known when something follows. */
   #pending: WrittenItem | undefined
   #index = 0
@@ -52,7 +52,8 @@ export class ResponsesWriter implements StreamWriter {
       case 'cite':
         return this.#send(this.#item!.cite?.(event.citation) ?? [])
       case 'seal':
-        return this.#seal(event)
+        this.#seal(event.seal)
+        return ''
       case 'close':
         return this.#close()
       case 'stop':
@@ -96,6 +97,7 @@ export class ResponsesWriter implements StreamWriter {
     const index = this.#index++
     const item = newItem(block, `${id}_${index}`, index, codingTool === true)
     this.#item = item
+    this.#block = block
     this.#hasRefusal ||= block.kind === 'refusal'
     const added: ItemEvent = [
       'response.output_item.added',
@@ -104,16 +106,26 @@ export class ResponsesWriter implements StreamWriter {
     return this.#send([added, ...item.opened()])
   }
 
-  #seal({ seal }: Extract<AnswerEvent, { type: 'seal' }>): string {
+  /** A call has no place for its seal: it follows as reasoning that names the call. */
+  #seal(seal: Seal): void {
     const { conversation, envelopes } = this.#context
-    if (conversation.wantsSeals) this.#item!.envelope = envelopes.wrap(seal)
-    return ''
+    if (!conversation.wantsSeals) return
+    if (this.#block?.kind === 'reasoning') this.#item!.envelope = envelopes.wrap(seal)
+    else if (this.#block?.kind === 'call') {
+      this.#callSeal = envelopes.wrap({ ...seal, itemId: this.#block.call.id })
+    }
   }
 
   #close(): string {
     const item = this.#item!
     this.#pending = item
-    return this.#send(item.closed())
+    const closed = this.#send(item.closed())
+    const envelope = this.#callSeal
+    if (envelope === undefined) return closed
+    this.#callSeal = undefined
+    const opened = this.#done('completed') + this.#open({ kind: 'reasoning' })
+    this.#item!.envelope = envelope
+    return closed + opened + this.#close()
   }
 
   #done(status: 'completed' | 'incomplete'): string {
@@ -125,13 +137,17 @@ export class ResponsesWriter implements StreamWriter {
     return this.#send([['response.output_item.done', { output_index, item: view }]])
   }
 
+  /** A refusal without a word about it is a filter's. */
   #stopped(stop: Stop): string {
-    this.#stop = stop
-    const isCut = stop.reason === 'length' || stop.reason === 'filtered'
-    const done = this.#done(isCut ? 'incomplete' : 'completed')
-    if (stop.reason !== 'refusal' || this.#hasRefusal) return done
+    const isBare = stop.reason === 'refusal' && !this.#hasRefusal && !stop.explanation
+    this.#stop = isBare ? { ...stop, reason: 'filtered' } : stop
+    const { reason } = this.#stop
+    const done = this.#done(
+      reason === 'length' || reason === 'filtered' ? 'incomplete' : 'completed',
+    )
+    if (reason !== 'refusal' || this.#hasRefusal) return done
     const refusal = this.#open({ kind: 'refusal' })
-    const text = this.#send(this.#item!.piece(stop.explanation || bareRefusal))
+    const text = this.#send(this.#item!.piece(stop.explanation!))
     return done + refusal + text + this.#close() + this.#done('completed')
   }
 

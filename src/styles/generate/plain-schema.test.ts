@@ -1,0 +1,182 @@
+// Schemas of real tools, for an upstream that knows a small part of the standard.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { isObject } from '../../lib/json/parse.ts'
+import type { Json } from '../common/conversation.ts'
+import { mapInner } from '../common/json-schema.ts'
+import { plainSchema, standardSchema } from './plain-schema.ts'
+
+/** Keywords that the upstream refuses, or that only refer to something. */
+const refused = `$ref $defs definitions $schema $id const propertyNames patternProperties examples
+  exclusiveMinimum exclusiveMaximum not if then else allOf`.split(/\s+/)
+
+function problemIn(schema: Json): string | undefined {
+  const found = refused.find((name) => schema[name] !== undefined)
+  if (found !== undefined) return found
+  if (Array.isArray(schema['type'])) return 'a list of types'
+  if (schema['type'] === 'array' && schema['items'] === undefined) return 'no items'
+  let problem: string | undefined
+  mapInner(schema, (inner) => {
+    problem ??= problemIn(inner)
+    return inner
+  })
+  return problem
+}
+
+const text = { type: 'string' }
+
+describe('a schema', () => {
+  test.each<[string, Json, Json, boolean]>([
+    ['of a constant', { const: 'a' }, { enum: ['a'] }, false],
+    ['of a constant null', { const: null }, { enum: [null] }, false],
+    ['of a text or null', { type: ['string', 'null'] }, { nullable: true, type: 'string' }, false],
+    [
+      'of several types',
+      { type: ['string', 'number', 'null'] },
+      { nullable: true, anyOf: [{ type: 'string' }, { type: 'number' }] },
+      false,
+    ],
+    ['of null', { type: ['null'] }, { nullable: true, type: 'null' }, false],
+    ['of any list', { type: 'array' }, { type: 'array', items: {} }, false],
+    ['with remarks', { $id: 'x', $comment: 'y', examples: [1], type: 'string' }, text, false],
+    ['with a limit that is not known', { ...text, exclusiveMinimum: 0 }, text, true],
+    [
+      'with names by a pattern',
+      { type: 'object', patternProperties: { '^a': text } },
+      { type: 'object' },
+      true,
+    ],
+    [
+      'with properties that are called like keywords',
+      { type: 'object', properties: { properties: text, $ref: text, not: text, const: text } },
+      { type: 'object', properties: { properties: text, $ref: text, not: text, const: text } },
+      false,
+    ],
+    [
+      'of all of several',
+      {
+        allOf: [
+          { type: 'object', properties: { a: text }, required: ['a'] },
+          { properties: { b: text }, required: ['b', 'a'] },
+        ],
+        description: 'x',
+      },
+      {
+        type: 'object',
+        properties: { a: text, b: text },
+        required: ['a', 'b'],
+        description: 'x',
+      },
+      false,
+    ],
+    [
+      'with references',
+      {
+        properties: {
+          a: { $ref: '#/$defs/a~1b', description: 'x' },
+          c: { $ref: '#/definitions/c' },
+        },
+        $defs: { 'a/b': text },
+        definitions: { c: { $ref: '#/$defs/a~1b' } },
+      },
+      { properties: { a: { type: 'string', description: 'x' }, c: text } },
+      false,
+    ],
+    [
+      'that refers to itself',
+      { properties: { next: { $ref: '#' } } },
+      { properties: { next: {} } },
+      true,
+    ],
+    [
+      'with a circle',
+      {
+        $ref: '#/$defs/node',
+        $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } },
+      },
+      { type: 'object', properties: { next: {} } },
+      true,
+    ],
+    ['that refers elsewhere', { $ref: 'https://a.example/x' }, {}, true],
+    ['that refers to nothing', { $ref: '#/$defs/%' }, {}, true],
+    ['that refers to a prototype', { $ref: '#/constructor/prototype' }, {}, true],
+  ])('%s', (_, given, schema, changed) => {
+    expect(plainSchema(given)).toEqual({ schema, changed })
+  })
+
+  test('keeps the order of its fields', () => {
+    const given = { type: 'object', properties: { z: text, a: text }, required: ['z'] }
+    expect(JSON.stringify(plainSchema(given).schema)).toBe(JSON.stringify(given))
+  })
+
+  test('that would grow without end stays small', () => {
+    const $defs: Record<string, Json> = { d40: text }
+    for (let at = 0; at < 40; at++) {
+      const next = { $ref: `#/$defs/d${at + 1}` }
+      $defs[`d${at}`] = { type: 'object', properties: { a: next, b: next } }
+    }
+    const { schema, changed } = plainSchema({ $ref: '#/$defs/d0', $defs })
+    expect(changed).toBe(true)
+    expect(JSON.stringify(schema).length).toBeLessThan(1_000_000)
+  })
+
+  test('with a long chain of references is read', () => {
+    const $defs: Record<string, Json> = {}
+    for (let at = 0; at < 4_000; at++) $defs[`d${at}`] = { items: { $ref: `#/$defs/d${at + 1}` } }
+    expect(plainSchema({ $ref: '#/$defs/d0', $defs }).changed).toBe(true)
+  })
+
+  test('of any kind becomes one that the upstream knows', () => {
+    const leaf = fc.constantFrom<Json>(
+      { type: 'string', const: 'a' },
+      { type: ['array', 'null'] },
+      { $ref: '#/$defs/a' },
+      { $ref: '#/$defs/b', description: 'x' },
+      { type: 'integer', exclusiveMinimum: 0, $comment: 'x' },
+      { enum: [1, null] },
+    )
+    const { schema } = fc.letrec<{ schema: Json }>((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 4, withCrossShrink: true },
+        leaf,
+        fc.record({ type: fc.constant('array'), items: tie('schema') }),
+        fc.record({
+          properties: fc.dictionary(fc.constantFrom('a', '$ref', 'not'), tie('schema')),
+        }),
+        fc.record({ anyOf: fc.array(tie('schema'), { maxLength: 3 }) }),
+        fc.record({ allOf: fc.array(tie('schema'), { maxLength: 3 }), title: fc.constant('t') }),
+        fc.record({ patternProperties: fc.record({ x: tie('schema') }) }),
+      ),
+    }))
+    fc.assert(
+      fc.property(schema, schema, schema, (root, a, b) => {
+        const { schema: plain } = plainSchema({ ...root, $defs: { a, b } })
+        expect(problemIn(plain)).toBeUndefined()
+        expect(isObject(plain)).toBe(true)
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+test('a schema in the dialect of the style is a standard one', () => {
+  const given = {
+    type: 'OBJECT',
+    nullable: true,
+    properties: {
+      nullable: { type: 'STRING', enum: ['a'], nullable: true },
+      list: { type: 'ARRAY', items: { type: 'INTEGER' }, maxItems: '3' },
+      any: { type: 'TYPE_UNSPECIFIED', anyOf: [{ type: 'NUMBER' }] },
+    },
+    propertyOrdering: ['list'],
+    example: {},
+  }
+  expect(standardSchema(given)).toEqual({
+    type: ['object', 'null'],
+    properties: {
+      nullable: { type: ['string', 'null'], enum: ['a', null] },
+      list: { type: 'array', items: { type: 'integer' }, maxItems: 3 },
+      any: { anyOf: [{ type: 'number' }] },
+    },
+  })
+})
