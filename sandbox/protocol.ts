@@ -56,7 +56,13 @@ export type Answer =
   /** Nothing ever comes. */
   | { kind: 'no-reply' }
   | { kind: 'whole'; contentType: string; body: string | Uint8Array<ArrayBuffer>; counts?: Counts }
-  | { kind: 'stream'; promptTokens: number; events: Iterable<StreamEvent> }
+  | {
+      kind: 'stream'
+      promptTokens: number
+      events: Iterable<StreamEvent>
+      /** Where it is not server-sent events. */
+      contentType?: string
+    }
 
 export interface Route {
   method: string

@@ -3,6 +3,7 @@
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
+import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
@@ -15,6 +16,7 @@ export const registry: readonly [ProtocolMaker, ...ProtocolMaker[]] = [
   chat,
   responses,
   messages,
+  generate,
   embeddings,
   vf,
   vendorg,

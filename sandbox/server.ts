@@ -116,7 +116,7 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   const read = await readFields(raw, request, target.route)
   if ('fault' in read) return refuse(visit, read.fault)
   const { fields } = read
-  const model = fields['model'] ?? fields['model_name']
+  const model = fields['model'] ?? fields['model_name'] ?? target.params['model']
   if (typeof model === 'string') call.model = model
   const user = protocol.readUser(fields)
   if (typeof user === 'string') call.user = user

@@ -38,8 +38,7 @@ export function deliver(answer: Deliverable, delivery: Delivery): Response {
 export const idHeaders = (protocol: SimulatedProtocol, id: string): Record<string, string> =>
   Object.fromEntries(protocol.idHeaders.map((name) => [name, id]))
 
-const contentType = (answer: Deliverable): string =>
-  answer.kind === 'stream' ? 'text/event-stream' : answer.contentType
+const contentType = (answer: Deliverable): string => answer.contentType ?? 'text/event-stream'
 
 /** Ends early, without a word, when the signal does. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {

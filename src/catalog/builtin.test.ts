@@ -29,8 +29,12 @@ test('the unit follows from what the model makes', () => {
 
 test('each family has its interfaces and protocols', () => {
   const rows: [string, string[], string[]][] = [
-    ['txta-plus', ['chat', 'responses', 'messages'], ['chat', 'responses', 'messages']],
-    ['txta-embed', ['embeddings'], ['embeddings']],
+    [
+      'txta-plus',
+      ['chat', 'responses', 'messages', 'generate'],
+      ['chat', 'responses', 'messages', 'generate'],
+    ],
+    ['txta-embed', ['embeddings', 'generate'], ['generate', 'embeddings']],
     ['imga-edit', ['images'], ['images', 'vf']],
     ['vfa-2.7-videoedit', ['videos'], ['vf']],
     ['vfb-1.0-video-edit', ['videos'], ['vf']],

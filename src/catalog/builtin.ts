@@ -17,7 +17,7 @@ interface Family {
 const families: readonly Family[] = [
   {
     kind: 'text',
-    interfaces: ['chat', 'responses', 'messages'],
+    interfaces: ['chat', 'responses', 'messages', 'generate'],
     context_window: 1_000_000,
     max_output_tokens: 8192,
     max_tokens_per_image: 16_384,
@@ -25,7 +25,7 @@ const families: readonly Family[] = [
   },
   {
     kind: 'embedding',
-    interfaces: ['embeddings'],
+    interfaces: ['embeddings', 'generate'],
     context_window: 32_768,
     names: ['txta-embed'],
   },

@@ -14,8 +14,8 @@ export interface InterfaceRow {
   own: boolean
   /** Desktop clients choose by it how to talk to a model; may be empty. */
   clientWords: readonly string[]
-  /** Its name in the long-running style, where that is supported. */
-  method?: string
+  /** Its calls by name, in styles that name them, by the kind of model that they are for. */
+  methods?: Readonly<Partial<Record<ModelKind, readonly string[]>>>
   /** The smallest request that gets an immediate answer, to test a channel with. */
   question?: object
 }

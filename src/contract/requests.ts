@@ -1,5 +1,5 @@
 // Plain requests, and the request log row of every call.
-import type { Interface } from './catalog.ts'
+import type { Interface, ModelKind } from './catalog.ts'
 import type { Loss } from './ledger.ts'
 import type { TokenUsage } from './usage.ts'
 
@@ -43,6 +43,10 @@ export interface TextCall {
   choices: number
   /** Absent when there are none. */
   references?: readonly Reference[]
+  /** The call's name, in styles that have several calls of one form. */
+  method?: string
+  /** The kind of model that the call is for, where the interface serves several. */
+  makes?: ModelKind
   /** The version of the style that the caller uses, where the style has versions. */
   dialect?: { version?: string; beta?: string }
 }

@@ -4,6 +4,7 @@ import type { Provider } from '../contract/provider.ts'
 import { arkvendor } from './arkvendor/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
+import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
@@ -15,6 +16,7 @@ const all: readonly Provider[] = [
   chat,
   responses,
   messages,
+  generate,
   embeddings,
   images,
   vf,

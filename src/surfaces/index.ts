@@ -6,6 +6,7 @@ import { chat } from './chat/index.ts'
 import type { Surface } from './common/surface.ts'
 import { embeddings } from './embeddings/index.ts'
 import { files } from './files/index.ts'
+import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
@@ -20,6 +21,7 @@ export const surfaces: readonly Surface[] = [
   chat,
   responses,
   messages,
+  generate,
   embeddings,
   models,
   images,

@@ -11,6 +11,11 @@ import { dataDocument } from '../../src/openapi/documents.ts'
 import { parseNative } from '../../src/surfaces/arkvendor/parse.ts'
 import { parseChat } from '../../src/surfaces/chat/parse.ts'
 import { parseEmbeddings } from '../../src/surfaces/embeddings/parse.ts'
+import {
+  parseGenerate,
+  parseCount as parseGenerateCount,
+} from '../../src/surfaces/generate/parse.ts'
+import { parseBatch, parseEmbed } from '../../src/surfaces/generate/parse-embed.ts'
 import { parseEdit, parseGeneration } from '../../src/surfaces/images/parse.ts'
 import { parseImageTask } from '../../src/surfaces/imgvendor/parse.ts'
 import { withCallback } from '../../src/surfaces/media/callback.ts'
@@ -59,12 +64,42 @@ const extras = new RegExp(
   `^(?:invalid_request (?:tools\\[\\d+\\]\\S*|${checkedFields.join('|')})|not_found \\S+)$`,
 )
 
+/** The same, and another model than that of the path. */
+const generateExtras = new RegExp(
+  `^(?:invalid_request (?:tools\\[\\d+\\]\\S*|(?:requests\\[\\d+\\]\\.)?model|${checkedFields.join('|')})|not_found \\S+)$`,
+)
+
 const rows: readonly Row[] = [
   { call: 'createChatCompletion', parse: (fields) => parseChat(body(fields)), beyond: extras },
   { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: extras },
   { call: 'createMessage', parse: (fields) => parseMessages(body(fields), x), beyond: extras },
   { call: 'countMessageTokens', parse: (fields) => parseCount(body(fields), x), beyond: extras },
   { call: 'createEmbeddings', parse: (fields) => parseEmbeddings(body(fields)), beyond: never },
+  {
+    call: 'generateContent',
+    parse: (fields) => parseGenerate(body(fields), 'txta-plus', false),
+    beyond: generateExtras,
+  },
+  {
+    call: 'streamGenerateContent',
+    parse: (fields) => parseGenerate(body(fields), 'txta-plus', true),
+    beyond: generateExtras,
+  },
+  {
+    call: 'countGenerateTokens',
+    parse: (fields) => parseGenerateCount(body(fields), 'txta-plus'),
+    beyond: generateExtras,
+  },
+  {
+    call: 'embedContent',
+    parse: (fields) => parseEmbed(body(fields), 'txta-embed'),
+    beyond: generateExtras,
+  },
+  {
+    call: 'batchEmbedContents',
+    parse: (fields) => parseBatch(body(fields), 'txta-embed'),
+    beyond: generateExtras,
+  },
   {
     call: 'createImages',
     parse: (fields) => parseGeneration(fields, false),

@@ -951,7 +951,7 @@ describe('the list of models', () => {
       narrow: ['openai'],
       guessed: ['anthropic'],
       vectors: ['embeddings'],
-      'txta-plus': ['openai', 'openai-response', 'anthropic'],
+      'txta-plus': ['openai', 'openai-response', 'anthropic', 'gemini'],
     })
   })
 

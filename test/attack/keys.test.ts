@@ -29,6 +29,9 @@ const chat = '/v1/chat/completions'
 const native = '/arkvendor/api/v3/contents/generations/tasks'
 const operation = '/vendorg/v1beta/models/vendorg-video-1:predictLongRunning'
 const images = '/imgvendor/v1/images/generations'
+const generate = '/vendorg/v1beta/models/txta-plus:generateContent'
+const embed = '/vendorg/v1beta/models/txta-embed:embedContent'
+const ping = '"contents":[{"role":"user","parts":[{"text":"hello"}]}]'
 
 const cases: [path: string, body: string, param: string][] = [
   [chat, `{"model":"txta-turbo","Model":"txta-plus",${hello}}`, 'model'],
@@ -78,6 +81,44 @@ const cases: [path: string, body: string, param: string][] = [
   ],
   [chat, `{"model":"txta-plus",${hello},"metadata":{"a":{"b":1,"b":2}}}`, 'metadata.a.b'],
   ['/v1/responses', '{"model":"txta-plus","input":"a","Background":true}', 'background'],
+  [generate, `{"model":"models/txta-turbo",${ping}}`, 'model'],
+  [generate, `{"Model":"models/txta-plus",${ping}}`, 'model'],
+  [generate, `{${ping},${ping}}`, 'contents'],
+  [generate, `{"generationConfig":{},"generation_config":{},${ping}}`, 'generationConfig'],
+  [generate, `{"GenerationConfig":{},${ping}}`, 'generationConfig'],
+  [
+    generate,
+    `{"generationConfig":{"maxOutputTokens":1,"max_output_tokens":9},${ping}}`,
+    'generationConfig.maxOutputTokens',
+  ],
+  [
+    generate,
+    `{"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9},${ping}}`,
+    'generationConfig.maxOutputTokens',
+  ],
+  [
+    generate,
+    `{"generationConfig":{"maxOutputTokens":1,"maxOutputTo\u212aens":9},${ping}}`,
+    'generationConfig.maxOutputTokens',
+  ],
+  [
+    generate,
+    `{"generation_config":{"Candidate_Count":9},${ping}}`,
+    'generation_config.candidate_count',
+  ],
+  [generate, `{"tools":[{"Google_Search":{}}],${ping}}`, 'tools[0].google_search'],
+  [generate, `{"CachedContent":"cachedContents/a",${ping}}`, 'cachedContent'],
+  [
+    generate,
+    '{"contents":[{"parts":[{"text":"a","FileData":{"fileUri":"files/a"}}]}]}',
+    'contents[0].parts[0].fileData',
+  ],
+  [embed, '{"content":{"parts":[{"text":"a"}]},"Model":"models/txta-plus"}', 'model'],
+  [
+    '/vendorg/v1/models/txta-embed:batchEmbedContents',
+    '{"requests":[{"content":{"parts":[{"text":"a"}]},"model":"models/txta-plus"}]}',
+    'requests[0].model',
+  ],
   [
     '/v1/responses',
     '{"model":"txta-plus","input":"a","Previous_Response_Id":"resp_1"}',

@@ -150,10 +150,11 @@ function checkBroken(made: Case, outcome: Outcome, seen: SeenAs<'broken'>): void
   expect(answer.text).toEndWith('\n\n')
   expect(answer.text).not.toContain(style.final)
   expect(events[0]).toBe(style.events(model, good)[0]!)
-  expect(last.startsWith('event: error\n')).toBe(style.name !== 'chat')
+  const isNamed = style.name !== 'chat' && style.name !== 'generate'
+  expect(last.startsWith('event: error\n')).toBe(isNamed)
   const data = JSON.parse(last.slice(last.indexOf('data: ') + 6)) as Record<string, unknown>
   checkFields(made, outcome, data['error'] as ErrorFields, seen.code)
-  if (style.name !== 'chat') expect(data['type']).toBe('error')
+  if (isNamed) expect(data['type']).toBe('error')
   if (style.name === 'messages') expect(data['request_id']).toBe(outcome.row.request_id)
   if (style.name !== 'responses') return
   const { code, message } = data['error'] as ErrorFields
@@ -173,7 +174,10 @@ function checkGood(made: Case, { answer, row }: Outcome, seen: SeenAs<'good'>): 
   else {
     if (style.name !== 'embeddings') expect(answer.text).toContain(words[0]!)
     if (mode === 'stream') expect(answer.text).toContain(style.final)
-    else expect(JSON.parse(answer.text)).toMatchObject({ model })
+    else {
+      const name = style.name === 'generate' ? 'modelVersion' : 'model'
+      expect(JSON.parse(answer.text)).toMatchObject({ [name]: model })
+    }
   }
 }
 

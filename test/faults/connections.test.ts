@@ -72,7 +72,7 @@ afterAll(async () => {
 })
 
 const askOn = (connection: Caller, style: StyleName, model: string): Promise<Answer> =>
-  connection.post(styles[style].path, token, styles[style].ask(model, false))
+  connection.post(styles[style].path(model, false), token, styles[style].ask(model, false))
 const ask = (style: StyleName, model: string): Promise<Answer> => askOn(caller, style, model)
 const askedFor = (model: string) => upstream.asked.filter((each) => each.model === model)
 const wellFor = (style: StyleName, model: string): string =>

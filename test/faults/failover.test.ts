@@ -165,7 +165,7 @@ async function play(turn: Turn): Promise<Answer> {
     else await turn.first?.(wire, scene)
   })
   const answer = await caller.post(
-    style.path,
+    style.path(model, turn.mode === 'stream'),
     token + model,
     style.ask(model, turn.mode === 'stream'),
   )

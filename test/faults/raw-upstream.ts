@@ -100,11 +100,14 @@ function readRequests(socket: Socket, found: (asked: Asked) => void): void {
     if (received.length < end + 4 + length) return
     const body = received.toString('utf8', end + 4, end + 4 + length)
     received = received.subarray(end + 4 + length)
-    const { model } = JSON.parse(body) as { model: string }
-    const key = /\r\nauthorization: Bearer (\S+)/i.exec(head)?.[1] ?? ''
+    const { model = modelIn(head) } = JSON.parse(body) as { model?: string }
+    const key = /\r\n(?:authorization: Bearer|x-goog-api-key:) (\S+)/i.exec(head)?.[1] ?? ''
     found({ head, body, model, key, turn: ++turn })
   })
 }
+
+/** Where the path names it. */
+const modelIn = (head: string): string => /^POST \S*\/models\/([^:\s]+):/.exec(head)?.[1] ?? ''
 
 function wireOf(socket: Socket, asked: Asked, closed: Promise<unknown>): Wire {
   return {

@@ -208,8 +208,9 @@ const nearTheEnd: Fault[] = [
     name: 'proper close just before the final event',
     styles: streaming,
     modes: ['stream'],
-    // Two styles have said all by then; in the third the final event is the answer.
-    seen: (style) => (style === 'responses' ? broken('upstream_error') : fine),
+    // Two styles have said all by then; in the others the final event says how the answer ended.
+    seen: (style) =>
+      style === 'responses' || style === 'generate' ? broken('upstream_error') : fine,
     script: (wire, scene) =>
       cutInSight(wire, scene, openStream + goodEvents(scene).slice(0, -1).join(''), 'end'),
   },

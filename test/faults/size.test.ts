@@ -144,8 +144,9 @@ test.each(cases)('F19: %s is refused cheaply (%s, %s)', async (_, style, mode, s
   await forgetPeak()
   const before = peakBytes()
   const caller = await openCaller(gateway.url)
-  const body = styles[style].ask(`m-${style}`, mode === 'stream')
-  const answer = await caller.post(styles[style].path, token, body)
+  const body = styles[style].ask(scene.model, mode === 'stream')
+  const path = styles[style].path(scene.model, mode === 'stream')
+  const answer = await caller.post(path, token, body)
   caller.close()
   expect(peakBytes() - before).toBeLessThan(2 * limitBytes)
   const { code, message } = errorIn(answer.text)
@@ -171,7 +172,7 @@ test('a flood of events for a caller that does not read stays with the upstream'
   const caller = await openCaller(gateway.url)
   caller.stopReading()
   const { path, ask } = styles.chat
-  caller.post(path, token, ask('m-chat', true)).catch(() => {})
+  caller.post(path('m-chat', true), token, ask('m-chat', true)).catch(() => {})
   await until('the upstream to be held back', async () => {
     const earlier = sent
     await Bun.sleep(200)

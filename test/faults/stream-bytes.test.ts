@@ -118,7 +118,7 @@ async function passAll(all: readonly Served[]): Promise<string[]> {
       served.set(mark, each)
       const { ask, path } = styles[each.style]
       const asked = { ...ask(each.model, true), metadata: { mark } }
-      const answer = await caller.post(path, token, asked)
+      const answer = await caller.post(path(each.model, true), token, asked)
       expect([answer.status, answer.whole]).toEqual([200, true])
       results[index] = withoutMarks(answer.text)
       served.delete(mark)

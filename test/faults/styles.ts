@@ -1,7 +1,7 @@
-// The four text styles as an upstream speaks them: what is asked, a good answer, a good stream, and
+// The text styles as an upstream speaks them: what is asked, a good answer, a good stream, and
 // what both cost. Knows no faults.
 
-export type StyleName = 'chat' | 'responses' | 'messages' | 'embeddings'
+export type StyleName = 'chat' | 'responses' | 'messages' | 'generate' | 'embeddings'
 
 /** Usage in plain words; each style spells it its own way. Values may be wrong on purpose. */
 export interface Told {
@@ -12,7 +12,7 @@ export interface Told {
 
 export interface Style {
   name: StyleName
-  path: string
+  path(model: string, stream: boolean): string
   /** Added to the upstream's address in the channel. */
   basePath: string
   ask(model: string, stream: boolean): Record<string, unknown>
@@ -45,7 +45,7 @@ const chatUsage = ({ input, output, cached }: Told) => ({
 
 const chat: Style = {
   name: 'chat',
-  path: '/v1/chat/completions',
+  path: () => '/v1/chat/completions',
   basePath: '/v1',
   ask: (model, stream) => ({
     model,
@@ -85,7 +85,7 @@ const responsesUsage = ({ input, output, cached }: Told) => ({
 
 const responses: Style = {
   name: 'responses',
-  path: '/v1/responses',
+  path: () => '/v1/responses',
   basePath: '/v1',
   ask: (model, stream) => ({
     model,
@@ -135,7 +135,7 @@ const messagesUsage = ({ input, output, cached }: Told) => ({
 
 const messages: Style = {
   name: 'messages',
-  path: '/v1/messages',
+  path: () => '/v1/messages',
   basePath: '',
   ask: (model, stream) => ({
     model,
@@ -176,9 +176,51 @@ const messages: Style = {
   counted: [13, 3],
 }
 
+const generateUsage = ({ input, output, cached }: Told) => ({
+  promptTokenCount: input,
+  candidatesTokenCount: output,
+  ...(cached !== undefined && { cachedContentTokenCount: cached }),
+})
+
+const candidate = (text: string, more: object = {}) => ({
+  content: { role: 'model', parts: [{ text }] },
+  index: 0,
+  ...more,
+})
+
+const generate: Style = {
+  name: 'generate',
+  path: (model, stream) =>
+    `/vendorg/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  basePath: '',
+  ask: () => ({
+    contents: [{ role: 'user', parts: [{ text: prompt }] }],
+    generationConfig: { maxOutputTokens: 64 },
+  }),
+  answer: (model, told) => ({
+    candidates: [candidate(said, { finishReason: 'STOP' })],
+    ...(told !== undefined && { usageMetadata: generateUsage(told) }),
+    modelVersion: model,
+    responseId: 'resp-1',
+  }),
+  events(model, told) {
+    const event = (fields: object) =>
+      `data: ${JSON.stringify({ ...fields, modelVersion: model, responseId: 'resp-1' })}\n\n`
+    return [
+      ...words.map((text) => event({ candidates: [candidate(text)] })),
+      event({
+        candidates: [candidate('', { finishReason: 'STOP' })],
+        ...(told !== undefined && { usageMetadata: generateUsage(told) }),
+      }),
+    ]
+  },
+  final: '"finishReason"',
+  counted: [13, 3],
+}
+
 const embeddings: Style = {
   name: 'embeddings',
-  path: '/v1/embeddings',
+  path: () => '/v1/embeddings',
   basePath: '/v1',
   ask: (model) => ({ model, input: prompt }),
   answer: (model, told) => ({
@@ -192,8 +234,14 @@ const embeddings: Style = {
   counted: [5, 0],
 }
 
-export const styles: Readonly<Record<StyleName, Style>> = { chat, responses, messages, embeddings }
-export const streaming: readonly StyleName[] = ['chat', 'responses', 'messages']
+export const styles: Readonly<Record<StyleName, Style>> = {
+  chat,
+  responses,
+  messages,
+  generate,
+  embeddings,
+}
+export const streaming: readonly StyleName[] = ['chat', 'responses', 'messages', 'generate']
 export const all: readonly StyleName[] = [...streaming, 'embeddings']
 
 /** In whole nano-units, at the prices of the tests: 1.00 and 2.00 per million. */

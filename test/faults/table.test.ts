@@ -64,9 +64,10 @@ async function runCase(made: Case): Promise<Outcome> {
   }
   const asked = fault.at === undefined ? upstream : upstreams.get(fault.at)
   asked?.on(model, (wire) => fault.script?.(wire, scene))
-  const answer = await caller.post(style.path, token, style.ask(model, mode === 'stream'))
+  const isStream = mode === 'stream'
+  const answer = await caller.post(style.path(model, isStream), token, style.ask(model, isStream))
   const { chat } = styles
-  const next = await caller.post(chat.path, wellToken, chat.ask(wellModel, false))
+  const next = await caller.post(chat.path(wellModel, false), wellToken, chat.ask(wellModel, false))
   caller.close()
   return gather(gateway, made, answer, next)
 }

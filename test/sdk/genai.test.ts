@@ -124,14 +124,6 @@ describe('an error', () => {
     )
     expect([status, error['status']]).toEqual([401, 'UNAUTHENTICATED'])
   })
-
-  test('for text says which call there is', async () => {
-    const { status, error } = await problemOf(() =>
-      clientWith().models.generateContent({ model: 'txta-plus', contents: 'hello' }),
-    )
-    expect(status).toBe(404)
-    expect(error['message']).toContain('predictLongRunning')
-  })
 })
 
 test('models are listed, with what they can do', async () => {

@@ -271,7 +271,7 @@ describe('a create that is wrong', () => {
     ['models/nobody:predictLongRunning', 404, 'model_not_found'],
     ['models/txta-plus:predictLongRunning', 400, 'model_not_supported'],
     ['models/:predictLongRunning', 400, 'invalid_request'],
-    [`models/${model}:generateContent`, 404, 'not_found'],
+    [`models/${model}:generateImages`, 404, 'not_found'],
   ])('about %s is refused', async (call, status, code) => {
     await expectRefused(await post(input('a'), mine, call), status, code)
   })

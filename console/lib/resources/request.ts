@@ -14,6 +14,7 @@ const pathOf: Readonly<Record<string, string>> = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
   messages: '/v1/messages',
+  generate: '/vendorg/v1beta/models/{model}:generateContent',
   embeddings: '/v1/embeddings',
   images: '/v1/images/generations',
   videos: '/v1/videos',

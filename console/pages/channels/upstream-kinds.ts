@@ -30,6 +30,13 @@ export const kinds: readonly Kind[] = [
     example: 'https://up.example',
   },
   {
+    id: 'generate',
+    title: 'kind_generate',
+    hint: 'kind_generate_hint',
+    protocols: { generate: '' },
+    example: 'https://up.example',
+  },
+  {
     id: 'vf',
     title: 'kind_vf',
     hint: 'kind_vf_hint',

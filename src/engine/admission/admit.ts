@@ -144,6 +144,10 @@ export function findServed(
       { param: 'model' },
     )
   }
+  if (call.makes !== undefined && call.makes !== model.kind) {
+    const message = `model '${call.model}' is for ${model.kind}; this call is for ${call.makes}`
+    return refuse('model_not_supported', message, { param: 'model' })
+  }
   if (engine.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
@@ -201,4 +205,5 @@ const boundFields: Readonly<Partial<Record<Interface, string>>> = {
   chat: 'max_tokens',
   responses: 'max_output_tokens',
   messages: 'max_tokens',
+  generate: 'generationConfig.maxOutputTokens',
 }

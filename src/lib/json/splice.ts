@@ -19,12 +19,12 @@ export function withModel(text: string, model: string): string {
 }
 
 /** The same for a text that may name none and is then returned unchanged. */
-export function restoreModel(text: string, model: string): string {
-  if (!text.includes('"model"') && !hasEscapedLetter(text)) return text
-  const field = namesOnce(text) ? modelField.exec(text) : null
+export function restoreModel(text: string, model: string, name = 'model'): string {
+  if (!text.includes(`"${name}"`) && !hasEscapedLetter(text)) return text
+  const field = name === 'model' && namesOnce(text) ? modelField.exec(text) : null
   if (field !== null && isOutermost(text, field.index)) return withModel(text, model)
   let restored = text
-  for (const { start, end } of valuesOf(text, 'model').toReversed()) {
+  for (const { start, end } of valuesOf(text, name).toReversed()) {
     if (text[start] !== '"') continue
     restored = restored.slice(0, start) + JSON.stringify(model) + restored.slice(end)
   }

@@ -79,18 +79,22 @@ const listPaths: Readonly<Partial<Record<Protocol, string>>> = {
   embeddings: '/models',
   images: '/models',
   messages: '/v1/models',
+  generate: '/v1beta/models',
 }
 
 function questionFor(url: string, protocol: Protocol, key: string, channel: Channel): Question {
   if (listPaths[protocol] === undefined) return { url, headers: {}, triesKey: false }
   const { auth, headers, version = '2023-06-01' } = channel.messages
   const isMessages = protocol === 'messages'
+  const isGenerate = protocol === 'generate'
   return {
     url,
     triesKey: true,
     headers: {
       accept: 'application/json',
-      ...((!isMessages || auth !== 'x-api-key') && { authorization: `Bearer ${key}` }),
+      ...(isGenerate && { 'x-goog-api-key': key }),
+      ...(!isGenerate &&
+        (!isMessages || auth !== 'x-api-key') && { authorization: `Bearer ${key}` }),
       ...(isMessages && auth !== 'bearer' && { 'x-api-key': key }),
       ...(isMessages && headers !== 'msgapi' && { 'anthropic-version': version }),
       ...(isMessages && headers !== 'anthropic' && { 'msgapi-version': version }),

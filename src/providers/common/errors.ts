@@ -6,10 +6,12 @@ import { isObject } from '../../lib/json/parse.ts'
 const contentPolicy = /content_policy|content_filter|data_inspection|inappropriate content/i
 /** Words that they use when this account may not use this model. */
 const notEntitled =
-  /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|model\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
+  /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|models?\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
 /** Words that they use when a request names an object that they do not have, or no longer. */
 const notKept =
   /previous_response_not_found|\b(?:previous response|response|item|conversation|file|container) (?:with )?(?:id )?['"`]?[\w.:-]+['"`]? (?:was )?(?:not found|does not exist)/i
+/** Words that they use for a key that is wrong, where the status blames the request. */
+const badKey = /API_KEY_INVALID|\bapi key (?:not valid|not found|expired|is invalid)/i
 /** Words that they use when this account is out of credit. */
 const noQuota = /insufficient_quota|insufficient balance|arrearage|billing_error|overdue/i
 
@@ -46,7 +48,7 @@ export function readErrorEvent(error: unknown, requestId: string | undefined): U
 /** For an error that the status does not explain. */
 function codeInside(words: string, code: string): UpstreamError['code'] {
   if (contentPolicy.test(words)) return 'content_policy_violation'
-  return /rate_limit/i.test(code) ? 'upstream_rate_limited' : 'upstream_error'
+  return /rate_limit|RESOURCE_EXHAUSTED/i.test(code) ? 'upstream_rate_limited' : 'upstream_error'
 }
 
 function codeFor(status: number, words: string): UpstreamError['code'] {
@@ -69,7 +71,7 @@ function blamed(status: number, words: string): UpstreamError['about'] {
   if (status === 404 && notKept.test(words)) return undefined
   if (status === 403 || status === 404) return notEntitled.test(words) ? 'model' : 'key'
   if (status === 429) return 'key'
-  return status === 400 && noQuota.test(words) ? 'key' : undefined
+  return status === 400 && (noQuota.test(words) || badKey.test(words)) ? 'key' : undefined
 }
 
 /** A client error without a response; its own text stays in our log. */
@@ -109,15 +111,25 @@ function bodyOf(text: string): { message: string; code: string; requestId: strin
     // An HTML page or plain text is of no use to a caller.
     return { message: '', code: '', requestId: undefined }
   }
-  const outer = isObject(body) ? body : {}
+  // A stream that was refused may be a list with one error in it.
+  const first: unknown = Array.isArray(body) ? body[0] : body
+  const outer = isObject(first) ? first : {}
   const error = isObject(outer['error']) ? outer['error'] : outer
   const text_ = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
     message: text_(error['message']) || text_(outer['error']) || text_(outer['message']),
-    code: `${text_(error['code'])} ${text_(error['type'])}`,
+    code: [error['code'], error['type'], error['status'], ...reasonsIn(error['details'])]
+      .map(text_)
+      .join(' '),
     requestId: text_(outer['request_id']) || text_(error['request_id']) || undefined,
   }
 }
+
+/** `details: [{reason: 'API_KEY_INVALID'}]` */
+const reasonsIn = (details: unknown): unknown[] =>
+  Array.isArray(details)
+    ? details.map((each: unknown) => (isObject(each) ? each['reason'] : undefined))
+    : []
 
 /** Seconds or an HTTP date, clamped to what a caller can act on. */
 function retryAfter(value: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
-// The model list of text upstreams: `data`, each with its `id`. Takes only the names; the list does
-// not say by which protocol they can be called.
+// The model list of text upstreams: `data`, each with its `id`, or `models`, each with its `name`.
+// Takes only the names; the list does not say by which protocol they can be called.
 
 import type { ListUpstream, ModelsReply, Stop } from '../../contract/provider.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
@@ -47,12 +47,17 @@ export const listPlainModels = (upstream: ListUpstream, stop: Stop): Promise<Mod
 function namesIn(text: string): string[] | undefined {
   const parsed = parseJson(text, maxDepth)
   if ('problem' in parsed || !isObject(parsed.value)) return undefined
-  const { data } = parsed.value
-  if (!Array.isArray(data)) return undefined
-  const names = data
-    .map((each: unknown) => (isObject(each) ? each['id'] : undefined))
+  const { data, models } = parsed.value
+  const list = Array.isArray(data) ? data : models
+  if (!Array.isArray(list)) return undefined
+  const names = list
+    .map((each: unknown) => (isObject(each) ? (each['id'] ?? plainName(each['name'])) : undefined))
     .filter((id): id is string => typeof id === 'string' && isName(id))
   return [...new Set(names)].sort().slice(0, maxNames)
 }
+
+/** models/a -> a */
+const plainName = (name: unknown): unknown =>
+  typeof name === 'string' ? name.replace(/^models\//, '') : undefined
 
 const isName = (id: string): boolean => id.length <= maxName && /^[^\s*?#\x00-\x1f]+$/.test(id)

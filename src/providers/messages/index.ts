@@ -3,9 +3,9 @@ import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
+import { askForCount } from '../text/count-tokens.ts'
 import { sendText } from '../text/send.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
-import { countTokens } from './count-tokens.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -18,6 +18,11 @@ export const messagesStyle: TextStyle = {
   stream,
 }
 
+const countQuestion = {
+  path: `${messagesStyle.path}/count_tokens`,
+  fields: ['input_tokens'],
+} as const
+
 export const messages: Provider = {
   protocol: messagesStyle.protocol,
   path: messagesStyle.path,
@@ -25,7 +30,8 @@ export const messages: Provider = {
     askForModels('/v1/models?limit=1000', headers({}, upstream), upstream, stop),
   text: {
     send: (call, upstream, stop) => sendText(messagesStyle, call, upstream, stop),
-    countTokens: (call, upstream, stop) => countTokens(messagesStyle, call, upstream, stop),
+    countTokens: (call, upstream, stop) =>
+      askForCount(messagesStyle, countQuestion, call, upstream, stop),
   },
 }
 

@@ -4,7 +4,7 @@ import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provi
 import type { TextCall } from '../../contract/requests.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
-import { withField, withModel } from '../../lib/json/splice.ts'
+import { restoreModel, withField, withModel } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
@@ -22,7 +22,8 @@ export async function sendText(
 ): Promise<TextReply> {
   const made = bodyFor(style, call, upstream)
   const body = typeof made === 'string' ? made : await made
-  const sent = post(style, style.path, call, upstream, stop, body)
+  const path = style.pathOf?.(call, upstream) ?? style.path
+  const sent = post(style, path, call, upstream, stop, body)
   let answer: HttpAnswer
   try {
     answer = await sent.answer
@@ -76,11 +77,13 @@ export function bodyFor(
   call: TextCall,
   upstream: Upstream,
 ): string | Promise<Uint8Array> {
-  const fields = style.fieldsFor?.(call)
+  const fields = style.fieldsFor?.(call, upstream)
+  const isNamed = style.pathOf === undefined
   if (call.body.length > longTextBytes) {
-    return encodeLong(call.body, { model: JSON.stringify(upstream.model), ...fields })
+    const model = isNamed && { model: JSON.stringify(upstream.model) }
+    return encodeLong(call.body, { ...model, ...fields })
   }
-  let body = withModel(call.body, upstream.model)
+  let body = isNamed ? withModel(call.body, upstream.model) : call.body
   for (const name in fields) body = withField(body, name, fields[name]!)
   return body
 }
@@ -98,15 +101,15 @@ function understand(
   const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
   if (text === undefined || !isObject(answer)) return noAnswer(style, requestId, text)
   if (answer['error'] != null) {
-    const told = streamed ? JSON.stringify(answer) : text
-    return { kind: 'failed', error: readError(response, told) }
+    return { kind: 'failed', error: readError(response, JSON.stringify(answer)) }
   }
   const read = style.readAnswer(answer, call)
   if (read === undefined) return noAnswer(style, requestId, text)
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) return asStream(style, call, upstream, answer, requestId)
-  const body = read.body ?? (streamed ? JSON.stringify(answer) : text)
-  const renamed = answer['model'] === call.model ? body : named(body, answer, call.model)
+  const isAsSent = !streamed && text.trimStart().startsWith('{')
+  const body = read.body ?? (isAsSent ? text : JSON.stringify(answer))
+  const renamed = withName(style, body, answer, call.model)
   return {
     kind: 'json',
     body: marked(style, upstream, answer, renamed),
@@ -126,15 +129,26 @@ function marked(style: TextStyle, { markFor }: Upstream, answer: Json, body: str
 const isEventStream = (type: string | undefined): boolean =>
   type !== undefined && /event-stream/i.test(type)
 
-const named = (body: string, answer: Json, model: string): string =>
-  typeof answer['model'] === 'string'
+/** The caller's name for the model in the answer, whatever the upstream calls it. */
+function withName(style: TextStyle, body: string, answer: Json, model: string): string {
+  const fields = style.stream?.modelFields
+  if (fields !== undefined) {
+    const field = fields.find((each) => typeof answer[each] === 'string')
+    return field === undefined || answer[field] === model ? body : restoreModel(body, model, field)
+  }
+  if (answer['model'] === model) return body
+  return typeof answer['model'] === 'string'
     ? withModel(body, model)
     : withField(body, 'model', JSON.stringify(model))
+}
 
 function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown {
   if (streamed) return style.stream?.toAnswer(readEvents(style, text) ?? [])
   const parsed = parseJson(text, maxAnswerDepth)
-  return 'problem' in parsed ? undefined : parsed.value
+  if ('problem' in parsed) return undefined
+  const { value } = parsed
+  const isList = style.stream?.lists === true && Array.isArray(value)
+  return isList ? style.stream?.toAnswer(value.filter(isObject)) : value
 }
 
 /** A whole answer converted to the requested stream. */

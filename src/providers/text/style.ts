@@ -23,16 +23,30 @@ export interface StreamState {
   reported: Reported
   /** The answer has a stop reason; only the end marker may be missing. */
   complete: boolean
+  /** By the index of a choice: whether it has stopped. For styles that have no end marker. */
+  stopped?: Map<unknown, boolean>
 }
 
-/** The handling of one event. `instead` replaces it, `last` waits for the charge. */
-export type Verdict = 'pass' | 'hide' | 'last' | { instead: string } | { failed: UpstreamError }
+/**
+ * The handling of one event. `instead` replaces it, `last` waits for the charge, `hold` waits for
+ * the next event and is the last one if none comes, `over` says that the one on hold was the last.
+ */
+export type Verdict =
+  | 'pass'
+  | 'hide'
+  | 'last'
+  | 'hold'
+  | 'over'
+  | { instead: string }
+  | { failed: UpstreamError }
 
 export interface StreamStyle {
   /** Which events are forwarded unparsed: those with such a name, or those without such a text. */
   unread: { named: readonly string[] } | { without: readonly string[] }
   /** The field with the object that holds the model name; absent: every event has its own. */
   modelIn?: string
+  /** Fields with the model name, one of which an answer may have; absent: `model`, always. */
+  modelFields?: readonly string[]
   /** `name` is the text after `event:`, if any. */
   read(data: Json, state: StreamState, name: string | undefined): Verdict
   /** Learns the ids in an event. Events with new ones must be parsed. */
@@ -47,18 +61,22 @@ export interface StreamStyle {
   fromAnswer(answer: Json): readonly string[]
   /** A stream as a whole answer, for upstreams that stream unasked. */
   toAnswer(events: readonly Json[]): Json | undefined
+  /** A stream may also come as a list of its events in JSON. */
+  lists?: true
 }
 
 export interface TextStyle {
   protocol: Protocol
   /** Appended to the base URL. */
   path: string
+  /** The same for styles that name the model in the path; the body does not have to. */
+  pathOf?(call: TextCall, upstream: Upstream): string
   /** The name of an answer in an error text: `a chat completion`. */
   noun: string
   /** A new object every time; the headers of all styles are added to it. */
   headers(call: TextCall, upstream: Upstream): Record<string, string>
   /** Fields to set in the caller's body besides the model name, each with its value as JSON. */
-  fieldsFor?(call: TextCall): Readonly<Record<string, string>> | undefined
+  fieldsFor?(call: TextCall, upstream: Upstream): Readonly<Record<string, string>> | undefined
   /** Learns the ids of stored objects in an answer, for styles that have them. */
   ids?(answer: Json, marks: IdMarks): void
   /** Undefined when it is no answer of this style. */

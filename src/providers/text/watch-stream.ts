@@ -27,6 +27,7 @@ const sampleBytes = 4 * 1024
 const lastBytes = 4 * 1024
 /** Deeper than any answer, but safe for a recursive walk. */
 export const maxAnswerDepth = 200
+const usualFields = ['model'] as const
 const colon = 0x3a
 /** A blank line may begin this many bytes before a packet border. */
 const borderBytes = 3
@@ -50,6 +51,8 @@ export class TextStreamWatcher implements StreamWatcher {
   #sample: Buffer | undefined
   #sampledBytes = 0
   #seenBytes = 0
+  /** The event that is the last one if no other comes. */
+  #held = ''
 
   /** Undefined when the answer has no ids to mark. */
   readonly #marks: IdMarks | undefined
@@ -97,7 +100,7 @@ export class TextStreamWatcher implements StreamWatcher {
       const end = endOfEvent(whole, odd)
       const event = whole.toString('utf8', odd, end)
       const passed = this.#pass(event)
-      if (passed !== '') this.#recordOpened(whole, odd, end, event)
+      if (passed !== '' || this.#held !== '') this.#recordOpened(whole, odd, end, event)
       at = end
       if (passed === event) continue
       if (odd > from) {
@@ -120,7 +123,7 @@ export class TextStreamWatcher implements StreamWatcher {
       const odd = findOddEvent(whole, at, whole.length, this, names)
       return odd === -1 ? whole.length : odd
     }
-    if (this.#restoreTo !== undefined) return at
+    if (this.#restoreTo !== undefined || this.#held !== '') return at
     const sign = nextSign(whole, at, texts, signs)
     const start = sign === -1 ? whole.length : Math.max(at, startOfEvent(whole, sign))
     const odd = findOddEvent(whole, at, start, this)
@@ -130,9 +133,13 @@ export class TextStreamWatcher implements StreamWatcher {
   close(): void {
     if (this.outcome !== undefined) return
     // Some upstreams omit the last line ends, others the marker.
-    const rest = Buffer.concat(this.#begun).toString().trimEnd()
-    if (rest !== '' && this.#isWhole(rest)) this.#pass(`${rest}\n\n`)
-    if (this.outcome !== undefined) return
+    const bytes = Buffer.concat(this.#begun)
+    const rest = bytes.toString().trimEnd()
+    if (rest !== '' && this.#isWhole(rest)) {
+      this.#pass(`${rest}\n\n`)
+      if (this.#held !== '') this.#recordOpened(bytes, 0, bytes.length, `${rest}\n\n`)
+    }
+    if (this.outcome !== undefined || this.#endHeld()) return
     const ending = rest === '' ? this.#style.ending(this.#state, this.#lastText()) : undefined
     if (ending !== undefined) {
       this.outcome = 'finished'
@@ -144,6 +151,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   break(): void {
     if (this.outcome !== undefined) return
+    if (this.#begunBytes === 0 && this.#state.call.choices === 1 && this.#endHeld()) return
     this.#fail('the upstream broke off its stream', 'upstream_error')
   }
 
@@ -235,7 +243,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (data === this.#style.marker) return this.#finish(event)
     const looksWhole = data.startsWith('{') && data.endsWith('}')
     const plain = this.#restoreTo !== undefined && looksWhole && !this.#isSign(data)
-    return plain ? this.#restored(event, data) : this.#inspect(event, data)
+    return plain && this.#held === '' ? this.#restored(event, data) : this.#inspect(event, data)
   }
 
   /** Comments and fields without data pass; an HTML page is neither. */
@@ -271,12 +279,26 @@ export class TextStreamWatcher implements StreamWatcher {
     if (!isObject(parsed.value)) return event
     if (this.#marks !== undefined) this.#style.ids?.(parsed.value, this.#marks)
     const verdict = this.#style.read(parsed.value, this.#state, nameOf(event))
-    if (verdict === 'pass') return this.#restored(event, data)
-    if (verdict === 'hide') return ''
-    if (verdict === 'last') return this.#finish(this.#restored(event, data))
-    if ('instead' in verdict) return this.#restored(verdict.instead, '')
+    const held = this.#held
+    this.#held = ''
+    if (verdict === 'pass') return held + this.#restored(event, data)
+    if (verdict === 'hide') return held
+    if (verdict === 'over') return this.#finish(held)
+    if (verdict === 'last') return this.#finish(held + this.#restored(event, data))
+    if (verdict === 'hold') {
+      this.#held = this.#restored(event, data)
+      return held
+    }
+    if ('instead' in verdict) return held + this.#restored(verdict.instead, '')
     this.outcome = verdict.failed
     return ''
+  }
+
+  /** The event that was held back ends an answer that is complete. */
+  #endHeld(): boolean {
+    if (this.#held === '' || !this.#state.complete) return false
+    this.#finish(this.#held)
+    return true
   }
 
   #finish(event: string): string {
@@ -288,9 +310,11 @@ export class TextStreamWatcher implements StreamWatcher {
   #restored(event: string, data: string): string {
     const name = this.#restoreTo
     if (name === undefined || !event.includes('{')) return event
-    const holder = this.#style.modelIn
+    const { modelIn: holder, modelFields = usualFields } = this.#style
     const restore = (text: string) =>
-      holder === undefined ? restoreModel(text, name) : withModelIn(text, holder, name)
+      holder === undefined
+        ? modelFields.reduce((restored, field) => restoreModel(restored, name, field), text)
+        : withModelIn(text, holder, name)
     // JSON is searched where it is on one line.
     if (!data.includes('\n')) return restore(event)
     const joined = oneLine(event, data)

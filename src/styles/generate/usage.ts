@@ -1,19 +1,17 @@
 // Token counts of this style: reasoning is counted beside the output, cached tokens inside the input.
-import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerUsage } from '../common/answer.ts'
-import { consistentUsage, firstCount } from '../common/answer-usage.ts'
+import { consistentUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
-import { camelCased } from './field-names.ts'
+import { readCounts } from './counts.ts'
 
 export function readUsage(given: unknown): AnswerUsage | undefined {
-  if (!isObject(given)) return undefined
-  const usage = camelCased(given)
-  const reasoningTokens = firstCount(usage['thoughtsTokenCount'])
+  const counts = readCounts(given)
+  if (counts === undefined) return undefined
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens, reasoningTokens } = counts
   return consistentUsage({
-    inputTokens:
-      firstCount(usage['promptTokenCount']) + firstCount(usage['toolUsePromptTokenCount']),
-    outputTokens: firstCount(usage['candidatesTokenCount']) + reasoningTokens,
-    cacheReadTokens: firstCount(usage['cachedContentTokenCount']),
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
     cacheWriteTokens: 0,
     reasoningTokens,
   })

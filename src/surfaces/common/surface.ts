@@ -51,6 +51,7 @@ export class Caller implements CallContext {
   readonly signal: AbortSignal
   readonly trace: CallTrace | undefined
   readonly #dialect: Dialect
+  readonly #request: Request
   readonly #errorEvent: (errorBody: string, events: number) => string
 
   constructor(
@@ -64,11 +65,12 @@ export class Caller implements CallContext {
     this.signal = x.request.signal
     this.trace = x.trace
     this.#dialect = x.dialect
+    this.#request = x.request
     this.#errorEvent = errorEvent
   }
 
   errorEvent(refusal: Refusal, events: number): Uint8Array {
-    const body = errorBody(refusal, this.requestId, this.#dialect)
+    const body = errorBody(refusal, this.requestId, this.#dialect, this.#request)
     return Buffer.from(this.#errorEvent(body, events))
   }
 }

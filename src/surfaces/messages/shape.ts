@@ -1,10 +1,10 @@
 // The messages style as callers speak it.
-import type { TextShape } from '../text/serve.ts'
+import type { PlainShape } from '../text/serve.ts'
 import { messagesErrors } from './errors.ts'
 import { messagesKeys } from './keys.ts'
 import { parseMessages } from './parse.ts'
 
-export const messagesShape: TextShape = {
+export const messagesShape: PlainShape = {
   name: 'messages',
   path: '/v1/messages',
   models: {

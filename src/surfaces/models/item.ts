@@ -30,6 +30,8 @@ export function longRunningItemOf(models: CallerModels, model: Model): object {
     description: `${model.kind} model`,
     ...(model.contextWindow !== undefined && { inputTokenLimit: model.contextWindow }),
     ...(model.maxOutputTokens !== undefined && { outputTokenLimit: model.maxOutputTokens }),
-    supportedGenerationMethods: models.servedBy(model).flatMap(({ method }) => method ?? []),
+    supportedGenerationMethods: models
+      .servedBy(model)
+      .flatMap(({ methods }) => methods?.[model.kind] ?? []),
   }
 }

@@ -17,23 +17,32 @@ import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { answerJson, answerStream, type RequestContext } from '../../http/request-context.ts'
 import { nextTurn } from '../../lib/turns.ts'
-import { modelNamedIn } from '../common/fields.ts'
+import { maxModelName, modelNamedIn } from '../common/fields.ts'
 import { Caller, callerOf, type Surface } from '../common/surface.ts'
 
+/** How the calls of one path are read and answered. */
 export interface TextShape {
   name: Interface
+  keys: Keys
+  parse(body: JsonBody, x: RequestContext): TextCall | Refusal
+  /** The model that the path names, for the log; absent: the body names it. */
+  modelOf?(x: RequestContext): string
+  /** Absent: as server-sent events. */
+  answerStream?: typeof answerStream
+  /** How an error looks inside a stream that has begun; `events` have gone out before it. */
+  errorEvent(errorBody: string, events: number): string
+}
+
+/** A style with one path, and the model's name in the body. */
+export interface PlainShape extends TextShape {
   path: string
   /** What it says of its models; upstreams are asked in the protocol of the same name. */
   models: Pick<InterfaceRow, 'clientWords' | 'question'> & { kind?: 'text' | 'embedding' }
-  keys: Keys
-  parse(body: JsonBody, x: RequestContext): TextCall | Refusal
-  /** How an error looks inside a stream that has begun; `events` have gone out before it. */
-  errorEvent(errorBody: string, events: number): string
   /** What is not as usual: its path as the only prefix, the usual errors and places for a token. */
   dialect?: Partial<DialectDeclaration>
 }
 
-export const textSurface = (shape: TextShape, operations: Surface['operations']): Surface => ({
+export const textSurface = (shape: PlainShape, operations: Surface['operations']): Surface => ({
   name: shape.name,
   interface: { kind: 'text', own: true, ...shape.models },
   prefixes: [shape.path],
@@ -46,7 +55,7 @@ export const textSurface = (shape: TextShape, operations: Surface['operations'])
   },
 })
 
-async function serve(
+export async function serve(
   shape: TextShape,
   api: CallerApi,
   limits: BodyLimits,
@@ -73,7 +82,7 @@ async function answerTo(
   const headers = rateHeaders(done.rate)
   return 'body' in done
     ? answerJson(x, done.body, 200, headers)
-    : answerStream(x, done.stream, headers)
+    : (shape.answerStream ?? answerStream)(x, done.stream, headers)
 }
 
 /** A caller that was let in, with a call that makes sense. What does not leaves a row in the log. */
@@ -92,7 +101,8 @@ export async function readCall(
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
-    const model = body instanceof Refusal ? '' : modelNamedIn(body.fields)
+    const named = body instanceof Refusal ? '' : modelNamedIn(body.fields)
+    const model = shape.modelOf?.(x).slice(0, maxModelName) ?? named
     return api.refuseCall(ctx, shape.name, model, call)
   }
   return { ctx, call }

@@ -25,7 +25,7 @@ export const vendorg: Surface = {
     kind: 'video',
     own: false,
     clientWords: ['openai-video'],
-    method: create,
+    methods: { video: [create] },
   },
   prefixes: ['/vendorg'],
   browsers: true,

@@ -5,26 +5,27 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure, notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
-import { bodyFor, post } from '../text/send.ts'
-import type { TextStyle } from '../text/style.ts'
-import { count, maxCount } from '../text/usage.ts'
+import { bodyFor, post } from './send.ts'
+import type { TextStyle } from './style.ts'
+import { count, maxCount } from './usage.ts'
 
 const maxAnswerBytes = 64 * 1024
 
-export async function countTokens(
+export async function askForCount(
   style: TextStyle,
+  /** The address below the base URL, and the fields of the answer that may hold the count. */
+  { path, fields }: { path: string; fields: readonly string[] },
   call: TextCall,
   upstream: Upstream,
   stop: Stop,
 ): Promise<CountReply> {
   try {
-    const path = `${style.path}/count_tokens`
     const body = await bodyFor(style, call, upstream)
     const answer = await post(style, path, call, upstream, stop, body).answer
     upstream.progress.touch()
     if (isRefused(answer)) return await refusedAnswer(answer)
     const text = await answer.text(maxAnswerBytes, upstream.progress)
-    const inputTokens = tokensIn(text ?? '')
+    const inputTokens = tokensIn(text ?? '', fields)
     const id = upstreamRequestId(answer)
     if (inputTokens !== undefined) return { kind: 'counted', inputTokens, upstreamRequestId: id }
     const message = 'the upstream answered with something that is not a count of tokens'
@@ -34,10 +35,11 @@ export async function countTokens(
   }
 }
 
-function tokensIn(text: string): number | undefined {
+function tokensIn(text: string, fields: readonly string[]): number | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    const counted = isObject(value) ? count(value['input_tokens']) : undefined
+    const name = isObject(value) ? fields.find((each) => value[each] !== undefined) : undefined
+    const counted = isObject(value) && name !== undefined ? count(value[name]) : undefined
     return counted === maxCount ? undefined : counted
   } catch {
     return undefined

@@ -1,0 +1,73 @@
+// Upstreams that speak the generate style. The model is named in the path, never in the body of a
+// call for one answer.
+import type { Provider, Upstream } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { askForModels } from '../common/list-models.ts'
+import { askForCount } from '../text/count-tokens.ts'
+import { sendText } from '../text/send.ts'
+import type { TextStyle } from '../text/style.ts'
+import { readAnswer } from './read-answer.ts'
+import { stream } from './stream.ts'
+
+const generateStyle: TextStyle = {
+  protocol: 'generate',
+  path: '/v1beta/models/{model}:generateContent',
+  pathOf,
+  noun: 'an answer of the generate style',
+  headers: (_, upstream) => keyHeader(upstream),
+  fieldsFor,
+  readAnswer,
+  stream,
+}
+
+export const generate: Provider = {
+  protocol: generateStyle.protocol,
+  path: generateStyle.path,
+  listModels: (upstream, stop) =>
+    askForModels('/v1beta/models?pageSize=1000', keyHeader(upstream), upstream, stop),
+  text: {
+    send: (call, upstream, stop) => sendText(generateStyle, call, upstream, stop),
+    countTokens: (call, upstream, stop) =>
+      askForCount(generateStyle, countQuestion(upstream), call, upstream, stop),
+  },
+}
+
+const keyHeader = ({ key }: Pick<Upstream, 'key'>): Record<string, string> => ({
+  'x-goog-api-key': key,
+})
+
+const addressOf = ({ model }: Upstream, method: string): string =>
+  `/v1beta/models/${encodeURIComponent(model)}:${method}`
+
+/** Streams come as server-sent events, however the caller wants them. */
+function pathOf({ method = 'generateContent', stream }: TextCall, upstream: Upstream): string {
+  return stream
+    ? `${addressOf(upstream, 'streamGenerateContent')}?alt=sse`
+    : addressOf(upstream, method)
+}
+
+const countQuestion = (upstream: Upstream) => ({
+  path: addressOf(upstream, 'countTokens'),
+  fields: ['totalTokens', 'total_tokens'],
+})
+
+/** Where the body names the model, too, it is the upstream's. */
+function fieldsFor({ fields }: TextCall, upstream: Upstream): Record<string, string> | undefined {
+  const { model, requests, generateContentRequest, generate_content_request: counted } = fields
+  const inner = generateContentRequest ?? counted
+  if (model === undefined && requests === undefined && inner === undefined) return undefined
+  const name = `models/${upstream.model}`
+  const inside =
+    generateContentRequest == null ? 'generate_content_request' : 'generateContentRequest'
+  return {
+    ...(model !== undefined && { model: JSON.stringify(name) }),
+    ...(Array.isArray(requests) && {
+      requests: JSON.stringify(requests.map((each) => named(each, name))),
+    }),
+    ...(isObject(inner) && { [inside]: JSON.stringify(named(inner, name)) }),
+  }
+}
+
+const named = (request: unknown, model: string): unknown =>
+  isObject(request) ? { ...request, model } : request

@@ -1,0 +1,66 @@
+// A whole answer of the generate style: candidates, or the vectors of an embedding.
+import type { Reported } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { readCounts } from '../../styles/generate/counts.ts'
+import {
+  blockReasonOf,
+  candidatesOf,
+  eitherOf,
+  finishReasonOf,
+  partsOf,
+  usageIn,
+} from '../../styles/generate/wire.ts'
+import type { Json, ReadAnswer } from '../text/style.ts'
+
+export function readAnswer(answer: Json, { makes }: TextCall): ReadAnswer | undefined {
+  if (makes === 'embedding') return readVectors(answer)
+  const candidates = candidatesOf(answer)
+  const isBlocked = candidates.length === 0 && blockReasonOf(answer) !== undefined
+  const isStopped = candidates.some((each) => finishReasonOf(each) !== undefined)
+  if (!isBlocked && !isStopped) return undefined
+  const usage = usageIn(answer)
+  return {
+    reported: isBlocked && usage == null ? nothing : readUsage(usage),
+    text: () => candidates.flatMap(partsOf).map(textOf).join(''),
+  }
+}
+
+/** Of a request that was refused: no output, and no input that was reported. */
+export const nothing: Reported = {
+  usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  raw: undefined,
+}
+
+export function readUsage(raw: unknown): Reported {
+  const counts = readCounts(raw)
+  if (counts === undefined) return { usage: undefined, raw: raw ?? undefined }
+  const { inputTokens, outputTokens, cacheReadTokens } = counts
+  return { usage: { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens: 0 }, raw }
+}
+
+function textOf(part: Json): string {
+  const call = eitherOf(part, 'functionCall', 'function_call')
+  const code = eitherOf(part, 'executableCode', 'executable_code')
+  const { text } = part
+  return [
+    typeof text === 'string' ? text : '',
+    call == null ? '' : JSON.stringify(call),
+    code == null ? '' : JSON.stringify(code),
+  ].join('')
+}
+
+/** One vector, or one for each request of a batch. Many upstreams report no usage here. */
+function readVectors(answer: Json): ReadAnswer | undefined {
+  const { embedding, embeddings } = answer
+  const vectors = Array.isArray(embeddings) ? embeddings : [embedding]
+  if (vectors.length === 0 || !vectors.every(isVector)) return undefined
+  const { usage, raw } = readUsage(usageIn(answer))
+  return {
+    reported: { usage: usage && { ...usage, outputTokens: 0 }, raw },
+    text: () => '',
+  }
+}
+
+const isVector = (value: unknown): boolean =>
+  isObject(value) && Array.isArray(value['values']) && value['values'].length > 0

@@ -1,0 +1,68 @@
+// A stream of the generate style: unnamed events, each a part of the answer, without an end marker.
+// The answer is over when every candidate has a finish reason and the upstream ends its stream. Some
+// upstreams put a finish reason into every event, some send the usage behind it.
+import type { Reported } from '../../contract/provider.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { blockReasonOf, candidatesOf, finishReasonOf, usageIn } from '../../styles/generate/wire.ts'
+import { readErrorEvent } from '../common/errors.ts'
+import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { mergeUsage } from '../text/usage.ts'
+import { fromAnswer, toAnswer } from './convert.ts'
+import { nothing, readUsage } from './read-answer.ts'
+
+export const stream: StreamStyle = {
+  // Each in both spellings.
+  unread: { without: ['"finish', '"usage', '"prompt', '"error"'] },
+  modelFields: ['modelVersion', 'model_version'],
+  read,
+  ending: () => undefined,
+  textField: /"(?:text|name)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  fromAnswer,
+  toAnswer,
+  lists: true,
+}
+
+function read(data: Json, state: StreamState): Verdict {
+  const { error } = data
+  if (isObject(error) || typeof error === 'string') {
+    return { failed: readErrorEvent(error, state.upstreamRequestId) }
+  }
+  const candidates = candidatesOf(data)
+  const verdict = candidates.length === 0 ? readBare(data, state) : readAll(candidates, state)
+  if (verdict === 'over') return verdict
+  const raw = mergeUsage(state.reported.raw, usageIn(data))
+  if (raw !== undefined) state.reported = state.complete ? readUsage(raw) : withoutOutput(raw)
+  return verdict
+}
+
+/** The output that is reported before the end is not all of it. */
+function withoutOutput(raw: unknown): Reported {
+  const { usage } = readUsage(raw)
+  const known = usage?.inputTokens !== undefined
+  return { usage: known ? { ...usage, outputTokens: undefined } : undefined, raw }
+}
+
+function readAll(candidates: readonly Json[], state: StreamState): Verdict {
+  state.stopped ??= new Map()
+  const { stopped } = state
+  let isEnd = false
+  for (const candidate of candidates) {
+    const index = candidate['index'] ?? 0
+    const hasStopped = finishReasonOf(candidate) !== undefined
+    // More of an answer that is complete, and no reason to stop: not part of it.
+    if (state.complete && !hasStopped && stopped.get(index)) return 'over'
+    stopped.set(index, hasStopped)
+    isEnd ||= hasStopped
+  }
+  state.complete = stopped.values().every((each) => each)
+  return isEnd || state.complete ? 'hold' : 'pass'
+}
+
+/** An event without output: usage alone, or why the request was refused. */
+function readBare(data: Json, state: StreamState): Verdict {
+  if (state.stopped === undefined && blockReasonOf(data) !== undefined) {
+    state.complete = true
+    if (state.reported.raw === undefined) state.reported = nothing
+  }
+  return state.complete ? 'hold' : 'pass'
+}

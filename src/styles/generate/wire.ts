@@ -1,0 +1,37 @@
+// Field names of the generate style that both forwarding and translation read. Upstreams and callers
+// may write each of them in camel case or with underscores.
+import { isObject } from '../../lib/json/parse.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** `finishReason` or `finish_reason`, whichever is there. */
+export const eitherOf = (holder: Json, camel: string, snake: string): unknown =>
+  holder[camel] ?? holder[snake]
+
+/** Why a candidate stopped; undefined while it goes on. */
+export function finishReasonOf(candidate: unknown): string | undefined {
+  if (!isObject(candidate)) return undefined
+  const reason = eitherOf(candidate, 'finishReason', 'finish_reason')
+  return typeof reason === 'string' && reason !== '' && reason !== unspecified ? reason : undefined
+}
+
+const unspecified = 'FINISH_REASON_UNSPECIFIED'
+
+/** Why the request itself was refused, in an answer without candidates. */
+export function blockReasonOf(answer: Json): string | undefined {
+  const feedback = eitherOf(answer, 'promptFeedback', 'prompt_feedback')
+  const reason = isObject(feedback) ? eitherOf(feedback, 'blockReason', 'block_reason') : undefined
+  return typeof reason === 'string' && reason !== '' ? reason : undefined
+}
+
+export const candidatesOf = ({ candidates }: Json): readonly Json[] =>
+  Array.isArray(candidates) ? candidates.filter(isObject) : []
+
+/** The parts of a candidate's content. */
+export function partsOf({ content }: Json): readonly Json[] {
+  const parts = isObject(content) ? content['parts'] : undefined
+  return Array.isArray(parts) ? parts.filter(isObject) : []
+}
+
+export const usageIn = (answer: Json): unknown =>
+  eitherOf(answer, 'usageMetadata', 'usage_metadata')

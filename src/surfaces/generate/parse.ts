@@ -1,0 +1,108 @@
+// Requests of the generate style: what the gateway itself must know of them. Everything else passes.
+// The model and the kind of call are in the path.
+import { Refusal } from '../../contract/errors.ts'
+import { unknownObject } from '../../contract/not-found.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, modelIn, wrong } from '../common/fields.ts'
+import { extraProblem } from '../text/refuse-extras.ts'
+import { ContentCounter } from './count-input.ts'
+import { fieldIn, givenTwice } from './fields.ts'
+import { requestNames } from './keys.ts'
+import { readSettings } from './settings.ts'
+
+export function parseGenerate(
+  { text, fields }: JsonBody,
+  modelName: string,
+  stream: boolean,
+): TextCall | Refusal {
+  const model = pathModel(modelName, fields)
+  if (model instanceof Refusal) return model
+  const problem = requestProblem(fields)
+  if (problem !== undefined) return problem
+  const settings = readSettings(fieldIn(fields, 'generationConfig'))
+  if (settings instanceof Refusal) return settings
+  const input = counterOf(fields)
+  if (input.problem !== undefined) return input.problem
+  return {
+    interface: 'generate',
+    model,
+    stream,
+    makes: 'text',
+    wantsUsage: true,
+    body: text,
+    fields,
+    inputTokens: input.tokens,
+    inputBound: input.bound(text),
+    ...settings,
+  }
+}
+
+/** The same without what only matters to an answer. The whole request may be one level down. */
+export function parseCount({ text, fields }: JsonBody, modelName: string): TextCall | Refusal {
+  const model = pathModel(modelName, fields)
+  if (model instanceof Refusal) return model
+  const twice = givenTwice(fields, requestNames)
+  if (twice !== undefined) return twice
+  const inner = fieldIn(fields, 'generateContentRequest')
+  if (inner !== undefined && !isObject(inner)) {
+    return wrong('generateContentRequest', "'generateContentRequest' must be an object")
+  }
+  const request = inner ?? fields
+  const named = pathModel(modelName, request)
+  if (named instanceof Refusal) return named
+  const problem = requestProblem(request)
+  if (problem !== undefined) return problem
+  const input = counterOf(request)
+  if (input.problem !== undefined) return input.problem
+  return {
+    interface: 'generate',
+    model,
+    stream: false,
+    wantsUsage: true,
+    body: text,
+    fields,
+    inputTokens: input.tokens,
+    inputBound: input.bound(text),
+    choices: 1,
+  }
+}
+
+/** A body may repeat the name, but not give another one: which of the two would be billed? */
+export function pathModel(name: string, fields: Fields): string | Refusal {
+  const model = modelIn({ model: name })
+  if (model instanceof Refusal) return model
+  const given = fields['model']
+  if (given == null || given === model || given === `models/${model}`) return model
+  return wrong('model', "'model' must be the model that the path names, or be left out")
+}
+
+function requestProblem(fields: Fields): Refusal | undefined {
+  const twice = givenTwice(fields, requestNames)
+  if (twice !== undefined) return twice
+  const { contents } = fields
+  if (!Array.isArray(contents) || contents.length === 0) {
+    return wrong('contents', "'contents' must be a non-empty array")
+  }
+  for (let i = 0; i < contents.length; i++) {
+    if (!isObject(contents[i])) return wrong('contents', `'contents[${i}]' must be an object`)
+  }
+  if (fieldIn(fields, 'cachedContent') !== undefined) return unknownObject('cachedContent')
+  return tierProblem(fieldIn(fields, 'serviceTier')) ?? extraProblem(fields)
+}
+
+const usualTiers: readonly unknown[] = ['auto', 'default', 'standard', 'unspecified']
+
+function tierProblem(tier: unknown): Refusal | undefined {
+  if (tier === undefined) return undefined
+  if (typeof tier === 'string' && usualTiers.includes(tier.toLowerCase())) return undefined
+  const message = `'serviceTier' cannot be used: another service tier costs extra and the model has no price for it`
+  return wrong('serviceTier', message)
+}
+
+const counterOf = (fields: Fields): ContentCounter =>
+  new ContentCounter()
+    .contents(fieldIn(fields, 'systemInstruction'))
+    .contents(fields['contents'])
+    .tools(fields['tools'])

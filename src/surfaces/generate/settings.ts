@@ -1,0 +1,80 @@
+// `generationConfig`: what bounds the output of a call, and output that has no price.
+import { Refusal } from '../../contract/errors.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { type Fields, wrong } from '../common/fields.ts'
+import { fieldIn, givenTwice } from './fields.ts'
+import { settingNames, thinkingNames } from './keys.ts'
+
+/** More candidates than a call needs. */
+export const maxCandidates = 128
+const at = 'generationConfig.'
+
+type Bounds = Pick<TextCall, 'choices' | 'maxOutputTokens'>
+
+export function readSettings(config: unknown): Bounds | Refusal {
+  if (config === undefined) return { choices: 1 }
+  if (!isObject(config)) return wrong('generationConfig', "'generationConfig' must be an object")
+  const problem = givenTwice(config, settingNames, at) ?? outputProblem(config)
+  if (problem !== undefined) return problem
+  const choices = wholeIn(config, 'candidateCount', maxCandidates) ?? 1
+  if (choices instanceof Refusal) return choices
+  const limit = wholeIn(config, 'maxOutputTokens')
+  if (limit instanceof Refusal) return limit
+  const thinking = thinkingBound(fieldIn(config, 'thinkingConfig'))
+  if (thinking instanceof Refusal) return thinking
+  if (limit === undefined || thinking === undefined) return { choices }
+  return { choices, maxOutputTokens: (limit + thinking) * choices }
+}
+
+/**
+ * Tokens of thoughts that may come beside the limit. Undefined: as many as the model can.
+ * `thinkingBudget` is 0 for none and -1 for a number that the model chooses.
+ */
+function thinkingBound(config: unknown): number | undefined | Refusal {
+  if (config === undefined) return 0
+  const name = `${at}thinkingConfig`
+  if (!isObject(config)) return wrong(name, `'${name}' must be an object`)
+  const twice = givenTwice(config, thinkingNames, `${name}.`)
+  if (twice !== undefined) return twice
+  const budget = fieldIn(config, 'thinkingBudget')
+  if (budget === undefined) return 0
+  if (budget === -1) return undefined
+  if (typeof budget === 'number' && Number.isSafeInteger(budget) && budget >= 0) return budget
+  return wrong(
+    `${name}.thinkingBudget`,
+    `'${name}.thinkingBudget' must be a whole number of at least -1`,
+  )
+}
+
+/** Only text has a price here. */
+function outputProblem(config: Fields): Refusal | undefined {
+  const modalities = fieldIn(config, 'responseModalities')
+  const isText = (each: unknown) => typeof each === 'string' && each.toUpperCase() === 'TEXT'
+  if (modalities !== undefined && !(Array.isArray(modalities) && modalities.every(isText))) {
+    return unpriced('responseModalities', 'output other than text')
+  }
+  return fieldIn(config, 'speechConfig') === undefined
+    ? undefined
+    : unpriced('speechConfig', 'audio')
+}
+
+const unpriced = (name: string, what: string): Refusal =>
+  wrong(
+    at + name,
+    `'${at}${name}' cannot be used: ${what} costs extra and the model has no price for it`,
+  )
+
+function wholeIn(
+  config: Fields,
+  name: string,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined | Refusal {
+  const value = fieldIn(config, name)
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= max) {
+    return value
+  }
+  const range = max === Number.MAX_SAFE_INTEGER ? 'at least 1' : `from 1 to ${max}`
+  return wrong(at + name, `'${at}${name}' must be a whole number ${range}`)
+}
