@@ -4,7 +4,7 @@ import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { Histogram } from '../lib/telemetry/metrics.ts'
-import type { Booked } from './proof/receipts.ts'
+import type { Booked } from './proof/receipt-pass.ts'
 import type { Dialect, Schema } from './schema.ts'
 
 export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void

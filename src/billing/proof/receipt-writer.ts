@@ -3,9 +3,11 @@
 // of the chains it has moved. Knows no callers, and cannot fail a call.
 
 import type { Signer } from '../../lib/crypto/signing.ts'
+import { Loop, type Service } from '../../lib/loop.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import type { Store } from '../../store/index.ts'
-import { type Booked, book, newestEntryId, type ReceiptPass } from '../../store/proof/receipts.ts'
+import type { Booked, ReceiptPass } from '../../store/proof/receipt-pass.ts'
+import { book, newestEntryId } from '../../store/proof/receipts.ts'
 import { sealChain, unsealedAccounts } from '../../store/proof/seals.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -37,8 +39,10 @@ const pauseShare = 4
 /** When pending entries exceed the limit this many times, the pause is as long as the work. */
 const farBehind = 10
 const shortPauseMs = 2
+const failure = 'ledger entries without receipts'
 
-export class ReceiptWriter {
+export class ReceiptWriter implements Service {
+  readonly name = 'receipt-writer'
   readonly keys: SigningKeys
   readonly #store: Store
   readonly #log: Log
@@ -47,9 +51,7 @@ export class ReceiptWriter {
   readonly #unsealed = new Set<string>()
   #behind = 0
   #lastEntryMs = 0
-  #started = false
-  #stopped = false
-  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #loop: Loop
   /** The current operation; one at a time. */
   #running: Promise<unknown> = Promise.resolve()
   #isRunning = false
@@ -67,6 +69,15 @@ export class ReceiptWriter {
     this.keys = keys
     this.#log = log
     this.#limits = { ...receiptWriterLimits, ...limits }
+    this.#loop = new Loop({
+      name: this.name,
+      run: () => this.#due(),
+      everyMs: this.#limits.idleMs,
+      firstMs: this.#limits.quietMs,
+      retryMs: this.#limits.retryMs,
+      log,
+      failure,
+    })
   }
 
   get signer(): Signer {
@@ -79,19 +90,18 @@ export class ReceiptWriter {
   }
 
   start(): void {
-    this.#started = true
-    this.#wake(this.#limits.quietMs)
+    this.#loop.start()
     // Chains that moved before the last process ended.
-    this.#inTurn(() => this.#findUnsealed()).catch((error) => this.#failed(error))
+    this.#inTurn(() => this.#findUnsealed()).catch((error) => this.#log.warn(failure, { error }))
   }
 
   /** Called for each entry: must cost nothing. */
   recorded(): void {
     this.#behind++
     this.#lastEntryMs = performance.now()
-    if (this.#isRunning || !this.#started) return
-    if (this.#behind === 1) this.#wake(this.#limits.quietMs)
-    else if (this.#behind === this.#limits.behindEntries) this.#wake(0)
+    if (this.#isRunning) return
+    if (this.#behind === 1) this.#loop.wake(this.#limits.quietMs)
+    else if (this.#behind === this.#limits.behindEntries) this.#loop.wake()
   }
 
   /**
@@ -115,36 +125,16 @@ export class ReceiptWriter {
 
   /** Entries without a receipt get theirs after the next start. */
   async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
+    await this.#loop.stop()
     await this.#running.catch(() => {})
   }
 
-  #wake(afterMs: number): void {
-    if (this.#stopped) return
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#due(), afterMs)
-    this.#timer.unref()
-  }
-
-  #due(): void {
+  /** Returns after how long it is due again. */
+  async #due(): Promise<number> {
     const { quietMs, behindEntries } = this.#limits
     const early = quietMs - (performance.now() - this.#lastEntryMs)
-    if (early > 1 && this.#behind > 0 && this.#behind < behindEntries) {
-      this.#wake(early)
-      return
-    }
-    this.#inTurn(() => this.#run()).then(
-      (nextMs) => this.#wake(nextMs),
-      (error) => {
-        this.#failed(error)
-        this.#wake(this.#limits.retryMs)
-      },
-    )
-  }
-
-  #failed(error: unknown): void {
-    if (!this.#stopped) this.#log.warn('ledger entries without receipts', { error })
+    if (early > 1 && this.#behind > 0 && this.#behind < behindEntries) return early
+    return this.#inTurn(() => this.#run())
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -162,7 +152,7 @@ export class ReceiptWriter {
 
   /** Returns when to run again. */
   async #run(): Promise<number> {
-    if (this.#stopped) return this.#limits.idleMs
+    if (this.#loop.isStopped) return this.#limits.idleMs
     const last = await this.#pass(false)
     await this.#seal()
     if (last === 'busy' || last.unsettled === true) return comeAgainMs
@@ -183,7 +173,7 @@ export class ReceiptWriter {
       if (booked === 'busy') return booked
       for (const account of booked.accounts) this.#unsealed.add(account)
       pass = booked.pass
-      if (pass === undefined || pass.afterId >= upTo || this.#stopped) return booked
+      if (pass === undefined || pass.afterId >= upTo || this.#loop.isStopped) return booked
       if (!patient && this.#nextDrain !== undefined) return booked
       await pause(patient ? shortPauseMs : this.#pauseMs(performance.now() - beganMs))
     }
@@ -204,7 +194,7 @@ export class ReceiptWriter {
 
   async #seal(): Promise<void> {
     for (const account of this.#unsealed) {
-      if (this.#stopped) return
+      if (this.#loop.isStopped) return
       for (;;) {
         const isDone = await this.#store.tx((tx) => sealChain(tx, account, this.signer))
         if (isDone) break

@@ -11,7 +11,8 @@ import { setMeta } from '../sql/meta.ts'
 import { aCharge, aRequest, newPlace, type Place, storeKinds, until } from '../test-stores.ts'
 import { floorOf, hourMs, type MoneyDimension, sumMoney } from './hourly-totals.ts'
 import { findLinks } from './receipt-lines.ts'
-import { type Booked, book, currencyOf, issueReceipts } from './receipts.ts'
+import type { Booked } from './receipt-pass.ts'
+import { book, currencyOf, issueReceipts } from './receipts.ts'
 
 if (!storeKinds.includes('postgres')) {
   console.error('left out: receipts on PostgreSQL (set TEST_POSTGRES_URL)')

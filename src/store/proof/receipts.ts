@@ -20,6 +20,7 @@ import {
   valuesOf,
 } from './hourly-totals.ts'
 import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
+import type { Booked, ReceiptPass } from './receipt-pass.ts'
 
 interface ReceiptChunk {
   dialect: Dialect
@@ -31,23 +32,6 @@ interface ReceiptChunk {
   patient?: boolean
   /** PostgreSQL: how long an id may be drawn before anything is written. */
   settleMs?: number
-}
-
-/** One pass over all entries without a receipt. */
-export interface ReceiptPass {
-  afterId: number
-  /** No entry can appear at or below this id. */
-  settledId: number
-  chunks: number
-}
-
-export interface Booked {
-  entries: number
-  accounts: readonly string[]
-  /** Position to continue from; absent at the end. */
-  pass?: ReceiptPass
-  /** Entries may still appear below the position: run again shortly. */
-  unsettled?: true
 }
 
 const defaultSettleMs = 2_000

@@ -2,11 +2,10 @@
 // locked account are set aside (lanes.ts), so that one account delays no other. A record reported
 // as not stored stays that way: by then the database rejects it.
 import type pg from 'pg'
-import type { Batch, Rows } from '../group-commit.ts'
+import type { Batch, Part, Rows } from '../group-commit.ts'
 import { payersOf, splitBatch } from '../split-batch.ts'
 import { findLocked, isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
-import type { Lanes } from './lanes.ts'
 
 /** Callers get a reply within 5 s; the remainder is for recording that they were refused. */
 export const giveUpAfterMs = 4_700
@@ -23,7 +22,7 @@ interface GroupCommitWriterOptions {
   gatewayId: string | undefined
   /** By the database's clock. */
   nowMs: () => number
-  lanes: Pick<Lanes, 'put'>
+  lanes: { put(part: Part): void }
   /** Counts the database as silent while the work waits for it. */
   during: <T>(work: Promise<T>) => Promise<T>
   /** The batch is retried. */

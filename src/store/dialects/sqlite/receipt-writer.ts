@@ -10,8 +10,8 @@ import {
   joinCharged,
   valuesOf,
 } from '../../proof/hourly-totals.ts'
+import type { Booked } from '../../proof/receipt-pass.ts'
 import {
-  type Booked,
   type ChainEnd,
   currencyKey,
   makeReceipts,
