@@ -181,8 +181,8 @@ async function serveMetrics(x: RequestContext, metrics: MetricsSource): Promise<
 }
 
 function answerReady(x: RequestContext, engine: Engine): Response {
-  engine.clockWatch?.poll(engine)
-  const clock = engine.clockWatch?.refusal && clockProblem(engine)
+  engine.jobs.clockWatch.poll()
+  const clock = engine.jobs.clockWatch.refusal && clockProblem(engine.store)
   const ready = !engine.draining && engine.store.healthy && clock === undefined
   const trouble = engine.store.healthy ? clock : 'store not writable'
   const status = engine.draining ? 'draining' : (trouble ?? 'ready')

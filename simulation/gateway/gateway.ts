@@ -1,28 +1,10 @@
 // One gateway of a world: the real engine over the simulated store and wire, in a process that dies and
 // restarts. It starts as the real one does, without the HTTP listener.
 
-import { Ledger } from '../../src/billing/ledger.ts'
-import { createPriceBook } from '../../src/billing/prices/price-book.ts'
-import { ReceiptWriter } from '../../src/billing/proof/receipt-writer.ts'
-import { loadSigningKeys } from '../../src/billing/proof/signing-keys.ts'
-import { createCatalog } from '../../src/catalog/snapshot.ts'
-import { Entitlements } from '../../src/engine/admission/entitlements.ts'
-import { createRateLimits } from '../../src/engine/admission/limits/rate-limits.ts'
-import { Auditor } from '../../src/engine/books/auditor.ts'
-import { CallbackSender } from '../../src/engine/callbacks/sender.ts'
-import { Deadlines } from '../../src/engine/calls/deadlines.ts'
-import { stopWatchingPrices } from '../../src/engine/catalog/missing-prices.ts'
-import { refresh, subscribeToChanges } from '../../src/engine/catalog/refresh.ts'
+import { createEngine, type RunningEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { RetryBudget } from '../../src/engine/routing/retry-budget.ts'
-import { WaitingRoom } from '../../src/engine/routing/waiting-room.ts'
-import { AbandonedChecks } from '../../src/engine/tasks/poll/abandoned-checks.ts'
-import { Poller } from '../../src/engine/tasks/poll/poller.ts'
 import { createSeal } from '../../src/lib/crypto/seal.ts'
-import { createCleaner } from '../../src/lib/redact/index.ts'
 import type { Log, LogFields } from '../../src/lib/telemetry/log.ts'
-import { providers } from '../../src/providers/index.ts'
-import { freeLeases } from '../../src/store/tasks/leases.ts'
 import type { Receivers } from '../callers/receivers.ts'
 import type { UpstreamWire } from '../upstream/messages.ts'
 import type { SimContext } from '../world/context.ts'
@@ -42,6 +24,16 @@ const limits = {
   queueMs: 2_000,
 }
 const seal = createSeal(new Uint8Array(32).fill(3))
+/** Those that have effects that can be checked. */
+const services = [
+  'price-watch',
+  'poller',
+  'callbacks',
+  'abandoned-checks',
+  'auditor',
+  'loss-alerts',
+  'receipt-writer',
+]
 const startFailedMs = 1_000
 const maxDrainMs = 5_000
 /** As in the heartbeat of the PostgreSQL store. */
@@ -60,7 +52,7 @@ export class SimGateway {
   #starts = 0
   readonly #journals: JournalDir = new Map()
   proc: Proc
-  engine: Engine | undefined
+  #running: RunningEngine | undefined
   cluster: SimCluster | undefined
 
   constructor(name: string, around: Surroundings) {
@@ -75,16 +67,20 @@ export class SimGateway {
     return this.proc.alive && this.engine !== undefined
   }
 
+  get engine(): Engine | undefined {
+    return this.#running?.engine
+  }
+
   start(): void {
     const { context } = this.#around
     const { world, random } = context
     const skewMs = this.proc.skewMs
     this.proc = world.newProc(`${this.name}.${++this.#starts}`)
     this.proc.skewMs = skewMs
-    this.engine = undefined
+    this.#running = undefined
     const proc = this.proc
     proc.onDeath.add(() => {
-      this.engine = undefined
+      this.#running = undefined
       world.after(random.process.between(100, 8_000), undefined, () => this.start())
     })
     world.after(0, proc, () => {
@@ -107,31 +103,23 @@ export class SimGateway {
 
   /** As in a real shutdown: no new work, running work may end, then everything closes. */
   stop(): void {
-    const { engine, proc } = this
+    const { proc } = this
+    const running = this.#running
     const { world } = this.#around.context
-    if (engine === undefined) return
+    if (running === undefined) return
     world.after(0, proc, () => {
       world.note('stops')
-      engine.draining = true
-      void this.#close(engine, proc)
+      running.engine.draining = true
+      void this.#close(running, proc)
     })
   }
 
-  async #close(engine: Engine, proc: Proc): Promise<void> {
+  async #close({ engine, stop }: RunningEngine, proc: Proc): Promise<void> {
     const { context } = this.#around
     const untilMs = performance.now() + maxDrainMs
     const isBusy = () => engine.running > 0 || engine.abandoned > 0
     while (isBusy() && performance.now() < untilMs) await Bun.sleep(20)
-    stopWatchingPrices(engine)
-    await engine.poller.close()
-    await engine.callbacks.close()
-    await engine.abandonedChecks?.close()
-    await engine.auditor?.close()
-    engine.deadlines.close()
-    engine.rates.close()
-    engine.ledger.close()
-    await engine.receiptWriter.stop()
-    await engine.store.close()
+    await stop()
     context.kill(proc, 'stopped')
   }
 
@@ -146,74 +134,31 @@ export class SimGateway {
       this.cluster = cluster
     }
     await store.keepClock()
-    const engine = await this.#engine(store, proc)
-    if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
-    subscribeToChanges(engine)
-    await refresh(engine)
-    engine.receiptWriter.start()
-    engine.poller.start(engine)
-    await engine.callbacks.start(engine)
-    engine.abandonedChecks?.start(engine)
-    engine.auditor?.start(engine)
+    const running = await this.#create(store, proc)
+    await running.start()
     context.world.note('is ready')
-    this.engine = engine
+    this.#running = running
   }
 
-  async #engine(store: SimStore, proc: Proc): Promise<Engine> {
+  #create(store: SimStore, proc: Proc): Promise<RunningEngine> {
     const { upstreamWire, receivers, context } = this.#around
-    const { nowMs } = store.clock
     const owner = store.cluster?.gatewayId ?? proc.name
-    const log = logOf(context.world, proc)
-    const journal = new SimJournal(context, proc, this.#journals, owner)
-    const ledger = await Ledger.open(store, journal)
-    const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
-    ledger.onEntry = () => receiptWriter.recorded()
-    return {
+    return createEngine({
       store,
-      ledger,
-      receiptWriter,
       seal,
-      log,
-      providers,
-      clock: store.clock,
-      random: Math.random,
+      log: logOf(context.world, proc),
       http: new SimHttp(upstreamWire, proc),
       limits,
-      deadlines: new Deadlines(() => performance.now()),
       declared: { file: settings, ownSecrets: [] },
-      ...emptyCatalog(nowMs),
-      entitlements: new Entitlements(nowMs),
-      retries: new RetryBudget(),
-      waiting: new WaitingRoom(limits),
-      poller: new Poller(owner),
-      callbacks: new CallbackSender(owner, undefined, { post: receivers.postFrom(proc) }),
-      abandonedChecks: new AbandonedChecks(),
-      auditor: new Auditor(),
-      noticeFor: ({ id, state, requestId }) => JSON.stringify({ id, state, requestId }),
-      durations: new Map(),
-      creating: new Set(),
       publicUrl: 'http://gateway.test',
-      egressAllow: [],
-      rates: createRateLimits({ nowMs, log, instanceId: owner }),
-      ...{ abandoned: 0, running: 0, draining: false },
-    }
+      owner,
+      journal: new SimJournal(context, proc, this.#journals, owner),
+      noticeFor: ({ id, state, requestId }) => JSON.stringify({ id, state, requestId }),
+      post: receivers.postFrom(proc),
+      services,
+    })
   }
 }
-
-/** Before the first refresh. */
-const emptyCatalog = (nowMs: () => number) => ({
-  catalog: createCatalog({
-    region: settings.region,
-    models: [],
-    channels: [],
-    tokens: new Map(),
-    isPriced: () => false,
-  }),
-  prices: createPriceBook([], new Set(), nowMs),
-  cleaner: createCleaner([]),
-  knownSecrets: new Map(),
-  channelStates: new Map(),
-})
 
 /** Failures are part of the trace, without details that differ between machines. */
 function logOf(world: World, proc: Proc): Log {

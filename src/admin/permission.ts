@@ -2,7 +2,7 @@
 // Members see one account: what they ask for is narrowed to it, and what is not its own does not
 // exist for them.
 import type { Role, Viewer } from '../contract/people.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { BaseDeps } from '../engine/base-deps.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { findToken, ownerOfToken } from '../store/catalog/tokens.ts'
 import { findRequest } from '../store/log/requests.ts'
@@ -41,7 +41,7 @@ type Verdict = 'yes' | 'no' | 'unknown'
 
 /** `unknown`: as if it were not there. `id` is the name in the path. */
 export async function judge(
-  engine: Engine,
+  engine: BaseDeps,
   viewer: Viewer,
   permission: Permission,
   { id, query }: { id: string; query: Iterable<[string, string]> },
@@ -60,7 +60,7 @@ export async function judge(
  * one served a request is the operator's to know.
  */
 export async function namesOwn(
-  { store }: Engine,
+  { store }: BaseDeps,
   { accountId }: Viewer,
   filters: Iterable<[string, string]>,
 ): Promise<boolean> {
@@ -72,7 +72,7 @@ export async function namesOwn(
   return true
 }
 
-async function ownerOf({ store }: Engine, owned: Owned, id: string): Promise<string | undefined> {
+async function ownerOf({ store }: BaseDeps, owned: Owned, id: string): Promise<string | undefined> {
   const ofTask = async () => (await findTaskRow(store.read, id))?.accountId
   const ofRequest = async () => (await findRequest(store.read, id)).at(-1)?.accountId
   switch (owned) {

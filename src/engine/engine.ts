@@ -1,4 +1,5 @@
-// The engine's dependencies. Everything that varies arrives here from src/start/boot.ts.
+// The parts of the engine. create-engine.ts makes them; a function of the engine takes only the
+// parts that it uses.
 
 import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
@@ -6,7 +7,6 @@ import type { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
 import type { HttpPort, Provider } from '../contract/provider.ts'
-import type { Task } from '../contract/task.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Seal } from '../lib/crypto/seal.ts'
 import type { Cleaner } from '../lib/redact/index.ts'
@@ -14,25 +14,20 @@ import type { Log } from '../lib/telemetry/log.ts'
 import type { Store } from '../store/index.ts'
 import type { Entitlements } from './admission/entitlements.ts'
 import type { RateLimits } from './admission/limits/rate-limits.ts'
-import type { Auditor } from './books/auditor.ts'
-import type { Exporter } from './books/exports/exporter.ts'
-import type { CallbackSender } from './callbacks/sender.ts'
 import type { Deadlines } from './calls/deadlines.ts'
-import type { Declared } from './catalog/refresh.ts'
-import type { MediaKeeper } from './results/keep-media.ts'
+import type { Declared } from './declared.ts'
+import type { Jobs } from './jobs.ts'
+import type { MediaStorage } from './results/media-storage.ts'
 import type { ChannelState } from './routing/channel-state.ts'
 import type { RetryBudget } from './routing/retry-budget.ts'
 import type { WaitingRoom } from './routing/waiting-room.ts'
-import type { AbandonedChecks } from './tasks/poll/abandoned-checks.ts'
 import type { Durations } from './tasks/poll/poll-schedule.ts'
-import type { Poller } from './tasks/poll/poller.ts'
-import type { ClockWatch } from './telemetry/clock-watch.ts'
 import type { Meters } from './telemetry/metrics/meters.ts'
 import type { Tracer } from './telemetry/traces/tracer.ts'
 
 export type { CallContext } from '../contract/caller-api.ts'
 
-interface EngineLimits {
+export interface EngineLimits {
   /** Streams read on after their caller left: how many at once, and for how long. */
   abandonedStreams: number
   abandonedMs: number
@@ -69,30 +64,19 @@ export interface Engine {
   readonly retries: RetryBudget
   readonly waiting: WaitingRoom
   readonly rates: RateLimits
-  readonly poller: Poller
-  readonly callbacks: CallbackSender
-  /** Checks abandoned tasks; absent where that is off. */
-  readonly abandonedChecks?: AbandonedChecks
-  /** Verifies the ledger every minute; absent where that is off. */
-  readonly auditor?: Auditor
-  /** Absent where the wall clock is not watched. */
-  readonly clockWatch?: ClockWatch
-  /** Writes exports; absent where that is off. */
-  readonly exporter?: Exporter
+  readonly jobs: Jobs
   /** In-process counters; absent where metrics are off. */
   readonly meters?: Meters
   /** Makes spans; absent where tracing is off. */
   readonly tracer?: Tracer
-  /** Builds the callback for a task's end in its dialect; undefined where there is none. */
-  noticeFor: (task: Task) => string | undefined
   /** How long tasks of each model usually take. */
   readonly durations: Durations
   /** Creates with a key that are being written, by key. */
   readonly creating: Set<string>
   /** Keeps results longer than the upstream does; absent when that is off. */
-  readonly media?: MediaKeeper
+  readonly media?: MediaStorage
   /** Base of every link that is given out. */
-  publicUrl: string
+  readonly publicUrl: string
   /** CIDRs that downloads may reach although they are not public. */
   readonly egressAllow: readonly string[]
   abandoned: number

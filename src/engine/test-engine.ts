@@ -1,27 +1,14 @@
-// An engine for tests: a real store and ledger, the real providers, and a fixed clock.
+// An engine for tests: a real store and ledger, the real providers, and a fixed clock. No background
+// job runs.
 
-import { Ledger } from '../billing/ledger.ts'
-import { createPriceBook } from '../billing/prices/price-book.ts'
-import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
-import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
-import { createCatalog } from '../catalog/snapshot.ts'
 import { type FileDeclaration, fileDeclaration } from '../contract/config-schema/index.ts'
 import { createSeal } from '../lib/crypto/seal.ts'
 import { createHttpClient } from '../lib/http/client.ts'
-import { createCleaner } from '../lib/redact/index.ts'
 import { createLog } from '../lib/telemetry/log.ts'
-import { providers } from '../providers/index.ts'
 import type { Dialect as StoreDialect } from '../store/schema.ts'
 import { newPlace } from '../store/test-stores.ts'
-import { Entitlements } from './admission/entitlements.ts'
-import { createRateLimits } from './admission/limits/rate-limits.ts'
-import { CallbackSender } from './callbacks/sender.ts'
-import { Deadlines } from './calls/deadlines.ts'
-import { stopWatchingPrices } from './catalog/missing-prices.ts'
+import { createEngine } from './create-engine.ts'
 import type { Engine } from './engine.ts'
-import { RetryBudget } from './routing/retry-budget.ts'
-import { WaitingRoom } from './routing/waiting-room.ts'
-import { Poller } from './tasks/poll/poller.ts'
 
 export interface TestEngine {
   engine: Engine
@@ -33,22 +20,16 @@ export const fileWith = (declared: object = {}): FileDeclaration => fileDeclarat
 
 export async function newTestEngine(on: StoreDialect): Promise<TestEngine> {
   const place = await newPlace(on)
-  const store = await place.open()
   const clock = { ms: Date.now() }
   const nowMs = () => clock.ms
-  const file = fileWith()
-  const log = createLog({ level: 'error', pretty: false, write: () => {} })
-  const seal = createSeal(new Uint8Array(32).fill(3))
-  const engine: Engine = {
-    store,
-    ledger: await Ledger.open(store),
-    receiptWriter: new ReceiptWriter(store, await loadSigningKeys(store, seal), log),
-    seal,
-    log,
-    providers,
-    clock: { nowMs },
-    random: () => 0.5,
+  const { engine, stop } = await createEngine({
+    store: await place.open(),
+    log: createLog({ level: 'error', pretty: false, write: () => {} }),
+    seal: createSeal(new Uint8Array(32).fill(3)),
     http: createHttpClient(),
+    clock: { nowMs },
+    monotonicMs: nowMs,
+    random: () => 0.5,
     limits: {
       abandonedStreams: 1,
       abandonedMs: 1,
@@ -56,41 +37,12 @@ export async function newTestEngine(on: StoreDialect): Promise<TestEngine> {
       queuedCalls: 4,
       queueMs: 50,
     },
-    deadlines: new Deadlines(nowMs),
-    declared: { file, ownSecrets: [] },
-    catalog: createCatalog({
-      region: file.region,
-      models: [],
-      channels: [],
-      tokens: new Map(),
-      isPriced: () => false,
-    }),
-    prices: createPriceBook([], new Set(), nowMs),
-    cleaner: createCleaner([]),
-    knownSecrets: new Map(),
-    channelStates: new Map(),
-    entitlements: new Entitlements(nowMs),
-    retries: new RetryBudget(),
-    waiting: new WaitingRoom({ queuedCalls: 4 }),
-    poller: new Poller('test'),
-    callbacks: new CallbackSender('test', undefined),
-    noticeFor: () => undefined,
-    durations: new Map(),
-    creating: new Set(),
+    declared: { file: fileWith(), ownSecrets: [] },
+    owner: 'test',
     publicUrl: 'http://gateway.test',
-    egressAllow: [],
-    rates: createRateLimits({ nowMs, log, instanceId: 'test' }),
-    abandoned: 0,
-    running: 0,
-    draining: false,
-  }
+  })
   const close = async () => {
-    stopWatchingPrices(engine)
-    await engine.poller.close()
-    await engine.callbacks.close()
-    engine.deadlines.close()
-    engine.rates.close()
-    await store.close()
+    await stop()
     await place.remove()
   }
   return { engine, clock, close }

@@ -1,9 +1,8 @@
 // The Prometheus endpoint: the metrics of this process or, where there are several, of all of them.
 
 import packageJson from '../../package.json'
-import type { Engine } from '../engine/engine.ts'
 import { CountedOpen } from '../engine/telemetry/metrics/open-counts.ts'
-import { readMetrics } from '../engine/telemetry/metrics/read-metrics.ts'
+import { readMetrics, type ScrapedEngine } from '../engine/telemetry/metrics/read-metrics.ts'
 import { type Family, openMetricsType, textType, writeFamilies } from '../lib/telemetry/metrics.ts'
 
 export interface MetricsSource {
@@ -15,7 +14,7 @@ export interface MetricsSource {
 
 /** `whole`: the metrics of all processes, from the supervisor. */
 export function metricsOf(
-  engine: Engine,
+  engine: ScrapedEngine,
   whole?: () => Promise<readonly Family[] | undefined>,
 ): MetricsSource {
   const scraped = { engine, open: new CountedOpen(), version: packageJson.version }

@@ -61,22 +61,14 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   armCrashPoint(config.crashAt)
   const keys = loadKeys(config)
   const log = logFor(config, keys, () => gateway)
-  gateway = await boot(config, keys, log, how).catch((error) => {
+  const publicUrl = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
+  gateway = await boot(config, keys, log, { ...how, publicUrl }).catch((error) => {
     const isKey = error instanceof WrongMasterKey
     const missing =
       isKey || error instanceof StoreRefused ? takeBackMadeKey(config, keys) : undefined
     throw isKey ? (missing ?? error) : error
   })
-  const url = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
   const { engine, sandbox, madeTokens } = gateway
-  engine.publicUrl = url
-  engine.clockWatch?.start(engine)
-  engine.poller.start(engine)
-  await engine.callbacks.start(engine)
-  engine.abandonedChecks?.start(engine)
-  engine.auditor?.start(engine)
-  engine.exporter?.start(engine)
-  await engine.media?.start(engine)
   const setupCode = await newSetupCode(engine)
   await mayListen?.()
   const ports = first ?? open()
@@ -86,7 +78,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   return {
     port: ports.calls.port!,
     banner: {
-      url,
+      url: publicUrl,
       ...(ports.admin !== undefined && { adminUrl: `http://localhost:${ports.admin.port}` }),
       data: config.databaseUrl === undefined ? config.dataDir : 'PostgreSQL',
       tokens: madeTokens,

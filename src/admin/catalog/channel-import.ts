@@ -3,8 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChannelDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
-import type { Engine } from '../../engine/engine.ts'
+import { announce, type CatalogDeps } from '../../engine/catalog/refresh.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertChannel } from '../../store/catalog/channels.ts'
@@ -14,6 +13,7 @@ import { forOperators } from '../permission.ts'
 import { type Ask, adminRoute, maxImportBytes, type View } from '../route.ts'
 import { channelImport, importRequest, type plannedChannel } from './channel-schema.ts'
 import {
+  type ChannelDeps,
   changeChannel,
   find,
   fromDeclaration,
@@ -44,7 +44,7 @@ async function importChannels({ engine, body, x }: Ask<{ body: typeof importRequ
 
 const refused = (message: string): Refusal => refuse('invalid_request', message, { param: 'yaml' })
 
-function planOf(engine: Engine, declared: ImportedChannel, atMs: number): Planned {
+function planOf(engine: ChannelDeps, declared: ImportedChannel, atMs: number): Planned {
   const { name } = declared
   const plan = (
     change: Planned['change'],
@@ -83,7 +83,7 @@ function differing(before: object, after: object, hasKeys: boolean): Planned['fi
 }
 
 async function saveAll(
-  engine: Engine,
+  engine: ChannelDeps & CatalogDeps,
   x: RequestContext,
   declared: readonly ImportedChannel[],
   plan: readonly Planned[],
@@ -109,7 +109,7 @@ async function saveAll(
 
 /** It was not tried yet. */
 async function addDrained(
-  engine: Engine,
+  engine: ChannelDeps,
   tx: Tx,
   x: RequestContext,
   declared: ImportedChannel,

@@ -2,8 +2,12 @@
 import type { Channel } from '../../contract/catalog.ts'
 import { type ChannelDeclaration, channelFrom } from '../../contract/config-schema/index.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { type ChannelHealth, healthOf } from '../../engine/routing/channel-health.ts'
+import type { Declares, Offers, Seals } from '../../engine/base-deps.ts'
+import {
+  type ChannelHealth,
+  type HealthDeps,
+  healthOf,
+} from '../../engine/routing/channel-health.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { lockChannel, type StoredChannel, updateChannel } from '../../store/catalog/channels.ts'
 import type { Tx } from '../../store/index.ts'
@@ -13,9 +17,11 @@ import type { channelChange } from './channel-bodies.ts'
 import { keysNeeded } from './channel-origins.ts'
 import type { channel as channelSchema } from './channel-schema.ts'
 
+export type ChannelDeps = Declares & Offers & Seals & HealthDeps
+
 type Change = Ask<{ body: typeof channelChange }>['body']
 
-export const find = (engine: Engine, idOrName: string): Channel | undefined =>
+export const find = (engine: ChannelDeps, idOrName: string): Channel | undefined =>
   engine.catalog.channels.find(({ id, name }) => id === idOrName || name === idOrName)
 
 export const notOurs = ({ name, source }: Channel): Refusal =>
@@ -26,11 +32,14 @@ export const notOurs = ({ name, source }: Channel): Refusal =>
       : `channel '${name}' belongs to the gateway itself`,
   )
 
-export const fromDeclaration = (engine: Engine, body: ChannelDeclaration, id: string): Channel =>
-  channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
+export const fromDeclaration = (
+  engine: ChannelDeps,
+  body: ChannelDeclaration,
+  id: string,
+): Channel => channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
 
 /** A channel of another region is never taken in, and names stay unique over all sources. */
-export function misplaced(engine: Engine, channel: StoredChannel): Refusal | undefined {
+export function misplaced(engine: ChannelDeps, channel: StoredChannel): Refusal | undefined {
   const { region } = engine.declared.file
   if (channel.region !== region) {
     const message = `region is ${channel.region}, but this gateway's region is ${region}`
@@ -46,7 +55,7 @@ export const nameTaken = (name: string): Refusal =>
 
 /** Built on the stored row, not on the one in memory: changes at once must not undo each other. */
 export async function changeChannel(
-  engine: Engine,
+  engine: ChannelDeps,
   tx: Tx,
   x: RequestContext,
   id: string,
@@ -71,7 +80,7 @@ export async function changeChannel(
 
 /** Why a change is refused: another region, a name in use, or stored keys for another origin. */
 export const unacceptable = (
-  engine: Engine,
+  engine: ChannelDeps,
   before: Pick<Channel, 'protocols'>,
   after: StoredChannel,
   { keys }: Pick<Change, 'keys'>,
@@ -81,7 +90,7 @@ export const unacceptable = (
 
 /** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
 export function merged(
-  engine: Engine,
+  engine: ChannelDeps,
   before: StoredChannel,
   body: Change,
   atMs: number,
@@ -112,7 +121,11 @@ export function merged(
   }
 }
 
-export function sealed(engine: Engine, { keys, ...rest }: Channel, atMs: number): StoredChannel {
+export function sealed(
+  engine: ChannelDeps,
+  { keys, ...rest }: Channel,
+  atMs: number,
+): StoredChannel {
   const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, rest.id))
   return { ...rest, keyCiphertexts, createdAtMs: atMs, updatedAtMs: atMs }
 }
@@ -126,7 +139,7 @@ export const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
 
 /** What was stored, and how the channel made of it is doing. */
 export function withHealth(
-  engine: Engine,
+  engine: ChannelDeps,
   id: string,
   stored: View<typeof channelSchema>,
 ): View<typeof channelSchema> {
@@ -134,7 +147,7 @@ export function withHealth(
   return channel === undefined ? stored : liveView(engine, channel)
 }
 
-export const liveView = (engine: Engine, channel: Channel): View<typeof channelSchema> => ({
+export const liveView = (engine: ChannelDeps, channel: Channel): View<typeof channelSchema> => ({
   ...viewOf(channel, channel.keys.length),
   health: healthView(healthOf(engine, channel)),
 })

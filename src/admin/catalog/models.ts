@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { Model } from '../../contract/catalog.ts'
 import { modelDeclaration, modelFrom } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Offers } from '../../engine/base-deps.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { findModel, upsertModel } from '../../store/catalog/models.ts'
 import { auditChange, listOf, pageOfList } from '../answers.ts'
 import { forAll, forOperators } from '../permission.ts'
@@ -56,7 +56,7 @@ const declarationView = (model: Model) => ({
   source: model.source,
 })
 
-function modelView(engine: Engine, model: Model): View<typeof modelSchema> {
+function modelView(engine: Offers, model: Model): View<typeof modelSchema> {
   const price = engine.prices.current(model.name)
   const owners = engine.prices.ownersOf(model.name)
   const isPriced = price !== undefined || owners.length > 0

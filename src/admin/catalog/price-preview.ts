@@ -8,7 +8,7 @@ import {
   termsFrom,
 } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps, Offers } from '../../engine/base-deps.ts'
 import { monthBounds, type Stretch } from '../../lib/text/month.ts'
 import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
 import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
@@ -104,7 +104,7 @@ async function declaredIn({
 }
 
 async function draftsIn(
-  engine: Engine,
+  engine: BaseDeps & Offers,
   declared: readonly PriceDeclaration[],
 ): Promise<Draft[] | Refusal> {
   const drafts = new Map<string, Draft>()
@@ -133,7 +133,7 @@ const fewModels = 16
  * question may keep for long: there they are asked for one by one.
  */
 async function spentIn(
-  { store }: Engine,
+  { store }: BaseDeps,
   period: Stretch,
   drafts: readonly Draft[],
   only: string | undefined,

@@ -8,9 +8,9 @@ import {
 } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Price, unitProblem } from '../../contract/price.ts'
+import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { isInFile } from '../../engine/catalog/import-prices.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
@@ -47,7 +47,7 @@ async function create({ engine, body, x }: Ask<{ body: typeof creation }>) {
 
 /** Which list a price belongs to. */
 export async function whoseOf(
-  engine: Engine,
+  engine: BaseDeps & Offers,
   { model, account: wanted, unit }: Pick<PriceDeclaration, 'model' | 'account' | 'unit'>,
   at = '',
 ): Promise<Pick<Price, 'model' | 'account'> | Refusal> {
@@ -66,7 +66,7 @@ export async function whoseOf(
     : { model, account: { id: account.id, name: account.name } }
 }
 
-export function priceView(engine: Engine, price: Price): View<typeof priceSchema> {
+export function priceView(engine: Declares & Offers, price: Price): View<typeof priceSchema> {
   const { unit, ...terms } = declaredTerms(price.terms)
   return {
     id: price.id,

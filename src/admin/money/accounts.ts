@@ -1,12 +1,12 @@
 // Accounts, their credits, their ledger, and what each of them pays now.
 import { z } from 'zod'
-import type { Spendable } from '../../billing/ledger.ts'
+import type { Ledger, Spendable } from '../../billing/ledger.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
 import { refuse } from '../../contract/errors.ts'
+import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
@@ -106,9 +106,13 @@ async function listPaidPrices({ engine, id, query, page }: Ask<{ query: typeof p
   return { items: items.flatMap((model) => priceFor(engine, account, model)), ...rest }
 }
 
+interface AccountViewDeps extends Declares, Offers {
+  readonly ledger: Ledger
+}
+
 /** What this account pays for a model now, be it its own price or the general one; none when it cannot call it. */
 function priceFor(
-  engine: Engine,
+  engine: AccountViewDeps,
   account: Account,
   { name, pricedAs = name }: Model,
 ): View<typeof paidPrice>[] {
@@ -124,15 +128,16 @@ function priceFor(
   ]
 }
 
-const view = async (engine: Engine, account: Account) => (await viewAll(engine, [account]))[0]!
+const view = async (engine: AccountViewDeps, account: Account) =>
+  (await viewAll(engine, [account]))[0]!
 
-async function viewAll(engine: Engine, accounts: readonly Account[]) {
+async function viewAll(engine: AccountViewDeps, accounts: readonly Account[]) {
   const spendable = await engine.ledger.spendable(accounts)
   return accounts.map((account, at) => viewOf(engine, account, spendable[at]!))
 }
 
 const viewOf = (
-  engine: Engine,
+  engine: AccountViewDeps,
   account: Account,
   { heldNanos, availableNanos }: Spendable,
 ): View<typeof accountSchema> => ({

@@ -2,8 +2,8 @@
 // without the gateway.
 import { rangeOf } from '../../billing/bills/bill-table.ts'
 import type { Refusal } from '../../contract/errors.ts'
+import type { BooksDeps } from '../../engine/books/bill-deps.ts'
 import { openBillFile } from '../../engine/books/bill-file.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { answerTable } from '../../http/answer-file.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
@@ -21,7 +21,7 @@ type Lines = Pick<View<typeof shownBill>, 'lines' | 'next_cursor'>
 
 /** A page of them, by cursor. */
 export async function linesOf(
-  { store, receiptWriter }: Engine,
+  { store, receiptWriter }: BooksDeps,
   stretch: Stretch,
   page: PageQuery,
 ): Promise<Lines | Refusal> {
@@ -48,7 +48,7 @@ const lineView = (receipt: StoredReceipt) => ({
 
 /** All of them, as spreadsheets read it. */
 export const linesAsTable = async (
-  engine: Engine,
+  engine: BooksDeps,
   x: RequestContext,
   stretch: Stretch,
   fileName: string,

@@ -7,8 +7,8 @@ import { billPage, billPagePolicy } from '../../billing/bills/page/page.ts'
 import { readBill } from '../../billing/bills/read-bill.ts'
 import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { BaseDeps, Declares } from '../../engine/base-deps.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
@@ -87,13 +87,13 @@ async function close({ engine, body, x }: Ask<{ body: typeof closeRequest }>) {
   return done.kind === 'closed' ? readBill(deps, asked) : refusalOf(asked, done)
 }
 
-const inCurrency = (engine: Engine) => (row: MonthRow) => ({
+const inCurrency = (engine: Declares) => (row: MonthRow) => ({
   ...row,
   currency: engine.declared.file.currency,
 })
 
 function billOf(
-  engine: Engine,
+  engine: BaseDeps & Declares,
   { id, name }: Account,
   named: string | undefined,
 ): BillOf | Refusal {
@@ -103,7 +103,7 @@ function billOf(
 }
 
 /** This one unless it is named; not one that has not begun. */
-function monthIn(engine: Engine, named: string | undefined): string | Refusal {
+function monthIn(engine: BaseDeps, named: string | undefined): string | Refusal {
   const running = monthAt(engine.clock.nowMs())
   const month = named ?? running
   if (monthBounds(month) === undefined) return wrong('month', 'must be of the form 2026-11')

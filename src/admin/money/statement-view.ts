@@ -1,6 +1,6 @@
 // Statements of upstreams and their lines as the admin API shows them.
 import type { StatementBody } from '../../billing/reconciliation/import-statement.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps, Declares } from '../../engine/base-deps.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { lossesOf } from '../../store/ledger/losses.ts'
 import type { JudgedLine, LineOutcome, Statement } from '../../store/ledger/statements.ts'
@@ -8,7 +8,7 @@ import { time } from '../answers.ts'
 import type { View } from '../route.ts'
 import type { statementLine, statement as statementSchema } from './statement-schema.ts'
 
-export function view({ declared }: Engine, statement: Statement): View<typeof statementSchema> {
+export function view({ declared }: Declares, statement: Statement): View<typeof statementSchema> {
   const body = JSON.parse(statement.body) as StatementBody
   const sumOf = (outcome: LineOutcome) => {
     const sum = body.outcomes[outcome]!
@@ -46,7 +46,7 @@ export function view({ declared }: Engine, statement: Statement): View<typeof st
 }
 
 /** With the reason, where a loss explains the line. */
-export async function viewLines(engine: Engine, lines: readonly JudgedLine[]) {
+export async function viewLines(engine: BaseDeps, lines: readonly JudgedLine[]) {
   const refs = lines.flatMap(({ outcome, ref }) => (outcome === 'loss' && ref ? [ref] : []))
   const byRef = Map.groupBy(await lossesOf(engine.store.read, refs), ({ ref }) => ref)
   return lines.map((line) => {

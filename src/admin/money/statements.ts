@@ -2,7 +2,7 @@
 // again. How they are compared is billing's business.
 import { clearLines, importStatement } from '../../billing/reconciliation/import-statement.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { csvRow } from '../../lib/text/csv.ts'
@@ -35,7 +35,9 @@ import {
 import { view, viewLines } from './statement-view.ts'
 
 /** One at a time: an import is much work for the store, and not urgent. */
-const taking = new WeakSet<Engine>()
+type StatementDeps = BaseDeps & Declares & Offers
+
+const taking = new WeakSet<object>()
 
 async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) {
   const options = statementOptions(query)
@@ -65,7 +67,7 @@ async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) 
 }
 
 /** What may explain a surprising result. */
-async function warningsFor(engine: Engine, statement: Statement): Promise<string[]> {
+async function warningsFor(engine: StatementDeps, statement: Statement): Promise<string[]> {
   const { channel, fromMs } = statement
   const warnings: string[] = []
   if (!engine.catalog.channels.some(({ name }) => name === channel)) {
@@ -79,7 +81,7 @@ async function warningsFor(engine: Engine, statement: Statement): Promise<string
 }
 
 async function linesOf(
-  engine: Engine,
+  engine: StatementDeps,
   { id }: Statement,
   { limit, cursor }: PageQuery,
   outcome: LineOutcome | undefined,
@@ -112,7 +114,7 @@ const exportColumns = [
 const linesPerPage = 1_000
 
 function asTable(
-  engine: Engine,
+  engine: StatementDeps,
   x: RequestContext,
   statement: Statement,
   outcome: LineOutcome | undefined,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import {
   deletePerson,
@@ -106,7 +106,7 @@ const lastAdministrator = refuse(
 )
 
 /** Members have an account, other roles do not. */
-async function accountFor({ store }: Engine, role: Person['role'], account: string | undefined) {
+async function accountFor({ store }: BaseDeps, role: Person['role'], account: string | undefined) {
   if (role !== 'member') {
     if (account === undefined) return undefined
     return refuse('invalid_request', "only members have an 'account'", { param: 'account' })
@@ -118,7 +118,7 @@ async function accountFor({ store }: Engine, role: Person['role'], account: stri
 }
 
 async function changeFrom(
-  engine: Engine,
+  engine: BaseDeps,
   before: Person,
   body: z.infer<typeof personChange>,
 ): Promise<PersonChange | Refusal> {

@@ -1,6 +1,6 @@
 // People as the admin API shows them.
 import type { Person } from '../../contract/people.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
@@ -13,7 +13,7 @@ export const personFrom = (
   more: Pick<Person, 'name' | 'role' | 'accountId'>,
 ): Person => ({ id: newShortId('usr', x.atMs), disabled: false, createdAtMs: x.atMs, ...more })
 
-export const accountNameOf = async ({ store }: Engine, { accountId }: Person) =>
+export const accountNameOf = async ({ store }: BaseDeps, { accountId }: Person) =>
   accountId === undefined ? undefined : (await findAccount(store.read, accountId))?.name
 
 export const personView = (person: Person, account?: string): View<typeof personSchema> => ({

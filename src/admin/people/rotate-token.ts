@@ -1,7 +1,7 @@
 // Another secret for a token. It keeps its id, its name and its history; the old secret becomes a token
 // of its own that expires, so that it can be seen who still uses it.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import {
@@ -22,7 +22,7 @@ const maxOverlapMs = 90 * 24 * 3_600_000
 
 /** `untilMs`: when the old secret stops working; a moment that has passed means at once. */
 export async function rotateToken(
-  engine: Engine,
+  engine: BaseDeps & Seals,
   x: RequestContext,
   id: string,
   untilMs: number,

@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import {
   endSession,
@@ -81,8 +81,14 @@ async function changePassword({ engine, body, viewer, x }: Ask<{ body: typeof ne
   return { changed: true as const }
 }
 
+type SessionDeps = Declares & Offers & { readonly publicUrl: string }
+
 /** Who is signed in, and where: all that the console needs before its first page. */
-const sessionView = (engine: Engine, person?: Person, account?: string): View<typeof session> => ({
+const sessionView = (
+  engine: SessionDeps,
+  person?: Person,
+  account?: string,
+): View<typeof session> => ({
   name: person?.name ?? '',
   role: person?.role ?? 'administrator',
   account: account ?? null,
@@ -92,7 +98,7 @@ const sessionView = (engine: Engine, person?: Person, account?: string): View<ty
 })
 
 /** Whether everything is answered by the simulator. */
-const isSandboxOnly = ({ catalog }: Engine): boolean =>
+const isSandboxOnly = ({ catalog }: Offers): boolean =>
   catalog.channels.every(({ source }) => source === 'builtin')
 
 const withCookie = (x: RequestContext, cookie: string, body: object): Response =>

@@ -2,7 +2,7 @@
 // by each of several gateways its own. Good for a day; when one is used, all of them are.
 import { timingSafeEqual } from 'node:crypto'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
 import { newSecret } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { listPeople } from '../../store/catalog/people.ts'
@@ -27,7 +27,11 @@ const hasCode = (codes: readonly Code[], hash: string): boolean =>
   codes.some((each) => timingSafeEqual(Buffer.from(each.hash), Buffer.from(hash)))
 
 /** Undefined when there is a user already. */
-export async function newSetupCode({ store, seal, clock }: Engine): Promise<string | undefined> {
+export async function newSetupCode({
+  store,
+  seal,
+  clock,
+}: BaseDeps & Seals): Promise<string | undefined> {
   const code = newSecret('')
   const nowMs = clock.nowMs()
   return store.tx(async (tx) => {
@@ -54,7 +58,7 @@ let wrongCodes = { count: 0, sinceMs: 0 }
 
 /** Why this code does not make an administrator; found out at little cost. A right one always counts. */
 export async function wrongCode(
-  { store, seal, clock }: Engine,
+  { store, seal, clock }: BaseDeps & Seals,
   code: string,
 ): Promise<Refusal | undefined> {
   const nowMs = clock.nowMs()

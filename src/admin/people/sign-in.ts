@@ -4,7 +4,7 @@
 import ipaddr from 'ipaddr.js'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person, Viewer } from '../../contract/people.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret } from '../../lib/crypto/ids.ts'
 import {
@@ -50,7 +50,7 @@ function addressOf({ connection }: RequestContext): string {
   return new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toString()
 }
 
-async function waitMsFor({ store }: Engine, subject: string, nowMs: number): Promise<number> {
+async function waitMsFor({ store }: BaseDeps, subject: string, nowMs: number): Promise<number> {
   const found = await findFailures(store.read, subject)
   if (found === undefined || found.failures < freeFailures) return 0
   const waitMs = waitsMs[Math.min(found.failures - freeFailures, waitsMs.length - 1)]!
@@ -67,7 +67,7 @@ const wrong = refuse('invalid_api_key', 'the name or the password is wrong')
 
 /** Whether the password is right, and `wrong` or a wait if not. Failures are counted. */
 async function verified(
-  engine: Engine,
+  engine: BaseDeps & Seals,
   x: RequestContext,
   { subject, password, stored }: { subject: string; password: string; stored?: string | undefined },
 ): Promise<true | Refusal> {
@@ -86,7 +86,7 @@ async function verified(
 
 /** The cookie of a new session, or why not. */
 export async function signIn(
-  engine: Engine,
+  engine: BaseDeps & Seals,
   x: RequestContext,
   { name, password }: { name: string; password: string },
 ): Promise<{ person: Person; cookie: string } | Refusal> {
@@ -101,7 +101,7 @@ export async function signIn(
 
 /** For a signed-in user: with a stolen session, passwords cannot be guessed either. */
 export async function checkOldPassword(
-  engine: Engine,
+  engine: BaseDeps & Seals,
   x: RequestContext,
   { personId, actor }: Viewer,
   password: string,
@@ -114,7 +114,7 @@ export async function checkOldPassword(
 }
 
 export async function beginSession(
-  engine: Engine,
+  engine: BaseDeps & Seals,
   x: RequestContext,
   person: Person,
   cleared?: string,
@@ -144,7 +144,10 @@ export const cookieOf = ({ request }: RequestContext): string | undefined =>
   )?.[1]
 
 /** Whose session it is; undefined when it has ended or never was. */
-export async function viewerOf(engine: Engine, secret: string): Promise<Viewer | undefined> {
+export async function viewerOf(
+  engine: BaseDeps & Seals,
+  secret: string,
+): Promise<Viewer | undefined> {
   const hash = engine.seal.hash(secret)
   const found = await findSession(engine.store.read, hash)
   if (found === undefined || found.person.disabled) return undefined

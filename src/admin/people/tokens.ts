@@ -3,8 +3,8 @@
 import type { z } from 'zod'
 import { tokenSpends } from '../../billing/token-spend.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Seals } from '../../engine/base-deps.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
-import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import { type Account, findAccount } from '../../store/catalog/accounts.ts'
@@ -64,7 +64,7 @@ interface NewToken {
 
 async function insertNew(
   tx: Tx,
-  engine: Engine,
+  engine: Seals,
   x: RequestContext,
   { account, body, secret }: NewToken,
 ) {

@@ -1,8 +1,11 @@
 // Alerts: what an administrator must act on, and resolving it. Books that did not add up are audited
 // again before their account goes on.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { type Lift, liftSuspension } from '../../engine/books/suspended-accounts.ts'
-import type { Engine } from '../../engine/engine.ts'
+import {
+  type Lift,
+  liftSuspension,
+  type SuspensionDeps,
+} from '../../engine/books/suspended-accounts.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
 import { auditChange, listOf, notFound, time, timeOrNull } from '../answers.ts'
@@ -20,7 +23,7 @@ async function resolveOne({ engine, id, body, x }: Ask<{ body: typeof resolution
 }
 
 async function resolve(
-  engine: Engine,
+  engine: SuspensionDeps,
   alert: Alert,
   x: RequestContext,
   force: boolean,

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { BillTable, rangeOf } from '../../billing/bills/bill-table.ts'
 import { billColumns, billView } from '../../contract/bills/bill-line.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { BooksDeps } from '../../engine/books/bill-deps.ts'
 import type {
   ExportFilters,
   ExportKind,
@@ -13,10 +14,10 @@ import type {
   ExportSource,
   ExportSources,
 } from '../../engine/books/exports/source.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { listAudit } from '../../store/catalog/audit-log.ts'
+import type { Tx } from '../../store/index.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import { listEntries } from '../../store/ledger/entries.ts'
 import { listRequests, logHorizonMs, type RequestFilter } from '../../store/log/requests.ts'
@@ -30,10 +31,12 @@ import { auditLogQuery } from '../money/audit-schema.ts'
 import { auditFilterOf, auditView } from '../money/audits.ts'
 import { checkQuery } from '../route.ts'
 import { listedTask, taskQuery } from '../tasks/task-schema.ts'
-import { viewPage } from '../tasks/task-view.ts'
+import { type TaskViewDeps, viewPage } from '../tasks/task-view.ts'
 import { filterOf } from '../tasks/tasks.ts'
 import { request, requestQuery } from '../traffic/request-schema.ts'
 import * as requests from '../traffic/requests.ts'
+
+type SourceDeps = BooksDeps & TaskViewDeps
 
 /** Filters each list takes. */
 export const exportFilters: Readonly<Record<ExportKind, readonly string[]>> = {
@@ -48,15 +51,13 @@ const pageRows = 200
 /** More rows than this are not counted before they are read. */
 const maxCounted = 100_000
 
-export const exportSources: ExportSources = {
-  requests: async (engine, filters, reader) =>
-    readBy(reader, request, await openRequests(engine, filters)),
-  tasks: async (engine, filters, reader) =>
-    readBy(reader, listedTask, await openTasks(engine, filters)),
-  ledger: (engine, filters) => openLedger(engine, filters),
-  bill_lines: (engine, filters) => openBillLines(engine, filters),
-  audit_log: (engine, filters) => openAuditLog(engine, filters),
-}
+export const exportSources = (engine: SourceDeps): ExportSources => ({
+  requests: async (filters, reader) => readBy(reader, request, await openRequests(engine, filters)),
+  tasks: async (filters, reader) => readBy(reader, listedTask, await openTasks(engine, filters)),
+  ledger: (filters) => openLedger(engine, filters),
+  bill_lines: (filters) => openBillLines(engine, filters),
+  audit_log: (filters) => openAuditLog(engine, filters),
+})
 
 const reading = (filters: ExportFilters) => (name: string) => filters[name]
 
@@ -142,7 +143,7 @@ function asText(name: string) {
   }
 }
 
-async function openRequests(engine: Engine, filters: ExportFilters) {
+async function openRequests(engine: BooksDeps, filters: ExportFilters) {
   const query = checkQuery(requestQuery, reading(filters))
   if (query instanceof Refusal) return query
   const account = await namedAccount(engine.store.read, filters)
@@ -156,7 +157,7 @@ async function openRequests(engine: Engine, filters: ExportFilters) {
 const summed = ['account', 'model', 'channel', 'status', 'error_code', 'from', 'to']
 
 /** From what they add up to by time; of an account that is not known by model or channel. */
-async function countRequests(engine: Engine, filter: RequestFilter, filters: ExportFilters) {
+async function countRequests(engine: BooksDeps, filter: RequestFilter, filters: ExportFilters) {
   const { model, channel, errorCode, accountId, status } = filter
   const ofOne = model !== undefined || channel !== undefined
   if (accountId !== undefined && ofOne) return undefined
@@ -188,7 +189,7 @@ const taskColumns: Columns = {
   files: (row: { files: readonly { url: string }[] }) => row.files.map(({ url }) => url).join(' '),
 }
 
-async function openTasks(engine: Engine, filters: ExportFilters) {
+async function openTasks(engine: TaskViewDeps, filters: ExportFilters) {
   const query = checkQuery(taskQuery, reading(filters))
   if (query instanceof Refusal) return query
   const account = await namedAccount(engine.store.read, filters)
@@ -210,7 +211,7 @@ const entryColumns: Columns = {
   ...fields('quantity', 'price_id', 'estimated', 'note'),
 }
 
-async function openLedger({ store: { read } }: Engine, filters: ExportFilters) {
+async function openLedger({ store: { read } }: BooksDeps, filters: ExportFilters) {
   const account = await accountIn(read, filters)
   if (account instanceof Refusal) return account
   return listSource(
@@ -224,17 +225,17 @@ async function openLedger({ store: { read } }: Engine, filters: ExportFilters) {
 const missing = (param: string, message: string): Refusal =>
   refuse('invalid_request', `'${param}' ${message}`, { param: `filters.${param}` })
 
-async function accountIn(read: Engine['store']['read'], { account: name = '' }: ExportFilters) {
+async function accountIn(read: Tx, { account: name = '' }: ExportFilters) {
   if (name === '') return missing('account', 'is missing')
   return (await findAccount(read, name)) ?? notFound('account', name)
 }
 
-const namedAccount = async (read: Engine['store']['read'], { account }: ExportFilters) =>
+const namedAccount = async (read: Tx, { account }: ExportFilters) =>
   account === undefined
     ? undefined
     : ((await findAccount(read, account)) ?? notFound('account', account))
 
-async function openAuditLog({ store: { read } }: Engine, filters: ExportFilters) {
+async function openAuditLog({ store: { read } }: BooksDeps, filters: ExportFilters) {
   const query = checkQuery(auditLogQuery, reading(filters))
   if (query instanceof Refusal) return query
   const filter = { limit: pageRows, ...auditFilterOf(query) }
@@ -253,7 +254,7 @@ async function openAuditLog({ store: { read } }: Engine, filters: ExportFilters)
 }
 
 /** As `GET /bills?format=csv` gives them: signed at the end, and proven without the gateway. */
-async function openBillLines(engine: Engine, filters: ExportFilters) {
+async function openBillLines(engine: BooksDeps, filters: ExportFilters) {
   const { read } = engine.store
   const account = await accountIn(read, filters)
   if (account instanceof Refusal) return account
@@ -277,7 +278,7 @@ async function openBillLines(engine: Engine, filters: ExportFilters) {
  * that were given out before are left out. One page is held back, to know which is the last.
  */
 async function* billPages(
-  engine: Engine,
+  engine: BooksDeps,
   stretch: Stretch,
   rowsBefore: number,
 ): AsyncGenerator<ExportPage> {

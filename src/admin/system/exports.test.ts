@@ -17,7 +17,6 @@ import { exportSources } from './export-sources.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const password = 'a long enough password'
-const sources = exportSources
 /** No pauses, and pieces small enough for several. */
 const quick = { pauseMs: 0, pieceChars: 200_000 }
 const many = 25_000
@@ -27,12 +26,13 @@ if (postgresUrl === undefined) {
 }
 
 /** Somebody dies over a page. */
-function dyingAfter(pages: number): ExportSources {
+function dyingAfter(engine: Engine, pages: number): ExportSources {
   let left = pages
+  const sources = exportSources(engine)
   return {
     ...sources,
-    async requests(engine, filters) {
-      const source = await sources.requests(engine, filters, 'staff')
+    async requests(filters) {
+      const source = await sources.requests(filters, 'staff')
       if ('code' in source) return source
       return {
         ...source,
@@ -114,8 +114,9 @@ describe.each([...storeKinds])('exports on %s', (on) => {
     return (await ask('POST', '/session', { body: { name, password } })).cookie
   }
 
-  const run = (exporter = new Exporter(sources, quick), engine = it.engine) =>
-    exporter.runNext(engine)
+  const newExporter = (sources = exportSources(it.engine), limits: Partial<ExportLimits> = quick) =>
+    new Exporter(it.engine, sources, limits)
+  const run = (exporter = newExporter()) => exporter.runNext()
 
   /** From the first word to the whole file. */
   async function exported(input: object, exporter?: Exporter) {
@@ -232,7 +233,7 @@ describe.each([...storeKinds])('exports on %s', (on) => {
     const path = `/exports/${begun.body.id}`
     let before = 0
     for (const pages of [40, 3, 55]) {
-      expect(await run(new Exporter(dyingAfter(pages), quick))).toBe(false)
+      expect(await run(newExporter(dyingAfter(it.engine, pages)))).toBe(false)
       const { body: job } = await asBoss('GET', path)
       expect(job.state).toBe('running')
       expect(job.rows).toBeGreaterThanOrEqual(before)
@@ -251,10 +252,11 @@ describe.each([...storeKinds])('exports on %s', (on) => {
     const input = { kind: 'bill_lines', filters: { account: 'acme', month } }
     const begun = await asBoss('POST', '/exports', input)
     let left = 2
+    const sources = exportSources(it.engine)
     const dying = {
       ...sources,
-      async bill_lines(engine: Engine, filters: Readonly<Record<string, string>>) {
-        const source = await sources.bill_lines(engine, filters, 'staff')
+      async bill_lines(filters: Readonly<Record<string, string>>) {
+        const source = await sources.bill_lines(filters, 'staff')
         if ('code' in source) return source
         return {
           ...source,
@@ -267,7 +269,7 @@ describe.each([...storeKinds])('exports on %s', (on) => {
         }
       },
     }
-    expect(await run(new Exporter(dying, { ...quick, pieceChars: 1_000 }))).toBe(false)
+    expect(await run(newExporter(dying, { ...quick, pieceChars: 1_000 }))).toBe(false)
     const { body: half } = await asBoss('GET', `/exports/${begun.body.id}`)
     expect(half.rows).toBeGreaterThan(0)
     expect(half.rows).toBeLessThan(2_701)
@@ -292,9 +294,9 @@ describe.each([...storeKinds])('exports on %s', (on) => {
   test('what fails every time is given up, and says so', async () => {
     const begun = await asBoss('POST', '/exports', { kind: 'requests' })
     for (let tries = 0; tries < 5; tries++) {
-      expect(await run(new Exporter(dyingAfter(0), quick))).toBe(false)
+      expect(await run(newExporter(dyingAfter(it.engine, 0)))).toBe(false)
     }
-    expect(await run(new Exporter(dyingAfter(0), quick))).toBe(true)
+    expect(await run(newExporter(dyingAfter(it.engine, 0)))).toBe(true)
     const { body: job } = await asBoss('GET', `/exports/${begun.body.id}`)
     expect(job).toMatchObject({ state: 'failed', rows: 0 })
     expect(job.error).toContain('broke off')
@@ -302,7 +304,7 @@ describe.each([...storeKinds])('exports on %s', (on) => {
   })
 
   test('a file has a limit, and says when it was reached', async () => {
-    const small = (more: Partial<ExportLimits>) => new Exporter(sources, { ...quick, ...more })
+    const small = (more: Partial<ExportLimits>) => newExporter(undefined, { ...quick, ...more })
     const input = { kind: 'requests', format: 'jsonl' }
     const byRows = await exported(input, small({ maxRows: 450 }))
     expect(byRows.job).toMatchObject({ state: 'done', rows: 450, limit_reached: true })
@@ -413,10 +415,11 @@ describe.each([...storeKinds])('exports on %s', (on) => {
     const begun = await asBoss('POST', '/exports', { kind: 'requests' })
     const path = `/exports/${begun.body.id}`
     const before = await chunks()
+    const sources = exportSources(it.engine)
     const deleting: ExportSources = {
       ...sources,
-      async requests(engine, filters) {
-        const source = await sources.requests(engine, filters, 'staff')
+      async requests(filters) {
+        const source = await sources.requests(filters, 'staff')
         if ('code' in source) return source
         return {
           ...source,
@@ -430,10 +433,10 @@ describe.each([...storeKinds])('exports on %s', (on) => {
         }
       },
     }
-    expect(await run(new Exporter(deleting, quick))).toBe(true)
+    expect(await run(newExporter(deleting))).toBe(true)
     expect((await asBoss('GET', path)).status).toBe(404)
     expect((await asBoss('DELETE', path)).status).toBe(404)
-    await new Exporter(sources, quick).tidy(it.engine)
+    await newExporter().tidy()
     expect(await chunks()).toBe(before)
     const [last] = (await asBoss('GET', '/audit-log?limit=1')).body.items
     expect(last).toMatchObject({ action: 'export.delete', subject: begun.body.id })
@@ -446,11 +449,11 @@ describe.each([...storeKinds])('exports on %s', (on) => {
 
   test('a day later they are all gone', async () => {
     expect((await listed('/exports')).length).toBeGreaterThan(5)
-    const exporter = new Exporter(sources, quick)
-    await exporter.tidy(it.engine)
+    const exporter = newExporter()
+    await exporter.tidy()
     expect((await listed('/exports')).length).toBeGreaterThan(5)
     it.clock.ms += 24.5 * 3_600_000
-    await exporter.tidy(it.engine)
+    await exporter.tidy()
     expect(await listed('/exports')).toEqual([])
     expect(await chunks()).toBe(0)
   }, 30_000)
@@ -479,16 +482,15 @@ if (postgresUrl !== undefined) {
       await ask('POST', '/exports', { kind: 'requests', format: 'jsonl' }),
     ) as { id: string }
     const held = { ...quick, pieceChars: 50_000 }
-    expect(await new Exporter(dyingAfter(8), { ...held, leaseMs: 60_000 }).runNext(first)).toBe(
-      false,
-    )
-    const exporter = new Exporter(sources, held)
+    const dying = new Exporter(first, dyingAfter(first, 8), { ...held, leaseMs: 60_000 })
+    expect(await dying.runNext()).toBe(false)
+    const exporter = new Exporter(second, exportSources(second), held)
     // Nobody knows yet that the first one will not come back.
-    expect(await exporter.runNext(second)).toBe(false)
+    expect(await exporter.runNext()).toBe(false)
     await one.close()
     await two.cluster!.sweep()
     const other = admin({ engine: second, limits, isAdmin: () => true })
-    while (!(await exporter.runNext(second))) await Bun.sleep(50)
+    while (!(await exporter.runNext())) await Bun.sleep(50)
     const request = new Request(`http://localhost/exports/${begun.id}/file`, {
       headers: { authorization: 'Bearer boss' },
     })

@@ -4,9 +4,9 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Viewer } from '../../contract/people.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
 import { exportLimits } from '../../engine/books/exports/run-export.ts'
 import { type ExportKind, readerOf } from '../../engine/books/exports/source.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { newId } from '../../lib/crypto/ids.ts'
@@ -80,7 +80,7 @@ async function remove(ask: Ask) {
   await ask.engine.store.tx(async (tx) => {
     if (await dropExport(tx, id)) await auditChange(tx, ask.x, change)
   })
-  ask.engine.exporter?.tidySoon()
+  ask.engine.jobs.exporter?.tidySoon()
   return { id, deleted: true as const }
 }
 
@@ -107,7 +107,7 @@ async function begin({ engine, body, x }: Ask<{ body: typeof exportRequest }>) {
   const filters = await filtersFor(engine, viewer, body)
   if (filters instanceof Refusal) return filters
   // Opened once for what it says about the filters.
-  const source = await exportSources[body.kind](engine, filters, readerOf(viewer))
+  const source = await exportSources(engine)[body.kind](filters, readerOf(viewer))
   if (source instanceof Refusal) return source
   const full = await tooMuch(engine, viewer)
   if (full !== undefined) return full
@@ -126,13 +126,13 @@ async function begin({ engine, body, x }: Ask<{ body: typeof exportRequest }>) {
     const after = { kind: body.kind, format: body.format, filters }
     await auditChange(tx, x, { action: 'export.create', subject: id, after })
   })
-  engine.exporter?.wake()
+  engine.jobs.exporter?.wake()
   return view((await findExport(engine.store.read, id))!)
 }
 
 /** Members get their own account's; the rest does not exist for them. */
 async function filtersFor(
-  engine: Engine,
+  engine: BaseDeps,
   viewer: Viewer,
   { kind, filters }: Ask<{ body: typeof exportRequest }>['body'],
 ): Promise<Record<string, string> | Refusal> {
@@ -150,7 +150,7 @@ async function filtersFor(
   return { ...filters, account: viewer.accountId }
 }
 
-async function tooMuch(engine: Engine, viewer: Viewer): Promise<Refusal | undefined> {
+async function tooMuch(engine: BaseDeps, viewer: Viewer): Promise<Refusal | undefined> {
   const { jobs, storedBytes, unfinished } = await weighExports(engine.store.read, viewer.personId)
   if (unfinished >= maxUnfinished) {
     return refuse('conflict', `${unfinished} exports are not finished yet; wait for one of them`)
@@ -181,7 +181,7 @@ const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' }
 const unpack = promisify(gunzip)
 
 /** Piece by piece: no more than one in memory. */
-function answerFile({ store }: Engine, x: RequestContext, job: ExportJob): Response {
+function answerFile({ store }: BaseDeps, x: RequestContext, job: ExportJob): Response {
   let next = 0
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -5,8 +5,10 @@ import { loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import packageJson from '../../../package.json'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
+import type { Jobs } from '../../engine/jobs.ts'
 import { CountedOpen } from '../../engine/telemetry/metrics/open-counts.ts'
+import type { Cleaner } from '../../lib/redact/index.ts'
 import { gatewayOf } from '../../store/index.ts'
 import { type DatabaseFacts, databaseFacts } from '../../store/maintenance/database-facts.ts'
 import { listGateways } from '../../store/maintenance/gateways.ts'
@@ -19,23 +21,30 @@ const startedAtMs = Date.now()
 /** A size is not asked for with every look. */
 const factsFreshMs = 30_000
 
-/** One for each engine, from its first use on: the delay of the event loop is measured all the time. */
-const facts = new WeakMap<Engine, HealthFacts>()
+interface HealthDeps extends BaseDeps {
+  readonly cleaner: Cleaner
+  readonly jobs: Pick<Jobs, 'poller'>
+  readonly running: number
+  readonly draining: boolean
+}
 
-export function healthFactsOf(engine: Engine): HealthFacts {
+/** One for each engine, from its first use on: the delay of the event loop is measured all the time. */
+const facts = new WeakMap<HealthDeps, HealthFacts>()
+
+export function healthFactsOf(engine: HealthDeps): HealthFacts {
   const known = facts.get(engine) ?? new HealthFacts(engine)
   facts.set(engine, known)
   return known
 }
 
 class HealthFacts {
-  readonly #engine: Engine
+  readonly #engine: HealthDeps
   readonly #delay: ReturnType<typeof monitorEventLoopDelay>
   readonly #open = new CountedOpen()
   #facts: Promise<DatabaseFacts> | undefined
   #factsAtMs = 0
 
-  constructor(engine: Engine) {
+  constructor(engine: HealthDeps) {
     this.#engine = engine
     this.#delay = monitorEventLoopDelay({ resolution: 20 })
     this.#delay.enable()
@@ -45,7 +54,7 @@ class HealthFacts {
     const engine = this.#engine
     const { store } = engine
     const gateways = await listGateways(store.read)
-    const lag = engine.poller.lag.read()
+    const lag = engine.jobs.poller.lag.read()
     const { rss, heapUsed } = process.memoryUsage()
     const facts = await this.#databaseFacts()
     return {
@@ -120,7 +129,7 @@ async function diskOf(file: string | undefined) {
 type Level = 'warn' | 'error'
 
 /** Lines are cleaned once more: a secret may have become known after one was written. */
-function recentErrorsOf({ log, cleaner }: Engine) {
+function recentErrorsOf({ log, cleaner }: HealthDeps) {
   return (log.recent?.() ?? []).flatMap((line) => {
     try {
       const { time: at, level, msg, ...fields } = JSON.parse(cleaner.cleanLine(line))

@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import type { Channel, Model } from '../../contract/catalog.ts'
 import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { time } from '../answers.ts'
 import { timeoutsView } from '../catalog/channel-store.ts'
 import { forAdministrators } from '../permission.ts'
@@ -46,11 +46,11 @@ export function settingsOf({ engine, limits }: AdminDeps): View<typeof settingsS
   }
 }
 
-const yamlOf = (engine: Engine, value: object): string =>
+const yamlOf = (engine: Parameters<typeof withoutSecrets>[0], value: object): string =>
   stringify(withoutSecrets(engine, value), { lineWidth: 0, aliasDuplicateObjects: false })
 
 /** The file with what was added here; what ships with the gateway is in neither. */
-function effective({ declared: { file }, catalog, prices }: Engine): object {
+function effective({ declared: { file }, catalog, prices }: Declares & Offers): object {
   const ours = <T extends { source: string }>(each: T) => each.source === 'api'
   return {
     ...file,

@@ -1,6 +1,6 @@
 // Takes secrets out of anything that is to be shown or handed on: by what is known to be one, by what a
 // field is called, and by how a text looks.
-import type { Engine } from '../../engine/engine.ts'
+import type { Cleaner } from '../../lib/redact/index.ts'
 
 const secretName = /^(?:keys?|token|.*secret.*|.*password.*|.*_key|.*_key_id|authorization)$/i
 /** Tokens of callers, secrets of callbacks, credentials before a host. */
@@ -12,7 +12,10 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
 const mask = '***'
 const maxDepth = 32
 
-export function withoutSecrets({ cleaner }: Pick<Engine, 'cleaner'>, value: unknown): unknown {
+export function withoutSecrets(
+  { cleaner }: { readonly cleaner: Cleaner },
+  value: unknown,
+): unknown {
   const text = (given: string) =>
     secretShapes.reduce((kept, [shape, put]) => kept.replace(shape, put), cleaner.cleanLine(given))
   const walk = (node: unknown, depth: number): unknown => {

@@ -1,6 +1,6 @@
 // The callback of a task as an administrator sees it: its attempts and their outcomes.
 import type { Task } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
 import { type CallbackAttempt, findCallbackStory } from '../../store/tasks/callbacks.ts'
 import { time } from '../answers.ts'
 import type { View } from '../route.ts'
@@ -11,7 +11,7 @@ const maxShown = 100
 
 /** Null for a task without a callback address. */
 export async function callbackView(
-  { store }: Engine,
+  { store }: BaseDeps,
   task: Task,
 ): Promise<View<typeof shownTask>['callback']> {
   if (task.callbackUrl === undefined) return null

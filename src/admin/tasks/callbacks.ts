@@ -2,9 +2,9 @@
 // sent is the engine's business.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import { callbackSecrets } from '../../engine/callbacks/callback-secret.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
+import { callbackSecrets, type SecretDeps } from '../../engine/callbacks/callback-secret.ts'
 import { tryReceiver } from '../../engine/callbacks/try-receiver.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { advanceRotation } from '../../store/catalog/callback-secrets.ts'
 import { restartCallback } from '../../store/tasks/callbacks.ts'
@@ -30,7 +30,7 @@ async function resend({ engine, id, x }: Ask) {
   if (was === undefined) return cannotSend(found)
   // As it was before the attempt that this is about.
   const view = await viewTask(engine, found)
-  engine.callbacks.wake(clock.nowMs())
+  engine.jobs.callbacks.wake()
   return view
 }
 
@@ -56,7 +56,7 @@ async function rotateSecret({ engine, id, x }: Ask) {
 }
 
 /** The only one there is, unless it is named. */
-async function accountFor({ store }: Engine, wanted: string | undefined) {
+async function accountFor({ store }: BaseDeps, wanted: string | undefined) {
   if (wanted !== undefined) {
     return (await findAccount(store.read, wanted)) ?? notFound('account', wanted)
   }
@@ -72,7 +72,7 @@ const setInFile = refuse(
 
 /** What the operator has set is the operator's to know; it does not come out again. */
 async function secretView(
-  engine: Engine,
+  engine: SecretDeps,
   { id, name }: Account,
 ): Promise<View<typeof callbackSecret>> {
   const { source, secret, rotatedAtMs, old } = await callbackSecrets(engine, id)

@@ -1,8 +1,8 @@
 // Tasks as the admin API shows them: rows know ids, people know names.
 import { expiryOf, type Task, type TaskError } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
-import { linksOf } from '../../engine/results/file-links.ts'
-import { medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
+import { type LinkDeps, linksOf } from '../../engine/results/file-links.ts'
+import { type Durations, medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page } from '../../store/index.ts'
@@ -12,21 +12,31 @@ import { callbackView } from './callback-view.ts'
 import type { listedTask, task as shownTask, taskList, taskUsage } from './task-schema.ts'
 import { timelineView } from './timeline-view.ts'
 
-export async function viewPage(engine: Engine, page: Page<Task>): Promise<View<typeof taskList>> {
+export interface TaskViewDeps extends BaseDeps, LinkDeps {
+  readonly durations: Durations
+}
+
+export async function viewPage(
+  engine: TaskViewDeps,
+  page: Page<Task>,
+): Promise<View<typeof taskList>> {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
   return listOf(page, (task) => viewOf(engine, task, names.get(task.tokenId)))
 }
 
 /** With the callback and every step, which a list leaves out. */
-export const viewTask = async (engine: Engine, task: Task): Promise<View<typeof shownTask>> => ({
+export const viewTask = async (
+  engine: TaskViewDeps,
+  task: Task,
+): Promise<View<typeof shownTask>> => ({
   ...(await viewPage(engine, { items: [task] })).items[0]!,
   callback: await callbackView(engine, task),
   timeline: timelineView(task),
 })
 
 const viewOf = (
-  engine: Engine,
+  engine: TaskViewDeps,
   task: Task,
   names: TokenNames | undefined,
 ): View<typeof listedTask> => ({
@@ -66,7 +76,7 @@ const viewOf = (
 })
 
 /** Where a browser can open them: the upstream's own address is not for everyone. */
-function filesOf(engine: Engine, task: Task) {
+function filesOf(engine: TaskViewDeps, task: Task) {
   const linkTo = linksOf(engine)
   return task.media.map((file, part) => ({
     kind: file.kind,

@@ -14,7 +14,8 @@ import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { Declares, Offers } from '../../engine/base-deps.ts'
+import type { BooksDeps } from '../../engine/books/bill-deps.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { findEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { shortNanos } from '../../store/proof/audit-chain.ts'
@@ -23,6 +24,8 @@ import { entryView } from '../money/accounts.ts'
 import type { View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
 import type { explanation, tokenUsage } from './request-schema.ts'
+
+type ExplainDeps = BooksDeps & Declares & Offers
 
 export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<typeof tokenUsage> => ({
   input_tokens: usage.inputTokens,
@@ -33,7 +36,7 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<type
 
 /** `isStaff`: also what the operator bears, which names the channel. */
 export async function explainCall(
-  engine: Engine,
+  engine: ExplainDeps,
   record: RequestRecord,
   isStaff: boolean,
 ): Promise<View<typeof explanation>> {
@@ -65,7 +68,10 @@ export async function explainCall(
 }
 
 /** A task is charged for what came of it, by the price it was admitted at. */
-export async function explainTask(engine: Engine, task: Task): Promise<View<typeof explanation>> {
+export async function explainTask(
+  engine: ExplainDeps,
+  task: Task,
+): Promise<View<typeof explanation>> {
   const { currency } = engine.declared.file
   const entries = await findEntries(engine.store.read, task.id)
   const charge = entries.find(({ kind }) => kind === 'charge')
@@ -102,7 +108,7 @@ const readingOf = ({ quantity = 0, unit = '' }: StoredEntry): string =>
   `as reported, and no more than was asked for: ${quantity} x ${unit.replace('_', ' ')}`
 
 async function proofOf(
-  engine: Engine,
+  engine: ExplainDeps,
   of: { price: Price | undefined; steps: string[]; entries: StoredEntry[] },
 ) {
   const charge = of.entries.find(({ kind }) => kind === 'charge')
@@ -117,7 +123,7 @@ async function proofOf(
 
 /** Signed on the spot, so that it can be checked alone; told as altered if it is. */
 async function receiptOf(
-  engine: Engine,
+  engine: ExplainDeps,
   { id, accountId }: StoredEntry,
 ): Promise<View<typeof explanation>['receipt']> {
   await engine.receiptWriter.drain(accountId)

@@ -5,7 +5,7 @@ import { lossNanos } from '../../billing/call-loss.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page, PageQuery } from '../../store/index.ts'
@@ -88,11 +88,11 @@ async function explain({ engine, id, viewer }: Ask) {
 }
 
 /** An upstream's id may stand for several requests; the newest is what people ask about. */
-const newestFirst = async (engine: Engine, anyId: string): Promise<RequestRecord[]> =>
+const newestFirst = async (engine: BaseDeps, anyId: string): Promise<RequestRecord[]> =>
   (await findRequest(engine.store.read, anyId)).toReversed()
 
 /** An id that may have had a row once says so. */
-async function missing({ store }: Engine, id: string): Promise<Refusal> {
+async function missing({ store }: BaseDeps, id: string): Promise<Refusal> {
   const horizonMs = await logHorizonMs(store.read)
   const atMs = timeOfId(id)
   if (atMs === undefined || atMs >= horizonMs) return notFound('request', id)
@@ -102,7 +102,7 @@ async function missing({ store }: Engine, id: string): Promise<Refusal> {
 
 /** Rows know ids; people know names. */
 export async function viewPage(
-  engine: Engine,
+  engine: BaseDeps,
   page: Page<RequestRecord>,
 ): Promise<View<typeof requestList>> {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]

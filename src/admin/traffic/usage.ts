@@ -8,7 +8,7 @@ import {
 } from '../../billing/prices/usage-rows.ts'
 import { sumSettledMoney } from '../../billing/proof/settled-sums.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { Engine } from '../../engine/engine.ts'
+import type { BaseDeps } from '../../engine/base-deps.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
 import { hourMs } from '../../store/proof/hourly-totals.ts'
 import { time } from '../answers.ts'
@@ -67,7 +67,7 @@ function stretchOf(
 }
 
 /** Rows know ids; people know names. */
-async function named(engine: Engine, rows: readonly UsageRow[], by: readonly UsageKey[]) {
+async function named(engine: BaseDeps, rows: readonly UsageRow[], by: readonly UsageKey[]) {
   if (!by.includes('account')) return rows
   const names = await accountNames(engine.store.read)
   return rows.map((row) => ({ ...row, account: names.get(row.account_id ?? '') ?? null }))

@@ -151,7 +151,7 @@ export function findServed(
   if (engine.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
-  return engine.clockWatch?.refusal ?? { model, routes }
+  return engine.jobs.clockWatch.refusal ?? { model, routes }
 }
 
 /** Counts the call's estimated usage against the token's limits; corrected when it has ended. */

@@ -49,12 +49,12 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
       restless,
     )
     engine = { ...it.engine, receiptWriter, log: { ...it.engine.log, error } }
-    auditor = new Auditor(limits)
+    auditor = new Auditor(engine, limits)
     const price = { id: 'price_text', model: 'txta-plus', terms, effectiveFromMs: 0 }
     await engine.store.tx((tx) => insertPrice(tx, { ...price, source: 'api' }, 0))
   })
   afterEach(async () => {
-    await auditor.close()
+    await auditor.stop()
     await engine.receiptWriter.stop()
     await it.close()
   })
@@ -110,7 +110,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
       }
     }
     const watching = [
-      watch(() => auditor.poll(engine)),
+      watch(() => auditor.poll()),
       watch(async () => (await auditBooks(engine.store, auditOptions(engine))).problems),
     ]
     const work = Array.from({ length: 8 }, async () => {
@@ -121,7 +121,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     })
     await Promise.all(work)
     await engine.receiptWriter.drain()
-    found.push(...(await auditor.poll(engine)))
+    found.push(...(await auditor.poll()))
     isOver = true
     await Promise.all(watching)
     const last = await auditBooks(engine.store, auditOptions(engine))
@@ -145,7 +145,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     const running = await it.create()
     if (running instanceof Refusal) throw new Error(running.message)
     await tamper(1n)
-    const [problem] = await auditor.poll(engine)
+    const [problem] = await auditor.poll()
     expect(problem).toMatchObject({ check: 'balances', account_id: it.token.accountId })
     expect([...engine.ledger.stopped]).toEqual([it.token.accountId])
     expect(shouted).toHaveLength(1)
@@ -176,12 +176,12 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     expect(engine.ledger.stopped.size).toBe(0)
     expect(await openAlerts()).toEqual([])
     expect(await it.create()).not.toBeInstanceOf(Refusal)
-    expect(await auditor.poll(engine)).toEqual([])
+    expect(await auditor.poll()).toEqual([])
   })
 
   test('lets an account go on whose books are wrong, when somebody insists', async () => {
     await tamper(1n)
-    await auditor.poll(engine)
+    await auditor.poll()
     let noted = 0
     const lift = { accountId: it.token.accountId, atMs: 1, force: true }
     expect(await liftSuspension(engine, lift, async () => void noted++)).toBeUndefined()
@@ -191,8 +191,8 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
   test('takes nothing for wrong that is right at the second look', async () => {
     await tamper(1n)
     setTimeout(() => void tamper(-1n), 1)
-    const slow = new Auditor({ ...limits, secondPollMs: 300 })
-    expect(await slow.poll(engine)).toEqual([])
+    const slow = new Auditor(engine, { ...limits, secondPollMs: 300 })
+    expect(await slow.poll()).toEqual([])
     expect(engine.ledger.stopped.size).toBe(0)
   })
 
@@ -201,10 +201,10 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     for (let i = 0; i < 12; i++) await call()
     await engine.receiptWriter.drain()
     await tamper(1n)
-    auditor.start(engine)
+    auditor.start()
     const marks = () => getMeta(engine.store.read, 'audit_marks')
     while (engine.ledger.stopped.size === 0 || (await marks()) === undefined) await Bun.sleep(5)
-    await auditor.close()
+    await auditor.stop()
     expect(await marks()).toContain('entryId')
     expect(await openAlerts()).toHaveLength(1)
   })
@@ -212,7 +212,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
   if (on === 'sqlite') {
     test('tells of entries that could be changed, and stops nobody for it', async () => {
       await engine.store.tx((tx) => sql`DROP TRIGGER entries_keep`.execute(tx))
-      expect(await auditor.poll(engine)).toMatchObject([{ check: 'guards' }])
+      expect(await auditor.poll()).toMatchObject([{ check: 'guards' }])
       expect(engine.ledger.stopped.size).toBe(0)
       const { items } = await listAlerts(engine.store.read, { limit: 10, kind: 'guards' })
       expect(items).toHaveLength(1)

@@ -8,11 +8,17 @@ import {
   noMarks,
   type RecentAudit,
 } from '../../billing/proof/audit-recent.ts'
+import { Loop, type Service } from '../../lib/loop.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
+import type { Store } from '../../store/index.ts'
 import { readBooksEnd, takeAuditLock } from '../../store/proof/audit-recent.ts'
 import { getMeta, setMeta } from '../../store/sql/meta.ts'
-import type { Engine } from '../engine.ts'
-import { auditOptions, sentenceOf, suspendAccounts } from './suspended-accounts.ts'
+import {
+  auditOptions,
+  type SuspensionDeps,
+  sentenceOf,
+  suspendAccounts,
+} from './suspended-accounts.ts'
 
 interface AuditorLimits {
   everyMs: number
@@ -26,97 +32,96 @@ const auditorLimits: AuditorLimits = { everyMs: 60_000, secondPollMs: 1_000, pau
 
 const marksKey = 'audit_marks'
 
-export class Auditor {
+export class Auditor implements Service {
+  readonly name = 'auditor'
+  readonly #deps: SuspensionDeps
   readonly #limits: AuditorLimits
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #running: Promise<unknown> | undefined
-  #closed = false
+  readonly #loop: Loop
   /** The end of the ledger at the last audit, and how many audits it has been unchanged. */
   #lastEnd = ''
   #idle = 0
 
-  constructor(limits: AuditorLimits = auditorLimits) {
+  constructor(deps: SuspensionDeps, limits: AuditorLimits = auditorLimits) {
+    this.#deps = deps
     this.#limits = limits
+    this.#loop = new Loop({
+      name: this.name,
+      run: () => this.#turn(),
+      everyMs: limits.everyMs,
+      firstMs: limits.everyMs,
+      log: deps.log,
+      failure: 'ledger audit could not run',
+    })
   }
 
-  start(engine: Engine): void {
-    if (this.#closed) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#turn(engine).finally(() => this.start(engine))
-    }, this.#limits.everyMs)
-    this.#timer.unref()
+  start(): void {
+    this.#loop.start()
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#timer)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #turn(engine: Engine): Promise<void> {
-    try {
-      if (await this.#isIdle(engine)) return
-      const everyMs = this.#limits.everyMs * turnShare
-      const nowMs = engine.clock.nowMs()
-      if (await engine.store.tx((tx) => takeAuditLock(tx, { nowMs, everyMs }))) {
-        await this.poll(engine)
-      }
-    } catch (error) {
-      engine.log.warn('ledger audit could not run', { error })
-    }
+  async #turn(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (await this.#isIdle()) return
+    const turn = { nowMs: clock.nowMs(), everyMs: this.#limits.everyMs * turnShare }
+    if (await store.tx((tx) => takeAuditLock(tx, turn))) await this.poll()
   }
 
   /** An unchanged ledger is still verified now and then: it may have been edited directly. */
-  async #isIdle({ store }: Engine): Promise<boolean> {
-    const end = JSON.stringify(await readBooksEnd(store.read))
+  async #isIdle(): Promise<boolean> {
+    const end = JSON.stringify(await readBooksEnd(this.#deps.store.read))
     this.#idle = end === this.#lastEnd ? this.#idle + 1 : 0
     this.#lastEnd = end
     return this.#idle % idleTurns !== 0
   }
 
   /** One audit of what came since the last one; returns problems that were found twice. */
-  async poll(engine: Engine): Promise<readonly Problem[]> {
-    const before = await readMarks(engine)
-    const first = await this.#audit(engine, before)
-    const problems = first.problems.length === 0 ? [] : await this.#again(engine, before, first)
-    await alertGuards(engine, problems)
+  async poll(): Promise<readonly Problem[]> {
+    const { store } = this.#deps
+    const before = await readMarks(store)
+    const first = await this.#audit(before)
+    const problems = first.problems.length === 0 ? [] : await this.#again(before, first)
+    await alertGuards(this.#deps, problems)
     const own = problems.filter(({ account_id }) => account_id !== undefined)
-    if (own.length > 0) await suspendAccounts(engine, own)
+    if (own.length > 0) await suspendAccounts(this.#deps, own)
     const text = JSON.stringify(first.marks)
-    if (text !== JSON.stringify(before)) {
-      await engine.store.tx((tx) => setMeta(tx, marksKey, text))
-    }
+    if (text !== JSON.stringify(before)) await store.tx((tx) => setMeta(tx, marksKey, text))
     return problems
   }
 
   /** A false alarm would suspend a customer, so the problem must show up in a second audit too. */
-  async #again(engine: Engine, before: AuditMarks, first: RecentAudit): Promise<Problem[]> {
-    await new Promise((go) => setTimeout(go, this.#limits.secondPollMs))
-    const second = await this.#audit(engine, before)
+  async #again(before: AuditMarks, first: RecentAudit): Promise<Problem[]> {
+    await pause(this.#limits.secondPollMs)
+    const second = await this.#audit(before)
     const accounts = new Set(second.problems.map(({ account_id }) => account_id))
     return first.problems.filter(({ account_id }) => accounts.has(account_id))
   }
 
-  #audit(engine: Engine, marks: AuditMarks): Promise<RecentAudit> {
-    const { pauseMs } = this.#limits
-    const pause = () => new Promise<void>((go) => setTimeout(go, pauseMs))
-    return auditRecent(engine.store, marks, { ...auditOptions(engine), pause })
+  #audit(marks: AuditMarks): Promise<RecentAudit> {
+    const options = { ...auditOptions(this.#deps), pause: () => pause(this.#limits.pauseMs) }
+    return auditRecent(this.#deps.store, marks, options)
   }
 }
+
+const pause = (ms: number) => new Promise<void>((go) => setTimeout(go, ms))
 
 /** Without changes, one audit in this many runs. */
 const idleTurns = 10
 /** Share of the interval after which the next gateway may audit. */
 const turnShare = 0.9
 
-async function readMarks({ store }: Engine): Promise<AuditMarks> {
+async function readMarks(store: Store): Promise<AuditMarks> {
   const text = await getMeta(store.read, marksKey)
   return text === undefined ? noMarks : (JSON.parse(text) as AuditMarks)
 }
 
 /** Write protection belongs to no account: none is suspended, and an alert asks for action. */
-async function alertGuards(engine: Engine, problems: readonly Problem[]): Promise<void> {
-  const { store, clock, log } = engine
+async function alertGuards(
+  { store, clock, log }: SuspensionDeps,
+  problems: readonly Problem[],
+): Promise<void> {
   const missing = problems.filter(({ check }) => check === 'guards')
   const alert = { kind: 'guards', subject: 'entries', atMs: clock.nowMs() }
   if (missing.length === 0) return

@@ -1,9 +1,14 @@
-// The dependencies for reading and closing bills, taken from the engine.
+// What reading and closing bills needs from the engine.
 import type { ClosingDeps } from '../../billing/bills/close-month.ts'
+import type { ReceiptWriter } from '../../billing/proof/receipt-writer.ts'
 import { isSigned } from '../../lib/crypto/signing.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps } from '../base-deps.ts'
 
-export const billDeps = ({ store, clock, log, receiptWriter }: Engine): ClosingDeps => ({
+export interface BooksDeps extends BaseDeps {
+  readonly receiptWriter: ReceiptWriter
+}
+
+export const billDeps = ({ store, clock, log, receiptWriter }: BooksDeps): ClosingDeps => ({
   store,
   clock,
   log,

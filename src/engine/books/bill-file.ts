@@ -4,15 +4,15 @@ import { BillTable } from '../../billing/bills/bill-table.ts'
 import { type BillLine, billColumns, billView } from '../../contract/bills/bill-line.ts'
 import { csvRow } from '../../lib/text/csv.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
-import type { Engine } from '../engine.ts'
+import type { BooksDeps } from './bill-deps.ts'
 
 /** With a UTF-8 byte order mark, and no cell that would be a formula. */
 export async function openBillFile(
-  engine: Engine,
+  { store, receiptWriter, log }: BooksDeps,
   stretch: Stretch,
 ): Promise<ReadableStream<Uint8Array>> {
-  await engine.receiptWriter.drain(stretch.accountId)
-  const table = new BillTable(engine.store.read, engine.receiptWriter.keys, stretch)
+  await receiptWriter.drain(stretch.accountId)
+  const table = new BillTable(store.read, receiptWriter.keys, stretch)
   const pages = table.pages()
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({
@@ -25,7 +25,7 @@ export async function openBillFile(
       }
       if (table.broken !== undefined) {
         const { accountId: account_id } = stretch
-        engine.log.error('a bill is given out unsigned', { account_id, ...table.broken })
+        log.error('a bill is given out unsigned', { account_id, ...table.broken })
       }
       controller.close()
     },

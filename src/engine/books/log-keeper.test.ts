@@ -7,7 +7,7 @@ import { segmentRows } from '../../store/log/posting-list.ts'
 import { findRequest, logHorizonMs } from '../../store/log/requests.ts'
 import { aRequest, storeKinds } from '../../store/test-stores.ts'
 import { newTestEngine } from '../test-engine.ts'
-import { LogKeeper } from './log-keeper.ts'
+import { keepLog } from './log-keeper.ts'
 
 const patientMs = 60_000
 const dayMs = 86_400_000
@@ -30,14 +30,13 @@ describe.each([...storeKinds])('on %s', (on) => {
       await Promise.all([...more, ...recent].map((row) => store.record(row)))
       while (await indexNextSegment(store, 2 * segmentRows));
 
-      const keeper = new LogKeeper(engine)
-      await keeper.run()
+      await keepLog(engine)
       expect(await findRequest(store.read, old.requestId)).toHaveLength(1)
       engine.declared = {
         ...engine.declared,
         file: { ...engine.declared.file, logs: { keep: '7d' } },
       }
-      await keeper.run()
+      await keepLog(engine)
       expect(await findRequest(store.read, old.requestId)).toEqual([])
       expect(await findRequest(store.read, recent[0]!.requestId)).toHaveLength(1)
       expect(await logHorizonMs(store.read)).toBeGreaterThan(oldMs)
@@ -46,7 +45,6 @@ describe.each([...storeKinds])('on %s', (on) => {
         const ahead = firstId(nowMs + 30 * dayMs)
         expect(weeks.some(({ toId }) => toId !== undefined && toId > ahead)).toBe(true)
       }
-      await keeper.close()
       await it.close()
     },
     patientMs,

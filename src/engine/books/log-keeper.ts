@@ -3,57 +3,37 @@
 
 import { logKeepMs } from '../../contract/config-schema/index.ts'
 import { sureNowMs } from '../../lib/clock.ts'
+import { Loop, type Service } from '../../lib/loop.ts'
 import { makeWeeks } from '../../store/log/partitions.ts'
 import { trimLog } from '../../store/log/retention.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps, Declares } from '../base-deps.ts'
 
 const firstMs = 5_000
 const everyMs = 6 * 3_600_000
 const aheadMs = 35 * 24 * 3_600_000
 
-type Kept = Pick<Engine, 'store' | 'clock' | 'declared' | 'log'>
+type LogKeeperDeps = BaseDeps & Declares
 
-export class LogKeeper {
-  readonly #engine: Kept
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #running: Promise<void> | undefined
-  #stopped = false
+export function createLogKeeper(deps: LogKeeperDeps): Service {
+  const loop: Loop = new Loop({
+    name: 'log-keeper',
+    run: () => keepLog(deps, () => loop.isStopped),
+    everyMs,
+    firstMs,
+    log: deps.log,
+    failure: 'log retention failed',
+  })
+  return loop
+}
 
-  constructor(engine: Kept) {
-    this.#engine = engine
-  }
-
-  start(): void {
-    this.#wake(firstMs)
-  }
-
-  async close(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#running
-  }
-
-  #wake(afterMs: number): void {
-    if (this.#stopped) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.run()
-        .catch((error) => this.#engine.log.warn('log retention failed', { error }))
-        .then(() => this.#wake(everyMs))
-    }, afterMs)
-    this.#timer.unref()
-  }
-
-  /** One round. */
-  async run(): Promise<void> {
-    const { store, clock, declared, log } = this.#engine
-    const nowMs = clock.nowMs()
-    if (store.dialect === 'postgres') await makeWeeks(store, nowMs, nowMs + aheadMs)
-    const keepMs = logKeepMs(declared.file.logs)
-    const wholeFromMs = await trimLog(store, {
-      nowMs: sureNowMs(clock),
-      keepMs,
-      isStopped: () => this.#stopped,
-    })
-    log.debug('request log tended', { whole_from: new Date(wholeFromMs).toISOString() })
-  }
+/** One round. */
+export async function keepLog(
+  { store, clock, declared, log }: LogKeeperDeps,
+  isStopped = () => false,
+): Promise<void> {
+  const nowMs = clock.nowMs()
+  if (store.dialect === 'postgres') await makeWeeks(store, nowMs, nowMs + aheadMs)
+  const keepMs = logKeepMs(declared.file.logs)
+  const wholeFromMs = await trimLog(store, { nowMs: sureNowMs(clock), keepMs, isStopped })
+  log.debug('request log tended', { whole_from: new Date(wholeFromMs).toISOString() })
 }

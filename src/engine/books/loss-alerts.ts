@@ -4,8 +4,10 @@
 import { LossSum } from '../../billing/loss-sum.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
+import { Loop, type Service } from '../../lib/loop.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps } from '../base-deps.ts'
+import type { Meters } from '../telemetry/metrics/meters.ts'
 
 const kind = 'loss'
 /** Losses that occur together share one write. */
@@ -24,97 +26,99 @@ interface Pending {
   notBeforeMs: number
 }
 
-interface Watch {
+interface LossAlertDeps extends BaseDeps {
+  readonly meters?: Meters
+}
+
+export class LossAlerts implements Service {
+  readonly name = 'loss-alerts'
+  readonly #deps: LossAlertDeps
+  readonly #loop: Loop
   /** Bounded by accounts times reasons. */
-  sums: Map<string, Pending>
-  timer: ReturnType<typeof setTimeout> | undefined
-  /** When the timer is due, by the monotonic clock; 0 while alerts are being written. */
-  dueMs: number
-}
-const watches = new WeakMap<Engine, Watch>()
+  readonly #sums = new Map<string, Pending>()
 
-export function alertLoss(
-  engine: Engine,
-  { accountId, reason, ref, amountNanos }: LossFacts,
-): void {
-  if (amountNanos <= 0n) return
-  const watch = watches.get(engine) ?? { sums: new Map(), timer: undefined, dueMs: 0 }
-  watches.set(engine, watch)
-  const subject = `${accountId} ${reason}`
-  const pending = watch.sums.get(subject) ?? {
-    sum: new LossSum(accountId, reason),
-    isNew: true,
-    notBeforeMs: 0,
+  constructor(deps: LossAlertDeps) {
+    this.#deps = deps
+    this.#loop = new Loop({
+      name: this.name,
+      run: () => this.#run(),
+      // Only when there is a loss.
+      everyMs: Number.POSITIVE_INFINITY,
+      retryMs: quietMs,
+      log: deps.log,
+      failure: 'an alert about losses could not be written',
+    })
   }
-  watch.sums.set(subject, pending)
-  pending.sum.add(ref, amountNanos)
-  pending.isNew = true
-  later(engine, watch, pending.notBeforeMs)
-}
 
-/** A loss has been recorded: counts it and raises an alert. */
-export function announceLoss(engine: Engine, loss: Loss): void {
-  engine.meters?.loss(loss)
-  alertLoss(engine, loss)
-}
-
-/** The losses in a call's log row. */
-export function recordLoss(engine: Engine, { accountId, requestId, detail }: RequestRecord): void {
-  for (const { reason, nanos } of detail.loss ?? []) {
-    alertLoss(engine, { accountId, reason, ref: requestId, amountNanos: BigInt(nanos) })
+  start(): void {
+    this.#loop.start()
   }
-}
 
-/** Writes what is pending; after this nothing is written in the background. */
-export async function closeLossAlerts(engine: Engine): Promise<void> {
-  const watch = watches.get(engine)
-  if (watch === undefined) return
-  clearTimeout(watch.timer)
-  watches.delete(engine)
-  await raiseAlerts(engine, unsent(watch)).catch(() => {})
-}
-
-const unsent = ({ sums }: Watch): Pending[] => [...sums.values()].filter(({ isNew }) => isNew)
-
-/** Schedules a write for that time. */
-function later(engine: Engine, watch: Watch, notBeforeMs: number): void {
-  const nowMs = performance.now()
-  const dueMs = Math.max(nowMs + gatherMs, notBeforeMs)
-  if (watch.timer !== undefined && watch.dueMs <= dueMs) return
-  clearTimeout(watch.timer)
-  watch.dueMs = dueMs
-  watch.timer = setTimeout(() => void run(engine, watch), dueMs - nowMs)
-  watch.timer.unref()
-}
-
-async function run(engine: Engine, watch: Watch): Promise<void> {
-  watch.dueMs = 0
-  const nowMs = performance.now()
-  const due = unsent(watch).filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
-  for (const pending of due) {
-    pending.isNew = false
-    pending.notBeforeMs = nowMs + quietMs
+  /** Writes what is pending; after this nothing is written in the background. */
+  async stop(): Promise<void> {
+    await this.#loop.stop()
+    await this.#write(this.#unsent()).catch(() => {})
   }
-  try {
-    await raiseAlerts(engine, due)
-  } catch (error) {
-    for (const pending of due) pending.isNew = true
-    engine.log.warn('an alert about losses could not be written', { error })
-  }
-  watch.timer = undefined
-  const waiting = unsent(watch)
-  if (watches.get(engine) !== watch || waiting.length === 0) return
-  later(engine, watch, Math.min(...waiting.map(({ notBeforeMs }) => notBeforeMs)))
-}
 
-async function raiseAlerts(engine: Engine, due: readonly Pending[]): Promise<void> {
-  if (due.length === 0) return
-  const atMs = engine.clock.nowMs()
-  // A fixed order: gateways that write concurrently must not deadlock.
-  const ordered = due.map(({ sum }) => alertOf(sum, atMs)).sort(bySubject)
-  await engine.store.tx(async (tx) => {
-    for (const alert of ordered) await raiseAlert(tx, alert)
-  })
+  /** A loss has been recorded: counts it and raises an alert. */
+  announce(loss: Loss): void {
+    this.#deps.meters?.loss(loss)
+    this.add(loss)
+  }
+
+  /** The losses in a call's log row. */
+  addOfCall({ accountId, requestId, detail }: RequestRecord): void {
+    for (const { reason, nanos } of detail.loss ?? []) {
+      this.add({ accountId, reason, ref: requestId, amountNanos: BigInt(nanos) })
+    }
+  }
+
+  add({ accountId, reason, ref, amountNanos }: LossFacts): void {
+    if (amountNanos <= 0n) return
+    const subject = `${accountId} ${reason}`
+    const pending = this.#sums.get(subject) ?? {
+      sum: new LossSum(accountId, reason),
+      isNew: true,
+      notBeforeMs: 0,
+    }
+    this.#sums.set(subject, pending)
+    pending.sum.add(ref, amountNanos)
+    pending.isNew = true
+    this.#loop.wake(Math.max(gatherMs, pending.notBeforeMs - performance.now()))
+  }
+
+  #unsent(): Pending[] {
+    return [...this.#sums.values()].filter(({ isNew }) => isNew)
+  }
+
+  /** Returns after how long the next write is due. */
+  async #run(): Promise<number | undefined> {
+    const nowMs = performance.now()
+    const due = this.#unsent().filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
+    for (const pending of due) {
+      pending.isNew = false
+      pending.notBeforeMs = nowMs + quietMs
+    }
+    try {
+      await this.#write(due)
+    } catch (error) {
+      for (const pending of due) pending.isNew = true
+      throw error
+    }
+    const waits = this.#unsent().map(({ notBeforeMs }) => notBeforeMs - performance.now())
+    return waits.length === 0 ? undefined : Math.min(...waits)
+  }
+
+  async #write(due: readonly Pending[]): Promise<void> {
+    const { store, clock } = this.#deps
+    if (due.length === 0) return
+    const atMs = clock.nowMs()
+    // A fixed order: gateways that write concurrently must not deadlock.
+    const ordered = due.map(({ sum }) => alertOf(sum, atMs)).sort(bySubject)
+    await store.tx(async (tx) => {
+      for (const alert of ordered) await raiseAlert(tx, alert)
+    })
+  }
 }
 
 const bySubject = (a: { subject: string }, b: { subject: string }): number =>

@@ -4,18 +4,19 @@
 
 import { addLoss } from '../../billing/call-loss.ts'
 import { chargeTokens } from '../../billing/charge.ts'
+import type { PriceBook } from '../../billing/prices/price-book.ts'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
 import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import type { Task, TaskUsage } from '../../contract/task.ts'
 import { recordLoss } from '../../store/ledger/losses.ts'
+import type { BaseDeps } from '../base-deps.ts'
 import { isId } from '../calls/clean-error.ts'
 import type { OpenCall } from '../calls/open-call.ts'
 import { completeUsage, withinBounds } from '../calls/text-bounds.ts'
-import type { Engine } from '../engine.ts'
+import type { Jobs } from '../jobs.ts'
 import { sane } from '../tasks/end-task.ts'
 import { retryWrite } from '../tasks/retry-write.ts'
 import { settlementFor } from '../tasks/task-charge.ts'
-import { announceLoss } from './loss-alerts.ts'
 
 /** A try that failed after the upstream had accepted it. Must be recorded before the try ends. */
 export function addFailedLoss(
@@ -47,6 +48,11 @@ export function addFailedLoss(
 const callerLeft: LossReason = 'caller_left'
 const failedAfterCost: LossReason = 'failed_after_cost'
 
+export interface LossDeps extends BaseDeps {
+  readonly prices: PriceBook
+  readonly jobs: Pick<Jobs, 'lossAlerts'>
+}
+
 interface TaskCost {
   /** As the upstream reported it; the requested amount counts where it did not. */
   usage?: TaskUsage
@@ -55,22 +61,22 @@ interface TaskCost {
 }
 
 /** A success that can no longer be delivered, because the task has already ended otherwise. */
-export async function addTaskLoss(engine: Engine, loss: Loss): Promise<void> {
-  await retryWrite(engine, () => engine.store.tx((tx) => recordLoss(tx, loss)))
-  announceLoss(engine, loss)
+export async function addTaskLoss(deps: LossDeps, loss: Loss): Promise<void> {
+  await retryWrite(deps, () => deps.store.tx((tx) => recordLoss(tx, loss)))
+  deps.jobs.lossAlerts.announce(loss)
 }
 
 /** What a task would have cost its caller if it had been delivered in time. */
 export function lossOfTask(
-  engine: Engine,
+  { clock, prices }: Pick<LossDeps, 'clock' | 'prices'>,
   task: Task,
   reason: LossReason,
   { usage = {}, upstreamId = task.upstreamId }: TaskCost = {},
 ): Loss {
   const { id: ref, accountId, channel, model } = task
-  const base = { atMs: engine.clock.nowMs(), accountId, ref, reason, channel, model }
+  const base = { atMs: clock.nowMs(), accountId, ref, reason, channel, model }
   const named = { ...base, ...(upstreamId !== undefined && { upstreamId }) }
-  const price = engine.prices.byId(task.priceId)
+  const price = prices.byId(task.priceId)
   if (price === undefined) return { ...named, amountNanos: task.holdNanos, isEstimate: true }
   const images = task.kind === 'image' ? (usage.images ?? task.request.count) : undefined
   const counted = { ...sane(usage), ...(images !== undefined && { images }) }

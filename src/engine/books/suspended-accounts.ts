@@ -4,16 +4,17 @@ import { type AuditOptions, auditBooks, type Problem } from '../../billing/proof
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Tx } from '../../store/index.ts'
 import { letAccountGoOn, suspendAccount } from '../../store/ledger/suspended-accounts.ts'
-import { announce } from '../catalog/refresh.ts'
-import type { Engine } from '../engine.ts'
+import { announce, type CatalogDeps } from '../catalog/refresh.ts'
 import { taskTimeoutsOf } from '../tasks/poll/task-timeouts.ts'
-import { billDeps } from './bill-deps.ts'
+import { type BooksDeps, billDeps } from './bill-deps.ts'
+
+export type SuspensionDeps = BooksDeps & CatalogDeps
 
 /** What an audit needs from this gateway. */
-export const auditOptions = (engine: Engine): AuditOptions => ({
-  knows: billDeps(engine).signer.knows,
-  taskLifetimeMs: taskTimeoutsOf(engine).lifetimeMs,
-  nowMs: engine.clock.nowMs(),
+export const auditOptions = (deps: SuspensionDeps): AuditOptions => ({
+  knows: billDeps(deps).signer.knows,
+  taskLifetimeMs: taskTimeoutsOf(deps).lifetimeMs,
+  nowMs: deps.clock.nowMs(),
 })
 
 /** Maximum length of a problem's text. */
@@ -27,23 +28,26 @@ export function sentenceOf({ problem, entry, number, ref }: Problem): string {
 }
 
 /** In force here when this resolves, at the other gateways shortly after. */
-export async function suspendAccounts(engine: Engine, problems: readonly Problem[]): Promise<void> {
-  const atMs = engine.clock.nowMs()
+export async function suspendAccounts(
+  deps: SuspensionDeps,
+  problems: readonly Problem[],
+): Promise<void> {
+  const atMs = deps.clock.nowMs()
   const byAccount = Map.groupBy(problems, ({ account_id = '' }) => account_id)
   for (const [accountId, found] of byAccount) {
     const message = sentenceOf(found[0]!)
     const more = found.length === 1 ? {} : { problems: found.length }
-    engine.log.error('account suspended: its ledger does not add up', {
+    deps.log.error('account suspended: its ledger does not add up', {
       account_id: accountId,
       problem: message,
       ...more,
     })
-    await engine.store.tx(async (tx) => {
+    await deps.store.tx(async (tx) => {
       await suspendAccount(tx, accountId, atMs)
       await raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs })
     })
   }
-  await announce(engine)
+  await announce(deps)
 }
 
 export interface Lift {
@@ -55,19 +59,19 @@ export interface Lift {
 
 /** Undefined when the account is resumed; else what is still wrong with its ledger. */
 export async function liftSuspension(
-  engine: Engine,
+  deps: SuspensionDeps,
   { accountId, force, atMs }: Lift,
   alongside: (tx: Tx) => Promise<void>,
 ): Promise<string | undefined> {
   if (!force) {
-    const { problems } = await auditBooks(engine.store, { ...auditOptions(engine), accountId })
+    const { problems } = await auditBooks(deps.store, { ...auditOptions(deps), accountId })
     const own = problems.find(({ account_id }) => account_id === accountId)
     if (own !== undefined) return sentenceOf(own)
   }
-  await engine.store.tx(async (tx) => {
+  await deps.store.tx(async (tx) => {
     await letAccountGoOn(tx, accountId)
     if (await resolveAlerts(tx, 'books', accountId, atMs)) await alongside(tx)
   })
-  await announce(engine)
+  await announce(deps)
   return undefined
 }

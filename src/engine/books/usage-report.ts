@@ -11,9 +11,11 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { BadCursor, type PageQuery } from '../../store/index.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
-import type { Engine } from '../engine.ts'
-import { billDeps } from './bill-deps.ts'
+import type { Declares } from '../base-deps.ts'
+import { type BooksDeps, billDeps } from './bill-deps.ts'
 import { openBillFile } from './bill-file.ts'
+
+type ReportDeps = BooksDeps & Declares
 
 const dayMs = 86_400_000
 /** Maximum period of a report, and of one by the hour. */
@@ -24,7 +26,7 @@ const maxRows = 50_000
 const reportsAtOnce = 4
 
 export async function reportUsage(
-  engine: Engine,
+  deps: ReportDeps,
   token: Token,
   ask: UsageAsk,
 ): Promise<object | Refusal> {
@@ -35,10 +37,10 @@ export async function reportUsage(
     return refuse('invalid_request', `${what} covers at most ${days} days`, { param: 'from' })
   }
   const { accountId } = token
-  return atOnce(engine, accountId, async () => {
+  return atOnce(deps, accountId, async () => {
     const tokenId = ownOnly ? token.id : undefined
     const question = { accountId, fromMs, untilMs, by, tokenId }
-    const { rows, total } = await sumUsage(engine.store.read, question)
+    const { rows, total } = await sumUsage(deps.store.read, question)
     if (rows.length > maxRows) {
       const message = `this has over ${maxRows} rows: ask for a shorter time, or by less`
       return refuse('invalid_request', message, { param: 'by' })
@@ -55,7 +57,7 @@ export async function reportUsage(
       account: token.accountName,
       token: { id: token.id, name: token.name },
       scope: ownOnly ? 'token' : 'account',
-      currency: engine.declared.file.currency,
+      currency: deps.declared.file.currency,
       from: new Date(fromMs).toISOString(),
       to: new Date(untilMs).toISOString(),
       by,
@@ -67,15 +69,15 @@ export async function reportUsage(
 }
 
 export async function listOwnMonths(
-  engine: Engine,
+  deps: ReportDeps,
   token: Token,
   page: PageQuery,
 ): Promise<object | Refusal> {
   const account = { id: token.accountId, name: token.accountName }
-  const nowMs = engine.clock.nowMs()
-  return atOnce(engine, account.id, async () => {
-    const { items, nextCursor } = await listMonths(engine.store.read, account, { ...page, nowMs })
-    const { currency } = engine.declared.file
+  const nowMs = deps.clock.nowMs()
+  return atOnce(deps, account.id, async () => {
+    const { items, nextCursor } = await listMonths(deps.store.read, account, { ...page, nowMs })
+    const { currency } = deps.declared.file
     return {
       items: items.map((row) => ({ ...row, currency })),
       next_cursor: nextCursor ?? null,
@@ -85,47 +87,47 @@ export async function listOwnMonths(
 
 /** The same bill that the operator sees. */
 export const showOwnBill = (
-  engine: Engine,
+  deps: ReportDeps,
   token: Token,
   month: string,
 ): Promise<object | Refusal> =>
-  atOnce(engine, token.accountId, () => readBill(billDeps(engine), ownBill(engine, token, month)))
+  atOnce(deps, token.accountId, () => readBill(billDeps(deps), ownBill(deps, token, month)))
 
 /** Its lines, as a file. */
 export const openOwnBillFile = (
-  engine: Engine,
+  deps: ReportDeps,
   token: Token,
   month: string,
 ): Promise<ReadableStream<Uint8Array> | Refusal> =>
-  atOnce(engine, token.accountId, () =>
-    openBillFile(engine, { accountId: token.accountId, ...monthBounds(month)! }),
+  atOnce(deps, token.accountId, () =>
+    openBillFile(deps, { accountId: token.accountId, ...monthBounds(month)! }),
   )
 
-const ownBill = (engine: Engine, token: Token, month: string): BillOf => ({
+const ownBill = (deps: ReportDeps, token: Token, month: string): BillOf => ({
   accountId: token.accountId,
   account: token.accountName,
   month,
-  currency: engine.declared.file.currency,
+  currency: deps.declared.file.currency,
 })
 
 /** A month that has begun, or why it is invalid. */
-export function begunMonth(engine: Engine, month: string): string | Refusal {
+export function begunMonth(deps: ReportDeps, month: string): string | Refusal {
   const wrong = (message: string) =>
     refuse('invalid_request', `'month' ${message}`, { param: 'month' })
   if (monthBounds(month) === undefined) return wrong('must be of the form 2026-11')
-  const isFuture = month > monthAt(engine.clock.nowMs())
+  const isFuture = month > monthAt(deps.clock.nowMs())
   return isFuture ? wrong(`is ${month}, which has not begun`) : month
 }
 
-const running = new WeakMap<Engine, Map<string, number>>()
+const running = new WeakMap<ReportDeps, Map<string, number>>()
 
 async function atOnce<T>(
-  engine: Engine,
+  deps: ReportDeps,
   accountId: string,
   work: () => Promise<T | Refusal>,
 ): Promise<T | Refusal> {
-  const counts = running.get(engine) ?? new Map<string, number>()
-  running.set(engine, counts)
+  const counts = running.get(deps) ?? new Map<string, number>()
+  running.set(deps, counts)
   const now = counts.get(accountId) ?? 0
   if (now >= reportsAtOnce) {
     const message = `${reportsAtOnce} reports are being made for this account; try again`

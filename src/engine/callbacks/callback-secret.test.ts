@@ -6,7 +6,6 @@ import { setMeta } from '../../store/sql/meta.ts'
 import { storeKinds } from '../../store/test-stores.ts'
 import { fileWith, newTestEngine } from '../test-engine.ts'
 import { callbackSecrets, loadSharedSecret, signingSecrets } from './callback-secret.ts'
-import { CallbackSender } from './sender.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -56,7 +55,7 @@ describe.each([...storeKinds])('callback secrets on %s', (on) => {
     await store.tx((tx) => setMeta(tx, 'callback_secret', sealed))
     const shared = await loadSharedSecret(store, seal, clock.ms)
     expect(shared).toEqual({ secret, untilMs: clock.ms + 30 * dayMs })
-    const upgraded = { ...engine, callbacks: new CallbackSender('test', shared) }
+    const upgraded = { ...engine, declared: { ...engine.declared, sharedSecret: shared! } }
     expect((await signingSecrets(upgraded, 'acc_1'))[1]).toBe(secret)
     // An account that has rotated has already updated its receivers.
     await store.tx((tx) => advanceRotation(tx, 'acc_2', clock.ms))

@@ -1,12 +1,14 @@
 // The secrets that sign callbacks: one for each account, derived from the master key and so never
 // stored, and rotatable; or the operator's one from the file, for all accounts. After a rotation
 // the old secret also signs for a while.
+
+import type { FileDeclaration } from '../../contract/config-schema/index.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { webhookSecretOf } from '../../lib/net/webhook.ts'
 import { findRotation } from '../../store/catalog/callback-secrets.ts'
 import type { Store } from '../../store/index.ts'
 import { getMeta, putMetaIfAbsent } from '../../store/sql/meta.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps } from '../base-deps.ts'
 
 /** How long receivers have to adopt a new secret. */
 const overlapMs = 24 * 3_600_000
@@ -44,17 +46,22 @@ interface CallbackSecrets {
   old?: { secret: string; untilMs: number }
 }
 
-type Needed = Pick<Engine, 'declared' | 'callbacks' | 'seal' | 'store' | 'clock'>
+export interface SecretDeps extends BaseDeps {
+  readonly seal: Seal
+  readonly declared: { readonly file: FileDeclaration; readonly sharedSecret?: SharedSecret }
+}
 
-export async function callbackSecrets(engine: Needed, accountId: string): Promise<CallbackSecrets> {
-  const { declared, callbacks, seal, store, clock } = engine
+export async function callbackSecrets(
+  { declared, seal, store, clock }: SecretDeps,
+  accountId: string,
+): Promise<CallbackSecrets> {
   const given = declared.file.callbacks?.secret
   if (given !== undefined) return { source: 'file', secret: given }
   const { generation, rotatedAtMs } = await findRotation(store.read, accountId)
   const secretOf = (which: number) => webhookSecretOf(seal.derive(`callback ${accountId} ${which}`))
   const old =
     rotatedAtMs === undefined
-      ? callbacks.shared
+      ? declared.sharedSecret
       : { secret: secretOf(generation - 1), untilMs: rotatedAtMs + overlapMs }
   return {
     source: 'account',
@@ -65,7 +72,7 @@ export async function callbackSecrets(engine: Needed, accountId: string): Promis
 }
 
 /** The secrets that sign a callback of the account now, the current one first. */
-export async function signingSecrets(engine: Needed, accountId: string): Promise<string[]> {
-  const { secret, old } = await callbackSecrets(engine, accountId)
+export async function signingSecrets(deps: SecretDeps, accountId: string): Promise<string[]> {
+  const { secret, old } = await callbackSecrets(deps, accountId)
   return old === undefined ? [secret] : [secret, old.secret]
 }

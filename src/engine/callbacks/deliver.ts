@@ -2,13 +2,13 @@
 // Neither schedules the next attempt nor stores anything.
 import type { Task } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
+import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Posted, PostOptions } from '../../lib/net/guarded-post.ts'
 import { signedHeaders } from '../../lib/net/webhook.ts'
 import type { Callback, CallbackAttempt } from '../../store/tasks/callbacks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
-import type { Engine } from '../engine.ts'
-import { withTrueExpiry } from '../results/kept-media.ts'
-import { signingSecrets } from './callback-secret.ts'
+import { type KeptDeps, withTrueExpiry } from '../results/kept-media.ts'
+import { type SecretDeps, signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
 
 const timeoutMs = 15_000
@@ -16,21 +16,30 @@ const timeoutMs = 15_000
 /** Sends a callback over HTTP. */
 export type Post = (url: string, options: PostOptions) => Promise<Posted>
 
+export type DeliverDeps = SecretDeps & KeptDeps & EgressRules
+
+export interface Outbox {
+  /** Builds the callback for a task's end in its dialect; undefined where there is none. */
+  readonly noticeFor: (task: Task) => string | undefined
+  readonly post: Post
+}
+
 export async function deliver(
-  engine: Engine,
+  deps: DeliverDeps,
   { id, taskId, accountId, url }: Callback,
-  post: Post,
+  { noticeFor, post }: Outbox,
   signal: AbortSignal,
 ): Promise<CallbackAttempt> {
-  const atMs = engine.clock.nowMs()
+  const atMs = deps.clock.nowMs()
   const began = performance.now()
   const tookMs = () => Math.round(performance.now() - began)
-  const body = await bodyFor(engine, taskId)
+  const task = await endedTask(deps, taskId)
+  const body = task && noticeFor(task)
   if (body === undefined) return { atMs, tookMs: tookMs(), error: 'there is nothing to tell' }
-  const secrets = await signingSecrets(engine, accountId)
+  const secrets = await signingSecrets(deps, accountId)
   crashPoint('callback-due')
   const posted = await post(url, {
-    rules: callbackRules(engine),
+    rules: callbackRules(deps),
     headers: {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',
@@ -46,11 +55,9 @@ export async function deliver(
     : { atMs, tookMs: tookMs(), status: posted.status, ...(isRedirect(posted) && redirected) }
 }
 
-async function bodyFor(engine: Engine, taskId: string): Promise<string | undefined> {
-  const task = await findTaskRow(engine.store.read, taskId)
-  if (task === undefined) return undefined
-  const [shown] = (await withTrueExpiry(engine, [task])) as [Task]
-  return engine.noticeFor(shown)
+async function endedTask(deps: DeliverDeps, taskId: string): Promise<Task | undefined> {
+  const task = await findTaskRow(deps.store.read, taskId)
+  return task && (await withTrueExpiry(deps, [task]))[0]
 }
 
 const isRedirect = ({ status }: { status: number }) => status >= 300 && status < 400

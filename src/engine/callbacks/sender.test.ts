@@ -80,9 +80,8 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
       ...it.engine,
       declared: { ...it.engine.declared, file: fileWith({ callbacks: { secret } }) },
       egressAllow: ['127.0.0.0/8'],
-      noticeFor: ({ id, state }: Task) => JSON.stringify({ id, state }),
     }
-    sender = new CallbackSender('gwy_1', undefined, { drainMs: 20 })
+    sender = newSender('gwy_1')
     use(sender)
   })
   afterEach(async () => {
@@ -91,7 +90,12 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     await it.close()
   })
 
-  const use = (by: CallbackSender) => Object.assign(engine, { callbacks: by })
+  const newSender = (owner: string, drainMs = 20) => {
+    const noticeFor = ({ id, state }: Task) => JSON.stringify({ id, state })
+    return new CallbackSender(engine, owner, { drainMs, noticeFor })
+  }
+  const use = (by: CallbackSender) =>
+    Object.assign(engine, { jobs: { ...engine.jobs, callbacks: by } })
 
   async function create(callbackUrl?: string): Promise<Task> {
     const ctx = {
@@ -124,7 +128,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     (await findCallbackStory(engine.store.read, task.id, 100))!.attempts
   /** Sends what is due, and waits for the outcome. */
   async function send(by = sender): Promise<void> {
-    await by.round(engine)
+    await by.round()
     await by.settled()
   }
 
@@ -257,7 +261,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     for (const host of slowHosts) {
       for (let made = 0; made < maxPerHost + 1; made++) await ended(urlAt(host, '/slow'))
     }
-    await sender.round(engine)
+    await sender.round()
     await until(() => inside >= maxPerAccount)
     expect(arrivals).toHaveLength(maxPerAccount)
     const perHost = Object.values(Object.groupBy(arrivals, ({ host }) => host))
@@ -269,7 +273,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     await engine.store.tx((tx) =>
       insertCallback(tx, { ...theirs, url: urlAt(9, '/quick'), createdAtMs: it.clock.ms }),
     )
-    await sender.round(engine)
+    await sender.round()
     await until(() => arrivals.some(({ path }) => path === '/quick'))
     expect(arrivals).toHaveLength(maxPerAccount + 1)
     release.resolve()
@@ -295,8 +299,8 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
       }
     })
     const task = await ended(urlAt(2, '/quick'))
-    await sender.round(engine)
-    await sender.round(engine)
+    await sender.round()
+    await sender.round()
     await until(async () => (await callback(task))?.state === 'delivered')
     expect(arrivals.filter(({ path }) => path === '/slow')).toHaveLength(maxPerHost)
     release.resolve()
@@ -306,9 +310,9 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     const task = await ended()
     const stuck = Promise.withResolvers<Response>()
     answer = () => stuck.promise
-    await sender.round(engine)
+    await sender.round()
     await until(() => inside === 1)
-    const other = new CallbackSender('gwy_2', undefined)
+    const other = newSender('gwy_2')
     answer = () => new Response('ok')
     await send(other)
     expect(arrivals).toHaveLength(1)
@@ -347,14 +351,14 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     const task = await ended()
     const stuck = Promise.withResolvers<Response>()
     answer = () => stuck.promise
-    await sender.start(engine)
+    await sender.start()
     await until(() => inside === 1)
-    await sender.close()
+    await sender.stop()
     expect(await callback(task)).toMatchObject({ state: 'waiting', attempts: 0 })
     expect(await attempts(task)).toEqual([])
     stuck.resolve(new Response('late'))
     answer = () => new Response('ok')
-    await send(new CallbackSender('gwy_2', undefined))
+    await send(newSender('gwy_2'))
     expect(await callback(task)).toMatchObject({ state: 'delivered' })
   })
 
@@ -368,11 +372,11 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     expect(taken).toHaveLength(1)
     await send()
     expect(arrivals).toEqual([])
-    await sender.start(engine)
+    await sender.start()
     await until(async () => (await callback(before))?.state === 'delivered')
     const task = await create(urlAt(1))
     await cancelTask(engine, task)
     await until(async () => (await callback(task))?.state === 'delivered')
-    await sender.close()
+    await sender.stop()
   })
 })

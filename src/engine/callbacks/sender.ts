@@ -1,5 +1,6 @@
 // The loop that delivers callbacks of ended tasks: leases what is due, a bounded number at once and
 // few for one host or account, and sleeps until the next is due. Knows no payload.
+import { Loop, type Service } from '../../lib/loop.ts'
 import { guardedPost } from '../../lib/net/guarded-post.ts'
 import {
   type Callback,
@@ -12,10 +13,16 @@ import {
   wakeStrandedCallbacks,
 } from '../../store/tasks/callbacks.ts'
 import { sharedClockMs } from '../../store/tasks/leases.ts'
-import type { Engine } from '../engine.ts'
-import type { SharedSecret } from './callback-secret.ts'
+import type { Meters } from '../telemetry/metrics/meters.ts'
 import { originOf } from './callback-url.ts'
-import { deliver, isDelivered, isGone, type Post } from './deliver.ts'
+import {
+  type DeliverDeps,
+  deliver,
+  isDelivered,
+  isGone,
+  type Outbox,
+  type Post,
+} from './deliver.ts'
 import { maxWaitsMs, waitAfter } from './schedule.ts'
 
 /** Longer than an attempt takes; with the poll interval, another gateway takes over within 30 s. */
@@ -33,94 +40,79 @@ export const maxAtOnce = 32
 export const maxPerHost = 4
 export const maxPerAccount = 16
 
-export class CallbackSender {
-  /** Also signs for a while after an upgrade. */
-  readonly shared: SharedSecret | undefined
+type SenderDeps = DeliverDeps & { readonly random: () => number; readonly meters?: Meters }
+
+interface SenderOptions extends Pick<Outbox, 'noticeFor'> {
+  post?: Post
+  drainMs?: number
+}
+
+export class CallbackSender implements Service {
+  readonly name = 'callbacks'
+  readonly #deps: SenderDeps
   readonly #owner: string
   readonly #drainMs: number
-  readonly #post: Post
+  readonly #outbox: Outbox
   readonly #sending = new Map<string, Callback>()
-  readonly #stop = new AbortController()
-  #engine: Engine | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #timerAtMs = Number.POSITIVE_INFINITY
+  readonly #abort = new AbortController()
+  readonly #loop: Loop
   #strandedFromMs = 0
-  #polling = false
-  /** A round was requested while one was running. */
-  #again = false
-  #closed = false
 
   constructor(
+    deps: SenderDeps,
     owner: string,
-    shared: SharedSecret | undefined,
-    { drainMs = 5_000, post = guardedPost as Post } = {},
+    { drainMs = 5_000, noticeFor, post = guardedPost as Post }: SenderOptions,
   ) {
+    this.#deps = deps
     this.#owner = owner
-    this.shared = shared
     this.#drainMs = drainMs
-    this.#post = post
+    this.#outbox = { noticeFor, post }
+    this.#loop = new Loop({
+      name: this.name,
+      run: async () => (deps.store.healthy ? this.round() : againMs),
+      everyMs: idleMs,
+      minGapMs: gapMs,
+      retryMs: againMs,
+      log: deps.log,
+      failure: 'callback round failed',
+    })
   }
 
-  async start(engine: Engine): Promise<void> {
-    this.#engine = engine
+  async start(): Promise<void> {
+    const { store } = this.#deps
     // No other process can have this store open: the holders of these leases are gone.
-    if (engine.store.cluster === undefined) await engine.store.tx((tx) => freeCallbacks(tx))
-    this.wake(engine.clock.nowMs())
+    if (store.cluster === undefined) await store.tx((tx) => freeCallbacks(tx))
+    this.#loop.start()
   }
 
   /** Runs a round at this moment, or earlier if that was planned. */
-  wake(atMs: number): void {
-    const engine = this.#engine
-    if (engine === undefined || this.#closed) return
-    if (this.#polling) this.#again = true
-    if (atMs >= this.#timerAtMs) return
-    clearTimeout(this.#timer)
-    this.#timerAtMs = atMs
-    const waitMs = Math.min(idleMs, Math.max(gapMs, atMs - engine.clock.nowMs()))
-    this.#timer = setTimeout(() => this.#poll(engine), waitMs)
+  wake(atMs = 0): void {
+    this.#loop.wake(atMs - this.#deps.clock.nowMs())
   }
 
   /** Resolves when nothing is being sent and no round is running. */
   async settled(): Promise<void> {
-    while (this.#polling || this.#sending.size > 0) await Bun.sleep(5)
+    while (this.#loop.isRunning || this.#sending.size > 0) await Bun.sleep(5)
   }
 
   /** Takes no more, waits briefly for attempts in flight; the next gateway takes the rest. */
-  async close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#timer)
-    const engine = this.#engine
-    if (engine === undefined) return
+  async stop(): Promise<void> {
+    const { store, log } = this.#deps
+    void this.#loop.stop()
     await Promise.race([this.settled(), Bun.sleep(this.#drainMs)])
-    this.#stop.abort()
+    this.#abort.abort()
     await this.settled()
-    await engine.store
+    await store
       .tx((tx) => freeCallbacks(tx, this.#owner))
-      .catch((error: unknown) => engine.log.warn('callback leases not released', { error }))
+      .catch((error: unknown) => log.warn('callback leases not released', { error }))
   }
 
-  async #poll(engine: Engine): Promise<void> {
-    this.#timerAtMs = Number.POSITIVE_INFINITY
-    if (this.#polling || this.#closed) return
-    this.#polling = true
-    this.#again = false
-    let nextMs = engine.clock.nowMs() + againMs
-    try {
-      if (engine.store.healthy) nextMs = await this.round(engine)
-    } catch (error) {
-      engine.log.warn('callback round failed', { error })
-    } finally {
-      this.#polling = false
-    }
-    this.wake(this.#again ? engine.clock.nowMs() : nextMs)
-  }
-
-  /** Starts sending what is due and has a slot; returns when the next round is wanted. */
-  async round(engine: Engine): Promise<number> {
-    const { store, clock } = engine
+  /** Starts sending what is due and has a slot; returns after how long to run the next round. */
+  async round(): Promise<number> {
+    const { store, clock } = this.#deps
     const nowMs = clock.nowMs()
     // A finished attempt frees a slot and starts the next round.
-    if (this.#sending.size >= maxAtOnce) return nowMs + idleMs
+    if (this.#sending.size >= maxAtOnce) return idleMs
     const isStrandedTime = performance.now() >= this.#strandedFromMs
     const { leased, dueMs } = await store.tx(async (tx) => {
       if (isStrandedTime) await wakeStrandedCallbacks(tx, nowMs, maxWaitsMs)
@@ -137,32 +129,33 @@ export class CallbackSender {
       return { leased, dueMs: await nextCallbackMs(tx, leaseClockMs) }
     })
     if (isStrandedTime) this.#strandedFromMs = performance.now() + strandedEveryMs
-    for (const callback of leased) void this.#send(engine, callback)
-    if (leased.length > 0) return nowMs
+    for (const callback of leased) void this.#send(callback)
+    if (leased.length > 0) return 0
     // Due callbacks that were not leased wait for a slot, or for another gateway's lease to end.
-    return dueMs === undefined ? nowMs + idleMs : dueMs > nowMs ? dueMs : nowMs + againMs
+    return dueMs === undefined ? idleMs : dueMs > nowMs ? dueMs - nowMs : againMs
   }
 
-  async #send(engine: Engine, callback: Callback): Promise<void> {
+  async #send(callback: Callback): Promise<void> {
     const { id, taskId } = callback
-    const { store } = engine
+    const { store, clock, meters, log } = this.#deps
+    const { signal } = this.#abort
     this.#sending.set(id, callback)
-    engine.meters?.callbackLag.note(Math.max(0, engine.clock.nowMs() - callback.nextAtMs) / 1000)
+    meters?.callbackLag.note(Math.max(0, clock.nowMs() - callback.nextAtMs) / 1000)
     try {
-      const attempt = await deliver(engine, callback, this.#post, this.#stop.signal)
+      const attempt = await deliver(this.#deps, callback, this.#outbox, signal)
       // Aborted by ourselves: says nothing about the receiver.
-      if (this.#stop.signal.aborted && !isDelivered(attempt)) return
-      engine.meters?.callbackAttempt(outcomeOf(attempt))
+      if (signal.aborted && !isDelivered(attempt)) return
+      meters?.callbackAttempt(outcomeOf(attempt))
       await store.tx((tx) =>
         recordAttempt(tx, store.dialect, id, this.#owner, attempt, (attempts) =>
-          fateOf(engine, attempt, attempts),
+          fateOf(this.#deps, attempt, attempts),
         ),
       )
     } catch (error) {
-      engine.log.error('a callback could not be sent', { task_id: taskId, callback_id: id, error })
+      log.error('a callback could not be sent', { task_id: taskId, callback_id: id, error })
     } finally {
       this.#sending.delete(id)
-      this.wake(engine.clock.nowMs())
+      this.wake()
     }
   }
 
@@ -202,10 +195,10 @@ const outcomeOf = (attempt: CallbackAttempt): string => {
   return attempt.status === undefined ? 'unreachable' : isGone(attempt) ? 'gone' : 'refused'
 }
 
-function fateOf(engine: Engine, attempt: CallbackAttempt, attempts: number): Fate {
-  const nowMs = engine.clock.nowMs()
+function fateOf({ clock, random }: SenderDeps, attempt: CallbackAttempt, attempts: number): Fate {
+  const nowMs = clock.nowMs()
   if (isDelivered(attempt)) return { state: 'delivered', endedAtMs: nowMs }
-  const waitMs = isGone(attempt) ? undefined : waitAfter(attempts, engine.random)
+  const waitMs = isGone(attempt) ? undefined : waitAfter(attempts, random)
   return waitMs === undefined
     ? { state: 'exhausted', endedAtMs: nowMs }
     : { state: 'waiting', nextAtMs: nowMs + waitMs }

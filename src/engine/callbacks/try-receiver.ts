@@ -2,10 +2,10 @@
 // under the same rules as any other, and stored nowhere.
 
 import { newId } from '../../lib/crypto/ids.ts'
+import type { EgressRules } from '../../lib/net/address-guard.ts'
 import { guardedPost } from '../../lib/net/guarded-post.ts'
 import { signedHeaders } from '../../lib/net/webhook.ts'
-import type { Engine } from '../engine.ts'
-import { signingSecrets } from './callback-secret.ts'
+import { type SecretDeps, signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
 
 interface ReceiverTrial {
@@ -20,12 +20,12 @@ const timeoutMs = 15_000
 
 /** Signed as a callback of this account would be. */
 export async function tryReceiver(
-  engine: Engine,
+  deps: SecretDeps & EgressRules,
   accountId: string,
   url: string,
 ): Promise<ReceiverTrial> {
-  const secrets = await signingSecrets(engine, accountId)
-  const atMs = engine.clock.nowMs()
+  const secrets = await signingSecrets(deps, accountId)
+  const atMs = deps.clock.nowMs()
   const began = performance.now()
   const said = { message: 'a test of callbacks' }
   const body = JSON.stringify({
@@ -34,7 +34,7 @@ export async function tryReceiver(
     data: said,
   })
   const posted = await guardedPost(url, {
-    rules: callbackRules(engine),
+    rules: callbackRules(deps),
     headers: {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',

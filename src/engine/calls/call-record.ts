@@ -7,7 +7,6 @@ import type { Refusal } from '../../contract/errors.ts'
 import type { Attempt, CallEnding, RequestRecord } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { knownModelOf } from '../admission/known-model.ts'
-import { recordLoss } from '../books/loss-alerts.ts'
 import type { Engine } from '../engine.ts'
 import { retryWrite } from '../tasks/retry-write.ts'
 import { isId } from './clean-error.ts'
@@ -80,7 +79,7 @@ export function endRecord(
 export function recordEnd(engine: Engine, record: RequestRecord): void {
   engine.meters?.call(record)
   engine.tracer?.call(record)
-  if (record.detail.loss !== undefined) recordLoss(engine, record)
+  if (record.detail.loss !== undefined) engine.jobs.lossAlerts.addOfCall(record)
   if (engine.log.level === 'debug') logEnd(engine, record)
 }
 

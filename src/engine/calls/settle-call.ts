@@ -8,7 +8,6 @@ import type { Reported } from '../../contract/provider.ts'
 import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
-import { announceLoss } from '../books/loss-alerts.ts'
 import type { Engine } from '../engine.ts'
 import { endRecord, recordEnd, recordUnbilled } from './call-record.ts'
 import { recordImplausible } from './implausible-usage.ts'
@@ -153,5 +152,5 @@ const recordVoided = (engine: Engine, record: RequestRecord): void => {
   recordEnd(engine, { ...rest, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
   const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
   const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
-  announceLoss(engine, { ...what, reason: 'not_delivered', isEstimate: false })
+  engine.jobs.lossAlerts.announce({ ...what, reason: 'not_delivered', isEstimate: false })
 }

@@ -12,14 +12,18 @@ import {
 } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
 import { insertToken, loadTokens, revokeToken, updateToken } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
-import type { Engine } from '../engine.ts'
 import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
-import { openAccount } from './open-account.ts'
+import { type AccountDeps, openAccount } from './open-account.ts'
+
+export interface DeclarationDeps extends AccountDeps {
+  readonly seal: Seal
+}
 
 export interface MadeToken {
   account: string
@@ -32,19 +36,19 @@ export class DeclarationRefused extends Error {}
 
 /** The generated secrets, to be shown once. */
 export async function applyDeclarations(
-  engine: Engine,
+  deps: DeclarationDeps,
   file: FileDeclaration,
 ): Promise<MadeToken[]> {
-  await refuseImpossible(engine, file)
+  await refuseImpossible(deps, file)
   for (const { name, balance } of file.accounts) {
-    if ((await findAccount(engine.store.read, name)) !== undefined) continue
-    await openAccount(engine, { name, source: 'file', balanceNanos: parseNanos(balance ?? '0')! })
+    if ((await findAccount(deps.store.read, name)) !== undefined) continue
+    await openAccount(deps, { name, source: 'file', balanceNanos: parseNanos(balance ?? '0')! })
   }
   try {
-    return await engine.store.tx(async (tx) => {
-      const made = await applyTokens(engine, tx, file.tokens)
-      await applyPrices(engine, tx, builtinPrices, 'builtin')
-      await applyPrices(engine, tx, file.prices, 'file')
+    return await deps.store.tx(async (tx) => {
+      const made = await applyTokens(deps, tx, file.tokens)
+      await applyPrices(deps, tx, builtinPrices, 'builtin')
+      await applyPrices(deps, tx, file.prices, 'file')
       return made
     })
   } catch (error) {
@@ -54,8 +58,8 @@ export async function applyDeclarations(
 }
 
 /** All user errors are detected before anything is changed. */
-async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<void> {
-  const { read } = engine.store
+async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): Promise<void> {
+  const { read } = deps.store
   const [misfit] = misfitsIn(file)
   if (misfit !== undefined) throw new DeclarationRefused(misfit)
   for (const { model, account: payer } of file.prices) {
@@ -78,7 +82,7 @@ async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<
         `account '${payer}' has a token '${name}' from the admin API; choose another name`,
       )
     }
-    const hash = secret === undefined ? undefined : engine.seal.hash(secret)
+    const hash = secret === undefined ? undefined : deps.seal.hash(secret)
     if (issued.some((other) => other.hash === hash)) {
       throw new DeclarationRefused(
         `the secret of token '${name}' belongs to a token from the admin API`,
@@ -88,18 +92,18 @@ async function refuseImpossible(engine: Engine, file: FileDeclaration): Promise<
 }
 
 async function applyTokens(
-  engine: Engine,
+  deps: DeclarationDeps,
   tx: Tx,
   declarations: readonly TokenDeclaration[],
 ): Promise<MadeToken[]> {
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const stored = (await loadTokens(tx)).filter(({ source }) => source === 'file')
   const kept = new Map<string, TokenDeclaration>()
   const fresh: { declared: TokenDeclaration; accountId: string }[] = []
   for (const declared of declarations) {
     const accountId = (await findAccount(tx, declared.account))!.id
     const before = stored.find((t) => t.accountId === accountId && t.name === declared.name)
-    const hash = declared.token === undefined ? before?.hash : engine.seal.hash(declared.token)
+    const hash = declared.token === undefined ? before?.hash : deps.seal.hash(declared.token)
     if (before !== undefined && hash === before.hash) kept.set(before.id, declared)
     else fresh.push({ declared, accountId })
   }
@@ -113,14 +117,14 @@ async function applyTokens(
   for (const { declared, accountId } of fresh) {
     const { account, name, token } = declared
     const secret = token ?? newSecret('sk-')
-    await addToken(engine, tx, { declared, accountId, secret, nowMs })
+    await addToken(deps, tx, { declared, accountId, secret, nowMs })
     if (token === undefined) made.push({ account, name, secret })
   }
   return made
 }
 
 async function addToken(
-  engine: Engine,
+  deps: DeclarationDeps,
   tx: Tx,
   {
     declared,
@@ -134,7 +138,7 @@ async function addToken(
     id: newShortId('tok', nowMs),
     accountId,
     name: declared.name,
-    hash: engine.seal.hash(secret),
+    hash: deps.seal.hash(secret),
     prefix: secret.slice(0, 8),
     ...rest,
     ...(expiresAtMs !== null && { expiresAtMs }),
@@ -153,12 +157,12 @@ const changeOf = (declared: TokenDeclaration) => ({
 
 /** A version is added only when it differs from the last one of this source. */
 async function applyPrices(
-  engine: Engine,
+  deps: DeclarationDeps,
   tx: Tx,
   declarations: readonly PriceDeclaration[],
   source: Source,
 ): Promise<void> {
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const stored = (await loadPrices(tx)).filter((price) => price.source === source)
   for (const declared of declarations) {
     const said = lastVersion(declared, declarations, stored, nowMs)

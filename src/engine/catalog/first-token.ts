@@ -4,24 +4,23 @@
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import { listAccounts } from '../../store/catalog/accounts.ts'
 import { insertToken } from '../../store/catalog/tokens.ts'
-import type { Engine } from '../engine.ts'
-import type { MadeToken } from './apply-declarations.ts'
+import type { DeclarationDeps, MadeToken } from './apply-declarations.ts'
 import { openAccount } from './open-account.ts'
 
 const openingNanos = 100_000_000_000n
 
-export async function firstToken(engine: Engine): Promise<MadeToken[]> {
-  const { items } = await listAccounts(engine.store.read, { limit: 1 })
+export async function firstToken(deps: DeclarationDeps): Promise<MadeToken[]> {
+  const { items } = await listAccounts(deps.store.read, { limit: 1 })
   if (items.length > 0) return []
   const secret = newSecret('sk-')
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const account = { name: 'default', source: 'api' as const, balanceNanos: openingNanos }
-  await openAccount(engine, account, (tx, accountId) =>
+  await openAccount(deps, account, (tx, accountId) =>
     insertToken(tx, {
       id: newShortId('tok', nowMs),
       accountId,
       name: 'first',
-      hash: engine.seal.hash(secret),
+      hash: deps.seal.hash(secret),
       prefix: secret.slice(0, 8),
       models: ['*'],
       limits: {},

@@ -8,7 +8,7 @@ import { storeKinds } from '../../store/test-stores.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../test-engine.ts'
 import { applyDeclarations } from './apply-declarations.ts'
 import { type Imported, importPrices } from './import-prices.ts'
-import { missingPrices, watchPrices } from './missing-prices.ts'
+import { missingPrices } from './missing-prices.ts'
 import { refresh } from './refresh.ts'
 
 const dayMs = 86_400_000
@@ -166,7 +166,7 @@ describe.each([...storeKinds])('prices on %s', (on) => {
       await apply({ channels, models: [model('house')], prices: [later] })
       expect(missingPrices(it.engine)).toEqual(['house'])
       it.clock.ms = startMs
-      await watchPrices(it.engine)
+      await it.engine.jobs.priceWatch.check()
       expect(await alerts()).toEqual([['house', 1, true]])
     })
 

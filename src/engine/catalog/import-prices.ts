@@ -3,13 +3,14 @@
 
 import type { PriceBook } from '../../billing/prices/price-book.ts'
 import type { ListedPrice, ListProblem } from '../../billing/prices/price-list.ts'
+import type { Catalog } from '../../catalog/snapshot.ts'
 import { type PriceDeclaration, startOf, termsFrom } from '../../contract/config-schema/index.ts'
 import { type Price, unitProblem } from '../../contract/price.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
-import type { Tx } from '../../store/index.ts'
-import type { Engine } from '../engine.ts'
+import type { Store, Tx } from '../../store/index.ts'
+import type { Declares } from '../base-deps.ts'
 import { isOfList, saysTheSame } from './declared-prices.ts'
 import { pricesOf } from './refresh.ts'
 
@@ -24,6 +25,11 @@ export interface ImportedPrice {
 }
 
 export type Imported = { prices: ImportedPrice[] } | { problems: ListProblem[] }
+
+interface ImportDeps extends Declares {
+  readonly store: Store
+  readonly catalog: Catalog
+}
 
 interface Sight {
   nowMs: number
@@ -44,15 +50,15 @@ class Refused extends Error {
 
 /** `note` goes into the transaction of each version that is added. */
 export async function importPrices(
-  engine: Engine,
+  deps: ImportDeps,
   list: readonly ListedPrice[],
   { atMs, dryRun }: { atMs: number; dryRun: boolean },
   note: (tx: Tx, price: Price) => Promise<void>,
 ): Promise<Imported> {
   try {
-    if (dryRun) return { prices: await plan(engine, engine.store.read as Tx, list, atMs) }
-    return await engine.store.tx(async (tx) => {
-      const prices = await plan(engine, tx, list, atMs)
+    if (dryRun) return { prices: await plan(deps, deps.store.read as Tx, list, atMs) }
+    return await deps.store.tx(async (tx) => {
+      const prices = await plan(deps, tx, list, atMs)
       for (const { outcome, price } of prices) {
         if (outcome !== 'added') continue
         await insertPrice(tx, price, atMs)
@@ -67,13 +73,13 @@ export async function importPrices(
 }
 
 async function plan(
-  engine: Engine,
+  deps: ImportDeps,
   tx: Tx,
   list: readonly ListedPrice[],
   nowMs: number,
 ): Promise<ImportedPrice[]> {
   const stored = await loadPrices(tx)
-  const book = pricesOf(engine.declared.file, stored, () => nowMs)
+  const book = pricesOf(deps.declared.file, stored, () => nowMs)
   const sight: Sight = {
     nowMs,
     book,
@@ -87,7 +93,7 @@ async function plan(
       problems.push({ line, field, message })
       return []
     }
-    const model = engine.catalog.models.get(declared.model)
+    const model = deps.catalog.models.get(declared.model)
     if (model === undefined) return wrong('model', `'${declared.model}' does not exist`)
     const misfit = unitProblem(model, declared.unit)
     if (misfit !== undefined) return wrong('unit', misfit)
@@ -96,7 +102,7 @@ async function plan(
       return wrong('account', `'${declared.account}' does not exist`)
     }
     const found = judge(declared, account, sight)
-    if (found.outcome === 'added' && isInFile(engine, found.price)) {
+    if (found.outcome === 'added' && isInFile(deps, found.price)) {
       return wrong('model', `'${declared.model}' is priced in the configuration file, which wins`)
     }
     return [{ line, ...found }]
@@ -153,8 +159,10 @@ function judge(
 }
 
 /** Whether gateway.yaml has a price for the same list: then no other can take effect. */
-export const isInFile = ({ declared }: Engine, price: Pick<Price, 'model' | 'account'>): boolean =>
-  declared.file.prices.some((each) => isOfList(price, each))
+export const isInFile = (
+  { declared }: Declares,
+  price: Pick<Price, 'model' | 'account'>,
+): boolean => declared.file.prices.some((each) => isOfList(price, each))
 
 /** Two new versions of one list with the same start: only one could count. */
 function clashes(planned: readonly ImportedPrice[]): ListProblem[] {

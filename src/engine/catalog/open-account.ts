@@ -1,20 +1,26 @@
 // Creates an account and its opening credit in one transaction, so that neither exists alone.
+
+import type { Ledger } from '../../billing/ledger.ts'
 import type { Source } from '../../contract/catalog.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import type { Tx } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps } from '../base-deps.ts'
+
+export interface AccountDeps extends BaseDeps {
+  readonly ledger: Ledger
+}
 
 export async function openAccount(
-  engine: Engine,
+  { store, clock, ledger }: AccountDeps,
   account: { name: string; source: Source; balanceNanos: bigint },
   alongside: (tx: Tx, id: string) => Promise<void> = async () => {},
 ): Promise<string> {
   const { name, source, balanceNanos } = account
-  const atMs = engine.clock.nowMs()
+  const atMs = clock.nowMs()
   const id = newShortId('acc', atMs)
-  await engine.store.tx(async (tx) => {
+  await store.tx(async (tx) => {
     await insertAccount(tx, { id, name, source, createdAtMs: atMs })
     if (balanceNanos !== 0n) {
       await appendEntry(tx, {
@@ -28,6 +34,6 @@ export async function openAccount(
     }
     await alongside(tx, id)
   })
-  engine.ledger.add({ id, balanceNanos, heldNanos: 0n })
+  ledger.add({ id, balanceNanos, heldNanos: 0n })
   return id
 }

@@ -3,28 +3,32 @@
 // one.
 import { createPriceBook, type PriceBook } from '../../billing/prices/price-book.ts'
 import { builtinModels } from '../../catalog/builtin.ts'
-import { createCatalog } from '../../catalog/snapshot.ts'
-import type { Channel, Model } from '../../contract/catalog.ts'
+import { type Catalog, createCatalog } from '../../catalog/snapshot.ts'
+import type { Channel, Model, Token } from '../../contract/catalog.ts'
 import { channelFrom, type FileDeclaration, modelFrom } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
-import { createCleaner } from '../../lib/redact/index.ts'
+import { type Cleaner, createCleaner } from '../../lib/redact/index.ts'
 import { loadChannels, type StoredChannel } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
 import { loadTokens } from '../../store/catalog/tokens.ts'
 import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps } from '../base-deps.ts'
+import type { Declared } from '../declared.ts'
 import { withoutDropped } from './declared-prices.ts'
-import { watchPrices } from './missing-prices.ts'
 
-/** Inputs other than the store. */
-export interface Declared {
-  file: FileDeclaration
-  /** The sandbox, when it runs; unless always on, any real channel takes precedence over it. */
-  sandbox?: { channel: Channel; always: boolean }
-  /** The gateway's own secrets, which must never appear in a text. */
-  ownSecrets: readonly string[]
+export interface CatalogDeps extends BaseDeps {
+  readonly declared: Declared
+  readonly seal: Seal
+  readonly entitlements: NonNullable<Parameters<typeof createCatalog>[0]['entitlements']>
+  /** Secrets used since the last swap, with their tokens. */
+  readonly knownSecrets: Map<string, Token>
+  readonly ledger: { stopped: ReadonlySet<string> }
+  readonly jobs: { readonly priceWatch: { check(): Promise<void> } }
+  catalog: Catalog
+  prices: PriceBook
+  cleaner: Cleaner
 }
 
 interface Turn {
@@ -32,29 +36,29 @@ interface Turn {
   /** The next refresh, if one was requested. */
   next?: Promise<void>
 }
-const turns = new WeakMap<Engine, Turn>()
+const turns = new WeakMap<CatalogDeps, Turn>()
 
 /** When this resolves, what was stored before the call is in force. */
-export function refresh(engine: Engine): Promise<void> {
-  const turn = turns.get(engine)
-  if (turn === undefined) return begin(engine)
+export function refresh(deps: CatalogDeps): Promise<void> {
+  const turn = turns.get(deps)
+  if (turn === undefined) return begin(deps)
   // The next one has not begun to read, so it will include everything stored until then.
   turn.next ??= turn.ended.then(
-    () => begin(engine),
-    () => begin(engine),
+    () => begin(deps),
+    () => begin(deps),
   )
   return turn.next
 }
 
 /** After a change was stored: in force here when this resolves, elsewhere shortly after. */
-export async function announce(engine: Engine): Promise<void> {
-  engine.store.cluster?.publish({ kind: 'changed' })
-  await refresh(engine)
+export async function announce(deps: CatalogDeps): Promise<void> {
+  deps.store.cluster?.publish({ kind: 'changed' })
+  await refresh(deps)
 }
 
-export function subscribeToChanges(engine: Engine): void {
-  engine.store.cluster?.subscribe(({ kind }) => {
-    if (kind === 'changed') void refreshAtLast(engine)
+export function subscribeToChanges(deps: CatalogDeps): void {
+  deps.store.cluster?.subscribe(({ kind }) => {
+    if (kind === 'changed') void refreshAtLast(deps)
   })
 }
 
@@ -62,30 +66,30 @@ const retryMs = 300
 const maxRetries = 100
 
 /** The notification is not repeated, so a short database outage must not lose it. */
-async function refreshAtLast(engine: Engine): Promise<void> {
+async function refreshAtLast(deps: CatalogDeps): Promise<void> {
   for (let tries = 0; tries < maxRetries; tries++) {
     try {
-      return await refresh(engine)
+      return await refresh(deps)
     } catch (error) {
-      if (tries === 0) engine.log.warn('change not loaded yet', { error })
+      if (tries === 0) deps.log.warn('change not loaded yet', { error })
     }
     await new Promise((go) => setTimeout(go, retryMs))
   }
-  engine.log.error('change not loaded; the next change loads it')
+  deps.log.error('change not loaded; the next change loads it')
 }
 
-function begin(engine: Engine): Promise<void> {
+function begin(deps: CatalogDeps): Promise<void> {
   const turn: Turn = {
-    ended: rebuild(engine).finally(() => {
-      if (turn.next === undefined) turns.delete(engine)
+    ended: rebuild(deps).finally(() => {
+      if (turn.next === undefined) turns.delete(deps)
     }),
   }
-  turns.set(engine, turn)
+  turns.set(deps, turn)
   return turn.ended
 }
 
-async function rebuild(engine: Engine): Promise<void> {
-  const { store, declared, seal } = engine
+async function rebuild(deps: CatalogDeps): Promise<void> {
+  const { store, declared, seal } = deps
   const [stopped, tokens, stored, models, prices] = await Promise.all([
     loadSuspended(store.read),
     loadTokens(store.read),
@@ -94,18 +98,18 @@ async function rebuild(engine: Engine): Promise<void> {
     loadPrices(store.read),
   ])
   const channels = channelsOf(declared, stored, seal)
-  const book = pricesOf(declared.file, prices, engine.clock.nowMs)
-  engine.ledger.stopped = stopped
-  engine.prices = book
-  engine.catalog = createCatalog({
+  const book = pricesOf(declared.file, prices, deps.clock.nowMs)
+  deps.ledger.stopped = stopped
+  deps.prices = book
+  deps.catalog = createCatalog({
     region: declared.file.region,
     models: modelsOf(declared.file, models),
     channels,
     tokens: new Map(tokens.map((token) => [token.hash, token])),
     isPriced: (model, accountId) => book.current(model, accountId) !== undefined,
-    entitlements: engine.entitlements,
+    entitlements: deps.entitlements,
   })
-  engine.cleaner = createCleaner(
+  deps.cleaner = createCleaner(
     [
       ...declared.ownSecrets,
       ...(declared.file.callbacks === undefined ? [] : [declared.file.callbacks.secret]),
@@ -113,8 +117,8 @@ async function rebuild(engine: Engine): Promise<void> {
     ],
     channels.flatMap((channel) => Object.values(channel.protocols).map(hostOf)),
   )
-  engine.knownSecrets.clear()
-  await watchPrices(engine)
+  deps.knownSecrets.clear()
+  await deps.jobs.priceWatch.check()
 }
 
 const hostOf = (address: string): string => new URL(address).host

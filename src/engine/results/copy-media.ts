@@ -12,9 +12,8 @@ import {
   moveClaims,
 } from '../../store/tasks/file-claims.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
-import type { Engine } from '../engine.ts'
-import type { MediaKeeper } from './keep-media.ts'
-import { imageType, wayTo } from './open-content.ts'
+import type { MediaStorage } from './media-storage.ts'
+import { type ContentDeps, imageType, wayTo } from './open-content.ts'
 import { refreshMedia } from './refresh-media.ts'
 
 const leaseMs = 30_000
@@ -30,24 +29,28 @@ const backOffGrowth = 4
 /** Lifetime of a link when the upstream does not say. */
 const linkMs = 24 * 3_600_000
 
+export interface CopyDeps extends ContentDeps {
+  readonly jobs: { readonly mediaKeeper?: { kept(bytes: number): void } }
+}
+
 /** When to retry a failed copy; undefined when there is nothing left to do. */
 export async function copyTask(
-  engine: Engine,
-  keeper: MediaKeeper,
+  deps: CopyDeps,
+  media: MediaStorage,
   taskId: string,
   stop: AbortSignal,
 ): Promise<number | undefined> {
-  const { task, claims } = await claimTask(engine, keeper, taskId)
+  const { task, claims } = await claimTask(deps, media, taskId)
   if (task === undefined || claims.length === 0) return undefined
   const open = new Set(claims)
   const renewing = setInterval(() => {
-    const untilMs = engine.clock.nowMs() + leaseMs
-    engine.store.tx((tx) => moveClaims(tx, [...open], untilMs)).catch(() => {})
+    const untilMs = deps.clock.nowMs() + leaseMs
+    deps.store.tx((tx) => moveClaims(tx, [...open], untilMs)).catch(() => {})
   }, renewMs)
   let againMs: number | undefined
   try {
     for (const claim of claims) {
-      const nextMs = await settleClaim(engine, keeper, task, claim, stop)
+      const nextMs = await settleClaim(deps, media, task, claim, stop)
       open.delete(claim)
       if (nextMs !== undefined) againMs = Math.min(againMs ?? nextMs, nextMs)
     }
@@ -57,9 +60,9 @@ export async function copyTask(
   return againMs
 }
 
-function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
-  const nowMs = engine.clock.nowMs()
-  return engine.store.tx(async (tx) => {
+function claimTask(deps: CopyDeps, { main }: MediaStorage, taskId: string) {
+  const nowMs = deps.clock.nowMs()
+  return deps.store.tx(async (tx) => {
     const task = await findTaskRow(tx, taskId)
     if (task?.state !== 'succeeded' || task.hidden) return { task: undefined, claims: [] }
     // Inline results have no URL to copy from.
@@ -67,7 +70,7 @@ function claimTask(engine: Engine, { main }: MediaKeeper, taskId: string) {
       url.startsWith('data:') ? [] : [targetFor(task.id, part, kind, main.place)],
     )
     const lease = { nowMs, untilMs: nowMs + leaseMs }
-    return { task, claims: await claimFiles(tx, engine.store.dialect, task.id, targets, lease) }
+    return { task, claims: await claimFiles(tx, deps.store.dialect, task.id, targets, lease) }
   })
 }
 
@@ -80,29 +83,29 @@ const targetFor = (taskId: string, part: number, kind: OutputMedia['kind'], plac
 
 /** Stores a file from bytes in memory; false when that failed. */
 export async function keepBytes(
-  engine: Engine,
+  deps: CopyDeps,
   taskId: string,
   part: number,
   file: { bytes: Uint8Array; type: string },
 ): Promise<boolean> {
-  const keeper = engine.media
-  if (keeper === undefined) return false
-  const nowMs = engine.clock.nowMs()
+  const { media } = deps
+  if (media === undefined) return false
+  const nowMs = deps.clock.nowMs()
   const lease = { nowMs, untilMs: nowMs + leaseMs }
-  const targets = [targetFor(taskId, part, 'image', keeper.main.place)]
-  const [claim] = await engine.store.tx((tx) =>
-    claimFiles(tx, engine.store.dialect, taskId, targets, lease),
+  const targets = [targetFor(taskId, part, 'image', media.main.place)]
+  const [claim] = await deps.store.tx((tx) =>
+    claimFiles(tx, deps.store.dialect, taskId, targets, lease),
   )
   if (claim === undefined) return false
-  const written = await keeper.main.write(claim.name, onePiece(file.bytes))
+  const written = await media.main.write(claim.name, onePiece(file.bytes))
   if ('problem' in written) {
-    engine.log.warn('image not stored', { task_id: taskId, error: written.problem })
-    await engine.store.tx((tx) => giveUpClaim(tx, claim, nowMs))
+    deps.log.warn('image not stored', { task_id: taskId, error: written.problem })
+    await deps.store.tx((tx) => giveUpClaim(tx, claim, nowMs))
     return false
   }
-  const kept = { ...written, type: file.type, keptAtMs: engine.clock.nowMs() }
-  const isKept = await engine.store.tx((tx) => keepFile(tx, claim, kept))
-  if (isKept) keeper.kept(engine, written.bytes)
+  const kept = { ...written, type: file.type, keptAtMs: deps.clock.nowMs() }
+  const isKept = await deps.store.tx((tx) => keepFile(tx, claim, kept))
+  if (isKept) deps.jobs.mediaKeeper?.kept(written.bytes)
   return isKept
 }
 
@@ -114,28 +117,28 @@ const randomMark = () => crypto.randomUUID().slice(0, 8)
 
 /** Ends a claim either way; returns when to come back to it. */
 async function settleClaim(
-  engine: Engine,
-  keeper: MediaKeeper,
+  deps: CopyDeps,
+  media: MediaStorage,
   task: Task,
   claim: Claim,
   stop: AbortSignal,
 ): Promise<number | undefined> {
-  const { store, clock } = engine
+  const { store, clock } = deps
   // A process died between the bytes and the row, or lost the claim.
-  if (claim.left !== undefined) await keeper.stores.get(claim.left.place)?.remove(claim.left.name)
+  if (claim.left !== undefined) await media.stores.get(claim.left.place)?.remove(claim.left.name)
   const file = task.media[claim.part]!
   const isInline = file.url.startsWith('data:')
   const linkEndsAtMs = file.expiresAtMs ?? (task.finishedAtMs ?? task.updatedAtMs) + linkMs
   const endsAtMs = isInline ? 0 : linkEndsAtMs
   const copied =
     clock.nowMs() < endsAtMs
-      ? await copyFile(engine, keeper, task, file, claim.name, stop)
+      ? await copyFile(deps, media, task, file, claim.name, stop)
       : { problem: 'the link has expired' }
   if (!('problem' in copied)) {
     crashPoint('media-copied')
     const kept = { ...copied, keptAtMs: clock.nowMs() }
-    if (await store.tx((tx) => keepFile(tx, claim, kept))) keeper.kept(engine, copied.bytes)
-    else await keeper.main.remove(claim.name)
+    if (await store.tx((tx) => keepFile(tx, claim, kept))) deps.jobs.mediaKeeper?.kept(copied.bytes)
+    else await media.main.remove(claim.name)
     crashPoint('media-kept')
     return undefined
   }
@@ -144,7 +147,7 @@ async function settleClaim(
   const againMs = stop.aborted ? nowMs : nowMs + backOffMs * backOffGrowth ** (attempts - 1)
   const isLast = attempts >= maxAttempts || againMs >= endsAtMs
   const about = { task_id: task.id, part: claim.part, attempt: attempts, error: copied.problem }
-  engine.log[isLast ? 'warn' : 'info'](
+  deps.log[isLast ? 'warn' : 'info'](
     isLast ? 'a result is not kept' : 'a result could not be kept yet',
     about,
   )
@@ -156,15 +159,15 @@ async function settleClaim(
 }
 
 async function copyFile(
-  engine: Engine,
-  { main }: MediaKeeper,
+  deps: CopyDeps,
+  { main }: MediaStorage,
   task: Task,
   file: OutputMedia,
   name: string,
   stop: AbortSignal,
 ): Promise<(Written & { type: string }) | { problem: string }> {
   const answer = await openDownload(file.url, {
-    ...wayTo(engine, task, file.url),
+    ...wayTo(deps, task, file.url),
     maxRedirects: 3,
     headTimeoutMs,
     idleTimeoutMs: maxIdleMs,
@@ -176,7 +179,7 @@ async function copyFile(
   if (status !== 200) {
     await body.cancel().catch(() => {})
     // There may be a fresh URL by the next attempt.
-    if (goneStatuses.includes(status)) await refreshMedia(engine, task)
+    if (goneStatuses.includes(status)) await refreshMedia(deps, task)
     return { problem: `the upstream answered ${status}` }
   }
   const written = await main.write(name, body)

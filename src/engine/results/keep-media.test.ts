@@ -15,6 +15,7 @@ import { newTestEngine, type TestEngine } from '../test-engine.ts'
 import { copyTask } from './copy-media.ts'
 import { MediaKeeper } from './keep-media.ts'
 import { openKept, withTrueExpiry } from './kept-media.ts'
+import { type MediaStorage, openMediaStorage } from './media-storage.ts'
 import { openContent } from './open-content.ts'
 import { forgetMedia, removeExpired, trimToBudget } from './trim-media.ts'
 
@@ -29,6 +30,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
   let base: TestEngine
   let engine: Engine
   let keeper: MediaKeeper
+  let media: MediaStorage
   let dir: string
   let upstream: Bun.Server<undefined>
   let say: (request: Request) => Response | Promise<Response>
@@ -51,7 +53,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
   })
 
   afterEach(async () => {
-    await keeper.close()
+    await keeper.stop()
     await upstream.stop(true)
     await base.close()
     rmSync(dir, { recursive: true, force: true })
@@ -59,8 +61,10 @@ describe.each([...storeKinds])('results on %s', (on) => {
 
   const use = (more: { budgetBytes?: number; egressAllow?: string[] }) => {
     const { budgetBytes = 1e9, egressAllow = ['127.0.0.1/32'] } = more
-    keeper = new MediaKeeper({ stores: [openDirectory(dir)], budgetBytes, keepMs: 30 * dayMs })
-    engine = { ...base.engine, egressAllow, media: keeper }
+    media = openMediaStorage({ stores: [openDirectory(dir)], budgetBytes, keepMs: 30 * dayMs })
+    engine = { ...base.engine, egressAllow, media }
+    keeper = new MediaKeeper(engine, media)
+    Object.assign(engine, { jobs: { ...engine.jobs, mediaKeeper: keeper } })
   }
   const urlOf = (name: string) => `http://127.0.0.1:${upstream.port}/${name}`
   const video = (): OutputMedia => ({ kind: 'video', url: urlOf('v.mp4') })
@@ -101,7 +105,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
     return task
   }
   const copy = (task: VideoTask, stop = new AbortController().signal) =>
-    copyTask(engine, keeper, task.id, stop)
+    copyTask(engine, media, task.id, stop)
   const keptOf = (task: VideoTask) => findKeptFiles(engine.store.read, [task.id])
   const files = () => readdirSync(dir).filter((name) => name !== '.place')
 
@@ -183,7 +187,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
   test('pictures that somebody left undone are found too, and old films are not', async () => {
     const image = await succeeded([frame()], { id: newId('image', base.clock.ms) })
     const old = await succeeded([video()], { id: newId('video', base.clock.ms - 4 * dayMs) })
-    await keeper.start(engine)
+    await keeper.start()
     await until(async () => (await keptOf(image)).length === 1)
     await keeper.settled()
     expect(await keptOf(old)).toEqual([])
@@ -282,7 +286,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
       await copy(tasks.at(-1)!)
     }
     await keeper.settled()
-    expect(await trimToBudget(engine, keeper)).toBe(10_000)
+    expect(await trimToBudget(engine, media)).toBe(10_000)
     const left = await Promise.all(tasks.map(async (task) => (await keptOf(task)).length))
     expect(left).toEqual([0, 0, 1, 1])
     expect(files()).toHaveLength(2)
@@ -295,12 +299,12 @@ describe.each([...storeKinds])('results on %s', (on) => {
     const task = await succeeded()
     await copy(task)
     base.clock.ms += 30 * dayMs + 1
-    await removeExpired(engine, keeper)
+    await removeExpired(engine, media)
     expect([await keptOf(task), files()]).toEqual([[], []])
-    const marks = () => oldMarks(engine.store.read, keeper.main.place, Number.MAX_SAFE_INTEGER, 9)
+    const marks = () => oldMarks(engine.store.read, media.main.place, Number.MAX_SAFE_INTEGER, 9)
     expect(await marks()).toHaveLength(1)
     base.clock.ms += 8 * dayMs
-    await removeExpired(engine, keeper)
+    await removeExpired(engine, media)
     expect(await marks()).toEqual([])
   })
 
@@ -316,7 +320,7 @@ describe.each([...storeKinds])('results on %s', (on) => {
     const old = await succeeded([video()], { id: newId('video', base.clock.ms - 4 * dayMs) })
     const tasks: VideoTask[] = []
     for (let made = 0; made < 12; made++) tasks.push(await succeeded())
-    await keeper.start(engine)
+    await keeper.start()
     await until(() => files().length === 12)
     await keeper.settled()
     expect(await keptOf(old)).toEqual([])

@@ -10,16 +10,19 @@ import {
   guardAddress,
   openDownload,
 } from '../../lib/net/guarded-fetch.ts'
-import type { Engine } from '../engine.ts'
+import type { Declares } from '../base-deps.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../tasks/task-upstream.ts'
-import { openKept } from './kept-media.ts'
-import { refreshMedia } from './refresh-media.ts'
+import { filePart } from './file-part.ts'
+import { type KeptDeps, openKept } from './kept-media.ts'
+import { type RefreshDeps, refreshMedia } from './refresh-media.ts'
+
+export type ContentDeps = KeptDeps & RefreshDeps & Declares
 
 const headTimeoutMs = 30_000
 const maxRedirects = 3
 
 export async function openContent(
-  engine: Engine,
+  deps: ContentDeps,
   task: Task,
   input: ContentOptions = {},
 ): Promise<Content | Refusal> {
@@ -27,40 +30,36 @@ export async function openContent(
   if (file === undefined) {
     return refuse('video_not_available', `the task has no ${input.file ?? 'video'}`)
   }
-  const kept = await openKept(engine, task, input)
+  const kept = await openKept(deps, task, input)
   if (kept !== undefined) return kept
-  const first = isOver(engine, file) ? expired : await openFile(engine, task, file, input)
+  const first = isOver(deps, file) ? expired : await openFile(deps, task, file, input)
   if (!(first instanceof Refusal) || !mayHaveMoved(first)) return first
-  const fresh = await refreshMedia(engine, task)
+  const fresh = await refreshMedia(deps, task)
   const again = fresh?.media[filePart(fresh, input)]
-  if (again === undefined || again.url === file.url || isOver(engine, again)) return first
-  return openFile(engine, task, again, input)
+  if (again === undefined || again.url === file.url || isOver(deps, again)) return first
+  return openFile(deps, task, again, input)
 }
-
-/** Its index among the task's files; -1 when it has none of the kind. */
-export const filePart = ({ media }: Task, { file = 'video' }: ContentOptions): number =>
-  typeof file === 'number' ? file : media.findIndex(({ kind }) => kind === file)
 
 /** The file may be available elsewhere by now. */
 const mayHaveMoved = (refusal: Refusal): boolean =>
   refusal === expired || refusal.code === 'upstream_unreachable'
 
-const isOver = ({ clock }: Engine, { expiresAtMs }: OutputMedia): boolean =>
+const isOver = ({ clock }: ContentDeps, { expiresAtMs }: OutputMedia): boolean =>
   expiresAtMs !== undefined && expiresAtMs <= clock.nowMs()
 
 const expired = refuse('video_expired', 'the result is no longer kept by the upstream')
 
 async function openFile(
-  engine: Engine,
+  deps: ContentDeps,
   task: Task,
   file: OutputMedia,
   input: ContentOptions,
 ): Promise<Content | Refusal> {
-  const way = wayTo(engine, task, file.url)
-  if (input.noRedirect !== true && (await mayRedirect(engine, file, way))) {
+  const way = wayTo(deps, task, file.url)
+  if (input.noRedirect !== true && (await mayRedirect(deps, file, way))) {
     return { status: 302, location: new URL(file.url).href }
   }
-  return openPlain(engine, { ...file, id: task.id }, way, input)
+  return openPlain(deps, { ...file, id: task.id }, way, input)
 }
 
 /** A file and its owner, for the log and the tag. */
@@ -68,7 +67,7 @@ type NamedFile = Pick<OutputMedia, 'kind' | 'url'> & { id: string }
 
 /** The file at that URL, as it is now. */
 export async function openPlain(
-  engine: Engine,
+  deps: ContentDeps,
   file: NamedFile,
   way: Way,
   input: ContentOptions,
@@ -77,7 +76,7 @@ export async function openPlain(
     const { signal } = input
     const limits = { maxRedirects, headTimeoutMs, ...(signal !== undefined && { signal }) }
     const answer = await openDownload(file.url, { ...way, ...limits, range })
-    return 'problem' in answer ? unfetched(engine, file, answer) : read(file, answer, range)
+    return 'problem' in answer ? unfetched(deps, file, answer) : read(file, answer, range)
   }
   const { range, ifRange } = input
   const content = await open(range)
@@ -106,8 +105,12 @@ export async function dropContent(content: Content): Promise<void> {
   }
 }
 
-function unfetched(engine: Engine, { id }: NamedFile, { kind, problem }: DownloadProblem): Refusal {
-  engine.log.info('result download failed', { task_id: id, error: problem })
+function unfetched(
+  deps: ContentDeps,
+  { id }: NamedFile,
+  { kind, problem }: DownloadProblem,
+): Refusal {
+  deps.log.info('result download failed', { task_id: id, error: problem })
   return kind === 'timeout'
     ? refuse('upstream_timeout', 'the result was not handed over in time')
     : refuse('upstream_unreachable', 'the result could not be fetched from the upstream')
@@ -171,31 +174,31 @@ interface Way {
 }
 
 /** How a result of this task is fetched: from where, and with what, if that is its channel's own. */
-export function wayTo(engine: Engine, task: Task, url: string): Way {
-  const rules = rulesFor(engine, task)
-  const home = originOf(engine, task)
-  const pollTarget = pollTargetFor(engine, task)
+export function wayTo(deps: ContentDeps, task: Task, url: string): Way {
+  const rules = rulesFor(deps, task)
+  const home = originOf(deps, task)
+  const pollTarget = pollTargetFor(deps, task)
   if (home === undefined || pollTarget?.fileHeaders === undefined) return { rules }
   const { route, key } = home
   if (URL.parse(url)?.origin !== new URL(route.baseUrl).origin) return { rules }
-  const upstream = taskUpstream(engine, task, route, key, { touch() {} })
+  const upstream = taskUpstream(deps, task, route, key, { touch() {} })
   return { rules, credentials: pollTarget.fileHeaders(upstream) }
 }
 
 /** The sandbox runs on this machine; any other host must be public or allowed. */
-function rulesFor(engine: Engine, task: Task): AddressRules {
+function rulesFor(deps: ContentDeps, task: Task): AddressRules {
   const own = task.channelId === 'sandbox' ? ['127.0.0.1/32'] : []
-  const allow = [...engine.egressAllow, ...own]
-  const hosts = engine.declared.file.downloads?.hosts
+  const allow = [...deps.egressAllow, ...own]
+  const hosts = deps.declared.file.downloads?.hosts
   if (hosts === undefined) return { allow, httpsOnly: true }
-  const home = originOf(engine, task)
+  const home = originOf(deps, task)
   const originHost = home === undefined ? [] : [new URL(home.route.baseUrl).hostname]
   return { allow, httpsOnly: true, hosts: [...hosts, ...originHost] }
 }
 
 /** Only for links that need no access rights: public, https, and without a key. */
-async function mayRedirect(engine: Engine, file: OutputMedia, way: Way): Promise<boolean> {
-  if (engine.declared.file.downloads?.redirect !== true) return false
+async function mayRedirect(deps: ContentDeps, file: OutputMedia, way: Way): Promise<boolean> {
+  if (deps.declared.file.downloads?.redirect !== true) return false
   if (way.credentials !== undefined) return false
   const guarded = await guardAddress(file.url, { ...way.rules, allow: [], httpsOnly: true })
   return 'addresses' in guarded

@@ -2,7 +2,8 @@
 // owner has deleted. The row goes first, then the file; open downloads continue.
 
 import type { Task } from '../../contract/task.ts'
-import { sureNowMs } from '../../lib/clock.ts'
+import { type Clock, sureNowMs } from '../../lib/clock.ts'
+import type { Store } from '../../store/index.ts'
 import {
   dropFile,
   dropTaskFiles,
@@ -12,23 +13,27 @@ import {
   oldMarks,
   sumKeptBytes,
 } from '../../store/tasks/files.ts'
-import type { Engine } from '../engine.ts'
-import type { MediaKeeper } from './keep-media.ts'
+import type { MediaStorage } from './media-storage.ts'
+
+interface TrimDeps {
+  readonly store: Store
+  readonly clock: Clock
+}
 
 const atOnce = 100
 /** By then no search would find the task of a mark and copy it again. */
 const markMs = 7 * 24 * 3_600_000
 
 /** Removes the oldest until the rest fits; returns the size that is left. */
-export async function trimToBudget(engine: Engine, keeper: MediaKeeper): Promise<number> {
-  const { place } = keeper.main
-  let bytes = await sumKeptBytes(engine.store.read, place)
-  while (bytes > keeper.budgetBytes) {
-    const oldest = await oldestFiles(engine.store.read, place, atOnce)
+export async function trimToBudget(deps: TrimDeps, media: MediaStorage): Promise<number> {
+  const { place } = media.main
+  let bytes = await sumKeptBytes(deps.store.read, place)
+  while (bytes > media.budgetBytes) {
+    const oldest = await oldestFiles(deps.store.read, place, atOnce)
     if (oldest.length === 0) break
     for (const file of oldest) {
-      if (bytes <= keeper.budgetBytes) break
-      await removeFile(engine, keeper, file)
+      if (bytes <= media.budgetBytes) break
+      await removeFile(deps, media, file)
       bytes -= file.bytes
     }
   }
@@ -36,14 +41,14 @@ export async function trimToBudget(engine: Engine, keeper: MediaKeeper): Promise
 }
 
 /** Those past their retention, and expired marks. */
-export async function removeExpired(engine: Engine, keeper: MediaKeeper): Promise<void> {
-  const { read, tx } = engine.store
-  const nowMs = sureNowMs(engine.clock)
-  for (const [place, store] of keeper.stores) {
+export async function removeExpired(deps: TrimDeps, media: MediaStorage): Promise<void> {
+  const { read, tx } = deps.store
+  const nowMs = sureNowMs(deps.clock)
+  for (const [place, store] of media.stores) {
     let expired: KeptFile[]
     do {
-      expired = await oldestFiles(read, place, atOnce, nowMs - keeper.keepMs)
-      for (const file of expired) await removeFile(engine, keeper, file)
+      expired = await oldestFiles(read, place, atOnce, nowMs - media.keepMs)
+      for (const file of expired) await removeFile(deps, media, file)
     } while (expired.length === atOnce)
     for (const mark of await oldMarks(read, place, nowMs - markMs, atOnce)) {
       // Repeated: the first deletion may have been cut off.
@@ -52,17 +57,19 @@ export async function removeExpired(engine: Engine, keeper: MediaKeeper): Promis
   }
 }
 
-async function removeFile(engine: Engine, { stores }: MediaKeeper, file: KeptFile): Promise<void> {
-  const nowMs = engine.clock.nowMs()
-  const isMine = await engine.store.tx((tx) => dropFile(tx, file, nowMs))
+async function removeFile(deps: TrimDeps, { stores }: MediaStorage, file: KeptFile): Promise<void> {
+  const nowMs = deps.clock.nowMs()
+  const isMine = await deps.store.tx((tx) => dropFile(tx, file, nowMs))
   if (isMine) await stores.get(file.place)?.remove(file.name)
 }
 
 /** Its owner has deleted it. */
-export async function forgetMedia(engine: Engine, task: Task): Promise<void> {
-  const keeper = engine.media
-  if (keeper === undefined) return
-  const nowMs = engine.clock.nowMs()
-  const kept = await engine.store.tx((tx) => dropTaskFiles(tx, task.id, nowMs))
-  for (const { place, name } of kept) await keeper.stores.get(place)?.remove(name)
+export async function forgetMedia(
+  { store, clock, media }: TrimDeps & { readonly media?: MediaStorage },
+  task: Task,
+): Promise<void> {
+  if (media === undefined) return
+  const nowMs = clock.nowMs()
+  const kept = await store.tx((tx) => dropTaskFiles(tx, task.id, nowMs))
+  for (const { place, name } of kept) await media.stores.get(place)?.remove(name)
 }

@@ -1,6 +1,7 @@
 // The health of a channel for display: what calls and tests have shown since the gateway started.
 import type { Channel } from '../../contract/catalog.ts'
-import type { Engine } from '../engine.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ChannelState } from './channel-state.ts'
 import type { State } from './circuit-breaker.ts'
 
 /** `good`, `probing` (the next call decides), `avoided`, `blocked` (gets no calls). */
@@ -18,6 +19,12 @@ export interface ChannelHealth {
   deniedModels: string[]
 }
 
+export interface HealthDeps {
+  readonly clock: Clock
+  readonly channelStates: ReadonlyMap<string, ChannelState>
+  readonly entitlements: { deniedOn(channelId: string): string[] }
+}
+
 const wordFor: Readonly<Record<State, HealthWord>> = {
   good: 'good',
   probe: 'probing',
@@ -25,9 +32,12 @@ const wordFor: Readonly<Record<State, HealthWord>> = {
   blocked: 'blocked',
 }
 
-export function healthOf(engine: Engine, channel: Channel): ChannelHealth {
-  const nowMs = engine.clock.nowMs()
-  const channelState = engine.channelStates.get(channel.id)
+export function healthOf(
+  { clock, channelStates, entitlements }: HealthDeps,
+  channel: Channel,
+): ChannelHealth {
+  const nowMs = clock.nowMs()
+  const channelState = channelStates.get(channel.id)
   const health = channelState?.health
   return {
     state: wordFor[health?.stateAt(nowMs) ?? 'good'],
@@ -35,6 +45,6 @@ export function healthOf(engine: Engine, channel: Channel): ChannelHealth {
     ...(health !== undefined && health.untilMs > nowMs && { retryAtMs: health.untilMs }),
     busy: channelState?.busy ?? 0,
     keys: channel.keys.map((key) => wordFor[channelState?.keyState(key, nowMs) ?? 'good']),
-    deniedModels: engine.entitlements.deniedOn(channel.id),
+    deniedModels: entitlements.deniedOn(channel.id),
   }
 }

@@ -19,7 +19,6 @@ import { recordLoss } from '../../store/ledger/losses.ts'
 import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
-import { announceLoss } from '../books/loss-alerts.ts'
 import type { Engine } from '../engine.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
 import { type Settled, settlementFor } from './task-charge.ts'
@@ -70,10 +69,10 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   const { ended, losses } = done
   engine.meters?.taskEnded(ended)
   engine.tracer?.taskEnded(ended)
-  for (const loss of losses) announceLoss(engine, loss)
-  if (ended.callbackUrl !== undefined) engine.callbacks.wake(nowMs)
-  if (ended.state === 'succeeded') engine.media?.keep(ended)
-  if (checkAtMs !== undefined) engine.abandonedChecks?.wake(checkAtMs)
+  for (const loss of losses) engine.jobs.lossAlerts.announce(loss)
+  if (ended.callbackUrl !== undefined) engine.jobs.callbacks.wake()
+  if (ended.state === 'succeeded') engine.jobs.mediaKeeper?.keep(ended)
+  if (checkAtMs !== undefined) engine.jobs.abandonedChecks.wake(checkAtMs)
   return ended
 }
 

@@ -1,7 +1,6 @@
 // Retries a write about something that has already happened, such as an upstream's acceptance,
 // while the store fails: the upstream will not report it again.
-import { isUniqueConflict } from '../../store/index.ts'
-import type { Engine } from '../engine.ts'
+import { isUniqueConflict, type Store } from '../../store/index.ts'
 
 const pauseMs = 200
 /** While the store reports that it cannot write. */
@@ -11,7 +10,7 @@ const maxTries = 3
 
 /** The write must be idempotent: one with a lost reply may have been stored. */
 export async function retryWrite<T>(
-  { store }: Pick<Engine, 'store'>,
+  { store }: { readonly store: Store },
   write: () => Promise<T>,
 ): Promise<T> {
   const untilMs = performance.now() + maxMs

@@ -4,8 +4,10 @@
 import { hostname } from 'node:os'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { stepMs } from '../../lib/clock.ts'
+import { Loop, type Service } from '../../lib/loop.ts'
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
-import type { Engine } from '../engine.ts'
+import type { Store } from '../../store/index.ts'
+import type { BaseDeps } from '../base-deps.ts'
 
 const pollEveryMs = 1_000
 /** An open alert is raised again, so that it cannot stay resolved while the problem lasts. */
@@ -15,64 +17,78 @@ const kind = 'clock'
 /** More than a day's drift; the strictest signature checks allow five minutes. */
 export const maxAheadMs = stepMs
 
-export class ClockWatch {
-  #timer: ReturnType<typeof setInterval> | undefined
+export class ClockWatch implements Service {
+  readonly name = 'clock-watch'
+  readonly #deps: BaseDeps
+  readonly #loop: Loop
   /** Undefined before the first check. */
   #isOff: boolean | undefined
   #raisedMs = Number.NEGATIVE_INFINITY
   /** The refusal for new work. */
   refusal: Refusal | undefined
 
-  start(engine: Engine): void {
-    this.poll(engine)
-    this.#timer = setInterval(() => this.poll(engine), pollEveryMs)
-    this.#timer.unref()
+  constructor(deps: BaseDeps) {
+    this.#deps = deps
+    this.#loop = new Loop({
+      name: this.name,
+      run: () => this.poll(),
+      everyMs: pollEveryMs,
+      firstMs: pollEveryMs,
+      log: deps.log,
+      failure: 'the clock could not be checked',
+    })
   }
 
-  close(): void {
-    clearInterval(this.#timer)
+  start(): void {
+    this.poll()
+    this.#loop.start()
   }
 
-  poll(engine: Engine): void {
-    const problem = clockProblem(engine)
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  poll(): void {
+    const { store, log } = this.#deps
+    const problem = clockProblem(store)
     const isOff = problem !== undefined
     const wasOff = this.#isOff
     this.#isOff = isOff
-    this.refusal = isOff && engine.store.dialect === 'postgres' ? wrongClock : undefined
-    if (isOff && wasOff !== true) engine.log.error(problem, { skew_ms: aheadMs(engine) })
-    if (!isOff && wasOff === true) engine.log.info('clock of this machine correct again')
-    if (isOff && performance.now() - this.#raisedMs >= raiseEveryMs) this.#raise(engine, problem)
-    if (!isOff && wasOff !== false) this.#resolve(engine)
+    this.refusal = isOff && store.dialect === 'postgres' ? wrongClock : undefined
+    if (isOff && wasOff !== true) log.error(problem, { skew_ms: store.clock.aheadMs() })
+    if (!isOff && wasOff === true) log.info('clock of this machine correct again')
+    if (isOff && performance.now() - this.#raisedMs >= raiseEveryMs) this.#raise(problem)
+    if (!isOff && wasOff !== false) this.#resolve()
   }
 
-  #raise(engine: Engine, message: string): void {
+  #raise(message: string): void {
+    const { store, clock } = this.#deps
     this.#raisedMs = performance.now()
-    const alert = { kind, subject: hostname(), message, atMs: engine.clock.nowMs() }
-    engine.store
+    const alert = { kind, subject: hostname(), message, atMs: clock.nowMs() }
+    store
       .tx((tx) => raiseAlert(tx, alert))
       .catch(() => {
         this.#raisedMs = Number.NEGATIVE_INFINITY
       })
   }
 
-  #resolve(engine: Engine): void {
+  #resolve(): void {
+    const { store, clock } = this.#deps
     this.#raisedMs = Number.NEGATIVE_INFINITY
-    engine.store
-      .tx((tx) => resolveAlerts(tx, kind, hostname(), engine.clock.nowMs()))
+    store
+      .tx((tx) => resolveAlerts(tx, kind, hostname(), clock.nowMs()))
       .catch(() => {
         this.#isOff = undefined
       })
   }
 }
 
-const aheadMs = ({ store }: Pick<Engine, 'store'>): number => store.clock.aheadMs()
-
 /** One sentence, when the wall clock is too far off. */
-export function clockProblem(engine: Pick<Engine, 'store'>): string | undefined {
-  const ms = aheadMs(engine)
+export function clockProblem(store: Store): string | undefined {
+  const ms = store.clock.aheadMs()
   if (Math.abs(ms) <= maxAheadMs) return undefined
   const [seconds, way] = [Math.round(Math.abs(ms) / 1000), ms < 0 ? 'behind' : 'ahead of']
-  return engine.store.dialect === 'postgres'
+  return store.dialect === 'postgres'
     ? `the clock of this gateway is ${seconds} s ${way} the database's`
     : `the clock of this machine was set: it is ${seconds} s ${way} the gateway's, which goes on as before`
 }

@@ -3,6 +3,7 @@
 
 import { Refusal } from '../../../contract/errors.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
+import { Loop, type Service } from '../../../lib/loop.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import {
   clearExport,
@@ -12,8 +13,7 @@ import {
   takeExport,
 } from '../../../store/maintenance/exports.ts'
 import { sharedClockMs } from '../../../store/tasks/leases.ts'
-import type { Engine } from '../../engine.ts'
-import { type ExportLimits, exportLimits, runExport } from './run-export.ts'
+import { type ExportDeps, type ExportLimits, exportLimits, runExport } from './run-export.ts'
 import { type ExportSources, isExportKind, readerOf } from './source.ts'
 
 /** Where gateways share a database, one may have left an export unfinished. */
@@ -25,46 +25,38 @@ const maxAttempts = 5
 /** Chunks per store transaction. */
 const chunksAtOnce = 8
 
-export class Exporter {
-  readonly sources: ExportSources
+export class Exporter implements Service {
+  readonly name = 'exporter'
   readonly limits: ExportLimits
-  #engine: Engine | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #running: Promise<void> | undefined
-  #isWanted = false
-  #closed = false
+  readonly #deps: ExportDeps
+  readonly #sources: ExportSources
+  readonly #loop: Loop
   #tidiedMs = 0
   #isUnfinished = false
 
-  constructor(sources: ExportSources, limits: Partial<ExportLimits> = {}) {
-    this.sources = sources
+  constructor(deps: ExportDeps, sources: ExportSources, limits: Partial<ExportLimits> = {}) {
+    this.#deps = deps
+    this.#sources = sources
     this.limits = { ...exportLimits, ...limits }
-  }
-
-  start(engine: Engine): void {
-    this.#engine = engine
-    // Only after the gateway serves its first callers.
-    this.#timer = setTimeout(() => this.wake(), firstMs)
-    this.#timer.unref()
-  }
-
-  /** Wakes the loop: there may be work. */
-  wake(): void {
-    const engine = this.#engine
-    if (this.#closed || engine === undefined) return
-    this.#isWanted = true
-    if (this.#running !== undefined) return
-    clearTimeout(this.#timer)
-    this.#running = this.#round(engine).finally(() => {
-      this.#running = undefined
-      if (this.#closed) return
-      if (this.#isWanted) return this.wake()
-      // No other gateway can add to a database that is not shared.
-      const isAlone = engine.store.cluster === undefined && !this.#isUnfinished
-      const afterMs = isAlone ? tidyEveryMs : pollEveryMs
-      this.#timer = setTimeout(() => this.wake(), afterMs)
-      this.#timer.unref()
+    this.#loop = new Loop({
+      name: this.name,
+      run: () => this.#round(),
+      everyMs: tidyEveryMs,
+      // Only after the gateway serves its first callers.
+      firstMs,
+      retryMs: pollEveryMs,
+      log: deps.log,
+      failure: 'export round failed',
     })
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  /** There may be work. */
+  wake(): void {
+    this.#loop.wake()
   }
 
   /** Something was deleted. */
@@ -73,52 +65,52 @@ export class Exporter {
     this.wake()
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#timer)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #round(engine: Engine): Promise<void> {
-    this.#isWanted = false
+  async #round(): Promise<number> {
+    const { clock, store } = this.#deps
     this.#isUnfinished = false
-    try {
-      const nowMs = engine.clock.nowMs()
-      if (nowMs - this.#tidiedMs >= tidyEveryMs) {
-        this.#tidiedMs = nowMs
-        await this.tidy(engine)
-      }
-      while (!this.#closed && !engine.draining && (await this.runNext(engine)));
-    } catch (error) {
-      this.#isUnfinished = true
-      engine.log.warn('export round failed', { error })
+    const nowMs = clock.nowMs()
+    if (nowMs - this.#tidiedMs >= tidyEveryMs) {
+      this.#tidiedMs = nowMs
+      await this.tidy()
     }
+    while (!this.#isStopping() && (await this.runNext()));
+    // No other gateway can add to a database that is not shared.
+    const isAlone = store.cluster === undefined && !this.#isUnfinished
+    return isAlone ? tidyEveryMs : pollEveryMs
+  }
+
+  #isStopping(): boolean {
+    return this.#loop.isStopped || this.#deps.draining
   }
 
   /** Drops exports past their retention. */
-  async tidy(engine: Engine): Promise<void> {
-    const { store, clock } = engine
+  async tidy(): Promise<void> {
+    const { store, clock } = this.#deps
     const ids = await store.tx((tx) => dropExpired(tx, sureNowMs(clock)))
     for (const id of ids) {
-      while (!this.#closed && !(await store.tx((tx) => clearExport(tx, id, chunksAtOnce))));
+      while (!this.#loop.isStopped && !(await store.tx((tx) => clearExport(tx, id, chunksAtOnce))));
     }
   }
 
   /** False when there is nothing to do. */
-  async runNext(engine: Engine): Promise<boolean> {
-    const { store, clock } = engine
+  async runNext(): Promise<boolean> {
+    const { store, clock, log } = this.#deps
     const owner = gatewayOf(store)
     const nowMs = (await sharedClockMs(store.read, store.dialect)) ?? clock.nowMs()
     const untilMs = nowMs + this.limits.leaseMs
     const job = await store.tx((tx) => takeExport(tx, store.dialect, { owner, nowMs, untilMs }))
     if (job === undefined) return false
     try {
-      const problem = await this.#run(engine, job)
+      const problem = await this.#run(job)
       const failed = problem === undefined ? undefined : { error: problem, atMs: clock.nowMs() }
       await store.tx((tx) => releaseExport(tx, job.id, owner, failed))
     } catch (error) {
       // Still ours: retried soon, here or, if this gateway dies, elsewhere.
-      engine.log.warn('export failed', { export_id: job.id, error })
+      log.warn('export failed', { export_id: job.id, error })
       this.#isUnfinished = true
       return false
     }
@@ -126,12 +118,12 @@ export class Exporter {
   }
 
   /** A permanent reason why it cannot be written. */
-  async #run(engine: Engine, job: ExportJob): Promise<string | undefined> {
+  async #run(job: ExportJob): Promise<string | undefined> {
     if (job.attempts > maxAttempts) return 'it broke off too often; see the log of the gateway'
     if (!isExportKind(job.kind)) return `there is no list '${job.kind}'`
-    const source = await this.sources[job.kind](engine, job.filters, readerOf(job))
+    const source = await this.#sources[job.kind](job.filters, readerOf(job))
     if (source instanceof Refusal) return source.message
-    await runExport(engine, job, source, this.limits, () => this.#closed || engine.draining)
+    await runExport(this.#deps, job, source, this.limits, () => this.#isStopping())
     return undefined
   }
 }

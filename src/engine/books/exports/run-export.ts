@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib'
 import { csvRow } from '../../../lib/text/csv.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import { type ExportJob, type Progress, saveProgress } from '../../../store/maintenance/exports.ts'
-import type { Engine } from '../../engine.ts'
+import type { BaseDeps } from '../../base-deps.ts'
 import type { ExportSource } from './source.ts'
 
 export interface ExportLimits {
@@ -40,15 +40,21 @@ const maxPauseMs = 2_000
 
 const pack = promisify(gzip)
 
+export interface ExportDeps extends BaseDeps {
+  /** Calls in flight. */
+  readonly running: number
+  readonly draining: boolean
+}
+
 /** `left`: another gateway has it, it is gone, or this gateway stops. */
 export async function runExport(
-  engine: Engine,
+  deps: ExportDeps,
   job: ExportJob,
   source: ExportSource,
   limits: ExportLimits,
   isStopped: () => boolean,
 ): Promise<'done' | 'left'> {
-  const writing = new Writing(engine, job, source, limits)
+  const writing = new Writing(deps, job, source, limits)
   const pages = source.pages(job.place, job.rows)
   try {
     await writing.begin()
@@ -58,21 +64,21 @@ export async function runExport(
       const went = await writing.add(page.done ? { rows: [] } : page.value)
       if (went !== 'more') return went
       if (isStopped()) return 'left'
-      await pause(engine, limits, performance.now() - beginMs)
+      await pause(deps, limits, performance.now() - beginMs)
     }
   } finally {
     await pages.return(undefined)
   }
 }
 
-function pause(engine: Engine, { pauseMs }: ExportLimits, tookMs: number): Promise<void> {
-  const share = engine.running > 0 ? busyShare : 1
+function pause(deps: ExportDeps, { pauseMs }: ExportLimits, tookMs: number): Promise<void> {
+  const share = deps.running > 0 ? busyShare : 1
   const ms = Math.min(maxPauseMs, Math.max(pauseMs, tookMs * share))
   return new Promise((go) => setTimeout(go, ms))
 }
 
 class Writing {
-  readonly #engine: Engine
+  readonly #deps: ExportDeps
   readonly #source: ExportSource
   readonly #limits: ExportLimits
   /** As stored. */
@@ -82,12 +88,12 @@ class Writing {
   #rows = 0
   #savedMs: number
 
-  constructor(engine: Engine, job: ExportJob, source: ExportSource, limits: ExportLimits) {
-    this.#engine = engine
+  constructor(deps: ExportDeps, job: ExportJob, source: ExportSource, limits: ExportLimits) {
+    this.#deps = deps
     this.#job = job
     this.#source = source
     this.#limits = limits
-    this.#savedMs = engine.clock.nowMs()
+    this.#savedMs = deps.clock.nowMs()
   }
 
   async begin(): Promise<void> {
@@ -111,7 +117,7 @@ class Writing {
     const isLast = page.next === undefined
     const isFull = this.#job.storedBytes >= maxStoredBytes || page.rows.length > room
     const isEnd = isLast || isFull || room === page.rows.length
-    const isOld = this.#engine.clock.nowMs() - this.#savedMs >= saveEveryMs
+    const isOld = this.#deps.clock.nowMs() - this.#savedMs >= saveEveryMs
     if (!isEnd && !isOld && this.#chars < pieceChars) return 'more'
     const isCut = !isLast || page.rows.length > room
     if (!(await this.#save(page.next, isEnd ? { isCut } : undefined))) return 'left'
@@ -128,7 +134,7 @@ class Writing {
   }
 
   async #save(place: string | undefined, end?: { isCut: boolean }): Promise<boolean> {
-    const { clock, store } = this.#engine
+    const { clock, store } = this.#deps
     const { leaseMs, keepMs } = this.#limits
     const text = this.#texts.join('')
     const bytes = Buffer.byteLength(text)

@@ -1,7 +1,6 @@
 // The source of an export: pages of rows from a cursor on, and a row as table cells. The caller
 // supplies the lists themselves.
 import type { Refusal } from '../../../contract/errors.ts'
-import type { Engine } from '../../engine.ts'
 
 const exportKinds = ['requests', 'tasks', 'ledger', 'bill_lines', 'audit_log'] as const
 export type ExportKind = (typeof exportKinds)[number]
@@ -25,11 +24,7 @@ export interface ExportSource {
 }
 
 /** A refusal says what is wrong with the filters. */
-type OpenSource = (
-  engine: Engine,
-  filters: ExportFilters,
-  reader: ExportReader,
-) => Promise<ExportSource | Refusal>
+type OpenSource = (filters: ExportFilters, reader: ExportReader) => Promise<ExportSource | Refusal>
 
 /** Members' files omit columns that only staff may read. */
 export type ExportReader = 'staff' | 'member'

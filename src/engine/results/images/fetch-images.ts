@@ -4,8 +4,7 @@ import type { ContentBody } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { ImageTask, OutputMedia } from '../../../contract/task.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
-import type { Engine } from '../../engine.ts'
-import { dropContent, openContent } from '../open-content.ts'
+import { type ContentDeps, dropContent, openContent } from '../open-content.ts'
 
 const maxBytes = 32 * 1024 * 1024
 /** For all images of one answer, which is held in memory as a whole. */
@@ -18,7 +17,7 @@ interface Room {
 }
 
 export async function fetchImages(
-  engine: Engine,
+  deps: ContentDeps,
   task: ImageTask,
   media: readonly OutputMedia[],
 ): Promise<readonly (Uint8Array | undefined)[]> {
@@ -29,7 +28,7 @@ export async function fetchImages(
     media.map(async ({ url }, part) => {
       const bytes = url.startsWith('data:')
         ? decode(url, room)
-        : await download(engine, asked, part, room, signal)
+        : await download(deps, asked, part, room, signal)
       return bytes !== undefined && imageTypeOf(bytes) !== undefined ? bytes : undefined
     }),
   )
@@ -45,13 +44,13 @@ function decode(url: string, room: Room): Uint8Array | undefined {
 }
 
 async function download(
-  engine: Engine,
+  deps: ContentDeps,
   task: ImageTask,
   part: number,
   room: Room,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  const content = await openContent(engine, task, { file: part, signal, noRedirect: true })
+  const content = await openContent(deps, task, { file: part, signal, noRedirect: true })
   if (content instanceof Refusal) return undefined
   if (content.status !== 200) {
     await dropContent(content)
@@ -60,7 +59,7 @@ async function download(
   try {
     return await readAll(content, room)
   } catch (error) {
-    engine.log.info('image download failed', { task_id: task.id, part, error })
+    deps.log.info('image download failed', { task_id: task.id, part, error })
     return undefined
   }
 }

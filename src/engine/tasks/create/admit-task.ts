@@ -68,7 +68,7 @@ function notNow(engine: Engine, accountId: string): Refusal | undefined {
   if (engine.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
-  if (engine.clockWatch?.refusal !== undefined) return engine.clockWatch.refusal
+  if (engine.jobs.clockWatch.refusal !== undefined) return engine.jobs.clockWatch.refusal
   if (engine.ledger.stopped.has(accountId)) return accountSuspended
   if (engine.store.healthy && engine.ledger.usable(accountId)) return undefined
   const message = 'the gateway cannot record charges at the moment'

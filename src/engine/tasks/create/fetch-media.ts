@@ -1,9 +1,9 @@
 // Fetches an image that a caller gave by URL, for an upstream that takes bytes only. The caller
 // chose the URL, so it is guarded like any download, and the result must be an image.
 import type { FetchedMedia } from '../../../contract/provider.ts'
+import type { EgressRules } from '../../../lib/net/address-guard.ts'
 import { openDownload } from '../../../lib/net/guarded-fetch.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
-import type { Engine } from '../../engine.ts'
 
 const maxBytes = 20 * 1024 * 1024
 const maxRedirects = 3
@@ -12,7 +12,7 @@ const idleTimeoutMs = 10_000
 const totalTimeoutMs = 30_000
 
 export async function fetchMedia(
-  { egressAllow }: Pick<Engine, 'egressAllow'>,
+  { egressAllow }: EgressRules,
   url: string,
 ): Promise<FetchedMedia | { problem: string }> {
   const signal = AbortSignal.timeout(totalTimeoutMs)

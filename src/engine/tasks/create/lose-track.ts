@@ -31,7 +31,7 @@ export async function loseTrackOf(
     nextCheckAtMs: nowMs,
   } as Task
   const moved = await engine.store.tx((tx) => updateTask(tx, lost, 'accepted'))
-  engine.poller.wake(nowMs)
+  engine.jobs.poller.wake(nowMs)
   return moved ? lost : undefined
 }
 

@@ -147,7 +147,7 @@ async function queue(
   })
   if (moved === undefined) return loseTrack(engine, task, { message: sameIdTwice })
   crashPoint('task-queued')
-  engine.poller.wake(queued.nextCheckAtMs)
+  engine.jobs.poller.wake(queued.nextCheckAtMs)
   return moved ? queued : ((await findTaskRow(engine.store.read, task.id)) ?? queued)
 }
 

@@ -6,6 +6,7 @@ import type { TaskReport } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { Cancellation } from '../../../lib/cancellation.ts'
+import { Loop, type Service } from '../../../lib/loop.ts'
 import { recordLoss } from '../../../store/ledger/losses.ts'
 import {
   type AbandonedCheck,
@@ -16,7 +17,6 @@ import {
   wakeStrandedPolls,
 } from '../../../store/tasks/abandoned-checks.ts'
 import { findTaskRow, putTimeline } from '../../../store/tasks/tasks.ts'
-import { announceLoss } from '../../books/loss-alerts.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
@@ -33,49 +33,42 @@ const againMs = 15 * 60_000
 /** Per create; no sane upstream makes more. */
 const maxIds = 100
 
-export class AbandonedChecks {
-  #engine: Engine | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #timerAtMs = Number.POSITIVE_INFINITY
-  #round: Promise<unknown> | undefined
-  #closed = false
+export class AbandonedChecks implements Service {
+  readonly name = 'abandoned-checks'
+  readonly #engine: Engine
+  readonly #loop: Loop
 
-  start(engine: Engine): void {
+  constructor(engine: Engine) {
     this.#engine = engine
-    this.wake(engine.clock.nowMs())
+    this.#loop = new Loop({
+      name: this.name,
+      run: () => this.#round(),
+      everyMs: idleMs,
+      minGapMs: gapMs,
+      log: engine.log,
+      failure: 'checks of abandoned tasks failed',
+    })
+  }
+
+  start(): void {
+    this.#loop.start()
   }
 
   /** Runs a round at this moment, or earlier if that was planned. */
-  wake(atMs: number): void {
-    const engine = this.#engine
-    if (engine === undefined || this.#closed || atMs >= this.#timerAtMs) return
-    clearTimeout(this.#timer)
-    this.#timerAtMs = atMs
-    const waitMs = Math.min(idleMs, Math.max(gapMs, atMs - engine.clock.nowMs()))
-    this.#timer = setTimeout(() => {
-      this.#round = this.#poll(engine)
-    }, waitMs)
-    this.#timer.unref()
+  wake(atMs = 0): void {
+    this.#loop.wake(atMs - this.#engine.clock.nowMs())
   }
 
-  async close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#timer)
-    await this.#round
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #poll(engine: Engine): Promise<void> {
-    let nextMs = engine.clock.nowMs() + idleMs
-    try {
-      if (engine.store.healthy) {
-        await pollOnce(engine)
-        nextMs = (await nextAbandonedCheckMs(engine.store.read)) ?? nextMs
-      }
-    } catch (error) {
-      engine.log.warn('checks of abandoned tasks failed', { error })
-    }
-    this.#timerAtMs = Number.POSITIVE_INFINITY
-    this.wake(nextMs)
+  async #round(): Promise<number | undefined> {
+    const { store, clock } = this.#engine
+    if (!store.healthy) return undefined
+    await pollOnce(this.#engine)
+    const nextMs = await nextAbandonedCheckMs(store.read)
+    return nextMs === undefined ? undefined : nextMs - clock.nowMs()
   }
 }
 
@@ -115,7 +108,7 @@ async function pollAt(engine: Engine, { taskId, polls }: AbandonedCheck): Promis
       if (report.state !== 'succeeded') continue
       const cost = { usage: usageOf(report), upstreamId }
       const loss = lossOfTask(engine, task!, reasonFor(task!), cost)
-      if (await recordLoss(tx, loss)) announceLoss(engine, loss)
+      if (await recordLoss(tx, loss)) engine.jobs.lossAlerts.announce(loss)
     }
     if (task !== undefined) await putTimeline(tx, taskId, timelineAfter(task, steps, nowMs))
     if (waitMs === undefined) await dropAbandonedCheck(tx, taskId)

@@ -238,8 +238,8 @@ async function later(
     updatedAtMs: nowMs,
     nextCheckAtMs: Math.round(nowMs + waitMs),
   }
-  await engine.poller.savePoll(engine, next, still, fence)
-  engine.poller.wake(next.nextCheckAtMs)
+  await engine.jobs.poller.savePoll(next, still, fence)
+  engine.jobs.poller.wake(next.nextCheckAtMs)
 }
 
 /** It is over here, whatever happens upstream; later checks cover that, where possible. */

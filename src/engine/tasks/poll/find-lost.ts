@@ -11,7 +11,6 @@ import { isUniqueConflict, type Tx } from '../../../store/index.ts'
 import { recordLoss } from '../../../store/ledger/losses.ts'
 import { claimedIds, hasTwin } from '../../../store/tasks/lost-creates.ts'
 import { updateTask } from '../../../store/tasks/tasks.ts'
-import { announceLoss } from '../../books/loss-alerts.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import type { Engine } from '../../engine.ts'
 import { askUpstream, originOf } from '../task-upstream.ts'
@@ -150,7 +149,7 @@ async function adopt(
     if (!isUniqueConflict(error)) throw error
     return 'none'
   }
-  engine.poller.wake(nowMs)
+  engine.jobs.poller.wake(nowMs)
   return 'adopted'
 }
 
@@ -166,6 +165,6 @@ export async function addOtherLosses(
   engine.log.warn('an upstream made several tasks of one create; the others are losses', fields)
   for (const upstreamId of upstreamIds.slice(0, maxOthers)) {
     const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
-    if (await recordLoss(tx, loss)) announceLoss(engine, loss)
+    if (await recordLoss(tx, loss)) engine.jobs.lossAlerts.announce(loss)
   }
 }

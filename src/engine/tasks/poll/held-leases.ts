@@ -11,7 +11,7 @@ import {
   wakeStranded,
 } from '../../../store/tasks/leases.ts'
 import type { LeasedTask } from '../../../store/tasks/tasks.ts'
-import type { Engine } from '../../engine.ts'
+import type { BaseDeps, Declares } from '../../base-deps.ts'
 import { maxWaits } from './task-timeouts.ts'
 
 /** With the poll interval, another gateway takes over the tasks of a dead one within 30 s. */
@@ -28,14 +28,18 @@ interface Held extends LeasedTask {
 
 type Input = Pick<LeaseOptions, 'limit' | 'roomFor' | 'after'>
 
+type LeaseDeps = BaseDeps & Declares
+
 export class HeldLeases {
+  readonly #deps: LeaseDeps
   readonly #owner: string
   readonly #held = new Map<string, Held>()
   /** Store failures since leases were last checked. */
   #failures = 0
   #strandedFromMs = 0
 
-  constructor(owner: string) {
+  constructor(deps: LeaseDeps, owner: string) {
+    this.#deps = deps
     this.#owner = owner
   }
 
@@ -44,15 +48,15 @@ export class HeldLeases {
   }
 
   /** Leases what is due; `workMs` is the store's work, without the time in its queue. */
-  async take(engine: Engine, input: Input): Promise<Leased & { workMs: number }> {
-    const { store, clock } = engine
+  async take(input: Input): Promise<Leased & { workMs: number }> {
+    const { store, clock } = this.#deps
     const nowMs = clock.nowMs()
     const failures = this.#failures
     const isStrandedTime = performance.now() >= this.#strandedFromMs
     let beganMs = 0
     const taken = await store.tx(async (tx) => {
       beganMs = performance.now()
-      if (isStrandedTime) await wakeStranded(tx, nowMs, maxWaits(engine))
+      if (isStrandedTime) await wakeStranded(tx, nowMs, maxWaits(this.#deps))
       if (failures > 0) await releaseStrays(tx, store.dialect, this.#owner, [...this.#held.keys()])
       const leaseClockMs = (await sharedClockMs(tx, store.dialect)) ?? nowMs
       return leaseDueTasks(tx, store.dialect, {
@@ -88,8 +92,8 @@ export class HeldLeases {
   }
 
   /** One statement renews all that have been held for a while. Lost ones are dropped. */
-  async renew(engine: Engine): Promise<void> {
-    const { store, clock } = engine
+  async renew(): Promise<void> {
+    const { store, clock } = this.#deps
     const nowMs = clock.nowMs()
     const due = [...this.#held.values()].filter(({ sinceMs }) => nowMs - sinceMs >= renewAfterMs)
     if (due.length === 0) return
@@ -105,7 +109,8 @@ export class HeldLeases {
   }
 
   /** Releases all leases still held. */
-  async release({ store }: Engine): Promise<void> {
+  async release(): Promise<void> {
+    const { store } = this.#deps
     const held = [...this.#held.values()].map(({ task, fence }) => ({ id: task.id, fence }))
     this.#held.clear()
     if (held.length === 0) return

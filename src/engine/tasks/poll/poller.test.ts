@@ -27,16 +27,17 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
   })
 
   afterEach(async () => {
-    for (const poller of running.splice(0)) await poller.close()
+    for (const poller of running.splice(0)) await poller.stop()
     await it.close()
   })
 
   /** The same gateway's parts with a loop of their own. */
   const start = (owner = 'one', store = it.engine.store): Engine => {
-    const poller = new Poller(owner, { drainMs: 50 })
+    const engine: Engine = { ...it.engine, store }
+    const poller = new Poller(engine, owner, { drainMs: 50 })
     running.push(poller)
-    const engine: Engine = { ...it.engine, store, poller }
-    poller.start(engine)
+    Object.assign(engine, { jobs: { ...it.engine.jobs, poller } })
+    poller.start()
     return engine
   }
   /** More like the first one, without the money behind it. */
@@ -48,7 +49,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
       }
     })
   const take = async (held: HeldLeases) =>
-    (await held.take(it.engine, { limit: 10 })).leased.map(({ task, fence }) => ({ task, fence }))
+    (await held.take({ limit: 10 })).leased.map(({ task, fence }) => ({ task, fence }))
   /** As if its owner had sent no heartbeat for too long. */
   const expire = (id: string) =>
     it.engine.store.tx((tx) =>
@@ -65,7 +66,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     it.script.check = () => succeeded(5)
     const engine = start()
     await until(async () => (await it.row(first.id)).state === 'succeeded')
-    expect(engine.poller.lag.read()).toMatchObject({ polls: 1 })
+    expect(engine.jobs.poller.lag.read()).toMatchObject({ polls: 1 })
     expect((await it.booked(first.id)).map(([kind]) => kind)).toEqual(['hold', 'release', 'charge'])
   })
 
@@ -77,7 +78,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     expect(steps).toMatchObject({ state: 'running', progress: 30 })
     expect(steps.nextCheckAtMs).toBeGreaterThan(it.clock.ms)
     it.clock.ms = steps.nextCheckAtMs
-    engine.poller.wake(it.clock.ms)
+    engine.jobs.poller.wake(it.clock.ms)
     await until(async () => (await it.row(first.id)).checks === 2)
   })
 
@@ -94,21 +95,21 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     await addAlike(69)
     const engine = start()
     await until(() => answers.length === 64)
-    engine.poller.wake(it.clock.ms)
-    await until(() => engine.poller.lag.read().polls === 64)
+    engine.jobs.poller.wake(it.clock.ms)
+    await until(() => engine.jobs.poller.lag.read().polls === 64)
     expect(answers).toHaveLength(64)
     for (const answer of answers.splice(0)) answer(says({ state: 'running' }))
     await until(() => it.script.checks === 70)
     for (const answer of answers.splice(0)) answer(says({ state: 'running' }))
-    await until(() => engine.poller.lag.read().polls === 70)
+    await until(() => engine.jobs.poller.lag.read().polls === 70)
   })
 
   test('that is closed gives back the leases of looks that hang', async () => {
     it.script.check = () => new Promise<Checked>(() => {})
-    const engine = start('one')
+    start('one')
     await until(() => it.script.checks === 1)
     expect((await leaseOf(first.id)).lease_owner).toBe('one')
-    await engine.poller.close()
+    await running[0]!.stop()
     expect(await leaseOf(first.id)).toEqual({ lease_owner: null, lease_until_ms: 0 })
   })
 
@@ -150,50 +151,50 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     }
     const engine = start()
     await until(() => it.script.checks === 1)
-    await until(() => engine.poller.lag.read().polls === 1)
-    engine.poller.wake(it.clock.ms)
+    await until(() => engine.jobs.poller.lag.read().polls === 1)
+    engine.jobs.poller.wake(it.clock.ms)
     await Bun.sleep(300)
     expect(it.script.checks).toBe(1)
     expect((await leaseOf(first.id)).lease_owner).toBe('one')
   })
 
   test('holds on to a lease while a look takes long, in good time', async () => {
-    const one = new HeldLeases('one')
+    const one = new HeldLeases(it.engine, 'one')
     await take(one)
     await expire(first.id)
     it.clock.ms += 7_000
-    await one.renew(it.engine)
+    await one.renew()
     expect((await leaseOf(first.id)).lease_until_ms).toBe(1)
     it.clock.ms += 1_000
-    await one.renew(it.engine)
+    await one.renew()
     expect((await leaseOf(first.id)).lease_until_ms).toBeGreaterThan(1)
-    expect(await take(new HeldLeases('two'))).toEqual([])
+    expect(await take(new HeldLeases(it.engine, 'two'))).toEqual([])
   })
 
   test('takes over from a dead gateway, which writes nothing when it comes back', async () => {
-    const [one, two] = [new HeldLeases('one'), new HeldLeases('two')]
+    const [one, two] = [new HeldLeases(it.engine, 'one'), new HeldLeases(it.engine, 'two')]
     const [old] = await take(one)
     expect(await take(two)).toEqual([])
     await expire(first.id)
     const [young] = await take(two)
     expect(young!.fence).toBe(old!.fence + 1)
-    const { poller } = it.engine
+    const { poller } = it.engine.jobs
     const later: Task = { ...old!.task, progress: 50 }
-    expect(await poller.savePoll(it.engine, later, 'queued', old!.fence)).toBe(false)
+    expect(await poller.savePoll(later, 'queued', old!.fence)).toBe(false)
     it.clock.ms += 8_000
-    await one.renew(it.engine)
+    await one.renew()
     expect([one.size, two.size]).toEqual([0, 1])
     expect((await leaseOf(first.id)).lease_owner).toBe('two')
-    await one.release(it.engine)
+    await one.release()
     expect((await leaseOf(first.id)).lease_owner).toBe('two')
-    expect(await poller.savePoll(it.engine, later, 'queued', young!.fence)).toBe(true)
+    expect(await poller.savePoll(later, 'queued', young!.fence)).toBe(true)
   })
 
   test('ends a task once when two gateways see its end at the same time', async () => {
     it.script.check = () => succeeded(5)
-    const [old] = await take(new HeldLeases('one'))
+    const [old] = await take(new HeldLeases(it.engine, 'one'))
     await expire(first.id)
-    const [young] = await take(new HeldLeases('two'))
+    const [young] = await take(new HeldLeases(it.engine, 'two'))
     await Promise.all([advanceTask(it.engine, old!), advanceTask(it.engine, young!)])
     expect(it.script.checks).toBe(2)
     expect((await it.booked(first.id)).map(([kind]) => kind)).toEqual(['hold', 'release', 'charge'])
@@ -203,20 +204,19 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
 
   test('writes looks that come together in one transaction', async () => {
     await addAlike(19)
-    const held = new HeldLeases('one')
-    const { leased } = await held.take(it.engine, { limit: 64 })
+    const held = new HeldLeases(it.engine, 'one')
+    const { leased } = await held.take({ limit: 64 })
     let transactions = 0
     const { store } = it.engine
     const tx: typeof store.tx = (work) => {
       transactions++
       return store.tx(work)
     }
-    const engine: Engine = { ...it.engine, store: { ...store, dialect: store.dialect, tx } }
-    const writes = new PollWrites()
+    const writes = new PollWrites({ ...store, dialect: store.dialect, tx })
     const moved = await Promise.all(
       leased.map(({ task, fence }) => {
         const poll = { task: { ...task, progress: 7 }, before: task, still: task.state, fence }
-        return writes.save(engine, poll, leased.length)
+        return writes.save(poll, leased.length)
       }),
     )
     expect(moved).toEqual(Array.from({ length: 20 }, () => true))

@@ -2,6 +2,7 @@
 // next is due. Any gateway can take over the next poll of a task.
 import type { Task, TaskState } from '../../../contract/task.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
+import { Loop, type Service } from '../../../lib/loop.ts'
 import {
   nextDueMs,
   type Place,
@@ -29,127 +30,113 @@ const beatMs = 2_500
 /** Newest tasks from which a new process learns usual durations. */
 const maxRecalled = 20_000
 
-export class Poller {
-  /** State of the checks of abandoned tasks. */
+export class Poller implements Service {
+  readonly name = 'poller'
+  /** How late polls are. */
   readonly lag = new PollLag()
+  readonly #engine: Engine
   readonly #held: HeldLeases
   readonly #room = new PollRoom()
-  readonly #writes = new PollWrites()
+  readonly #writes: PollWrites
   readonly #drainMs: number
-  #engine: Engine | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #beat: ReturnType<typeof setInterval> | undefined
-  #timerAtMs = Number.POSITIVE_INFINITY
-  /** No round before this moment of the monotonic clock. */
-  #notBefore = 0
+  readonly #rounds: Loop
+  readonly #renewals: Loop
+  #hasRecalled = false
   /** What the last round cost the store. */
   #costMs = 0
-  #polling = false
-  #renewing = false
-  /** A round was requested while one was running. */
-  #again = false
   /** A due task was skipped for lack of a slot. */
   #crowded = false
   #turn: Place | undefined
-  #closed = false
 
-  constructor(owner: string, { drainMs = 5_000 } = {}) {
-    this.#held = new HeldLeases(owner)
-    this.#drainMs = drainMs
-  }
-
-  start(engine: Engine): void {
+  constructor(engine: Engine, owner: string, { drainMs = 5_000 } = {}) {
+    const { log } = engine
     this.#engine = engine
-    this.#beat = setInterval(() => void this.#renew(engine), beatMs)
-    // The first round waits for it, whatever the outcome.
-    this.#polling = true
-    recall(engine)
-      .catch((error: unknown) => engine.log.warn('task durations not loaded', { error }))
-      .finally(() => {
-        this.#polling = false
-        this.wake(engine.clock.nowMs())
-      })
-  }
-
-  /** Runs a round at this moment, or earlier if that was planned. */
-  wake(atMs: number): void {
-    const engine = this.#engine
-    if (engine === undefined || this.#closed || atMs >= this.#timerAtMs) return
-    clearTimeout(this.#timer)
-    this.#timerAtMs = atMs
-    const ownMs = this.#notBefore - performance.now()
-    const waitMs = Math.min(idleMs, Math.max(0, ownMs, atMs - engine.clock.nowMs()))
-    this.#timer = setTimeout(() => this.#poll(engine), waitMs)
-  }
-
-  /** Writes a poll that ended nothing, in a batch; false when the lease was lost. */
-  savePoll(engine: Engine, task: Task, still: TaskState, fence: number): Promise<boolean> {
-    const before = this.#held.before(task.id, fence)
-    return this.#writes.save(engine, { task, still, fence, before }, this.#room.busy)
-  }
-
-  /** Takes no more, waits briefly for polls in flight, and releases the other leases. */
-  async close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#timer)
-    clearInterval(this.#beat)
-    const untilMs = performance.now() + this.#drainMs
-    const busy = () => this.#polling || this.#room.busy > 0
-    while (busy() && performance.now() < untilMs) await Bun.sleep(10)
-    const engine = this.#engine
-    if (engine === undefined) return
-    await this.#held.release(engine).catch((error: unknown) => {
-      engine.log.warn('task leases not released', { error })
+    this.#held = new HeldLeases(engine, owner)
+    this.#writes = new PollWrites(engine.store)
+    this.#drainMs = drainMs
+    this.#rounds = new Loop({
+      name: this.name,
+      run: () => this.#poll(),
+      everyMs: idleMs,
+      minGapMs: () => Math.min(maxGapMs, Math.max(minGapMs, this.#costMs)),
+      log,
+      failure: 'poll round failed',
+    })
+    this.#renewals = new Loop({
+      name: 'lease renewal',
+      run: () => this.#held.renew(),
+      everyMs: beatMs,
+      firstMs: beatMs,
+      log,
+      failure: 'task leases not renewed',
     })
   }
 
-  async #renew(engine: Engine): Promise<void> {
-    if (this.#renewing) return
-    this.#renewing = true
+  start(): void {
+    this.#rounds.start()
+    this.#renewals.start()
+  }
+
+  /** Runs a round at this moment, or earlier if that was planned. */
+  wake(atMs = 0): void {
+    this.#rounds.wake(atMs - this.#engine.clock.nowMs())
+  }
+
+  /** Writes a poll that ended nothing, in a batch; false when the lease was lost. */
+  savePoll(task: Task, still: TaskState, fence: number): Promise<boolean> {
+    const before = this.#held.before(task.id, fence)
+    return this.#writes.save({ task, still, fence, before }, this.#room.busy)
+  }
+
+  /** Takes no more, waits briefly for polls in flight, and releases the other leases. */
+  async stop(): Promise<void> {
+    void this.#renewals.stop()
+    void this.#rounds.stop()
+    const untilMs = performance.now() + this.#drainMs
+    const busy = () => this.#rounds.isRunning || this.#room.busy > 0
+    while (busy() && performance.now() < untilMs) await Bun.sleep(10)
+    await this.#held.release().catch((error: unknown) => {
+      this.#engine.log.warn('task leases not released', { error })
+    })
+  }
+
+  /** Returns after how long the next round is wanted. */
+  async #poll(): Promise<number | undefined> {
+    const { store } = this.#engine
+    this.#costMs = 0
+    if (!this.#hasRecalled) await this.#recall()
+    if (!store.healthy) return undefined
     try {
-      await this.#held.renew(engine)
+      return await this.#round()
     } catch (error) {
-      engine.log.warn('task leases not renewed', { error })
-    } finally {
-      this.#renewing = false
+      this.#recordTrouble()
+      throw error
     }
   }
 
-  async #poll(engine: Engine): Promise<void> {
-    this.#timerAtMs = Number.POSITIVE_INFINITY
-    if (this.#polling || this.#closed) {
-      this.#again = true
-      return
-    }
-    this.#polling = true
-    this.#again = false
-    this.#costMs = 0
-    let nextMs = engine.clock.nowMs() + idleMs
+  /** What the previous process had learned. */
+  async #recall(): Promise<void> {
+    const { store, durations, log } = this.#engine
+    this.#hasRecalled = true
     try {
-      if (engine.store.healthy) nextMs = Math.min(nextMs, await this.#round(engine))
+      for (const { model, tookMs } of await recentDurations(store.read, maxRecalled)) {
+        learnDuration(durations, model, tookMs)
+      }
     } catch (error) {
-      engine.log.warn('poll round failed', { error })
-      this.#recordTrouble(engine)
-    } finally {
-      this.#polling = false
+      log.warn('task durations not loaded', { error })
     }
-    const gapMs = Math.min(maxGapMs, Math.max(minGapMs, this.#costMs))
-    this.#notBefore = performance.now() + gapMs
-    this.wake(this.#again ? engine.clock.nowMs() : nextMs)
   }
 
   /** Only store failures are retried; any other error waits for its lease to end. */
-  #recordTrouble({ store }: Engine): void {
-    if (!store.healthy) this.#held.storeFailed()
+  #recordTrouble(): void {
+    if (!this.#engine.store.healthy) this.#held.storeFailed()
   }
 
-  /** When the next one is wanted. */
-  async #round(engine: Engine): Promise<number> {
-    const nowMs = engine.clock.nowMs()
+  async #round(): Promise<number | undefined> {
     const limit = Math.min(maxPerRound, this.#room.free)
     this.#crowded = limit === 0
-    if (limit === 0) return nowMs + crowdedMs
-    const { leased, more, next, workMs } = await this.#held.take(engine, {
+    if (limit === 0) return crowdedMs
+    const { leased, more, next, workMs } = await this.#held.take({
       limit,
       roomFor: (channelId) => this.#room.roomFor(channelId),
       ...(this.#turn !== undefined && { after: this.#turn }),
@@ -158,20 +145,22 @@ export class Poller {
     this.#costMs = workMs
     this.#crowded = more
     if (leased.length > 0) crashPoint('task-leased')
-    for (const each of leased) void this.#advance(engine, each)
-    if (leased.length > 0) return nowMs
-    if (more) return nowMs + crowdedMs
-    return (await this.#nextMs(engine)) ?? nowMs + idleMs
+    for (const each of leased) void this.#advance(each)
+    if (leased.length > 0) return 0
+    return more ? crowdedMs : this.#untilNextMs()
   }
 
-  #nextMs(engine: Engine): Promise<number | undefined> {
-    return engine.store.tx(async (tx) => {
-      const clockMs = (await sharedClockMs(tx, engine.store.dialect)) ?? engine.clock.nowMs()
-      return nextDueMs(tx, clockMs)
+  #untilNextMs(): Promise<number | undefined> {
+    const { store, clock } = this.#engine
+    return store.tx(async (tx) => {
+      const clockMs = (await sharedClockMs(tx, store.dialect)) ?? clock.nowMs()
+      const nextMs = await nextDueMs(tx, clockMs)
+      return nextMs === undefined ? undefined : nextMs - clock.nowMs()
     })
   }
 
-  async #advance(engine: Engine, leased: LeasedTask): Promise<void> {
+  async #advance(leased: LeasedTask): Promise<void> {
+    const engine = this.#engine
     const { task } = leased
     const began = performance.now()
     const lateMs = this.lag.note(task.nextCheckAtMs, engine.clock.nowMs())
@@ -181,18 +170,11 @@ export class Poller {
       await advanceTask(engine, leased)
     } catch (error) {
       engine.log.error('task update failed', { task_id: task.id, error })
-      this.#recordTrouble(engine)
+      this.#recordTrouble()
     } finally {
       this.#held.drop(leased)
       this.#room.leave(task.channelId, performance.now() - began)
-      if (this.#crowded) this.wake(engine.clock.nowMs())
+      if (this.#crowded) this.wake()
     }
-  }
-}
-
-/** What the previous process had learned. */
-async function recall({ store, durations }: Engine): Promise<void> {
-  for (const { model, tookMs } of await recentDurations(store.read, maxRecalled)) {
-    learnDuration(durations, model, tookMs)
   }
 }

@@ -2,7 +2,7 @@
 // applies to running tasks.
 import { type FileDeclaration, parseDurationMs } from '../../../contract/config-schema/index.ts'
 import type { MaxWaits } from '../../../store/tasks/leases.ts'
-import type { Engine } from '../../engine.ts'
+import type { Declares } from '../../base-deps.ts'
 import { maxCheckMs } from './poll-schedule.ts'
 
 /** Maximum time for a create, and for a caller that waits. */
@@ -21,22 +21,22 @@ interface TaskTimeouts {
 export const pollFactors = [1, 6, 36, 144, 432]
 
 /** The wait before the next check of an abandoned task; undefined after the last. */
-export function waitAfterPoll(engine: Pick<Engine, 'declared'>, polls: number): number | undefined {
-  return polls < pollFactors.length ? waitBeforePoll(engine, polls) : undefined
+export function waitAfterPoll(deps: Declares, polls: number): number | undefined {
+  return polls < pollFactors.length ? waitBeforePoll(deps, polls) : undefined
 }
 
-export const waitBeforePoll = (engine: Pick<Engine, 'declared'>, poll: number): number =>
-  taskTimeoutsOf(engine).lostAfterMs * (pollFactors[poll]! - (pollFactors[poll - 1] ?? 0))
+export const waitBeforePoll = (deps: Declares, poll: number): number =>
+  taskTimeoutsOf(deps).lostAfterMs * (pollFactors[poll]! - (pollFactors[poll - 1] ?? 0))
 
 /** The maximum delay of any task, and of a running one. */
-export const maxWaits = (engine: Pick<Engine, 'declared'>): MaxWaits => ({
+export const maxWaits = (deps: Declares): MaxWaits => ({
   pollMs: maxCheckMs,
-  waitMs: Math.max(taskTimeoutsOf(engine).unknownMs, maxWaitedMs),
+  waitMs: Math.max(taskTimeoutsOf(deps).unknownMs, maxWaitedMs),
 })
 
 const defaults = { lifetime: '24h', unknown_for: '15m', lost_after: '10m' }
 
-export const taskTimeoutsOf = ({ declared }: Pick<Engine, 'declared'>): TaskTimeouts =>
+export const taskTimeoutsOf = ({ declared }: Declares): TaskTimeouts =>
   taskTimeoutsFrom(declared.file.tasks)
 
 function taskTimeoutsFrom(declared: FileDeclaration['tasks']): TaskTimeouts {

@@ -1,7 +1,7 @@
 // Open items in the database, counted in the background: a scrape takes the last count and starts
 // the next, so it never waits. Many gateways on one database count the same.
 import { countOpen, type OpenCounts } from '../../../store/maintenance/open-counts.ts'
-import type { Engine } from '../../engine.ts'
+import type { BaseDeps } from '../../base-deps.ts'
 
 /** Counts older than that are renewed. */
 const freshMs = 5_000
@@ -14,23 +14,21 @@ export interface Counted extends OpenCounts {
   atMs: number
 }
 
-type Counting = Pick<Engine, 'store' | 'clock' | 'log'>
-
 export class CountedOpen {
   #last: Counted | undefined
   #notBefore = 0
   #running: Promise<void> | undefined
 
   /** Undefined before the first successful count. */
-  async read(engine: Counting): Promise<Counted | undefined> {
-    if (performance.now() >= this.#notBefore) this.#running ??= this.#count(engine)
+  async read(deps: BaseDeps): Promise<Counted | undefined> {
+    if (performance.now() >= this.#notBefore) this.#running ??= this.#count(deps)
     if (this.#last === undefined && this.#running !== undefined) {
       await Promise.race([this.#running, Bun.sleep(firstWaitMs)])
     }
     return this.#last
   }
 
-  async #count({ store, clock, log }: Counting): Promise<void> {
+  async #count({ store, clock, log }: BaseDeps): Promise<void> {
     const began = performance.now()
     try {
       const atMs = clock.nowMs()

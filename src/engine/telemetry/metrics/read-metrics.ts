@@ -1,14 +1,31 @@
 // One scrape of this process: its counters, its state, and the open items in the database.
+
+import type { Ledger } from '../../../billing/ledger.ts'
+import type { ReceiptWriter } from '../../../billing/proof/receipt-writer.ts'
+import type { Catalog } from '../../../catalog/snapshot.ts'
 import { hasOwnProtocol, interfaces } from '../../../contract/config-schema/names.ts'
 import type { Family, Sample } from '../../../lib/telemetry/metrics.ts'
 import { HistogramSeries, labelsOf, series } from '../../../lib/telemetry/metrics.ts'
-import type { Engine } from '../../engine.ts'
-import { healthOf } from '../../routing/channel-health.ts'
+import type { BaseDeps, Declares } from '../../base-deps.ts'
+import { type HealthDeps, healthOf } from '../../routing/channel-health.ts'
+import type { Tracer } from '../traces/tracer.ts'
 import { familyOf, type MetricName, metrics } from './families.ts'
+import type { Meters } from './meters.ts'
 import type { Counted, CountedOpen } from './open-counts.ts'
 
+export interface ScrapedEngine extends BaseDeps, Declares, HealthDeps {
+  readonly ledger: Ledger
+  readonly receiptWriter: ReceiptWriter
+  readonly catalog: Catalog
+  readonly meters?: Meters
+  readonly tracer?: Tracer
+  readonly running: number
+  readonly abandoned: number
+  readonly draining: boolean
+}
+
 interface Scraped {
-  engine: Engine
+  engine: ScrapedEngine
   open: CountedOpen
   version: string
 }
@@ -34,7 +51,7 @@ export async function readMetrics({ engine, open, version }: Scraped): Promise<F
   return names.map((name) => familyOf(name, samples[name]))
 }
 
-function addProcess(engine: Engine, at: Samples): void {
+function addProcess(engine: ScrapedEngine, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
   const { user, system } = process.cpuUsage()
   put('gateway_requests_in_flight', engine.running)
@@ -56,7 +73,7 @@ const noSpans = { sent: 0, dropped: 0, failed: 0 }
 
 const commitSeries = new WeakMap<object, HistogramSeries>()
 
-function addBooks({ store, ledger, receiptWriter }: Engine, at: Samples): void {
+function addBooks({ store, ledger, receiptWriter }: ScrapedEngine, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
   put('gateway_store_healthy', store.healthy ? 1 : 0)
   put('gateway_receipts_pending', receiptWriter.behind)
@@ -75,7 +92,7 @@ const states = ['good', 'probing', 'avoided', 'blocked'] as const
 /** As many as have counters of their own. */
 const maxChannels = 300
 
-function addChannels(engine: Engine, at: Samples): void {
+function addChannels(engine: ScrapedEngine, at: Samples): void {
   for (const channel of engine.catalog.channels.slice(0, maxChannels)) {
     const { state, busy } = healthOf(engine, channel)
     const labels = labelsOf({ channel: channel.name })

@@ -1,7 +1,7 @@
 // The trace of a request: continues the caller's, or begins a new one where spans are wanted.
 import type { CallTrace } from '../../../contract/requests.ts'
 import { newSpanId, readTraceParent, readTraceState } from '../../../lib/telemetry/trace-context.ts'
-import type { Engine } from '../../engine.ts'
+import type { Tracer } from './tracer.ts'
 
 interface Arrived {
   readonly request: Request
@@ -9,7 +9,11 @@ interface Arrived {
 }
 
 /** An unreadable header counts as absent. */
-export function beginTrace({ tracer }: Engine, arrived: Arrived, header: string | null): void {
+export function beginTrace(
+  { tracer }: { readonly tracer?: Tracer },
+  arrived: Arrived,
+  header: string | null,
+): void {
   const parent = header === null ? undefined : readTraceParent(header)
   if (parent === undefined && tracer === undefined) return
   const state = parent && readTraceState(arrived.request.headers.get('tracestate'))

@@ -1,0 +1,204 @@
+// Makes the engine and its background jobs, for the gateway, the tests and the simulation alike.
+// Whatever differs between them is an option.
+import { Ledger } from '../billing/ledger.ts'
+import { createPriceBook } from '../billing/prices/price-book.ts'
+import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
+import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
+import { createCatalog } from '../catalog/snapshot.ts'
+import type { LinkTo } from '../contract/caller-api.ts'
+import type { HttpPort } from '../contract/provider.ts'
+import type { Task } from '../contract/task.ts'
+import type { Clock } from '../lib/clock.ts'
+import { newShortId } from '../lib/crypto/ids.ts'
+import type { Seal } from '../lib/crypto/seal.ts'
+import type { Service } from '../lib/loop.ts'
+import { createCleaner } from '../lib/redact/index.ts'
+import type { Log } from '../lib/telemetry/log.ts'
+import { providers } from '../providers/index.ts'
+import type { Store } from '../store/index.ts'
+import { freeLeases } from '../store/tasks/leases.ts'
+import { Entitlements } from './admission/entitlements.ts'
+import { createRateLimits } from './admission/limits/rate-limits.ts'
+import { Auditor } from './books/auditor.ts'
+import { Exporter } from './books/exports/exporter.ts'
+import type { ExportSources } from './books/exports/source.ts'
+import { createLogKeeper } from './books/log-keeper.ts'
+import { LossAlerts } from './books/loss-alerts.ts'
+import type { Post } from './callbacks/deliver.ts'
+import { CallbackSender } from './callbacks/sender.ts'
+import { Deadlines } from './calls/deadlines.ts'
+import { PriceWatch } from './catalog/missing-prices.ts'
+import { refresh, subscribeToChanges } from './catalog/refresh.ts'
+import type { Declared } from './declared.ts'
+import type { Engine, EngineLimits } from './engine.ts'
+import { linksOf } from './results/file-links.ts'
+import { MediaKeeper } from './results/keep-media.ts'
+import type { MediaStorage } from './results/media-storage.ts'
+import { RetryBudget } from './routing/retry-budget.ts'
+import { WaitingRoom } from './routing/waiting-room.ts'
+import { AbandonedChecks } from './tasks/poll/abandoned-checks.ts'
+import { Poller } from './tasks/poll/poller.ts'
+import { ClockWatch } from './telemetry/clock-watch.ts'
+import { createLoopDelayMeter } from './telemetry/metrics/loop-delay.ts'
+import type { Meters } from './telemetry/metrics/meters.ts'
+import type { Tracer } from './telemetry/traces/tracer.ts'
+
+export interface EngineOptions {
+  store: Store
+  seal: Seal
+  log: Log
+  http: HttpPort
+  limits: EngineLimits
+  declared: Declared
+  publicUrl: string
+  /** Names this gateway in leases; absent: its name in the cluster, or a new one. */
+  owner?: string
+  /** Of durable times; absent: the store's. */
+  clock?: Clock
+  /** Of deadlines; absent: the process's. */
+  monotonicMs?: () => number
+  random?: () => number
+  /** Holds that are void although the store does not know it yet. */
+  journal?: Parameters<typeof Ledger.open>[1]
+  egressAllow?: readonly string[]
+  redisUrl?: string
+  /** Processes that share the limits of a token. */
+  sharers?: number
+  media?: MediaStorage
+  meters?: Meters
+  tracer?: Tracer
+  /** Builds the callback for a task's end in its dialect; undefined where there is none. */
+  noticeFor?: (task: Task, linkTo: LinkTo) => string | undefined
+  /** Sends callbacks; absent: over HTTP. */
+  post?: Post
+  exportSources?: (engine: Engine) => ExportSources
+  /** Names of the services that run; absent: all. */
+  services?: readonly string[]
+}
+
+export interface RunningEngine {
+  readonly engine: Engine
+  /** Puts what is stored in force, then starts the services. */
+  start(): Promise<void>
+  /** Stops the services and closes the store. */
+  stop(): Promise<void>
+}
+
+export async function createEngine(options: EngineOptions): Promise<RunningEngine> {
+  const { store, log, seal } = options
+  const owner = options.owner ?? store.cluster?.gatewayId ?? newShortId('gwy')
+  const ledger = await Ledger.open(store, options.journal)
+  const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
+  ledger.onEntry = () => receiptWriter.recorded()
+  // The jobs work with the engine, and the engine wakes the jobs.
+  const engine = { ...partsOf(options, owner), ledger, receiptWriter } as Engine
+  const services = servicesOf(engine, owner, options).filter(
+    ({ name }) => options.services?.includes(name) ?? true,
+  )
+  return {
+    engine,
+    async start() {
+      // No other process can have this store open: the lease holders are gone. Before the first call.
+      if (store.cluster === undefined) await store.tx((tx) => freeLeases(tx))
+      subscribeToChanges(engine)
+      await refresh(engine)
+      for (const service of services.toReversed()) await service.start()
+    },
+    async stop() {
+      for (const service of services) await service.stop()
+      engine.deadlines.close()
+      engine.rates.close()
+      ledger.close()
+      await engine.tracer?.close()
+      await store.close()
+    },
+  }
+}
+
+/** Everything but the books and the jobs. */
+function partsOf(options: EngineOptions, owner: string) {
+  const { store, log, declared, limits, redisUrl, media, meters, tracer } = options
+  const { clock = store.clock, random = Math.random, egressAllow = [] } = options
+  const { nowMs } = clock
+  return {
+    ...{ store, log, clock, random, limits, declared, egressAllow, providers },
+    seal: options.seal,
+    http: options.http,
+    publicUrl: options.publicUrl,
+    deadlines: new Deadlines(options.monotonicMs ?? (() => performance.now())),
+    ...nothingOffered(declared, nowMs),
+    knownSecrets: new Map(),
+    channelStates: new Map(),
+    entitlements: new Entitlements(nowMs),
+    retries: new RetryBudget(),
+    waiting: new WaitingRoom(limits),
+    rates: createRateLimits({
+      ...(redisUrl !== undefined && { redisUrl }),
+      ...(options.sharers !== undefined && { sharers: options.sharers }),
+      ...{ nowMs, log, instanceId: owner },
+    }),
+    ...(media !== undefined && { media }),
+    ...(meters !== undefined && { meters }),
+    ...(tracer !== undefined && { tracer }),
+    durations: new Map(),
+    creating: new Set<string>(),
+    abandoned: 0,
+    running: 0,
+    draining: false,
+  }
+}
+
+/** Before the first refresh. */
+const nothingOffered = ({ file: { region } }: Declared, nowMs: () => number) => ({
+  catalog: createCatalog({
+    region,
+    models: [],
+    channels: [],
+    tokens: new Map(),
+    isPriced: () => false,
+  }),
+  prices: createPriceBook([], new Set(), nowMs),
+  cleaner: createCleaner([]),
+})
+
+/**
+ * Makes the background jobs. They stop in this order and start in the reverse one: what a job
+ * relies on stops after it.
+ */
+function servicesOf(engine: Engine, owner: string, options: EngineOptions): Service[] {
+  const { log, meters, media, receiptWriter } = engine
+  const { noticeFor = () => undefined, post, exportSources } = options
+  const poller = new Poller(engine, owner)
+  const callbacks = new CallbackSender(engine, owner, {
+    noticeFor: (task) => noticeFor(task, linksOf(engine)),
+    ...(post !== undefined && { post }),
+  })
+  const abandonedChecks = new AbandonedChecks(engine)
+  const lossAlerts = new LossAlerts(engine)
+  const priceWatch = new PriceWatch(engine)
+  const clockWatch = new ClockWatch(engine)
+  const exporter = exportSources && new Exporter(engine, exportSources(engine))
+  const mediaKeeper = media && new MediaKeeper(engine, media)
+  Object.assign(engine, {
+    jobs: {
+      ...{ poller, callbacks, abandonedChecks, lossAlerts, priceWatch, clockWatch },
+      ...(exporter !== undefined && { exporter }),
+      ...(mediaKeeper !== undefined && { mediaKeeper }),
+    },
+  })
+  if (meters !== undefined) meters.isModel = (name) => engine.catalog.models.has(name)
+  return [
+    meters && createLoopDelayMeter(meters.loopDelay, log),
+    createLogKeeper(engine),
+    priceWatch,
+    clockWatch,
+    poller,
+    callbacks,
+    abandonedChecks,
+    new Auditor(engine),
+    exporter,
+    mediaKeeper,
+    lossAlerts,
+    receiptWriter,
+  ].filter((service) => service !== undefined)
+}

@@ -1,0 +1,46 @@
+// What the rest of the engine asks of the background jobs. create-engine.ts makes and runs them.
+import type { Refusal } from '../contract/errors.ts'
+import type { Loss } from '../contract/ledger.ts'
+import type { RequestRecord } from '../contract/requests.ts'
+import type { Task, TaskState } from '../contract/task.ts'
+import type { PollLag } from './tasks/poll/poll-lag.ts'
+
+/** Runs a round at this moment, or earlier if that is planned; without a moment, now. */
+interface Wakeable {
+  wake(atMs?: number): void
+}
+
+export interface Jobs {
+  readonly poller: Wakeable & {
+    readonly lag: PollLag
+    /** Writes a poll that ended nothing; false when the lease was lost. */
+    savePoll(task: Task, still: TaskState, fence: number): Promise<boolean>
+  }
+  readonly callbacks: Wakeable
+  /** Polls abandoned tasks. */
+  readonly abandonedChecks: Wakeable
+  readonly lossAlerts: {
+    /** A loss has been recorded. */
+    announce(loss: Loss): void
+    /** The losses in a call's log row. */
+    addOfCall(record: RequestRecord): void
+  }
+  readonly priceWatch: {
+    /** After a change of catalog or prices. */
+    check(): Promise<void>
+  }
+  readonly clockWatch: {
+    /** The refusal for new work. */
+    readonly refusal: Refusal | undefined
+    poll(): void
+  }
+  /** Absent where nothing can be exported. */
+  readonly exporter?: Wakeable & { tidySoon(): void }
+  /** Absent where results are not kept. */
+  readonly mediaKeeper?: {
+    /** A task has succeeded, and its end is written. */
+    keep(task: Task): void
+    /** A file has been kept. */
+    kept(bytes: number): void
+  }
+}
