@@ -15,6 +15,11 @@ const publicIPv6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 const sixToFour = ipaddr.IPv6.parseCIDR('2002::/16')
 
+export interface EgressRules {
+  /** CIDRs that may be reached although they are not public. */
+  readonly egressAllow: readonly string[]
+}
+
 export interface AddressRules {
   /** Networks (CIDRs) and addresses allowed although private, on any port and without TLS. */
   allow: readonly string[]
