@@ -43,7 +43,7 @@ import { createLoopDelayMeter } from './telemetry/metrics/loop-delay.ts'
 import type { Meters } from './telemetry/metrics/meters.ts'
 import type { Tracer } from './telemetry/traces/tracer.ts'
 
-export interface EngineOptions {
+interface EngineOptions {
   store: Store
   seal: Seal
   log: Log

@@ -48,7 +48,7 @@ export function addFailedLoss(
 const callerLeft: LossReason = 'caller_left'
 const failedAfterCost: LossReason = 'failed_after_cost'
 
-export interface LossDeps extends BaseDeps {
+interface LossDeps extends BaseDeps {
   readonly prices: PriceBook
   readonly jobs: Pick<Jobs, 'lossAlerts'>
 }
