@@ -17,7 +17,7 @@ import type { Deadlines } from '../calls/deadlines.ts'
 import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
 
-export interface UpstreamDeps extends EgressRules, Seals {
+interface UpstreamDeps extends EgressRules, Seals {
   readonly catalog: Catalog
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly http: HttpPort
