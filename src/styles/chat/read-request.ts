@@ -72,13 +72,14 @@ function readReasoning(fields: Json, reading: RequestReading): Reasoning {
     settings?.['enabled'] === false ||
     thinking?.['type'] === 'disabled' ||
     fields['enable_thinking'] === false
+  const isHidden = settings?.['exclude'] === true || fields['include_reasoning'] === false
   const isOn = thinking?.['type'] === 'enabled' || fields['enable_thinking'] === true
   const effort =
     word?.effort ?? (isOff ? 'none' : isOn && budget === undefined ? 'medium' : undefined)
   return present({
     effort,
     reasoningBudget: effort === undefined ? budget : undefined,
-    showReasoning: settings?.['exclude'] === true ? false : undefined,
+    showReasoning: isHidden ? false : undefined,
     wantsSeals: settings === undefined ? undefined : true,
   })
 }

@@ -127,6 +127,19 @@ describe('turns', () => {
     })
   })
 
+  test('marks are added where the operator wants them and the upstream reads them', () => {
+    const system = [{ type: 'text' as const, text: 's' }]
+    const target = targetWith({ cacheControl: true, autoCache: true })
+    const mark = { type: 'ephemeral' }
+    expect(write({ system }, target).request['messages']).toEqual([
+      { role: 'system', content: [{ type: 'text', text: 's', cache_control: mark }] },
+      { role: 'user', content: [{ type: 'text', text: 'hello', cache_control: mark }] },
+    ])
+    expect(JSON.stringify(write({ system }, targetWith({ autoCache: true })))).not.toContain(
+      'cache',
+    )
+  })
+
   test('a text document is text, another one a file', () => {
     const { messages, losses } = messagesOf([
       user(

@@ -1,6 +1,6 @@
 // A conversation as a chat request.
 import { Refusal } from '../../contract/errors.ts'
-import type { Conversation, Json, Turn } from '../common/conversation.ts'
+import type { Conversation, Json, Part, TextPart, Turn } from '../common/conversation.ts'
 import { effortOf } from '../common/effort.ts'
 import { isStrictSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
@@ -72,15 +72,43 @@ function writeMessages(
   const turns = writableTurns(conversation, target, losses)
   if (turns instanceof Refusal) return turns
   const writer = new MessageWriter(conversation, target, names, losses)
-  writer.system([...conversation.system, ...schemaInstruction(conversation, target)])
+  const system = [...conversation.system, ...schemaInstruction(conversation, target)]
+  const marked = withMarks({ system, turns }, target)
+  writer.system(marked.system)
   const before = writer.messages.length
-  for (const turn of turns) writer.turn(turn)
+  for (const turn of marked.turns) writer.turn(turn)
   if (writer.problem !== undefined) return writer.problem
   if (writer.messages.length === before) {
     return notCarried(fieldNames.turns, 'nothing is left of it for its upstream')
   }
   return writer.messages
 }
+
+interface Prompt {
+  system: readonly TextPart[]
+  turns: readonly Turn[]
+}
+
+/** An operator may have the prompt marked where the caller marks nothing and the upstream reads marks. */
+function withMarks(prompt: Prompt, { settings }: Target): Prompt {
+  const { system, turns } = prompt
+  const isMarked = [system, ...turns.map(({ parts }) => parts)].some((parts) =>
+    parts.some((part) => 'cache' in part && part.cache !== undefined),
+  )
+  if (isMarked || !settings.autoCache || !settings.cacheControl) return prompt
+  const at = turns.findLastIndex(({ role }) => role === 'user')
+  return {
+    system: markedLast(system),
+    turns: turns.map((turn, index) =>
+      index === at ? { ...turn, parts: markedLast(turn.parts) } : turn,
+    ),
+  }
+}
+
+const markedLast = <Each extends Part>(parts: readonly Each[]): Each[] =>
+  parts.map((part, index) =>
+    index === parts.length - 1 && part.type === 'text' ? { ...part, cache: {} } : part,
+  )
 
 function writableTurns(
   conversation: Conversation,
