@@ -80,7 +80,7 @@ function writeTools(
 ): Json {
   if (tools.length === 0) return {}
   if (tools.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
-  if (parallelCalls === false) losses.add(fieldNames.parallelCalls)
+  if (parallelCalls === false && toolChoice?.mode !== 'none') losses.add(fieldNames.parallelCalls)
   const isAllowed = ({ name }: Tool): boolean =>
     toolChoice?.mode !== 'allowed' || toolChoice.required || toolChoice.names.includes(name)
   const offered = tools.filter(isAllowed)
