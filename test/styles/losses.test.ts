@@ -2,15 +2,12 @@
 // for what the writer named; and it names nothing that comes back.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { chat } from '../../src/styles/chat/index.ts'
 import type { Conversation, Json, Part, Tool, Turn } from '../../src/styles/common/conversation.ts'
 import { effortOf } from '../../src/styles/common/effort.ts'
 import { objectSchema } from '../../src/styles/common/json-schema.ts'
 import { conversation, realm, target } from '../../src/styles/common/test-answers.ts'
 import { readRequest, writeRequest } from '../../src/styles/common/test-requests.ts'
-import { generate } from '../../src/styles/generate/index.ts'
-import { messages } from '../../src/styles/messages/index.ts'
-import { responses } from '../../src/styles/responses/index.ts'
+import { styles } from '../../src/styles/index.ts'
 
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 })
 const word = fc.constantFrom('Hello', 'wörld \u{1f600}', '{"a": 1}\n', '<system>', '[error] x')
@@ -251,7 +248,7 @@ function changedIn(given: Conversation, read: Conversation): string[] {
   )
 }
 
-test.each([chat, responses, messages, generate].map((style) => [style.name, style] as const))(
+test.each(Object.values(styles).map((style) => [style.name, style] as const))(
   'a request of the %s style says what it changes',
   (_, style) => {
     let written = 0

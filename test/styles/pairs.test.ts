@@ -1,7 +1,6 @@
 // Every style over every other: what an upstream of one style says reaches callers of all styles in
 // their own grammar, and what they send back reaches the upstream again.
 import { describe, expect, test } from 'bun:test'
-import { chat } from '../../src/styles/chat/index.ts'
 import { chatProblems } from '../../src/styles/chat/test-grammar.ts'
 import type { AnswerEvent, StopReason } from '../../src/styles/common/answer.ts'
 import type { Json, StyleName } from '../../src/styles/common/conversation.ts'
@@ -21,14 +20,11 @@ import {
 } from '../../src/styles/common/test-answers.ts'
 import { readRequest, writeRequest } from '../../src/styles/common/test-requests.ts'
 import { dataOf } from '../../src/styles/common/test-support.ts'
-import { generate } from '../../src/styles/generate/index.ts'
 import { generateProblem } from '../../src/styles/generate/test-grammar.ts'
-import { messages } from '../../src/styles/messages/index.ts'
+import { styles } from '../../src/styles/index.ts'
 import { messagesProblems } from '../../src/styles/messages/test-grammar.ts'
-import { responses } from '../../src/styles/responses/index.ts'
 import { responsesProblem } from '../../src/styles/responses/test-grammar.ts'
 
-const styles: Readonly<Record<StyleName, Style>> = { chat, responses, messages, generate }
 const all = Object.values(styles)
 const pairs = all.flatMap((caller) =>
   all.map((upstream) => [caller.name, upstream.name, caller, upstream] as const),

@@ -299,6 +299,48 @@ describe('a field', () => {
   })
 })
 
+test('a request as a coding tool sends it has no field that is not known', () => {
+  const { conversation, losses, param } = read({
+    contents: [
+      user({ text: 'Setup' }),
+      model({ text: 'Got it.' }),
+      user({ text: 'Read a.ts' }),
+      model(
+        { text: '**Thinking**', thought: true },
+        {
+          functionCall: { name: 'read_file', args: { path: 'a.ts' } },
+          thoughtSignature: 'skip_thought_signature_validator',
+        },
+      ),
+      user({
+        functionResponse: { id: 'read_file-1-2', name: 'read_file', response: { output: 'x' } },
+      }),
+    ],
+    systemInstruction: { role: 'user', parts: [{ text: 'You are a coding agent.' }] },
+    tools: [
+      {
+        functionDeclarations: [
+          { name: 'read_file', description: 'x', parametersJsonSchema: { type: 'object' } },
+        ],
+      },
+    ],
+    toolConfig: { functionCallingConfig: { mode: 'AUTO' } },
+    safetySettings: [],
+    generationConfig: {
+      temperature: 1,
+      topP: 0.95,
+      topK: 64,
+      thinkingConfig: { includeThoughts: true, thinkingBudget: 8192 },
+    },
+    labels: {},
+  })
+  expect([param, losses]).toEqual([undefined, []])
+  const [, , , assistant, results] = conversation.turns
+  expect(assistant!.parts.map(({ type }) => type)).toEqual(['reasoning', 'call'])
+  const [called] = assistant!.parts.filter((part) => part.type === 'call')
+  expect(results!.parts[0]).toMatchObject({ type: 'result', callId: called!.id })
+})
+
 test('any request is read or refused', () => {
   const names = ['contents', 'tools', 'toolConfig', 'generationConfig', 'systemInstruction']
   fc.assert(

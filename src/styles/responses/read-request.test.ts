@@ -311,6 +311,60 @@ describe('a field', () => {
   })
 })
 
+test('a request as a coding tool sends it has no field that is not known', () => {
+  const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: begin hunk+ end' }
+  const { conversation, losses, param } = read({
+    model: 'm',
+    instructions: 'You are a coding agent.',
+    input: [
+      {
+        type: 'message',
+        role: 'developer',
+        content: [{ type: 'input_text', text: '<permissions>' }],
+      },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: '<environment>' }] },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Fix it' }] },
+      { type: 'reasoning', summary: [], content: null, encrypted_content: null },
+      {
+        type: 'function_call',
+        name: 'exec_command',
+        arguments: '{"cmd":"ls"}',
+        call_id: 'call_1',
+      },
+      { type: 'function_call_output', call_id: 'call_1', output: 'a.ts' },
+      { type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin', call_id: 'call_2' },
+      { type: 'custom_tool_call_output', call_id: 'call_2', output: 'Done' },
+    ],
+    tools: [
+      { type: 'function', name: 'exec_command', description: 'x', strict: false, parameters: {} },
+      { type: 'custom', name: 'apply_patch', description: 'x', format: grammar },
+      {
+        type: 'namespace',
+        name: 'mcp__docs',
+        tools: [{ type: 'function', name: 'find', strict: false, parameters: {} }],
+      },
+    ],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    reasoning: { effort: 'medium', summary: 'auto', context: 'all_turns' },
+    store: false,
+    stream: true,
+    include: ['reasoning.encrypted_content'],
+    prompt_cache_key: 'thread',
+    text: { verbosity: 'low' },
+    client_metadata: { turn: '1' },
+    service_tier: null,
+  })
+  expect([param, losses]).toEqual([undefined, []])
+  expect(conversation.turns.map(({ role }) => role)).toEqual([
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+  ])
+})
+
 test('any request is read or refused', () => {
   const names = ['input', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'instructions']
   fc.assert(

@@ -230,6 +230,51 @@ describe('a stream', () => {
   })
 })
 
+describe('a stream in any order and size of events', () => {
+  test('whose texts are cut anywhere is the same', () => {
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.nat(4)), (sizes) => {
+        const data = streamOf(full).flatMap((event) => {
+          const { delta } = event
+          return typeof delta === 'string'
+            ? cut(delta, sizes).map((each) => ({ ...event, delta: each }))
+            : [event]
+        })
+        expect(joined(read(data))).toEqual(expected)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('whose items grow at the same time gives them in the order in which they began', () => {
+    const items = full['output'] as Json[]
+    const [completed] = streamOf(full).slice(-1)
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.nat()), (picks) => {
+        const waiting = items.map((item, index) => itemEvents(item, index))
+        const data = waiting.map((events) => events.shift()!)
+        for (let open = waiting; open.length > 0; ) {
+          const events = open[picks.next().value! % open.length]!
+          data.push(events.shift()!)
+          open = open.filter((each) => each.length > 0)
+        }
+        expect(joined(read([...data, completed!]))).toEqual(expected)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  function cut(text: string, sizes: Iterator<number>): string[] {
+    const letters: string[] = []
+    for (let at = 0; at < text.length; ) {
+      const size = sizes.next().value ?? 1
+      letters.push(text.slice(at, at + size))
+      at += size
+    }
+    return letters
+  }
+})
+
 describe('whatever an upstream sends', () => {
   const junk = fc.oneof(
     fc.constant(null),

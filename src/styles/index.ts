@@ -1,0 +1,9 @@
+// The registry of text styles. Any of them translates into any other through the conversation.
+import { chat } from './chat/index.ts'
+import type { StyleName } from './common/conversation.ts'
+import type { Style } from './common/style.ts'
+import { generate } from './generate/index.ts'
+import { messages } from './messages/index.ts'
+import { responses } from './responses/index.ts'
+
+export const styles: Readonly<Record<StyleName, Style>> = { chat, responses, messages, generate }
