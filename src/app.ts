@@ -183,9 +183,9 @@ async function serveMetrics(x: RequestContext, metrics: MetricsSource): Promise<
 function answerReady(x: RequestContext, engine: Engine): Response {
   engine.jobs.clockWatch.poll()
   const clock = engine.jobs.clockWatch.refusal && clockProblem(engine.store)
-  const ready = !engine.draining && engine.store.healthy && clock === undefined
+  const ready = !engine.load.draining && engine.store.healthy && clock === undefined
   const trouble = engine.store.healthy ? clock : 'store not writable'
-  const status = engine.draining ? 'draining' : (trouble ?? 'ready')
+  const status = engine.load.draining ? 'draining' : (trouble ?? 'ready')
   return answerJson(x, JSON.stringify({ status }), ready ? 200 : 503)
 }
 

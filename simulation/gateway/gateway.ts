@@ -109,7 +109,7 @@ export class SimGateway {
     if (running === undefined) return
     world.after(0, proc, () => {
       world.note('stops')
-      running.engine.draining = true
+      running.engine.load.draining = true
       void this.#close(running, proc)
     })
   }
@@ -117,7 +117,7 @@ export class SimGateway {
   async #close({ engine, stop }: RunningEngine, proc: Proc): Promise<void> {
     const { context } = this.#around
     const untilMs = performance.now() + maxDrainMs
-    const isBusy = () => engine.running > 0 || engine.abandoned > 0
+    const isBusy = () => engine.load.running > 0 || engine.load.abandoned > 0
     while (isBusy() && performance.now() < untilMs) await Bun.sleep(20)
     await stop()
     context.kill(proc, 'stopped')

@@ -34,3 +34,13 @@ export interface Seals {
 export interface Cleans {
   readonly cleaner: Cleaner
 }
+
+/** Work in flight. */
+export interface Load {
+  /** Calls that have been admitted and not yet ended. */
+  running: number
+  /** Streams that are read on after their caller left. */
+  abandoned: number
+  /** No new work is admitted. */
+  draining: boolean
+}

@@ -128,10 +128,12 @@ function partsOf(options: EngineOptions, owner: string) {
     deadlines: new Deadlines(options.monotonicMs ?? (() => performance.now())),
     ...nothingOffered(declared, nowMs),
     knownSecrets: new Map(),
-    channelStates: new Map(),
     entitlements: new Entitlements(nowMs),
-    retries: new RetryBudget(),
-    waiting: new WaitingRoom(limits),
+    routing: {
+      states: new Map(),
+      retries: new RetryBudget(),
+      waiting: new WaitingRoom(limits),
+    },
     rates: createRateLimits({
       ...(redisUrl !== undefined && { redisUrl }),
       ...(options.sharers !== undefined && { sharers: options.sharers }),
@@ -140,11 +142,8 @@ function partsOf(options: EngineOptions, owner: string) {
     ...(media !== undefined && { media }),
     ...(meters !== undefined && { meters }),
     ...(tracer !== undefined && { tracer }),
-    durations: new Map(),
     creating: new Set<string>(),
-    abandoned: 0,
-    running: 0,
-    draining: false,
+    load: { abandoned: 0, running: 0, draining: false },
   }
 }
 

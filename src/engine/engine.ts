@@ -14,6 +14,7 @@ import type { Log } from '../lib/telemetry/log.ts'
 import type { Store } from '../store/index.ts'
 import type { Entitlements } from './admission/entitlements.ts'
 import type { RateLimits } from './admission/limits/rate-limits.ts'
+import type { Load } from './base-deps.ts'
 import type { Deadlines } from './calls/deadlines.ts'
 import type { Declared } from './declared.ts'
 import type { Jobs } from './jobs.ts'
@@ -21,7 +22,6 @@ import type { MediaStorage } from './results/media-storage.ts'
 import type { ChannelState } from './routing/channel-state.ts'
 import type { RetryBudget } from './routing/retry-budget.ts'
 import type { WaitingRoom } from './routing/waiting-room.ts'
-import type { Durations } from './tasks/poll/poll-schedule.ts'
 import type { Meters } from './telemetry/metrics/meters.ts'
 import type { Tracer } from './telemetry/traces/tracer.ts'
 
@@ -36,6 +36,14 @@ export interface EngineLimits {
   /** Calls that wait for a channel with a free slot, and for how long. */
   queuedCalls: number
   queueMs: number
+}
+
+/** State of the channels, and of the calls that want one. */
+interface Routing {
+  /** By the channel's id. */
+  readonly states: Map<string, ChannelState>
+  readonly retries: RetryBudget
+  readonly waiting: WaitingRoom
 }
 
 export interface Engine {
@@ -58,19 +66,14 @@ export interface Engine {
   readonly deadlines: Deadlines
   /** Secrets used since the last swap, with their tokens. */
   readonly knownSecrets: Map<string, Token>
-  /** Runtime state of each channel, by id. */
-  readonly channelStates: Map<string, ChannelState>
   readonly entitlements: Entitlements
-  readonly retries: RetryBudget
-  readonly waiting: WaitingRoom
+  readonly routing: Routing
   readonly rates: RateLimits
   readonly jobs: Jobs
   /** In-process counters; absent where metrics are off. */
   readonly meters?: Meters
   /** Makes spans; absent where tracing is off. */
   readonly tracer?: Tracer
-  /** How long tasks of each model usually take. */
-  readonly durations: Durations
   /** Creates with a key that are being written, by key. */
   readonly creating: Set<string>
   /** Keeps results longer than the upstream does; absent when that is off. */
@@ -79,8 +82,5 @@ export interface Engine {
   readonly publicUrl: string
   /** CIDRs that downloads may reach although they are not public. */
   readonly egressAllow: readonly string[]
-  abandoned: number
-  /** Calls that have been admitted and not yet ended. */
-  running: number
-  draining: boolean
+  readonly load: Load
 }

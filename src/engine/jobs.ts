@@ -4,6 +4,7 @@ import type { Loss } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import type { Task, TaskState } from '../contract/task.ts'
 import type { PollLag } from './tasks/poll/poll-lag.ts'
+import type { Durations } from './tasks/poll/poll-schedule.ts'
 
 /** Runs a round at this moment, or earlier if that is planned; without a moment, now. */
 interface Wakeable {
@@ -12,7 +13,10 @@ interface Wakeable {
 
 export interface Jobs {
   readonly poller: Wakeable & {
+    /** How late polls are. */
     readonly lag: PollLag
+    /** How long tasks of each model usually take. */
+    readonly durations: Durations
     /** Writes a poll that ended nothing; false when the lease was lost. */
     savePoll(task: Task, still: TaskState, fence: number): Promise<boolean>
   }

@@ -176,14 +176,14 @@ async function drain(
   { calls, admin, metrics }: Ports,
   enough: Promise<void>,
 ): Promise<void> {
-  engine.draining = true
-  engine.log.info('draining', { running: engine.running })
+  engine.load.draining = true
+  engine.log.info('draining', { running: engine.load.running })
   const servers = admin === undefined ? [calls] : [calls, admin]
   const ended = Promise.all(servers.map((server) => server.stop()))
   // Downloads are no calls, but answers in flight.
   const busy = () =>
-    engine.running > 0 ||
-    engine.abandoned > 0 ||
+    engine.load.running > 0 ||
+    engine.load.abandoned > 0 ||
     servers.some(({ pendingRequests }) => pendingRequests > 0)
   if (!(await isQuiet(busy, enough))) {
     engine.deadlines.stopAll()

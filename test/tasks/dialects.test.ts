@@ -253,7 +253,7 @@ describe.each(rows.map((row): [string, Row] => [row.state, row]))('a task that i
 /** The next case must find nobody else's work. */
 async function endAll(made: TaskCase, held: PromiseWithResolvers<Reply>): Promise<void> {
   held.resolve({ status: 500 })
-  await until('the creates to be answered', () => stage.engine.running === 0 || undefined)
+  await until('the creates to be answered', () => stage.engine.load.running === 0 || undefined)
   stage.upstream.change(made.name, {
     check: () => ({ body: made.wire.failed(made.wire.idFor(made.name), 'enough') }),
   })

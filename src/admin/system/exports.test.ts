@@ -282,9 +282,9 @@ describe.each([...storeKinds])('exports on %s', (on) => {
   test('a gateway that stops gives its work back', async () => {
     const filters = { account: 'other' }
     const begun = await asBoss('POST', '/exports', { kind: 'requests', filters })
-    it.engine.draining = true
+    it.engine.load.draining = true
     expect(await run()).toBe(true)
-    it.engine.draining = false
+    it.engine.load.draining = false
     const { body: job } = await asBoss('GET', `/exports/${begun.body.id}`)
     expect(job.state).toBe('running')
     expect(await run()).toBe(true)

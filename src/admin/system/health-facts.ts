@@ -5,7 +5,7 @@ import { loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import packageJson from '../../../package.json'
-import type { BaseDeps } from '../../engine/base-deps.ts'
+import type { BaseDeps, Load } from '../../engine/base-deps.ts'
 import type { Jobs } from '../../engine/jobs.ts'
 import { CountedOpen } from '../../engine/telemetry/metrics/open-counts.ts'
 import type { Cleaner } from '../../lib/redact/index.ts'
@@ -24,8 +24,7 @@ const factsFreshMs = 30_000
 interface HealthDeps extends BaseDeps {
   readonly cleaner: Cleaner
   readonly jobs: Pick<Jobs, 'poller'>
-  readonly running: number
-  readonly draining: boolean
+  readonly load: Load
 }
 
 /** One for each engine, from its first use on: the delay of the event loop is measured all the time. */
@@ -70,8 +69,8 @@ class HealthFacts {
         bytes: facts?.bytes ?? null,
       },
       disk: await diskOf(facts?.file),
-      requests_in_flight: engine.running,
-      draining: engine.draining,
+      requests_in_flight: engine.load.running,
+      draining: engine.load.draining,
       poller: { polls: lag.polls, lag_p50_ms: lag.p50Ms, lag_p99_ms: lag.p99Ms },
       jobs: await this.#jobs(),
       memory: { rss_bytes: rss, heap_bytes: heapUsed },

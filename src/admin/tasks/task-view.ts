@@ -1,8 +1,9 @@
 // Tasks as the admin API shows them: rows know ids, people know names.
 import { expiryOf, type Task, type TaskError } from '../../contract/task.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
+import type { Jobs } from '../../engine/jobs.ts'
 import { type LinkDeps, linksOf } from '../../engine/results/file-links.ts'
-import { type Durations, medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
+import { medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page } from '../../store/index.ts'
@@ -13,7 +14,7 @@ import type { listedTask, task as shownTask, taskList, taskUsage } from './task-
 import { timelineView } from './timeline-view.ts'
 
 export interface TaskViewDeps extends BaseDeps, LinkDeps {
-  readonly durations: Durations
+  readonly jobs: Pick<Jobs, 'poller'>
 }
 
 export async function viewPage(
@@ -71,7 +72,7 @@ const viewOf = (
   next_check_at: task.finishedAtMs === undefined ? time(task.nextCheckAtMs) : null,
   checks: task.checks,
   unknown_since: timeOrNull(task.missingSinceMs),
-  expected_ms: medianMs(engine.durations, task.model) ?? null,
+  expected_ms: medianMs(engine.jobs.poller.durations, task.model) ?? null,
   files: filesOf(engine, task),
 })
 

@@ -148,7 +148,7 @@ export function findServed(
     const message = `model '${call.model}' is for ${model.kind}; this call is for ${call.makes}`
     return refuse('model_not_supported', message, { param: 'model' })
   }
-  if (engine.draining) {
+  if (engine.load.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
   return engine.jobs.clockWatch.refusal ?? { model, routes }

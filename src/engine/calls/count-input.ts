@@ -46,7 +46,7 @@ export async function countInput(
 }
 
 const mayAsk = (engine: Engine, id: string): boolean =>
-  (untilByChannel.get(channelStateOf(engine.channelStates, id)) ?? 0) <= engine.clock.nowMs()
+  (untilByChannel.get(channelStateOf(engine.routing.states, id)) ?? 0) <= engine.clock.nowMs()
 
 async function ask(
   engine: Engine,

@@ -49,7 +49,7 @@ export function beginTry(
   recordRoute(record, route)
   const { accountId } = record
   channelState.take(accountId)
-  engine.running++
+  engine.load.running++
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
@@ -77,7 +77,7 @@ export const upstreamOf = (
 export function endTry(engine: Engine, trying: TryingCall): void {
   const { deadline, channelState, route, accountId } = trying
   deadline.end()
-  engine.running--
+  engine.load.running--
   leavePlace(engine, route.channel, channelState, accountId)
 }
 

@@ -54,7 +54,7 @@ export async function runText(
     recordHangUp(engine, record)
     return trying
   }
-  engine.retries.recordCall()
+  engine.routing.retries.recordCall()
   const open = { engine, ctx, call: sent, admission, record, trying, beganMs, upstreamMs: 0 }
   return await follow(open)
 }
@@ -151,13 +151,13 @@ async function another(
 ): Promise<TryingCall | undefined> {
   const { engine, ctx, trying, admission, record } = open
   const { id, timeouts } = trying.route.channel
-  if (isAboutRequest(error) || hasLeft(open) || engine.draining) return undefined
+  if (isAboutRequest(error) || hasLeft(open) || engine.load.draining) return undefined
   if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
   if (error.about === 'key') tried.addKey(id, trying.key)
   else tried.addChannel(id)
-  if (record.detail.attempts.length >= maxTries || !engine.retries.take()) return undefined
+  if (record.detail.attempts.length >= maxTries || !engine.routing.retries.take()) return undefined
   const next = await begin(engine, ctx, record, admission.routes, tried)
   if (!(next instanceof Refusal)) return next
-  engine.retries.giveBack()
+  engine.routing.retries.giveBack()
   return undefined
 }

@@ -184,15 +184,15 @@ async function readOn(
   const { engine, admission, trying } = open
   const { stop, deadline } = trying
   if (!admission.hold.open) return
-  const mayReadOn = engine.abandoned < engine.limits.abandonedStreams
-  engine.abandoned++
+  const mayReadOn = engine.load.abandoned < engine.limits.abandonedStreams
+  engine.load.abandoned++
   const timer = setTimeout(() => stop.cancel(), mayReadOn ? engine.limits.abandonedMs : 0)
   deadline.awaitCaller(undefined)
   // One read at a time: the one the caller was waiting for comes first.
   await pending
   while (reply.watcher.outcome === undefined) await nextBytes(open, reply)
   clearTimeout(timer)
-  engine.abandoned--
+  engine.load.abandoned--
   if (!admission.hold.open) return
   const { outcome } = reply.watcher
   const isCut = stop.cancelled && (!deadline.expired || deadline.stopped)

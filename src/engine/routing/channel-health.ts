@@ -21,7 +21,7 @@ export interface ChannelHealth {
 
 export interface HealthDeps {
   readonly clock: Clock
-  readonly channelStates: ReadonlyMap<string, ChannelState>
+  readonly routing: { readonly states: ReadonlyMap<string, ChannelState> }
   readonly entitlements: { deniedOn(channelId: string): string[] }
 }
 
@@ -33,11 +33,11 @@ const wordFor: Readonly<Record<State, HealthWord>> = {
 }
 
 export function healthOf(
-  { clock, channelStates, entitlements }: HealthDeps,
+  { clock, routing, entitlements }: HealthDeps,
   channel: Channel,
 ): ChannelHealth {
   const nowMs = clock.nowMs()
-  const channelState = channelStates.get(channel.id)
+  const channelState = routing.states.get(channel.id)
   const health = channelState?.health
   return {
     state: wordFor[health?.stateAt(nowMs) ?? 'good'],

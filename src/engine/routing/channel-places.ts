@@ -1,8 +1,10 @@
 // The slots of a channel, one per concurrent call, and which call gets the next one. No account can
 // have all of them; where several accounts wait, the one with the fewest comes first.
+
+import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Channel } from '../../contract/catalog.ts'
-import type { Engine } from '../engine.ts'
 import type { ChannelState } from './channel-state.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** An account with places gets another while it has less than this many for each that stays free. */
 const placesPerFree = 9
@@ -26,15 +28,20 @@ export function hasPlace(
   return own === 0 || own < placesPerFree * (free - 1)
 }
 
+interface PlaceDeps {
+  readonly catalog: Catalog
+  readonly routing: { readonly waiting: WaitingRoom }
+}
+
 /** Frees a slot and gives it to the next waiting call. */
 export function leavePlace(
-  { catalog, waiting }: Pick<Engine, 'catalog' | 'waiting'>,
+  { catalog, routing }: PlaceDeps,
   channel: Places,
   channelState: ChannelState,
   accountId: string,
 ): void {
   channelState.leave(accountId)
-  waiting.freed(channel.id, (account) =>
+  routing.waiting.freed(channel.id, (account) =>
     hasPlace(catalog, channel, channelState, account) ? channelState.placesOf(account) : undefined,
   )
 }

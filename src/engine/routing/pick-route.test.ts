@@ -20,7 +20,7 @@ function engineWith(busy: Record<string, number> = {}, random = seeded(1)): Need
   const channelStates = new Map<string, ChannelState>()
   for (const [id, calls] of Object.entries(busy)) channelStateOf(channelStates, id).busy = calls
   return {
-    channelStates,
+    routing: { states: channelStates },
     random,
     clock: { nowMs: () => nowMs },
     catalog: { hasManyAccounts: false },
@@ -137,9 +137,9 @@ describe('keys', () => {
 
 /** Enough failures of a channel to be avoided, or to be blocked. */
 const trouble = (engine: Needed, id: string, failures: number) => {
-  for (let i = 0; i < failures; i++) channelStateOf(engine.channelStates, id).health.failed(nowMs)
+  for (let i = 0; i < failures; i++) channelStateOf(engine.routing.states, id).health.failed(nowMs)
 }
-const healthOf = (engine: Needed, id: string) => channelStateOf(engine.channelStates, id).health
+const healthOf = (engine: Needed, id: string) => channelStateOf(engine.routing.states, id).health
 
 describe('trouble', () => {
   const two = [route('a', { priority: 9 }), route('b')]
@@ -245,7 +245,7 @@ describe('another try', () => {
 describe('keys in trouble', () => {
   const two = [route('a', { keys: ['k1', 'k2'] })]
   const fail = (engine: Needed, id: string, key: string, throttled: boolean, times = 20) => {
-    const channelState = channelStateOf(engine.channelStates, id).keyBreaker(key)
+    const channelState = channelStateOf(engine.routing.states, id).keyBreaker(key)
     channelState.throttled = throttled
     for (let i = 0; i < times; i++) channelState.failed(nowMs, 40_000)
   }
@@ -304,8 +304,8 @@ describe('the turn of a key', () => {
     const routes = [route('a', { keys: ['k1', 'k2'], maxConcurrency: 9 }), route('b')]
     const used: string[] = []
     for (let i = 0; i < 8; i++) {
-      channelStateOf(engine.channelStates, 'b').busy = i % 2 === 0 ? 1 : 0
-      channelStateOf(engine.channelStates, 'a').busy = i % 2 === 0 ? 0 : 1
+      channelStateOf(engine.routing.states, 'b').busy = i % 2 === 0 ? 1 : 0
+      channelStateOf(engine.routing.states, 'a').busy = i % 2 === 0 ? 0 : 1
       const { key } = pick(engine, routes)
       if (key !== 'key-b') used.push(key)
     }
@@ -331,13 +331,13 @@ test('any standing: what is picked has room, is not blocked, and is the best the
         .toSorted((a, b) => b.channel.priority - a.channel.priority)
       for (const [i, { busy, failures, passedMs }] of given.entries()) {
         nowMs = 1_000_000 - passedMs
-        channelStateOf(engine.channelStates, `c${i}`).busy = busy
+        channelStateOf(engine.routing.states, `c${i}`).busy = busy
         trouble(engine, `c${i}`, failures)
       }
       nowMs = 1_000_000
       const before = new Map(
         routes.map(({ channel: { id, priority } }) => {
-          const { busy, health } = channelStateOf(engine.channelStates, id)
+          const { busy, health } = channelStateOf(engine.routing.states, id)
           return [id, { priority, hasRoom: busy < 2, state: rank[health.stateAt(nowMs)] }]
         }),
       )

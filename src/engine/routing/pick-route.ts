@@ -2,7 +2,7 @@
 // the least busy for its weight among equals, and the next of its keys in rotation.
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../engine.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { hasPlace } from './channel-places.ts'
 import { type ChannelState, channelStateOf } from './channel-state.ts'
 import type { State } from './circuit-breaker.ts'
@@ -32,8 +32,11 @@ export class Tried {
   hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
 }
 
-type Needed = Pick<Engine, 'channelStates' | 'random' | 'clock'> & {
-  catalog: Pick<Catalog, 'hasManyAccounts'>
+interface RouteDeps {
+  readonly random: () => number
+  readonly clock: Clock
+  readonly routing: { readonly states: Map<string, ChannelState> }
+  readonly catalog: Pick<Catalog, 'hasManyAccounts'>
 }
 
 interface Candidate extends PickedRoute {
@@ -43,7 +46,7 @@ interface Candidate extends PickedRoute {
 
 /** `full`: all that could serve it have no free slot, so waiting may help. */
 export function pickRoute(
-  engine: Needed,
+  engine: RouteDeps,
   routes: readonly Route[],
   accountId: string,
   tried?: Tried,
@@ -58,7 +61,7 @@ export function pickRoute(
   for (const route of routes) {
     const { channel } = route
     if (tried?.hasChannel(channel.id)) continue
-    const channelState = channelStateOf(engine.channelStates, channel.id)
+    const channelState = channelStateOf(engine.routing.states, channel.id)
     const hasKey = tried && ((key: string) => tried.hasKey(channel.id, key))
     const { key, state: keyState } = channelState.pickKey(channel, nowMs, hasKey)
     const state = worse(channelState.health.stateAt(nowMs), keyState)
@@ -84,9 +87,9 @@ export function pickRoute(
 }
 
 /** Fast path without weighing: one channel, one key, no failures, a free slot. */
-function isHealthy(engine: Needed, route: Route, accountId: string): PickedRoute | undefined {
+function isHealthy(engine: RouteDeps, route: Route, accountId: string): PickedRoute | undefined {
   const { channel } = route
-  const channelState = channelStateOf(engine.channelStates, channel.id)
+  const channelState = channelStateOf(engine.routing.states, channel.id)
   if (!channelState.isHealthy || channel.keys.length > 1) return undefined
   if (!hasPlace(engine.catalog, channel, channelState, accountId)) return undefined
   return { route, key: channel.keys[0] ?? '', channelState }
@@ -95,7 +98,7 @@ function isHealthy(engine: Needed, route: Route, accountId: string): PickedRoute
 const rank: Readonly<Record<State, number>> = { good: 0, probe: 1, avoided: 2, blocked: 3 }
 const worse = (a: State, b: State): State => (rank[a] >= rank[b] ? a : b)
 
-function best(engine: Needed, able: readonly Candidate[]): Candidate | undefined {
+function best(engine: RouteDeps, able: readonly Candidate[]): Candidate | undefined {
   const first = able[0]
   if (first === undefined || able.length === 1) return first
   const { priority } = first.route.channel
@@ -112,7 +115,7 @@ function leastBusy(able: readonly Candidate[]): readonly Candidate[] {
   return able.filter((each) => load(each) === lowest)
 }
 
-function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
+function byWeight(engine: RouteDeps, able: readonly Candidate[]): Candidate {
   const total = able.reduce((sum, { route }) => sum + route.channel.weight, 0)
   let left = engine.random() * total
   for (const each of able) {
@@ -123,11 +126,11 @@ function byWeight(engine: Needed, able: readonly Candidate[]): Candidate {
 }
 
 /** No channel may be called now. When every key is throttled, the caller gets that error. */
-function unavailable(engine: Needed, routes: readonly Route[], nowMs: number): Refusal {
+function unavailable(engine: RouteDeps, routes: readonly Route[], nowMs: number): Refusal {
   let minMs = Number.POSITIVE_INFINITY
   let throttled = routes.length > 0
   for (const { channel } of routes) {
-    const channelState = channelStateOf(engine.channelStates, channel.id)
+    const channelState = channelStateOf(engine.routing.states, channel.id)
     const keysMs = channelState.keysUntilMs(channel)
     const healthMs = channelState.health.untilMs
     if (healthMs > nowMs || !channelState.throttledAt(channel, nowMs)) throttled = false

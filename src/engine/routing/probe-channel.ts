@@ -53,7 +53,7 @@ export async function testChannel(
   )
   clearTimeout(timer)
   const result = { latency_ms: engine.clock.nowMs() - startedMs, model: model.name }
-  const asked = { route, key, channelState: channelStateOf(engine.channelStates, channel.id) }
+  const asked = { route, key, channelState: channelStateOf(engine.routing.states, channel.id) }
   if (reply.kind === 'failed') {
     recordFailure(engine, asked, model.name, reply.error)
     return { ok: false, ...result, error: cleaned(engine, reply.error, call, route).message }

@@ -35,7 +35,7 @@ async function waitForPlace<Taken>(
   const untilMs = engine.clock.nowMs() + engine.limits.queueMs
   for (;;) {
     const leftMs = untilMs - engine.clock.nowMs()
-    const freed = await engine.waiting.wait(accountId, channels, leftMs, signal)
+    const freed = await engine.routing.waiting.wait(accountId, channels, leftMs, signal)
     const picked = pickRoute(engine, routes, accountId, tried)
     if (picked instanceof Refusal) return picked
     if (picked !== 'full') return take(picked)

@@ -130,7 +130,7 @@ describe.each([...storeKinds])('the money of tasks on %s', (on) => {
       fc.asyncProperty(story, async ({ seconds, start: kind, steps }) => {
         it.clock.ms++
         // Failed creates of other runs must not keep this one from being sent.
-        it.engine.channelStates.clear()
+        it.engine.routing.states.clear()
         it.script.start = () => startedAs(kind, `up-${created++}`)
         await it.create({ seconds })
         let task = await newest()

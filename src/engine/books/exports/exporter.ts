@@ -84,7 +84,7 @@ export class Exporter implements Service {
   }
 
   #isStopping(): boolean {
-    return this.#loop.isStopped || this.#deps.draining
+    return this.#loop.isStopped || this.#deps.load.draining
   }
 
   /** Drops exports past their retention. */

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib'
 import { csvRow } from '../../../lib/text/csv.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import { type ExportJob, type Progress, saveProgress } from '../../../store/maintenance/exports.ts'
-import type { BaseDeps } from '../../base-deps.ts'
+import type { BaseDeps, Load } from '../../base-deps.ts'
 import type { ExportSource } from './source.ts'
 
 export interface ExportLimits {
@@ -41,9 +41,7 @@ const maxPauseMs = 2_000
 const pack = promisify(gzip)
 
 export interface ExportDeps extends BaseDeps {
-  /** Calls in flight. */
-  readonly running: number
-  readonly draining: boolean
+  readonly load: Load
 }
 
 /** `left`: another gateway has it, it is gone, or this gateway stops. */
@@ -72,7 +70,7 @@ export async function runExport(
 }
 
 function pause(deps: ExportDeps, { pauseMs }: ExportLimits, tookMs: number): Promise<void> {
-  const share = deps.running > 0 ? busyShare : 1
+  const share = deps.load.running > 0 ? busyShare : 1
   const ms = Math.min(maxPauseMs, Math.max(pauseMs, tookMs * share))
   return new Promise((go) => setTimeout(go, ms))
 }

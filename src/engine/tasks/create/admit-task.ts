@@ -65,7 +65,7 @@ const routesFor = (
     .filter(({ protocol }) => engine.providers.get(protocol)?.[kind] !== undefined)
 
 function notNow(engine: Engine, accountId: string): Refusal | undefined {
-  if (engine.draining) {
+  if (engine.load.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
   if (engine.jobs.clockWatch.refusal !== undefined) return engine.jobs.clockWatch.refusal

@@ -14,11 +14,11 @@ export async function runAdmitted<Made>(
 ): Promise<Made | Refusal> {
   const pass = await enter(engine, ctx, 0)
   if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
-  engine.running++
+  engine.load.running++
   try {
     return await work()
   } finally {
-    engine.running--
+    engine.load.running--
     pass.leave(0)
   }
 }

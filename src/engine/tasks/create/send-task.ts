@@ -115,7 +115,7 @@ async function queue(
   isWaitedFor: boolean,
 ): Promise<Task | Refusal> {
   const nowMs = engine.clock.nowMs()
-  const soonMs = Math.round(nowMs + firstCheckMs(engine.durations, task.model))
+  const soonMs = Math.round(nowMs + firstCheckMs(engine.jobs.poller.durations, task.model))
   const sent = { kind: 'sent', atMs: nowMs, state: 'queued', progress: task.progress } as const
   const { awaitedBy, ...mine } = task
   const queued = {

@@ -131,7 +131,12 @@ async function apply(engine: Engine, task: Task, fence: number, report: TaskRepo
       if (!hasFile(task, report.media, sureNowMs(engine.clock))) {
         return doubtResult(engine, task, fence, report.usage)
       }
-      learnDuration(engine.durations, task.model, ageMs, task.updatedAtMs - task.createdAtMs)
+      learnDuration(
+        engine.jobs.poller.durations,
+        task.model,
+        ageMs,
+        task.updatedAtMs - task.createdAtMs,
+      )
       await endTask(engine, task, report)
       return
     case 'failed':
@@ -167,7 +172,13 @@ async function goOn(
   next.progress = Math.max(task.progress, Math.min(99, report.progress ?? (running ? 30 : 0)))
   const elapsedMs = nowMs - task.createdAtMs
   const sinceMs = task.updatedAtMs - task.createdAtMs
-  const waitMs = nextCheckMs(engine.durations, task.model, elapsedMs, engine.random, sinceMs)
+  const waitMs = nextCheckMs(
+    engine.jobs.poller.durations,
+    task.model,
+    elapsedMs,
+    engine.random,
+    sinceMs,
+  )
   const steps = stepNow(engine, 'polled', wordOf(engine, report))
   return later(engine, next, fence, waitMs, steps, task.state)
 }

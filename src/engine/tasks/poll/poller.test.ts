@@ -86,7 +86,7 @@ describe.each([...storeKinds])('the poller on %s', (on) => {
     const state = 'succeeded'
     await addAlike(3, { state, finishedAtMs: first.createdAtMs + 42_000 })
     const engine = start()
-    await until(() => engine.durations.get(model)?.total === 3)
+    await until(() => engine.jobs.poller.durations.get(model)?.total === 3)
   })
 
   test('has no more than so many looks of a channel at once', async () => {

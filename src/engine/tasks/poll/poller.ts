@@ -16,7 +16,7 @@ import { HeldLeases } from './held-leases.ts'
 import { PollWrites } from './poll-batcher.ts'
 import { PollLag } from './poll-lag.ts'
 import { PollRoom } from './poll-limiter.ts'
-import { learnDuration } from './poll-schedule.ts'
+import { type Durations, learnDuration } from './poll-schedule.ts'
 
 /** Other gateways' tasks are found by polling the store, not by notification. */
 const idleMs = 2_000
@@ -34,6 +34,8 @@ export class Poller implements Service {
   readonly name = 'poller'
   /** How late polls are. */
   readonly lag = new PollLag()
+  /** How long tasks of each model usually take. */
+  readonly durations: Durations = new Map()
   readonly #engine: Engine
   readonly #held: HeldLeases
   readonly #room = new PollRoom()
@@ -116,11 +118,11 @@ export class Poller implements Service {
 
   /** What the previous process had learned. */
   async #recall(): Promise<void> {
-    const { store, durations, log } = this.#engine
+    const { store, log } = this.#engine
     this.#hasRecalled = true
     try {
       for (const { model, tookMs } of await recentDurations(store.read, maxRecalled)) {
-        learnDuration(durations, model, tookMs)
+        learnDuration(this.durations, model, tookMs)
       }
     } catch (error) {
       log.warn('task durations not loaded', { error })

@@ -6,7 +6,7 @@ import type { Catalog } from '../../../catalog/snapshot.ts'
 import { hasOwnProtocol, interfaces } from '../../../contract/config-schema/names.ts'
 import type { Family, Sample } from '../../../lib/telemetry/metrics.ts'
 import { HistogramSeries, labelsOf, series } from '../../../lib/telemetry/metrics.ts'
-import type { BaseDeps, Declares } from '../../base-deps.ts'
+import type { BaseDeps, Declares, Load } from '../../base-deps.ts'
 import { type HealthDeps, healthOf } from '../../routing/channel-health.ts'
 import type { Tracer } from '../traces/tracer.ts'
 import { familyOf, type MetricName, metrics } from './families.ts'
@@ -19,9 +19,7 @@ export interface ScrapedEngine extends BaseDeps, Declares, HealthDeps {
   readonly catalog: Catalog
   readonly meters?: Meters
   readonly tracer?: Tracer
-  readonly running: number
-  readonly abandoned: number
-  readonly draining: boolean
+  readonly load: Load
 }
 
 interface Scraped {
@@ -54,13 +52,13 @@ export async function readMetrics({ engine, open, version }: Scraped): Promise<F
 function addProcess(engine: ScrapedEngine, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
   const { user, system } = process.cpuUsage()
-  put('gateway_requests_in_flight', engine.running)
-  put('gateway_streams_abandoned', engine.abandoned)
+  put('gateway_requests_in_flight', engine.load.running)
+  put('gateway_streams_abandoned', engine.load.abandoned)
   put('gateway_process_cpu_seconds_total', (user + system) / 1e6)
   put('gateway_process_resident_memory_bytes', process.memoryUsage.rss())
   put('gateway_process_start_time_seconds', startedSeconds)
   put('gateway_processes', 1)
-  put('gateway_draining', engine.draining ? 1 : 0)
+  put('gateway_draining', engine.load.draining ? 1 : 0)
   for (const [level, lines] of Object.entries(engine.log.lines ?? {})) {
     at('gateway_log_lines_total').push([`gateway_log_lines_total{level="${level}"}`, lines])
   }
