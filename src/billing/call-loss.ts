@@ -48,6 +48,19 @@ export function addShortLoss(
   addLoss(detail, part, shortNanos)
 }
 
+/**
+ * The call is not answered after all: what its account could not cover is not delivered either.
+ * False: the account could cover it.
+ */
+export function undoShortLoss({ detail }: RequestRecord): boolean {
+  const short = detail.loss?.find(({ reason }) => reason === 'balance_short')
+  if (short === undefined) return false
+  const { nanos, ...part } = short
+  detail.loss = detail.loss!.filter((each) => each !== short)
+  addLoss(detail, { ...part, reason: 'not_delivered' }, BigInt(nanos))
+  return true
+}
+
 /** Readable text, one line per part. */
 export const explainLoss = ({ loss = [] }: Pick<RequestDetail, 'loss'>): string[] =>
   loss.map(({ reason, channel, nanos, estimated }) => {

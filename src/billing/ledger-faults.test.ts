@@ -5,6 +5,7 @@ import { newId } from '../lib/crypto/ids.ts'
 import { findAccount, insertAccount } from '../store/catalog/accounts.ts'
 import { Rollback, type Store } from '../store/index.ts'
 import { findEntries } from '../store/ledger/entries.ts'
+import { listLosses } from '../store/ledger/losses.ts'
 import { aRequest, failureOf, newPlace, type Place, until } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
 import { Ledger } from './ledger.ts'
@@ -252,6 +253,9 @@ test('an answer beyond the balance whose charge was not written leaves no claim'
   store.record = write
   await ledger.voidCall(record)
   await until(async () => (await claim()) === null)
+  const { items } = await listLosses(store.read, { limit: 2 })
+  const lost = items.map(({ reason, amountNanos }) => [reason, amountNanos])
+  expect(lost).toEqual([['not_delivered', 5_000n]])
   await until(() => ledger.usable(id))
   expect(await settleBeyond()).toBe('charged')
 })

@@ -57,7 +57,7 @@ test('a charge that was stored although its caller was told 503 comes back after
   const account = { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 } as const
   await store.tx((tx) => insertAccount(tx, account))
   const first = await Ledger.open(store, journal('this'))
-  await first.credit('acc_1', 1_000n, { ref: 'c_1', atMs: 1 })
+  await first.credit('acc_1', 1_000n, { ref: 'c_1', atMs: 1 }).commit()
   const record = aRequest({ accountId: 'acc_1', chargeNanos: 300n })
   await first.settle(first.hold('acc_1', 400n)!, 300n, record, {})
   const unseen = aRequest({ accountId: 'acc_1', chargeNanos: 50n })

@@ -10,6 +10,8 @@ import type { Log } from '../lib/telemetry/log.ts'
 export interface Voided {
   record: RequestRecord
   chargeNanos: bigint
+  /** It has claimed to be served beyond the balance. Not in the journal: a claim ends with its gateway. */
+  isShort?: boolean
 }
 
 interface VoidJournalOptions {

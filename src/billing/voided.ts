@@ -10,7 +10,7 @@ import type { Store } from '../store/index.ts'
 import { findEntry } from '../store/ledger/entries.ts'
 import { clearShort } from '../store/ledger/short-accounts.ts'
 import { listGateways } from '../store/maintenance/gateways.ts'
-import { addLoss } from './call-loss.ts'
+import { addLoss, undoShortLoss } from './call-loss.ts'
 import type { Journal, Voided } from './void-journal.ts'
 
 const retryEveryMs = 250
@@ -60,7 +60,8 @@ export class VoidedCalls {
   /** Resolves when its caller may get the reply. */
   async add(record: RequestRecord): Promise<void> {
     if (this.#closed || this.#waiting.length >= maxWaiting) return
-    const voided = { record: freed(record), chargeNanos: record.chargeNanos }
+    const isShort = undoShortLoss(record)
+    const voided = { record: freed(record), chargeNanos: record.chargeNanos, isShort }
     this.#waiting.push(voided)
     this.#later()
     if (this.#journal === undefined) return
@@ -118,16 +119,17 @@ export class VoidedCalls {
   }
 
   /** After the first write, the charge itself can no longer be written. */
-  async #free({ record, chargeNanos }: Voided): Promise<void> {
+  async #free({ record, chargeNanos, isShort = false }: Voided): Promise<void> {
     const { accountId, tokenId, model, requestId: ref } = record
     const atMs = this.#nowMs()
     const entry: Entry = { atMs, accountId, tokenId, model, kind: 'charge', amountNanos: 0n, ref }
     await this.#store.record(record, entry)
-    if (record.detail.loss?.some(({ reason }) => reason === 'balance_short')) {
+    if (chargeNanos === 0n && !isShort) return
+    const charge = await findEntry(this.#store.read, ref, 'charge')
+    // The charge that was in doubt names its price.
+    if (isShort && charge?.priceId === undefined) {
       await this.#store.tx((tx) => clearShort(tx, accountId, ref), accountId)
     }
-    if (chargeNanos === 0n) return
-    const charge = await findEntry(this.#store.read, ref, 'charge')
     if (charge === undefined || charge.amountNanos === 0n) return
     const amountNanos = -charge.amountNanos
     await this.#giveBack({ atMs, accountId, kind: 'credit', amountNanos, ref, note: notAnswered })

@@ -138,11 +138,13 @@ function shortDraw(freeNanos: bigint, { waiters, haveNanos, isLast }: DrawNeed):
   let room = haveNanos + freeNanos
   let taken = 0n
   for (const { wantedNanos, takesLess } of waiters) {
+    // Below zero: the lease behind open holds is gone.
+    if (room <= 0n) break
     const part = wantedNanos <= room ? wantedNanos : takesLess && isLast ? room : 0n
     room -= part
     taken += part
   }
-  return taken > haveNanos ? taken - haveNanos : 0n
+  return taken > 0n && taken > haveNanos ? taken - haveNanos : 0n
 }
 
 export function smaller(a: bigint, b: bigint): bigint {
