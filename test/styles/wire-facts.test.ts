@@ -19,8 +19,9 @@ import {
 } from '../../src/styles/common/test-support.ts'
 import { messages } from '../../src/styles/messages/index.ts'
 import { messagesProblems } from '../../src/styles/messages/test-grammar.ts'
+import { responses } from '../../src/styles/responses/index.ts'
 
-const styles: readonly Style[] = [chat, messages]
+const styles: readonly Style[] = [chat, messages, responses]
 
 const count = fc.nat(1_000_000)
 const usage = fc.tuple(count, count, count, count, count).map(
@@ -94,7 +95,10 @@ describe('the same conversation one turn later', () => {
           max_tokens: 5,
         })
         const { request } = writeTo(style, conversation)
-        return JSON.stringify([request['system'], request['messages']]).slice(0, -2)
+        return JSON.stringify([request['system'], request['messages'] ?? request['input']]).slice(
+          0,
+          -2,
+        )
       })
       expect(bodies[1]!.startsWith(bodies[0]!)).toBe(true)
     },

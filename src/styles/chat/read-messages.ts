@@ -24,7 +24,7 @@ export function readMessages(fields: Json, reading: RequestReading): Messages {
   const system: TextPart[] = []
   const turns: Turn[] = []
   /** Calls of the last turn of the assistant that have no result yet. */
-  let pending: ToolCallPart[] = []
+  let pending = new Map<string, ToolCallPart>()
   for (const { item, at } of reading.objects(fields, 'messages')) {
     reading.losses.addUnknown(
       item,
@@ -40,7 +40,7 @@ export function readMessages(fields: Json, reading: RequestReading): Messages {
       turns.push({ role, parts: readContent(item['content'], `${at}.content`, reading) })
     } else if (role === 'assistant') {
       const parts = readAssistant(item, at, reading)
-      pending = parts.filter((part) => part.type === 'call')
+      pending = new Map(parts.flatMap((part) => (part.type === 'call' ? [[part.id, part]] : [])))
       turns.push({ role, parts })
     } else if (role === 'tool' || role === 'function') {
       turns.push({ role: 'user', parts: readResult(item, at, pending, reading) })
@@ -132,7 +132,7 @@ function readCall(call: Json, at: string, reading: RequestReading): Part & { env
 function readResult(
   message: Json,
   at: string,
-  pending: ToolCallPart[],
+  pending: Map<string, ToolCallPart>,
   reading: RequestReading,
 ): Part[] {
   const name = reading.text(message, 'name', `${at}.`)
@@ -141,8 +141,7 @@ function readResult(
     reading.wrong(`${at}.tool_call_id`, 'the id of a call')
     return []
   }
-  const place = pending.findIndex(({ id }) => id === callId)
-  if (place !== -1) pending.splice(place, 1)
+  pending.delete(callId)
   const parts = readContent(message['content'], `${at}.content`, reading).flatMap((part) =>
     isResultContent(part) ? [part] : [],
   )
@@ -158,9 +157,14 @@ const isResultContent = (part: Part) =>
 /** A result without an id belongs to the only call that has none, or to the one of its name. */
 function idOfPending(
   name: string | undefined,
-  pending: readonly ToolCallPart[],
+  pending: ReadonlyMap<string, ToolCallPart>,
 ): string | undefined {
-  const named = pending.filter((call) => call.name === name)
-  const [only, ...more] = named.length > 0 ? named : pending
+  if (pending.size > maxUnnamed) return undefined
+  const calls = [...pending.values()]
+  const named = calls.filter((call) => call.name === name)
+  const [only, ...more] = named.length > 0 ? named : calls
   return more.length === 0 ? only?.id : undefined
 }
+
+/** Calls that a result without an id is compared with. */
+const maxUnnamed = 128

@@ -118,16 +118,17 @@ export class MessageWriter {
       role: 'assistant',
       content: texts.join('\n\n'),
       ...(replayReasoning && (text !== '' || calls.length > 0) && { reasoning_content: text }),
-      ...present({ reasoning_details: details }),
+      ...(details !== undefined && { reasoning_details: details }),
       ...(calls.length > 0 && { tool_calls: calls }),
     })
   }
 
-  #call({ id: given, name, namespace, freeForm, input, cache, seal }: ToolCallPart): Json {
+  #call(part: ToolCallPart): Json {
+    const { id: given, name, freeForm, input, cache, seal } = part
     if (cache !== undefined) this.#losses.add(this.#fieldNames.cache)
     const isOwn = seal?.realm === this.#target.realm
     if (seal !== undefined && !isOwn) this.#losses.add(this.#fieldNames.reasoning)
-    const sent = this.#names.upstream({ name, ...present({ namespace }) })
+    const sent = this.#names.upstream(part)
     this.#called.set(given, name)
     const id = allowedName(given, callId)
     if (freeForm && this.#target.settings.freeFormTools) {

@@ -37,7 +37,8 @@ export function writeTools(
 /** Only upstreams of one vendor know a choice among several. */
 function offeredTools({ tools, toolChoice }: Conversation): readonly Tool[] {
   if (toolChoice?.mode !== 'allowed') return tools
-  return tools.filter(({ name }) => toolChoice.names.includes(name))
+  const allowed = new Set(toolChoice.names)
+  return tools.filter(({ name }) => allowed.has(name))
 }
 
 function writeFunction(

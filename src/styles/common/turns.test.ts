@@ -20,7 +20,7 @@ const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
 const system = (...parts: Part[]): Turn => ({ role: 'system', parts })
 
 function repaired(...turns: Turn[]) {
-  const outcome = repairCalls(talk(...turns))
+  const outcome = repairCalls({ ...emptyConversation, turns })
   if (outcome instanceof Refusal) throw new Error(outcome.message)
   return outcome
 }
@@ -127,4 +127,14 @@ test('instructions go into the next turn of the user, after its results', () => 
     assistant(text('oui')),
     user(text('<system>\nnow in German\n</system>')),
   ])
+})
+
+test('a conversation that uses one id for all of its calls is read in one pass', () => {
+  const turns = Array.from({ length: 60_000 }, () => [
+    assistant(call('call_0')),
+    user(result('call_0', 'x')),
+  ]).flat()
+  const { turns: found, changed } = repaired(...turns)
+  expect([found.length, changed]).toEqual([120_000, false])
+  expect(found.at(-1)!.parts[0]).toMatchObject({ callId: 'call_0_60000' })
 })

@@ -1,7 +1,14 @@
 // Turns in the order that strict upstreams want: neighbours of one role merged, every call answered in
 // the turn after it, and instructions between turns moved into one of the user.
 import type { Refusal } from '../../contract/errors.ts'
-import type { Conversation, Part, ToolCallPart, ToolResultPart, Turn } from './conversation.ts'
+import type {
+  Conversation,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from './conversation.ts'
 import { notCarried } from './losses.ts'
 
 /** Neighbours of one role as one turn; without empty texts, and without turns that have nothing. */
@@ -35,16 +42,14 @@ const noResult = 'no result was given'
  * ids that were used before get a number, because upstreams count calls per turn.
  */
 export function repairCalls({ turns, fieldNames }: Conversation): Repaired | Refusal {
-  if (!turns.some(({ parts }) => parts.some((part) => isCall(part) || isResult(part)))) {
-    return { turns: [...turns], changed: false }
-  }
+  if (isInOrder(turns)) return { turns: [...turns], changed: false }
   const repair = new Repair(turns)
   for (const [at, turn] of turns.entries()) {
-    const calls = turn.parts.filter(isCall)
-    if (calls.length > 0 && at === turns.length - 1) {
+    const hasCalls = turn.parts.some(isCall)
+    if (hasCalls && at === turns.length - 1) {
       return notCarried(fieldNames.turns, 'its last turn has a tool call without a result')
     }
-    repair.add(at, turn, calls)
+    repair.add(at, turn, hasCalls)
   }
   const orphan = repair.orphan
   if (orphan !== undefined) {
@@ -54,25 +59,66 @@ export function repairCalls({ turns, fieldNames }: Conversation): Repaired | Ref
   return { turns: mergeTurns(repair.turns), changed: repair.changed }
 }
 
+/** As nearly every conversation is: nothing has to be moved. */
+function isInOrder(turns: readonly Turn[]): boolean {
+  const ids = new Set<string>()
+  let expected: string[] = []
+  for (const { parts } of turns) {
+    const calls: string[] = []
+    let results = 0
+    for (const part of parts) {
+      if (part.type === 'result') {
+        if (part.callId !== expected[results++]) return false
+      } else if (part.type === 'call') {
+        if (ids.has(part.id)) return false
+        ids.add(part.id)
+        calls.push(part.id)
+      } else if (results < expected.length) return false
+    }
+    if (results < expected.length) return false
+    expected = calls
+  }
+  return expected.length === 0
+}
+
+interface Placed {
+  at: number
+  part: ToolResultPart
+}
+
+/** The calls and results of one id, in order; those before the positions are done with. */
+interface SameId {
+  calls: number[]
+  callAt: number
+  results: Placed[]
+  resultAt: number
+}
+
 class Repair {
   readonly turns: Turn[] = []
   changed = false
   readonly #given: readonly Turn[]
-  /** Results in order, by call id: the turn they stand in, and themselves. */
-  readonly #results = new Map<string, { at: number; part: ToolResultPart }[]>()
-  /** Turns that have a call of that id. */
-  readonly #calls = new Map<string, number[]>()
+  readonly #byId = new Map<string, SameId>()
   readonly #used = new Set<ToolResultPart>()
-  readonly #ids = new Set<string>()
+  /** By id: how often it was used. */
+  readonly #ids = new Map<string, number>()
 
   constructor(turns: readonly Turn[]) {
     this.#given = turns
     for (const [at, { parts }] of turns.entries()) {
       for (const part of parts) {
-        if (isCall(part)) listIn(this.#calls, part.id).push(at)
-        else if (isResult(part)) listIn(this.#results, part.callId).push({ at, part })
+        if (isCall(part)) this.#of(part.id).calls.push(at)
+        else if (isResult(part)) this.#of(part.callId).results.push({ at, part })
       }
     }
+  }
+
+  #of(id: string): SameId {
+    const known = this.#byId.get(id)
+    if (known !== undefined) return known
+    const same: SameId = { calls: [], callAt: 0, results: [], resultAt: 0 }
+    this.#byId.set(id, same)
+    return same
   }
 
   get orphan(): ToolResultPart | undefined {
@@ -83,9 +129,9 @@ class Repair {
     return undefined
   }
 
-  add(at: number, { role, parts }: Turn, calls: readonly ToolCallPart[]): void {
+  add(at: number, { role, parts }: Turn, hasCalls: boolean): void {
     const rest = parts.filter((part) => !isResult(part))
-    if (calls.length === 0) {
+    if (!hasCalls) {
       if (rest.length > 0) this.turns.push({ role, parts: rest })
       return
     }
@@ -101,36 +147,34 @@ class Repair {
   }
 
   #newId(id: string): string {
-    let free = id
-    for (let n = 2; this.#ids.has(free); n++) free = `${id}_${n}`
-    this.#ids.add(free)
+    let uses = (this.#ids.get(id) ?? 0) + 1
+    let free = uses === 1 ? id : `${id}_${uses}`
+    while (free !== id && this.#ids.has(free)) free = `${id}_${++uses}`
+    this.#ids.set(id, uses)
+    if (free !== id) this.#ids.set(free, 1)
     return free
   }
 
   /** The last result after the call and before another call of the same id. */
   #resultOf({ id, name }: ToolCallPart, at: number): ToolResultPart {
-    const next = this.#calls.get(id)!.find((other) => other > at) ?? this.#given.length
-    const found = (this.#results.get(id) ?? []).filter(
-      ({ at: place, part }) => place > at && place <= next && !this.#used.has(part),
-    )
-    for (const { part } of found) this.#used.add(part)
-    if (found.length !== 1) this.changed = true
-    return (
-      found.at(-1)?.part ?? {
-        type: 'result',
-        callId: id,
-        name,
-        parts: [{ type: 'text', text: noResult }],
-        isError: true,
+    const same = this.#of(id)
+    while (same.callAt < same.calls.length && same.calls[same.callAt]! <= at) same.callAt++
+    const next = same.calls[same.callAt] ?? this.#given.length
+    let found: ToolResultPart | undefined
+    let count = 0
+    for (let each = same.results[same.resultAt]; each !== undefined; ) {
+      if (each.at > next) break
+      if (each.at > at) {
+        found = each.part
+        count++
+        this.#used.add(found)
       }
-    )
+      each = same.results[++same.resultAt]
+    }
+    if (count !== 1) this.changed = true
+    const parts: TextPart[] = [{ type: 'text', text: noResult }]
+    return found ?? { type: 'result', callId: id, name, parts, isError: true }
   }
-}
-
-function listIn<Value>(lists: Map<string, Value[]>, key: string): Value[] {
-  const list = lists.get(key) ?? []
-  lists.set(key, list)
-  return list
 }
 
 /**

@@ -96,7 +96,8 @@ export class ContentWriter {
 
   #result(part: ToolResultPart): { result: Json; beside: Json[] } {
     const { callId: id, parts, isError, cache } = part
-    if (cache !== undefined) this.#losses.add(this.#names.cache)
+    const isMarked = cache !== undefined || parts.some((each) => each.cache !== undefined)
+    if (isMarked) this.#losses.add(this.#names.cache)
     const texts = parts.flatMap((each) => (each.type === 'text' ? [each.text] : []))
     const media = parts.filter((each) => each.type !== 'text').flatMap((each) => this.#media(each))
     const name = this.#called.get(id) ?? part.name ?? id

@@ -72,12 +72,12 @@ export class BlockWriter {
   }
 
   #call(part: ToolCallPart): Block {
-    const { id, name, namespace, freeForm, input: text, seal } = part
+    const { id, freeForm, input: text, seal } = part
     if (seal !== undefined) this.#losses.add(this.#fieldNames.reasoning)
     const { input, changed } = inputObject(freeForm ? wrapInput(text) : text)
     if (changed) this.#losses.add(this.#fieldNames.turns)
-    const sent = this.#names.upstream({ name, ...present({ namespace }) })
-    return marked({ type: 'tool_use', id: allowedName(id, callId), name: sent, input }, part)
+    const name = this.#names.upstream(part)
+    return marked({ type: 'tool_use', id: allowedName(id, callId), name, input }, part)
   }
 
   #result(part: ToolResultPart): Block {

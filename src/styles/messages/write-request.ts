@@ -177,8 +177,9 @@ function writeTools(conversation: Conversation, names: ToolNames, losses: Losses
     return tools.map((tool) => writeTool(tool, conversation, names, losses))
   }
   losses.add(fieldNames.toolChoice)
+  const allowed = new Set(toolChoice.names)
   return tools
-    .filter(({ name }) => toolChoice.names.includes(name))
+    .filter(({ name }) => allowed.has(name))
     .map((tool) => writeTool(tool, conversation, names, losses))
 }
 

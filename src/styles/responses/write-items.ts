@@ -106,11 +106,12 @@ export class ItemWriter {
   }
 
   #result({ callId: id, parts, isError, cache }: ToolResultPart): void {
-    if (cache !== undefined) this.#losses.add(this.#names.cache)
     if (isError) this.#losses.add(this.#names.isError)
     const marked = isError ? withErrorMark(parts) : parts
     const type = this.#freeForm.has(id) ? 'custom_tool_call_output' : 'function_call_output'
     const isText = marked.every((part) => part.type === 'text')
+    if (cache !== undefined || (isText && marked.some(isMarked)))
+      this.#losses.add(this.#names.cache)
     const output = isText ? marked.map((part) => part.text).join('\n') : this.#contents(marked)
     this.items.push({ type, call_id: allowedName(id, callId), output })
   }
