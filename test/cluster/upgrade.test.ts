@@ -84,7 +84,11 @@ describe.each(storeKinds.flatMap((engine) => oldVersions.map((version) => ({ eng
         const store = await old.place.open()
         const audit = await auditBooks(store)
         await store.close()
-        expect(audit).toMatchObject({ ok: true, problems: [], accounts: 2 })
+        expect(audit).toMatchObject({
+          ok: true,
+          problems: [],
+          accounts: before.get('accounts')!.length,
+        })
         expect(audit.entries).toBe(before.get('entries')!.length)
         expect(await schemaOf(old)).toBe(newestKnown)
         expect(kept(await old.tables(before))).toEqual(kept(before))

@@ -8,7 +8,7 @@ import { examplesIn, runFence } from '../support/docs/fences.ts'
 import { fencesOf } from '../support/docs/pages.ts'
 import { root, tempDir } from '../support/gateway.ts'
 
-const limitMs = 60_000
+const limitMs = 180_000
 const canMake =
   storeKinds.includes('postgres') && Bun.which('pg_dump') !== null && existsSync(join(root, '.git'))
 

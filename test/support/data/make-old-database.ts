@@ -7,13 +7,24 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import pg from 'pg'
 import { newPlace } from '../../../src/store/test-stores.ts'
 import { oldAdminToken, oldConfig, oldCreateKey, oldMasterKey, oldToken } from './old-gateway.ts'
 import { type OldUpstream, startOldUpstream } from './old-upstream.ts'
+import { oldCalls, pastEntries, workMore } from './old-activity.ts'
 
 const [checkout, out] = process.argv.slice(2).map((path) => resolve(path))
 if (checkout === undefined || out === undefined) throw new Error('which checkout, and to where?')
-const makesVideos = await Bun.file(join(checkout, 'src/store/migrations/0002-tasks.ts')).exists()
+const hasMigration = (name: string) =>
+  Bun.file(join(checkout, 'src/store/migrations', name)).exists()
+const makesVideos = await hasMigration('0002-tasks.ts')
+/** Since 0.2: callbacks, bills, exports, and a sandbox for every protocol. */
+const doesAll = await hasMigration('0010-audit-places.ts')
+const sandboxEnv = {
+  GATEWAY_SANDBOX: 'on',
+  GATEWAY_SANDBOX_TASK_SECONDS: '0.1',
+  GATEWAY_EGRESS_ALLOW: '127.0.0.0/8',
+}
 
 async function start(dataDir: string, databaseUrl: string | undefined, upstream: OldUpstream) {
   const config = join(dataDir, 'gateway.yaml')
@@ -29,6 +40,7 @@ async function start(dataDir: string, databaseUrl: string | undefined, upstream:
       GATEWAY_CONFIG: config,
       GATEWAY_MASTER_KEY: oldMasterKey,
       GATEWAY_ADMIN_TOKEN: oldAdminToken,
+      ...(doesAll && sandboxEnv),
       ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
     },
   })
@@ -131,22 +143,50 @@ async function dumpPostgres(url: string): Promise<string> {
   return text.replace(/^(?:\\.*|--.*|SET .*;)\n/gm, '').replace(/\n{2,}/g, '\n')
 }
 
+/** An account that had entries months ago: written while no gateway runs. */
+async function addPast(dataDir: string, databaseUrl: string | undefined, upstream: OldUpstream) {
+  const { child, url } = await start(dataDir, databaseUrl, upstream)
+  const { id } = await oldCalls(url).admin('POST', '/accounts', { name: 'gamma' })
+  child.kill('SIGTERM')
+  await child.exited
+  const statements = pastEntries(String(id))
+  if (databaseUrl === undefined) {
+    const db = new Database(join(dataDir, 'gateway.db'))
+    for (const statement of statements) db.run(statement)
+    db.close()
+    return
+  }
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  for (const statement of statements) await client.query(statement)
+  await client.end()
+}
+
 mkdirSync(out, { recursive: true })
 for (const engine of ['sqlite', 'postgres'] as const) {
   const upstream = startOldUpstream()
   const place = await newPlace(engine, { empty: true })
   const { databaseUrl } = place.options
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-old-'))
+  if (doesAll) await addPast(dataDir, databaseUrl, upstream)
   const { child, url } = await start(dataDir, databaseUrl, upstream)
-  await work(url)
-  await Bun.sleep(1_000)
-  child.kill('SIGKILL')
-  await child.exited
+  let answers: object | undefined
+  try {
+    await work(url)
+    if (doesAll) answers = await workMore(url)
+    await Bun.sleep(1_000)
+  } finally {
+    child.kill('SIGKILL')
+    await child.exited
+  }
   const text =
     databaseUrl === undefined
       ? dumpSqlite(join(dataDir, 'gateway.db'))
       : await dumpPostgres(databaseUrl)
   writeFileSync(join(out, `${engine}.sql`), `${text}\n`)
+  if (answers !== undefined) {
+    writeFileSync(join(out, `${engine}.json`), `${JSON.stringify(answers, null, 2)}\n`)
+  }
   await upstream.stop()
   await place.remove()
   rmSync(dataDir, { recursive: true, force: true })

@@ -45,7 +45,7 @@ export async function loadYoung(engine: Dialect, version: string): Promise<OldDa
 const someTime = /\b179\d{10}\b/g
 const ageMs = 1_800_000
 const proofs =
-  /^INSERT INTO (?:public\.|")(?:(?:receipts|seals|money_hours)\b|meta"? VALUES \('receipts_floor)/
+  /^INSERT INTO (?:public\.|")(?:(?:receipts|seals|money_hours|closed_months)\b|meta"? VALUES \('receipts_floor)/
 
 async function load(engine: Dialect, text: string): Promise<OldDatabase> {
   const place = await newPlace(engine, { empty: true })
@@ -101,6 +101,20 @@ const newColumns: Readonly<Record<string, string>> = {
   'exports.pieces': 'chunks',
 }
 
+/** Stored words that later schemas have replaced: new -> old. */
+const oldValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'callbacks.state': { exhausted: 'given_up' },
+  'audit_log.action': { 'task.rerun': 'task.again' },
+}
+
+const asBefore = (table: string, row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      oldValues[`${table}.${column}`]?.[value ?? ''] ?? value,
+    ]),
+  )
+
 /** `like`: the tables and columns to read, under the names they had before an upgrade. */
 async function readTables(engine: Dialect, ask: Ask, like?: Tables): Promise<Tables> {
   const found = new Map<string, Row[]>()
@@ -109,7 +123,8 @@ async function readTables(engine: Dialect, ask: Ask, like?: Tables): Promise<Tab
     const columnOf = (each: string) =>
       `"${newColumns[`${name}.${each}`] ?? each}" AS "${each}"`
     const columns = first === undefined ? '*' : Object.keys(first).map(columnOf)
-    const rows = await ask(`SELECT ${columns} FROM ${(like && newTables[name]) ?? name}`)
+    const now = await ask(`SELECT ${columns} FROM ${(like && newTables[name]) ?? name}`)
+    const rows = like === undefined ? now : now.map((row) => asBefore(name, row))
     found.set(
       name,
       rows.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),

@@ -1,5 +1,5 @@
 // An upstream that outlives gateways of any version: texts at once, and videos whose ids say how they
-// go. Those that are slow go on until they are let end.
+// go. Those that are slow go on until they are let end. Streams of text break off.
 
 export interface OldUpstream {
   url: string
@@ -14,6 +14,14 @@ const usage = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_50
 
 const words: Readonly<Record<string, string>> = { quick: 'SUCCEEDED', bad: 'FAILED' }
 
+/** Two words, and no end. */
+function brokenStream(): Response {
+  const event = (content: string) =>
+    `data: ${JSON.stringify({ id: 'chatcmpl-2', choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const headers = { 'content-type': 'text/event-stream' }
+  return new Response(event('once ') + event('upon '), { headers })
+}
+
 export function startOldUpstream(): OldUpstream {
   const ordered: string[] = []
   let isFinished = false
@@ -23,6 +31,7 @@ export function startOldUpstream(): OldUpstream {
     async fetch(request) {
       const { pathname } = new URL(request.url)
       if (pathname.endsWith('/chat/completions')) {
+        if (((await request.json()) as { stream?: boolean }).stream) return brokenStream()
         const message = { role: 'assistant', content: 'hello' }
         const choices = [{ index: 0, message, finish_reason: 'stop' }]
         return Response.json({ id: 'chatcmpl-1', object: 'chat.completion', choices, usage })
