@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { newPlace } from '../../../src/store/test-stores.ts'
+import { oldCalls, pastEntries, workMore } from './old-activity.ts'
 import { oldAdminToken, oldConfig, oldCreateKey, oldMasterKey, oldToken } from './old-gateway.ts'
 import { type OldUpstream, startOldUpstream } from './old-upstream.ts'
-import { oldCalls, pastEntries, workMore } from './old-activity.ts'
 
 const [checkout, out] = process.argv.slice(2).map((path) => resolve(path))
 if (checkout === undefined || out === undefined) throw new Error('which checkout, and to where?')

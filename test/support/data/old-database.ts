@@ -120,8 +120,7 @@ async function readTables(engine: Dialect, ask: Ask, like?: Tables): Promise<Tab
   const found = new Map<string, Row[]>()
   for (const name of like?.keys() ?? (await tableNames(engine, ask))) {
     const [first] = like?.get(name) ?? []
-    const columnOf = (each: string) =>
-      `"${newColumns[`${name}.${each}`] ?? each}" AS "${each}"`
+    const columnOf = (each: string) => `"${newColumns[`${name}.${each}`] ?? each}" AS "${each}"`
     const columns = first === undefined ? '*' : Object.keys(first).map(columnOf)
     const now = await ask(`SELECT ${columns} FROM ${(like && newTables[name]) ?? name}`)
     const rows = like === undefined ? now : now.map((row) => asBefore(name, row))

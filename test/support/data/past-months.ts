@@ -3,8 +3,8 @@
 import type { Entry } from '../../../src/contract/ledger.ts'
 import { monthBounds } from '../../../src/lib/text/month.ts'
 import { insertAccount } from '../../../src/store/catalog/accounts.ts'
-import { appendEntry } from '../../../src/store/ledger/entries.ts'
 import type { Store } from '../../../src/store/index.ts'
+import { appendEntry } from '../../../src/store/ledger/entries.ts'
 
 export interface PastEntry extends Partial<Entry> {
   month: string

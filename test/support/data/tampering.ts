@@ -51,8 +51,7 @@ async function copyOfFile(dataDir: string): Promise<Tamperer> {
         try {
           return query.all(...(values as SQLQueryBindings[]))
         } catch (error) {
-          if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === maxTries)
-            throw error
+          if ((error as { code?: string }).code !== 'SQLITE_BUSY' || tries === maxTries) throw error
           await Bun.sleep(10)
         }
       }
