@@ -20,6 +20,7 @@ import {
 } from '../../src/styles/common/test-answers.ts'
 import { readRequest, writeRequest } from '../../src/styles/common/test-requests.ts'
 import { dataOf } from '../../src/styles/common/test-support.ts'
+import { ToolNames } from '../../src/styles/common/tool-names.ts'
 import { generateProblem } from '../../src/styles/generate/test-grammar.ts'
 import { styles } from '../../src/styles/index.ts'
 import { messagesProblems } from '../../src/styles/messages/test-grammar.ts'
@@ -279,3 +280,49 @@ describe.each(sealing)('a loop of %s over %s', (callerName, upstreamName, caller
     }
   })
 })
+
+describe.each(all.map((upstream) => [upstream.name, upstream] as const))(
+  'tools of the responses style over %s',
+  (name, upstream) => {
+    const long = `mcp__${'server'.repeat(15)}__find`
+    const first = {
+      model: 'm',
+      input: 'Hi',
+      tools: [
+        { type: 'custom', name: 'apply_patch', format: { type: 'text' } },
+        {
+          type: 'namespace',
+          name: 'docs',
+          tools: [{ type: 'function', name: 'find', parameters }],
+        },
+        { type: 'function', name: long, parameters },
+      ],
+    }
+    const { conversation: read } = readRequest(styles.responses, first)
+    const context_ = writeContext({ conversation: read, fields: first })
+
+    test('come back under their own names, and free text as free text', () => {
+      const names = new ToolNames(read.tools, upstream.toolName)
+      const sent = read.tools.map((tool) => names.upstream(tool))
+      const events: AnswerEvent[] = [
+        begin,
+        ...block(0, call('c1', sent[0]!), '{"input":"*** Begin\\n\\"x\\""}'),
+        ...block(1, call('c2', sent[1]!), '{"path":"a"}'),
+        ...block(2, call('c3', sent[2]!), '{}'),
+        ...end('calls'),
+      ]
+      const written = JSON.stringify(writeRequest(upstream, read, target({ freeFormTools: false })))
+      for (const each of sent) expect(written).toContain(`"${each}"`)
+      const wire = dataOf(streamOf(upstream, events))
+      const streamed = readAll(upstream.newReader(readContext(upstream, read.tools)), wire)
+      const { output } = styles.responses.writeAnswer(streamed, context_)
+      expect(output).toMatchObject([
+        { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin\n"x"' },
+        { type: 'function_call', call_id: 'c2', name: 'find', namespace: 'docs' },
+        { type: 'function_call', call_id: 'c3', name: long },
+      ])
+      const shown = streamOf(styles.responses, streamed)
+      expect([name, problemIn.responses(shown)]).toEqual([name, undefined])
+    })
+  },
+)

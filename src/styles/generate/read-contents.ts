@@ -48,7 +48,7 @@ export class ContentReader {
 
   #content(content: unknown, at: string): void {
     if (typeof content === 'string') {
-      this.#turns.push({ role: 'user', parts: [{ type: 'text', text: content }] })
+      this.#turnOf('user').parts.push({ type: 'text', text: content })
       return
     }
     if (!isObject(content)) {
@@ -61,11 +61,18 @@ export class ContentReader {
       this.#reading.wrong(`${at}.role`, 'user or model')
       return
     }
-    const turn: Turn = { role, parts: [] }
+    const turn = this.#turnOf(role)
     for (const { item, at: place } of this.#reading.objects(content, 'parts', `${at}.`)) {
       this.#part(camelCased(item), place, turn)
     }
+  }
+
+  #turnOf(role: Turn['role']): Turn {
+    const last = this.#turns.at(-1)
+    if (last?.role === role) return last
+    const turn: Turn = { role, parts: [] }
     this.#turns.push(turn)
+    return turn
   }
 
   #part(part: Json, at: string, turn: Turn): void {
@@ -87,15 +94,10 @@ export class ContentReader {
 
   #text(part: Json, signature: string | undefined, turn: Turn): void {
     const text = textIn(part, 'text') ?? ''
-    if (part['thought'] === true) {
-      const reasoning: ReasoningPart = { type: 'reasoning', text }
-      turn.parts.push(reasoning)
-      this.#seal(this.#unwrapped(signature), turn)
-      if (text === '' && turn.parts.at(-1) === reasoning) turn.parts.pop()
-      return
-    }
+    const isThought = part['thought'] === true
+    if (isThought) addPiece(turn, { type: 'reasoning', text })
     this.#seal(this.#unwrapped(signature), turn)
-    if (text !== '') turn.parts.push({ type: 'text', text })
+    if (!isThought) addPiece(turn, { type: 'text', text })
   }
 
   #unwrapped(signature: string | undefined): Seal | undefined {
@@ -145,7 +147,7 @@ export class ContentReader {
     const media = objectsIn(result, 'parts').flatMap((part, index) =>
       this.#resultMedia(camelCased(part), `${at}.functionResponse.parts[${index}]`),
     )
-    const { text, isError } = resultText(objectIn(result, 'response') ?? {})
+    const { text, isError } = resultText(objectIn(result, 'response') ?? {}, name)
     const texts: TextPart[] = text === '' ? [] : [{ type: 'text', text }]
     turn.parts.push({
       type: 'result',
@@ -177,22 +179,37 @@ export class ContentReader {
   }
 }
 
+/** Clients give an answer back as they received it, piece by piece; it is one text. */
+function addPiece(turn: Turn, piece: TextPart | ReasoningPart): void {
+  if (piece.text === '') return
+  const last = turn.parts.at(-1)
+  const isMore =
+    turn.role === 'assistant' && last?.type === piece.type && !('seal' in last && last.seal)
+  if (isMore) turn.parts[turn.parts.length - 1] = { ...last, text: last.text + piece.text }
+  else turn.parts.push(piece)
+}
+
 const unnamed = ({ itemId: _, ...seal }: Seal): Seal => seal
 
 /** Not a file of the upstream's own store. */
 const isPublic = (url: string): boolean =>
   /^https?:\/\//i.test(url) && !/\/v\d\w*\/files\//.test(url)
 
+/** Where clients put the text of a result; beside it, some repeat the name of the tool. */
+const resultFields = ['result', 'output', 'content']
+
 /** What tools give by convention is their text; anything else is shown whole. */
-function resultText(response: Json): { text: string; isError: boolean } {
-  const names = Object.keys(response)
-  const [name] = names
-  const value = name === undefined ? '' : response[name]
-  const isOnly = names.length <= 1
-  if (isOnly && name === 'error') {
+function resultText(
+  { name, ...rest }: Json,
+  tool: string | undefined,
+): { text: string; isError: boolean } {
+  const response = name === undefined || name === tool ? rest : { name, ...rest }
+  const [field, more] = Object.keys(response)
+  const value = field === undefined ? '' : response[field]
+  if (more === undefined && field === 'error') {
     return { text: typeof value === 'string' ? value : JSON.stringify(value), isError: true }
   }
-  const isPlain = isOnly && (name === undefined || name === 'result' || name === 'output')
+  const isPlain = more === undefined && (field === undefined || resultFields.includes(field))
   if (isPlain && typeof value === 'string') return { text: value, isError: false }
-  return { text: JSON.stringify(response), isError: false }
+  return { text: JSON.stringify(name === undefined ? response : { name, ...rest }), isError: false }
 }

@@ -95,6 +95,14 @@ describe('the turns of a request', () => {
       { a: 1, error: 'x' },
       { parts: [{ type: 'text', text: '{"a":1,"error":"x"}' }], isError: false },
     ],
+    [
+      { name: 'f', content: 'x' },
+      { parts: [{ type: 'text', text: 'x' }], isError: false },
+    ],
+    [
+      { name: 'g', content: 'x' },
+      { parts: [{ type: 'text', text: '{"name":"g","content":"x"}' }], isError: false },
+    ],
     [{}, { parts: [], isError: false }],
   ])('have the result %j', (response, expected) => {
     const [, , results] = turns(
@@ -127,6 +135,21 @@ describe('the turns of a request', () => {
     expect(types({ text: 'shown', thought: true }, call)).toMatchObject([sealed, { type: 'call' }])
     expect(types({ text: 'Hi', thoughtSignature })).toMatchObject([sealed, { type: 'text' }])
     expect(types({ text: '', thoughtSignature })).toMatchObject([sealed])
+  })
+
+  test('of the model that come back piece by piece are one text each', () => {
+    const [, assistant] = turns(
+      hello,
+      model({ text: 'Let me', thought: true }),
+      model({ text: ' see.', thought: true }),
+      model({ text: 'I ' }),
+      model({ text: 'look.' }, { text: '' }),
+    )
+    expect(assistant!.parts).toEqual([
+      { type: 'reasoning', text: 'Let me see.' },
+      { type: 'text', text: 'I look.' },
+    ])
+    expect(turns(user({ text: 'a' }, { text: 'b' }))[0]!.parts).toHaveLength(2)
   })
 
   test('lose seals of other gateways by name, and the mark for none in silence', () => {

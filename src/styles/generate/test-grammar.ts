@@ -35,16 +35,17 @@ function answerProblem(answer: Json, first: Json | undefined, isLast: boolean): 
   const { content, finishReason } = candidate
   if ((finishReason !== undefined) !== isLast) return `reason ${finishReason}`
   if (isLast && !isObject(answer['usageMetadata'])) return 'no usage'
-  if (content === undefined) return isLast ? undefined : 'no content'
+  if (content === undefined) return 'no content'
   const { role, parts } = content as { role: string; parts: Json[] }
   if (role !== 'model' || parts.length === 0) return 'no parts'
-  return parts.every(isPart) ? undefined : 'an odd part'
+  return parts.every((part) => isPart(part, isLast)) ? undefined : 'an odd part'
 }
 
-function isPart(part: Json): boolean {
+/** Only the last answer may have an empty text: clients want some part there. */
+function isPart(part: Json, isLast: boolean): boolean {
   const { text, functionCall: call, thoughtSignature } = part
   if (isObject(call)) {
     return typeof call['name'] === 'string' && call['name'] !== '' && isObject(call['args'])
   }
-  return typeof text === 'string' && (text !== '' || thoughtSignature !== undefined)
+  return typeof text === 'string' && (text !== '' || isLast || thoughtSignature !== undefined)
 }

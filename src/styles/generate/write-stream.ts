@@ -100,7 +100,7 @@ class PartWriter {
 
   /** A partial answer. */
   answer(parts: readonly Json[]): Json {
-    return this.#answer(parts.length === 0 ? {} : { content: contentOf(parts) })
+    return this.#answer({ content: contentOf(parts) })
   }
 
   /** The last one, or the whole. */
@@ -154,8 +154,10 @@ export class GenerateWriter implements StreamWriter {
     return this.#asList ? '\n' : ': keep-alive\n\n'
   }
 
+  /** Clients forget an answer that has a part without content. */
   end(): string {
-    return this.#send(this.#parts.lastAnswer(this.#waiting)) + this.#closing
+    const parts = this.#waiting.length > 0 ? this.#waiting : [{ text: '' }]
+    return this.#send(this.#parts.lastAnswer(parts)) + this.#closing
   }
 
   get #closing(): string {
