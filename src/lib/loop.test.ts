@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Loop, type LoopOptions, type Timers } from './loop.ts'
+import { Loop, type Timers } from './loop.ts'
 
 /** Time that passes when the test says so. */
 class TestTimers implements Timers {
@@ -35,7 +35,7 @@ class TestTimers implements Timers {
   }
 }
 
-function newLoop(options: Partial<LoopOptions> = {}) {
+function newLoop(options: Partial<ConstructorParameters<typeof Loop>[0]> = {}) {
   const timers = new TestTimers()
   const runs: number[] = []
   const warnings: string[] = []

@@ -11,6 +11,9 @@ export interface Service {
   wake?(): void
 }
 
+/** After how long the next run is due; undefined: after `everyMs`. */
+type Next = Promise<number | undefined> | Promise<void> | number | undefined | void
+
 /** Timers and the monotonic clock. */
 export interface Timers {
   nowMs(): number
@@ -18,10 +21,8 @@ export interface Timers {
   after(ms: number, run: () => void): () => void
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   name: string
-  /** One run. Returns after how long the next one is due; undefined: after `everyMs`. */
-  run(): Promise<number | undefined> | Promise<void> | number | undefined | void
   /** The maximum time between two runs; infinite for a loop that only runs when it is woken. */
   everyMs: number
   /** Before the first run. */
@@ -49,7 +50,8 @@ const processTimers: Timers = {
   },
 }
 
-export class Loop implements Service {
+/** A service that is one loop. */
+export abstract class LoopService implements Service {
   readonly name: string
   readonly #options: LoopOptions
   readonly #timers: Timers
@@ -66,6 +68,8 @@ export class Loop implements Service {
     this.#timers = options.timers ?? processTimers
   }
 
+  protected abstract run(): Next
+
   get isRunning(): boolean {
     return this.#running !== undefined
   }
@@ -77,11 +81,15 @@ export class Loop implements Service {
   start(): void {
     if (this.#state !== 'new') return
     this.#state = 'started'
-    this.wake(this.#options.firstMs)
+    this.#plan(this.#options.firstMs)
   }
 
   /** Runs after this time, or earlier if that is due; after the current run, if there is one. */
   wake(afterMs = 0): void {
+    this.#plan(afterMs)
+  }
+
+  #plan(afterMs = 0): void {
     if (this.#state !== 'started') return
     const waitMs = Math.min(Math.max(0, afterMs), this.#options.everyMs)
     const dueMs = Math.max(this.#timers.nowMs() + waitMs, this.#notBeforeMs)
@@ -107,10 +115,10 @@ export class Loop implements Service {
   }
 
   async #run(): Promise<void> {
-    const { run, log, failure, everyMs, minGapMs = 0 } = this.#options
+    const { log, failure, everyMs, minGapMs = 0 } = this.#options
     let waitMs: number
     try {
-      waitMs = (await run()) ?? this.#spread(everyMs)
+      waitMs = (await this.run()) ?? this.#spread(everyMs)
       this.#failures = 0
     } catch (error) {
       waitMs = this.#backOffMs()
@@ -121,7 +129,7 @@ export class Loop implements Service {
     this.#running = undefined
     this.#dueMs = Number.POSITIVE_INFINITY
     this.#notBeforeMs = nowMs + (typeof minGapMs === 'number' ? minGapMs : minGapMs())
-    this.wake(Math.min(waitMs, wokenMs - nowMs))
+    this.#plan(Math.min(waitMs, wokenMs - nowMs))
   }
 
   #backOffMs(): number {
@@ -138,3 +146,13 @@ export class Loop implements Service {
 }
 
 const maxDoublings = 4
+
+/** One function that runs again and again. */
+export class Loop extends LoopService {
+  protected override readonly run: () => Next
+
+  constructor({ run, ...options }: LoopOptions & { run: () => Next }) {
+    super(options)
+    this.run = run
+  }
+}

@@ -8,7 +8,7 @@ import {
   noMarks,
   type RecentAudit,
 } from '../../billing/proof/audit-recent.ts'
-import { Loop, type Service } from '../../lib/loop.ts'
+import { LoopService } from '../../lib/loop.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
 import type { Store } from '../../store/index.ts'
 import { readBooksEnd, takeAuditLock } from '../../store/proof/audit-recent.ts'
@@ -32,37 +32,22 @@ const auditorLimits: AuditorLimits = { everyMs: 60_000, secondPollMs: 1_000, pau
 
 const marksKey = 'audit_marks'
 
-export class Auditor implements Service {
-  readonly name = 'auditor'
+export class Auditor extends LoopService {
   readonly #deps: SuspensionDeps
   readonly #limits: AuditorLimits
-  readonly #loop: Loop
   /** The end of the ledger at the last audit, and how many audits it has been unchanged. */
   #lastEnd = ''
   #idle = 0
 
   constructor(deps: SuspensionDeps, limits: AuditorLimits = auditorLimits) {
+    const { everyMs } = limits
+    const failure = 'ledger audit could not run'
+    super({ name: 'auditor', everyMs, firstMs: everyMs, log: deps.log, failure })
     this.#deps = deps
     this.#limits = limits
-    this.#loop = new Loop({
-      name: this.name,
-      run: () => this.#turn(),
-      everyMs: limits.everyMs,
-      firstMs: limits.everyMs,
-      log: deps.log,
-      failure: 'ledger audit could not run',
-    })
   }
 
-  start(): void {
-    this.#loop.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #turn(): Promise<void> {
+  protected override async run(): Promise<void> {
     const { store, clock } = this.#deps
     if (await this.#isIdle()) return
     const turn = { nowMs: clock.nowMs(), everyMs: this.#limits.everyMs * turnShare }

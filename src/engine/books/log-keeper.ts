@@ -20,6 +20,8 @@ export function createLogKeeper(deps: LogKeeperDeps): Service {
     run: () => keepLog(deps, () => loop.isStopped),
     everyMs,
     firstMs,
+    // Gateways that share a database do not tend it in step.
+    jitter: 0.2,
     log: deps.log,
     failure: 'log retention failed',
   })

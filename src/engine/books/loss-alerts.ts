@@ -4,7 +4,7 @@
 import { LossSum } from '../../billing/loss-sum.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
-import { Loop, type Service } from '../../lib/loop.ts'
+import { LoopService } from '../../lib/loop.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
 import type { BaseDeps } from '../base-deps.ts'
 import type { Meters } from '../telemetry/metrics/meters.ts'
@@ -30,33 +30,26 @@ interface LossAlertDeps extends BaseDeps {
   readonly meters?: Meters
 }
 
-export class LossAlerts implements Service {
-  readonly name = 'loss-alerts'
+export class LossAlerts extends LoopService {
   readonly #deps: LossAlertDeps
-  readonly #loop: Loop
   /** Bounded by accounts times reasons. */
   readonly #sums = new Map<string, Pending>()
 
   constructor(deps: LossAlertDeps) {
-    this.#deps = deps
-    this.#loop = new Loop({
-      name: this.name,
-      run: () => this.#run(),
+    super({
+      name: 'loss-alerts',
       // Only when there is a loss.
       everyMs: Number.POSITIVE_INFINITY,
       retryMs: quietMs,
       log: deps.log,
       failure: 'an alert about losses could not be written',
     })
-  }
-
-  start(): void {
-    this.#loop.start()
+    this.#deps = deps
   }
 
   /** Writes what is pending; after this nothing is written in the background. */
-  async stop(): Promise<void> {
-    await this.#loop.stop()
+  override async stop(): Promise<void> {
+    await super.stop()
     await this.#write(this.#unsent()).catch(() => {})
   }
 
@@ -84,7 +77,7 @@ export class LossAlerts implements Service {
     this.#sums.set(subject, pending)
     pending.sum.add(ref, amountNanos)
     pending.isNew = true
-    this.#loop.wake(Math.max(gatherMs, pending.notBeforeMs - performance.now()))
+    this.wake(Math.max(gatherMs, pending.notBeforeMs - performance.now()))
   }
 
   #unsent(): Pending[] {
@@ -92,7 +85,7 @@ export class LossAlerts implements Service {
   }
 
   /** Returns after how long the next write is due. */
-  async #run(): Promise<number | undefined> {
+  protected override async run(): Promise<number | undefined> {
     const nowMs = performance.now()
     const due = this.#unsent().filter(({ notBeforeMs }) => notBeforeMs <= nowMs)
     for (const pending of due) {

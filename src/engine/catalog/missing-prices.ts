@@ -2,7 +2,7 @@
 // and an alert until there is a price. Checked after every change and whenever a price begins.
 import type { PriceBook } from '../../billing/prices/price-book.ts'
 import type { Catalog } from '../../catalog/snapshot.ts'
-import { Loop, type Service } from '../../lib/loop.ts'
+import { LoopService } from '../../lib/loop.ts'
 import { listAlerts, raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { BaseDeps } from '../base-deps.ts'
 
@@ -26,30 +26,18 @@ export function missingPrices({ catalog, prices }: Offered): string[] {
     .sort()
 }
 
-export class PriceWatch implements Service {
-  readonly name = 'price-watch'
+export class PriceWatch extends LoopService {
   readonly #deps: PriceWatchDeps
-  readonly #loop: Loop
   /** Undefined before the first check, and after one that could not be written. */
   #missing: ReadonlySet<string> | undefined
 
   constructor(deps: PriceWatchDeps) {
+    super({ name: 'price-watch', everyMs, log: deps.log, failure: 'prices could not be checked' })
     this.#deps = deps
-    this.#loop = new Loop({
-      name: this.name,
-      run: () => this.check(),
-      everyMs,
-      log: deps.log,
-      failure: 'prices could not be checked',
-    })
   }
 
-  start(): void {
-    this.#loop.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  protected override run(): Promise<void> {
+    return this.check()
   }
 
   /** Never fails: a failed write is repeated at the next change. */
@@ -90,6 +78,6 @@ export class PriceWatch implements Service {
     const { prices, clock } = this.#deps
     const startMs = prices.nextStartMs()
     if (startMs === undefined) return
-    this.#loop.wake(Math.max(startMs - clock.nowMs() + 1, minWaitMs))
+    this.wake(Math.max(startMs - clock.nowMs() + 1, minWaitMs))
   }
 }

@@ -4,12 +4,12 @@
 import { hostname } from 'node:os'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { stepMs } from '../../lib/clock.ts'
-import { Loop, type Service } from '../../lib/loop.ts'
+import { LoopService } from '../../lib/loop.ts'
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { Store } from '../../store/index.ts'
 import type { BaseDeps } from '../base-deps.ts'
 
-const pollEveryMs = 1_000
+const everyMs = 1_000
 /** An open alert is raised again, so that it cannot stay resolved while the problem lasts. */
 const raiseEveryMs = 60_000
 const kind = 'clock'
@@ -17,10 +17,8 @@ const kind = 'clock'
 /** More than a day's drift; the strictest signature checks allow five minutes. */
 export const maxAheadMs = stepMs
 
-export class ClockWatch implements Service {
-  readonly name = 'clock-watch'
+export class ClockWatch extends LoopService {
   readonly #deps: BaseDeps
-  readonly #loop: Loop
   /** Undefined before the first check. */
   #isOff: boolean | undefined
   #raisedMs = Number.NEGATIVE_INFINITY
@@ -28,24 +26,18 @@ export class ClockWatch implements Service {
   refusal: Refusal | undefined
 
   constructor(deps: BaseDeps) {
+    const failure = 'the clock could not be checked'
+    super({ name: 'clock-watch', everyMs, firstMs: everyMs, log: deps.log, failure })
     this.#deps = deps
-    this.#loop = new Loop({
-      name: this.name,
-      run: () => this.poll(),
-      everyMs: pollEveryMs,
-      firstMs: pollEveryMs,
-      log: deps.log,
-      failure: 'the clock could not be checked',
-    })
   }
 
-  start(): void {
+  override start(): void {
     this.poll()
-    this.#loop.start()
+    super.start()
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  protected override run(): void {
+    this.poll()
   }
 
   poll(): void {

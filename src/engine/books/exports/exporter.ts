@@ -3,7 +3,7 @@
 
 import { Refusal } from '../../../contract/errors.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
-import { Loop, type Service } from '../../../lib/loop.ts'
+import { LoopService } from '../../../lib/loop.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import {
   clearExport,
@@ -19,44 +19,35 @@ import { type ExportSources, isExportKind, readerOf } from './source.ts'
 /** Where gateways share a database, one may have left an export unfinished. */
 const pollEveryMs = 5_000
 const firstMs = 1_000
+/** Gateways that share a database do not retry in step. */
+const jitter = 0.2
 const tidyEveryMs = 600_000
 /** Attempts without progress. */
 const maxAttempts = 5
 /** Chunks per store transaction. */
 const chunksAtOnce = 8
 
-export class Exporter implements Service {
-  readonly name = 'exporter'
+export class Exporter extends LoopService {
   readonly limits: ExportLimits
   readonly #deps: ExportDeps
   readonly #sources: ExportSources
-  readonly #loop: Loop
   #tidiedMs = 0
   #isUnfinished = false
 
   constructor(deps: ExportDeps, sources: ExportSources, limits: Partial<ExportLimits> = {}) {
-    this.#deps = deps
-    this.#sources = sources
-    this.limits = { ...exportLimits, ...limits }
-    this.#loop = new Loop({
-      name: this.name,
-      run: () => this.#round(),
+    super({
+      name: 'exporter',
       everyMs: tidyEveryMs,
       // Only after the gateway serves its first callers.
       firstMs,
       retryMs: pollEveryMs,
+      jitter,
       log: deps.log,
       failure: 'export round failed',
     })
-  }
-
-  start(): void {
-    this.#loop.start()
-  }
-
-  /** There may be work. */
-  wake(): void {
-    this.#loop.wake()
+    this.#deps = deps
+    this.#sources = sources
+    this.limits = { ...exportLimits, ...limits }
   }
 
   /** Something was deleted. */
@@ -65,11 +56,7 @@ export class Exporter implements Service {
     this.wake()
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #round(): Promise<number> {
+  protected override async run(): Promise<number> {
     const { clock, store } = this.#deps
     this.#isUnfinished = false
     const nowMs = clock.nowMs()
@@ -84,7 +71,7 @@ export class Exporter implements Service {
   }
 
   #isStopping(): boolean {
-    return this.#loop.isStopped || this.#deps.load.draining
+    return this.isStopped || this.#deps.load.draining
   }
 
   /** Drops exports past their retention. */
@@ -92,7 +79,7 @@ export class Exporter implements Service {
     const { store, clock } = this.#deps
     const ids = await store.tx((tx) => dropExpired(tx, sureNowMs(clock)))
     for (const id of ids) {
-      while (!this.#loop.isStopped && !(await store.tx((tx) => clearExport(tx, id, chunksAtOnce))));
+      while (!this.isStopped && !(await store.tx((tx) => clearExport(tx, id, chunksAtOnce))));
     }
   }
 

@@ -6,7 +6,7 @@ import type { TaskReport } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { Cancellation } from '../../../lib/cancellation.ts'
-import { Loop, type Service } from '../../../lib/loop.ts'
+import { LoopService } from '../../../lib/loop.ts'
 import { recordLoss } from '../../../store/ledger/losses.ts'
 import {
   type AbandonedCheck,
@@ -33,37 +33,22 @@ const againMs = 15 * 60_000
 /** Per create; no sane upstream makes more. */
 const maxIds = 100
 
-export class AbandonedChecks implements Service {
-  readonly name = 'abandoned-checks'
+export class AbandonedChecks extends LoopService {
   readonly #engine: Engine
-  readonly #loop: Loop
 
   constructor(engine: Engine) {
+    const failure = 'checks of abandoned tasks failed'
+    const { log } = engine
+    super({ name: 'abandoned-checks', everyMs: idleMs, minGapMs: gapMs, log, failure })
     this.#engine = engine
-    this.#loop = new Loop({
-      name: this.name,
-      run: () => this.#round(),
-      everyMs: idleMs,
-      minGapMs: gapMs,
-      log: engine.log,
-      failure: 'checks of abandoned tasks failed',
-    })
-  }
-
-  start(): void {
-    this.#loop.start()
   }
 
   /** Runs a round at this moment, or earlier if that was planned. */
-  wake(atMs = 0): void {
-    this.#loop.wake(atMs - this.#engine.clock.nowMs())
+  override wake(atMs = 0): void {
+    super.wake(atMs - this.#engine.clock.nowMs())
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
-  }
-
-  async #round(): Promise<number | undefined> {
+  protected override async run(): Promise<number | undefined> {
     const { store, clock } = this.#engine
     if (!store.healthy) return undefined
     await pollOnce(this.#engine)
