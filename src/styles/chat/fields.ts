@@ -1,5 +1,5 @@
 // The fields of a chat request: what the reader knows of it, and how a caller names what is lost.
-import type { FieldNames } from '../common/conversation.ts'
+import type { FieldNames, Json } from '../common/conversation.ts'
 
 export const fieldNames: FieldNames = {
   system: 'messages',
@@ -33,6 +33,21 @@ export const fieldNames: FieldNames = {
   isError: 'messages.content',
 }
 
+/** The same with the names that this request uses where there are several. */
+export function fieldNamesOf(fields: Json): FieldNames {
+  const limit = fields['max_completion_tokens'] == null ? 'max_tokens' : 'max_completion_tokens'
+  const effort = effortFields.find((name) => fields[name] != null) ?? fieldNames.effort
+  return { ...fieldNames, maxOutputTokens: limit, effort }
+}
+
+const effortFields = [
+  'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'thinking_budget',
+  'enable_thinking',
+] as const
+
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
 /** Fields that are read, and hints that mean nothing to another style. */
@@ -42,8 +57,11 @@ export const requestFields = names(`
   seed response_format reasoning_effort reasoning thinking enable_thinking thinking_budget n logprobs
   top_logprobs logit_bias verbosity prompt_cache_key user safety_identifier store
   metadata prompt_cache_options prompt_cache_retention service_tier prediction modalities
-  include_reasoning client_metadata
+  include_reasoning client_metadata web_search_options audio
 `)
+
+/** They ask for work of the upstream, or for output, that no other style gives. */
+export const refusedFields = ['web_search_options', 'audio'] as const
 
 export const messageFields = names(`
   role content tool_calls tool_call_id function_call refusal reasoning_content reasoning

@@ -271,6 +271,16 @@ describe('settings', () => {
   })
 })
 
+test('what is lost later has the name that the caller used', () => {
+  const names = read({ max_tokens: 5, thinking: { type: 'disabled' } }).conversation.fieldNames
+  expect([names.maxOutputTokens, names.effort]).toEqual(['max_tokens', 'thinking'])
+  const newer = read({ max_completion_tokens: 5, max_tokens: 6 }).conversation.fieldNames
+  expect([newer.maxOutputTokens, newer.effort]).toEqual([
+    'max_completion_tokens',
+    'reasoning_effort',
+  ])
+})
+
 test.each<[string, Json]>([
   [
     'messages[0].content[0].type',
@@ -293,6 +303,7 @@ test.each<[string, Json]>([
   ],
   ['tools[0].type', { tools: [{ type: 'web_search' }] }],
   ['tools[0].function.name', { tools: [{ type: 'function', function: {} }] }],
+  ['web_search_options', { web_search_options: {} }],
   ['tool_choice', { tool_choice: 5 }],
   ['tool_choice.type', { tool_choice: { type: 'mcp' } }],
   ['response_format.type', { response_format: { type: 'grammar' } }],

@@ -1,12 +1,19 @@
 // A chat request as a conversation.
 import type { Refusal } from '../../contract/errors.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { Conversation, Json, OutputFormat, Tool, ToolChoice } from '../common/conversation.ts'
+import type {
+  Conversation,
+  Json,
+  OutputFormat,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../common/conversation.ts'
 import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { fieldNames, requestFields } from './fields.ts'
+import { fieldNamesOf, refusedFields, requestFields } from './fields.ts'
 import { readMessages } from './read-messages.ts'
 
 export function readRequest(
@@ -16,19 +23,13 @@ export function readRequest(
   const reading = new RequestReading(losses, envelopes)
   losses.addUnknown(fields, requestFields)
   if (fields['store'] === true) losses.add('store')
+  reading.refuseFields(fields, refusedFields)
   const conversation: Conversation = {
-    fieldNames,
+    fieldNames: fieldNamesOf(fields),
     ...readMessages(fields, reading),
     tools: readTools(fields, reading),
     stop: readStop(fields, reading),
-    sampling: present({
-      temperature: reading.number(fields, 'temperature'),
-      topP: reading.number(fields, 'top_p'),
-      topK: reading.number(fields, 'top_k'),
-      presencePenalty: reading.number(fields, 'presence_penalty'),
-      frequencyPenalty: reading.number(fields, 'frequency_penalty'),
-      seed: reading.number(fields, 'seed'),
-    }),
+    sampling: readSampling(fields, reading),
     format: readFormat(fields, reading),
     choices: reading.number(fields, 'n') ?? 1,
     ...present({
@@ -47,6 +48,16 @@ export function readRequest(
   }
   return reading.problem ?? conversation
 }
+
+const readSampling = (fields: Json, reading: RequestReading): Sampling =>
+  present({
+    temperature: reading.number(fields, 'temperature'),
+    topP: reading.number(fields, 'top_p'),
+    topK: reading.number(fields, 'top_k'),
+    presencePenalty: reading.number(fields, 'presence_penalty'),
+    frequencyPenalty: reading.number(fields, 'frequency_penalty'),
+    seed: reading.number(fields, 'seed'),
+  })
 
 function readStop(fields: Json, reading: RequestReading): readonly string[] {
   const { stop } = fields

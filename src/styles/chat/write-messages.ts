@@ -78,7 +78,7 @@ export class MessageWriter {
     const media: Json[] = []
     const texts = parts.map((part) => {
       if (part.type === 'text') return this.#unmarked(part).text
-      if (part.text !== undefined) return part.text
+      if (part.text !== undefined) return this.#documentText(part, part.text)
       media.push(...this.#media(part))
       const tool = this.#called.get(id) ?? name ?? 'the tool'
       return `[${part.type} ${media.length} of the result of ${tool} follows]`
@@ -188,12 +188,15 @@ export class MessageWriter {
     return [{ type: 'input_audio', input_audio: { data: part.data, format } }]
   }
 
+  #documentText({ name }: MediaPart, text: string): string {
+    this.#losses.add(this.#fieldNames.document)
+    return name === undefined ? text : `${name}\n\n${text}`
+  }
+
   #document(part: MediaPart, mark: Json): Json[] {
     const name = this.#fieldNames.document
     if (part.text !== undefined) {
-      this.#losses.add(name)
-      const text = part.name === undefined ? part.text : `${part.name}\n\n${part.text}`
-      return [{ type: 'text', text, ...mark }]
+      return [{ type: 'text', text: this.#documentText(part, part.text), ...mark }]
     }
     if (!this.#target.settings.documents) {
       this.problem ??= notCarried(name, 'its upstream takes no documents')

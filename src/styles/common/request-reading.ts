@@ -26,6 +26,15 @@ export class RequestReading {
     this.problem ??= notCarried(param, why)
   }
 
+  /** Fields that ask for what no other style gives. An empty list asks for nothing. */
+  refuseFields(fields: Json, names: readonly string[]): void {
+    for (const name of names) {
+      const value = fields[name]
+      if (value == null || (Array.isArray(value) && value.length === 0)) continue
+      this.refuse(name, 'it has no counterpart in another style')
+    }
+  }
+
   #value(holder: Json, name: string): unknown {
     return holder[name] ?? undefined
   }

@@ -1,5 +1,5 @@
 // The fields of a messages request: what the reader knows of it, and how a caller names what is lost.
-import type { FieldNames } from '../common/conversation.ts'
+import type { FieldNames, Json } from '../common/conversation.ts'
 
 export const fieldNames: FieldNames = {
   system: 'system',
@@ -33,13 +33,20 @@ export const fieldNames: FieldNames = {
   isError: 'is_error',
 }
 
+/** Effort without a word about thinking is a field of its own. */
+export const fieldNamesOf = ({ thinking }: Json): FieldNames =>
+  thinking == null ? { ...fieldNames, effort: 'output_config.effort' } : fieldNames
+
+/** They ask for work of the upstream that no other style gives. */
+export const refusedFields = ['mcp_servers', 'container'] as const
+
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
 /** Fields that are read, and hints that mean nothing to another style. */
 export const requestFields = names(`
   model messages system tools tool_choice max_tokens stop_sequences temperature top_p top_k thinking
   output_config output_format metadata stream service_tier cache_control betas speed inference_geo
-  anthropic_version
+  anthropic_version mcp_servers container
 `)
 
 export const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {

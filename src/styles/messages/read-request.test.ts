@@ -243,6 +243,7 @@ test.each<[string, Json]>([
   ['messages[0].content[0]', content(null)],
   ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
   ['system', { system: 5 }],
+  ['mcp_servers', { mcp_servers: [{ type: 'url' }] }],
   ['tools[0].type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
   ['tools[0].type', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
   ['tool_choice.type', { tool_choice: { type: 'some' } }],

@@ -17,7 +17,7 @@ import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { mergeTurns } from '../common/turns.ts'
-import { fieldNames, requestFields, toolFields } from './fields.ts'
+import { fieldNamesOf, refusedFields, requestFields, toolFields } from './fields.ts'
 import { markOf, readContent, readTexts } from './read-blocks.ts'
 
 export function readRequest(
@@ -26,8 +26,9 @@ export function readRequest(
 ): Conversation | Refusal {
   const reading = new RequestReading(losses, envelopes)
   losses.addUnknown(fields, requestFields)
+  reading.refuseFields(fields, refusedFields)
   const conversation: Conversation = {
-    fieldNames,
+    fieldNames: fieldNamesOf(fields),
     system: readSystem(fields, reading),
     turns: readTurns(fields, reading),
     tools: readTools(fields, reading),

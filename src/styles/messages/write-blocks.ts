@@ -82,7 +82,7 @@ export class BlockWriter {
 
   #result(part: ToolResultPart): Block {
     const blocks = part.parts.flatMap((each): Block[] => {
-      if (each.type === 'text' && each.text.trim() === '') return []
+      if (each.type === 'text' && each.text === '') return []
       return listed(this.block(each))
     })
     const [only, ...more] = blocks

@@ -282,6 +282,21 @@ describe('settings', () => {
     expect(losses).toEqual(lost)
   })
 
+  test('a strict tool stays strict where schemas are enforced', () => {
+    const strict = {
+      ...tool,
+      strict: true,
+      schema: { ...tool.schema, additionalProperties: false },
+    }
+    expect(write({ tools: [strict] })).toMatchObject({
+      request: { tools: [{ strict: true }] },
+      losses: [],
+    })
+    const { request, losses } = write({ tools: [strict] }, targetWith({ outputSchema: false }))
+    expect(losses).toEqual(['tools.strict'])
+    expect(JSON.stringify(request['tools'])).not.toContain('strict')
+  })
+
   test('a schema for an upstream without one is a tool that has to be used', () => {
     const format = { kind: 'schema', schema: { type: 'object', properties: {} } } as const
     const target = targetWith({ outputSchema: false })

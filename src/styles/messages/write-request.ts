@@ -28,7 +28,7 @@ export function writeRequest(
   const system: Block[] = [...conversation.system, ...answer.instructions].map((part) =>
     marked({ type: 'text', text: part.text }, part),
   )
-  const tools = answer.tools ?? writeTools(conversation, names, losses)
+  const tools = answer.tools ?? writeTools(conversation, target, names, losses)
   limitMarks({ tools, system, messages }, conversation, target, losses)
   const settings = writeSettings(conversation, target, { messages, tools, answer }, names, losses)
   const request = {
@@ -171,21 +171,27 @@ function writeSampling(
 
 const minThinkingTopP = 0.95
 
-function writeTools(conversation: Conversation, names: ToolNames, losses: Losses): Block[] {
+function writeTools(
+  conversation: Conversation,
+  { settings }: Target,
+  names: ToolNames,
+  losses: Losses,
+): Block[] {
   const { tools, toolChoice, fieldNames } = conversation
   if (toolChoice?.mode !== 'allowed') {
-    return tools.map((tool) => writeTool(tool, conversation, names, losses))
+    return tools.map((tool) => writeTool(tool, conversation, settings.outputSchema, names, losses))
   }
   losses.add(fieldNames.toolChoice)
   const allowed = new Set(toolChoice.names)
   return tools
     .filter(({ name }) => allowed.has(name))
-    .map((tool) => writeTool(tool, conversation, names, losses))
+    .map((tool) => writeTool(tool, conversation, settings.outputSchema, names, losses))
 }
 
 function writeTool(
   tool: Tool,
   { fieldNames }: Conversation,
+  takesStrict: boolean,
   names: ToolNames,
   losses: Losses,
 ): Block {
@@ -197,7 +203,8 @@ function writeTool(
   }
   const { schema, changed } = objectSchema(tool.schema)
   if (changed) losses.add(fieldNames.tools)
-  const isStrict = tool.strict === true && isStrictSchema(schema)
+  // Upstreams that hold an answer to a schema hold the input of a tool to one, too.
+  const isStrict = tool.strict === true && takesStrict && isStrictSchema(schema)
   if (tool.strict === true && !isStrict) losses.add(fieldNames.toolStrict)
   const { description } = tool
   return marked(
