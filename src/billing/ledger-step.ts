@@ -211,8 +211,8 @@ export class EndStep extends LedgerStep<TaskBooking | undefined> {
       return true
     }
     const free = availableNanos(this.funds)
-    const most = free > 0n ? free : 0n
-    this.reserve(missingNanos < most ? missingNanos : most)
+    const maxNanos = free > 0n ? free : 0n
+    this.reserve(missingNanos < maxNanos ? missingNanos : maxNanos)
     this.#isLast = true
     return true
   }

@@ -185,8 +185,8 @@ export class Ledger {
     }
     unhold(funds, reservedNanos)
     const room = availableNanos(funds)
-    const most = room < 0n ? 0n : room
-    const chargeNanos = amountNanos > most ? most : amountNanos
+    const maxNanos = room < 0n ? 0n : room
+    const chargeNanos = amountNanos > maxNanos ? maxNanos : amountNanos
     if (chargeNanos < amountNanos) addShortLoss(record, labels, amountNanos - chargeNanos)
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos

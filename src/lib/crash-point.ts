@@ -8,7 +8,7 @@ export const crashPoints = [
   'task-queued',
   'task-lost',
   'task-leased',
-  'task-looked',
+  'task-polled',
   'task-ending',
   'task-ended',
   'task-cancelling',

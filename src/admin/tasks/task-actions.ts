@@ -25,9 +25,9 @@ async function fetchInput({ engine, id, query, x }: Ask<{ query: typeof inputQue
   const found = await findTaskRow(engine.store.read, id)
   if (found === undefined) return notFound('task', id)
   const input = found.request.media[Number(query.part ?? 0)]
-  if (input?.kind !== 'image' || input.url.startsWith('data:')) return notFound('picture', id)
+  if (input?.kind !== 'image' || input.url.startsWith('data:')) return notFound('image', id)
   if (fetches >= maxFetches) {
-    return refuse('overloaded', 'many pictures are being fetched', { retryAfterSeconds: 1 })
+    return refuse('overloaded', 'many images are being fetched', { retryAfterSeconds: 1 })
   }
   fetches++
   try {
@@ -44,7 +44,7 @@ function imageFrom(
 ): Response | Refusal {
   if ('problem' in found) return refuse('not_found', `it cannot be fetched: ${found.problem}`)
   const type = imageTypeOf(found.bytes)
-  if (type === undefined) return refuse('not_found', 'it is not a picture')
+  if (type === undefined) return refuse('not_found', 'it is not an image')
   return new Response(found.bytes, { headers: answerHeaders(x, type) })
 }
 
@@ -55,7 +55,7 @@ async function rerun({ engine, id, x }: Ask) {
   const token = [...catalog.tokens.values()].find((each) => each.id === found.tokenId)
   const isOver = token?.disabled || (token?.expiresAtMs ?? Infinity) <= x.atMs
   if (token === undefined || isOver) return cannotRerun('its token cannot be used any more')
-  if (found.interface === 'images') return cannotRerun('pictures are made by a call')
+  if (found.interface === 'images') return cannotRerun('images are made by a call')
   if (found.request.media.some(({ url }) => url.startsWith('data:'))) {
     return cannotRerun('some of its inputs were sent as bytes, which are not kept')
   }

@@ -111,11 +111,11 @@ function begun(list: readonly Price[] | undefined, now: number): Price | undefin
 /** The version in force, and upcoming ones that will be: a lower source never takes over. */
 function active(list: readonly Price[], now: number): Price[] {
   const current = begun(list, now)
-  const least = current === undefined ? 0 : rank[current.source]
+  const minRank = current === undefined ? 0 : rank[current.source]
   const starts = new Set<number>()
   const coming = list.filter((price) => {
     const { effectiveFromMs: ms, source } = price
-    if (hasBegun(price, now) || rank[source] < least || starts.has(ms)) return false
+    if (hasBegun(price, now) || rank[source] < minRank || starts.has(ms)) return false
     starts.add(ms)
     return true
   })

@@ -236,12 +236,12 @@ export const fileDeclaration = fileShape
       field: string,
       of: (item: T) => unknown,
     ) => {
-      const seen = new Set<unknown>()
+      const known = new Set<unknown>()
       for (const [index, item] of list.entries()) {
         const value = of(item)
         if (value === undefined) continue
-        if (seen.has(value)) refuse([section, index, field], 'is used twice')
-        seen.add(value)
+        if (known.has(value)) refuse([section, index, field], 'is used twice')
+        known.add(value)
       }
     }
     once('accounts', file.accounts, 'name', (account) => account.name)

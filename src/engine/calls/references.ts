@@ -41,7 +41,7 @@ export function resolveReferences(
   }
   const home = originOf(engine, opened, routes)
   if (home instanceof Refusal) return home
-  const sent = { ...call, body: bodyFor(call, opened, home?.place) }
+  const sent = { ...call, body: bodyWithIds(call, opened, home?.place) }
   if (home === undefined) return { call: sent, routes, tried: undefined }
   const { route, key } = home
   const tried = new Tried()
@@ -83,7 +83,7 @@ function find({ seal }: Engine, place: string, routes: readonly Route[]): FoundO
 }
 
 /** The body for the upstream: with its own ids, and none of another upstream. */
-function bodyFor(call: TextCall, opened: readonly Opened[], place: string | undefined): string {
+function bodyWithIds(call: TextCall, opened: readonly Opened[], place: string | undefined): string {
   const isHere = (each: Opened) => each.place !== undefined && each.place === place
   // Whole strings only: inside another string a quote would be escaped.
   const spelled = ({ id }: Opened) => `"${id}"`

@@ -26,7 +26,7 @@ export function checkSettings(tried: TriedConfig, env: Environment): Finding[] {
     ...(wrong.length + unknown.length === 0 ? [well] : [...wrong, ...unknown]),
     ...(isFileMissing ? [] : checkFile(file)),
     ...checkSandbox(config),
-    ...checkSharing(config),
+    ...checkCluster(config),
   ]
 }
 
@@ -87,7 +87,7 @@ function checkSandbox({ sandbox, file }: Config): Finding[] {
   return [ok('sandbox', says)]
 }
 
-function checkSharing({ workers, databaseUrl, redisUrl }: Config): Finding[] {
+function checkCluster({ workers, databaseUrl, redisUrl }: Config): Finding[] {
   if (redisUrl !== undefined || databaseUrl === undefined || workers === 1) return []
   return [
     warning(

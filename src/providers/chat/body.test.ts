@@ -6,7 +6,7 @@ import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { withModel, withModelIn } from '../../lib/json/splice.ts'
-import { bodyFor, post } from '../text/send.ts'
+import { buildBody, post } from '../text/send.ts'
 import { chatStyle } from './index.ts'
 
 /** A call as the surface makes it from this text. */
@@ -39,7 +39,7 @@ function up(body: string, model: string): string {
   }
   const upstream = { baseUrl: 'http://up', key: 'k', model, http } as Upstream
   const call = callOf(body)
-  const made = bodyFor(chatStyle, call, upstream) as string
+  const made = buildBody(chatStyle, call, upstream) as string
   post(chatStyle, '/chat/completions', call, upstream, new Cancellation(), made)
   return sent
 }

@@ -95,11 +95,11 @@ function joined(known: Gathered['logprobs'], news: unknown): Gathered['logprobs'
 
 type Call = Record<string, unknown>
 
-function gatherTools({ message, tools }: Gathered, pieces: unknown): void {
+function gatherTools({ message, tools }: Gathered, fragments: unknown): void {
   message['tool_calls'] ??= []
   const calls = message['tool_calls'] as Call[]
-  for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
-    const { index, function: made, ...rest } = piece
+  for (const fragment of Array.isArray(fragments) ? fragments.filter(isObject) : []) {
+    const { index, function: made, ...rest } = fragment
     // Without an index, an id begins a call, and a piece without an id continues the last.
     const place = index ?? (rest['id'] ? Symbol('next') : lastKey(tools))
     const call = tools.get(place) ?? { function: { name: '', arguments: '' } }

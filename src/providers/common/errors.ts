@@ -85,8 +85,8 @@ export function notAnswered(error: unknown): UpstreamError {
   const message = `the upstream could not be reached: ${why}`
   // Cancelled by a time-out, or by the caller, while waiting for the response.
   const begun = kind === 'broken' || kind === 'cancelled'
-  const told = kind === 'broken' ? 'the upstream closed the connection' : message
-  return { ...failure('upstream_unreachable', told, undefined, error), ...(begun && { begun }) }
+  const shown = kind === 'broken' ? 'the upstream closed the connection' : message
+  return { ...failure('upstream_unreachable', shown, undefined, error), ...(begun && { begun }) }
 }
 
 export function failure(

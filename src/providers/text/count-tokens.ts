@@ -5,7 +5,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { failure, notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
-import { bodyFor, post } from './send.ts'
+import { buildBody, post } from './send.ts'
 import type { TextStyle } from './style.ts'
 import { count, maxCount } from './usage.ts'
 
@@ -20,7 +20,7 @@ export async function askForCount(
   stop: Stop,
 ): Promise<CountReply> {
   try {
-    const body = await bodyFor(style, call, upstream)
+    const body = await buildBody(style, call, upstream)
     const answer = await post(style, path, call, upstream, stop, body).answer
     upstream.progress.touch()
     if (isRefused(answer)) return await refusedAnswer(answer)

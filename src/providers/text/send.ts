@@ -20,7 +20,7 @@ export async function sendText(
   upstream: Upstream,
   stop: Stop,
 ): Promise<TextReply> {
-  const made = bodyFor(style, call, upstream)
+  const made = buildBody(style, call, upstream)
   const body = typeof made === 'string' ? made : await made
   const path = style.pathOf?.(call, upstream) ?? style.path
   const sent = post(style, path, call, upstream, stop, body)
@@ -72,7 +72,7 @@ export function post(
 }
 
 /** The caller's body with the upstream's model name in it; a long one is built in a thread. */
-export function bodyFor(
+export function buildBody(
   style: TextStyle,
   call: TextCall,
   upstream: Upstream,

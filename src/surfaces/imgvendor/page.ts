@@ -21,10 +21,10 @@ function numberIn(
   query: URLSearchParams,
   name: string,
   usual: number,
-  most: number,
+  max: number,
 ): number | Refusal {
   const given = query.get(name) ?? ''
   if (given === '') return usual
-  if (/^[1-9]\d{0,3}$/.test(given) && Number(given) <= most) return Number(given)
-  return wrong(name, `'${name}' must be a whole number from 1 to ${most}`)
+  if (/^[1-9]\d{0,3}$/.test(given) && Number(given) <= max) return Number(given)
+  return wrong(name, `'${name}' must be a whole number from 1 to ${max}`)
 }

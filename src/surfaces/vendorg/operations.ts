@@ -72,7 +72,7 @@ export const operationRequest = named(
       instances: list(
         object(
           {
-            prompt: text('What to film.', { pattern: '\\S' }),
+            prompt: text('What the video shows.', { pattern: '\\S' }),
             ...media,
           },
           open,

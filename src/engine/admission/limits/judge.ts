@@ -42,8 +42,8 @@ function words(limits: TokenLimits, requestsMs: number, tokensMs: number, cost: 
     return `this token may have ${counted(concurrency, 'call')} running at once`
   }
   if (requestsMs >= tokensMs) return `this token may send ${counted(rpm, 'request')} per minute`
-  const alone = cost > (tpm ?? 0) ? `; this call alone may need ${cost}` : ''
-  return `this token may use ${counted(tpm, 'token')} per minute${alone}`
+  const ownNeed = cost > (tpm ?? 0) ? `; this call alone may need ${cost}` : ''
+  return `this token may use ${counted(tpm, 'token')} per minute${ownNeed}`
 }
 
 const counted = (count: number | undefined, noun: string) =>

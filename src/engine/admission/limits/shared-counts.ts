@@ -38,8 +38,8 @@ const windowKey = (tokenId: string) => `${prefix}window:${tokenId}`
 const runningKey = (tokenId: string) => `${prefix}running:${tokenId}`
 const tokensPerBeat = 500
 
-const least = (count: TokenCount) => count.running
-const most = (count: TokenCount) => count.running + count.asking
+const minRunning = (count: TokenCount) => count.running
+const maxRunning = (count: TokenCount) => count.running + count.asking
 
 export class SharedCounts {
   /** Gateways alive at the last reply of Redis. */
@@ -85,8 +85,8 @@ export class SharedCounts {
     const own = [requests.current, requests.previous, tokens.current, tokens.previous]
     const reply = await this.#redis.run(enterScript, keys, [
       ...args,
-      least(count),
-      most(count),
+      minRunning(count),
+      maxRunning(count),
       count.minute,
       ...own,
     ])
@@ -126,8 +126,8 @@ export class SharedCounts {
         this.#options.instanceId,
         minute ?? '',
         by,
-        concurrency ? least(count) : '',
-        concurrency ? most(count) : '',
+        concurrency ? minRunning(count) : '',
+        concurrency ? maxRunning(count) : '',
       ],
     )
   }
@@ -142,9 +142,9 @@ export class SharedCounts {
     const all = [...this.#counts.shared()]
     for (let first = 0; first === 0 || first < all.length; first += tokensPerBeat) {
       const part = all.slice(first, first + tokensPerBeat)
-      const numbers = part.flatMap(([, count]) => [least(count), most(count)])
+      const numbers = part.flatMap(([, count]) => [minRunning(count), maxRunning(count)])
       // From here on Redis has no count for a token with nothing to report.
-      for (const [, count] of part) count.shared = most(count) > 0
+      for (const [, count] of part) count.shared = maxRunning(count) > 0
       const reply = await run(
         beatScript,
         [gatewaysKey, ...part.map(([tokenId]) => runningKey(tokenId))],

@@ -66,8 +66,8 @@ export class Exporter extends LoopService {
     }
     while (!this.#isStopping() && (await this.runNext()));
     // No other gateway can add to a database that is not shared.
-    const isAlone = store.cluster === undefined && !this.#isUnfinished
-    return isAlone ? tidyEveryMs : pollEveryMs
+    const isSingle = store.cluster === undefined && !this.#isUnfinished
+    return isSingle ? tidyEveryMs : pollEveryMs
   }
 
   #isStopping(): boolean {

@@ -63,7 +63,7 @@ async function poll(engine: Engine, task: Task): Promise<Checked | undefined> {
   const checked = await askUpstream(engine, task, origin, (upstream, stop) =>
     pollTarget.check(task.upstreamId!, upstream, stop),
   )
-  crashPoint('task-looked')
+  crashPoint('task-polled')
   engine.meters?.poll(task.channel, checked.kind === 'report')
   return checked
 }

@@ -61,7 +61,7 @@ export async function searchLost(
   const found = await askUpstream(engine, task, origin, (upstream, stop) =>
     search(lost, upstream, stop),
   )
-  crashPoint('task-looked')
+  crashPoint('task-polled')
   if (found.kind === 'failed') return 'unheard'
   return { upstreamIds: await theOnes(engine, task, found), upstreamModel: found.upstreamModel }
 }

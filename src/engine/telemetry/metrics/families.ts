@@ -43,7 +43,7 @@ export const metrics = {
   gateway_task_duration_seconds: histogram('From the acceptance of a task to its end.'),
   gateway_tasks_oldest_seconds: gauge('Age of the oldest task that has not ended.', 'max'),
   gateway_tasks_overdue_seconds: gauge('How long the next poll of a task is overdue.', 'max'),
-  gateway_poll_lag_seconds: histogram('How late looks at tasks began.'),
+  gateway_poll_lag_seconds: histogram('Delay of task polls.'),
   gateway_task_polls_total: counter('Task polls, by whether the upstream answered.'),
   gateway_callbacks_waiting: gauge('Callbacks that have not been delivered.', 'max'),
   gateway_callbacks_overdue_seconds: gauge('How long the next callback is overdue.', 'max'),

@@ -124,7 +124,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 
   try {
-    await migrateAlone(databaseUrl, address.name, options.schema)
+    await migrateOnce(databaseUrl, address.name, options.schema)
     for (let reading = 0; reading < firstReadings; reading++) await readClock(pool, clock)
     await clockKeeper.start()
     await presence?.join()
@@ -200,7 +200,7 @@ async function snapshotOf(databaseUrl: string) {
 }
 
 /** A migration step has no time limit and waits for a gateway that is already running it. */
-async function migrateAlone(
+async function migrateOnce(
   databaseUrl: string,
   name: string,
   schema: number | undefined,
