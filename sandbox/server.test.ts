@@ -41,6 +41,7 @@ test('the base addresses of the protocols are what a channel needs', async () =>
     chat: `${sandbox.url}/v1`,
     responses: `${sandbox.url}/v1`,
     messages: sandbox.url,
+    generate: sandbox.url,
     embeddings: `${sandbox.url}/v1`,
     vf: sandbox.url,
     arkvendor: `${sandbox.url}/api/v3`,

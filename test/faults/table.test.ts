@@ -1,7 +1,7 @@
 // The upstream fault table over real HTTP: every row in every text style, as JSON and as a stream.
 // What the caller sees, what it pays, what it must not learn, and that nothing stays open.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import type { TestGateway } from '../support/gateway.ts'
 import { listAll, until } from '../support/read.ts'
 import { type Caller, openCaller } from './caller.ts'
@@ -27,10 +27,20 @@ const upstreams = new Map<string, RawUpstream>()
 let upstream: RawUpstream
 let trap: RawUpstream
 let gateway: TestGateway
-let baseFds = 0
+let baseSockets = 0
 let places: string[] = []
 
-const fdsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+/** Sockets only: threads come and go, and so do the files that they read. */
+const socketsOf = (pid: number): number =>
+  readdirSync(`/proc/${pid}/fd`).filter((name) => isSocket(`/proc/${pid}/fd/${name}`)).length
+
+function isSocket(path: string): boolean {
+  try {
+    return readlinkSync(path).startsWith('socket:')
+  } catch {
+    return false
+  }
+}
 
 async function startUpstreams(): Promise<void> {
   const identities = { unknown, expired, foreign, local }
@@ -90,7 +100,7 @@ beforeAll(async () => {
   const well = { style: styles.chat, mode: 'json', model: wellModel } as Scene
   upstream.on(wellModel, (wire) => wire.send(wholeAnswer(well, good)))
   gateway = await startTrusting(configOf(cases, addressOf))
-  baseFds = fdsOf(gateway.pid)
+  baseSockets = socketsOf(gateway.pid)
   void runAll()
 }, 30_000)
 
@@ -141,10 +151,13 @@ describe('after all faults', () => {
     await until(
       'the sockets to be closed',
       () =>
-        (open().every(([, count]) => count === 0) && fdsOf(gateway.pid) <= baseFds) || undefined,
+        (open().every(([, count]) => count === 0) && socketsOf(gateway.pid) <= baseSockets) ||
+        undefined,
       10_000,
     ).catch(() => {
-      throw new Error(`open: ${open().join(' ')}; descriptors ${fdsOf(gateway.pid)} > ${baseFds}`)
+      throw new Error(
+        `open: ${open().join(' ')}; sockets ${socketsOf(gateway.pid)} > ${baseSockets}`,
+      )
     })
   }, 15_000)
 })
