@@ -67,6 +67,9 @@ const client = new GoogleGenAI({
   apiKey: 'YOUR_TOKEN',
   httpOptions: { baseUrl: '{url}/vendorg' },
 })
+const answer = await client.models.generateContent({ model: 'txta-plus', contents: 'Hello!' })
+console.log(answer.text)
+
 let operation = await client.models.generateVideos({ model: 'vendorg-video-1', prompt: 'a cat' })`,
   },
   {
@@ -98,7 +101,11 @@ export OPENAI_API_KEY="YOUR_TOKEN"
 # Those that speak messages read these:
 export ANTHROPIC_BASE_URL="{url}"
 export ANTHROPIC_AUTH_TOKEN="YOUR_TOKEN"
-export ANTHROPIC_MODEL="txta-plus"`,
+export ANTHROPIC_MODEL="txta-plus"
+
+# Those that speak generate read these:
+export GOOGLE_GEMINI_BASE_URL="{url}/vendorg"
+export GEMINI_API_KEY="YOUR_TOKEN"`,
   },
   {
     name: 'Video (curl)',

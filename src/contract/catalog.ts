@@ -18,6 +18,8 @@ export interface InterfaceRow {
   methods?: Readonly<Partial<Record<ModelKind, readonly string[]>>>
   /** The smallest request that gets an immediate answer, to test a channel with. */
   question?: object
+  /** The same for models of other kinds than its own, with the name of the call. */
+  questions?: Readonly<Partial<Record<ModelKind, { method: string; fields: object }>>>
 }
 
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const

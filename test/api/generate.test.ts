@@ -42,7 +42,7 @@ channels:
   - name: own
     keys: [${key}]
     protocols: { generate: "${own.url}" }
-    models: { mine: up-mine }
+    models: { mine: up-mine, vectors: up-vectors }
   - name: chatting
     keys: [${key}]
     protocols: { chat: "${sandbox.protocols['chat']}" }
@@ -51,10 +51,12 @@ models:
   - { name: spoken, kind: text, interfaces: [generate], context_window: 5000, max_output_tokens: 700 }
   - { name: mine, kind: text, interfaces: [generate], max_output_tokens: 100000 }
   - { name: talk, kind: text, interfaces: [chat] }
+  - { name: vectors, kind: embedding, interfaces: [generate] }
 prices:
   - { model: spoken, unit: token, per_million: ${rates} }
   - { model: mine, unit: token, per_million: ${rates} }
   - { model: talk, unit: token, per_million: ${rates} }
+  - { model: vectors, unit: token, per_million: ${rates} }
 `,
   })
 })
@@ -465,9 +467,16 @@ test('models tell their limits and the calls that they can be asked by', async (
 
 test('a channel of this style can be tested and asked for its models', async () => {
   const { body } = await gateway.admin('GET', '/channels')
-  const { id } = body.items.find(({ name }: Any) => name === 'simulated')
+  const idOf = (wanted: string) => body.items.find(({ name }: Any) => name === wanted).id
+  const [id, ownId] = [idOf('simulated'), idOf('own')]
+  reply = () => jsonReply({ embedding: { values: [0.5] } })
   const tested = await gateway.admin('POST', `/channels/${id}/test`, {})
   expect(tested.body).toMatchObject({ ok: true })
+  const { body: vectors } = await gateway.admin('POST', `/channels/${ownId}/test`, {
+    model: 'vectors',
+  })
+  expect(vectors).toMatchObject({ ok: true, model: 'vectors' })
+  expect(own.calls.at(-1)!.path).toBe('/v1beta/models/up-vectors:embedContent')
   const found = await gateway.admin('POST', `/channels/${id}/discover`)
   expect(found.body.models.map(({ upstream_model: name }: Any) => name)).toContain('txta-vl-long')
 })

@@ -23,13 +23,22 @@ const pathOf: Readonly<Record<string, string>> = {
   vendorg: '/vendorg/v1beta/models/{model}:predictLongRunning',
 }
 
+/** Where their streams go, if elsewhere. */
+const streamPathOf: Readonly<Record<string, string>> = {
+  generate: '/vendorg/v1beta/models/{model}:streamGenerateContent?alt=sse',
+}
+
 /** One word to a shell, whatever is in it: callers choose what is here, operators paste it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export function curlFor(url: string, { interface: use, model, stream }: LoggedRequest): string {
-  const path = pathOf[use] ?? '/v1/chat/completions'
+  const path = (stream ? streamPathOf[use] : undefined) ?? pathOf[use] ?? '/v1/chat/completions'
   const address = `${url}${path.replace('{model}', () => encodeURIComponent(model))}`
-  const body = JSON.stringify({ model, ...(stream && { stream }), '…': 'your body' })
+  const isNamed = !path.includes('{model}')
+  const body = JSON.stringify({
+    ...(isNamed && { model, ...(stream && { stream }) }),
+    '…': 'your body',
+  })
   return `curl ${quoted(address)} \\
   -H "Authorization: Bearer YOUR_TOKEN" -H "Content-Type: application/json" \\
   -d ${quoted(body)}`

@@ -125,12 +125,13 @@ interface Answer {
   output_text?: string
   output?: { content?: { text?: string }[] }[]
   content?: { text?: string }[]
+  candidates?: { content?: { parts?: { text?: string }[] } }[]
   delta?: string | { text?: string }
   type?: string
   error?: { message?: string }
 }
 
-/** The words of a whole answer, in any of the three styles. */
+/** The words of a whole answer, in any of the four styles. */
 function textOf(body: unknown): string | undefined {
   const answer = (body ?? {}) as Answer
   return (
@@ -138,6 +139,7 @@ function textOf(body: unknown): string | undefined {
     answer.choices?.[0]?.message?.content ??
     answer.output_text ??
     answer.output?.flatMap(({ content = [] }) => content.map(({ text = '' }) => text)).join('') ??
+    answer.candidates?.[0]?.content?.parts?.map(({ text = '' }) => text).join('') ??
     (Array.isArray(answer.content)
       ? answer.content.map(({ text = '' }) => text).join('')
       : undefined)

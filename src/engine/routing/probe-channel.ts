@@ -34,7 +34,7 @@ export async function testChannel(
   }
   const { model, route, use } = found
   const key = channel.keys[0] ?? ''
-  const call = question(model.name, use)
+  const call = question(model, use)
   const startedMs = engine.clock.nowMs()
   const stop = new Cancellation()
   const timer = setTimeout(() => stop.cancel(), testLimitMs)
@@ -91,11 +91,14 @@ function textRoute(
 const unpriced = (engine: Engine, { name }: Model): number =>
   engine.prices.current(name) === undefined ? 1 : 0
 
-function question(model: string, use: Interface): TextCall {
-  const fields = { model, ...questionOf(use) }
+function question({ name: model, kind }: Model, use: Interface): TextCall {
+  const row = interfaceRows[use]
+  const { method, fields: asked } = row?.questions?.[kind] ?? { fields: row?.question }
+  const fields = { model, ...asked }
   return {
     interface: use,
     model,
+    ...(method !== undefined && { method, makes: kind }),
     stream: false,
     wantsUsage: false,
     body: JSON.stringify(fields),

@@ -25,6 +25,9 @@ export const generate: Surface = {
       contents: [{ role: 'user', parts: [{ text: 'ping' }] }],
       generationConfig: { maxOutputTokens: 1 },
     },
+    questions: {
+      embedding: { method: 'embedContent', fields: { content: { parts: [{ text: 'ping' }] } } },
+    },
   },
   prefixes: [],
   operations: async () => (await import('./operations.ts')).generateOperations,

@@ -81,6 +81,22 @@ export const endpoints: readonly Endpoint[] = [
     answer: 'text',
   },
   {
+    use: 'generate',
+    title: 'Generate',
+    path: (model) => `/vendorg/v1beta/models/${model}:generateContent`,
+    isModelInPath: true,
+    body: {
+      contents: [{ role: 'user', parts: [{ text: hello }] }],
+      generationConfig: { maxOutputTokens: 200 },
+    },
+    fields: [
+      { at: 'contents.0.parts.0.text', kind: 'long', label: 'prompt' },
+      { at: 'generationConfig.maxOutputTokens', kind: 'number', label: 'max_tokens' },
+      { at: 'generationConfig.temperature', kind: 'number', label: 'temperature' },
+    ],
+    answer: 'text',
+  },
+  {
     use: 'embeddings',
     title: 'Embeddings',
     path: () => '/v1/embeddings',
