@@ -19,7 +19,6 @@ const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType 
   tokens: () => import('./pages/tokens/index.tsx'),
   bills: () => import('./pages/bills/index.tsx'),
   usage: () => import('./pages/usage/index.tsx'),
-  exports: () => import('./pages/exports/index.tsx'),
   playground: () => import('./pages/playground/index.tsx'),
   settings: () => import('./pages/settings/index.tsx'),
   health: () => import('./pages/health/index.tsx'),

@@ -8,30 +8,16 @@ import { hasRole, useSession } from './lib/session.ts'
 import { pages, pageTitles } from './navigation.ts'
 
 const messages = defineMessages({
-  en: {
-    open_task: 'Open task {id}',
-    open_request: 'Open request {id}',
-    open_token: 'Open token {id}',
-    open_channel: 'Open channel {id}',
-    keys: 'Keyboard shortcuts',
-    palette: 'Search',
-    help: 'Show keyboard shortcuts',
-    next: 'Next / previous row',
-    close_panel: 'Close panel or dialog',
-    go: 'Go to {page}',
-  },
-  zh: {
-    open_task: '打开任务 {id}',
-    open_request: '打开请求 {id}',
-    open_token: '打开令牌 {id}',
-    open_channel: '打开渠道 {id}',
-    keys: '快捷键',
-    palette: '搜索',
-    help: '显示快捷键',
-    next: '下一行 / 上一行',
-    close_panel: '关闭面板或对话框',
-    go: '前往{page}',
-  },
+  open_task: ['Open task {id}', '打开任务 {id}'],
+  open_request: ['Open request {id}', '打开请求 {id}'],
+  open_token: ['Open token {id}', '打开令牌 {id}'],
+  open_channel: ['Open channel {id}', '打开渠道 {id}'],
+  keys: ['Keyboard shortcuts', '快捷键'],
+  palette: ['Search', '搜索'],
+  help: ['Show keyboard shortcuts', '显示快捷键'],
+  next: ['Next / previous row', '下一行 / 上一行'],
+  close_panel: ['Close panel or dialog', '关闭面板或对话框'],
+  go: ['Go to {page}', '前往{page}'],
 })
 
 interface Hit {

@@ -28,34 +28,18 @@ import { useShortcuts } from './lib/shortcuts.ts'
 import { groups, pages, pageTitles } from './navigation.ts'
 
 const messages = defineMessages({
-  en: {
-    sandbox: 'SANDBOX',
-    live: 'LIVE',
-    sandbox_hint: 'The built-in simulator answers all requests',
-    live_hint: 'Requests go to real upstreams',
-    sign_out: 'Sign out',
-    theme: 'Theme',
-    light: 'Light',
-    dark: 'Dark',
-    auto: 'System',
-    language: '中文',
-    menu: 'Menu',
-    keys: 'Keyboard shortcuts',
-  },
-  zh: {
-    sandbox: '沙盒',
-    live: '生产',
-    sandbox_hint: '所有请求由内置模拟器应答',
-    live_hint: '请求发往真实上游',
-    sign_out: '退出登录',
-    theme: '主题',
-    light: '浅色',
-    dark: '深色',
-    auto: '跟随系统',
-    language: 'English',
-    menu: '菜单',
-    keys: '快捷键',
-  },
+  sandbox: ['SANDBOX', '沙盒'],
+  live: ['LIVE', '生产'],
+  sandbox_hint: ['The built-in simulator answers all requests', '所有请求由内置模拟器应答'],
+  live_hint: ['Requests go to real upstreams', '请求发往真实上游'],
+  sign_out: ['Sign out', '退出登录'],
+  theme: ['Theme', '主题'],
+  light: ['Light', '浅色'],
+  dark: ['Dark', '深色'],
+  auto: ['System', '跟随系统'],
+  language: ['中文', 'English'],
+  menu: ['Menu', '菜单'],
+  keys: ['Keyboard shortcuts', '快捷键'],
 })
 
 export function Shell({ children }: { children: ReactNode }) {

@@ -23,7 +23,6 @@ const paths = {
   moon: 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10z',
   monitor: 'M3 5h18v11H3zM9 20h6',
   close: 'M6 6l12 12M18 6L6 18',
-  exports: 'M12 3v9M8 8l4-4 4 4M5 13v7h14v-7',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   lock: 'M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3',
   hidden:

@@ -1,5 +1,5 @@
 // Amounts, times and states, alike on every page: short in the text, complete in the title.
-import { Badge, Text } from '@mantine/core'
+import { Badge } from '@mantine/core'
 import { type Format, useFormat } from '../lib/format.ts'
 
 export function Money({
@@ -73,9 +73,3 @@ export function HttpStatus({ status }: { status: number }) {
     </Badge>
   )
 }
-
-export const Dim = ({ children }: { children: React.ReactNode }) => (
-  <Text component="span" size="sm" c="dimmed">
-    {children}
-  </Text>
-)

@@ -1,19 +1,12 @@
-// The two languages of the console. A page brings its own dictionary; Chinese must have every key
-// English has, or the type check fails. `{name}` in a text is filled in.
+// The two languages of the console. A page brings its own dictionary, in which every key has its text in
+// both. `{name}` in a text is filled in.
 import { useSyncExternalStore } from 'react'
+import type { Messages, Text } from './texts.ts'
 
 export type Language = 'en' | 'zh'
-export interface Messages<K extends string> {
-  en: Readonly<Record<K, string>>
-  zh: Readonly<Record<K, string>>
-}
+export const defineMessages = <K extends string>(messages: Messages<K>): Messages<K> => messages
 
-export function defineMessages<K extends string>(messages: {
-  en: Record<K, string>
-  zh: Record<NoInfer<K>, string>
-}): Messages<K> {
-  return messages
-}
+export const textIn = (language: Language, [en, zh]: Text): string => (language === 'zh' ? zh : en)
 
 const key = 'gateway-language'
 const changed = new EventTarget()

@@ -4,7 +4,6 @@ import { useState } from 'react'
 interface Action {
   isBusy: boolean
   error: Error | undefined
-  fail(error: Error): void
   /** True if it succeeded; else `error` has the reason. */
   run(work: () => Promise<unknown>): Promise<boolean>
 }
@@ -25,5 +24,5 @@ export function useAction(): Action {
       setBusy(false)
     }
   }
-  return { isBusy, error, fail: setError, run }
+  return { isBusy, error, run }
 }

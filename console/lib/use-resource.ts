@@ -4,7 +4,7 @@ import { api, type Query } from './api.ts'
 
 type Options<T> = Omit<UseQueryOptions<T>, 'queryKey' | 'queryFn'> & { query?: Query }
 
-export const resourceKey = (path: string, query?: Query) => ['resource', path, query]
+const resourceKey = (path: string, query?: Query) => ['resource', path, query]
 
 export const useResource = <T>(path: string, { query, ...options }: Options<T> = {}) =>
   useQuery<T>({

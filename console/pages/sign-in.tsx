@@ -11,27 +11,20 @@ import type { Session } from '../lib/session.ts'
 import { useAction } from '../lib/use-action.ts'
 
 const messages = defineMessages({
-  en: {
-    sign_in: 'Sign in',
-    name: 'Name',
-    password: 'Password',
-    set_up: 'Set up the console',
-    set_up_hint:
-      'Create the first administrator: choose a name and a password of at least 12 characters.',
-    begin: 'Create administrator',
-    other: '中文',
-    lost: 'No setup code? Until the first administrator exists, the gateway prints a setup link at every start.',
-  },
-  zh: {
-    sign_in: '登录',
-    name: '用户名',
-    password: '密码',
-    set_up: '初始化控制台',
-    set_up_hint: '创建首位管理员：请设置用户名和至少 12 个字符的密码。',
-    begin: '创建管理员',
-    other: 'English',
-    lost: '没有链接？首位管理员创建之前，网关每次启动都会打印一个初始化链接。',
-  },
+  sign_in: ['Sign in', '登录'],
+  name: ['Name', '用户名'],
+  password: ['Password', '密码'],
+  set_up: ['Set up the console', '初始化控制台'],
+  set_up_hint: [
+    'Create the first administrator: choose a name and a password of at least 12 characters.',
+    '创建首位管理员：请设置用户名和至少 12 个字符的密码。',
+  ],
+  begin: ['Create administrator', '创建管理员'],
+  other: ['中文', 'English'],
+  lost: [
+    'No setup code? Until the first administrator exists, the gateway prints a setup link at every start.',
+    '没有链接？首位管理员创建之前，网关每次启动都会打印一个初始化链接。',
+  ],
 })
 
 function CredentialsCard({

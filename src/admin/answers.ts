@@ -32,6 +32,10 @@ export const timeOrNull = (ms: number | undefined): string | null =>
 export const notFound = (what: string, id: string): Refusal =>
   refuse('not_found', `there is no ${what} '${id}'`)
 
+/** Something is wrong with a field of the query. */
+export const wrong = (param: string, message: string): Refusal =>
+  refuse('invalid_request', `'${param}' ${message}`, { param })
+
 /** Who changed what; goes into the transaction of the change. No secret may be in either state. */
 export async function auditChange(
   tx: Tx,

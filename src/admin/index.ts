@@ -7,15 +7,9 @@ import { credentialOf } from '../http/credentials.ts'
 import { answerRefusal } from '../http/render-error.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './people/sign-in.ts'
-import {
-  type AdminApp,
-  type AdminDeps,
-  type AdminEnv,
-  notPermitted,
-  serve,
-  signInNeeded,
-} from './route.ts'
+import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
 import { adminRoutes } from './routes.ts'
+import { notPermitted, serve, signInNeeded } from './serve.ts'
 import { healthFactsOf } from './system/health-facts.ts'
 
 export const adminPath = '/admin/v1'

@@ -15,7 +15,7 @@ export function staffFieldsOf(schema: z.ZodType | undefined): ReadonlySet<string
 }
 
 /** One thing without what only staff may read. What lies deeper is the member's own. */
-export function memberRow(row: object, staffFields: ReadonlySet<string>): object {
+function memberRow(row: object, staffFields: ReadonlySet<string>): object {
   const kept = Object.entries(row).filter(([name]) => !staffFields.has(name))
   return Object.fromEntries(
     kept.map(([name, value]) => [

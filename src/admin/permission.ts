@@ -59,7 +59,7 @@ export async function judge(
  * Whether all that a list is narrowed to is the member's own. Channels belong to no account: which
  * one served a request is the operator's to know.
  */
-export async function namesOwn(
+async function namesOwn(
   { store }: BaseDeps,
   { accountId }: Viewer,
   filters: Iterable<[string, string]>,

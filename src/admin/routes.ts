@@ -16,7 +16,6 @@ import { tokenRoutes } from './people/tokens.ts'
 import type { AdminRoute } from './route.ts'
 import { alertRoutes } from './system/alerts.ts'
 import { backupRoutes } from './system/backup.ts'
-import { exportRoutes } from './system/exports.ts'
 import { healthRoutes } from './system/health.ts'
 import { settingsRoutes } from './system/settings.ts'
 import { callbackRoutes } from './tasks/callbacks.ts'
@@ -54,5 +53,4 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...healthRoutes,
   ...settingsRoutes,
   ...backupRoutes,
-  ...exportRoutes,
 ]

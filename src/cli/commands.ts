@@ -7,7 +7,6 @@ import { backupCommands } from './admin/backup.ts'
 import { billCommands } from './admin/bills.ts'
 import { callbackCommands } from './admin/callbacks.ts'
 import { channelCommands } from './admin/channels.ts'
-import { exportCommands } from './admin/exports.ts'
 import { healthCommand } from './admin/health.ts'
 import { lossCommands } from './admin/losses.ts'
 import { priceListCommands } from './admin/price-lists.ts'
@@ -67,7 +66,6 @@ export const commands: readonly Command[] = [
   ...verifyCommands,
   ...lossCommands,
   ...reconcileCommands,
-  ...exportCommands,
   ...auditCommands,
   ...alertCommands,
   ...backupCommands,

@@ -20,8 +20,6 @@ import { freeLeases } from '../store/tasks/leases.ts'
 import { Entitlements } from './admission/entitlements.ts'
 import { createRateLimits } from './admission/limits/rate-limits.ts'
 import { Auditor } from './books/auditor.ts'
-import { Exporter } from './books/exports/exporter.ts'
-import type { ExportSources } from './books/exports/source.ts'
 import { createLogKeeper } from './books/log-keeper.ts'
 import { LossAlerts } from './books/loss-alerts.ts'
 import type { Post } from './callbacks/deliver.ts'
@@ -71,7 +69,6 @@ interface EngineOptions {
   noticeFor?: (task: Task, linkTo: LinkTo) => string | undefined
   /** Sends callbacks; absent: over HTTP. */
   post?: Post
-  exportSources?: (engine: Engine) => ExportSources
   /** Names of the services that run; absent: all. */
   services?: readonly string[]
 }
@@ -166,7 +163,7 @@ const nothingOffered = ({ file: { region } }: Declared, nowMs: () => number) => 
  */
 function servicesOf(engine: Engine, owner: string, options: EngineOptions): Service[] {
   const { log, meters, media, receiptWriter } = engine
-  const { noticeFor = () => undefined, post, exportSources } = options
+  const { noticeFor = () => undefined, post } = options
   const poller = new Poller(engine, owner)
   const callbacks = new CallbackSender(engine, owner, {
     noticeFor: (task) => noticeFor(task, linksOf(engine)),
@@ -176,12 +173,10 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
   const lossAlerts = new LossAlerts(engine)
   const priceWatch = new PriceWatch(engine)
   const clockWatch = new ClockWatch(engine)
-  const exporter = exportSources && new Exporter(engine, exportSources(engine))
   const mediaKeeper = media && new MediaKeeper(engine, media)
   Object.assign(engine, {
     jobs: {
       ...{ poller, callbacks, abandonedChecks, lossAlerts, priceWatch, clockWatch },
-      ...(exporter !== undefined && { exporter }),
       ...(mediaKeeper !== undefined && { mediaKeeper }),
     },
   })
@@ -195,7 +190,6 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
     callbacks,
     abandonedChecks,
     new Auditor(engine),
-    exporter,
     mediaKeeper,
     lossAlerts,
     receiptWriter,

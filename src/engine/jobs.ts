@@ -38,8 +38,6 @@ export interface Jobs {
     readonly refusal: Refusal | undefined
     poll(): void
   }
-  /** Absent where nothing can be exported. */
-  readonly exporter?: Wakeable & { tidySoon(): void }
   /** Absent where results are not kept. */
   readonly mediaKeeper?: {
     /** A task has succeeded, and its end is written. */

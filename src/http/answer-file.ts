@@ -5,8 +5,9 @@ export function answerTable(
   x: RequestContext,
   body: ReadableStream<Uint8Array>,
   fileName: string,
+  type = 'text/csv; charset=utf-8',
 ): Response {
-  const headers = answerHeaders(x, 'text/csv; charset=utf-8')
+  const headers = answerHeaders(x, type)
   const name = fileName.replace(/[^\w.-]/g, '_')
   headers['content-disposition'] = `attachment; filename="${name}"`
   headers['cache-control'] = 'private, no-store'

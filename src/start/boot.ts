@@ -2,7 +2,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import packageJson from '../../package.json'
 import type { Sandbox } from '../../sandbox/server.ts'
-import { exportSources } from '../admin/system/export-sources.ts'
 import { createApp, type Handle } from '../app.ts'
 import { VoidJournal } from '../billing/void-journal.ts'
 import { type Config, ConfigError } from '../config/index.ts'
@@ -143,7 +142,6 @@ const settingsOf = (config: Config, store: Store, log: Log) => ({
   meters: new Meters(),
   ...(config.traces !== undefined && { tracer: tracerFor(config.traces, log) }),
   noticeFor: noticeOf,
-  exportSources,
 })
 
 async function declaredBy(

@@ -4,9 +4,8 @@ import type { Generated } from 'kysely'
 import type { EntryKind, LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
 import type { AuditTables } from './schema-audit.ts'
-import type { ExportTables } from './schema-exports.ts'
 
-export interface Schema extends AuditTables, ExportTables {
+export interface Schema extends AuditTables {
   meta: { key: string; value: string }
   accounts: {
     id: string

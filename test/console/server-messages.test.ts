@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as codes from '../../console/lib/server/codes.ts'
 import { errorCodes } from '../../console/lib/server/errors.ts'
-import { explanationInChinese } from '../../console/lib/server/explanation.ts'
-import type { Texts } from '../../console/lib/server/texts.ts'
+import { sentenceInChinese } from '../../console/lib/server/sentences.ts'
 import { stepTitles } from '../../console/lib/server/timeline.ts'
+import type { Messages } from '../../console/lib/texts.ts'
 import { task } from '../../src/admin/tasks/task-schema.ts'
 import { explainReading, explainTokens, explainUnits } from '../../src/billing/bills/explain.ts'
 import { checks } from '../../src/billing/proof/audit-findings.ts'
@@ -46,7 +46,7 @@ const steps = Object.fromEntries(
   ]),
 )
 
-const known: [string, Texts, readonly string[]][] = [
+const known: [string, Messages<string>, readonly string[]][] = [
   ['error codes', errorCodes, Object.keys(refusals)],
   ['audit actions', codes.auditActions, auditActions],
   ['alert kinds', codes.alertKinds, alertKinds],
@@ -95,12 +95,29 @@ test('every line of the arithmetic of a charge is put into Chinese', () => {
     ...unitLines({ unit: 'video_token', perMillionNanos: 5n }),
   ]
   expect(lines.length).toBeGreaterThan(15)
-  expect(lines.filter((line) => explanationInChinese(line) === undefined)).toEqual([])
+  expect(lines.filter((line) => sentenceInChinese(line) === undefined)).toEqual([])
 })
 
 const unitLines = (terms: PriceTerms, tier?: string): string[] =>
   explainUnits(priced(terms), { quantity: 2, tier }, 'CNY')
 
+/** Reasons that are written as plain texts, found where they are written. */
+const reasonsIn = (path: string, pattern: RegExp): string[] =>
+  foundIn([readFileSync(join(root, 'src', path), 'utf8')], pattern)
+
+test('reasons that the console shows are put into Chinese', () => {
+  const reasons = [
+    ...reasonsIn('admin/catalog/models.ts', /\['(\w[^']+ [^']+)'\]/g),
+    ...reasonsIn('billing/prices/reprice.ts', /return ['`]([^'`]+ [^'`]+)['`]/g),
+    ...reasonsIn('engine/routing/discover-models.ts', /error = '([^']+)'/g),
+    ...reasonsIn('admin/catalog/channel-store.ts', /`((?:channel|region|there) [^`]+)`/g),
+    ...reasonsIn('admin/catalog/channel-origins.ts', /`([^`]+)`/g),
+    'no channel serves it, and it has no price in force',
+  ].map((reason) => reason.replaceAll(/\$\{[^}]+\}/g, 'x'))
+  expect(reasons).toHaveLength(13)
+  expect(reasons.filter((reason) => sentenceInChinese(reason) === undefined)).toEqual([])
+})
+
 test('a line of another shape stays as it is', () => {
-  expect(explanationInChinese('something new')).toBeUndefined()
+  expect(sentenceInChinese('something new')).toBeUndefined()
 })

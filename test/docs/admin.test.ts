@@ -103,7 +103,6 @@ async function play(): Promise<void> {
   await playModels()
   await playTasks()
   await playChannel(made.token)
-  await playExport()
 }
 
 async function playCalls(token: string): Promise<void> {
@@ -185,17 +184,6 @@ async function playChannel(token: string): Promise<void> {
   })
   const { id } = (await answer.json()) as Any
   real.set('line', (await admin('GET', `/statements/${id}/lines?outcome=loss`)).items[0])
-}
-
-async function playExport(): Promise<void> {
-  const { id } = await admin('POST', '/exports', bodyOf('POST /exports'))
-  real.set(
-    'export',
-    await until('the export', async () => {
-      const made = await admin('GET', `/exports/${id}`)
-      return made.state === 'done' ? made : undefined
-    }),
-  )
 }
 
 describe('docs/run/admin-api.md', () => {

@@ -15,7 +15,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     proof: ['sql', 'ledger/entries.ts'],
     log: ['sql', 'dialects/health.ts', 'proof/hourly-totals.ts'],
     migrations: ['sql', 'dialects/errors.ts'],
-    ledger: ['sql', 'proof', 'tasks', 'log/ids.ts', 'maintenance/exports.ts'],
+    ledger: ['sql', 'proof', 'tasks', 'log/ids.ts'],
     maintenance: ['sql', 'dialects', 'tasks', 'log/partitions.ts'],
     dialects: [
       'sql',

@@ -34,7 +34,7 @@ export function ChargeExplanation({ id }: { id: string }) {
       )}
       <List size="sm">
         {steps.map((step) => (
-          <List.Item key={step}>{server.explanation(step)}</List.Item>
+          <List.Item key={step}>{server.sentence(step)}</List.Item>
         ))}
       </List>
       {entries.length > 0 && (

@@ -1,6 +1,6 @@
 // Words of the gateway that people read in the console: audit actions, alerts, endings, units and the
 // rest, in both languages. A test compares them with what the gateway has.
-import type { Texts } from './texts.ts'
+import type { Messages } from '../texts.ts'
 
 export const auditActions = {
   'account.callback_secret': ['Rotate callback secret', '轮换回调密钥'],
@@ -13,8 +13,6 @@ export const auditActions = {
   'channel.delete': ['Delete channel', '删除渠道'],
   'channel.update': ['Edit channel', '编辑渠道'],
   diagnostics: ['Download diagnostics', '下载诊断包'],
-  'export.create': ['Start export', '开始导出'],
-  'export.delete': ['Delete export', '删除导出'],
   'model.put': ['Save model', '保存模型'],
   'person.change': ['Edit person', '编辑用户'],
   'person.create': ['Add person', '新增用户'],
@@ -31,7 +29,7 @@ export const auditActions = {
   'token.revoke': ['Revoke token', '吊销令牌'],
   'token.rotate': ['Rotate token secret', '轮换令牌密钥'],
   'token.update': ['Edit token', '编辑令牌'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const alertKinds = {
   books: ['Ledger mismatch', '账目不符'],
@@ -41,7 +39,7 @@ export const alertKinds = {
   loss: ['Loss', '平台损失'],
   missing_price: ['Missing price', '缺少价格'],
   void_journal: ['Void journal not writable', '作废日志无法写入'],
-} satisfies Texts
+} satisfies Messages<string>
 
 /** What an alert means and what to do; its own text follows. */
 export const alertAdvice = {
@@ -73,7 +71,7 @@ export const alertAdvice = {
     'Check whether the data directory is full or read-only.',
     '请检查数据目录是否已满或只读。',
   ],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const callEndings = {
   complete: ['Completed', '已完成'],
@@ -81,7 +79,7 @@ export const callEndings = {
   failed: ['Failed at the upstream', '上游失败'],
   caller_left: ['Caller disconnected', '调用方断开'],
   cut_short: ['Ended early by the gateway', '网关提前结束'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const lossReasons = {
   balance_short: ['The charge exceeded the balance', '费用超出余额'],
@@ -91,7 +89,7 @@ export const lossReasons = {
   late_success: ['The task finished after it was abandoned', '任务被放弃后才完成'],
   unknown_create: ['The outcome of the creation is unknown', '创建结果未知'],
   second_task: ['The upstream created more than one task', '上游创建了多个任务'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const ledgerChecks = {
   transfers: ['Transfers', '转账'],
@@ -108,14 +106,14 @@ export const ledgerChecks = {
   guards: ['Write protection', '写保护'],
   amounts: ['Amounts', '金额'],
   credit_leases: ['Credit leases', '额度租约'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const units = {
   token: ['tokens', 'Token'],
   image: ['images', '张'],
   video_second: ['seconds', '秒'],
   video_token: ['video tokens', '视频 Token'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const entryKinds = {
   charge: ['Charge', '收费'],
@@ -123,27 +121,27 @@ export const entryKinds = {
   release: ['Release', '释放'],
   credit: ['Credit', '充值'],
   adjust: ['Adjustment', '调整'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const modelKinds = {
   text: ['Text', '文本'],
   embedding: ['Embedding', '向量'],
   image: ['Image', '图片'],
   video: ['Video', '视频'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const sources = {
   builtin: ['Built-in', '内置'],
   file: ['gateway.yaml', 'gateway.yaml'],
   api: ['Console or API', '控制台或接口'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const roles = {
   administrator: ['Administrator', '管理员'],
   operator: ['Operator', '运维'],
   finance: ['Finance', '财务'],
   member: ['Account member', '账户成员'],
-} satisfies Texts
+} satisfies Messages<string>
 
 export const channelHealth = {
   good: ['Good', '正常'],
@@ -151,4 +149,4 @@ export const channelHealth = {
   avoided: ['Avoided', '避让中'],
   blocked: ['Blocked', '已熔断'],
   drained: ['Drained', '已摘流'],
-} satisfies Texts
+} satisfies Messages<string>

@@ -1,6 +1,6 @@
 // Error codes of the gateway in both languages: one short sentence each. The gateway's own text, which
 // names the field or the value, is shown below it.
-import type { Texts } from './texts.ts'
+import type { Messages } from '../texts.ts'
 
 export const errorCodes = {
   invalid_api_key: ['The credentials are not valid.', '凭证无效。'],
@@ -72,4 +72,4 @@ export const errorCodes = {
     '账户账目核查中，已暂停使用。',
   ],
   internal_error: ['The gateway failed.', '网关内部错误。'],
-} satisfies Texts
+} satisfies Messages<string>

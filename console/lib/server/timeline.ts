@@ -1,7 +1,7 @@
 // Titles of the steps of a task's timeline, in English and Chinese: of one step, and of several in a row.
-type Title = readonly [en: string, zh: string]
+import type { Text } from '../texts.ts'
 
-export const stepTitles: Readonly<Record<string, { one: Title; many?: Title }>> = {
+export const stepTitles: Readonly<Record<string, { one: Text; many?: Text }>> = {
   created: { one: ['Created', '创建任务'] },
   sent: { one: ['Accepted by the upstream', '上游已接收'] },
   lost: { one: ['Unclear whether the upstream received it', '无法确认上游是否接收'] },

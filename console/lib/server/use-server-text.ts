@@ -1,5 +1,6 @@
 // Codes of the gateway as the reader's language has them; what is not known stays as the gateway wrote it.
-import { fillIn, useLanguage } from '../i18n.ts'
+import { fillIn, textIn, useLanguage } from '../i18n.ts'
+import type { Messages } from '../texts.ts'
 import {
   alertAdvice,
   alertKinds,
@@ -15,8 +16,7 @@ import {
   units,
 } from './codes.ts'
 import { errorCodes } from './errors.ts'
-import { explanationInChinese } from './explanation.ts'
-import type { Texts } from './texts.ts'
+import { sentenceInChinese } from './sentences.ts'
 import { stepTitles } from './timeline.ts'
 
 const vocabularies = {
@@ -43,15 +43,15 @@ export interface ServerText {
   /** `code: text of the gateway`, with the code translated. */
   note(note: string): string
   step(kind: string, times: number): string
-  explanation(step: string): string
+  /** A whole sentence of the gateway. */
+  sentence(text: string): string
 }
 
 export function useServerText(): ServerText {
   const language = useLanguage()
-  const column = language === 'en' ? 0 : 1
   const text = (vocabulary: Vocabulary, code: string, fallback = code): string => {
-    const texts: Texts = vocabularies[vocabulary]
-    return Object.hasOwn(texts, code) ? texts[code]![column] : fallback
+    const texts: Messages<string> = vocabularies[vocabulary]
+    return Object.hasOwn(texts, code) ? textIn(language, texts[code]!) : fallback
   }
   return {
     text,
@@ -63,8 +63,9 @@ export function useServerText(): ServerText {
     step(kind, times) {
       const titles = stepTitles[kind]
       const title = (times > 1 ? titles?.many : undefined) ?? titles?.one
-      return fillIn(title?.[column] ?? kind, { n: times })
+      return fillIn(title === undefined ? kind : textIn(language, title), { n: times })
     },
-    explanation: (step) => (language === 'zh' ? explanationInChinese(step) : undefined) ?? step,
+    sentence: (sentence) =>
+      (language === 'zh' ? sentenceInChinese(sentence) : undefined) ?? sentence,
   }
 }

@@ -6,10 +6,10 @@ import type { AuditRow as Change } from '../../../src/admin/money/audit-schema.t
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { ExportButton } from '../../components/exports/export-button.tsx'
 import { changesBetween, FieldDiff, isChanged } from '../../components/field-diff.tsx'
 import { Page, SectionTitle } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
+import { ExportButton } from '../../components/table/export-button.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Time } from '../../components/values.tsx'
@@ -67,7 +67,7 @@ export default function AuditLog() {
     <Page
       title={t('title')}
       hint={t('hint')}
-      actions={<ExportButton kind="audit_log" filters={set} />}
+      actions={<ExportButton path="/audit-log" filters={set} />}
     >
       <ListTable
         label={t('title')}

@@ -1,10 +1,9 @@
 // A credit or adjustment by hand, with its reason.
-import { Modal, Stack, Text, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
-import { FormActions } from '../../components/form-actions.tsx'
+import { Modal, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { ActionForm } from '../../components/action-form.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
 export interface CreditDraft {
@@ -29,11 +28,9 @@ export function CreditForm({
   const t = useMessages(messages)
   const [amount, setAmount] = useState(draft.amount)
   const [note, setNote] = useState(draft.note)
-  const { error, isBusy, run } = useAction()
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const path = `/accounts/${encodeURIComponent(account)}/credits`
-    if (!(await run(() => api('POST', path, { body: { amount, note } })))) return
+    await api('POST', path, { body: { amount, note } })
     setAmount(draft.amount)
     setNote(draft.note)
     onDone()
@@ -41,27 +38,24 @@ export function CreditForm({
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('new_credit')}>
-      <form onSubmit={submit}>
-        <Stack>
-          <Text size="sm">{t('credit_hint')}</Text>
-          <TextInput
-            label={t('amount')}
-            required
-            data-autofocus
-            inputMode="decimal"
-            placeholder="10.00"
-            value={amount}
-            onChange={(event) => setAmount(event.currentTarget.value)}
-          />
-          <TextInput
-            label={t('note')}
-            required
-            value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
-          />
-          <FormActions error={error} isBusy={isBusy} submit={t('book')} onCancel={onClose} />
-        </Stack>
-      </form>
+      <ActionForm submit={t('book')} onSubmit={submit} onCancel={onClose}>
+        <Text size="sm">{t('credit_hint')}</Text>
+        <TextInput
+          label={t('amount')}
+          required
+          data-autofocus
+          inputMode="decimal"
+          placeholder="10.00"
+          value={amount}
+          onChange={(event) => setAmount(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t('note')}
+          required
+          value={note}
+          onChange={(event) => setNote(event.currentTarget.value)}
+        />
+      </ActionForm>
     </Modal>
   )
 }

@@ -6,7 +6,6 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmByName } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
-import { ExportButton } from '../../components/exports/export-button.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
@@ -130,7 +129,6 @@ function BillActions({
       >
         {t('statement')}
       </Button>
-      <ExportButton kind="bill_lines" filters={{ account, month }} label={t('export_lines')} />
       {isFinance && (
         <Button variant="default" onClick={() => setDoing('credit')}>
           {t('new_credit')}

@@ -1,8 +1,8 @@
 // Bills: one month of all accounts, or all months of one; the open bill in a drawer.
 import { Button, Group, Select, Tabs, Text } from '@mantine/core'
-import { ExportButton } from '../../components/exports/export-button.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { ExportButton } from '../../components/table/export-button.tsx'
 import { Money, State } from '../../components/values.tsx'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -124,7 +124,10 @@ function OneAccount({ account }: { account: string }) {
             ← {t('back')}
           </Button>
         )}
-        <ExportButton kind="ledger" filters={{ account }} label={t('ledger')} />
+        <ExportButton
+          path={`/accounts/${encodeURIComponent(account)}/ledger`}
+          label={t('ledger')}
+        />
       </Group>
       <DataTable
         label={t('months', { account })}

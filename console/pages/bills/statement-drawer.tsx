@@ -83,7 +83,7 @@ function StatementBody({ statement, onDeleted }: { statement: Statement; onDelet
           <Button
             component="a"
             variant="default"
-            href={`/admin/v1/statements/${statement.id}/export${queryString({ outcome })}`}
+            href={`/admin/v1/statements/${statement.id}/lines${queryString({ outcome, format: 'csv' })}`}
             download
           >
             {t('differences')}

@@ -9,21 +9,20 @@ import {
   Loader,
   Modal,
   SimpleGrid,
-  Stack,
   Text,
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
 import type { ChannelDiscovery as Discovery } from '../../../src/admin/catalog/channel-schema.ts'
-import { FormActions } from '../../components/form-actions.tsx'
+import { ActionForm } from '../../components/action-form.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
 import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
-import { useAction } from '../../lib/use-action.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 type Found = Discovery['models'][number]
@@ -47,6 +46,7 @@ export function DiscoverDialog(props: Props) {
 
 function Discovered(props: Props) {
   const t = useMessages(messages)
+  const server = useServerText()
   const { id } = props.channel
   const { data, error, isFetching } = useQuery({
     queryKey: ['discover', id],
@@ -68,7 +68,7 @@ function Discovered(props: Props) {
   if (!data.ok) {
     return (
       <Alert color="orange" title={t('discover_failed')}>
-        {data.error}
+        {server.sentence(data.error ?? '')}
       </Alert>
     )
   }
@@ -82,49 +82,42 @@ function Models({ channel, found, onClose, onDone }: Props & { found: Discovery 
   const t = useMessages(messages)
   const [chosen, setChosen] = useState<string[]>([])
   const [dropped, setDropped] = useState<string[]>([])
-  const { error, isBusy, run } = useAction()
   const isEditable = channel.source === 'api'
   const fresh = found.models.filter(({ names }) => names.length === 0)
   const remaining = Object.entries(channel.models).filter(([name]) => !dropped.includes(name))
   const models = Object.fromEntries([...remaining, ...chosen.map((name) => [name, '*'])])
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    if (chosen.length + dropped.length === 0) return onClose()
-    void run(async () => {
+  const changes = chosen.length + dropped.length
+  const submit = async () => {
+    if (changes > 0) {
       await api('PATCH', `/channels/${channel.id}`, { body: { models } })
       onDone()
-      onClose()
-    })
+    }
+    onClose()
   }
-  const changes = chosen.length + dropped.length
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        {!isEditable && <Alert color="gray">{t('discover_read_only')}</Alert>}
-        <NewModels models={fresh} isOff={!isEditable} chosen={chosen} onChange={setChosen} />
-        <Lacks models={fresh.filter(({ upstream_model: name }) => chosen.includes(name))} />
-        {found.gone.length > 0 && (
-          <div>
-            <SectionTitle>{t('gone_models', { n: found.gone.length })}</SectionTitle>
-            <Ticks
-              label={t('gone_models_hint')}
-              isOff={!isEditable}
-              value={dropped}
-              onChange={setDropped}
-              rows={found.gone.map(({ name, upstream_model }) => [name, `→ ${upstream_model}`])}
-            />
-          </div>
-        )}
-        <MappedModels models={found.models.filter(({ names }) => names.length > 0)} />
-        <FormActions
-          error={error}
-          isBusy={isBusy}
-          submit={
-            changes === 0 ? t('close') : t('apply_models', { n: chosen.length, m: dropped.length })
-          }
-        />
-      </Stack>
-    </form>
+    <ActionForm
+      submit={
+        changes === 0 ? t('close') : t('apply_models', { n: chosen.length, m: dropped.length })
+      }
+      onSubmit={submit}
+    >
+      {!isEditable && <Alert color="gray">{t('discover_read_only')}</Alert>}
+      <NewModels models={fresh} isOff={!isEditable} chosen={chosen} onChange={setChosen} />
+      <Lacks models={fresh.filter(({ upstream_model: name }) => chosen.includes(name))} />
+      {found.gone.length > 0 && (
+        <div>
+          <SectionTitle>{t('gone_models', { n: found.gone.length })}</SectionTitle>
+          <Ticks
+            label={t('gone_models_hint')}
+            isOff={!isEditable}
+            value={dropped}
+            onChange={setDropped}
+            rows={found.gone.map(({ name, upstream_model }) => [name, `→ ${upstream_model}`])}
+          />
+        </div>
+      )}
+      <MappedModels models={found.models.filter(({ names }) => names.length > 0)} />
+    </ActionForm>
   )
 }
 
@@ -182,7 +175,7 @@ function MappedModels({ models }: { models: readonly Found[] }) {
   )
 }
 
-const lackOf = ({ kind, priced }: Found, t: Translate<keyof typeof messages.en>) =>
+const lackOf = ({ kind, priced }: Found, t: Translate<keyof typeof messages>) =>
   kind === null ? t('not_in_catalog') : priced ? kind : `${kind} · ${t('no_price')}`
 
 function Ticks({

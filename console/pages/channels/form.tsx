@@ -1,11 +1,10 @@
 // The form of a channel: edit or clone. Keys are write-only.
-import { Group, Modal, NumberInput, Stack, Textarea, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
-import { FormActions } from '../../components/form-actions.tsx'
+import { Group, Modal, NumberInput, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { ActionForm } from '../../components/action-form.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf, pairsOf } from '../../lib/resources/channel.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { keysIn } from './draft.ts'
 import { messages } from './messages.ts'
 
@@ -46,62 +45,55 @@ function Fields({ channel, copyOf, onClose, onDone }: Props) {
     weight: from?.weight ?? 1,
     max_concurrency: from?.max_concurrency ?? 200,
   })
-  const { error, fail, isBusy, run } = useAction()
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const read = { protocols: pairsOf(protocols), models: pairsOf(models) }
     for (const pairs of Object.values(read)) {
-      if (typeof pairs === 'number') return fail(new Error(t('bad_line', { n: pairs })))
+      if (typeof pairs === 'number') throw new Error(t('bad_line', { n: pairs }))
     }
     const given = keysIn(keys)
     const body = { name, ...read, ...numbers, ...(given.length > 0 && { keys: given }) }
-    void run(async () => {
-      if (channel !== undefined) await api('PATCH', `/channels/${channel.id}`, { body })
-      else {
-        // A copy begins drained: it was not tried yet.
-        const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
-        await api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
-      }
-      onDone()
-      onClose()
-    })
+    if (channel !== undefined) await api('PATCH', `/channels/${channel.id}`, { body })
+    else {
+      // A copy begins drained: it was not tried yet.
+      const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
+      await api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
+    }
+    onDone()
+    onClose()
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label={t('name')}
-          required
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Lines
-          label={t('protocols')}
-          hint={t('protocols_hint')}
-          value={protocols}
-          onChange={setProtocols}
-        />
-        <Lines
-          label={t('keys')}
-          hint={t(channel === undefined ? 'keys_once' : 'keys_hint')}
-          value={keys}
-          onChange={setKeys}
-        />
-        <Lines label={t('models')} hint={t('models_hint')} value={models} onChange={setModels} />
-        <Group grow>
-          {(['priority', 'weight', 'max_concurrency'] as const).map((each) => (
-            <NumberInput
-              key={each}
-              label={t(each)}
-              value={numbers[each]}
-              onChange={(value) => setNumbers({ ...numbers, [each]: Number(value) })}
-            />
-          ))}
-        </Group>
-        <FormActions error={error} isBusy={isBusy} submit={t('save')} onCancel={onClose} />
-      </Stack>
-    </form>
+    <ActionForm submit={t('save')} onSubmit={submit} onCancel={onClose}>
+      <TextInput
+        label={t('name')}
+        required
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Lines
+        label={t('protocols')}
+        hint={t('protocols_hint')}
+        value={protocols}
+        onChange={setProtocols}
+      />
+      <Lines
+        label={t('keys')}
+        hint={t(channel === undefined ? 'keys_once' : 'keys_hint')}
+        value={keys}
+        onChange={setKeys}
+      />
+      <Lines label={t('models')} hint={t('models_hint')} value={models} onChange={setModels} />
+      <Group grow>
+        {(['priority', 'weight', 'max_concurrency'] as const).map((each) => (
+          <NumberInput
+            key={each}
+            label={t(each)}
+            value={numbers[each]}
+            onChange={(value) => setNumbers({ ...numbers, [each]: Number(value) })}
+          />
+        ))}
+      </Group>
+    </ActionForm>
   )
 }
 

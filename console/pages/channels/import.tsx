@@ -12,13 +12,13 @@ import {
   Textarea,
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
 import type { PlannedChannel as Planned } from '../../../src/admin/catalog/channel-schema.ts'
+import { ActionForm } from '../../components/action-form.tsx'
 import { changesBetween, FieldDiff, isChanged } from '../../components/field-diff.tsx'
-import { FormActions } from '../../components/form-actions.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { useAction } from '../../lib/use-action.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 interface Props {
@@ -46,7 +46,6 @@ function Steps({ onClose, onDone }: Props) {
   const t = useMessages(messages)
   const [yaml, setYaml] = useState('')
   const [plan, setPlan] = useState<Planned[]>()
-  const { error, isBusy, run } = useAction()
   const queryClient = useQueryClient()
   const write = (text: string) => {
     setYaml(text)
@@ -55,52 +54,41 @@ function Steps({ onClose, onDone }: Props) {
   const isNeeded = plan?.some(({ change }) => change === 'new' || change === 'changed') === true
   const isWrong = plan?.some(({ change }) => change === 'refused') === true
   const isReady = isNeeded && !isWrong
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    void run(async () => {
-      const body = { yaml, dry_run: !isReady }
-      const { channels } = await api<{ channels: Planned[] }>('POST', '/channels/import', { body })
-      if (!isReady) return setPlan(channels)
-      await queryClient.invalidateQueries({ queryKey: ['session'] })
-      onDone()
-      onClose()
-    })
+  const submit = async () => {
+    const body = { yaml, dry_run: !isReady }
+    const { channels } = await api<{ channels: Planned[] }>('POST', '/channels/import', { body })
+    if (!isReady) return setPlan(channels)
+    await queryClient.invalidateQueries({ queryKey: ['session'] })
+    onDone()
+    onClose()
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">{t('import_hint')}</Text>
-        <FileButton
-          accept=".yaml,.yml,.json,application/yaml"
-          onChange={(file) => void file?.text().then(write)}
-        >
-          {(props) => (
-            <Button {...props} variant="default" style={{ alignSelf: 'flex-start' }}>
-              {t('choose_file')}
-            </Button>
-          )}
-        </FileButton>
-        <Textarea
-          label="YAML"
-          required
-          autosize
-          minRows={6}
-          maxRows={14}
-          spellCheck={false}
-          classNames={{ input: 'private' }}
-          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-          value={yaml}
-          onChange={(event) => write(event.currentTarget.value)}
-        />
-        <div aria-live="polite">{plan !== undefined && <Plan plan={plan} />}</div>
-        <FormActions
-          error={error}
-          isBusy={isBusy}
-          submit={isReady ? t('save') : t('compare')}
-          onCancel={onClose}
-        />
-      </Stack>
-    </form>
+    <ActionForm submit={isReady ? t('save') : t('compare')} onSubmit={submit} onCancel={onClose}>
+      <Text size="sm">{t('import_hint')}</Text>
+      <FileButton
+        accept=".yaml,.yml,.json,application/yaml"
+        onChange={(file) => void file?.text().then(write)}
+      >
+        {(props) => (
+          <Button {...props} variant="default" style={{ alignSelf: 'flex-start' }}>
+            {t('choose_file')}
+          </Button>
+        )}
+      </FileButton>
+      <Textarea
+        label="YAML"
+        required
+        autosize
+        minRows={6}
+        maxRows={14}
+        spellCheck={false}
+        classNames={{ input: 'private' }}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        value={yaml}
+        onChange={(event) => write(event.currentTarget.value)}
+      />
+      <div aria-live="polite">{plan !== undefined && <Plan plan={plan} />}</div>
+    </ActionForm>
   )
 }
 
@@ -108,6 +96,7 @@ const colors = { new: 'teal', changed: 'blue', same: 'gray', skipped: 'gray', re
 
 function Plan({ plan }: { plan: readonly Planned[] }) {
   const t = useMessages(messages)
+  const server = useServerText()
   return (
     <Stack>
       {plan.every(({ change }) => change === 'same' || change === 'skipped') && (
@@ -121,7 +110,7 @@ function Plan({ plan }: { plan: readonly Planned[] }) {
               {t(`import_${change}`)}
             </Badge>
           </Group>
-          {problem !== null && <Text size="sm">{problem}</Text>}
+          {problem !== null && <Text size="sm">{server.sentence(problem)}</Text>}
           <FieldDiff
             changes={fields
               .flatMap(({ field, before, after }) =>

@@ -1,11 +1,10 @@
 // Replaces the keys of a channel with the next call; the old ones are deleted.
-import { Modal, Stack, Text, Textarea } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
-import { FormActions } from '../../components/form-actions.tsx'
+import { Modal, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { ActionForm } from '../../components/action-form.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { keysIn } from './draft.ts'
 import { messages } from './messages.ts'
 
@@ -28,35 +27,28 @@ export function ReplaceKeys(props: Props) {
 function Field({ channel, onClose, onDone }: Props) {
   const t = useMessages(messages)
   const [keys, setKeys] = useState('')
-  const { error, isBusy, run } = useAction()
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    void run(async () => {
-      await api('PATCH', `/channels/${channel.id}`, { body: { keys: keysIn(keys) } })
-      onDone()
-      onClose()
-    })
+  const submit = async () => {
+    await api('PATCH', `/channels/${channel.id}`, { body: { keys: keysIn(keys) } })
+    onDone()
+    onClose()
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <Text size="sm">{t('new_keys_hint', { n: channel.keys })}</Text>
-        <Textarea
-          label={t('keys')}
-          description={t('keys_once')}
-          required
-          data-autofocus
-          autosize
-          minRows={2}
-          maxRows={6}
-          autoComplete="off"
-          spellCheck={false}
-          classNames={{ input: 'private' }}
-          value={keys}
-          onChange={(event) => setKeys(event.currentTarget.value)}
-        />
-        <FormActions error={error} isBusy={isBusy} submit={t('new_keys')} onCancel={onClose} />
-      </Stack>
-    </form>
+    <ActionForm submit={t('new_keys')} onSubmit={submit} onCancel={onClose}>
+      <Text size="sm">{t('new_keys_hint', { n: channel.keys })}</Text>
+      <Textarea
+        label={t('keys')}
+        description={t('keys_once')}
+        required
+        data-autofocus
+        autosize
+        minRows={2}
+        maxRows={6}
+        autoComplete="off"
+        spellCheck={false}
+        classNames={{ input: 'private' }}
+        value={keys}
+        onChange={(event) => setKeys(event.currentTarget.value)}
+      />
+    </ActionForm>
   )
 }

@@ -1,6 +1,6 @@
 // What an upstream can be, for the first step of a new channel: which protocols it speaks and where
 // they are below its base address.
-import type { Messages } from '../../lib/i18n.ts'
+import type { Messages } from '../../lib/texts.ts'
 import type { messages } from './messages.ts'
 
 type Word = typeof messages extends Messages<infer K> ? K : never

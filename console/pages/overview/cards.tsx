@@ -59,7 +59,7 @@ export function requestsAt(range: Range, more = ''): string {
 
 interface Sources {
   range: Range
-  t: Translate<keyof (typeof messages)['en']>
+  t: Translate<keyof typeof messages>
   format: Format
   currency: string
 }

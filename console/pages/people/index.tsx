@@ -1,9 +1,9 @@
 // The people who can sign in, and their roles. Administrators only.
 
-import { Button, Modal, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
+import { Button, Modal, PasswordInput, Select, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import type { Person } from '../../../src/admin/people/person-schema.ts'
-import { FormActions } from '../../components/form-actions.tsx'
+import { ActionForm } from '../../components/action-form.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
@@ -17,32 +17,20 @@ import type { Role } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 
 const messages = defineMessages({
-  en: {
-    title: 'People',
-    hint: 'People who can sign in to this console, and their roles.',
-    add: 'Add person',
-    name: 'Name',
-    role: 'Role',
-    password: 'Initial password',
-    created: 'Created',
-    active: 'Active',
-    disabled: 'Disabled',
-    enable: 'Enable',
-    disable: 'Disable',
-  },
-  zh: {
-    title: '用户',
-    hint: '可登录控制台的用户及其角色。',
-    add: '新增用户',
-    name: '用户名',
-    role: '角色',
-    password: '初始密码',
-    created: '创建时间',
-    active: '可用',
-    disabled: '已停用',
-    enable: '启用',
-    disable: '停用',
-  },
+  title: ['People', '用户'],
+  hint: [
+    'People who can sign in to this console, and their roles.',
+    '可登录控制台的用户及其角色。',
+  ],
+  add: ['Add person', '新增用户'],
+  name: ['Name', '用户名'],
+  role: ['Role', '角色'],
+  password: ['Initial password', '初始密码'],
+  created: ['Created', '创建时间'],
+  active: ['Active', '可用'],
+  disabled: ['Disabled', '已停用'],
+  enable: ['Enable', '启用'],
+  disable: ['Disable', '停用'],
 })
 
 const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member']
@@ -107,15 +95,11 @@ function PersonForm({ onDone }: { onDone: () => void }) {
   const server = useServerText()
   const [given, setGiven] = useState({ name: '', password: '', account: '' })
   const [role, setRole] = useState<Role>('operator')
-  const { error, isBusy, run } = useAction()
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const { account, ...rest } = given
     const body = { ...rest, role, ...(role === 'member' && { account }) }
-    void run(async () => {
-      await api('POST', '/people', { body })
-      onDone()
-    })
+    await api('POST', '/people', { body })
+    onDone()
   }
   const field = (name: 'name' | 'password' | 'account') => ({
     required: true,
@@ -124,20 +108,17 @@ function PersonForm({ onDone }: { onDone: () => void }) {
       setGiven({ ...given, [name]: event.currentTarget.value }),
   })
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput label={t('name')} autoComplete="off" data-autofocus {...field('name')} />
-        <Select
-          label={t('role')}
-          data={roles.map((each) => ({ value: each, label: server.text('role', each) }))}
-          value={role}
-          allowDeselect={false}
-          onChange={(value) => setRole((value ?? 'operator') as Role)}
-        />
-        {role === 'member' && <TextInput label={t('account')} {...field('account')} />}
-        <PasswordInput label={t('password')} autoComplete="new-password" {...field('password')} />
-        <FormActions error={error} isBusy={isBusy} submit={t('create')} />
-      </Stack>
-    </form>
+    <ActionForm submit={t('create')} onSubmit={submit}>
+      <TextInput label={t('name')} autoComplete="off" data-autofocus {...field('name')} />
+      <Select
+        label={t('role')}
+        data={roles.map((each) => ({ value: each, label: server.text('role', each) }))}
+        value={role}
+        allowDeselect={false}
+        onChange={(value) => setRole((value ?? 'operator') as Role)}
+      />
+      {role === 'member' && <TextInput label={t('account')} {...field('account')} />}
+      <PasswordInput label={t('password')} autoComplete="new-password" {...field('password')} />
+    </ActionForm>
   )
 }

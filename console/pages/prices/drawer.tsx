@@ -56,7 +56,7 @@ export function ModelDrawer({
             [t('kind'), server.text('model', model.kind)],
             [t('interfaces'), model.interfaces.join(', ')],
             [t('callable'), t(model.callable ? 'yes' : 'no')],
-            [t('because'), model.unavailable_reason],
+            [t('because'), model.unavailable_reason && server.sentence(model.unavailable_reason)],
             [t('price'), current && <Terms price={current} />],
             [t('source'), current && <SourceBadge source={current.source} />],
             ['', current?.source === 'file' ? t('from_file') : undefined],

@@ -9,6 +9,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { lastMonth, type Preview } from '../../lib/resources/price.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
@@ -42,6 +43,7 @@ export function PreviewButton({ drafts }: { drafts: () => object }) {
 function PreviewTable({ preview }: { preview: Preview }) {
   const t = useMessages(messages)
   const format = useFormat()
+  const server = useServerText()
   const { currency } = useSession()
   const { items, total, exact } = preview
   const month = lastMonth()
@@ -90,7 +92,8 @@ function PreviewTable({ preview }: { preview: Preview }) {
               max: format.money(total.at_most, currency),
             })}
         {hidden > 0 && ` ${t('more_rows', { n: format.number(hidden) })}`}
-        {reasons.length > 0 && ` ${t('no_preview', { reasons: reasons.join('; ') })}`}
+        {reasons.length > 0 &&
+          ` ${t('no_preview', { reasons: reasons.map(server.sentence).join('; ') })}`}
       </Text>
     </>
   )

@@ -3,9 +3,9 @@ import { Button, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
 import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { ExportButton } from '../../components/exports/export-button.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
+import { ExportButton } from '../../components/table/export-button.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
@@ -101,7 +101,7 @@ export default function Requests() {
               {t('latency')}
             </Button>
             <LiveTail list={list} query={query} />
-            <ExportButton kind="requests" filters={query} size="xs" />
+            <ExportButton path="/requests" filters={query} size="xs" />
           </>
         }
         empty={

@@ -1,7 +1,7 @@
 // Tasks of all asynchronous interfaces in one live list, as a table or a gallery.
 import { Button, SegmentedControl } from '@mantine/core'
-import { ExportButton } from '../../components/exports/export-button.tsx'
 import { Page } from '../../components/page.tsx'
+import { ExportButton } from '../../components/table/export-button.tsx'
 import { type Filter, FilterBar, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { type List, useList } from '../../lib/lists.ts'
@@ -72,7 +72,7 @@ export default function Tasks() {
               { value: 'gallery', label: t('gallery') },
             ]}
           />
-          <ExportButton kind="tasks" filters={query} size="xs" />
+          <ExportButton path="/tasks" filters={query} size="xs" />
         </>
       }
     >

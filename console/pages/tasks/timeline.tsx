@@ -14,7 +14,7 @@ import { messages } from './messages.ts'
 /** Of a long timeline only the first and the last steps are shown at first. */
 const [firstShown, lastShown] = [8, 24]
 
-type Key = keyof (typeof messages)['en']
+type Key = keyof typeof messages
 
 interface Event {
   key: string

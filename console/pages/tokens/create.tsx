@@ -1,16 +1,15 @@
 // A new token, or a new secret for one: the form, then the secret, once, with code that uses it.
 import { Alert, Button, Modal, Select, Stack, Text } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
+import { ActionForm } from '../../components/action-form.tsx'
 import { CodeTabs } from '../../components/code-tabs.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
-import { FormActions } from '../../components/form-actions.tsx'
 import { api } from '../../lib/api.ts'
 import { snippets } from '../../lib/client-snippets.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import type { Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { TokenForm } from './form.tsx'
 import { messages } from './messages.ts'
 
@@ -72,20 +71,16 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
   const t = useMessages(messages)
   const [secret, setSecret] = useState<string>()
   const [hours, setHours] = useState<(typeof overlapHours)[number]>('24')
-  const { error, isBusy, run } = useAction()
   const close = () => {
     setSecret(undefined)
     onClose()
   }
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const untilMs = Date.now() + Number(hours) * 3_600_000
     const body = hours === '0' ? {} : { previous_valid_until: new Date(untilMs).toISOString() }
-    void run(async () => {
-      const made = await api<{ token: string }>('POST', `/tokens/${token.id}/rotate`, { body })
-      setSecret(made.token)
-      onDone()
-    })
+    const made = await api<{ token: string }>('POST', `/tokens/${token.id}/rotate`, { body })
+    setSecret(made.token)
+    onDone()
   }
   return (
     <Modal
@@ -96,19 +91,16 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
       closeOnClickOutside={false}
     >
       {secret === undefined ? (
-        <form onSubmit={submit}>
-          <Stack>
-            <Text size="sm">{t('rotate_text')}</Text>
-            <Select
-              label={t('overlap')}
-              allowDeselect={false}
-              data={overlapHours.map((value) => ({ value, label: t(`overlap_${value}`) }))}
-              value={hours}
-              onChange={(value) => setHours((value ?? '24') as typeof hours)}
-            />
-            <FormActions error={error} isBusy={isBusy} submit={t('rotate')} onCancel={close} />
-          </Stack>
-        </form>
+        <ActionForm submit={t('rotate')} onSubmit={submit} onCancel={close}>
+          <Text size="sm">{t('rotate_text')}</Text>
+          <Select
+            label={t('overlap')}
+            allowDeselect={false}
+            data={overlapHours.map((value) => ({ value, label: t(`overlap_${value}`) }))}
+            value={hours}
+            onChange={(value) => setHours((value ?? '24') as typeof hours)}
+          />
+        </ActionForm>
       ) : (
         <Secret secret={secret} onDone={close} />
       )}

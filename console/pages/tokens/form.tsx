@@ -1,13 +1,12 @@
 // The form of a token: a new one, or a change of one.
 
-import { Group, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
-import { type SubmitEvent, useState } from 'react'
-import { FormActions } from '../../components/form-actions.tsx'
+import { Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { ActionForm } from '../../components/action-form.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Account, Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
@@ -34,44 +33,36 @@ export function TokenForm({
   const [name, setName] = useState(token?.name ?? '')
   const [account, setAccount] = useState<string | null>(token?.account ?? session.account)
   const [rights, setRights] = useState(() => rightsOf(token))
-  const { error, isBusy, run } = useAction()
   const send = () =>
     token === undefined
       ? api<{ token: string }>('POST', '/tokens', { body: { account, name, ...newFields(rights) } })
       : api<object>('PATCH', `/tokens/${token.id}`, { body: { name, ...changedFields(rights) } })
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    void run(async () => onDone(await send()))
-  }
+  const submit = async () => onDone(await send())
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label={t('name')}
+    <ActionForm
+      submit={t(token === undefined ? 'create' : 'save')}
+      onSubmit={submit}
+      onCancel={onCancel}
+    >
+      <TextInput
+        label={t('name')}
+        required
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {token === undefined && (
+        <Select
+          label={t('account')}
           required
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          searchable
+          data={accounts.data?.items.map((each) => each.name) ?? []}
+          value={account}
+          onChange={setAccount}
         />
-        {token === undefined && (
-          <Select
-            label={t('account')}
-            required
-            searchable
-            data={accounts.data?.items.map((each) => each.name) ?? []}
-            value={account}
-            onChange={setAccount}
-          />
-        )}
-        <RightsFields rights={rights} onChange={setRights} />
-        <FormActions
-          error={error}
-          isBusy={isBusy}
-          submit={t(token === undefined ? 'create' : 'save')}
-          onCancel={onCancel}
-        />
-      </Stack>
-    </form>
+      )}
+      <RightsFields rights={rights} onChange={setRights} />
+    </ActionForm>
   )
 }
 

@@ -10,7 +10,8 @@ import { insertChannel } from '../../store/catalog/channels.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { auditChange } from '../answers.ts'
 import { forOperators } from '../permission.ts'
-import { type Ask, adminRoute, maxImportBytes, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
+import { maxImportBytes } from '../serve.ts'
 import { channelImport, importRequest, type plannedChannel } from './channel-schema.ts'
 import {
   type ChannelDeps,
@@ -122,13 +123,11 @@ async function addDrained(
   await auditChange(tx, x, { action: 'channel.create', subject: id, after })
 }
 
+const route = routesOf({ tag: 'Channels', thing: 'channel', permission: forOperators })
+
 export const channelImportRoutes = [
-  adminRoute({
+  route('POST /channels/import', {
     id: 'importChannels',
-    method: 'post',
-    path: '/channels/import',
-    permission: forOperators,
-    tag: 'Channels',
     summary: 'Add and change channels by a YAML text',
     description:
       'In the words of gateway.yaml, all or nothing. With `dry_run` only what would change. Keys ' +

@@ -13,7 +13,7 @@ import { lockChannel, type StoredChannel, updateChannel } from '../../store/cata
 import type { Tx } from '../../store/index.ts'
 import { auditChange, notFound, timeOrNull } from '../answers.ts'
 import type { Ask, View } from '../route.ts'
-import type { channelChange } from './channel-bodies.ts'
+import type { channelChange } from './channel-body-schema.ts'
 import { keysNeeded } from './channel-origins.ts'
 import type { channel as channelSchema } from './channel-schema.ts'
 

@@ -1,4 +1,5 @@
 // Channels: upstream accounts. Keys go in and never come out again.
+import type { Channel } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import { discoverModels } from '../../engine/routing/discover-models.ts'
@@ -8,9 +9,9 @@ import { deleteChannel, insertChannel, lockChannel } from '../../store/catalog/c
 import { isUniqueConflict } from '../../store/index.ts'
 import { auditChange, listOf, notFound, pageOfList } from '../answers.ts'
 import { forOperators } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import { type Ask, routesOf } from '../route.ts'
 import { deleted } from '../schema.ts'
-import { channelChange, channelCreation, channelDraft } from './channel-bodies.ts'
+import { channelChange, channelCreation, channelDraft } from './channel-body-schema.ts'
 import {
   channelDiscovery,
   channelList,
@@ -52,9 +53,12 @@ async function create({ engine, body, x }: Ask<{ body: typeof channelCreation }>
   return withHealth(engine, id, after)
 }
 
-async function update({ engine, id, body, x }: Ask<{ body: typeof channelChange }>) {
-  const found = find(engine, id)
-  if (found === undefined) return notFound('channel', id)
+async function update({
+  engine,
+  found,
+  body,
+  x,
+}: Ask<{ body: typeof channelChange; found: Channel }>) {
   if (found.source !== 'api') return notOurs(found)
   try {
     const changed = await engine.store.tx((tx) => changeChannel(engine, tx, x, found.id, body))
@@ -66,9 +70,7 @@ async function update({ engine, id, body, x }: Ask<{ body: typeof channelChange 
   }
 }
 
-async function remove({ engine, id, x }: Ask) {
-  const found = find(engine, id)
-  if (found === undefined) return notFound('channel', id)
+async function remove({ engine, id, found, x }: Ask<{ found: Channel }>) {
   if (found.source !== 'api') return notOurs(found)
   const existed = await engine.store.tx(async (tx) => {
     const channel = await lockChannel(tx, found.id)
@@ -85,18 +87,19 @@ async function remove({ engine, id, x }: Ask) {
 /** Of a channel that is tried before it is there; one for all, so that nothing piles up. */
 const draftId = 'chn_draft'
 
-const tag = 'Channels'
-const param = 'Id or name of a channel.'
-const permission = forOperators
 const either = 'A real call, for which no account pays. Answers 200 either way.'
 
+const route = routesOf({
+  tag: 'Channels',
+  thing: 'channel',
+  param: 'Id or name of a channel.',
+  permission: forOperators,
+  find,
+})
+
 export const channelRoutes = [
-  adminRoute({
+  route('POST /channels', {
     id: 'createChannel',
-    method: 'post',
-    path: '/channels',
-    permission,
-    tag,
     summary: 'Add an upstream account',
     body: channelCreation,
     examples: {
@@ -110,79 +113,48 @@ export const channelRoutes = [
     },
     answer: channelSchema,
     status: 201,
-    returns: 'The channel.',
     refusals: ['conflict'],
     handle: create,
   }),
-  adminRoute({
+  route('GET /channels', {
     id: 'listChannels',
-    method: 'get',
-    path: '/channels',
-    permission,
-    tag,
     summary: 'List channels, by name',
     query: channelQuery,
     answer: channelList,
-    returns: 'A page of channels.',
     handle: ({ engine, page }) =>
       listOf(
         pageOfList(engine.catalog.channels, ({ name }) => name, page),
         (each) => liveView(engine, each),
       ),
   }),
-  adminRoute({
+  route('GET /channels/:id', {
     id: 'getChannel',
-    method: 'get',
-    path: '/channels/:id',
-    permission,
-    tag,
     summary: 'Get a channel',
-    param,
     answer: channelSchema,
-    returns: 'The channel.',
-    handle({ engine, id }) {
-      const found = find(engine, id)
-      return found === undefined ? notFound('channel', id) : liveView(engine, found)
-    },
+    handle: ({ engine, found }) => liveView(engine, found),
   }),
-  adminRoute({
+  route('PATCH /channels/:id', {
     id: 'changeChannel',
-    method: 'patch',
-    path: '/channels/:id',
-    permission,
-    tag,
     summary: 'Change a channel',
     description: 'Time-outs one by one, all else is replaced as a whole.',
-    param,
     body: channelChange,
     examples: {
       slower: { timeouts: { first_byte: '60s' }, priority: -1 },
       disabled: { disabled: true },
     },
     answer: channelSchema,
-    returns: 'The channel.',
     refusals: ['conflict'],
     handle: update,
   }),
-  adminRoute({
+  route('DELETE /channels/:id', {
     id: 'deleteChannel',
-    method: 'delete',
-    path: '/channels/:id',
-    permission,
-    tag,
     summary: 'Delete a channel',
-    param,
     answer: deleted,
-    returns: 'It is gone.',
     refusals: ['conflict'],
     handle: remove,
   }),
-  adminRoute({
+  route('POST /channels/test', {
     id: 'tryChannel',
-    method: 'post',
-    path: '/channels/test',
-    permission,
-    tag,
     summary: 'Make one cheap call through a channel before it is added',
     description: either,
     body: channelDraft,
@@ -199,39 +171,23 @@ export const channelRoutes = [
     handle: ({ engine, body }) =>
       testChannel(engine, fromDeclaration(engine, body, draftId), undefined),
   }),
-  adminRoute({
+  route('POST /channels/:id/test', {
     id: 'testChannel',
-    method: 'post',
-    path: '/channels/:id/test',
-    permission,
-    tag,
     summary: 'Make one cheap call through a channel',
     description: either,
-    param,
     body: testRequest,
     optionalBody: true,
     examples: { model: { model: 'txta-plus' } },
     answer: channelTest,
     returns: 'How it went.',
-    handle({ engine, id, body }) {
-      const found = find(engine, id)
-      return found === undefined ? notFound('channel', id) : testChannel(engine, found, body.model)
-    },
+    handle: ({ engine, found, body }) => testChannel(engine, found, body.model),
   }),
-  adminRoute({
+  route('POST /channels/:id/discover', {
     id: 'discoverModels',
-    method: 'post',
-    path: '/channels/:id/discover',
-    permission,
-    tag,
     summary: 'Ask an upstream which models it has, and compare',
     description: 'Changes nothing. Answers 200 either way.',
-    param,
     answer: channelDiscovery,
     returns: 'What it has, and what it no longer has.',
-    handle({ engine, id }) {
-      const found = find(engine, id)
-      return found === undefined ? notFound('channel', id) : discoverModels(engine, found)
-    },
+    handle: ({ engine, found }) => discoverModels(engine, found),
   }),
 ]

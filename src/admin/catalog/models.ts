@@ -8,7 +8,8 @@ import { announce } from '../../engine/catalog/refresh.ts'
 import { findModel, upsertModel } from '../../store/catalog/models.ts'
 import { auditChange, listOf, pageOfList } from '../answers.ts'
 import { forAll, forOperators } from '../permission.ts'
-import { type Ask, adminRoute, readBody, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
+import { readBody } from '../serve.ts'
 import { modelList, modelQuery, model as modelSchema } from './model-schema.ts'
 
 /** The path has the name. */
@@ -74,32 +75,28 @@ function modelView(engine: Offers, model: Model): View<typeof modelSchema> {
   }
 }
 
-const tag = 'Models and prices'
+const route = routesOf({
+  tag: 'Models and prices',
+  thing: 'model',
+  param: 'Name of the model.',
+  permission: forAll,
+})
 
 export const modelRoutes = [
-  adminRoute({
+  route('GET /models', {
     id: 'listCatalog',
-    method: 'get',
-    path: '/models',
-    permission: forAll,
-    tag,
     summary: 'List the catalog, by name',
     query: modelQuery,
     answer: modelList,
-    returns: 'A page of models.',
     handle({ engine, page }) {
       const found = pageOfList(engine.catalog.models.values(), ({ name }) => name, page)
       return listOf(found, (each) => modelView(engine, each))
     },
   }),
-  adminRoute({
+  route('PUT /models/:id', {
     id: 'putModel',
-    method: 'put',
-    path: '/models/:id',
     permission: forOperators,
-    tag,
     summary: 'Add a model to the catalog, or replace one',
-    param: 'Name of the model.',
     request: {
       'application/json': {
         schema: modelBody,
@@ -107,7 +104,6 @@ export const modelRoutes = [
       },
     },
     answer: modelSchema,
-    returns: 'The model.',
     refusals: ['conflict'],
     handle: putModel,
   }),

@@ -15,10 +15,11 @@ import { readTextBody } from '../../http/body/read-json.ts'
 import { answerHeaders } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { auditChange, time } from '../answers.ts'
-import { forFinance, forStaff } from '../permission.ts'
-import { type Ask, adminRoute, maxImportBytes, readBody, type View } from '../route.ts'
+import { forStaff } from '../permission.ts'
+import type { Ask, View } from '../route.ts'
+import { maxImportBytes, readBody } from '../serve.ts'
 import { exportQuery, importBody, importQuery, priceImport } from './price-schema.ts'
-import { tag } from './prices.ts'
+import { priceRoute } from './prices.ts'
 import { readAside } from './read-aside.ts'
 
 const formats = {
@@ -124,12 +125,9 @@ const yamlList =
 const priceFile = priceListDeclaration.meta({ id: 'PriceFile' })
 
 export const priceListRoutes = [
-  adminRoute({
+  priceRoute('GET /prices/export', {
     id: 'exportPrices',
-    method: 'get',
-    path: '/prices/export',
     permission: forStaff,
-    tag,
     summary: 'What is in force or will be, as a file',
     query: exportQuery,
     files: { 'application/yaml': priceFile, 'text/csv': text() },
@@ -137,12 +135,8 @@ export const priceListRoutes = [
     returns: 'The list.',
     handle: exportList,
   }),
-  adminRoute({
+  priceRoute('POST /prices/import', {
     id: 'importPrices',
-    method: 'post',
-    path: '/prices/import',
-    permission: forFinance,
-    tag,
     summary: 'Import a list of prices, as a whole or not at all',
     query: importQuery,
     request: {

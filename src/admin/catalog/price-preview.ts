@@ -12,12 +12,11 @@ import type { BaseDeps, Offers } from '../../engine/base-deps.ts'
 import { monthBounds, type Stretch } from '../../lib/text/month.ts'
 import { accountNames, findAccount } from '../../store/catalog/accounts.ts'
 import { hourMs, inputBuckets, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { notFound, time } from '../answers.ts'
-import { forFinance } from '../permission.ts'
-import { type Ask, adminRoute, wrong } from '../route.ts'
+import { notFound, time, wrong } from '../answers.ts'
+import type { Ask } from '../route.ts'
 import { readPriceList } from './price-lists.ts'
 import { pricePreview } from './price-schema.ts'
-import { tag, whoseOf } from './prices.ts'
+import { priceRoute, whoseOf } from './prices.ts'
 
 const maxDrafts = 1_000
 const maxItems = 10_000
@@ -163,12 +162,8 @@ async function spentIn(
 }
 
 export const pricePreviewRoutes = [
-  adminRoute({
+  priceRoute('POST /prices/preview', {
     id: 'previewPrices',
-    method: 'post',
-    path: '/prices/preview',
-    permission: forFinance,
-    tag,
     summary: 'What draft prices would have charged over a past period',
     body: previewBody,
     examples: {

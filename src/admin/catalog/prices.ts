@@ -16,7 +16,7 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
 import { auditChange, listOf, time } from '../answers.ts'
 import { forAll, forFinance } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { priceList, priceQuery, price as priceSchema } from './price-schema.ts'
 
 const creation = priceDeclaration.meta({ id: 'PriceDeclaration' })
@@ -80,32 +80,29 @@ export function priceView(engine: Declares & Offers, price: Price): View<typeof 
   }
 }
 
-export const tag = 'Models and prices'
 const tokenPrice = { unit: 'token', per_million: { input: '0.60', output: '1.50' } }
 
+export const priceRoute = routesOf({
+  tag: 'Models and prices',
+  thing: 'price',
+  permission: forFinance,
+})
+
 export const priceRoutes = [
-  adminRoute({
+  priceRoute('GET /prices', {
     id: 'listPrices',
-    method: 'get',
-    path: '/prices',
     permission: forAll,
-    tag,
     summary: 'List all versions of prices; for a member, those of its account',
     query: priceQuery,
     answer: priceList,
-    returns: 'A page of prices.',
     async handle({ engine, query, account, page }) {
       const filter = { ...page, model: query.model, accountId: account?.id }
       const versions = await listPrices(engine.store.read, filter)
       return listOf(versions, (each) => priceView(engine, each))
     },
   }),
-  adminRoute({
+  priceRoute('POST /prices', {
     id: 'createPrice',
-    method: 'post',
-    path: '/prices',
-    permission: forFinance,
-    tag,
     summary: 'Make a new version of a price',
     body: creation,
     examples: {

@@ -11,10 +11,10 @@ import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
 import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
-import { auditChange, listOf, notFound, pageOfList, time } from '../answers.ts'
+import { auditChange, listOf, pageOfList, time } from '../answers.ts'
 import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
 import { forAdministrators, forAll, forFinance, owning } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import {
   accountList,
   account as accountSchema,
@@ -63,10 +63,13 @@ async function listAll({ engine, viewer, page }: Ask) {
   return listOf({ ...found, items }, (account) => account)
 }
 
-async function creditAccount({ engine, id, body, header, x }: Ask<{ body: typeof credit }>) {
-  const { read } = engine.store
-  const account = await findAccount(read, id)
-  if (account === undefined) return notFound('account', id)
+async function creditAccount({
+  engine,
+  found: account,
+  body,
+  header,
+  x,
+}: Ask<{ body: typeof credit; found: Account }>) {
   const key = header('idempotency-key')
   const ref = `credit:${key === undefined ? x.requestId : `${account.id}:${key}`}`
   const { note, amount } = body
@@ -89,12 +92,15 @@ async function creditAccount({ engine, id, body, header, x }: Ask<{ body: typeof
     const message = 'the account does not have that much available'
     return refuse('conflict', message, { param: 'amount' })
   }
-  return view(engine, (await findAccount(read, account.id))!)
+  return view(engine, (await findAccount(engine.store.read, account.id))!)
 }
 
-async function listPaidPrices({ engine, id, query, page }: Ask<{ query: typeof paidPriceQuery }>) {
-  const account = await findAccount(engine.store.read, id)
-  if (account === undefined) return notFound('account', id)
+function listPaidPrices({
+  engine,
+  found,
+  query,
+  page,
+}: Ask<{ query: typeof paidPriceQuery; found: Account }>) {
   const wanted = query.model
   const models = [...engine.catalog.models.values()].filter(
     ({ name }) => wanted === undefined || name === wanted,
@@ -103,7 +109,7 @@ async function listPaidPrices({ engine, id, query, page }: Ask<{ query: typeof p
     pageOfList(models, ({ name }) => name, page),
     (model) => model,
   )
-  return { items: items.flatMap((model) => priceFor(engine, account, model)), ...rest }
+  return { items: items.flatMap((model) => priceFor(engine, found, model)), ...rest }
 }
 
 interface AccountViewDeps extends Declares, Offers {
@@ -170,79 +176,44 @@ export const entryView = (entry: StoredEntry): View<typeof entrySchema> => ({
   note: entry.note ?? null,
 })
 
-const tag = 'Accounts'
-const param = 'Id or name of an account.'
-
-export const listLedger = adminRoute({
-  id: 'listEntries',
-  method: 'get',
-  path: '/accounts/:id/ledger',
+const route = routesOf({
+  tag: 'Accounts',
+  thing: 'account',
+  param: 'Id or name of an account.',
   permission: owning(forAll, 'account'),
-  tag,
-  summary: 'The ledger of an account, newest first',
-  param,
-  query: listQuery,
-  answer: entryList,
-  returns: 'A page of entries.',
-  async handle({ engine, id, page }) {
-    const { read } = engine.store
-    const account = await findAccount(read, id)
-    if (account === undefined) return notFound('account', id)
-    return listOf(await listEntries(read, account.id, page), entryView)
-  },
+  find: ({ store }, id) => findAccount(store.read, id),
 })
 
 export const accountRoutes = [
-  adminRoute({
+  route('POST /accounts', {
     id: 'createAccount',
-    method: 'post',
-    path: '/accounts',
     permission: forAdministrators,
-    tag,
     summary: 'Open an account',
     body: creation,
     examples: { plain: { name: 'example-account', balance: '50.00' } },
     answer: accountSchema,
     status: 201,
-    returns: 'The account.',
     refusals: ['conflict'],
     handle: createAccount,
   }),
-  adminRoute({
+  route('GET /accounts', {
     id: 'listAccounts',
-    method: 'get',
-    path: '/accounts',
     permission: forAll,
-    tag,
     summary: 'List accounts, oldest first',
     query: listQuery,
     answer: accountList,
-    returns: 'A page of accounts.',
     handle: listAll,
   }),
-  adminRoute({
+  route('GET /accounts/:id', {
     id: 'getAccount',
-    method: 'get',
-    path: '/accounts/:id',
-    permission: owning(forAll, 'account'),
-    tag,
     summary: 'Get an account',
-    param,
     answer: accountSchema,
-    returns: 'The account.',
-    async handle({ engine, id }) {
-      const account = await findAccount(engine.store.read, id)
-      return account === undefined ? notFound('account', id) : view(engine, account)
-    },
+    handle: ({ engine, found }) => view(engine, found),
   }),
-  adminRoute({
+  route('POST /accounts/:id/credits', {
     id: 'creditAccount',
-    method: 'post',
-    path: '/accounts/:id/credits',
     permission: forFinance,
-    tag,
     summary: 'Credit an account, or take money back',
-    param,
     requestHeaders: { 'Idempotency-Key': 'Booked once for each key.' },
     body: credit,
     examples: {
@@ -255,18 +226,20 @@ export const accountRoutes = [
     refusals: ['conflict', 'idempotency_mismatch'],
     handle: creditAccount,
   }),
-  listLedger,
-  adminRoute({
+  route('GET /accounts/:id/ledger', {
+    id: 'listEntries',
+    summary: 'The ledger of an account, newest first',
+    query: listQuery,
+    answer: entryList,
+    returns: 'A page of entries.',
+    handle: async ({ engine, found, page }) =>
+      listOf(await listEntries(engine.store.read, found.id, page), entryView),
+  }),
+  route('GET /accounts/:id/prices', {
     id: 'listPricesOfAccount',
-    method: 'get',
-    path: '/accounts/:id/prices',
-    permission: owning(forAll, 'account'),
-    tag,
     summary: 'What an account pays now, model by model',
-    param,
     query: paidPriceQuery,
     answer: paidPriceList,
-    returns: 'A page of prices.',
     handle: listPaidPrices,
   }),
 ]

@@ -4,7 +4,7 @@ import { auditOptions, suspendAccounts } from '../../engine/books/suspended-acco
 import { type AuditFilter, listAudit, type StoredAuditRow } from '../../store/catalog/audit-log.ts'
 import { listOf, time } from '../answers.ts'
 import { forAdministrators, forFinance } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { audit, auditLogQuery, auditQuery, type auditRow, auditRowList } from './audit-schema.ts'
 
 async function auditNow({ engine, account }: Ask) {
@@ -17,7 +17,7 @@ async function auditNow({ engine, account }: Ask) {
 
 type LogQuery = Ask<{ query: typeof auditLogQuery }>['query']
 
-export const auditFilterOf = ({ actor, action, subject, from, to }: LogQuery): AuditFilter => ({
+const auditFilterOf = ({ actor, action, subject, from, to }: LogQuery): AuditFilter => ({
   actor,
   action,
   subject,
@@ -25,7 +25,7 @@ export const auditFilterOf = ({ actor, action, subject, from, to }: LogQuery): A
   ...(to !== undefined && { toMs: to }),
 })
 
-export const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
+const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
   id: String(row.id),
   at: time(row.atMs),
   actor: row.actor,
@@ -37,34 +37,25 @@ export const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
   after: row.after === undefined ? null : JSON.parse(row.after),
 })
 
-const tag = 'Audit'
-
-export const listAuditLog = adminRoute({
-  id: 'listChanges',
-  method: 'get',
-  path: '/audit-log',
-  permission: forAdministrators,
-  tag,
-  summary: 'Who changed what, newest first',
-  query: auditLogQuery,
-  answer: auditRowList,
-  returns: 'A page of changes.',
-  handle: async ({ engine, query, page }) =>
-    listOf(await listAudit(engine.store.read, { ...page, ...auditFilterOf(query) }), auditView),
-})
+const route = routesOf({ tag: 'Audit', thing: 'audit', permission: forFinance })
 
 export const auditRoutes = [
-  adminRoute({
+  route('POST /audit', {
     id: 'auditBooks',
-    method: 'post',
-    path: '/audit',
-    permission: forFinance,
-    tag,
     summary: 'Audit the books, all of them or those of one account',
     query: auditQuery,
     answer: audit,
     returns: 'Each check, and each difference with its place.',
     handle: auditNow,
   }),
-  listAuditLog,
+  route('GET /audit-log', {
+    id: 'listChanges',
+    permission: forAdministrators,
+    summary: 'Who changed what, newest first',
+    query: auditLogQuery,
+    answer: auditRowList,
+    returns: 'A page of changes.',
+    handle: async ({ engine, query, page }) =>
+      listOf(await listAudit(engine.store.read, { ...page, ...auditFilterOf(query) }), auditView),
+  }),
 ]

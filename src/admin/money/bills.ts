@@ -14,9 +14,9 @@ import { text } from '../../http/schema.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { type Account, findAccount } from '../../store/catalog/accounts.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
-import { auditChange, listOf, notFound, time } from '../answers.ts'
+import { auditChange, listOf, notFound, time, wrong } from '../answers.ts'
 import { forFinance, forFinanceAndMembers } from '../permission.ts'
-import { type Ask, adminRoute, wrong } from '../route.ts'
+import { type Ask, routesOf } from '../route.ts'
 import { linesAsTable, linesOf } from './bill-lines.ts'
 import {
   accountsQuery,
@@ -157,68 +157,46 @@ function refusalOf({ month, account }: BillOf, done: Exclude<Closing, { kind: 'c
   }
 }
 
-const tag = 'Bills'
-
-export const getBill = adminRoute({
-  id: 'getBill',
-  method: 'get',
-  path: '/bills',
-  permission: forFinanceAndMembers,
-  tag,
-  summary: 'The bill of an account for a month',
-  query: billQuery,
-  answer: shownBill,
-  files: { 'text/csv': text() },
-  headers: ['content-disposition'],
-  returns: 'The bill, or its lines as a table.',
-  handle: showBill,
-})
+const route = routesOf({ tag: 'Bills', thing: 'bill', permission: forFinanceAndMembers })
 
 export const billRoutes = [
-  getBill,
-  adminRoute({
+  route('GET /bills', {
+    id: 'getBill',
+    summary: 'The bill of an account for a month',
+    query: billQuery,
+    answer: shownBill,
+    files: { 'text/csv': text() },
+    headers: ['content-disposition'],
+    returns: 'The bill, or its lines as a table.',
+    handle: showBill,
+  }),
+  route('GET /bills/months', {
     id: 'listMonths',
-    method: 'get',
-    path: '/bills/months',
-    permission: forFinanceAndMembers,
-    tag,
     summary: 'The months of an account, newest first',
     query: monthsQuery,
     defaultLimit: 12,
     answer: monthList,
-    returns: 'A page of months.',
     handle: listMonthsOf,
   }),
-  adminRoute({
+  route('GET /bills/accounts', {
     id: 'listBilledAccounts',
-    method: 'get',
-    path: '/bills/accounts',
     permission: forFinance,
-    tag,
     summary: 'A month of all accounts',
     query: accountsQuery,
     answer: monthList,
-    returns: 'A page of accounts.',
     handle: listBilled,
   }),
-  adminRoute({
+  route('GET /bills/statement', {
     id: 'printBill',
-    method: 'get',
-    path: '/bills/statement',
-    permission: forFinanceAndMembers,
-    tag,
     summary: 'A bill to print',
     query: statementQuery,
     files: { 'text/html': text() },
     returns: 'A page.',
     handle: printBill,
   }),
-  adminRoute({
+  route('POST /bills/close', {
     id: 'closeMonth',
-    method: 'post',
-    path: '/bills/close',
     permission: forFinance,
-    tag,
     summary: 'Close a month: sign its bill for good',
     body: closeRequest,
     examples: { month: { account: 'acme', month: '2026-10' } },

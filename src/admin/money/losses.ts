@@ -9,9 +9,9 @@ import {
   type StoredLoss,
   sumLosses,
 } from '../../store/ledger/losses.ts'
-import { listOf, time } from '../answers.ts'
+import { listOf, time, wrong } from '../answers.ts'
 import { forStaff } from '../permission.ts'
-import { type Ask, adminRoute, type View, wrong } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import {
   lossList,
   lossQuery,
@@ -81,27 +81,18 @@ const summaryOf = (sums: readonly LossSum[]) => {
   }
 }
 
-const tag = 'Losses'
+const route = routesOf({ tag: 'Losses', thing: 'loss', permission: forStaff })
 
 export const lossRoutes = [
-  adminRoute({
+  route('GET /losses', {
     id: 'listLosses',
-    method: 'get',
-    path: '/losses',
-    permission: forStaff,
-    tag,
     summary: 'List upstream work that no caller paid for',
     query: lossQuery,
     answer: lossList,
-    returns: 'A page of losses.',
     handle: listAll,
   }),
-  adminRoute({
+  route('GET /losses/summary', {
     id: 'sumLosses',
-    method: 'get',
-    path: '/losses/summary',
-    permission: forStaff,
-    tag,
     summary: 'Sum the losses of a month',
     query: lossSummaryQuery,
     answer: lossSummary,

@@ -1,4 +1,5 @@
 // How a statement is to be read and compared, from the query of its import.
+
 import { z } from 'zod'
 import type { StatementOptions } from '../../billing/reconciliation/import-statement.ts'
 import {
@@ -11,7 +12,7 @@ import {
 import { Refusal } from '../../contract/errors.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
-import { wrong } from '../route.ts'
+import { wrong } from '../answers.ts'
 import { query } from '../schema.ts'
 
 const maxName = 200

@@ -64,6 +64,7 @@ export const statementLine = z
     our_quantity: column(z.number().nullable()),
     amount: column(money().nullable()),
     our_amount: column(money().nullable()),
+    currency: z.string(),
     ref: z.string().nullable(),
     loss: column(z.enum(lossReasons).nullable(), 'why'),
   })
@@ -73,7 +74,6 @@ export const statementLineList = pageOf(statementLine, 'StatementLineList')
 export const statementQuery = z.object({ channel: channelField, ...pageFields })
 const outcome = query.choice(lineOutcomes, 'How the line compares.')
 export const lineQuery = z.object({ outcome, ...pageFields })
-export const exportQuery = z.object({ outcome })
 
 type Statement = z.infer<typeof statement>
 /** A statement that was just imported may have warnings. */

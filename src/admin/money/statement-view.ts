@@ -46,19 +46,20 @@ export function view({ declared }: Declares, statement: Statement): View<typeof 
 }
 
 /** With the reason, where a loss explains the line. */
-export async function viewLines(engine: BaseDeps, lines: readonly JudgedLine[]) {
+export async function viewLines(engine: BaseDeps & Declares, lines: readonly JudgedLine[]) {
   const refs = lines.flatMap(({ outcome, ref }) => (outcome === 'loss' && ref ? [ref] : []))
   const byRef = Map.groupBy(await lossesOf(engine.store.read, refs), ({ ref }) => ref)
   return lines.map((line) => {
     const losses = line.outcome === 'loss' ? (byRef.get(line.ref ?? '') ?? []) : []
     const loss = losses.find(({ upstreamId }) => upstreamId === line.upstreamId) ?? losses[0]
-    return { ...lineView(line), loss: loss?.reason ?? null }
+    const { currency } = engine.declared.file
+    return { ...lineView(line), currency, loss: loss?.reason ?? null }
   })
 }
 
 const money = (nanos: bigint | undefined) => (nanos === undefined ? null : formatNanos(nanos))
 
-const lineView = (line: JudgedLine): Omit<View<typeof statementLine>, 'loss'> => ({
+const lineView = (line: JudgedLine): Omit<View<typeof statementLine>, 'currency' | 'loss'> => ({
   line: line.number,
   outcome: line.outcome,
   at: line.atMs === undefined ? null : time(line.atMs),

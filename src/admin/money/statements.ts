@@ -3,9 +3,7 @@
 import { clearLines, importStatement } from '../../billing/reconciliation/import-statement.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
-import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
-import { csvRow } from '../../lib/text/csv.ts'
 import type { PageQuery } from '../../store/index.ts'
 import {
   dropStatement,
@@ -17,14 +15,13 @@ import {
 } from '../../store/ledger/statements.ts'
 import { logHorizonMs } from '../../store/log/requests.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
-import { auditChange, listOf, notFound, time } from '../answers.ts'
+import { auditChange, listOf, time } from '../answers.ts'
 import { forFinance } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { deleted } from '../schema.ts'
 import { BrokenTable, readChunks } from './read-table.ts'
 import { importQuery, statementOptions } from './statement-options.ts'
 import {
-  exportQuery,
   importedStatement,
   lineQuery,
   statementLineList,
@@ -34,9 +31,9 @@ import {
 } from './statement-schema.ts'
 import { view, viewLines } from './statement-view.ts'
 
-/** One at a time: an import is much work for the store, and not urgent. */
 type StatementDeps = BaseDeps & Declares & Offers
 
+/** One at a time: an import is much work for the store, and not urgent. */
 const taking = new WeakSet<object>()
 
 async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) {
@@ -97,76 +94,26 @@ async function linesOf(
   return listOf(found, (each) => each)
 }
 
-const exportColumns = [
-  'line',
-  'outcome',
-  'at',
-  'model',
-  'upstream_id',
-  'quantity',
-  'our_quantity',
-  'amount',
-  'our_amount',
-  'currency',
-  'ref',
-  'loss',
-] as const
-const linesPerPage = 1_000
-
-function asTable(
-  engine: StatementDeps,
-  x: RequestContext,
-  statement: Statement,
-  outcome: LineOutcome | undefined,
-): Response {
-  const { currency } = engine.declared.file
-  const encoder = new TextEncoder()
-  let after: number | undefined
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const head = after === undefined ? `\uFEFF${csvRow(exportColumns)}` : ''
-      const range = { after: after ?? 0, limit: linesPerPage, outcome }
-      const lines = await linesAfter(engine.store.read, statement.id, range)
-      const rows = (await viewLines(engine, lines)).map((line) => {
-        const row: Record<string, unknown> = { ...line, currency }
-        return csvRow(exportColumns.map((column) => row[column]))
-      })
-      after = lines.at(-1)?.number ?? after ?? 0
-      controller.enqueue(encoder.encode(head + rows.join('')))
-      if (lines.length < linesPerPage) controller.close()
-    },
-  })
-  const headers = answerHeaders(x, 'text/csv; charset=utf-8')
-  const file = `${statement.name}-reconciled.csv`.replace(/[^\w.-]/g, '_')
-  headers['content-disposition'] = `attachment; filename="${file}"`
-  return new Response(body, { headers })
-}
-
-const tag = 'Statements'
-const param = 'Id of a statement.'
-
-const find = ({ engine, id }: Ask) => findStatement(engine.store.read, id)
-
-async function remove(ask: Ask) {
-  const found = await find(ask)
-  if (found === undefined) return notFound('statement', ask.id)
+async function remove({ engine: { store }, found, x }: Ask<{ found: Statement }>) {
   const { id, name, channel } = found
-  const { store } = ask.engine
   const change = { action: 'statement.delete', subject: id, before: { name, channel } }
   await store.tx(async (tx) => {
-    if (await dropStatement(tx, id)) await auditChange(tx, ask.x, change)
+    if (await dropStatement(tx, id)) await auditChange(tx, x, change)
   })
   await clearLines(store, id)
   return { id, deleted: true as const }
 }
 
+const route = routesOf({
+  tag: 'Statements',
+  thing: 'statement',
+  permission: forFinance,
+  find: ({ store }, id) => findStatement(store.read, id),
+})
+
 export const statementRoutes = [
-  adminRoute({
+  route('POST /statements', {
     id: 'importStatement',
-    method: 'post',
-    path: '/statements',
-    permission: forFinance,
-    tag,
     summary: 'Import what an upstream bills, and compare it',
     query: importQuery,
     request: {
@@ -183,81 +130,33 @@ export const statementRoutes = [
     refusals: ['conflict'],
     handle: takeIn,
   }),
-  adminRoute({
+  route('GET /statements', {
     id: 'listStatements',
-    method: 'get',
-    path: '/statements',
-    permission: forFinance,
-    tag,
     summary: 'List statements, newest first',
     query: statementQuery,
     answer: statementList,
-    returns: 'A page of statements.',
     async handle({ engine, query, page }) {
       const found = await listStatements(engine.store.read, { ...page, channel: query.channel })
       return listOf(found, (each) => view(engine, each))
     },
   }),
-  adminRoute({
+  route('GET /statements/:id', {
     id: 'getStatement',
-    method: 'get',
-    path: '/statements/:id',
-    permission: forFinance,
-    tag,
     summary: 'Get a statement',
-    param,
     answer: statementSchema,
-    returns: 'The statement.',
-    async handle(ask) {
-      const found = await find(ask)
-      return found === undefined ? notFound('statement', ask.id) : view(ask.engine, found)
-    },
+    handle: ({ engine, found }) => view(engine, found),
   }),
-  adminRoute({
+  route('GET /statements/:id/lines', {
     id: 'listStatementLines',
-    method: 'get',
-    path: '/statements/:id/lines',
-    permission: forFinance,
-    tag,
     summary: 'The lines of a statement, each with its outcome',
-    param,
     query: lineQuery,
     answer: statementLineList,
-    returns: 'A page of lines.',
-    async handle(ask) {
-      const found = await find(ask)
-      if (found === undefined) return notFound('statement', ask.id)
-      return linesOf(ask.engine, found, ask.page, ask.query.outcome)
-    },
+    handle: ({ engine, found, page, query }) => linesOf(engine, found, page, query.outcome),
   }),
-  adminRoute({
-    id: 'exportStatement',
-    method: 'get',
-    path: '/statements/:id/export',
-    permission: forFinance,
-    tag,
-    summary: 'The lines of a statement as a table',
-    param,
-    query: exportQuery,
-    files: { 'text/csv': text() },
-    headers: ['content-disposition'],
-    returns: 'The table.',
-    async handle(ask) {
-      const found = await find(ask)
-      if (found === undefined) return notFound('statement', ask.id)
-      return asTable(ask.engine, ask.x, found, ask.query.outcome)
-    },
-  }),
-  adminRoute({
+  route('DELETE /statements/:id', {
     id: 'deleteStatement',
-    method: 'delete',
-    path: '/statements/:id',
-    permission: forFinance,
-    tag,
     summary: 'Delete a statement',
-    param,
     answer: deleted,
-    returns: 'It is gone.',
     handle: remove,
   }),
 ]

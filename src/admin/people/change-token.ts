@@ -12,7 +12,7 @@ import {
 import type { Tx } from '../../store/index.ts'
 import { auditChange, notFound } from '../answers.ts'
 import type { View } from '../route.ts'
-import type { tokenChange } from './token-bodies.ts'
+import type { tokenChange } from './token-body-schema.ts'
 import { boundsBefore, widens, withChange } from './token-bounds.ts'
 import type { token } from './token-schema.ts'
 import { fileOwned, view } from './token-view.ts'

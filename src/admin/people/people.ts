@@ -17,7 +17,7 @@ import {
 import { isUniqueConflict } from '../../store/index.ts'
 import { auditChange, notFound } from '../answers.ts'
 import { forAdministrators } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import { type Ask, routesOf } from '../route.ts'
 import { hashPassword } from './passwords.ts'
 import { newPerson, personChange, personList, person as personSchema } from './person-schema.ts'
 import { accountNameOf, personFrom, personView } from './person-view.ts'
@@ -53,13 +53,16 @@ async function add({ engine, body, x }: Ask<{ body: typeof newPerson }>) {
   return after
 }
 
-async function update({ engine, id, body, x }: Ask<{ body: typeof personChange }>) {
-  const { store } = engine
-  const before = await findPerson(store.read, id)
-  if (before === undefined) return notFound('person', id)
+async function update({
+  engine,
+  id,
+  found: before,
+  body,
+  x,
+}: Ask<{ body: typeof personChange; found: Person }>) {
   const change = await changeFrom(engine, before, body)
   if (change instanceof Refusal) return change
-  return store.tx(async (tx) => {
+  return engine.store.tx(async (tx) => {
     const all = await lockPeople(tx)
     // As they are now: another administrator may have changed or removed them meanwhile.
     const now = all.find((each) => each.id === id)
@@ -78,16 +81,13 @@ async function update({ engine, id, body, x }: Ask<{ body: typeof personChange }
   })
 }
 
-async function remove({ engine, id, x }: Ask) {
-  const { store } = engine
-  const before = await findPerson(store.read, id)
-  if (before === undefined) return notFound('person', id)
-  return store.tx(async (tx) => {
+async function remove({ engine, id, found, x }: Ask<{ found: Person }>) {
+  return engine.store.tx(async (tx) => {
     const all = await lockPeople(tx)
     const others = all.filter((each) => each.id !== id)
     if (losesAll(all, others)) return lastAdministrator
     await deletePerson(tx, id)
-    const change = { action: 'person.delete', subject: id, before: personView(before) }
+    const change = { action: 'person.delete', subject: id, before: personView(found) }
     await auditChange(tx, x, change)
     return { deleted: true as const }
   })
@@ -136,29 +136,25 @@ async function changeFrom(
   }
 }
 
-const tag = 'People'
-const param = 'Id of a person.'
-const permission = forAdministrators
 const password = 'correct-horse-battery'
 
+const route = routesOf({
+  tag: 'People',
+  thing: 'person',
+  permission: forAdministrators,
+  find: ({ store }, id) => findPerson(store.read, id),
+})
+
 export const peopleRoutes = [
-  adminRoute({
+  route('GET /people', {
     id: 'listPeople',
-    method: 'get',
-    path: '/people',
-    permission,
-    tag,
     summary: 'List people',
     answer: personList,
     returns: 'All of them.',
     handle: listAll,
   }),
-  adminRoute({
+  route('POST /people', {
     id: 'addPerson',
-    method: 'post',
-    path: '/people',
-    permission,
-    tag,
     summary: 'Add a person',
     body: newPerson,
     examples: {
@@ -167,33 +163,21 @@ export const peopleRoutes = [
     },
     answer: personSchema,
     status: 201,
-    returns: 'The person.',
     refusals: ['conflict', 'not_found'],
     handle: add,
   }),
-  adminRoute({
+  route('PATCH /people/:id', {
     id: 'changePerson',
-    method: 'patch',
-    path: '/people/:id',
-    permission,
-    tag,
     summary: 'Change what a person may do',
-    param,
     body: personChange,
     examples: { finance: { role: 'finance' } },
     answer: personSchema,
-    returns: 'The person.',
     refusals: ['conflict'],
     handle: update,
   }),
-  adminRoute({
+  route('DELETE /people/:id', {
     id: 'deletePerson',
-    method: 'delete',
-    path: '/people/:id',
-    permission,
-    tag,
     summary: 'Remove a person',
-    param,
     answer: z.object({ deleted: z.literal(true) }),
     returns: 'They are gone.',
     refusals: ['conflict'],

@@ -16,7 +16,7 @@ import {
 } from '../../store/catalog/people.ts'
 import { auditChange } from '../answers.ts'
 import { forAll, forAnyone } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { hashPassword } from './passwords.ts'
 import { newPassword, session, setUp, signIn as signInBody } from './person-schema.ts'
 import { accountNameOf, personFrom, personView } from './person-view.ts'
@@ -104,7 +104,6 @@ const isSandboxOnly = ({ catalog }: Offers): boolean =>
 const withCookie = (x: RequestContext, cookie: string, body: object): Response =>
   answerJson(x, JSON.stringify(body), 200, { 'set-cookie': cookie })
 
-const tag = 'People'
 const password = 'correct-horse-battery'
 const signedIn = {
   answer: session,
@@ -112,24 +111,20 @@ const signedIn = {
   headers: ['set-cookie'],
 } as const
 
+const route = routesOf({ tag: 'People', thing: 'session', permission: forAll })
+
 export const sessionRoutes = [
-  adminRoute({
+  route('GET /setup', {
     id: 'getSetup',
-    method: 'get',
-    path: '/setup',
     permission: forAnyone,
-    tag,
     summary: 'Whether the first administrator is still to be made',
     answer: z.object({ needed: z.boolean() }),
     returns: 'Yes or no.',
     handle: async ({ engine }) => ({ needed: (await listPeople(engine.store.read)).length === 0 }),
   }),
-  adminRoute({
+  route('POST /setup', {
     id: 'setUp',
-    method: 'post',
-    path: '/setup',
     permission: forAnyone,
-    tag,
     summary: 'Make the first administrator with a code that works once',
     body: setUp,
     examples: {
@@ -139,12 +134,9 @@ export const sessionRoutes = [
     refusals: ['conflict'],
     handle: makeFirst,
   }),
-  adminRoute({
+  route('POST /session', {
     id: 'signIn',
-    method: 'post',
-    path: '/session',
     permission: forAnyone,
-    tag,
     summary: 'Sign in',
     body: signInBody,
     examples: { person: { name: 'ada', password } },
@@ -152,35 +144,23 @@ export const sessionRoutes = [
     refusals: ['rate_limit_exceeded'],
     handle: open,
   }),
-  adminRoute({
+  route('GET /session', {
     id: 'getSession',
-    method: 'get',
-    path: '/session',
-    permission: forAll,
-    tag,
     summary: 'Who is signed in',
     answer: session,
     returns: 'Who is signed in.',
     handle: show,
   }),
-  adminRoute({
+  route('DELETE /session', {
     id: 'signOut',
-    method: 'delete',
-    path: '/session',
-    permission: forAll,
-    tag,
     summary: 'Sign out',
     answer: z.object({ ended: z.literal(true) }),
     headers: ['set-cookie'],
     returns: 'The session is over.',
     handle: close,
   }),
-  adminRoute({
+  route('POST /session/password', {
     id: 'changePassword',
-    method: 'post',
-    path: '/session/password',
-    permission: forAll,
-    tag,
     summary: 'Change the own password',
     body: newPassword,
     examples: { other: { old: password, password: 'another-horse-battery' } },

@@ -14,15 +14,16 @@ import {
   listTokens,
   lockToken,
   revokeToken,
+  type StoredToken,
   tokenNameTaken,
 } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { auditChange, listOf, notFound } from '../answers.ts'
 import { forOperatorsAndMembers, owning } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import { type Ask, routesOf } from '../route.ts'
 import { changeToken, defined, isMember } from './change-token.ts'
 import { rotateToken } from './rotate-token.ts'
-import { tokenChange, tokenCreation, tokenRotation } from './token-bodies.ts'
+import { tokenChange, tokenCreation, tokenRotation } from './token-body-schema.ts'
 import { boundsOf } from './token-bounds.ts'
 import {
   revoked,
@@ -100,12 +101,15 @@ async function listAll({ engine, query, account, page, x }: Ask<{ query: typeof 
   return listOf(found, (each) => ({ ...view(each), ...spendView(spends.get(each.id)) }))
 }
 
-async function update({ engine, id, body, x }: Ask<{ body: typeof tokenChange }>) {
-  const { store } = engine
-  const found = await findToken(store.read, id)
-  if (found === undefined) return notFound('token', id)
+async function update({
+  engine,
+  id,
+  found,
+  body,
+  x,
+}: Ask<{ body: typeof tokenChange; found: StoredToken }>) {
   try {
-    const changed = await store.tx((tx) => changeToken(tx, x, id, body))
+    const changed = await engine.store.tx((tx) => changeToken(tx, x, id, body))
     await announce(engine)
     return changed
   } catch (error) {
@@ -154,17 +158,17 @@ function unfitSecret(x: RequestContext, secret: string | undefined): Refusal | u
 const nameTaken = (account: string, name: string): Refusal =>
   refuse('conflict', `account '${account}' has a token '${name}' already`, { param: 'name' })
 
-const tag = 'Tokens'
-const param = 'Id of a token.'
-const ownToken = owning(forOperatorsAndMembers, 'token')
+const route = routesOf({
+  tag: 'Tokens',
+  thing: 'token',
+  permission: owning(forOperatorsAndMembers, 'token'),
+  find: ({ store }, id) => findToken(store.read, id),
+})
 
 export const tokenRoutes = [
-  adminRoute({
+  route('POST /tokens', {
     id: 'createToken',
-    method: 'post',
-    path: '/tokens',
     permission: forOperatorsAndMembers,
-    tag,
     summary: 'Issue a token',
     body: tokenCreation,
     examples: {
@@ -184,60 +188,36 @@ export const tokenRoutes = [
     refusals: ['conflict', 'not_found'],
     handle: createToken,
   }),
-  adminRoute({
+  route('GET /tokens', {
     id: 'listTokens',
-    method: 'get',
-    path: '/tokens',
     permission: forOperatorsAndMembers,
-    tag,
     summary: 'List tokens, without secrets',
     query: tokenQuery,
     answer: tokenList,
-    returns: 'A page of tokens.',
     handle: listAll,
   }),
-  adminRoute({
+  route('GET /tokens/:id', {
     id: 'getToken',
-    method: 'get',
-    path: '/tokens/:id',
-    permission: ownToken,
-    tag,
     summary: 'Get a token',
-    param,
     answer: token,
-    returns: 'The token.',
-    async handle({ engine, id }) {
-      const found = await findToken(engine.store.read, id)
-      return found === undefined ? notFound('token', id) : view(found)
-    },
+    handle: ({ found }) => view(found),
   }),
-  adminRoute({
+  route('PATCH /tokens/:id', {
     id: 'changeToken',
-    method: 'patch',
-    path: '/tokens/:id',
-    permission: ownToken,
-    tag,
     summary: 'Change a token',
     description: 'Limits are merged; null takes one away.',
-    param,
     body: tokenChange,
     examples: {
       limits: { limits: { rpm: 60, tpm: null } },
       disabled: { disabled: true },
     },
     answer: token,
-    returns: 'The token.',
     refusals: ['conflict'],
     handle: update,
   }),
-  adminRoute({
+  route('POST /tokens/:id/rotate', {
     id: 'rotateToken',
-    method: 'post',
-    path: '/tokens/:id/rotate',
-    permission: ownToken,
-    tag,
     summary: 'Give a token another secret',
-    param,
     body: tokenRotation,
     examples: { atOnce: {} },
     answer: rotatedToken,
@@ -245,14 +225,9 @@ export const tokenRoutes = [
     refusals: ['conflict'],
     handle: rotate,
   }),
-  adminRoute({
+  route('DELETE /tokens/:id', {
     id: 'revokeToken',
-    method: 'delete',
-    path: '/tokens/:id',
-    permission: ownToken,
-    tag,
     summary: 'Revoke a token, for good',
-    param,
     answer: revoked,
     returns: 'It is revoked.',
     refusals: ['conflict'],

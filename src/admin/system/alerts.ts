@@ -8,18 +8,20 @@ import {
 } from '../../engine/books/suspended-accounts.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
-import { auditChange, listOf, notFound, time, timeOrNull } from '../answers.ts'
+import { auditChange, listOf, time, timeOrNull } from '../answers.ts'
 import { forAdministrators, forStaff } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { alertList, alertQuery, alert as alertSchema, resolution } from './system-schema.ts'
 
-async function resolveOne({ engine, id, body, x }: Ask<{ body: typeof resolution }>) {
-  const { read } = engine.store
-  const alert = await findAlert(read, id)
-  if (alert === undefined) return notFound('alert', id)
+async function resolveOne({
+  engine,
+  found: alert,
+  body,
+  x,
+}: Ask<{ body: typeof resolution; found: Alert }>) {
   if (alert.resolvedAtMs !== undefined) return view(alert)
   const refused = await resolve(engine, alert, x, body.force === true)
-  return refused ?? view((await findAlert(read, id)) ?? alert)
+  return refused ?? view((await findAlert(engine.store.read, alert.id)) ?? alert)
 }
 
 async function resolve(
@@ -60,36 +62,31 @@ const view = (alert: Alert): View<typeof alertSchema> => ({
   resolved_at: timeOrNull(alert.resolvedAtMs),
 })
 
-const tag = 'Alerts'
+const route = routesOf({
+  tag: 'Alerts',
+  thing: 'alert',
+  permission: forStaff,
+  find: ({ store }, id) => findAlert(store.read, id),
+})
 
 export const alertRoutes = [
-  adminRoute({
+  route('GET /alerts', {
     id: 'listAlerts',
-    method: 'get',
-    path: '/alerts',
-    permission: forStaff,
-    tag,
     summary: 'What an administrator must act on',
     query: alertQuery,
     answer: alertList,
-    returns: 'A page of alerts.',
     async handle({ engine, query: { kind, all }, page }) {
       return listOf(await listAlerts(engine.store.read, { ...page, kind, all }), view)
     },
   }),
-  adminRoute({
+  route('POST /alerts/:id/resolve', {
     id: 'resolveAlert',
-    method: 'post',
-    path: '/alerts/:id/resolve',
     permission: forAdministrators,
-    tag,
     summary: 'Resolve an alert',
-    param: 'Id of an alert.',
     body: resolution,
     optionalBody: true,
     examples: { force: { force: true } },
     answer: alertSchema,
-    returns: 'The alert.',
     refusals: ['conflict'],
     handle: resolveOne,
   }),

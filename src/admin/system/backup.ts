@@ -5,8 +5,8 @@ import { bytes } from '../../http/schema.ts'
 import { gzipOf } from '../../lib/text/gzip-lines.ts'
 import { backupLines } from '../../store/maintenance/backup.ts'
 import { auditChange, time } from '../answers.ts'
-import { forAdministrators } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import type { Ask } from '../route.ts'
+import { gatewayRoute } from './settings.ts'
 
 async function download({ engine: { store }, x }: Ask) {
   // A copy of everything leaves the gateway, so the audit log has it.
@@ -20,12 +20,8 @@ async function download({ engine: { store }, x }: Ask) {
 }
 
 export const backupRoutes = [
-  adminRoute({
+  gatewayRoute('GET /backup', {
     id: 'downloadBackup',
-    method: 'get',
-    path: '/backup',
-    permission: forAdministrators,
-    tag: 'Gateway',
     summary: 'The whole database at one moment, as a file',
     files: { 'application/gzip': bytes() },
     headers: ['content-disposition'],

@@ -6,10 +6,10 @@ import { answerHeaders } from '../../http/request-context.ts'
 import { writeFamilies } from '../../lib/telemetry/metrics.ts'
 import { listAlerts } from '../../store/catalog/alerts.ts'
 import { auditChange, time } from '../answers.ts'
-import { forAdministrators, forStaff } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import { forStaff } from '../permission.ts'
+import type { Ask } from '../route.ts'
 import { healthFactsOf } from './health-facts.ts'
-import { settingsOf } from './settings.ts'
+import { gatewayRoute, settingsOf } from './settings.ts'
 import { diagnostics, health as healthSchema } from './system-schema.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -54,26 +54,17 @@ const machine = () => ({
   memory_bytes: totalmem(),
 })
 
-const tag = 'Gateway'
-
 export const healthRoutes = [
-  adminRoute({
+  gatewayRoute('GET /health', {
     id: 'getHealth',
-    method: 'get',
-    path: '/health',
     permission: forStaff,
-    tag,
     summary: 'How this gateway is doing',
     answer: healthSchema,
     returns: 'Figures of this moment.',
     handle: ({ engine }) => healthFactsOf(engine).read(),
   }),
-  adminRoute({
+  gatewayRoute('GET /diagnostics', {
     id: 'downloadDiagnostics',
-    method: 'get',
-    path: '/diagnostics',
-    permission: forAdministrators,
-    tag,
     summary: 'A file for support: all that helps to find a fault, without secrets',
     files: { 'application/json': diagnostics },
     headers: ['content-disposition'],

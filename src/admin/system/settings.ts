@@ -8,7 +8,7 @@ import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { time } from '../answers.ts'
 import { timeoutsView } from '../catalog/channel-store.ts'
 import { forAdministrators } from '../permission.ts'
-import { type AdminDeps, adminRoute, type View } from '../route.ts'
+import { type AdminDeps, routesOf, type View } from '../route.ts'
 import { settings as settingsSchema } from './system-schema.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -92,13 +92,15 @@ const declaredPrice = ({ model, account, terms, effectiveFromMs }: Price) => ({
   effective_from: time(effectiveFromMs),
 })
 
+export const gatewayRoute = routesOf({
+  tag: 'Gateway',
+  thing: 'gateway',
+  permission: forAdministrators,
+})
+
 export const settingsRoutes = [
-  adminRoute({
+  gatewayRoute('GET /settings', {
     id: 'getSettings',
-    method: 'get',
-    path: '/settings',
-    permission: forAdministrators,
-    tag: 'Gateway',
     summary: 'What this gateway runs with, without secrets',
     answer: settingsSchema,
     returns: 'The settings.',

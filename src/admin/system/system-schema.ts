@@ -1,4 +1,4 @@
-// Alerts, health, settings and exports as the admin API tells of them.
+// Alerts, health and settings as the admin API tells of them.
 import { z } from 'zod'
 import { amount, column, count, pageFields, pageOf, query, time } from '../schema.ts'
 
@@ -102,43 +102,6 @@ export const diagnostics = z
   })
   .meta({ id: 'Diagnostics' })
 
-export const exportKinds = ['requests', 'tasks', 'ledger', 'bill_lines', 'audit_log'] as const
-const exportFormats = ['csv', 'jsonl'] as const
-
-export const exportJob = z
-  .object({
-    created_at: column(time(), 'at'),
-    id: column(z.string(), 'export'),
-    kind: column(z.enum(exportKinds), 'list'),
-    format: column(z.enum(exportFormats)),
-    filters: z.record(z.string(), z.string()),
-    state: column(z.enum(['waiting', 'running', 'done', 'failed'])),
-    rows: column(count()),
-    rows_total: count().nullable(),
-    bytes: column(count()),
-    limit_reached: z.boolean(),
-    error: z.string().nullable(),
-    created_by: column(z.string(), 'by'),
-    finished_at: time().nullable(),
-    expires_at: time(),
-  })
-  .meta({ id: 'Export' })
-export const exportList = pageOf(exportJob, 'ExportList')
-
-const maxFilter = 500
-
-export const exportQuery = z.object(pageFields)
-export const exportRequest = z
-  .strictObject({
-    kind: z.enum(exportKinds),
-    format: z.enum(exportFormats).default('csv'),
-    filters: z.record(z.string(), z.string().min(1).max(maxFilter)).default({}),
-  })
-  .meta({ id: 'ExportRequest' })
-
 export type Alert = z.infer<typeof alert>
 export type Health = z.infer<typeof health>
 export type Settings = z.infer<typeof settings>
-export type ExportJob = z.infer<typeof exportJob>
-export type ExportKind = (typeof exportKinds)[number]
-export type ExportFormat = (typeof exportFormats)[number]

@@ -8,18 +8,15 @@ import { tryReceiver } from '../../engine/callbacks/try-receiver.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { advanceRotation } from '../../store/catalog/callback-secrets.ts'
 import { restartCallback } from '../../store/tasks/callbacks.ts'
-import { findTaskRow } from '../../store/tasks/tasks.ts'
 import { auditChange, notFound, timeOrNull } from '../answers.ts'
 import { forAdministrators, forOperatorsAndMembers, owning } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { callbackSecret, callbackTested, callbackTrial, secretQuery, task } from './task-schema.ts'
 import { viewTask } from './task-view.ts'
-import { param, tag } from './tasks.ts'
+import { taskRoute } from './tasks.ts'
 
-async function resend({ engine, id, x }: Ask) {
+async function resend({ engine, found, x }: Ask<{ found: Task }>) {
   const { store, clock } = engine
-  const found = await findTaskRow(store.read, id)
-  if (found === undefined) return notFound('task', id)
   const was = await store.tx(async (tx) => {
     const state = await restartCallback(tx, store.dialect, found.id, clock.nowMs())
     if (state === undefined) return undefined
@@ -44,9 +41,7 @@ async function showSecret({ engine, account }: Ask<{ query: typeof secretQuery }
   return found instanceof Refusal ? found : secretView(engine, found)
 }
 
-async function rotateSecret({ engine, id, x }: Ask) {
-  const account = await findAccount(engine.store.read, id)
-  if (account === undefined) return notFound('account', id)
+async function rotateSecret({ engine, found: account, x }: Ask<{ found: Account }>) {
   if (engine.declared.file.callbacks !== undefined) return setInFile
   await engine.store.tx(async (tx) => {
     await advanceRotation(tx, account.id, x.atMs)
@@ -95,29 +90,26 @@ const cannotSend = ({ callbackUrl, finishedAtMs }: Task): Refusal =>
         : 'its caller has called the task off, and is not told of it',
   )
 
-const accountParam = 'Id or name of an account.'
-const ownSecret = owning(forOperatorsAndMembers, 'account')
+const secretRoute = routesOf({
+  tag: 'Tasks',
+  thing: 'account',
+  param: 'Id or name of an account.',
+  permission: owning(forOperatorsAndMembers, 'account'),
+  find: ({ store }, id) => findAccount(store.read, id),
+})
 
 export const callbackRoutes = [
-  adminRoute({
+  taskRoute('POST /tasks/:id/callback', {
     id: 'resendCallback',
-    method: 'post',
-    path: '/tasks/:id/callback',
     permission: owning(forOperatorsAndMembers, 'task'),
-    tag,
     summary: "Send the callback of a task's end again",
-    param,
     answer: task,
-    returns: 'The task.',
     refusals: ['conflict'],
     handle: resend,
   }),
-  adminRoute({
+  taskRoute('POST /callbacks/test', {
     id: 'tryReceiver',
-    method: 'post',
-    path: '/callbacks/test',
     permission: forAdministrators,
-    tag,
     summary: 'Send a signed test callback to an address',
     description: 'Under the rules of all callbacks, once. Answers 200 either way.',
     body: callbackTrial,
@@ -127,12 +119,9 @@ export const callbackRoutes = [
     refusals: ['not_found'],
     handle: testReceiver,
   }),
-  adminRoute({
+  taskRoute('GET /callback-secret', {
     id: 'getCallbackSecret',
-    method: 'get',
-    path: '/callback-secret',
     permission: forAdministrators,
-    tag,
     summary: 'Get the secret that callbacks of an account are signed with',
     description: 'The account may be left out where there is only one.',
     query: secretQuery,
@@ -140,29 +129,16 @@ export const callbackRoutes = [
     returns: 'The secret, unless the operator has set one.',
     handle: showSecret,
   }),
-  adminRoute({
+  secretRoute('GET /accounts/:id/callback-secret', {
     id: 'getAccountCallbackSecret',
-    method: 'get',
-    path: '/accounts/:id/callback-secret',
-    permission: ownSecret,
-    tag,
     summary: 'Get the secret that callbacks of an account are signed with',
-    param: accountParam,
     answer: callbackSecret,
     returns: 'The secret, unless the operator has set one.',
-    async handle({ engine, id }) {
-      const account = await findAccount(engine.store.read, id)
-      return account === undefined ? notFound('account', id) : secretView(engine, account)
-    },
+    handle: ({ engine, found }) => secretView(engine, found),
   }),
-  adminRoute({
+  secretRoute('POST /accounts/:id/callback-secret/rotate', {
     id: 'rotateCallbackSecret',
-    method: 'post',
-    path: '/accounts/:id/callback-secret/rotate',
-    permission: ownSecret,
-    tag,
     summary: 'Give an account another callback secret; the old one signs along for a day',
-    param: accountParam,
     answer: callbackSecret,
     returns: 'The new secret.',
     refusals: ['conflict'],

@@ -9,21 +9,24 @@ import { workRefusals } from '../../http/operation.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { bytes } from '../../http/schema.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
-import { findTaskRow } from '../../store/tasks/tasks.ts'
 import { auditChange, notFound } from '../answers.ts'
-import { forAll, forOperatorsAndMembers, owning } from '../permission.ts'
-import { type Ask, adminRoute } from '../route.ts'
+import { forOperatorsAndMembers, owning } from '../permission.ts'
+import type { Ask } from '../route.ts'
 import { inputQuery, task } from './task-schema.ts'
 import { viewTask } from './task-view.ts'
-import { param, tag } from './tasks.ts'
+import { taskRoute } from './tasks.ts'
 
 /** Images that are being fetched for consoles at this moment. */
 const maxFetches = 8
 let fetches = 0
 
-async function fetchInput({ engine, id, query, x }: Ask<{ query: typeof inputQuery }>) {
-  const found = await findTaskRow(engine.store.read, id)
-  if (found === undefined) return notFound('task', id)
+async function fetchInput({
+  engine,
+  id,
+  found,
+  query,
+  x,
+}: Ask<{ query: typeof inputQuery; found: Task }>) {
   const input = found.request.media[Number(query.part ?? 0)]
   if (input?.kind !== 'image' || input.url.startsWith('data:')) return notFound('image', id)
   if (fetches >= maxFetches) {
@@ -48,10 +51,8 @@ function imageFrom(
   return new Response(found.bytes, { headers: answerHeaders(x, type) })
 }
 
-async function rerun({ engine, id, x }: Ask) {
+async function rerun({ engine, found, x }: Ask<{ found: Task }>) {
   const { store, catalog } = engine
-  const found = await findTaskRow(store.read, id)
-  if (found === undefined) return notFound('task', id)
   const token = [...catalog.tokens.values()].find((each) => each.id === found.tokenId)
   const isOver = token?.disabled || (token?.expiresAtMs ?? Infinity) <= x.atMs
   if (token === undefined || isOver) return cannotRerun('its token cannot be used any more')
@@ -91,27 +92,18 @@ const detached = () => ({
 const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 
 export const taskActionRoutes = [
-  adminRoute({
+  taskRoute('GET /tasks/:id/input', {
     id: 'showTaskInput',
-    method: 'get',
-    path: '/tasks/:id/input',
-    permission: owning(forAll, 'task'),
-    tag,
     summary: 'An image that a task was made from, fetched where its caller has it',
-    param,
     query: inputQuery,
     files: Object.fromEntries(imageTypes.map((type) => [type, bytes()])),
     returns: 'The image.',
     handle: fetchInput,
   }),
-  adminRoute({
+  taskRoute('POST /tasks/:id/rerun', {
     id: 'rerunTask',
-    method: 'post',
-    path: '/tasks/:id/rerun',
     permission: owning(forOperatorsAndMembers, 'task'),
-    tag,
     summary: 'Run the same request again, at the expense of the same account',
-    param,
     answer: task,
     status: 201,
     returns: 'The new task.',

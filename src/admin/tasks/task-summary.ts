@@ -4,9 +4,9 @@ import { Refusal } from '../../contract/errors.ts'
 import { sumTasks, type TaskSums } from '../../store/tasks/task-sums.ts'
 import { time } from '../answers.ts'
 import { forAll } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import type { Ask, View } from '../route.ts'
 import { summaryQuery, taskSummary } from './task-schema.ts'
-import { filterOf, tag } from './tasks.ts'
+import { filterOf, taskRoute } from './tasks.ts'
 
 const defaultHours = 24
 const slots = 48
@@ -29,12 +29,9 @@ async function summarize({ engine, query, account, page, x }: Ask<{ query: typeo
 
 /** Before the tasks themselves: `summary` is no id. */
 export const taskSummaryRoutes = [
-  adminRoute({
+  taskRoute('GET /tasks/summary', {
     id: 'sumTasks',
-    method: 'get',
-    path: '/tasks/summary',
     permission: forAll,
-    tag,
     summary: 'Count tasks of the last hours by state, and how long they took by model',
     query: summaryQuery,
     answer: taskSummary,

@@ -13,7 +13,7 @@ import { callbackView } from './callback-view.ts'
 import type { listedTask, task as shownTask, taskList, taskUsage } from './task-schema.ts'
 import { timelineView } from './timeline-view.ts'
 
-export interface TaskViewDeps extends BaseDeps, LinkDeps {
+interface TaskViewDeps extends BaseDeps, LinkDeps {
   readonly jobs: Pick<Jobs, 'poller'>
 }
 

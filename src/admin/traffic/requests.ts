@@ -19,7 +19,7 @@ import {
 import { findTaskRow, findTaskRows } from '../../store/tasks/tasks.ts'
 import { listOf, notFound, time } from '../answers.ts'
 import { forAll, owning } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
 import { explainCall, explainTask, usageView } from './explain.ts'
 import {
@@ -32,7 +32,7 @@ import {
 
 type Filters = Omit<z.output<z.ZodObject<typeof requestFilters>>, 'account'>
 
-export function filterOf(
+function filterOf(
   { token, model, channel, status, error_code, from, to }: Filters,
   accountId: string | undefined,
   page: PageQuery,
@@ -101,7 +101,7 @@ async function missing({ store }: BaseDeps, id: string): Promise<Refusal> {
 }
 
 /** Rows know ids; people know names. */
-export async function viewPage(
+async function viewPage(
   engine: BaseDeps,
   page: Page<RequestRecord>,
 ): Promise<View<typeof requestList>> {
@@ -167,41 +167,31 @@ const view = (
   })),
 })
 
-const tag = 'Requests'
-
-export const listRequestLog = adminRoute({
-  id: 'listRequests',
-  method: 'get',
-  path: '/requests',
+export const requestRoute = routesOf({
+  tag: 'Requests',
+  thing: 'request',
+  param: "Id of a request, the gateway's or the upstream's.",
   permission: forAll,
-  tag,
-  summary: 'The request log, newest first',
-  query: requestQuery,
-  answer: requestList,
-  returns: 'A page of requests.',
-  handle: listAll,
 })
 
 export const requestRoutes = [
-  listRequestLog,
-  adminRoute({
+  requestRoute('GET /requests', {
+    id: 'listRequests',
+    summary: 'The request log, newest first',
+    query: requestQuery,
+    answer: requestList,
+    handle: listAll,
+  }),
+  requestRoute('GET /requests/:id', {
     id: 'getRequest',
-    method: 'get',
-    path: '/requests/:id',
     permission: owning(forAll, 'request'),
-    tag,
     summary: 'Get a request',
-    param: "Id of a request, the gateway's or the upstream's.",
     answer: requestSchema,
-    returns: 'The request.',
     handle: show,
   }),
-  adminRoute({
+  requestRoute('GET /explain/:id', {
     id: 'explainCharge',
-    method: 'get',
-    path: '/explain/:id',
     permission: owning(forAll, 'request or task'),
-    tag,
     summary: 'Why a request or a task cost what it cost',
     param: 'Id of a request or a task.',
     answer: explanation,

@@ -12,8 +12,8 @@ import {
   timeSpans,
 } from '../../store/log/traffic.ts'
 import { time } from '../answers.ts'
-import { forAll } from '../permission.ts'
-import { type Ask, adminRoute, type View } from '../route.ts'
+import type { Ask, View } from '../route.ts'
+import { requestRoute } from './requests.ts'
 import { trafficQuery, type trafficRow, traffic as trafficSchema } from './traffic-schema.ts'
 
 const names = ['account', 'model', 'channel', 'interface', 'status', 'error_code'] as const
@@ -109,12 +109,8 @@ function view(sum: TrafficSum, query: TrafficQuery): View<typeof trafficRow> {
 const shown = (value: string | number): string | number | null => (value === '' ? null : value)
 
 export const trafficRoutes = [
-  adminRoute({
+  requestRoute('GET /traffic', {
     id: 'getTraffic',
-    method: 'get',
-    path: '/traffic',
-    permission: forAll,
-    tag: 'Requests',
     summary: 'How many requests there were, how long they took and how they ended',
     query: trafficQuery,
     answer: trafficSchema,

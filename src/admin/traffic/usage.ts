@@ -11,9 +11,9 @@ import { Refusal } from '../../contract/errors.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
 import { hourMs } from '../../store/proof/hourly-totals.ts'
-import { time } from '../answers.ts'
-import { forAll } from '../permission.ts'
-import { type Ask, adminRoute, wrong } from '../route.ts'
+import { time, wrong } from '../answers.ts'
+import type { Ask } from '../route.ts'
+import { requestRoute } from './requests.ts'
 import { usageQuery, usage as usageSchema } from './traffic-schema.ts'
 
 const dayMs = 24 * hourMs
@@ -74,12 +74,8 @@ async function named(engine: BaseDeps, rows: readonly UsageRow[], by: readonly U
 }
 
 export const usageRoutes = [
-  adminRoute({
+  requestRoute('GET /usage', {
     id: 'getUsageOfAll',
-    method: 'get',
-    path: '/usage',
-    permission: forAll,
-    tag: 'Requests',
     summary: 'What was charged, by time, model, token, price or account',
     query: usageQuery,
     answer: usageSchema,

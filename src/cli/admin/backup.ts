@@ -12,9 +12,8 @@ export const backupCommands: readonly Command[] = [
     async run({ line, admin }) {
       const file = line.arg(0)
       const response = await admin.open('GET', '/backup')
-      const bytes = await saveFile(response, file, 'the backup')
-      const answer = { file, bytes }
-      const text = `${file}: ${(bytes / 1e6).toFixed(1)} MB`
+      const { answer } = await saveFile(response, file, 'the backup')
+      const text = `${file}: ${(answer.bytes / 1e6).toFixed(1)} MB`
       return { answer, text, note: 'the master key is not in it: keep it elsewhere, and safe' }
     },
   },

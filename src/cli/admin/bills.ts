@@ -110,10 +110,10 @@ function differencesText(bill: Row): string[] {
 }
 
 async function saved({ line, admin }: Context, query: Record<string, string | undefined>) {
-  const files: { file: string; bytes: number }[] = []
+  const files: Awaited<ReturnType<typeof saveFile>>[] = []
   const save = async (path: string, file: string, more: Record<string, string | undefined>) => {
     const response = await admin.open('GET', path, { query: { ...query, ...more } })
-    files.push({ file, bytes: await saveFile(response, file, 'the file') })
+    files.push(await saveFile(response, file, 'the file'))
   }
   const [csv, statement] = [line.text('csv'), line.text('statement')]
   if (csv !== undefined) await save('/bills', csv, { format: 'csv' })
@@ -131,8 +131,8 @@ async function runBill(context: Context): Promise<Outcome> {
   }
   const files = await saved(context, query)
   if (files.length > 0) {
-    const text = files.map(({ file, bytes }) => `${file}: ${bytes} bytes`).join('\n')
-    return { answer: { files }, text }
+    const text = files.map((file) => file.text).join('\n')
+    return { answer: { files: files.map(({ answer }) => answer) }, text }
   }
   const answer = await admin.ask('GET', '/bills', { query: { ...query, by: line.text('by') } })
   return { answer, text: billText(answer), ok: rowsOf(rowOf(answer)['differences']).length === 0 }

@@ -56,8 +56,7 @@ export const priceListCommands: readonly Command[] = [
     async run({ line, admin }) {
       const format = formatOf(line)
       const response = await admin.open('GET', '/prices/export', { query: { format } })
-      const bytes = await saveFile(response, line.arg(0), 'the list')
-      return { answer: { file: line.arg(0), bytes }, text: `${line.arg(0)}: ${bytes} bytes` }
+      return saveFile(response, line.arg(0), 'the list')
     },
   },
   askCommand({

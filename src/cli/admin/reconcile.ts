@@ -1,5 +1,4 @@
 // gateway reconcile and gateway statement: an upstream's statement against our own books.
-import { writeFile } from 'node:fs/promises'
 import {
   lineQuery,
   statement,
@@ -8,7 +7,7 @@ import {
 } from '../../admin/money/statement-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
 import type { Command, Context, Outcome } from '../terminal/command.ts'
-import { listCommand, segment } from '../terminal/list.ts'
+import { listCommand } from '../terminal/list.ts'
 import {
   cell,
   column,
@@ -103,20 +102,6 @@ async function reconcile({ line, admin }: Context): Promise<Outcome> {
   return { answer, text: summaryText(rowOf(answer)) }
 }
 
-async function exported({ line, admin, write }: Context): Promise<Outcome> {
-  const path = `/statements/${segment(line.arg(0))}/export`
-  const query = { outcome: line.text('outcome') }
-  const response = await admin.open('GET', path, { query })
-  const to = line.text('to')
-  if (to === undefined) {
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-    for await (const piece of response.body ?? []) write(decoder.decode(piece, { stream: true }))
-    return { answer: null, text: '' }
-  }
-  await writeFile(to, response.body ?? '')
-  return { answer: { file: to }, text: `written to ${to}` }
-}
-
 export const reconcileCommands: readonly Command[] = [
   {
     path: ['reconcile'],
@@ -164,16 +149,6 @@ export const reconcileCommands: readonly Command[] = [
       own: { why: (row) => cell(row['loss'] ?? row['ref']) },
     },
   ),
-  {
-    path: ['statement', 'export'],
-    args: ['ID'],
-    summary: 'its lines with their outcomes, as CSV',
-    flags: {
-      outcome: { value: 'OUTCOME', summary: 'such as upstream_only' },
-      to: { value: 'FILE', summary: 'where to write it (to the terminal)' },
-    },
-    run: exported,
-  },
   askCommand({
     path: ['statement', 'delete'],
     args: ['ID'],

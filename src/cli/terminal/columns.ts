@@ -10,7 +10,7 @@ const marksOf = (schema: z.ZodType): Marks & { pattern?: string } =>
   (schema.meta() ?? {}) as Marks & { pattern?: string }
 
 /** What lies inside of `optional` and `nullable`. */
-function innerOf(schema: z.ZodType): z.ZodType {
+export function innerOf(schema: z.ZodType): z.ZodType {
   const { innerType } = schema.def as { innerType?: z.ZodType }
   return innerType === undefined ? schema : innerOf(innerType)
 }
@@ -59,7 +59,7 @@ export function flagsOf(query: z.ZodObject): Flags {
 }
 
 /** 'Name of a model.' -> 'name of a model' */
-const summaryOf = (description = ''): string =>
+export const summaryOf = (description = ''): string =>
   `${description.slice(0, 1).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '')
 
 /** A filter without a value is a switch. */

@@ -58,4 +58,5 @@ export const commonFlags: Flags = {
 export const pageFlags: Flags = {
   limit: { value: 'N', summary: 'rows at most' },
   cursor: { value: 'CURSOR', summary: 'go on where the last list ended' },
+  out: { value: 'FILE', summary: 'save the whole list: FILE.csv, or FILE.jsonl for programs' },
 }

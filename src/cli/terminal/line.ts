@@ -53,6 +53,13 @@ export class Line {
     return value
   }
 
+  number(name: string): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    if (!/^\d+(\.\d+)?$/.test(text)) throw misuse(`--${name} takes a number, not '${text}'`)
+    return Number(text)
+  }
+
   count(name: string): number | undefined {
     const value = this.integer(name)
     if (value !== undefined && value < 0) throw misuse(`--${name} cannot be negative`)

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { columnsOf, filtersOf, flagsOf } from './columns.ts'
 import { type Command, type Context, type Outcome, pageFlags } from './command.ts'
+import { saveFile } from './save-file.ts'
 import { cell, type Row, rowOf, rowsOf, table } from './show.ts'
 
 interface ListSpec {
@@ -30,7 +31,15 @@ export const listCommand = (
 const maxPages = 200
 
 export async function list(context: Context, spec: ListSpec): Promise<Outcome> {
-  const answer = await firstPage(context, spec)
+  const { line, admin } = context
+  const path = spec.path.replace(':id', () => segment(line.arg(0)))
+  const filters = spec.query === undefined ? {} : filtersOf(spec.query, line)
+  const file = line.text('out')
+  if (file !== undefined) {
+    const query = { ...filters, format: /\.jsonl$/i.test(file) ? 'jsonl' : 'csv' }
+    return saveFile(await admin.open('GET', path, { query }), file, `the ${spec.what}`)
+  }
+  const answer = await firstPage(context, path, filters)
   const rows = rowsOf(answer)
   const { what, item, own } = spec
   const lines = [rows.length === 0 ? `no ${what}` : table(rows, columnsOf(item, own))]
@@ -39,12 +48,14 @@ export async function list(context: Context, spec: ListSpec): Promise<Outcome> {
   return { answer, text: lines.join('\n') }
 }
 
-async function firstPage({ line, admin }: Context, spec: ListSpec): Promise<unknown> {
-  const path = spec.path.replace(':id', () => segment(line.arg(0)))
-  const query = spec.query === undefined ? {} : filtersOf(spec.query, line)
+async function firstPage(
+  { line, admin }: Context,
+  path: string,
+  filters: Readonly<Record<string, string | undefined>>,
+): Promise<unknown> {
   const limit = line.count('limit')
   const ask = (cursor: string | undefined) =>
-    admin.ask('GET', path, { query: { ...query, limit, cursor } })
+    admin.ask('GET', path, { query: { ...filters, limit, cursor } })
   let answer = await ask(line.text('cursor'))
   for (let page = 1; page < maxPages; page++) {
     const next = nextOf(answer)

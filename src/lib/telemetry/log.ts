@@ -11,7 +11,6 @@ export const logFields = [
   'upstream_request_id',
   'task_id',
   'callback_id',
-  'export_id',
   'account_id',
   'token_id',
   'interface',

@@ -1,8 +1,12 @@
 // Contacts what the gateway depends on, without spending anything: asks upstreams for their model
 // list, where they have one, and otherwise only whether they respond.
 import { RedisClient } from 'bun'
-import type { Channel, Protocol } from '../../contract/catalog.ts'
+import type { Channel } from '../../contract/catalog.ts'
+import type { ListUpstream, Provider } from '../../contract/provider.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import type { HttpCall } from '../../lib/http/answer.ts'
 import { createHttpClient, type HttpClient, HttpError } from '../../lib/http/client.ts'
+import { providers } from '../../providers/index.ts'
 import type { ClockReading } from './clock.ts'
 import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
@@ -17,11 +21,12 @@ interface Reached {
   clocks: readonly ClockReading[]
 }
 
-interface Question {
-  url: string
-  headers: Readonly<Record<string, string>>
-  /** Whether the reply says something about the key. */
-  triesKey: boolean
+type Lister = NonNullable<Provider['listModels']>
+
+interface Place {
+  baseUrl: string
+  /** Absent where the protocol has none; then nothing is known about the key. */
+  list: Lister | undefined
 }
 
 type Reply = { status: number; ms: number } | { failure: string; advice: string }
@@ -49,67 +54,49 @@ async function reachChannel(
 ): Promise<Finding[]> {
   const check = `channel ${channel.name}`
   if (channel.disabled) return [leftOut(check, 'disabled')]
+  const { messages, timeouts } = channel
   const findings: Finding[] = []
-  for (const [address, protocols] of addressesOf(channel)) {
-    const keys = channel.keys.slice(0, maxKeys)
-    const questions = keys.map((key) => questionFor(address, protocols[0]!, key, channel))
-    const asked = questions[0]?.triesKey ? questions : questions.slice(0, 1)
+  for (const { baseUrl, list } of placesOf(channel)) {
     const replies: Reply[] = []
-    for (const question of asked) {
-      replies.push(await ask(http, question, channel.timeouts.connectMs, clocks))
+    for (const key of channel.keys.slice(0, list === undefined ? 1 : maxKeys)) {
+      const limits = { ...timeouts, connectMs: Math.min(timeouts.connectMs, limitMs) }
+      const upstream = { baseUrl, key, messages, timeouts: limits, progress: { touch() {} } }
+      const call =
+        list === undefined ? http.get(baseUrl, {}, limits) : listCall(http, list, upstream)
+      replies.push(await replyTo(call, baseUrl, clocks))
     }
-    findings.push(findingOf(`${check}`, address, asked[0]?.triesKey === true, replies))
+    findings.push(findingOf(check, baseUrl, list !== undefined, replies))
   }
   return findings
 }
 
 /** One request for all protocols that would send the same. */
-function addressesOf({ protocols }: Channel): Map<string, Protocol[]> {
-  const found = new Map<string, Protocol[]>()
-  for (const [protocol, base] of Object.entries(protocols) as [Protocol, string][]) {
-    const address = base + (listPaths[protocol] ?? '')
-    found.set(address, [...(found.get(address) ?? []), protocol])
+function placesOf({ protocols }: Channel): Place[] {
+  const places: Place[] = []
+  for (const [protocol, baseUrl] of Object.entries(protocols)) {
+    const list = providers.get(protocol)?.listModels
+    const isKnown = places.some((each) => each.baseUrl === baseUrl && each.list === list)
+    if (!isKnown) places.push({ baseUrl, list })
   }
-  return found
+  return places
 }
 
-const listPaths: Readonly<Partial<Record<Protocol, string>>> = {
-  chat: '/models',
-  responses: '/models',
-  embeddings: '/models',
-  images: '/models',
-  messages: '/v1/models',
-  generate: '/v1beta/models',
-}
-
-function questionFor(url: string, protocol: Protocol, key: string, channel: Channel): Question {
-  if (listPaths[protocol] === undefined) return { url, headers: {}, triesKey: false }
-  const { auth, headers, version = '2023-06-01' } = channel.messages
-  const isMessages = protocol === 'messages'
-  const isGenerate = protocol === 'generate'
-  return {
-    url,
-    triesKey: true,
-    headers: {
-      accept: 'application/json',
-      ...(isGenerate && { 'x-goog-api-key': key }),
-      ...(!isGenerate &&
-        (!isMessages || auth !== 'x-api-key') && { authorization: `Bearer ${key}` }),
-      ...(isMessages && auth !== 'bearer' && { 'x-api-key': key }),
-      ...(isMessages && headers !== 'msgapi' && { 'anthropic-version': version }),
-      ...(isMessages && headers !== 'anthropic' && { 'msgapi-version': version }),
+/** The provider's own request for a list of models. */
+function listCall(client: HttpClient, list: Lister, upstream: Omit<ListUpstream, 'http'>) {
+  let call: HttpCall | undefined
+  const http: HttpClient = {
+    ...client,
+    get(url, headers, limits) {
+      call = client.get(url, headers, limits)
+      return call
     },
   }
+  void list({ ...upstream, http }, new Cancellation())
+  return call!
 }
 
-async function ask(
-  http: HttpClient,
-  { url, headers }: Question,
-  connectMs: number,
-  clocks: ClockReading[],
-): Promise<Reply> {
+async function replyTo(call: HttpCall, url: string, clocks: ClockReading[] = []): Promise<Reply> {
   const startMs = Date.now()
-  const call = http.get(url, headers, { connectMs: Math.min(connectMs, limitMs) })
   const timer = setTimeout(() => call.cancel(), limitMs)
   try {
     const answer = await call.answer
@@ -178,7 +165,7 @@ function findingOf(
 /** Any HTTP server: whether it responds at all. */
 export async function reachAddress(check: string, url: string): Promise<Finding> {
   const http = createHttpClient()
-  const reply = await ask(http, { url, headers: {}, triesKey: false }, limitMs, [])
+  const reply = await replyTo(http.get(url, {}, { connectMs: limitMs }), url)
   http.close()
   const place = new URL(url).origin
   return 'failure' in reply

@@ -3,7 +3,6 @@
 // draws, returns and charges wait for each other instead of deadlocking.
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../../lib/ensure.ts'
-import { freeExports } from '../maintenance/exports.ts'
 import type { Schema } from '../schema.ts'
 import { freeCallbacks } from '../tasks/callbacks.ts'
 import { freeLeases } from '../tasks/leases.ts'
@@ -167,7 +166,6 @@ export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promi
   }
   await releaseShortClaims(tx, gatewayId)
   await freeLeases(tx, gatewayId)
-  await freeExports(tx, gatewayId)
   await freeCallbacks(tx, gatewayId)
   await tx.deleteFrom('credit_leases').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()

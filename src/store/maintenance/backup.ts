@@ -55,14 +55,12 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
 }
 
-/** State of running processes, sessions, and files that last a day: not restored. */
+/** State of running processes and sessions: not restored. */
 export const leftBehind: readonly Table[] = [
   'gateways',
   'credit_leases',
   'sessions',
   'failed_sign_ins',
-  'exports',
-  'export_chunks',
 ]
 
 const format = 'model-gateway backup'

@@ -1,5 +1,5 @@
-// Migration 16: stored states and actions get the words of the admin API, and files of exports are chunks. SQLite
-// cannot change a CHECK, so the table of callbacks is made anew there.
+// Migration 16: stored states and actions get the words of the admin API, and exports are no longer stored.
+// SQLite cannot change a CHECK, so the table of callbacks is made anew there.
 import type { Dialect } from '../schema.ts'
 import type { Migration } from './migration.ts'
 import { spell } from './spell.ts'
@@ -38,8 +38,8 @@ ALTER TABLE callbacks ADD CONSTRAINT callbacks_state_check ${check};
 }
 
 const others = `
-ALTER TABLE exports RENAME COLUMN pieces TO chunks;
-ALTER TABLE export_pieces RENAME TO export_chunks;
+DROP TABLE export_pieces;
+DROP TABLE exports;
 UPDATE audit_log SET action = 'task.rerun' WHERE action = 'task.again';
 `
 

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Price } from '../../contract/price.ts'
 import { insertPrice, loadPrices } from '../catalog/prices.ts'
 import type { Store } from '../index.ts'
-import { insertExport, takeExport } from '../maintenance/exports.ts'
 import { takeAuditLock } from '../proof/audit-recent.ts'
 import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { insertAbandonedCheck, takeAbandonedChecks, wakeStrandedPolls } from './abandoned-checks.ts'
@@ -112,7 +111,7 @@ describe.each([...storeKinds])('after a clock was set back, on %s,', (dialect) =
     expect(await due(after)).toBe(1)
   })
 
-  test('late looks, claims of files, exports and audits have their turn', async () => {
+  test('late polls, claims of files and audits have their turn', async () => {
     await store.tx(async (tx) => {
       await insertAbandonedCheck(tx, 'video_a', before + 600_000)
       await insertAbandonedCheck(tx, 'video_b', after + 600_000)
@@ -133,23 +132,6 @@ describe.each([...storeKinds])('after a clock was set back, on %s,', (dialect) =
     expect(await tasksWithFreeClaims(store.read, before + 1, 10)).toEqual([])
     expect(await tasksWithFreeClaims(store.read, after, 10)).toEqual(['video_a'])
     expect(await claim(after)).toHaveLength(1)
-
-    await store.tx((tx) =>
-      insertExport(tx, {
-        id: 'export_1',
-        createdAtMs: before,
-        expiresAtMs: before + hourMs,
-        actor: 'x',
-        kind: 'requests',
-        format: 'csv',
-        filters: {},
-      }),
-    )
-    const take = (owner: string, nowMs: number) =>
-      store.tx((tx) => takeExport(tx, dialect, { owner, nowMs, untilMs: nowMs + 30_000 }))
-    expect(await take('one', before)).toBeDefined()
-    expect(await take('two', before)).toBeUndefined()
-    expect(await take('two', after - hourMs)).toBeDefined()
 
     const turn = (nowMs: number) => store.tx((tx) => takeAuditLock(tx, { nowMs, everyMs: 60_000 }))
     expect([await turn(before), await turn(before + 1), await turn(after)]).toEqual([

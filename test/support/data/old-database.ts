@@ -91,14 +91,14 @@ const newTables: Readonly<Record<string, string>> = {
   creates: 'idempotency_keys',
   money_hours: 'hourly_totals',
   late_looks: 'abandoned_checks',
-  export_pieces: 'export_chunks',
 }
+/** Files that were kept for a day. */
+const droppedTables: readonly string[] = ['exports', 'export_pieces']
 const newColumns: Readonly<Record<string, string>> = {
   'accounts.drawn_nanos': 'leased_nanos',
   'accounts.stopped_since_ms': 'suspended_since_ms',
   'late_looks.looks': 'polls',
   'tasks.trail': 'timeline',
-  'exports.pieces': 'chunks',
 }
 
 /** Stored words that later schemas have replaced: new -> old. */
@@ -139,5 +139,5 @@ async function tableNames(engine: Dialect, ask: Ask): Promise<string[]> {
       : `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
            AND relkind IN ('r', 'p') AND NOT relispartition`,
   )
-  return rows.map(({ name }) => name!)
+  return rows.map(({ name }) => name!).filter((name) => !droppedTables.includes(name))
 }

@@ -1,5 +1,6 @@
-// The arithmetic of a charge in Chinese: the gateway writes it in English, one line for each step. Lines
-// of another shape stay as they are.
+// Sentences of the gateway in Chinese: the arithmetic of a charge, why a model cannot be called, why a
+// price cannot be previewed, why a channel was not imported or not asked. The gateway writes them in
+// English; sentences of another shape stay as they are.
 const rules: readonly (readonly [RegExp, string])[] = [
   [
     /^usage: (\S+) input tokens \((\S+) read from cache, (\S+) written to cache\), (\S+) output tokens$/,
@@ -37,10 +38,30 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^(\S+) video tokens x (\S+) per million = (\S+) (\S+), rounded half up$/,
     '$1 视频 Token × $2 / 百万 = $3 $4（四舍五入）',
   ],
+  [/^no channel serves it$/, '没有渠道提供此模型'],
+  [/^it has no price in force$/, '没有生效的价格'],
+  [/^no channel serves it, and it has no price in force$/, '没有渠道提供此模型，也没有生效的价格'],
+  [/^there is no general price$/, '没有通用价格'],
+  [/^charged by (\w+), drafted by (\w+)$/, '按 $1 计费，草案按 $2 计价'],
+  [/^the draft has no price for (\S+)$/, '草案没有 $1 的价格'],
+  [/^the usage is not on record$/, '没有用量记录'],
+  [/^no protocol of this channel has a list of models to ask for$/, '此渠道的协议均不提供模型列表'],
+  [/^the upstream failed$/, '上游出错'],
+  [
+    /^channel '(.+)' is declared in the configuration file; change it there$/,
+    '渠道“$1”由配置文件声明，请在文件中修改',
+  ],
+  [/^channel '(.+)' belongs to the gateway itself$/, '渠道“$1”属于网关本身'],
+  [/^region is (\S+), but this gateway's region is (\S+)$/, '渠道区域为 $1，而此网关的区域为 $2'],
+  [/^there is a channel '(.+)' already$/, '已存在渠道“$1”'],
+  [
+    /^keys must be given again: the stored ones were not given for (\S+)$/,
+    '需要重新提供密钥：已保存的密钥不是为 $1 提供的',
+  ],
 ]
 
-/** Undefined where no rule knows the line. */
-export function explanationInChinese(step: string): string | undefined {
-  const rule = rules.find(([pattern]) => pattern.test(step))
-  return rule && step.replace(rule[0], rule[1])
+/** Undefined where no rule knows the sentence. */
+export function sentenceInChinese(sentence: string): string | undefined {
+  const rule = rules.find(([pattern]) => pattern.test(sentence))
+  return rule && sentence.replace(rule[0], rule[1])
 }
