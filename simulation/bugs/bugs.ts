@@ -259,9 +259,9 @@ export const bugs: readonly Bug[] = [
   one(
     'call-hold-leaks',
     'a call that comes to nothing keeps what was set aside for it',
-    'src/engine/calls/open-call.ts',
-    '  engine.ledger.release(admission.hold)\n',
-    '',
+    'src/engine/calls/settle-call.ts',
+    '  engine.ledger.release(admission.hold)\n  admission.pass.leave(undefined)\n',
+    '  admission.pass.leave(undefined)\n',
   ),
   one(
     'burial-keeps-credit',

@@ -2,7 +2,7 @@
 // the token is within its limits, and that the account can pay the maximum cost of the call.
 
 import { maxChargeTokens } from '../../billing/charge.ts'
-import type { Hold } from '../../billing/ledger.ts'
+import type { Hold, Ledger } from '../../billing/ledger.ts'
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Interface, Model, Token } from '../../contract/catalog.ts'
@@ -11,11 +11,19 @@ import { modelNotFound } from '../../contract/not-found.ts'
 import type { Price } from '../../contract/price.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
-import { resolveReferences } from '../calls/references.ts'
-import { boundsOf, type TextBounds } from '../calls/text-bounds.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps, Load, Offers, Seals } from '../base-deps.ts'
+import type { Jobs } from '../jobs.ts'
 import type { Tried } from '../routing/pick-route.ts'
-import type { LimitedToken, RatePass } from './limits/rate-limits.ts'
+import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
+import { resolveReferences } from './references.ts'
+import { boundsOf, type TextBounds } from './text-bounds.ts'
+
+export interface AdmissionDeps extends BaseDeps, Offers, Seals {
+  readonly ledger: Ledger
+  readonly rates: RateLimits
+  readonly jobs: Pick<Jobs, 'clockWatch'>
+  readonly load: Pick<Load, 'draining'>
+}
 
 export interface Admission {
   /** Candidate routes, best first. */
@@ -33,7 +41,7 @@ export interface Admission {
 
 /** Synchronous unless the limits have to be read from Redis. */
 export function admitText(
-  engine: Engine,
+  engine: AdmissionDeps,
   ctx: CallContext,
   call: TextCall,
 ): Admission | Refusal | Promise<Admission | Refusal> {
@@ -43,7 +51,7 @@ export function admitText(
   const referred =
     call.references === undefined
       ? { call, routes: served.routes, tried: undefined }
-      : resolveReferences(engine, ctx, call, served.routes)
+      : resolveReferences(engine.seal, ctx, call, served.routes)
   if (referred instanceof Refusal) return referred
   const { routes, tried, call: sent } = referred
   const price = priceFor(engine, ctx, call, model)
@@ -62,7 +70,7 @@ export function admitText(
 
 /** The price of the model for this caller, if it may start billable work. */
 function priceFor(
-  engine: Engine,
+  engine: AdmissionDeps,
   { token: { accountId } }: CallContext,
   call: TextCall,
   model: Model,
@@ -75,7 +83,7 @@ function priceFor(
 }
 
 function reserve(
-  engine: Engine,
+  engine: AdmissionDeps,
   { token: { accountId } }: CallContext,
   wanted: bigint,
 ): Hold | undefined | Promise<Hold | undefined | Refusal> {
@@ -92,7 +100,7 @@ function reserve(
 
 /** For work that is free, but not done for an account without balance. */
 export async function findFunds(
-  engine: Engine,
+  engine: AdmissionDeps,
   ctx: CallContext,
   call: TextCall,
   model: Model,
@@ -108,7 +116,7 @@ export async function findFunds(
 }
 
 function enterWith(
-  engine: Engine,
+  engine: AdmissionDeps,
   ctx: CallContext,
   call: TextCall,
   admitted: Omit<Admission, 'pass'>,
@@ -129,7 +137,7 @@ function enterWith(
 
 /** The model and its routes, if this caller may use it through this interface now. */
 export function findServed(
-  engine: Engine,
+  engine: AdmissionDeps,
   ctx: CallContext,
   call: TextCall,
 ): { model: Model; routes: readonly Route[] } | Refusal {
@@ -155,8 +163,11 @@ export function findServed(
 }
 
 /** Counts the call's estimated usage against the token's limits; corrected when it has ended. */
-export const enter = (engine: Engine, { token }: CallContext, tokens: number) =>
-  engine.rates.enter(countedAs(token), tokens)
+export const enter = (
+  { rates }: Pick<AdmissionDeps, 'rates'>,
+  { token }: CallContext,
+  tokens: number,
+) => rates.enter(countedAs(token), tokens)
 
 /** A realistic estimate, unlike the bounds: limits would otherwise refuse calls that fit. */
 const countedTokens = ({ inputTokens, maxOutputTokens }: TextCall, bounds: TextBounds): number =>
@@ -171,7 +182,7 @@ export function countedAs(token: Token): LimitedToken {
 }
 
 function within(
-  engine: Engine,
+  engine: AdmissionDeps,
   admission: Omit<Admission, 'pass'> & { pass: RatePass | Refusal },
 ): Admission | Refusal {
   const { pass } = admission

@@ -1,19 +1,29 @@
 // Authenticates a request: finds its token and checks that it may be used now and from this
 // address. There is no default identity: the answer is a token or a refusal.
 import ipaddr from 'ipaddr.js'
+import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../engine.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
+
+interface TokenDeps {
+  readonly catalog: Pick<Catalog, 'tokens'>
+  readonly clock: Clock
+  readonly seal: Seal
+  readonly knownSecrets: Map<string, Token>
+  readonly limits: { tokenCacheEntries: number }
+}
 
 export function authenticate(
-  engine: Engine,
+  deps: TokenDeps,
   secret: string,
   connection: { ip(): string | undefined },
 ): Token | Refusal {
-  const token = tokenOf(engine, secret)
+  const token = tokenOf(deps, secret)
   if (token === undefined) return refuse('invalid_api_key', 'this API token is not known')
   if (token.disabled) return refuse('invalid_api_key', 'this API token is disabled')
-  if (token.expiresAtMs !== undefined && token.expiresAtMs <= engine.clock.nowMs()) {
+  if (token.expiresAtMs !== undefined && token.expiresAtMs <= deps.clock.nowMs()) {
     return refuse('invalid_api_key', 'this API token has expired')
   }
   if (token.allowedIps.length > 0 && !ipAllowed(token.allowedIps, connection.ip())) {
@@ -26,14 +36,17 @@ export function authenticate(
 const possibleSecret = /^sk-[A-Za-z0-9_-]{24,253}$/
 
 /** Found by a keyed hash of the whole secret; the hash is cached, not computed every time. */
-function tokenOf(engine: Engine, secret: string): Token | undefined {
-  const known = engine.knownSecrets.get(secret)
+function tokenOf(
+  { catalog, knownSecrets, limits, seal }: TokenDeps,
+  secret: string,
+): Token | undefined {
+  const known = knownSecrets.get(secret)
   if (known !== undefined) return known
   if (!possibleSecret.test(secret)) return undefined
-  const token = engine.catalog.tokens.get(engine.seal.hash(secret))
+  const token = catalog.tokens.get(seal.hash(secret))
   if (token === undefined) return undefined
-  if (engine.knownSecrets.size >= engine.limits.tokenCacheEntries) engine.knownSecrets.clear()
-  engine.knownSecrets.set(secret, token)
+  if (knownSecrets.size >= limits.tokenCacheEntries) knownSecrets.clear()
+  knownSecrets.set(secret, token)
   return token
 }
 

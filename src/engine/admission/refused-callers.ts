@@ -2,14 +2,16 @@
 // gateway knows without I/O; admission finds out the rest.
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../engine.ts'
-import { accountSuspended, countedAs } from './admit.ts'
+import { type AdmissionDeps, accountSuspended, countedAs } from './admit.ts'
 
 const nothingLeft = refuse('insufficient_quota', "the account's available balance is used up")
 
 /** `mayRepeat`: it may get an earlier answer again, which is free. */
-export function turnedAway(engine: Engine, token: Token, mayRepeat = false): Refusal | undefined {
-  const { ledger, prices, rates } = engine
+export function turnedAway(
+  { ledger, prices, rates }: AdmissionDeps,
+  token: Token,
+  mayRepeat = false,
+): Refusal | undefined {
   if (ledger.stopped.has(token.accountId)) return accountSuspended
   if (!mayRepeat && ledger.isSpent(token.accountId) && !prices.hasFree) return nothingLeft
   return rates.refusalNow(countedAs(token))

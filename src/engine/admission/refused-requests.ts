@@ -3,8 +3,7 @@
 import type { CallerRequest } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
-import { endRecord, newRecord } from '../calls/call-record.ts'
-import type { Engine } from '../engine.ts'
+import { endRecord, newRecord, type RecordDeps } from '../calls/call-record.ts'
 
 const maxModelLength = 256
 
@@ -20,9 +19,9 @@ interface Budget {
   rows: number
   atMs: number
 }
-const budgets = new WeakMap<Engine, Budget>()
+const budgets = new WeakMap<RecordDeps, Budget>()
 
-function mayRecord(engine: Engine): boolean {
+function mayRecord(engine: RecordDeps): boolean {
   const nowMs = performance.now()
   const budget = budgets.get(engine) ?? { rows: maxRowsAtOnce, atMs: nowMs }
   const refilled = budget.rows + ((nowMs - budget.atMs) / 1000) * rowsPerSecond
@@ -36,7 +35,7 @@ function mayRecord(engine: Engine): boolean {
 
 /** A refused read, or a request without a valid token: it belongs to no account. */
 export function recordRefused(
-  engine: Engine,
+  engine: RecordDeps,
   x: Omit<CallerRequest, 'connection'>,
   refusal: Refusal,
   token?: Token,

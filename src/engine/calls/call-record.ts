@@ -1,16 +1,22 @@
 // The request log row of a call, filled in as the call proceeds.
 
-import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Interface } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
-import type { Attempt, CallEnding, RequestRecord } from '../../contract/requests.ts'
+import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { knownModelOf } from '../admission/known-model.ts'
-import type { Engine } from '../engine.ts'
+import type { BaseDeps } from '../base-deps.ts'
+import type { Jobs } from '../jobs.ts'
 import { retryWrite } from '../tasks/retry-write.ts'
-import { isId } from './clean-error.ts'
-import type { OpenCall } from './open-call.ts'
+import type { Meters } from '../telemetry/metrics/meters.ts'
+import type { Tracer } from '../telemetry/traces/tracer.ts'
+
+export interface RecordDeps extends BaseDeps {
+  readonly jobs: Pick<Jobs, 'lossAlerts'>
+  readonly meters?: Meters
+  readonly tracer?: Tracer
+}
 
 /** The part of a request that its row needs. */
 interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
@@ -37,34 +43,8 @@ export function newRecord(ctx: RecordedContext, use: Interface, model: string): 
   return record
 }
 
-/** From here on the row names the channel. */
-export function recordRoute(record: RequestRecord, { channel, upstreamModel }: Route): void {
-  record.channel = channel.name
-  if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
-  else delete record.detail.upstreamModel
-}
-
-export function recordAttempt(
-  { engine, record, trying }: Pick<OpenCall, 'engine' | 'record' | 'trying'>,
-  outcome: { status?: number; error?: string; upstreamRequestId?: string | undefined },
-): void {
-  const { channel } = trying.route
-  if (outcome.upstreamRequestId !== undefined && isId(outcome.upstreamRequestId)) {
-    record.upstreamRequestId = outcome.upstreamRequestId
-  }
-  const attempt: Attempt = {
-    channel: channel.name,
-    afterMs: trying.startedMs - record.atMs,
-    ms: engine.clock.nowMs() - trying.startedMs,
-  }
-  if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(trying.key) + 1
-  if (outcome.status !== undefined) attempt.status = outcome.status
-  if (outcome.error !== undefined) attempt.error = outcome.error
-  record.detail.attempts.push(attempt)
-}
-
 export function endRecord(
-  engine: Engine,
+  engine: RecordDeps,
   record: RequestRecord,
   ending: CallEnding,
   status: number,
@@ -76,14 +56,14 @@ export function endRecord(
 }
 
 /** A request is over and its row complete: it is counted and, where wanted, traced. Once for each. */
-export function recordEnd(engine: Engine, record: RequestRecord): void {
+export function recordEnd(engine: RecordDeps, record: RequestRecord): void {
   engine.meters?.call(record)
   engine.tracer?.call(record)
   if (record.detail.loss !== undefined) engine.jobs.lossAlerts.addOfCall(record)
   if (engine.log.level === 'debug') logEnd(engine, record)
 }
 
-function logEnd(engine: Engine, record: RequestRecord): void {
+function logEnd(engine: RecordDeps, record: RequestRecord): void {
   engine.log.debug('request ended', {
     request_id: record.requestId,
     trace_id: record.detail.traceId,
@@ -102,7 +82,7 @@ function logEnd(engine: Engine, record: RequestRecord): void {
 
 /** Writes a row that carries no money. Not awaited; losing it loses nothing billed. */
 export function recordUnbilled(
-  engine: Engine,
+  engine: RecordDeps,
   record: RequestRecord,
   ending: CallEnding,
   refusal: Refusal,
@@ -115,13 +95,13 @@ export function recordUnbilled(
 }
 
 /** 499: the caller hung up before anything was produced. */
-export function recordHangUp(engine: Engine, record: RequestRecord): void {
+export function recordHangUp(engine: RecordDeps, record: RequestRecord): void {
   endRecord(engine, record, 'caller_left', 499)
   record.errorCode = 'caller_left'
   writeRecord(engine, record)
 }
 
-export function writeRecord(engine: Engine, record: RequestRecord): void {
+export function writeRecord(engine: RecordDeps, record: RequestRecord): void {
   recordEnd(engine, record)
   const write = () => engine.store.record(record)
   // It records a loss, so a failed write is retried.

@@ -5,19 +5,20 @@ import { Refusal } from '../../contract/errors.ts'
 import type { CountReply } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { enter, findFunds, findServed } from '../admission/admit.ts'
-import type { Engine } from '../engine.ts'
 import { type ChannelState, channelStateOf } from '../routing/channel-state.ts'
 import { dropProbes } from '../routing/learn.ts'
-import { pickRoute } from '../routing/pick-route.ts'
+import type { PickedRoute } from '../routing/pick-route.ts'
+import { takeFreePlace } from '../routing/take-place.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
-import { beginTry, endTry, upstreamOf } from './open-call.ts'
+import type { CallDeps } from './open-call.ts'
+import { beginAttempt, endAttempt, upstreamOf } from './send-call.ts'
 
 /** An upstream without this endpoint is not asked again for a while. */
 const askAgainMs = 10 * 60_000
 const untilByChannel = new WeakMap<ChannelState, number>()
 
 export async function countInput(
-  engine: Engine,
+  engine: CallDeps,
   ctx: CallContext,
   call: TextCall,
 ): Promise<Counted | Refusal> {
@@ -31,7 +32,7 @@ export async function countInput(
     return recordUnbilled(engine, record, 'refused', pass as Refusal)
   }
   const routes = served.routes.filter(({ channel }) => mayAsk(engine, channel.id))
-  const picked = routes.length === 0 ? undefined : pickRoute(engine, routes, record.accountId)
+  const picked = routes.length === 0 ? undefined : takeFreePlace(engine, routes, record)
   const reply =
     picked === undefined || picked === 'full' || picked instanceof Refusal
       ? undefined
@@ -45,29 +46,29 @@ export async function countInput(
   return { inputTokens, estimated, rate: pass.view }
 }
 
-const mayAsk = (engine: Engine, id: string): boolean =>
+const mayAsk = (engine: CallDeps, id: string): boolean =>
   (untilByChannel.get(channelStateOf(engine.routing.states, id)) ?? 0) <= engine.clock.nowMs()
 
 async function ask(
-  engine: Engine,
+  engine: CallDeps,
   ctx: CallContext,
   call: TextCall,
   record: RequestRecord,
-  picked: Parameters<typeof beginTry>[2],
+  picked: PickedRoute,
 ): Promise<CountReply | undefined> {
-  const trying = beginTry(engine, record, picked)
-  ctx.signal.addEventListener('abort', trying.stop)
-  const reply = await trying.provider.countTokens?.(
+  const attempt = beginAttempt(engine, record, picked)
+  ctx.signal.addEventListener('abort', attempt.stop)
+  const reply = await attempt.provider.countTokens?.(
     call,
-    upstreamOf(engine, trying, ctx),
-    trying.stop,
+    upstreamOf(engine, attempt, ctx),
+    attempt.stop,
   )
-  ctx.signal.removeEventListener('abort', trying.stop)
-  endTry(engine, trying)
-  dropProbes(trying)
+  ctx.signal.removeEventListener('abort', attempt.stop)
+  endAttempt(engine, attempt)
+  dropProbes(attempt)
   // The reply to a count says little about the channel's health.
   if (reply?.kind === 'failed') {
-    untilByChannel.set(trying.channelState, engine.clock.nowMs() + askAgainMs)
+    untilByChannel.set(attempt.channelState, engine.clock.nowMs() + askAgainMs)
   }
   return reply
 }

@@ -2,19 +2,18 @@
 // written in the background, at most once a minute for a channel.
 import type { TokenUsage } from '../../contract/usage.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
-import type { Engine } from '../engine.ts'
 import type { OpenCall } from './open-call.ts'
 
 const kind = 'implausible_usage'
 const quietMs = 60_000
 
 /** Last alert per channel. Bounded by the number of channels. */
-const alertedMs = new WeakMap<Engine, Map<string, number>>()
+const alertedMs = new WeakMap<object, Map<string, number>>()
 
 /** Never fails: a failed write is repeated the next time. */
 export function recordImplausible(
   { engine, record, admission }: OpenCall,
-  reported: TokenUsage,
+  claimed: TokenUsage,
 ): void {
   const subject = record.channel ?? ''
   const known = alertedMs.get(engine) ?? new Map<string, number>()
@@ -25,8 +24,8 @@ export function recordImplausible(
   known.set(subject, atMs)
   const { windowTokens, outputTokens } = admission.bounds
   const message =
-    `channel '${subject}' reported ${reported.inputTokens} input and ${reported.outputTokens} output tokens ` +
-    `for ${record.requestId} (model '${record.model}'), which allows ${windowTokens} and ` +
+    `channel '${subject}' reported ${claimed.inputTokens} input and ${claimed.outputTokens} output ` +
+    `tokens for ${record.requestId} (model '${record.model}'), which allows ${windowTokens} and ` +
     `${outputTokens}; charged at that`
   engine.log.warn('implausible usage', { request_id: record.requestId, channel: subject })
   engine.store

@@ -1,18 +1,24 @@
-// Charges an answered text call. The part above its hold comes from the account's free balance; an
-// account gets one answer that its balance does not cover, and no other before its next credit.
-import { addLoss } from '../../billing/call-loss.ts'
+// Ends the hold of a text call: charges an answer, or releases the hold when there is none. The part
+// of a charge above the hold comes from the account's free balance; an account gets one answer that
+// its balance does not cover, and no other before its next credit.
 import { chargeTokens, tierLabel } from '../../billing/charge.ts'
 import type { Settled } from '../../billing/ledger.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Reported } from '../../contract/provider.ts'
+import type { Reported, UpstreamError } from '../../contract/provider.ts'
 import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
-import type { Engine } from '../engine.ts'
-import { endRecord, recordEnd, recordUnbilled } from './call-record.ts'
+import { addNotDelivered, costOf } from './call-losses.ts'
+import {
+  endRecord,
+  type RecordDeps,
+  recordEnd,
+  recordHangUp,
+  recordUnbilled,
+} from './call-record.ts'
+import { completeUsage, isComplete, tokensOf, withinBounds } from './complete-usage.ts'
 import { recordImplausible } from './implausible-usage.ts'
 import type { OpenCall } from './open-call.ts'
-import { completeUsage, isComplete, withinBounds } from './text-bounds.ts'
 
 export type SettledEnding = Extract<CallEnding, 'complete' | 'caller_left' | 'cut_short'>
 
@@ -35,9 +41,9 @@ export async function settleCall(
 ): Promise<undefined | Refusal> {
   const { engine, call, admission, record } = open
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
-  const complete = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
-  const usage = withinBounds(complete, admission.bounds)
-  if (usage !== complete) recordImplausible(open, complete)
+  const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
+  const usage = withinBounds(claimed, admission.bounds)
+  if (usage !== claimed) recordImplausible(open, claimed)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   admission.pass.leave(tokensOf(usage))
   const counted = { usage, isEstimate }
@@ -54,8 +60,6 @@ export async function settleCall(
     })
   }
 }
-
-const tokensOf = ({ inputTokens, outputTokens }: TokenUsage): number => inputTokens + outputTokens
 
 async function charge(
   { engine, call, admission, record }: OpenCall,
@@ -90,50 +94,24 @@ async function withhold(
   countOutputTokens: () => number,
 ): Promise<Refusal> {
   const { engine, call, admission, record } = open
-  let rest = lossOf(open, counted.usage)
+  let rest = costOf(open, counted.usage)
   if (record.detail.stream) {
     const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
     const delivered = { usage: withinBounds(own, admission.bounds), isEstimate: true }
-    const paid = lossOf(open, delivered.usage)
+    const paid = costOf(open, delivered.usage)
     if (paid.nanos < rest.nanos) {
       const quantity = Math.max(0, rest.quantity - paid.quantity)
-      lose(record, { nanos: rest.nanos - paid.nanos, quantity }, counted)
+      addNotDelivered(record, { nanos: rest.nanos - paid.nanos, quantity }, counted.isEstimate)
       rest = paid
       const ending = record.detail.ending === 'caller_left' ? 'caller_left' : 'cut_short'
       if ((await charge(open, delivered, ending)) === 'charged') return streamEnded
     }
   }
   engine.ledger.release(admission.hold)
-  lose(record, rest, counted)
+  addNotDelivered(record, rest, counted.isEstimate)
   delete record.usage
   delete record.detail.estimated
   return recordUnbilled(engine, record, 'failed', notDelivered)
-}
-
-interface Rest {
-  nanos: bigint
-  quantity: number
-}
-
-const lossOf = ({ admission }: OpenCall, usage: TokenUsage): Rest => ({
-  nanos: chargeTokens(admission.price.terms, usage),
-  quantity: tokensOf(usage),
-})
-
-function lose(
-  { channel = '', upstreamRequestId, detail }: RequestRecord,
-  { nanos, quantity }: Rest,
-  { isEstimate }: Counted,
-): void {
-  const part = {
-    reason: 'not_delivered' as const,
-    channel,
-    ...(upstreamRequestId !== undefined && { upstreamId: upstreamRequestId }),
-    unit: 'token',
-    quantity,
-    ...(isEstimate && { estimated: true }),
-  }
-  addLoss(detail, part, nanos)
 }
 
 const notDelivered = refuse(
@@ -147,10 +125,37 @@ const streamEnded = refuse(
 )
 
 /** As its caller sees it: the row itself says what was done. */
-const recordVoided = (engine: Engine, record: RequestRecord): void => {
-  const { usage: _, ...rest } = record
-  recordEnd(engine, { ...rest, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
+const recordVoided = (engine: RecordDeps, record: RequestRecord): void => {
+  const { usage: _, ...shown } = record
+  recordEnd(engine, { ...shown, status: 503, errorCode: 'overloaded', chargeNanos: 0n })
   const { accountId, requestId: ref, channel = '', model, atMs, chargeNanos } = record
   const what = { accountId, ref, channel, model, atMs, amountNanos: chargeNanos }
   engine.jobs.lossAlerts.announce({ ...what, reason: 'not_delivered', isEstimate: false })
+}
+
+/** Nothing useful was produced: nothing is charged. */
+export function giveUp(open: OpenCall, error: UpstreamError, hasLeft: boolean): Refusal {
+  const { code, message, upstreamRequestId, retryAfterSeconds } = error
+  const refusal = refuse(code, message, {
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+  return release(open, 'failed', refusal, hasLeft)
+}
+
+/** No channel took it. */
+export const refuseUnsent = (open: OpenCall, refusal: Refusal): Refusal =>
+  release(open, 'refused', refusal, open.ctx.signal.aborted)
+
+function release(
+  { engine, admission, record }: OpenCall,
+  ending: CallEnding,
+  refusal: Refusal,
+  hasLeft: boolean,
+): Refusal {
+  engine.ledger.release(admission.hold)
+  admission.pass.leave(undefined)
+  if (!hasLeft) return recordUnbilled(engine, record, ending, refusal)
+  recordHangUp(engine, record)
+  return refusal
 }

@@ -1,11 +1,18 @@
 // Compares an upstream's model list with what its channel serves: new, gone, already there. Changes
 // nothing; the caller of this function decides what to do.
 import type { Channel, Protocol } from '../../contract/catalog.ts'
-import type { ListUpstream, Provider } from '../../contract/provider.ts'
+import type { HttpPort, ListUpstream, Provider } from '../../contract/provider.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { matches } from '../../lib/text/pattern.ts'
+import type { Cleans, Offers } from '../base-deps.ts'
 import { cleaned } from '../calls/clean-error.ts'
-import type { Engine } from '../engine.ts'
+
+export interface DiscoveryDeps extends Offers, Cleans {
+  readonly providers: ReadonlyMap<Protocol, Provider>
+  readonly clock: Clock
+  readonly http: HttpPort
+}
 
 interface Discovery {
   ok: boolean
@@ -33,41 +40,41 @@ interface Place {
   protocols: Protocol[]
 }
 
-export async function discoverModels(engine: Engine, channel: Channel): Promise<Discovery> {
-  const places = placesOf(engine, channel)
+export async function discoverModels(deps: DiscoveryDeps, channel: Channel): Promise<Discovery> {
+  const places = placesOf(deps, channel)
   const none = { latency_ms: 0, models: [], gone: [] }
   if (places.length === 0) {
     const error = 'no protocol of this channel has a list of models to ask for'
     return { ok: false, ...none, error }
   }
-  const startedMs = engine.clock.nowMs()
+  const startedMs = deps.clock.nowMs()
   const answers = await Promise.all(
-    places.map(async (place) => ({ place, reply: await askOne(engine, channel, place) })),
+    places.map(async (place) => ({ place, reply: await askOne(deps, channel, place) })),
   )
-  const latency_ms = engine.clock.nowMs() - startedMs
+  const latency_ms = deps.clock.nowMs() - startedMs
   const names = new Set<string>()
   const asked = new Set<Protocol>()
   let error: string | undefined
   for (const { place, reply } of answers) {
     if (reply.kind === 'failed') {
       const nothing = { body: '', model: '' }
-      error ??= cleaned(engine, reply.error, nothing, { upstreamModel: '' }).message
+      error ??= cleaned(deps, reply.error, nothing, { upstreamModel: '' }).message
       continue
     }
     for (const name of reply.names) names.add(name)
     for (const protocol of place.protocols) asked.add(protocol)
   }
   if (asked.size === 0) return { ok: false, ...none, latency_ms, error: error! }
-  const models = [...names].sort().map((name) => listed(engine, channel, name))
-  return { ok: true, latency_ms, models, gone: goneFrom(engine, channel, names, asked) }
+  const models = [...names].sort().map((name) => listed(deps, channel, name))
+  return { ok: true, latency_ms, models, gone: goneFrom(deps, channel, names, asked) }
 }
 
 /** Protocols that share a URL and a list are asked once. */
-function placesOf(engine: Engine, channel: Channel): Place[] {
+function placesOf(deps: DiscoveryDeps, channel: Channel): Place[] {
   const places: Place[] = []
   for (const [name, baseUrl] of Object.entries(channel.protocols)) {
     const protocol = name as Protocol
-    const list = engine.providers.get(protocol)?.listModels
+    const list = deps.providers.get(protocol)?.listModels
     if (list === undefined) continue
     const same = places.find((place) => place.list === list && place.baseUrl === baseUrl)
     if (same === undefined) places.push({ baseUrl, list, protocols: [protocol] })
@@ -76,42 +83,48 @@ function placesOf(engine: Engine, channel: Channel): Place[] {
   return places
 }
 
-async function askOne(engine: Engine, channel: Channel, { baseUrl, list }: Place) {
-  const upstream: ListUpstream = {
-    baseUrl,
-    key: channel.keys[0] ?? '',
-    timeouts: channel.timeouts,
-    messages: channel.messages,
-    http: engine.http,
-    progress: { touch() {} },
-  }
+/** For a request outside all calls: the first key, and no deadline but the request's own. */
+export const upstreamAt = (
+  { http }: DiscoveryDeps,
+  { keys, timeouts, messages }: Channel,
+  baseUrl: string,
+): ListUpstream => ({
+  baseUrl,
+  key: keys[0] ?? '',
+  timeouts,
+  messages,
+  http,
+  progress: { touch() {} },
+})
+
+async function askOne(deps: DiscoveryDeps, channel: Channel, { baseUrl, list }: Place) {
   const stop = new Cancellation()
   const timer = setTimeout(() => stop.cancel(), listLimitMs)
   try {
-    return await list(upstream, stop)
+    return await list(upstreamAt(deps, channel, baseUrl), stop)
   } finally {
     clearTimeout(timer)
   }
 }
 
-function listed(engine: Engine, { models }: Channel, upstreamModel: string) {
+function listed(deps: DiscoveryDeps, { models }: Channel, upstreamModel: string) {
   const names = Object.entries(models).flatMap(([pattern, target]) => {
     if (target !== '*') return target === upstreamModel ? [pattern] : []
     return matches(pattern, upstreamModel) ? [upstreamModel] : []
   })
   const known = [...names, upstreamModel]
-  const kinds = known.flatMap((name) => engine.catalog.models.get(name)?.kind ?? [])
+  const kinds = known.flatMap((name) => deps.catalog.models.get(name)?.kind ?? [])
   return {
     upstream_model: upstreamModel,
     names: [...new Set(names)],
     kind: kinds[0] ?? null,
-    priced: known.some((name) => engine.prices.current(name) !== undefined),
+    priced: known.some((name) => deps.prices.current(name) !== undefined),
   }
 }
 
 /** A list says nothing about models of a protocol without one. */
 function goneFrom(
-  { catalog }: Engine,
+  { catalog }: DiscoveryDeps,
   { models }: Channel,
   listed: ReadonlySet<string>,
   asked: ReadonlySet<Protocol>,
@@ -120,7 +133,7 @@ function goneFrom(
     if (name.endsWith('*')) return []
     const upstreamModel = target === '*' ? name : target
     const spoken = catalog.models.get(name)?.protocols
-    const isAsked = spoken === undefined || spoken.some((protocol) => asked.has(protocol))
-    return listed.has(upstreamModel) || !isAsked ? [] : [{ name, upstream_model: upstreamModel }]
+    const isListed = spoken === undefined || spoken.some((protocol) => asked.has(protocol))
+    return listed.has(upstreamModel) || !isListed ? [] : [{ name, upstream_model: upstreamModel }]
   })
 }

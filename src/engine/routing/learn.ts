@@ -1,17 +1,22 @@
 // Updates channel state from the outcome of a call: health, keys, entitlements.
 import type { UpstreamError } from '../../contract/provider.ts'
-import type { Engine } from '../engine.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { PickedRoute } from './pick-route.ts'
 
-type Needed = Pick<Engine, 'entitlements' | 'clock'>
-type Asked = PickedRoute
+export interface LearnDeps {
+  readonly entitlements: {
+    granted(channelId: string, model: string): void
+    refused(channelId: string, model: string, hasWorked: boolean): void
+  }
+  readonly clock: Clock
+}
 
 /** How long a key is skipped after a refusal other than throttling. */
 const refusedKeyMs = 60_000
 
 export function recordSuccess(
-  { entitlements }: Needed,
-  { route, key, channelState }: Asked,
+  { entitlements }: LearnDeps,
+  { route, key, channelState }: PickedRoute,
   model: string,
 ) {
   channelState.health.succeeded()
@@ -21,19 +26,19 @@ export function recordSuccess(
 }
 
 export function recordFailure(
-  engine: Needed,
-  asked: Asked,
+  deps: LearnDeps,
+  asked: PickedRoute,
   model: string,
   error: UpstreamError,
 ): void {
   const { route, key, channelState } = asked
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const { health } = channelState
   if (error.about === 'model') {
     dropProbes(asked)
     // The sandbox is entitled to everything; it refuses only on request.
     if (route.channel.source === 'builtin') return
-    engine.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
+    deps.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
     return
   }
   if (error.about === 'key') {
@@ -55,7 +60,7 @@ export function recordFailure(
 }
 
 /** A probe without a result: its caller left, or the request itself was refused. */
-export function dropProbes({ probe, key, channelState }: Asked): void {
+export function dropProbes({ probe, key, channelState }: PickedRoute): void {
   if (probe !== true) return
   channelState.health.dropProbe()
   channelState.dropKeyProbe(key)

@@ -32,7 +32,7 @@ export class Tried {
   hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
 }
 
-interface RouteDeps {
+export interface RouteDeps {
   readonly random: () => number
   readonly clock: Clock
   readonly routing: { readonly states: Map<string, ChannelState> }

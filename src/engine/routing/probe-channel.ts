@@ -7,9 +7,14 @@ import { interfaceRows } from '../../contract/config-schema/names.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { cleaned } from '../calls/clean-error.ts'
-import type { Engine } from '../engine.ts'
-import { channelStateOf } from './channel-state.ts'
-import { recordFailure, recordSuccess } from './learn.ts'
+import { type ChannelState, channelStateOf } from './channel-state.ts'
+import { type DiscoveryDeps, upstreamAt } from './discover-models.ts'
+import { type LearnDeps, recordFailure, recordSuccess } from './learn.ts'
+
+interface ProbeDeps extends DiscoveryDeps {
+  readonly routing: { readonly states: Map<string, ChannelState> }
+  readonly entitlements: LearnDeps['entitlements'] & { forget(channelId: string): void }
+}
 
 interface ChannelTest {
   ok: boolean
@@ -23,45 +28,34 @@ const testLimitMs = 30_000
 const questionOf = (use: Interface): object | undefined => interfaceRows[use]?.question
 
 export async function testChannel(
-  engine: Engine,
+  deps: ProbeDeps,
   channel: Channel,
   wanted: string | undefined,
 ): Promise<ChannelTest> {
-  const found = textRoute(engine, channel, wanted)
+  const found = textRoute(deps, channel, wanted)
   if (found === undefined) {
     const what = wanted === undefined ? 'no text model' : `'${wanted}' not as a text model`
     return { ok: false, latency_ms: 0, error: `this channel serves ${what}` }
   }
   const { model, route, use } = found
-  const key = channel.keys[0] ?? ''
+  const upstream = { ...upstreamAt(deps, channel, route.baseUrl), model: route.upstreamModel }
   const call = question(model, use)
-  const startedMs = engine.clock.nowMs()
+  const startedMs = deps.clock.nowMs()
   const stop = new Cancellation()
   const timer = setTimeout(() => stop.cancel(), testLimitMs)
-  const reply = await engine.providers.get(route.protocol)!.text!.send(
-    call,
-    {
-      baseUrl: route.baseUrl,
-      key,
-      model: route.upstreamModel,
-      timeouts: channel.timeouts,
-      messages: channel.messages,
-      http: engine.http,
-      progress: { touch() {} },
-    },
-    stop,
-  )
+  const reply = await deps.providers.get(route.protocol)!.text!.send(call, upstream, stop)
   clearTimeout(timer)
-  const result = { latency_ms: engine.clock.nowMs() - startedMs, model: model.name }
-  const asked = { route, key, channelState: channelStateOf(engine.routing.states, channel.id) }
+  const result = { latency_ms: deps.clock.nowMs() - startedMs, model: model.name }
+  const channelState = channelStateOf(deps.routing.states, channel.id)
+  const asked = { route, key: upstream.key, channelState }
   if (reply.kind === 'failed') {
-    recordFailure(engine, asked, model.name, reply.error)
-    return { ok: false, ...result, error: cleaned(engine, reply.error, call, route).message }
+    recordFailure(deps, asked, model.name, reply.error)
+    return { ok: false, ...result, error: cleaned(deps, reply.error, call, route).message }
   }
   if (reply.kind === 'stream') reply.answer.cancel()
-  asked.channelState.reset()
-  recordSuccess(engine, asked, model.name)
-  if (wanted === undefined) engine.entitlements.forget(channel.id)
+  channelState.reset()
+  recordSuccess(deps, asked, model.name)
+  if (wanted === undefined) deps.entitlements.forget(channel.id)
   return { ok: true, ...result }
 }
 
@@ -70,17 +64,17 @@ export async function testChannel(
  * others. Asked of the channel itself: one that is disabled is in no list of routes.
  */
 function textRoute(
-  engine: Engine,
+  deps: ProbeDeps,
   channel: Channel,
   wanted: string | undefined,
 ): { model: Model; route: Route; use: Interface } | undefined {
-  const models = [...engine.catalog.models.values()]
+  const models = [...deps.catalog.models.values()]
     .filter(({ name }) => wanted === undefined || name === wanted)
-    .toSorted((a, b) => unpriced(engine, a) - unpriced(engine, b) || (a.name < b.name ? -1 : 1))
+    .toSorted((a, b) => unpriced(deps, a) - unpriced(deps, b) || (a.name < b.name ? -1 : 1))
   for (const model of models) {
     for (const use of model.interfaces.filter((each) => questionOf(each) !== undefined)) {
       const route = routesThrough(channel, model, use).find(
-        ({ protocol }) => engine.providers.get(protocol)?.text !== undefined,
+        ({ protocol }) => deps.providers.get(protocol)?.text !== undefined,
       )
       if (route !== undefined) return { model, route, use }
     }
@@ -88,8 +82,8 @@ function textRoute(
   return undefined
 }
 
-const unpriced = (engine: Engine, { name }: Model): number =>
-  engine.prices.current(name) === undefined ? 1 : 0
+const unpriced = (deps: ProbeDeps, { name }: Model): number =>
+  deps.prices.current(name) === undefined ? 1 : 0
 
 function question({ name: model, kind }: Model, use: Interface): TextCall {
   const row = interfaceRows[use]

@@ -2,43 +2,53 @@
 // When all channels are full, the call waits briefly.
 import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Engine } from '../engine.ts'
-import { type PickedRoute, pickRoute, type Tried } from './pick-route.ts'
+import { type PickedRoute, pickRoute, type RouteDeps, type Tried } from './pick-route.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
-interface PlaceFor<Taken> {
+export interface PlaceDeps extends RouteDeps {
+  readonly routing: RouteDeps['routing'] & { readonly waiting: WaitingRoom }
+  readonly limits: { queueMs: number }
+}
+
+interface PlaceFor {
   accountId: string
-  /** Aborted when the caller hangs up. */
-  signal: AbortSignal
   tried?: Tried | undefined
-  /** Must take the slot before it returns. */
-  take: (picked: PickedRoute) => Taken
 }
 
-type Outcome<Taken> = Taken | Refusal
-
-export function takePlace<Taken>(
-  engine: Engine,
+/** Takes a slot if there is one now. `full`: waiting may help. */
+export function takeFreePlace(
+  deps: RouteDeps,
   routes: readonly Route[],
-  wanted: PlaceFor<Taken>,
-): Outcome<Taken> | Promise<Outcome<Taken>> {
-  const picked = pickRoute(engine, routes, wanted.accountId, wanted.tried)
-  if (picked === 'full') return waitForPlace(engine, routes, wanted)
-  return picked instanceof Refusal ? picked : wanted.take(picked)
+  { accountId, tried }: PlaceFor,
+): PickedRoute | 'full' | Refusal {
+  const picked = pickRoute(deps, routes, accountId, tried)
+  if (picked === 'full' || picked instanceof Refusal) return picked
+  picked.channelState.take(accountId)
+  return picked
 }
 
-async function waitForPlace<Taken>(
-  engine: Engine,
+/** `signal` is aborted when the caller hangs up. */
+export function takePlace(
+  deps: PlaceDeps,
   routes: readonly Route[],
-  { accountId, signal, tried, take }: PlaceFor<Taken>,
-): Promise<Outcome<Taken>> {
+  wanted: PlaceFor & { signal: AbortSignal },
+): PickedRoute | Refusal | Promise<PickedRoute | Refusal> {
+  const taken = takeFreePlace(deps, routes, wanted)
+  return taken === 'full' ? waitForPlace(deps, routes, wanted) : taken
+}
+
+async function waitForPlace(
+  deps: PlaceDeps,
+  routes: readonly Route[],
+  wanted: PlaceFor & { signal: AbortSignal },
+): Promise<PickedRoute | Refusal> {
   const channels = routes.map(({ channel }) => channel.id)
-  const untilMs = engine.clock.nowMs() + engine.limits.queueMs
+  const untilMs = deps.clock.nowMs() + deps.limits.queueMs
   for (;;) {
-    const leftMs = untilMs - engine.clock.nowMs()
-    const freed = await engine.routing.waiting.wait(accountId, channels, leftMs, signal)
-    const picked = pickRoute(engine, routes, accountId, tried)
-    if (picked instanceof Refusal) return picked
-    if (picked !== 'full') return take(picked)
+    const leftMs = untilMs - deps.clock.nowMs()
+    const freed = await deps.routing.waiting.wait(wanted.accountId, channels, leftMs, wanted.signal)
+    const taken = takeFreePlace(deps, routes, wanted)
+    if (taken !== 'full') return taken
     if (!freed) return allFull
   }
 }

@@ -86,14 +86,8 @@ function pinned(engine: Engine, routes: Route[], to: TaskInput['pinnedTo']): Rou
     .filter(({ channel }) => channel.keys.length > 0)
 }
 
-const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) => {
-  const { accountId } = token
-  const take = (picked: PickedRoute) => {
-    picked.channelState.take(accountId)
-    return picked
-  }
-  return takePlace(engine, routes, { accountId, signal, take })
-}
+const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) =>
+  takePlace(engine, routes, { accountId: token.accountId, signal })
 
 function withBound(
   engine: Engine,

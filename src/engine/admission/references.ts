@@ -6,11 +6,11 @@ import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { withField } from '../../lib/json/splice.ts'
-import type { Engine } from '../engine.ts'
+import { openId, placeOf } from '../calls/object-ids.ts'
 import { Tried } from '../routing/pick-route.ts'
-import { openId, placeOf } from './object-ids.ts'
 
 interface Referred {
   /** With the upstream's own ids. */
@@ -27,19 +27,19 @@ interface Opened extends Reference {
 }
 
 export function resolveReferences(
-  engine: Engine,
+  seal: Seal,
   { token }: CallContext,
   call: TextCall,
   routes: readonly Route[],
 ): Referred | Refusal {
   const opened: Opened[] = []
   for (const reference of call.references ?? []) {
-    const own = openId(engine.seal, token.accountId, reference.id)
+    const own = openId(seal, token.accountId, reference.id)
     // An item that is included itself needs no id.
     if (own === undefined && reference.item === undefined) return unknownObject(reference.param)
     opened.push({ ...reference, upstreamId: own?.id, place: own?.place })
   }
-  const home = originOf(engine, opened, routes)
+  const home = originOf(seal, opened, routes)
   if (home instanceof Refusal) return home
   const sent = { ...call, body: bodyWithIds(call, opened, home?.place) }
   if (home === undefined) return { call: sent, routes, tried: undefined }
@@ -57,7 +57,7 @@ interface FoundOrigin {
 
 /** Where the call has to go. Undefined: it refers to nothing upstream. */
 function originOf(
-  engine: Engine,
+  seal: Seal,
   opened: readonly Opened[],
   routes: readonly Route[],
 ): FoundOrigin | undefined | Refusal {
@@ -65,14 +65,14 @@ function originOf(
   const [first] = bare
   if (first === undefined) {
     const last = opened.findLast(({ place }) => place !== undefined)
-    return last === undefined ? undefined : find(engine, last.place!, routes)
+    return last === undefined ? undefined : find(seal, last.place!, routes)
   }
   const elsewhere = bare.find(({ place }) => place !== first.place)
   if (elsewhere !== undefined) return unknownObject(elsewhere.param)
-  return find(engine, first.place!, routes) ?? unknownObject(first.param)
+  return find(seal, first.place!, routes) ?? unknownObject(first.param)
 }
 
-function find({ seal }: Engine, place: string, routes: readonly Route[]): FoundOrigin | undefined {
+function find(seal: Seal, place: string, routes: readonly Route[]): FoundOrigin | undefined {
   for (const route of routes) {
     const { channel } = route
     for (const key of channel.keys.length === 0 ? [''] : channel.keys) {

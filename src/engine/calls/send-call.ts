@@ -1,0 +1,259 @@
+// Sends a call upstream: takes a slot at a channel, sends, and waits until the answer has begun. A
+// channel that fails before the caller has received anything is followed by another, within the
+// retry budget.
+import type { Route } from '../../catalog/snapshot.ts'
+import type { CallContext } from '../../contract/caller-api.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type { StreamWatcher, TextReply, Upstream, UpstreamError } from '../../contract/provider.ts'
+import type { Attempt, RequestRecord } from '../../contract/requests.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { leavePlace } from '../routing/channel-places.ts'
+import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from '../routing/learn.ts'
+import { type PickedRoute, Tried } from '../routing/pick-route.ts'
+import { takePlace } from '../routing/take-place.ts'
+import { clientFor } from '../telemetry/traces/traced-client.ts'
+import { addFailedLoss } from './call-losses.ts'
+import { cleaned, isId } from './clean-error.ts'
+import { markFor } from './object-ids.ts'
+import {
+  type BegunStream,
+  type CallDeps,
+  type OpenCall,
+  reportBug,
+  type UpstreamAttempt,
+} from './open-call.ts'
+import { firstBytes } from './read-stream.ts'
+import { giveUp, refuseUnsent } from './settle-call.ts'
+
+/** Maximum attempts of a call, however many keys are left. */
+const maxAttempts = 5
+
+type GoodReply = Exclude<TextReply, { kind: 'failed' }>
+type JsonReply = Extract<TextReply, { kind: 'json' }>
+
+/** Tries channels in sequence until one answers or none is left. */
+export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream | Refusal> {
+  const { engine, ctx, call, record } = open
+  const taken = takeNext(open)
+  const picked = taken instanceof Promise ? await taken : taken
+  if (picked instanceof Refusal) return refuseUnsent(open, picked)
+  engine.routing.retries.recordCall()
+  let attempt = beginAttempt(engine, record, picked)
+  for (;;) {
+    const { provider, stop } = attempt
+    ctx.signal.addEventListener('abort', stop)
+    if (ctx.signal.aborted) stop.cancel()
+    let reply: TextReply
+    const sentMs = performance.now()
+    try {
+      reply = await provider.send(call, upstreamOf(engine, attempt, ctx), stop)
+    } catch (error) {
+      reply = bugAsReply(open, error)
+    }
+    // Until something is sent, a failure is still a plain error, or leads to another channel.
+    const first = reply.kind === 'stream' ? await firstBytes(open, attempt, reply) : undefined
+    open.upstreamMs += performance.now() - sentMs
+    ctx.signal.removeEventListener('abort', stop)
+    const failure = failureOf(reply, first)
+    if (failure === undefined) return answered(open, attempt, reply as GoodReply, first)
+    const error = failAttempt(
+      open,
+      attempt,
+      failure,
+      'watcher' in reply ? reply.watcher : undefined,
+    )
+    const next = await takeAnother(open, attempt, error)
+    if (next === undefined) return giveUp(open, error, hasLeft(open, attempt))
+    attempt = beginAttempt(engine, record, next)
+  }
+}
+
+const takeNext = ({ engine, ctx: { signal }, admission, record: { accountId } }: OpenCall) =>
+  takePlace(engine, admission.routes, { accountId, signal, tried: admission.tried })
+
+/** It has its slot at the channel already. */
+export function beginAttempt(
+  engine: CallDeps,
+  record: RequestRecord,
+  { route, key, channelState, probe = false }: PickedRoute,
+): UpstreamAttempt {
+  const provider = engine.providers.get(route.protocol)?.text
+  ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
+  recordRoute(record, route)
+  const { accountId } = record
+  engine.load.running++
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  const startedMs = engine.clock.nowMs()
+  return { route, key, channelState, probe, accountId, provider, stop, deadline, startedMs }
+}
+
+/** From here on the row names the channel. */
+function recordRoute(record: RequestRecord, { channel, upstreamModel }: Route): void {
+  record.channel = channel.name
+  if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
+  else delete record.detail.upstreamModel
+}
+
+export const upstreamOf = (
+  { http, seal }: CallDeps,
+  { route, key, deadline, provider }: UpstreamAttempt,
+  { trace, token }: Pick<CallContext, 'trace' | 'token'>,
+): Upstream => ({
+  baseUrl: route.baseUrl,
+  key,
+  model: route.upstreamModel,
+  timeouts: route.channel.timeouts,
+  messages: route.channel.messages,
+  http: trace === undefined ? http : clientFor(http, trace, route.channel),
+  progress: deadline,
+  ...(provider.handsOutIds && {
+    markFor: (id) => markFor(seal, token.accountId, { channel: route.channel, key }, id),
+  }),
+})
+
+/** Whatever fails in a provider, the hold ends and the caller gets an answer. */
+function bugAsReply(open: OpenCall, error: unknown): TextReply {
+  reportBug(open, error)
+  const message = 'something went wrong in the gateway'
+  return { kind: 'failed', error: { code: 'internal_error', message } }
+}
+
+function failureOf(reply: TextReply, first: Uint8Array | undefined): UpstreamError | undefined {
+  if (reply.kind === 'failed') return reply.error
+  if (reply.kind === 'json' || first !== undefined) return undefined
+  const { outcome } = reply.watcher
+  return outcome === 'finished' ? undefined : outcome
+}
+
+/** A successful answer has begun. A whole one ends the attempt; a stream ends it when it is over. */
+function answered(
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  reply: GoodReply,
+  first: Uint8Array | undefined,
+): JsonReply | BegunStream {
+  const { engine, ctx, call, record } = open
+  recordSuccess(engine, attempt, call.model)
+  record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  if (reply.kind === 'stream') return { kind: 'stream', reply, attempt, first }
+  completeAttempt(open, attempt, reply.upstreamRequestId)
+  return reply
+}
+
+/** The attempt is over and its answer complete enough to be charged. */
+export function completeAttempt(
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  upstreamRequestId: string | undefined,
+): void {
+  recordAttempt(open, attempt, { status: 200, upstreamRequestId })
+  endAttempt(open.engine, attempt)
+}
+
+/** Its upstream work is over, whatever the outcome; money is settled separately. */
+export function endAttempt(engine: CallDeps, attempt: UpstreamAttempt): void {
+  const { deadline, channelState, route, accountId } = attempt
+  deadline.end()
+  engine.load.running--
+  leavePlace(engine, route.channel, channelState, accountId)
+}
+
+/** The attempt has failed. Returns the failure as the caller may read it. */
+export function failAttempt(
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  raw: UpstreamError,
+  watcher: StreamWatcher | undefined,
+): UpstreamError {
+  const { engine, call } = open
+  addFailedLoss(open, attempt, raw, watcher)
+  endAttempt(engine, attempt)
+  // An upstream that keeps sending after its own error must not hold an unread connection open.
+  attempt.stop.cancel()
+  const left = hasLeft(open, attempt)
+  const { expired, stopped } = attempt.deadline
+  const cause = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
+  // Neither says anything about the channel.
+  if (left || stopped) dropProbes(attempt)
+  else recordFailure(engine, attempt, call.model, cause)
+  const error = cleaned(engine, cause, call, attempt.route)
+  recordAttempt(open, attempt, {
+    ...(error.httpStatus !== undefined && { status: error.httpStatus }),
+    error: error.message,
+    upstreamRequestId: error.upstreamRequestId,
+    code: left ? 'caller_left' : error.code,
+  })
+  if (!left) logFailure(open, error, raw.cause)
+  return error
+}
+
+export const hasLeft = ({ ctx }: OpenCall, { deadline }: UpstreamAttempt): boolean =>
+  ctx.signal.aborted && !deadline.expired
+
+const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
+const shuttingDown: UpstreamError = {
+  code: 'overloaded',
+  message: 'the gateway is shutting down',
+  retryAfterSeconds: 2,
+}
+const timedOut: UpstreamError = {
+  code: 'upstream_timeout',
+  message: 'the upstream did not answer in time',
+}
+
+function recordAttempt(
+  { engine, record }: OpenCall,
+  { route: { channel }, key, startedMs }: UpstreamAttempt,
+  outcome: {
+    status?: number
+    error?: string
+    upstreamRequestId: string | undefined
+    code?: string
+  },
+): void {
+  const { status, error, upstreamRequestId, code } = outcome
+  if (upstreamRequestId !== undefined && isId(upstreamRequestId)) {
+    record.upstreamRequestId = upstreamRequestId
+  }
+  const afterMs = startedMs - record.atMs
+  const attempt: Attempt = { channel: channel.name, afterMs, ms: engine.clock.nowMs() - startedMs }
+  if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(key) + 1
+  if (status !== undefined) attempt.status = status
+  if (error !== undefined) attempt.error = error
+  record.detail.attempts.push(attempt)
+  engine.meters?.attempt(channel.name, attempt.ms, code)
+}
+
+function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cause: unknown) {
+  engine.log.info('upstream failed', {
+    request_id: ctx.requestId,
+    trace_id: ctx.trace?.traceId,
+    channel: record.channel,
+    code: error.code,
+    // Its message may repeat the caller's text: only the request's row keeps it.
+    status: error.httpStatus,
+    cause: cause instanceof Error ? cause.message : cause,
+  })
+}
+
+/** Another channel or key after a failed attempt; undefined when the call should end. */
+async function takeAnother(
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  error: UpstreamError,
+): Promise<PickedRoute | undefined> {
+  const { engine, ctx, admission, record } = open
+  const { id, timeouts } = attempt.route.channel
+  if (isAboutRequest(error) || hasLeft(open, attempt) || engine.load.draining) return undefined
+  if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
+  admission.tried ??= new Tried()
+  if (error.about === 'key') admission.tried.addKey(id, attempt.key)
+  else admission.tried.addChannel(id)
+  if (record.detail.attempts.length >= maxAttempts || !engine.routing.retries.take()) return undefined
+  const next = await takeNext(open)
+  if (!(next instanceof Refusal)) return next
+  engine.routing.retries.giveBack()
+  return undefined
+}
