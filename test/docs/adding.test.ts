@@ -106,9 +106,9 @@ describe('what the pages on adding show', () => {
   }, limitMs)
 
   test(
-    'is eight files that compile beside all the others',
+    'is nine files that compile beside all the others',
     async () => {
-      expect(files).toHaveLength(8)
+      expect(files).toHaveLength(9)
       const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', copy], { stdout: 'pipe' })
       const said = await new Response(child.stdout).text()
       expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })

@@ -1,7 +1,8 @@
 // Chat completions: JSON and stream.
+import { keysIn } from '../text/request-fields.ts'
 import { textSurface } from '../text/serve.ts'
-import { chatKeys } from './keys.ts'
 import { parseChat } from './parse.ts'
+import { chatFields } from './request-fields.ts'
 
 export const chat = textSurface(
   {
@@ -11,7 +12,7 @@ export const chat = textSurface(
       clientWords: ['openai'],
       question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
     },
-    keys: chatKeys,
+    keys: keysIn(chatFields),
     parse: parseChat,
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
   },

@@ -1,65 +1,12 @@
-// The chat interface as documents tell of it. The parser decides; a test keeps the two together.
+// The chat interface as documents describe it; the request comes from the table that the parser uses.
 
 import type { Operation } from '../../http/operation.ts'
-import {
-  anything,
-  described,
-  either,
-  list,
-  named,
-  object,
-  open,
-  orNull,
-  text,
-  whole,
-  word,
-} from '../../http/schema.ts'
-import { modelField } from '../common/model-field.ts'
-import {
-  countField,
-  messageWith,
-  streamError,
-  streamField,
-  textOperation,
-  tokenCount,
-} from '../text/operations.ts'
-import { maxChoices } from './parse.ts'
+import { either, list, named, object, open, orNull, text, whole, word } from '../../http/schema.ts'
+import { streamError, textOperation, tokenCount } from '../text/operations.ts'
+import { schemaOf } from '../text/request-fields.ts'
+import { chatFields } from './request-fields.ts'
 
-const part = either(
-  object({ type: word(['text']), text: text() }, open),
-  object({ type: word(['image_url']), image_url: object({ url: text() }, open) }, open),
-  anything('Other parts go to the upstream as they are.'),
-)
-
-export const chatRequest = named(
-  'ChatRequest',
-  object(
-    {
-      model: modelField,
-      messages: list(
-        messageWith(described(either(text(), list(part), anything()), 'What it says.')),
-        {
-          minItems: 1,
-        },
-      ),
-      'stream?': streamField,
-      'stream_options?': orNull(
-        object(
-          { 'include_usage?': anything('`true`: the stream ends with an event with the usage.') },
-          open,
-        ),
-      ),
-      'n?': countField('How many answers to give.', maxChoices),
-      'max_tokens?': countField('Most tokens of one answer.'),
-      'max_completion_tokens?': countField('The same under its newer name, which wins.'),
-      'temperature?': anything('Passed on, as is every field that is not named here.'),
-      'tools?': anything('Functions the model may call; passed on.'),
-      'tool_choice?': anything('Passed on.'),
-      'response_format?': anything('Passed on.'),
-    },
-    open,
-  ),
-)
+const chatRequest = named('ChatRequest', schemaOf(chatFields))
 
 export const chatUsage = named(
   'ChatUsage',

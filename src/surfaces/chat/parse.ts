@@ -8,9 +8,8 @@ import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
 import { streamIn, wholeNumberIn } from '../text/fields.ts'
 import { extraProblem, noResponse } from '../text/refuse-extras.ts'
+import { maxChoices } from './request-fields.ts'
 
-/** More answers than anybody needs from one call. */
-export const maxChoices = 128
 const clientTools = ['function', 'custom', undefined] as const
 
 export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {

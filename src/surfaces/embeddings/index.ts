@@ -1,7 +1,8 @@
 // Embeddings: texts in, vectors out, in the encoding that was asked for.
+import { keysIn } from '../text/request-fields.ts'
 import { textSurface } from '../text/serve.ts'
-import { embeddingsKeys } from './keys.ts'
 import { parseEmbeddings } from './parse.ts'
+import { embeddingsFields } from './request-fields.ts'
 
 export const embeddings = textSurface(
   {
@@ -12,7 +13,7 @@ export const embeddings = textSurface(
       clientWords: ['embeddings'],
       question: { input: ['ping'] },
     },
-    keys: embeddingsKeys,
+    keys: keysIn(embeddingsFields),
     parse: parseEmbeddings,
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
   },

@@ -1,4 +1,4 @@
-// The embeddings interface as documents tell of it. The parser decides; a test keeps the two together.
+// The embeddings interface as documents describe it; the request comes from the table that the parser uses.
 
 import type { Operation } from '../../http/operation.ts'
 import {
@@ -9,36 +9,15 @@ import {
   number,
   object,
   open,
-  orNull,
   text,
   whole,
   word,
 } from '../../http/schema.ts'
-import { modelField } from '../common/model-field.ts'
-import { countField, textOperation, tokenCount } from '../text/operations.ts'
-import { encodings, maxInputs } from './parse.ts'
+import { textOperation, tokenCount } from '../text/operations.ts'
+import { schemaOf } from '../text/request-fields.ts'
+import { embeddingsFields } from './request-fields.ts'
 
-const tokens = list(number(), { minItems: 1 })
-
-export const embeddingsRequest = named(
-  'EmbeddingsRequest',
-  object(
-    {
-      model: modelField,
-      input: described(
-        either(
-          text(undefined, { minLength: 1 }),
-          tokens,
-          list(either(text(), tokens), { minItems: 1, maxItems: maxInputs }),
-        ),
-        'A text, texts, or the same as numbered tokens.',
-      ),
-      'encoding_format?': orNull(word(encodings, 'How vectors are written; default `float`.')),
-      'dimensions?': countField('How long the vectors are to be.'),
-    },
-    open,
-  ),
-)
+const embeddingsRequest = named('EmbeddingsRequest', schemaOf(embeddingsFields))
 
 const vectors = named(
   'Embeddings',

@@ -8,10 +8,7 @@ import { modelIn, wrong } from '../common/fields.ts'
 import { templateTokens } from '../text/count-input.ts'
 import { wholeNumberIn } from '../text/fields.ts'
 import { extraProblem } from '../text/refuse-extras.ts'
-
-/** More than any upstream takes at once; each has its own, smaller limit. */
-export const maxInputs = 4_096
-export const encodings = ['float', 'base64'] as const
+import { encodings, maxInputs } from './request-fields.ts'
 
 export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)

@@ -1,49 +1,13 @@
-// The messages interface as documents tell of it. The parser decides; a test keeps the two together.
+// The messages interface as documents describe it; the request comes from the table that the parser uses.
 
 import { answered, json, type Operation, rateNames, workRefusals } from '../../http/operation.ts'
-import {
-  anything,
-  either,
-  list,
-  named,
-  object,
-  open,
-  orNull,
-  text,
-  whole,
-  word,
-} from '../../http/schema.ts'
-import { modelField } from '../common/model-field.ts'
-import {
-  messageWith,
-  streamError,
-  streamField,
-  textOperation,
-  tokenCount,
-  versionHeaders,
-} from '../text/operations.ts'
+import { either, list, named, object, open, orNull, text, word } from '../../http/schema.ts'
+import { streamError, textOperation, tokenCount, versionHeaders } from '../text/operations.ts'
+import { schemaOf } from '../text/request-fields.ts'
+import { countFields, messagesFields } from './request-fields.ts'
 
-const conversation = {
-  model: modelField,
-  messages: list(messageWith(anything('A text, or a list of blocks.')), { minItems: 1 }),
-  'system?': anything('What the model is told beforehand.'),
-  'tools?': anything('Functions the model may call; passed on.'),
-}
-
-export const countRequest = named('CountTokensRequest', object(conversation, open))
-
-export const messagesRequest = named(
-  'MessagesRequest',
-  object(
-    {
-      ...conversation,
-      max_tokens: whole(1, Number.MAX_SAFE_INTEGER, 'Most tokens of the answer.'),
-      'stream?': streamField,
-      'thinking?': anything('Passed on, as is every field that is not named here.'),
-    },
-    open,
-  ),
-)
+const countRequest = named('CountTokensRequest', schemaOf(countFields))
+const messagesRequest = named('MessagesRequest', schemaOf(messagesFields))
 
 const usage = named(
   'MessagesUsage',

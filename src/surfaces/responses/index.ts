@@ -1,7 +1,8 @@
 // Responses: JSON, and a stream of typed events.
+import { keysIn } from '../text/request-fields.ts'
 import { textSurface } from '../text/serve.ts'
-import { responsesKeys } from './keys.ts'
 import { parseResponses } from './parse.ts'
+import { responsesFields } from './request-fields.ts'
 
 export const responses = textSurface(
   {
@@ -11,7 +12,7 @@ export const responses = textSurface(
       clientWords: ['openai-response'],
       question: { input: 'ping', max_output_tokens: 16 },
     },
-    keys: responsesKeys,
+    keys: keysIn(responsesFields),
     parse: parseResponses,
     errorEvent,
   },

@@ -1,9 +1,7 @@
-// The responses interface as documents tell of it. The parser decides; a test keeps the two together.
+// The responses interface as documents describe it; the request comes from the table that the parser uses.
 
 import type { Operation } from '../../http/operation.ts'
 import {
-  anything,
-  described,
   either,
   list,
   named,
@@ -15,51 +13,20 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { modelField } from '../common/model-field.ts'
-import {
-  countField,
-  streamError,
-  streamField,
-  textOperation,
-  tokenCount,
-} from '../text/operations.ts'
-
-const item = object(
-  {
-    'role?': anything('Who says it.'),
-    'content?': anything('A text, or parts such as `{type: "input_text", text}`.'),
-  },
-  open,
-)
+import { streamError, textOperation, tokenCount } from '../text/operations.ts'
+import { schemaOf } from '../text/request-fields.ts'
+import { responsesFields } from './request-fields.ts'
 
 const given = (name: string): Schema => ({
   required: [name],
   properties: { [name]: { not: { type: 'null' } } },
 })
 
-export const responsesRequest = named(
+const responsesRequest = named(
   'ResponsesRequest',
-  object(
-    {
-      model: modelField,
-      'input?': described(
-        orNull(either(text(), list(item))),
-        'A text or a list of items; `prompt`, `previous_response_id` or `conversation` may stand in.',
-      ),
-      'stream?': streamField,
-      'max_output_tokens?': countField('Most tokens of the answer.'),
-      'instructions?': anything('What the model is told beforehand.'),
-      'tools?': anything('Functions the model may call; passed on.'),
-      'background?': {
-        not: { const: true },
-        description: 'An answer that is fetched later is not possible through the gateway.',
-      },
-    },
-    {
-      ...open,
-      anyOf: ['input', 'prompt', 'previous_response_id', 'conversation'].map(given),
-    },
-  ),
+  schemaOf(responsesFields, {
+    anyOf: ['input', 'prompt', 'previous_response_id', 'conversation'].map(given),
+  }),
 )
 
 const usage = named(

@@ -1,5 +1,5 @@
-// What the text interfaces have in common where they are described: the fields the gateway reads
-// itself, the form of a call, the shape of usage. Knows no style.
+// What the descriptions of the text interfaces have in common: the form of a call, the shape of usage.
+// Knows no style.
 import {
   type Content,
   inHeader,
@@ -8,16 +8,7 @@ import {
   rateNames,
   workRefusals,
 } from '../../http/operation.ts'
-import { flag, object, open, orNull, type Schema, text, whole } from '../../http/schema.ts'
-
-export const streamField = orNull(flag('Whether the answer comes as server-sent events.'))
-
-export const countField = (description: string, max?: number): Schema =>
-  orNull(whole(1, max ?? Number.MAX_SAFE_INTEGER, description))
-
-/** An object with at least a role; the rest is between the caller and the upstream. */
-export const messageWith = (content: Schema): Schema =>
-  object({ role: text('Who says it.'), 'content?': content }, open)
+import { object, open, orNull, type Schema, text, whole } from '../../http/schema.ts'
 
 export const tokenCount = (description: string): Schema => whole(0, undefined, description)
 
