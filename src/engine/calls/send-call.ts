@@ -251,7 +251,8 @@ async function takeAnother(
   admission.tried ??= new Tried()
   if (error.about === 'key') admission.tried.addKey(id, attempt.key)
   else admission.tried.addChannel(id)
-  if (record.detail.attempts.length >= maxAttempts || !engine.routing.retries.take()) return undefined
+  if (record.detail.attempts.length >= maxAttempts || !engine.routing.retries.take())
+    return undefined
   const next = await takeNext(open)
   if (!(next instanceof Refusal)) return next
   engine.routing.retries.giveBack()

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dataOf } from '../../lib/http/sse.ts'
+import { readEvents } from '../text/read-events.ts'
 import type { Json } from '../text/style.ts'
-import { readEvents } from '../text/watch-stream.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { chatStyle } from './index.ts'
 

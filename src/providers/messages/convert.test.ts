@@ -1,8 +1,8 @@
 // Messages converted to streams, and streams to messages.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { readEvents } from '../text/read-events.ts'
 import type { Json } from '../text/style.ts'
-import { readEvents } from '../text/watch-stream.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { messagesStyle } from './index.ts'
 

@@ -1,8 +1,8 @@
 // Responses converted to streams, and streams to responses.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { readEvents } from '../text/read-events.ts'
 import type { Json } from '../text/style.ts'
-import { readEvents } from '../text/watch-stream.ts'
 import { responsesStyle } from './index.ts'
 import { stream } from './stream.ts'
 

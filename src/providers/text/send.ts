@@ -9,8 +9,9 @@ import { countTokens } from '../../lib/text/count-tokens.ts'
 import { failure, notAnswered, readError, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { IdMarks } from './id-marks.ts'
+import { isPage, maxAnswerDepth, readEvents } from './read-events.ts'
 import type { Json, TextStyle } from './style.ts'
-import { isPage, maxAnswerDepth, readEvents, TextStreamWatcher } from './watch-stream.ts'
+import { TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
 

@@ -3,34 +3,22 @@
 // are buffered until complete.
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import {
-  dataOf,
-  endOfEvent,
-  endOfLastEvent,
-  findOddEvent,
-  nameOf,
-  splitEvents,
-  startOfEvent,
-} from '../../lib/http/sse.ts'
+import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
+import { EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
-import type { StreamState, StreamStyle, TextStyle } from './style.ts'
+import { isPage, maxAnswerDepth, oneLine } from './read-events.ts'
+import type { StreamState, StreamStyle } from './style.ts'
 import { nextSign, type Unread, unreadOf } from './unread-events.ts'
 
-/** Maximum size of an event. */
-const maxEventBytes = 8 * 1024 * 1024
 /** The sample from the start of a stream, for when its text has to be counted. */
 const sampleBytes = 4 * 1024
 /** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
-/** Deeper than any answer, but safe for a recursive walk. */
-export const maxAnswerDepth = 200
 const usualFields = ['model'] as const
 const colon = 0x3a
-/** A blank line may begin this many bytes before a packet border. */
-const borderBytes = 3
 
 export class TextStreamWatcher implements StreamWatcher {
   outcome: 'finished' | UpstreamError | undefined
@@ -42,15 +30,13 @@ export class TextStreamWatcher implements StreamWatcher {
   /** The name the caller used; undefined when the upstream uses the same. */
   readonly #restoreTo: string | undefined
   readonly #unread: Unread
-  /** An incomplete event. */
-  #begun: Buffer[] = []
-  #begunBytes = 0
+  readonly #packets = new EventBuffer()
   /** The last bytes sent; they show whether the answer was complete. */
   #last: Buffer | undefined
   /** Copied, because a view would keep a whole network buffer alive. */
   #sample: Buffer | undefined
   #sampledBytes = 0
-  #seenBytes = 0
+  #textBytes = 0
   /** The event that is the last one if no other comes. */
   #held = ''
 
@@ -77,7 +63,9 @@ export class TextStreamWatcher implements StreamWatcher {
 
   take(chunk: Uint8Array): Uint8Array | undefined {
     if (this.outcome !== undefined) return undefined
-    const whole = this.#wholeEvents(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    const whole = this.#packets.take(bytes)
+    if (this.#packets.isTooLong) this.#fail('the upstream sent an event that never ends')
     if (whole === undefined) return undefined
     this.#recordLast(whole)
     const out = this.#forward(whole)
@@ -133,7 +121,7 @@ export class TextStreamWatcher implements StreamWatcher {
   close(): void {
     if (this.outcome !== undefined) return
     // Some upstreams omit the last line ends, others the marker.
-    const bytes = Buffer.concat(this.#begun)
+    const bytes = this.#packets.rest()
     const rest = bytes.toString().trimEnd()
     if (rest !== '' && this.#isWhole(rest)) {
       this.#pass(`${rest}\n\n`)
@@ -151,7 +139,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   break(): void {
     if (this.outcome !== undefined) return
-    if (this.#begunBytes === 0 && this.#state.call.choices === 1 && this.#endHeld()) return
+    if (this.#packets.isEmpty && this.#state.call.choices === 1 && this.#endHeld()) return
     this.#fail('the upstream broke off its stream', 'upstream_error')
   }
 
@@ -162,42 +150,7 @@ export class TextStreamWatcher implements StreamWatcher {
     // A text cut by the end of the sample ends there.
     const sample = `${this.#sample?.toString('utf8', 0, this.#sampledBytes) ?? ''}"`
     for (const [, piece] of sample.matchAll(this.#style.textField)) text += piece
-    return Math.ceil((countTokens(text) * this.#seenBytes) / this.#sampledBytes)
-  }
-
-  /** All complete events so far; the rest is kept for the next time. */
-  #wholeEvents(bytes: Buffer): Buffer | undefined {
-    let all = bytes
-    if (this.#begunBytes > 0) {
-      if (!this.#endsAnEvent(bytes)) return this.#keep(bytes)
-      all = Buffer.concat([...this.#begun, bytes])
-      this.#begun = []
-      this.#begunBytes = 0
-    }
-    const end = endOfLastEvent(all)
-    // Copied: a few bytes of an event must not keep a whole network buffer alive.
-    if (end < all.length) this.#keep(Buffer.from(all.subarray(end)))
-    if (end === 0) return undefined
-    return end === all.length ? all : all.subarray(0, end)
-  }
-
-  #keep(bytes: Buffer): undefined {
-    this.#begun.push(bytes)
-    this.#begunBytes += bytes.length
-    if (this.#begunBytes > maxEventBytes) this.#fail('the upstream sent an event that never ends')
-  }
-
-  /** Whether a blank line lies in these bytes or across the border before them. */
-  #endsAnEvent(bytes: Buffer): boolean {
-    if (endOfLastEvent(bytes) > 0) return true
-    const before: Buffer[] = []
-    let length = 0
-    for (let i = this.#begun.length - 1; i >= 0 && length < borderBytes; i--) {
-      before.unshift(this.#begun[i]!)
-      length += this.#begun[i]!.length
-    }
-    const border = Buffer.concat(before).subarray(-borderBytes)
-    return endOfLastEvent(Buffer.concat([border, bytes.subarray(0, borderBytes)])) > 0
+    return Math.ceil((countTokens(text) * this.#textBytes) / this.#sampledBytes)
   }
 
   #recordLast(whole: Buffer): void {
@@ -218,7 +171,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   /** Events with text, or unread ones, lie between these places. */
   #remember(whole: Buffer, from: number, to: number): void {
-    this.#seenBytes += to - from
+    this.#textBytes += to - from
     if (this.#sampledBytes === sampleBytes) return
     this.#sample ??= Buffer.allocUnsafeSlow(sampleBytes)
     this.#sampledBytes += whole.copy(this.#sample, this.#sampledBytes, from, to)
@@ -241,8 +194,8 @@ export class TextStreamWatcher implements StreamWatcher {
     const data = dataOf(event)
     if (data === undefined) return this.#passBare(event)
     if (data === this.#style.marker) return this.#finish(event)
-    const looksWhole = data.startsWith('{') && data.endsWith('}')
-    const plain = this.#restoreTo !== undefined && looksWhole && !this.#isSign(data)
+    const isWhole = data.startsWith('{') && data.endsWith('}')
+    const plain = this.#restoreTo !== undefined && isWhole && !this.#isSign(data)
     return plain && this.#held === '' ? this.#restored(event, data) : this.#inspect(event, data)
   }
 
@@ -321,26 +274,4 @@ export class TextStreamWatcher implements StreamWatcher {
     const restored = restore(joined)
     return restored === joined ? event : restored
   }
-}
-
-/** A message of a proxy, not of the upstream. */
-export const isPage = (text: string): boolean => /^\s*</.test(text)
-
-/** The same event with its data on one line. JSON has line ends only between its parts. */
-function oneLine(event: string, data: string): string {
-  const others = event.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('data:'))
-  return `${[...others, `data: ${data.replaceAll('\n', ' ')}`].join('\n')}\n\n`
-}
-
-/** A stream whole in memory, for styles that turn it into one answer. */
-export function readEvents(style: TextStyle, text: string): Record<string, unknown>[] | undefined {
-  const found: Record<string, unknown>[] = []
-  for (const event of splitEvents(`${text.trimEnd()}\n\n`)) {
-    const data = dataOf(event)
-    if (data === undefined || data === style.stream?.marker) continue
-    const parsed = parseJson(data, maxAnswerDepth)
-    if ('problem' in parsed) return undefined
-    if (isObject(parsed.value)) found.push(parsed.value)
-  }
-  return found
 }

@@ -23,7 +23,8 @@ import {
   whole,
   word,
 } from '../../http/schema.ts'
-import { countField, streamError, tokenCount } from '../text/operations.ts'
+import { streamError, tokenCount } from '../text/operations.ts'
+import { count } from '../text/request-fields.ts'
 import { maxRequests } from './parse-embed.ts'
 import { maxCandidates } from './settings.ts'
 
@@ -35,8 +36,8 @@ const contents = list(content, { minItems: 1 })
 
 const settings = object(
   {
-    'maxOutputTokens?': countField('Maximum tokens of one candidate.'),
-    'candidateCount?': countField('How many answers to make.', maxCandidates),
+    'maxOutputTokens?': count('Maximum tokens of one candidate.'),
+    'candidateCount?': count('How many answers to make.', maxCandidates),
     'responseModalities?': orNull(
       list(text('Only `TEXT` has a price.', { pattern: '^[Tt][Ee][Xx][Tt]$' })),
     ),

@@ -1,0 +1,59 @@
+// Joins the packets of a stream to whole events; what is incomplete waits for the next packet.
+import { endOfLastEvent } from '../../lib/http/sse.ts'
+
+/** Maximum size of an event. */
+const maxEventBytes = 8 * 1024 * 1024
+/** A blank line may begin this many bytes before a packet border. */
+const borderBytes = 3
+
+export class EventBuffer {
+  #begun: Buffer[] = []
+  #begunBytes = 0
+
+  get isEmpty(): boolean {
+    return this.#begunBytes === 0
+  }
+
+  get isTooLong(): boolean {
+    return this.#begunBytes > maxEventBytes
+  }
+
+  /** The bytes of an incomplete event. */
+  rest(): Buffer {
+    return Buffer.concat(this.#begun)
+  }
+
+  /** All complete events so far; undefined when there is none. */
+  take(bytes: Buffer): Buffer | undefined {
+    let all = bytes
+    if (this.#begunBytes > 0) {
+      if (!this.#endsAnEvent(bytes)) return this.#keep(bytes)
+      all = Buffer.concat([...this.#begun, bytes])
+      this.#begun = []
+      this.#begunBytes = 0
+    }
+    const end = endOfLastEvent(all)
+    // Copied: a few bytes of an event must not keep a whole network buffer alive.
+    if (end < all.length) this.#keep(Buffer.from(all.subarray(end)))
+    if (end === 0) return undefined
+    return end === all.length ? all : all.subarray(0, end)
+  }
+
+  #keep(bytes: Buffer): undefined {
+    this.#begun.push(bytes)
+    this.#begunBytes += bytes.length
+  }
+
+  /** Whether a blank line lies in these bytes or across the border before them. */
+  #endsAnEvent(bytes: Buffer): boolean {
+    if (endOfLastEvent(bytes) > 0) return true
+    const before: Buffer[] = []
+    let length = 0
+    for (let i = this.#begun.length - 1; i >= 0 && length < borderBytes; i--) {
+      before.unshift(this.#begun[i]!)
+      length += this.#begun[i]!.length
+    }
+    const border = Buffer.concat(before).subarray(-borderBytes)
+    return endOfLastEvent(Buffer.concat([border, bytes.subarray(0, borderBytes)])) > 0
+  }
+}

@@ -1,0 +1,29 @@
+// Events of a text stream as text: a whole stream at once, and one event on one line.
+import { dataOf, splitEvents } from '../../lib/http/sse.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
+import type { TextStyle } from './style.ts'
+
+/** Deeper than any answer, but safe for a recursive walk. */
+export const maxAnswerDepth = 200
+
+/** A message of a proxy, not of the upstream. */
+export const isPage = (text: string): boolean => /^\s*</.test(text)
+
+/** The same event with its data on one line. JSON has line ends only between its parts. */
+export function oneLine(event: string, data: string): string {
+  const others = event.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('data:'))
+  return `${[...others, `data: ${data.replaceAll('\n', ' ')}`].join('\n')}\n\n`
+}
+
+/** A stream whole in memory, for styles that turn it into one answer. */
+export function readEvents(style: TextStyle, text: string): Record<string, unknown>[] | undefined {
+  const found: Record<string, unknown>[] = []
+  for (const event of splitEvents(`${text.trimEnd()}\n\n`)) {
+    const data = dataOf(event)
+    if (data === undefined || data === style.stream?.marker) continue
+    const parsed = parseJson(data, maxAnswerDepth)
+    if ('problem' in parsed) return undefined
+    if (isObject(parsed.value)) found.push(parsed.value)
+  }
+  return found
+}
