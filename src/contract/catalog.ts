@@ -70,6 +70,32 @@ export interface MessagesSettings {
   version?: string
 }
 
+/** What upstreams of one text style differ in when a call is translated for them. */
+export interface TranslationSettings {
+  /** Where instructions may stand. */
+  instructions: 'first' | 'anywhere'
+  /** It takes documents. */
+  documents: boolean
+  /** It fetches media by URL. */
+  mediaUrls: boolean
+  /** It reads `cache_control` on parts (messages always does). */
+  cacheControl: boolean
+  /** Mark the system prompt and the last turn for its cache when the caller marks nothing. */
+  autoCache: boolean
+  /** The name of the output limit in the chat style. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  /** It wants the reasoning of earlier turns back as text. */
+  replayReasoning: boolean
+  /** It takes a JSON schema for the output. */
+  outputSchema: boolean
+  /** It takes tools with free text as their input (chat and responses). */
+  freeFormTools: boolean
+  /** It takes media inside of the results of tools (generate). */
+  mediaInResults: boolean
+  /** How it is told to reason: by a word, by a number of tokens, or not at all. */
+  reasoning: 'effort' | 'budget' | 'none'
+}
+
 export interface Channel {
   id: string
   name: string

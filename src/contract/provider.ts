@@ -1,7 +1,7 @@
 // What an upstream adapter offers; a capability is a property that is present. A provider knows no
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
-import type { MessagesSettings, Protocol, Timeouts } from './catalog.ts'
+import type { MessagesSettings, Protocol, Timeouts, TranslationSettings } from './catalog.ts'
 import type { RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
@@ -57,8 +57,27 @@ export interface Upstream {
   http: HttpPort
   /** Touched whenever part of the answer arrives. */
   progress: { touch(): void }
+  /** Set where the caller's style is not the provider's. */
+  translating?: Translating
   /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */
   markFor?: (id: string) => string
+}
+
+/** How a call is translated for one upstream, and its answer for the caller. */
+export interface Translating {
+  /** The part of the answer's id behind the prefix of the caller's style. */
+  answerId: string
+  createdMs: number
+  /** The output limit that the hold is for. */
+  maxOutputTokens: number
+  /** Binds seals of reasoning to this gateway. */
+  envelopeKey: Uint8Array
+  /** Upstreams that accept each other's seals. */
+  realm: string
+  /** Every change of the request is a refusal. */
+  strict: boolean
+  /** What the channel says of its upstream; the rest is as usual for its style. */
+  settings: Partial<TranslationSettings>
 }
 
 /** The same for tasks: the plain model name selects how media are sent. */
@@ -84,8 +103,13 @@ export interface UpstreamError {
   upstreamRequestId?: string
   httpStatus?: number
   retryAfterSeconds?: number
-  /** What was refused, if neither the request nor the upstream as a whole. */
-  about?: 'key' | 'model'
+  /**
+   * What was refused, if neither the request nor the upstream as a whole. `translation`: the
+   * upstream's style cannot carry part of the request; it was not sent.
+   */
+  about?: 'key' | 'model' | 'translation'
+  /** The field of the request that it names. */
+  param?: string
   /** It had accepted the request and may have worked on it: not a refusal. */
   begun?: true
   /** Output tokens before the failure, where the provider saw any. */
@@ -118,23 +142,31 @@ export interface StreamWatcher {
   readonly events: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number
+  /** Shows the caller that the stream is alive; absent: a comment. Only after the first event. */
+  keepAlive?(): Uint8Array
+}
+
+/** Of an answer that was translated. */
+interface Translated {
+  /** Fields of the request that were changed or left out; undefined when nothing was translated. */
+  losses?: readonly string[]
 }
 
 export type TextReply =
-  | {
+  | (Translated & {
       kind: 'json'
       body: string
       reported: Reported
       /** Output tokens counted from the text, for when usage is missing. */
       countOutputTokens: () => number
       upstreamRequestId: string | undefined
-    }
-  | {
+    })
+  | (Translated & {
       kind: 'stream'
       answer: HttpAnswer
       watcher: StreamWatcher
       upstreamRequestId: string | undefined
-    }
+    })
   | { kind: 'failed'; error: UpstreamError }
 
 export type CountReply =

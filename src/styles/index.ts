@@ -7,3 +7,5 @@ import { messages } from './messages/index.ts'
 import { responses } from './responses/index.ts'
 
 export const styles: Readonly<Record<StyleName, Style>> = { chat, responses, messages, generate }
+
+export const isStyle = (name: string): name is StyleName => Object.hasOwn(styles, name)

@@ -3,6 +3,7 @@ import type { Provider } from '../../contract/provider.ts'
 import { listPlainModels } from '../common/list-models.ts'
 import { sendText } from './send.ts'
 import type { TextStyle } from './style.ts'
+import { sendTranslated } from './translate.ts'
 
 export const textProvider = (style: TextStyle): Provider => ({
   protocol: style.protocol,
@@ -10,6 +11,8 @@ export const textProvider = (style: TextStyle): Provider => ({
   listModels: listPlainModels,
   text: {
     ...(style.ids !== undefined && { handsOutIds: true as const }),
-    send: (call, upstream, stop) => sendText(style, call, upstream, stop),
+    send: sendTranslated(style.protocol, (call, upstream, stop) =>
+      sendText(style, call, upstream, stop),
+    ),
   },
 })

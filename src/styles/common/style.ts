@@ -1,5 +1,6 @@
 // What a text style offers to translation: its reader and its writer of requests, answers and
 // streams. Any style translates into any other through the conversation; none knows another.
+import type { TranslationSettings } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { AnswerEvent, Emit, StreamReader, StreamWriter } from './answer.ts'
 import type { Conversation, Json, StyleName } from './conversation.ts'
@@ -30,31 +31,7 @@ export interface Target {
   settings: TargetSettings
 }
 
-/** What upstreams of one style differ in. */
-export interface TargetSettings {
-  /** Where instructions may stand. */
-  instructions: 'first' | 'anywhere'
-  /** It takes documents. */
-  documents: boolean
-  /** It fetches media by URL. */
-  mediaUrls: boolean
-  /** It reads `cache_control` on parts (messages always does). */
-  cacheControl: boolean
-  /** Mark the system prompt and the last turn for its cache when the caller marks nothing. */
-  autoCache: boolean
-  /** The name of the output limit in the chat style. */
-  maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** It wants the reasoning of earlier turns back as text. */
-  replayReasoning: boolean
-  /** It takes a JSON schema for the output. */
-  outputSchema: boolean
-  /** It takes tools with free text as their input (chat and responses). */
-  freeFormTools: boolean
-  /** It takes media inside of the results of tools (generate). */
-  mediaInResults: boolean
-  /** How it is told to reason: by a word, by a number of tokens, or not at all. */
-  reasoning: 'effort' | 'budget' | 'none'
-}
+export type TargetSettings = TranslationSettings
 
 export interface ReadContext {
   names: ToolNames

@@ -1,0 +1,179 @@
+// A call of one text style at an upstream of another: the request is written anew, the answer is
+// read and written in the caller's style. Usage and failures are still read from the upstream's own
+// answer, by the provider of its style.
+
+import type { Protocol } from '../../contract/catalog.ts'
+import { Refusal } from '../../contract/errors.ts'
+import type {
+  Stop,
+  TextProvider,
+  TextReply,
+  Translating,
+  Upstream,
+  UpstreamError,
+} from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import type { AnswerEvent } from '../../styles/common/answer.ts'
+import type { Conversation, Json } from '../../styles/common/conversation.ts'
+import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
+import { parseExact } from '../../styles/common/exact-json.ts'
+import { Losses } from '../../styles/common/losses.ts'
+import type { ReadContext, Style, Target, WriteContext } from '../../styles/common/style.ts'
+import { ToolNames } from '../../styles/common/tool-names.ts'
+import { isStyle, styles } from '../../styles/index.ts'
+import { usualSettings } from '../../styles/settings.ts'
+import { TranslatedStream } from './translated-stream.ts'
+
+/** A request as the caller sent it, read once for all tries of its call. */
+interface Read {
+  conversation: Conversation | Refusal
+  losses: readonly string[]
+  fields: Json
+}
+
+const reads = new WeakMap<TextCall, Read>()
+
+/** The call in the upstream's style, and how its answer is written for the caller. */
+interface Translation {
+  call: TextCall
+  losses: readonly string[]
+  reading: ReadContext
+  writing: WriteContext
+}
+
+/** Sends as `send` does, and calls of other styles as well. */
+export const sendTranslated =
+  (protocol: Protocol, send: TextProvider['send']): TextProvider['send'] =>
+  (call, upstream, stop) => {
+    const { translating } = upstream
+    if (translating === undefined) return send(call, upstream, stop)
+    ensure(isStyle(call.interface) && isStyle(protocol), `${protocol} can be translated into`)
+    const [from, to] = [styles[call.interface], styles[protocol]]
+    return sendAs(from, to, send, { call, upstream, translating }, stop)
+  }
+
+interface Given {
+  call: TextCall
+  upstream: Upstream
+  translating: Translating
+}
+
+async function sendAs(
+  from: Style,
+  to: Style,
+  send: TextProvider['send'],
+  { call, upstream, translating }: Given,
+  stop: Stop,
+): Promise<TextReply> {
+  const translation = translate(from, to, { call, upstream, translating })
+  if (translation instanceof Refusal) return refused(translation)
+  const { markFor: _, ...plain } = upstream
+  const reply = await send(translation.call, plain, stop)
+  if (reply.kind === 'failed') return reply
+  return reply.kind === 'json'
+    ? answered(from, to, translation, reply)
+    : streamed(from, to, translation, reply)
+}
+
+function translate(
+  from: Style,
+  to: Style,
+  { call, upstream, translating }: Given,
+): Translation | Refusal {
+  const envelopes = createEnvelopes(translating.envelopeKey)
+  const { conversation, fields, losses: lostInReading } = readOnce(from, call, envelopes)
+  if (conversation instanceof Refusal) return conversation
+  const losses = new Losses()
+  for (const name of lostInReading) losses.add(name)
+  const { realm, strict } = translating
+  const target: Target = {
+    model: upstream.model,
+    stream: call.stream,
+    maxOutputTokens: translating.maxOutputTokens,
+    strict,
+    envelopes,
+    realm,
+    settings: { ...usualSettings[to.name], ...translating.settings },
+  }
+  const names = new ToolNames(conversation.tools, to.toolName)
+  const request = to.writeRequest(conversation, target, names, losses)
+  if (request instanceof Refusal) return request
+  const changed = losses.names
+  if (strict && changed.length > 0) return notStrict(changed[0]!)
+  return {
+    call: {
+      ...call,
+      interface: to.name,
+      // The name goes back as the caller wrote it, whatever the upstream calls it.
+      model: upstream.model,
+      body: JSON.stringify(request),
+      fields: request,
+      wantsUsage: true,
+    },
+    losses: changed,
+    reading: { names, envelopes, realm },
+    writing: {
+      id: translating.answerId,
+      model: call.model,
+      createdMs: translating.createdMs,
+      fields,
+      conversation,
+      envelopes,
+      inputTokens: call.inputTokens,
+    },
+  }
+}
+
+function readOnce(from: Style, call: TextCall, envelopes: Envelopes): Read {
+  const known = reads.get(call)
+  if (known !== undefined) return known
+  const losses = new Losses()
+  const parsed = parseExact(call.body)
+  const fields = isObject(parsed) ? parsed : call.fields
+  const conversation = from.readRequest({ fields, body: call.body, envelopes }, losses)
+  const read = { conversation, fields, losses: losses.names }
+  reads.set(call, read)
+  return read
+}
+
+const notStrict = (param: string): Refusal =>
+  new Refusal(
+    'invalid_request',
+    `'${param}' would be changed for the upstream of this model, and changes are not allowed`,
+    { param },
+  )
+
+/** Not a failure of the upstream: another one may be able to carry the field. */
+function refused({ code, message, extras: { param } }: Refusal): TextReply {
+  const error: UpstreamError = { code, message, about: 'translation' }
+  return { kind: 'failed', error: param === undefined ? error : { ...error, param } }
+}
+
+function answered(
+  from: Style,
+  to: Style,
+  { reading, writing, losses }: Translation,
+  reply: Extract<TextReply, { kind: 'json' }>,
+): TextReply {
+  const answer = parseExact(reply.body)
+  const events: AnswerEvent[] = []
+  let failure: UpstreamError | undefined
+  to.readAnswer(isObject(answer) ? answer : {}, reading, (event) => {
+    if (event.type === 'fail') failure ??= event.error
+    else events.push(event)
+  })
+  if (failure !== undefined) return { kind: 'failed', error: { ...failure, begun: true } }
+  return { ...reply, body: JSON.stringify(from.writeAnswer(events, writing)), losses }
+}
+
+function streamed(
+  from: Style,
+  to: Style,
+  { reading, writing, losses }: Translation,
+  reply: Extract<TextReply, { kind: 'stream' }>,
+): TextReply {
+  const [reader, writer] = [to.newReader(reading), from.newWriter(writing)]
+  return { ...reply, watcher: new TranslatedStream(reply.watcher, reader, writer), losses }
+}

@@ -1,0 +1,106 @@
+// A stream of one style written in another while it passes. The watcher of the upstream's style sees
+// it first: it reads usage and failures, and keeps the final event back.
+import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
+import { dataOf, nameOf, splitEvents } from '../../lib/http/sse.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import type { AnswerEvent, StreamReader, StreamWriter } from '../../styles/common/answer.ts'
+import { parseExact } from '../../styles/common/exact-json.ts'
+
+export class TranslatedStream implements StreamWatcher {
+  /** Events with data that went to the caller. */
+  events = 0
+  ending: Uint8Array | undefined
+  readonly #upstream: StreamWatcher
+  readonly #reader: StreamReader
+  readonly #writer: StreamWriter
+  #written = ''
+  #failure: UpstreamError | undefined
+  #isWhole = false
+
+  constructor(upstream: StreamWatcher, reader: StreamReader, writer: StreamWriter) {
+    this.#upstream = upstream
+    this.#reader = reader
+    this.#writer = writer
+  }
+
+  get outcome(): 'finished' | UpstreamError | undefined {
+    return this.#failure ?? this.#upstream.outcome
+  }
+
+  get reported(): Reported {
+    return this.#upstream.reported
+  }
+
+  take(chunk: Uint8Array): Uint8Array | undefined {
+    const passed = this.#upstream.take(chunk)
+    if (passed !== undefined) this.#read(passed)
+    this.#endIfFinished()
+    return this.#taken()
+  }
+
+  close(): void {
+    this.#upstream.close()
+    this.#endIfFinished()
+  }
+
+  break(): void {
+    this.#upstream.break()
+  }
+
+  countOutputTokens(): number {
+    return this.#upstream.countOutputTokens()
+  }
+
+  keepAlive(): Uint8Array {
+    return Buffer.from(this.#writer.keepAlive())
+  }
+
+  /** What is written once the upstream's end is known waits for the charge. */
+  #endIfFinished(): void {
+    if (this.#upstream.outcome !== 'finished' || this.#isWhole) return
+    this.#isWhole = true
+    const before = this.#written
+    this.#written = ''
+    if (this.#upstream.ending !== undefined) this.#read(this.#upstream.ending)
+    this.#reader.end(this.#write)
+    const last = this.#written + (this.#failure === undefined ? this.#writer.end() : '')
+    this.#written = before
+    if (this.#failure === undefined) this.ending = Buffer.from(last)
+  }
+
+  #read(bytes: Uint8Array): void {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+    for (const event of splitEvents(text)) {
+      const data = dataOf(event)
+      if (data === undefined || this.#failure !== undefined) continue
+      const value = parseExact(data)
+      if (isObject(value)) this.#reader.read(value, nameOf(event), this.#write)
+    }
+  }
+
+  readonly #write = (event: AnswerEvent): void => {
+    if (this.#failure !== undefined) return
+    if (event.type === 'fail') {
+      const { upstreamRequestId: _, ...error } = event.error
+      this.#failure = { begun: true, ...error }
+      return
+    }
+    const text = this.#writer.write(event)
+    if (text === '') return
+    this.#written += text
+    this.events += countEvents(text)
+  }
+
+  #taken(): Uint8Array | undefined {
+    if (this.#written === '') return undefined
+    const bytes = Buffer.from(this.#written)
+    this.#written = ''
+    return bytes
+  }
+}
+
+function countEvents(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n\n'); at !== -1; at = text.indexOf('\n\n', at + 2)) count++
+  return count
+}
