@@ -82,12 +82,12 @@ test('a disabled channel can still say how it would serve a model', () => {
   const resting = channel('c', { disabled: true, models: { m: 'up' } })
   const through = (it: Model, use: 'chat' | 'images') => routesThrough(resting, it, use)
   expect(through(model('m'), 'chat')).toMatchObject([{ protocol: 'chat', upstreamModel: 'up' }])
-  expect(through(model('m', { interfaces: ['messages'] }), 'chat')).toEqual([])
+  expect(through(model('m', { interfaces: ['messages'], translate: false }), 'chat')).toEqual([])
   expect(through(model('m'), 'images')).toEqual([])
   expect(through(model('other'), 'chat')).toEqual([])
 })
 
-test('an interface gets only routes of its own protocol, higher priority first', () => {
+test('an interface gets routes of its own protocol first, higher priority first', () => {
   const both = channel('both', {
     protocols: { chat: 'http://b', messages: 'http://b' },
     priority: 1,
@@ -96,7 +96,34 @@ test('an interface gets only routes of its own protocol, higher priority first',
   const names = (use: 'chat' | 'messages') =>
     it.routes(it.models.get('m')!, use).map((route) => route.channel.name)
   expect(names('chat')).toEqual(['both', 'plain'])
-  expect(names('messages')).toEqual(['both'])
+  expect(names('messages')).toEqual(['both', 'plain'])
+  const through = it.routes(it.models.get('m')!, 'messages')
+  expect(through.map(({ protocol, translated }) => [protocol, translated])).toEqual([
+    ['messages', undefined],
+    ['chat', true],
+  ])
+})
+
+test('a text model is served in every text style, unless it forbids translation', () => {
+  const messagesOnly = channel('c', { protocols: { messages: 'http://c' } })
+  const served = (changes: Partial<Model>) => {
+    const it = catalog([model('m', changes)], [messagesOnly])
+    return it.servedBy(it.models.get('m')!)
+  }
+  expect(served({ interfaces: ['chat'] })).toEqual(['chat', 'responses', 'messages', 'generate'])
+  expect(served({ interfaces: ['chat', 'messages'], translate: false })).toEqual(['messages'])
+})
+
+test('a call is translated into the style that loses least', () => {
+  const all = channel('c', { protocols: { chat: 'http://c', messages: 'http://c' } })
+  const it = catalog([model('m', { interfaces: ['chat'] })], [all])
+  const protocol = (use: string) => it.routes(it.models.get('m')!, use)[0]?.protocol
+  expect(['chat', 'responses', 'messages', 'generate'].map(protocol)).toEqual([
+    'chat',
+    'messages',
+    'messages',
+    'messages',
+  ])
 })
 
 test('a channel is asked by the first of the model’s protocols that it speaks', () => {

@@ -3,7 +3,7 @@
 // looks up each time: a price may start between two replacements.
 
 import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
-import { hasOwnProtocol } from '../contract/config-schema/names.ts'
+import { hasOwnProtocol, interfaceRows } from '../contract/config-schema/names.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
 
@@ -25,6 +25,8 @@ export interface Route {
   protocol: Protocol
   baseUrl: string
   upstreamModel: string
+  /** Set when the caller's style is another one. */
+  translated?: true
 }
 
 export interface Catalog {
@@ -55,8 +57,8 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const addRoutes = (model: Model, found: Route[]): boolean => {
     found.sort((a, b) => b.channel.priority - a.channel.priority)
     let any = false
-    for (const use of model.interfaces) {
-      const serving = servingRoutes(found, use)
+    for (const use of interfacesOf(model)) {
+      const serving = servingRoutes(model, found, use)
       if (serving.length === 0) continue
       routes.set(`${model.name} ${use}`, serving)
       any = true
@@ -75,7 +77,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     return all.filter(({ channel }) => !entitlements.isDenied(channel.id, model.name))
   }
   const servedBy = (model: Model) =>
-    model.interfaces.filter((use) => routesFor(model, use).length > 0)
+    interfacesOf(model).filter((use) => routesFor(model, use).length > 0)
   const isServed = (model: Model) => !parts.entitlements?.any || servedBy(model).length > 0
   const mayUse = (token: Token, model: Model) => {
     const plain = model.pricedAs ?? model.name
@@ -130,15 +132,43 @@ function withoutStandIns(routes: readonly Route[]): Route[] {
 
 /** How one channel would serve a model for one interface, whether the channel is enabled or not. */
 export const routesThrough = (channel: Channel, model: Model, use: Interface): Route[] =>
-  model.interfaces.includes(use) ? servingRoutes(routesOf(model, channel), use) : []
+  interfacesOf(model).includes(use) ? servingRoutes(model, routesOf(model, channel), use) : []
 
-/** A channel with several protocols for a model uses the one it prefers. */
-function servingRoutes(found: readonly Route[], use: Interface): Route[] {
-  const serving = found.filter((route) => serves(route, use))
+/** Those it declares, and those whose calls can be translated for it. */
+function interfacesOf(model: Model): readonly Interface[] {
+  if (!isTranslated(model)) return model.interfaces
+  const others = translating().filter((use) => !model.interfaces.includes(use))
+  return others.length === 0 ? model.interfaces : [...model.interfaces, ...others]
+}
+
+/** Those it declares, and those that its calls can be translated into. */
+const protocolsOf = (model: Model): readonly Protocol[] =>
+  isTranslated(model) ? [...new Set([...model.protocols, ...translating()])] : model.protocols
+
+const isTranslated = ({ kind, translate }: Model): boolean => kind === 'text' && translate !== false
+
+/** Interfaces that share a neutral form; each is also the name of a protocol. */
+const translating = (): Interface[] =>
+  Object.keys(interfaceRows).filter((use) => translationsOf(use).length > 0)
+
+const translationsOf = (use: Interface): readonly Protocol[] => interfaceRows[use]?.translates ?? []
+
+/** A channel with several protocols for a model uses the one it prefers; translation comes last. */
+function servingRoutes(model: Model, found: readonly Route[], use: Interface): Route[] {
+  const own = found.filter((route) => serves(route, use))
+  const translated = isTranslated(model) ? translatedRoutes(found, use) : []
+  const serving = [...own, ...translated]
   return serving.filter(
     ({ channel }, at) => serving.findIndex((other) => other.channel === channel) === at,
   )
 }
+
+const translatedRoutes = (found: readonly Route[], use: Interface): Route[] =>
+  translationsOf(use).flatMap((to) =>
+    found
+      .filter(({ protocol }) => protocol === to)
+      .map((route) => ({ ...route, translated: true as const })),
+  )
 
 /** An interface with its own protocol requires that; others use any protocol of the model. */
 const serves = ({ protocol }: Route, use: Interface): boolean =>
@@ -147,7 +177,7 @@ const serves = ({ protocol }: Route, use: Interface): boolean =>
 function routesOf(model: Model, channel: Channel): Route[] {
   const upstreamModel = upstreamName(channel, model.name) ?? datedName(channel, model)
   if (upstreamModel === undefined) return []
-  return model.protocols.flatMap((protocol) => {
+  return protocolsOf(model).flatMap((protocol) => {
     const baseUrl = channel.protocols[protocol]
     return baseUrl === undefined ? [] : [{ channel, protocol, baseUrl, upstreamModel }]
   })

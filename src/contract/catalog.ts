@@ -12,6 +12,11 @@ export interface InterfaceRow {
   kind: ModelKind
   /** Upstreams are called in the protocol of the same name, and in no other. */
   own: boolean
+  /**
+   * Protocols that its calls can be translated into, best first, for models that no channel serves in
+   * its own.
+   */
+  translates?: readonly Protocol[]
   /** Desktop clients choose by it how to talk to a model; may be empty. */
   clientWords: readonly string[]
   /** Its calls by name, in styles that name them, by the kind of model that they are for. */
@@ -44,6 +49,8 @@ export interface Model {
   contextWindow?: number
   maxOutputTokens?: number
   maxTokensPerImage?: number
+  /** Set when it is only served in the interfaces it declares. */
+  translate?: false
   source: Source
 }
 

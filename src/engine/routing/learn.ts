@@ -41,6 +41,11 @@ export function recordFailure(
     deps.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
     return
   }
+  // It was not sent.
+  if (error.about === 'translation') {
+    dropProbes(asked)
+    return
+  }
   if (error.about === 'key') {
     dropProbes(asked)
     const trouble = channelState.keyBreaker(key)

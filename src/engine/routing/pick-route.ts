@@ -1,7 +1,7 @@
 // Picks the channel for a call: the highest priority that is healthy and has room for its account,
 // the least busy for its weight among equals, and the next of its keys in rotation.
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { hasPlace } from './channel-places.ts'
 import { type ChannelState, channelStateOf } from './channel-state.ts'
@@ -44,8 +44,26 @@ interface Candidate extends PickedRoute {
   keyState: State
 }
 
-/** `full`: all that could serve it have no free slot, so waiting may help. */
+/**
+ * `full`: all that could serve it have no free slot, so waiting may help. A call is translated only
+ * when no channel that speaks its style can be called.
+ */
 export function pickRoute(
+  engine: RouteDeps,
+  routes: readonly Route[],
+  accountId: string,
+  tried?: Tried,
+): PickedRoute | 'full' | Refusal {
+  if (!routes.at(-1)?.translated) return pickAmong(engine, routes, accountId, tried)
+  const own = routes.filter(({ translated }) => !translated)
+  const picked = own.length === 0 ? undefined : pickAmong(engine, own, accountId, tried)
+  if (picked !== undefined && !(picked instanceof Refusal)) return picked
+  const others = routes.filter(({ translated }) => translated)
+  const other = pickAmong(engine, others, accountId, tried)
+  return other instanceof Refusal ? (picked ?? other) : other
+}
+
+function pickAmong(
   engine: RouteDeps,
   routes: readonly Route[],
   accountId: string,

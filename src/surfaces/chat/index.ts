@@ -9,6 +9,7 @@ export const chat = textSurface(
     name: 'chat',
     path: '/v1/chat/completions',
     models: {
+      translates: ['responses', 'messages', 'generate'],
       clientWords: ['openai'],
       question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
     },

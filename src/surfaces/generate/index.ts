@@ -16,6 +16,7 @@ export const generate: Surface = {
   interface: {
     kind: 'text',
     own: true,
+    translates: ['responses', 'messages', 'chat'],
     clientWords: ['gemini'],
     methods: {
       text: ['generateContent', 'streamGenerateContent', count],

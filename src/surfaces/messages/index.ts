@@ -14,6 +14,7 @@ const shape: PlainShape = {
   name: 'messages',
   path: '/v1/messages',
   models: {
+    translates: ['responses', 'chat', 'generate'],
     clientWords: ['anthropic'],
     question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
   },

@@ -9,6 +9,7 @@ export const responses = textSurface(
     name: 'responses',
     path: '/v1/responses',
     models: {
+      translates: ['messages', 'chat', 'generate'],
       clientWords: ['openai-response'],
       question: { input: 'ping', max_output_tokens: 16 },
     },
