@@ -37,10 +37,18 @@ export interface CallContext {
   errorEvent(refusal: Refusal, events: number): Uint8Array
 }
 
-export type TextAnswer = { rate: RateView | undefined } & (
-  | { body: string }
-  | { stream: ReadableStream<Uint8Array> }
-)
+export type TextAnswer = {
+  rate: RateView | undefined
+  /** Absent: the upstream speaks the caller's style. */
+  translation?: TranslationNote
+} & ({ body: string } | { stream: ReadableStream<Uint8Array> })
+
+export interface TranslationNote {
+  /** The caller's style and the upstream's: `messages>chat`. */
+  path: string
+  /** Fields of the request that were changed or left out. */
+  losses: readonly string[]
+}
 
 export interface Counted {
   inputTokens: number

@@ -116,6 +116,8 @@ export interface Channel {
   timeouts: Timeouts
   maxConcurrency: number
   messages: MessagesSettings
+  /** How calls of other styles are translated for it, where that is not as usual. */
+  translation?: { strict?: true; settings?: Partial<TranslationSettings> }
   /** Set when it must not receive trace headers. */
   trace?: false
   disabled: boolean

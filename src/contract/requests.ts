@@ -106,6 +106,10 @@ export interface RequestDetail {
   error?: string
   /** What was requested, if not an answer. */
   operation?: 'count_tokens'
+  /** The caller's style and the upstream's, where they differ: `messages>chat`. */
+  translation?: string
+  /** Fields of the request that were changed or left out for the upstream. */
+  translationLosses?: readonly string[]
   /** The request that first got this answer. */
   replayOf?: string
   /** The task it created, which has the ledger entries. */

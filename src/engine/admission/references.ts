@@ -74,6 +74,7 @@ function originOf(
 
 function find(seal: Seal, place: string, routes: readonly Route[]): FoundOrigin | undefined {
   for (const route of routes) {
+    if (route.translated) continue
     const { channel } = route
     for (const key of channel.keys.length === 0 ? [''] : channel.keys) {
       if (placeOf(seal, { channel, key }) === place) return { route, key, place }

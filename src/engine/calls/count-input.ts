@@ -31,7 +31,9 @@ export async function countInput(
   if (served instanceof Refusal || pass instanceof Refusal) {
     return recordUnbilled(engine, record, 'refused', pass as Refusal)
   }
-  const routes = served.routes.filter(({ channel }) => mayAsk(engine, channel.id))
+  const routes = served.routes.filter(
+    ({ channel, translated }) => !translated && mayAsk(engine, channel.id),
+  )
   const picked = routes.length === 0 ? undefined : takeFreePlace(engine, routes, record)
   const reply =
     picked === undefined || picked === 'full' || picked instanceof Refusal

@@ -2,7 +2,7 @@
 // answer is sent when its charge is durable; a stream's last event waits for that in stream-text.ts.
 import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { admitText } from '../admission/admit.ts'
 import { newRecord, recordUnbilled } from './call-record.ts'
 import type { CallDeps, OpenCall } from './open-call.ts'
@@ -26,14 +26,19 @@ export async function runText(
   const open = { engine, ctx, call: admission.sent, admission, record, beganMs, upstreamMs: 0 }
   const answer = await sendCall(open)
   if (answer instanceof Refusal) return answer
-  const rate = admission.pass.view
+  const rest = { rate: admission.pass.view, ...translationOf(record) }
   if (answer.kind === 'stream') {
     recordOverhead(open)
-    return { stream: streamText(open, answer), rate }
+    return { stream: streamText(open, answer), ...rest }
   }
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
   recordOverhead(open)
-  return refusal ?? { body: answer.body, rate }
+  return refusal ?? { body: answer.body, ...rest }
+}
+
+function translationOf({ detail }: RequestRecord): Pick<TextAnswer, 'translation'> | undefined {
+  const { translation: path, translationLosses: losses = [] } = detail
+  return path === undefined ? undefined : { translation: { path, losses } }
 }
 
 /** All time before the answer began, except for upstream time. */

@@ -4,9 +4,16 @@
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { StreamWatcher, TextReply, Upstream, UpstreamError } from '../../contract/provider.ts'
+import type {
+  StreamWatcher,
+  TextReply,
+  Translating,
+  Upstream,
+  UpstreamError,
+} from '../../contract/provider.ts'
 import type { Attempt, RequestRecord } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import type { Seal } from '../../lib/crypto/seal.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { leavePlace } from '../routing/channel-places.ts'
 import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from '../routing/learn.ts'
@@ -24,7 +31,7 @@ import {
   type UpstreamAttempt,
 } from './open-call.ts'
 import { firstBytes } from './read-stream.ts'
-import { giveUp, refuseUnsent } from './settle-call.ts'
+import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -40,6 +47,8 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
   if (picked instanceof Refusal) return refuseUnsent(open, picked)
   engine.routing.retries.recordCall()
   let attempt = beginAttempt(engine, record, picked)
+  /** The first reason why the call could not be translated; another channel may carry it. */
+  let untranslated: UpstreamError | undefined
   for (;;) {
     const { provider, stop } = attempt
     ctx.signal.addEventListener('abort', stop)
@@ -47,7 +56,7 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     let reply: TextReply
     const sentMs = performance.now()
     try {
-      reply = await provider.send(call, upstreamOf(engine, attempt, ctx), stop)
+      reply = await provider.send(call, upstreamOf(engine, attempt, ctx, open), stop)
     } catch (error) {
       reply = bugAsReply(open, error)
     }
@@ -63,8 +72,13 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
       failure,
       'watcher' in reply ? reply.watcher : undefined,
     )
+    if (error.about === 'translation') untranslated ??= error
     const next = await takeAnother(open, attempt, error)
-    if (next === undefined) return giveUp(open, error, hasLeft(open, attempt))
+    if (next === undefined) {
+      return error.about === 'translation'
+        ? refuseUnsent(open, refusalOf(untranslated!))
+        : giveUp(open, error, hasLeft(open, attempt))
+    }
     attempt = beginAttempt(engine, record, next)
   }
 }
@@ -100,6 +114,7 @@ export const upstreamOf = (
   { http, seal }: CallDeps,
   { route, key, deadline, provider }: UpstreamAttempt,
   { trace, token }: Pick<CallContext, 'trace' | 'token'>,
+  open?: OpenCall,
 ): Upstream => ({
   baseUrl: route.baseUrl,
   key,
@@ -108,9 +123,25 @@ export const upstreamOf = (
   messages: route.channel.messages,
   http: trace === undefined ? http : clientFor(http, trace, route.channel),
   progress: deadline,
+  ...(route.translated && open !== undefined && { translating: translatingFor(seal, route, open) }),
   ...(provider.handsOutIds && {
     markFor: (id) => markFor(seal, token.accountId, { channel: route.channel, key }, id),
   }),
+})
+
+const translatingFor = (
+  seal: Seal,
+  { baseUrl, protocol, channel }: Route,
+  { ctx: { requestId, atMs }, admission, call }: OpenCall,
+): Translating => ({
+  answerId: requestId.slice(requestId.indexOf('_') + 1),
+  createdMs: atMs,
+  // What the hold is for: an upstream that needs a limit gets this one.
+  maxOutputTokens: Math.floor(admission.bounds.outputTokens / call.choices),
+  envelopeKey: seal.derive('reasoning envelopes'),
+  realm: `${protocol} ${new URL(baseUrl).host}`,
+  strict: channel.translation?.strict === true,
+  settings: channel.translation?.settings ?? {},
 })
 
 /** Whatever fails in a provider, the hold ends and the caller gets an answer. */
@@ -137,6 +168,10 @@ function answered(
   const { engine, ctx, call, record } = open
   recordSuccess(engine, attempt, call.model)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  if (reply.losses !== undefined) {
+    record.detail.translation = `${call.interface}>${attempt.route.protocol}`
+    if (reply.losses.length > 0) record.detail.translationLosses = reply.losses
+  }
   if (reply.kind === 'stream') return { kind: 'stream', reply, attempt, first }
   completeAttempt(open, attempt, reply.upstreamRequestId)
   return reply
@@ -246,15 +281,17 @@ async function takeAnother(
 ): Promise<PickedRoute | undefined> {
   const { engine, ctx, admission, record } = open
   const { id, timeouts } = attempt.route.channel
-  if (isAboutRequest(error) || hasLeft(open, attempt) || engine.load.draining) return undefined
+  const wasSent = error.about !== 'translation'
+  if (wasSent && isAboutRequest(error)) return undefined
+  if (hasLeft(open, attempt) || engine.load.draining) return undefined
   if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
   admission.tried ??= new Tried()
   if (error.about === 'key') admission.tried.addKey(id, attempt.key)
   else admission.tried.addChannel(id)
-  if (record.detail.attempts.length >= maxAttempts || !engine.routing.retries.take())
-    return undefined
+  if (record.detail.attempts.length >= maxAttempts) return undefined
+  if (wasSent && !engine.routing.retries.take()) return undefined
   const next = await takeNext(open)
   if (!(next instanceof Refusal)) return next
-  engine.routing.retries.giveBack()
+  if (wasSent) engine.routing.retries.giveBack()
   return undefined
 }

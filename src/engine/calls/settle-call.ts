@@ -134,13 +134,16 @@ const recordVoided = (engine: RecordDeps, record: RequestRecord): void => {
 }
 
 /** Nothing useful was produced: nothing is charged. */
-export function giveUp(open: OpenCall, error: UpstreamError, hasLeft: boolean): Refusal {
-  const { code, message, upstreamRequestId, retryAfterSeconds } = error
-  const refusal = refuse(code, message, {
+export const giveUp = (open: OpenCall, error: UpstreamError, hasLeft: boolean): Refusal =>
+  release(open, 'failed', refusalOf(error), hasLeft)
+
+export const refusalOf = (error: UpstreamError): Refusal => {
+  const { code, message, upstreamRequestId, retryAfterSeconds, param } = error
+  return refuse(code, message, {
+    ...(param !== undefined && { param }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })
-  return release(open, 'failed', refusal, hasLeft)
 }
 
 /** No channel took it. */

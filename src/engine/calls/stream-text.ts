@@ -49,7 +49,9 @@ class CallerStream implements Bun.UnderlyingSource<Uint8Array> {
     this.#controller = controller
     deadline.waiter = {
       beat: () => {
-        if (!this.#isOver && this.#pending !== undefined) controller.enqueue(keepAlive)
+        if (!this.#isOver && this.#pending !== undefined) {
+          controller.enqueue(this.#begun.reply.watcher.keepAlive?.() ?? keepAlive)
+        }
       },
     }
     // A reading caller learns of it by its next read; one that does not read must be charged, too.

@@ -25,18 +25,16 @@ export class Losses {
   get names(): string[] {
     return [...this.#names].sort()
   }
+}
 
-  /** Undefined when nothing was lost. A list too long for a header ends with an ellipsis. */
-  get header(): string | undefined {
-    const { names } = this
-    if (names.length === 0) return undefined
-    let header = names[0]!.slice(0, maxHeaderBytes)
-    for (const name of names.slice(1)) {
-      if (header.length + name.length + 5 > maxHeaderBytes) return `${header};...`
-      header += `;${name}`
-    }
-    return header
+/** Undefined when nothing was lost. A list too long for a header ends with an ellipsis. */
+export function lossHeader([first, ...others]: readonly string[]): string | undefined {
+  let header = first?.slice(0, maxHeaderBytes)
+  for (const name of others) {
+    if (header!.length + name.length + 5 > maxHeaderBytes) return `${header};...`
+    header += `;${name}`
   }
+  return header
 }
 
 /** The field has no counterpart in the style of the upstream, and the answer would be another one. */

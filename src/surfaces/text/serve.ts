@@ -1,7 +1,7 @@
 // A text surface: who asks, what is asked, and the answer as JSON or as a stream. What is special to
 // a style comes as a table.
 
-import type { CallerApi } from '../../contract/caller-api.ts'
+import type { CallerApi, TranslationNote } from '../../contract/caller-api.ts'
 import type { Interface, InterfaceRow } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
@@ -17,6 +17,7 @@ import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { answerJson, answerStream, type RequestContext } from '../../http/request-context.ts'
 import { nextTurn } from '../../lib/turns.ts'
+import { lossHeader } from '../../styles/common/losses.ts'
 import { maxModelName, modelNamedIn } from '../common/fields.ts'
 import { Caller, callerOf, type Surface } from '../common/surface.ts'
 
@@ -81,7 +82,7 @@ async function answerTo(
   x.connection.keepOpen()
   const done = await api.runText(asked.ctx, asked.call)
   if (done instanceof Refusal) return answerRefusal(x, done)
-  const headers = rateHeaders(done.rate)
+  const headers = { ...rateHeaders(done.rate), ...translationHeaders(done.translation) }
   return 'body' in done
     ? answerJson(x, done.body, 200, headers)
     : (shape.answerStream ?? answerStream)(x, done.stream, headers)
@@ -108,4 +109,13 @@ export async function readCall(
     return api.refuseCall(ctx, shape.name, model, call)
   }
   return { ctx, call }
+}
+
+function translationHeaders(note: TranslationNote | undefined): Record<string, string> | undefined {
+  if (note === undefined) return undefined
+  const lost = lossHeader(note.losses)
+  return {
+    'x-gateway-translation': note.path,
+    ...(lost !== undefined && { 'x-gateway-translation-loss': lost }),
+  }
 }
