@@ -5,8 +5,8 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
 import { askForCount } from '../text/count-tokens.ts'
-import { sendText } from '../text/send.ts'
 import type { TextStyle } from '../text/style.ts'
+import { senderFor } from '../text/translate.ts'
 import { readAnswer } from './read-answer.ts'
 import { stream } from './stream.ts'
 
@@ -27,7 +27,7 @@ export const generate: Provider = {
   listModels: (upstream, stop) =>
     askForModels('/v1beta/models?pageSize=1000', keyHeader(upstream), upstream, stop),
   text: {
-    send: (call, upstream, stop) => sendText(generateStyle, call, upstream, stop),
+    send: senderFor(generateStyle),
     countTokens: (call, upstream, stop) =>
       askForCount(generateStyle, countQuestion(upstream), call, upstream, stop),
   },

@@ -4,8 +4,8 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
 import { askForCount } from '../text/count-tokens.ts'
-import { sendText } from '../text/send.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
+import { senderFor } from '../text/translate.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -29,7 +29,7 @@ export const messages: Provider = {
   listModels: (upstream, stop) =>
     askForModels('/v1/models?limit=1000', headers({}, upstream), upstream, stop),
   text: {
-    send: (call, upstream, stop) => sendText(messagesStyle, call, upstream, stop),
+    send: senderFor(messagesStyle),
     countTokens: (call, upstream, stop) =>
       askForCount(messagesStyle, countQuestion, call, upstream, stop),
   },

@@ -1,9 +1,8 @@
 // A text style as a provider.
 import type { Provider } from '../../contract/provider.ts'
 import { listPlainModels } from '../common/list-models.ts'
-import { sendText } from './send.ts'
 import type { TextStyle } from './style.ts'
-import { sendTranslated } from './translate.ts'
+import { senderFor } from './translate.ts'
 
 export const textProvider = (style: TextStyle): Provider => ({
   protocol: style.protocol,
@@ -11,8 +10,6 @@ export const textProvider = (style: TextStyle): Provider => ({
   listModels: listPlainModels,
   text: {
     ...(style.ids !== undefined && { handsOutIds: true as const }),
-    send: sendTranslated(style.protocol, (call, upstream, stop) =>
-      sendText(style, call, upstream, stop),
-    ),
+    send: senderFor(style),
   },
 })

@@ -2,7 +2,6 @@
 // read and written in the caller's style. Usage and failures are still read from the upstream's own
 // answer, by the provider of its style.
 
-import type { Protocol } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type {
   Stop,
@@ -24,6 +23,8 @@ import type { ReadContext, Style, Target, WriteContext } from '../../styles/comm
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { isStyle, styles } from '../../styles/index.ts'
 import { usualSettings } from '../../styles/settings.ts'
+import { sendText } from './send.ts'
+import type { TextStyle } from './style.ts'
 import { TranslatedStream } from './translated-stream.ts'
 
 /** A request as the caller sent it, read once for all tries of its call. */
@@ -43,16 +44,19 @@ interface Translation {
   writing: WriteContext
 }
 
-/** Sends as `send` does, and calls of other styles as well. */
-export const sendTranslated =
-  (protocol: Protocol, send: TextProvider['send']): TextProvider['send'] =>
-  (call, upstream, stop) => {
+/** Sends calls of this style as they are, and calls of others translated. */
+export function senderFor(style: TextStyle): TextProvider['send'] {
+  const send: TextProvider['send'] = (...call) => sendText(style, ...call)
+  const { protocol } = style
+  if (!isStyle(protocol)) return send
+  return (call, upstream, stop) => {
     const { translating } = upstream
     if (translating === undefined) return send(call, upstream, stop)
-    ensure(isStyle(call.interface) && isStyle(protocol), `${protocol} can be translated into`)
+    ensure(isStyle(call.interface), `${call.interface} can be translated`)
     const [from, to] = [styles[call.interface], styles[protocol]]
     return sendAs(from, to, send, { call, upstream, translating }, stop)
   }
+}
 
 interface Given {
   call: TextCall

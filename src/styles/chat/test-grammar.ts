@@ -83,7 +83,8 @@ class Checker {
   #delta(delta: Json, isFirst: boolean): void {
     for (const field of ['content', 'reasoning_content', 'refusal'] as const) {
       const text = delta[field]
-      if (text === undefined) continue
+      // Upstreams send null for what a chunk does not have.
+      if (text === undefined || text === null) continue
       if (typeof text !== 'string') this.problem(`${field} is not a string`)
       else if (text === '' && !isFirst) this.problem(`${field} is empty`)
     }

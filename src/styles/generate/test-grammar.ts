@@ -6,7 +6,7 @@ import type { Json } from '../common/conversation.ts'
 export function answersOf(stream: string): Json[] {
   if (stream.startsWith('[')) return JSON.parse(stream) as Json[]
   return stream
-    .split('\n\n')
+    .split(/\r?\n\r?\n/)
     .filter((text) => text !== '' && !text.startsWith(':'))
     .map((text) => {
       if (!text.startsWith('data: ')) throw new Error(`not an event: ${text}`)
