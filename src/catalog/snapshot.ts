@@ -166,7 +166,7 @@ function servingRoutes(model: Model, found: readonly Route[], use: Interface): R
 const translatedRoutes = (found: readonly Route[], use: Interface): Route[] =>
   translationsOf(use).flatMap((to) =>
     found
-      .filter(({ protocol }) => protocol === to)
+      .filter(({ protocol, channel }) => protocol === to && channel.translation !== 'off')
       .map((route) => ({ ...route, translated: true as const })),
   )
 

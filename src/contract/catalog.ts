@@ -116,8 +116,10 @@ export interface Channel {
   timeouts: Timeouts
   maxConcurrency: number
   messages: MessagesSettings
-  /** How calls of other styles are translated for it, where that is not as usual. */
-  translation?: { strict?: true; settings?: Partial<TranslationSettings> }
+  /** Calls of other text styles: refused when they would lose something, or all; absent: translated. */
+  translation?: 'strict' | 'off'
+  /** What its upstream can do, where that is not as usual for its style. */
+  capabilities?: Partial<TranslationSettings>
   /** Set when it must not receive trace headers. */
   trace?: false
   disabled: boolean

@@ -70,6 +70,8 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('status'), <HttpStatus status={request.status} />],
           [t('error_code'), request.error_code],
           [t('interface'), request.interface],
+          [t('translation'), request.translation?.replace('>', ' → ')],
+          [t('translation_losses'), request.translation_losses?.join(', ')],
           [t('model'), request.model],
           [t('upstream_model'), request.upstream_model],
           [t('account'), request.account],

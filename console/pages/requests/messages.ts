@@ -54,6 +54,8 @@ export const messages = defineMessages({
   error_code: ['Error code', '错误码'],
   upstream_model: ['Upstream model', '上游模型'],
   upstream_id: ['Upstream request ID', '上游请求 ID'],
+  translation: ['Translated', '转换'],
+  translation_losses: ['Changed or left out', '已更改或省略的字段'],
   trace: ['Trace ID', '链路 ID'],
   ending: ['Outcome', '结果'],
   stream: ['Stream', '流式'],

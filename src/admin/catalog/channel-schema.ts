@@ -1,5 +1,9 @@
 // Channels as the admin API tells of them: keys go in and never come out again.
 import { z } from 'zod'
+import {
+  capabilitiesDeclaration,
+  translationModes,
+} from '../../contract/config-schema/translation.ts'
 import { amount, column, count, pageFields, pageOf, source, time } from '../schema.ts'
 
 const circuit = z.enum(['good', 'probing', 'avoided', 'blocked'])
@@ -28,6 +32,8 @@ export const channel = z
       auth: z.string(),
       version: z.string().exactOptional(),
     }),
+    translation: z.enum(translationModes),
+    capabilities: capabilitiesDeclaration,
     trace: z.boolean().describe('Whether it is sent trace headers.'),
     health: z
       .object({

@@ -1,6 +1,7 @@
 // Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
 import type { Channel } from '../../contract/catalog.ts'
 import { type ChannelDeclaration, channelFrom } from '../../contract/config-schema/index.ts'
+import { capabilitiesView } from '../../contract/config-schema/translation.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Declares, Offers, Seals } from '../../engine/base-deps.ts'
 import {
@@ -108,6 +109,8 @@ export function merged(
       max_concurrency: body.max_concurrency ?? before.maxConcurrency,
       timeouts: { ...timeoutsView(before), ...body.timeouts },
       messages: { ...before.messages, ...body.messages },
+      translation: body.translation ?? before.translation ?? 'on',
+      capabilities: { ...capabilitiesView(before.capabilities), ...body.capabilities },
       trace: body.trace ?? before.trace ?? true,
     },
     before.id,
@@ -174,6 +177,8 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   timeouts: timeoutsView(channel),
   max_concurrency: channel.maxConcurrency,
   messages: channel.messages,
+  translation: channel.translation ?? ('on' as const),
+  capabilities: capabilitiesView(channel.capabilities),
   trace: channel.trace ?? true,
   disabled: channel.disabled,
   source: channel.source,

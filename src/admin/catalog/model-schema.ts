@@ -23,6 +23,9 @@ export const model = z
     context_window: tokens(),
     max_output_tokens: tokens(),
     max_tokens_per_image: tokens(),
+    translate: z
+      .boolean()
+      .describe('Whether it is also served in styles that its channels do not speak.'),
     callable: column(z.boolean()).describe('A channel serves it and a price is in force.'),
     unavailable_reason: z.string().nullable(),
     price_id: z.string().nullable(),

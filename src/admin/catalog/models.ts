@@ -54,6 +54,7 @@ const declarationView = (model: Model) => ({
   context_window: model.contextWindow ?? null,
   max_output_tokens: model.maxOutputTokens ?? null,
   max_tokens_per_image: model.maxTokensPerImage ?? null,
+  translate: model.translate ?? true,
   source: model.source,
 })
 

@@ -3,6 +3,7 @@
 import { stringify } from 'yaml'
 import type { Channel, Model } from '../../contract/catalog.ts'
 import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/config-schema/index.ts'
+import { capabilitiesView } from '../../contract/config-schema/translation.ts'
 import type { Price } from '../../contract/price.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { time } from '../answers.ts'
@@ -71,6 +72,10 @@ const declaredChannel = (channel: Channel) => ({
   timeouts: timeoutsView(channel),
   max_concurrency: channel.maxConcurrency,
   messages: channel.messages,
+  ...(channel.translation !== undefined && { translation: channel.translation }),
+  ...(channel.capabilities !== undefined && {
+    capabilities: capabilitiesView(channel.capabilities),
+  }),
   ...(channel.trace === false && { trace: false }),
 })
 
@@ -83,6 +88,7 @@ const declaredModel = (model: Model) => ({
   ...(model.contextWindow !== undefined && { context_window: model.contextWindow }),
   ...(model.maxOutputTokens !== undefined && { max_output_tokens: model.maxOutputTokens }),
   ...(model.maxTokensPerImage !== undefined && { max_tokens_per_image: model.maxTokensPerImage }),
+  ...(model.translate === false && { translate: false }),
 })
 
 const declaredPrice = ({ model, account, terms, effectiveFromMs }: Price) => ({

@@ -12,7 +12,7 @@ import { tierLabel } from '../../billing/charge.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
-import type { RequestRecord } from '../../contract/requests.ts'
+import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import type { BooksDeps } from '../../engine/books/bill-deps.ts'
@@ -51,6 +51,7 @@ export async function explainCall(
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
+  steps.push(...explainTranslation(detail))
   if (isStaff) steps.push(...explainLoss(detail))
   return {
     request_id: record.requestId,
@@ -65,6 +66,13 @@ export async function explainCall(
     tier: isPriced ? (tierLabel(price.terms, usage.inputTokens) ?? null) : null,
     ...(await proofOf(engine, { price, steps, entries })),
   }
+}
+
+function explainTranslation({ translation, translationLosses: lost }: RequestDetail): string[] {
+  if (translation === undefined) return []
+  const path = translation.replace('>', ' to ')
+  const changed = lost === undefined ? '' : `; changed or left out: ${lost.join(', ')}`
+  return [`translated from ${path}${changed}; usage is the upstream's own`]
 }
 
 /** A task is charged for what came of it, by the price it was admitted at. */

@@ -72,6 +72,14 @@ export const request = z
     operation: z.string().exactOptional(),
     task_id: z.string().exactOptional(),
     replay_of: z.string().exactOptional(),
+    translation: z
+      .string()
+      .exactOptional()
+      .describe("The caller's style and the upstream's, where they differ: `messages>chat`."),
+    translation_losses: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Fields of the request that were changed or left out for the upstream.'),
     trace_id: z.string().exactOptional(),
     attempts: staffOnly(z.array(attempt)),
   })

@@ -160,6 +160,10 @@ const view = (
   ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
   ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
+  ...(record.detail.translation !== undefined && { translation: record.detail.translation }),
+  ...(record.detail.translationLosses !== undefined && {
+    translation_losses: record.detail.translationLosses,
+  }),
   ...(record.detail.traceId !== undefined && { trace_id: record.detail.traceId }),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,

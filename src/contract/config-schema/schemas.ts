@@ -1,5 +1,6 @@
 // What gateway.yaml and the admin API may declare, in wire form. Knows no file, no environment and
 // no store.
+
 import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
 import { modelKinds } from '../catalog.ts'
@@ -23,6 +24,7 @@ import { logsDeclaration } from './logs.ts'
 import { mediaDeclaration } from './media.ts'
 import { hasOwnProtocol, interfaces, protocolPaths, protocols } from './names.ts'
 import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+import { capabilitiesDeclaration, translationMode } from './translation.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
@@ -133,6 +135,10 @@ export const channelDeclaration = strict({
   messages: messagesSettings
     .meta({ description: 'The messages protocol on this channel.' })
     .optional(),
+  translation: translationMode.optional(),
+  capabilities: capabilitiesDeclaration
+    .meta({ description: 'What its upstream can do, where that is not as usual for its style.' })
+    .optional(),
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })
@@ -162,6 +168,13 @@ const modelShape = strict({
   context_window: count('Maximum input tokens of one call. Default 1000000.').optional(),
   max_output_tokens: count('Maximum output tokens of one answer. Default 32768.').optional(),
   max_tokens_per_image: count('Maximum input tokens of one image. Default 16384.').optional(),
+  translate: z
+    .boolean()
+    .meta({
+      description:
+        'Whether a text model is also served in the text styles that its channels do not speak. Default true.',
+    })
+    .optional(),
 })
 
 export const modelDeclaration = modelShape

@@ -3,6 +3,7 @@ import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } fro
 import { parseDurationMs } from './fields.ts'
 import { protocols } from './names.ts'
 import { type ChannelDeclaration, type ModelDeclaration, protocolsOf } from './schemas.ts'
+import { translationFrom } from './translation.ts'
 
 const timeoutDefaults = { connect: '10s', first_byte: '120s', idle: '60s', total: '600s' }
 
@@ -43,6 +44,7 @@ export function channelFrom(
     timeouts: timeoutsFrom(declared.timeouts),
     maxConcurrency: declared.max_concurrency ?? 200,
     messages: messagesFrom(declared.messages),
+    ...translationFrom(declared),
     ...(declared.trace === false && { trace: false }),
     disabled: false,
     source: known.source,
@@ -66,6 +68,7 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     ...(contextWindow !== undefined && { contextWindow }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(maxTokensPerImage !== undefined && { maxTokensPerImage }),
+    ...(declared.translate === false && { translate: false }),
     source,
   }
 }

@@ -140,8 +140,8 @@ const translatingFor = (
   maxOutputTokens: Math.floor(admission.bounds.outputTokens / call.choices),
   envelopeKey: seal.derive('reasoning envelopes'),
   realm: `${protocol} ${new URL(baseUrl).host}`,
-  strict: channel.translation?.strict === true,
-  settings: channel.translation?.settings ?? {},
+  strict: channel.translation === 'strict',
+  settings: channel.capabilities ?? {},
 })
 
 /** Whatever fails in a provider, the hold ends and the caller gets an answer. */

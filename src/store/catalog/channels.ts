@@ -93,7 +93,7 @@ async function putKeys(
 /** All fields without a column of their own; keys are excluded in any spelling. */
 function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
-  const { maxConcurrency, messages, trace, disabled, source } = channel
+  const { maxConcurrency, messages, translation, capabilities, trace, disabled, source } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -103,6 +103,8 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     timeouts,
     maxConcurrency,
     messages,
+    translation,
+    capabilities,
     trace,
     disabled,
     source,
