@@ -50,7 +50,7 @@ channels:
 models:
   - { name: spoken, kind: text, interfaces: [generate], context_window: 5000, max_output_tokens: 700 }
   - { name: mine, kind: text, interfaces: [generate], max_output_tokens: 100000 }
-  - { name: talk, kind: text, interfaces: [chat] }
+  - { name: talk, kind: text, interfaces: [chat], translate: false }
   - { name: vectors, kind: embedding, interfaces: [generate] }
 prices:
   - { model: spoken, unit: token, per_million: ${rates} }

@@ -97,7 +97,8 @@ ${speaking('first-names', '{ headers: msgapi, auth: x-api-key }')}
 ${speaking('second-names', '{ headers: anthropic, auth: bearer }')}
 ${speaking('fixed-version', '{ headers: both, auth: both, version: "2099-01-01" }')}
 models:
-${['mapped', 'plain', 'tiered', 'narrow', 'faulty', 'guessed'].map(textModel).join('\n')}
+${['mapped', 'plain', 'tiered', 'faulty', 'guessed'].map(textModel).join('\n')}
+  - { name: narrow, kind: text, interfaces: [chat, responses, messages], translate: false }
 ${['first-names', 'second-names', 'fixed-version'].map(textModel).join('\n')}
   - { name: vectors, kind: embedding, interfaces: [embeddings] }
   - { name: odd-vectors, kind: embedding, interfaces: [embeddings] }
@@ -900,7 +901,7 @@ describe('an error', () => {
     expect(response.status).toBe(400)
     const { code, message } = await errorOf(response)
     expect(code).toBe('model_not_supported')
-    const ways = { narrow: 'chat', plain: 'chat, responses, messages', vectors: 'embeddings' }
+    const ways = { narrow: 'chat', plain: 'chat, responses, messages, generate', vectors: 'embeddings' }
     expect(message).toContain(`it is served by: ${ways[model as keyof typeof ways]} (`)
   })
 })
@@ -943,13 +944,13 @@ describe('the list of models', () => {
     expect(await listAt('/vendorg/v1beta/models')).toEqual(list)
   })
 
-  test('tells by which ways a model can be asked, as its channels speak', async () => {
+  test('tells by which ways a model can be asked, translated or not', async () => {
     const { data } = await listAt('/v1/models')
     const types = Object.fromEntries(data.map((each) => [each.id, each.supported_endpoint_types]))
     expect(types).toMatchObject({
-      plain: ['openai', 'openai-response', 'anthropic'],
+      plain: ['openai', 'openai-response', 'anthropic', 'gemini'],
       narrow: ['openai'],
-      guessed: ['anthropic'],
+      guessed: ['openai', 'openai-response', 'anthropic', 'gemini'],
       vectors: ['embeddings'],
       'txta-plus': ['openai', 'openai-response', 'anthropic', 'gemini'],
     })
