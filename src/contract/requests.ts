@@ -47,6 +47,8 @@ export interface TextCall {
   method?: string
   /** The kind of model that the call is for, where the interface serves several. */
   makes?: ModelKind
+  /** The caller is a coding tool that takes an incomplete answer for a broken connection. */
+  codingTool?: true
   /** The version of the style that the caller uses, where the style has versions. */
   dialect?: { version?: string; beta?: string }
 }

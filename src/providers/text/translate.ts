@@ -126,6 +126,7 @@ function translate(
       conversation,
       envelopes,
       inputTokens: call.inputTokens,
+      ...(call.codingTool && { codingTool: true }),
     },
   }
 }

@@ -4,6 +4,7 @@ import { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
@@ -24,7 +25,7 @@ const clientTools = [
   undefined,
 ] as const
 
-export function parseResponses({ text, fields }: JsonBody): TextCall | Refusal {
+export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
   const refused = extraProblem(fields) ?? inputProblem(fields) ?? oneAnswerIn(fields)
@@ -47,6 +48,7 @@ export function parseResponses({ text, fields }: JsonBody): TextCall | Refusal {
     stream,
     wantsUsage: true,
     body: text,
+    ...(x !== undefined && isCodingTool(x) && { codingTool: true as const }),
     fields,
     inputTokens: counter.tokens,
     inputBound: counter.bound(text),
@@ -91,3 +93,7 @@ function referencesIn({ previous_response_id: previous, input }: Fields): Refere
   }
   return found
 }
+
+/** It names itself in one of these headers. */
+const isCodingTool = ({ request: { headers } }: RequestContext): boolean =>
+  headers.get('originator')?.startsWith('codex') === true || headers.has('x-codex-turn-state')
