@@ -901,7 +901,11 @@ describe('an error', () => {
     expect(response.status).toBe(400)
     const { code, message } = await errorOf(response)
     expect(code).toBe('model_not_supported')
-    const ways = { narrow: 'chat', plain: 'chat, responses, messages, generate', vectors: 'embeddings' }
+    const ways = {
+      narrow: 'chat',
+      plain: 'chat, responses, messages, generate',
+      vectors: 'embeddings',
+    }
     expect(message).toContain(`it is served by: ${ways[model as keyof typeof ways]} (`)
   })
 })

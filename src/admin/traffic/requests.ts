@@ -128,6 +128,11 @@ const costOfTask = (task: Task | undefined) =>
 
 const loss = ({ detail }: RequestRecord): string => formatNanos(lossNanos(detail))
 
+const translationView = ({ translation, translationLosses: losses }: RequestRecord['detail']) => ({
+  ...(translation !== undefined && { translation }),
+  ...(losses !== undefined && { translation_losses: losses }),
+})
+
 const view = (
   record: RequestRecord,
   names: TokenNames | undefined,
@@ -160,10 +165,7 @@ const view = (
   ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
   ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
-  ...(record.detail.translation !== undefined && { translation: record.detail.translation }),
-  ...(record.detail.translationLosses !== undefined && {
-    translation_losses: record.detail.translationLosses,
-  }),
+  ...translationView(record.detail),
   ...(record.detail.traceId !== undefined && { trace_id: record.detail.traceId }),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,

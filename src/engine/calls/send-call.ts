@@ -66,22 +66,17 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return answered(open, attempt, reply as GoodReply, first)
-    const error = failAttempt(
-      open,
-      attempt,
-      failure,
-      'watcher' in reply ? reply.watcher : undefined,
-    )
+    const error = failAttempt(open, attempt, failure, watcherOf(reply))
     if (error.about === 'translation') untranslated ??= error
     const next = await takeAnother(open, attempt, error)
-    if (next === undefined) {
-      return error.about === 'translation'
-        ? refuseUnsent(open, refusalOf(untranslated!))
-        : giveUp(open, error, hasLeft(open, attempt))
-    }
-    attempt = beginAttempt(engine, record, next)
+    if (next !== undefined) attempt = beginAttempt(engine, record, next)
+    else if (error.about === 'translation') return refuseUnsent(open, refusalOf(untranslated!))
+    else return giveUp(open, error, hasLeft(open, attempt))
   }
 }
+
+const watcherOf = (reply: TextReply): StreamWatcher | undefined =>
+  'watcher' in reply ? reply.watcher : undefined
 
 const takeNext = ({ engine, ctx: { signal }, admission, record: { accountId } }: OpenCall) =>
   takePlace(engine, admission.routes, { accountId, signal, tried: admission.tried })

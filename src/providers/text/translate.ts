@@ -19,7 +19,7 @@ import type { Conversation, Json } from '../../styles/common/conversation.ts'
 import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
 import { parseExact } from '../../styles/common/exact-json.ts'
 import { Losses } from '../../styles/common/losses.ts'
-import type { ReadContext, Style, Target, WriteContext } from '../../styles/common/style.ts'
+import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { isStyle, styles } from '../../styles/index.ts'
 import { usualSettings } from '../../styles/settings.ts'
@@ -91,37 +91,24 @@ function translate(
   if (conversation instanceof Refusal) return conversation
   const losses = new Losses()
   for (const name of lostInReading) losses.add(name)
-  const { realm, strict } = translating
-  const target: Target = {
-    model: upstream.model,
-    stream: call.stream,
-    maxOutputTokens: translating.maxOutputTokens,
-    strict,
-    envelopes,
-    realm,
-    settings: { ...usualSettings[to.name], ...translating.settings },
-  }
+  const { realm, strict, maxOutputTokens } = translating
+  const settings = { ...usualSettings[to.name], ...translating.settings }
+  const { model } = upstream
+  const target = { model, stream: call.stream, maxOutputTokens, strict, envelopes, realm, settings }
   const names = new ToolNames(conversation.tools, to.toolName)
   const request = to.writeRequest(conversation, target, names, losses)
   if (request instanceof Refusal) return request
   const changed = losses.names
   if (strict && changed.length > 0) return notStrict(changed[0]!)
+  const { answerId: id, createdMs } = translating
   return {
-    call: {
-      ...call,
-      interface: to.name,
-      // The name goes back as the caller wrote it, whatever the upstream calls it.
-      model: upstream.model,
-      body: JSON.stringify(request),
-      fields: request,
-      wantsUsage: true,
-    },
+    call: translatedCall(call, to, model, request),
     losses: changed,
     reading: { names, envelopes, realm },
     writing: {
-      id: translating.answerId,
+      id,
       model: call.model,
-      createdMs: translating.createdMs,
+      createdMs,
       fields,
       conversation,
       envelopes,
@@ -130,6 +117,16 @@ function translate(
     },
   }
 }
+
+/** Under the upstream's name of the model: the answer is written anew, with the caller's. */
+const translatedCall = (call: TextCall, to: Style, model: string, request: Json): TextCall => ({
+  ...call,
+  interface: to.name,
+  model,
+  body: JSON.stringify(request),
+  fields: request,
+  wantsUsage: true,
+})
 
 function readOnce(from: Style, call: TextCall, envelopes: Envelopes): Read {
   const known = reads.get(call)
