@@ -23,7 +23,7 @@ export const dataDocument = async (url: string): Promise<OpenApi> =>
     version,
     url,
     description:
-      'Text, vision, embeddings, pictures and videos through one token and plain model names. Every ' +
+      'Text, vision, embeddings, images and videos through one token and plain model names. Every ' +
       'answer carries a request id. A field that is `null` counts as absent; fields that are not ' +
       'named are ignored or passed on, as the operation says.',
     operations: await dataOperations(),

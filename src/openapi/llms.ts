@@ -9,7 +9,7 @@ export function llmsText(data: OpenApi, admin: OpenApi): string {
 
 Base address: ${url} (SDKs of the chat style: ${url}/v1). Send the token as "Authorization: Bearer sk-…".
 Errors are {"error":{"message","type","code","param","request_id","upstream_request_id"}}.
-Pictures and videos may be tasks: create one, then look at it until it has ended.
+Images and videos may be tasks: create one, then poll it until it has ended.
 
 ## Documents
 

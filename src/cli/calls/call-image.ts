@@ -1,4 +1,4 @@
-// gateway call image: pictures from a prompt, and pictures to start from, to files.
+// gateway call image: images from a prompt, and images to start from, to files.
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { answerOf, reach, requestId } from '../terminal/admin-client.ts'
@@ -83,12 +83,12 @@ async function save(file: string, base64: string): Promise<void> {
 export const callImageCommand: Command = {
   path: ['call', 'image'],
   args: ['PROMPT'],
-  summary: 'have pictures made and save them',
+  summary: 'generate images and save them',
   flags: {
     model: { value: 'MODEL', required: true, summary: 'which model' },
-    count: { value: 'N', summary: 'how many pictures' },
+    count: { value: 'N', summary: 'how many images' },
     size: { value: 'WxH', summary: 'such as 1024x1024' },
-    from: { value: 'FILES', summary: 'pictures to change: files or addresses, commas in between' },
+    from: { value: 'FILES', summary: 'images to edit: files or addresses, separated by commas' },
     out: { value: 'FILE', summary: 'where to put them (image.png; then image-2.png, …)' },
     token: { value: 'TOKEN', summary: "a caller's token (or GATEWAY_TOKEN)" },
   },

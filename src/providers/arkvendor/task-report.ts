@@ -77,7 +77,7 @@ function usageOf(body: Json): TaskUsage {
   }
 }
 
-/** One of the two is told. */
+/** The upstream reports one of the two. */
 function lengthOf({ duration, frames, framespersecond: rate }: Json): number | undefined {
   if (isSeconds(duration)) return duration
   if (typeof frames !== 'number') return undefined

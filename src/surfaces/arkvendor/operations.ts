@@ -34,7 +34,7 @@ const item = either(
     {
       type: word(['image_url']),
       image_url: object({ url: text('Public address, or data URI.', { minLength: 1 }) }, open),
-      'role?': anything('What the picture is for.'),
+      'role?': anything('What the image is for.'),
     },
     open,
   ),
@@ -59,7 +59,7 @@ export const nativeRequest = named(
       content: list(item, {
         minItems: 1,
         maxItems: maxItems,
-        description: 'At least one text; image-to-video models need a picture too.',
+        description: 'At least one text; image-to-video models need an image too.',
       }),
       ...documented(nativeFields),
       'callback_url?': orNull(

@@ -41,7 +41,7 @@ export const editRequest = named(
       ...fields,
       'images?': described(
         orNull(either(list(input, { maxItems: maxInputs }), input)),
-        `The pictures to change, at most ${maxInputs} with those in \`image\`.`,
+        `The images to change, at most ${maxInputs} with those in \`image\`.`,
       ),
       'image?': orNull(either(list(input, { maxItems: maxInputs }), input)),
       'mask?': noMask,
@@ -76,8 +76,8 @@ const images = named(
     created: whole(0, undefined, 'Seconds since 1970.'),
     data: list(
       object({
-        'url?': text('Where the picture is, for a while.'),
-        'b64_json?': text('The picture itself.'),
+        'url?': text('Where the image is, for a while.'),
+        'b64_json?': text('The image itself.'),
         'revised_prompt?': text('What the upstream made of the prompt.'),
       }),
     ),
@@ -89,7 +89,7 @@ const shared = {
   tag: 'Images',
   credential: 'token',
   parameters: [keyHeader],
-  answers: [answered(images, 'The pictures.', { headers: createHeaders })],
+  answers: [answered(images, 'The images.', { headers: createHeaders })],
 } as const satisfies Partial<Operation>
 
 const refusals = [...createRefusals, 'invalid_seed'] as const
@@ -99,9 +99,9 @@ export const imagesOperations: readonly Operation[] = [
     ...shared,
     id: 'createImages',
     path: '/v1/images/generations',
-    summary: 'Draw pictures',
+    summary: 'Generate images',
     description:
-      'Answered when the pictures are there. Other settings of SDKs, such as `quality`, go nowhere.',
+      'Answers when the images are complete. Other settings of SDKs, such as `quality`, are ignored.',
     body: {
       required: true,
       content: json(generationRequest, {
@@ -115,7 +115,7 @@ export const imagesOperations: readonly Operation[] = [
     ...shared,
     id: 'editImages',
     path: '/v1/images/edits',
-    summary: 'Change pictures',
+    summary: 'Edit images',
     body: {
       required: true,
       content: {

@@ -61,7 +61,7 @@ export const videoRequest = named(
         orNull(
           either(...(reference['anyOf'] as Schema[]), list(reference, { maxItems: maxItems })),
         ),
-        'Pictures, and of some models videos, to start from. How many depends on the model.',
+        'Images, and of some models videos, to start from. How many depends on the model.',
       ),
       'input_image?': orNull(imageAddress),
       'references?': orNull(
@@ -81,7 +81,7 @@ const videoForm = named(
       'seconds?': text('Digits.'),
       'resolution?': word(resolutions),
       'size?': text(),
-      'input_reference?': described(either(bytes(), list(bytes())), 'Pictures as files.'),
+      'input_reference?': described(either(bytes(), list(bytes())), 'Images as files.'),
       'seed?': text('Digits.', { pattern: '^\\d{1,10}$' }),
     },
     open,
@@ -146,8 +146,8 @@ export const videosOperations: readonly Operation[] = [
     path: '/v1/videos',
     summary: 'Create a video',
     description:
-      'Answered as soon as the upstream has taken it; look at it until it is `completed`, `failed` ' +
-      'or `cancelled`. How many pictures and videos a model takes is its own; a refusal names it.',
+      'Answered as soon as the upstream has taken it; poll it until it is `completed`, `failed` ' +
+      'or `cancelled`. How many images and videos a model accepts depends on the model; a refusal says so.',
     parameters: [keyHeader],
     body: {
       required: true,
