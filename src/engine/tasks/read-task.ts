@@ -6,49 +6,48 @@ import { interfaceRows, interfaces } from '../../contract/config-schema/names.ts
 import type { ImageTask, Task, TaskKind, VideoTask } from '../../contract/task.ts'
 import { listCallerTasks, searchCallerTasks } from '../../store/tasks/caller-tasks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
-import type { Engine } from '../engine.ts'
-import { withTrueExpiry } from '../results/kept-media.ts'
+import { type KeptDeps, withTrueExpiry } from '../results/kept-media.ts'
 
 /**
  * By the gateway's id or the upstream's. Another account's task is not found, nor one of another
  * kind.
  */
 export async function findTask<Kind extends TaskKind>(
-  engine: Engine,
+  deps: KeptDeps,
   token: Token,
   id: string,
   kind: Kind,
 ): Promise<Extract<Task, { kind: Kind }> | undefined> {
-  const task = await findOwnRow(engine, token, id)
+  const task = await findOwnRow(deps, token, id)
   if (task?.kind !== kind) return undefined
-  const [shown] = await withTrueExpiry(engine, [task])
+  const [shown] = await withTrueExpiry(deps, [task])
   return shown as Extract<Task, { kind: Kind }>
 }
 
 /** The same as stored, for code that will write it again. */
 export async function findOwnRow(
-  engine: Engine,
+  deps: KeptDeps,
   token: Token,
   id: string,
 ): Promise<Task | undefined> {
-  const task = await findTaskRow(engine.store.read, id, token.accountId)
+  const task = await findTaskRow(deps.store.read, id, token.accountId)
   return task?.hidden === true ? undefined : task
 }
 
 /** Also one deleted since: a list continues after it. */
-export async function isOwnVideo(engine: Engine, token: Token, id: string): Promise<boolean> {
-  const task = await findTaskRow(engine.store.read, id, token.accountId)
+export async function isOwnVideo(deps: KeptDeps, token: Token, id: string): Promise<boolean> {
+  const task = await findTaskRow(deps.store.read, id, token.accountId)
   return task?.id === id && task.kind === 'video'
 }
 
 export const listVideos = async (
-  engine: Engine,
+  deps: KeptDeps,
   token: Token,
   { order = 'desc', ...page }: { limit: number; after?: string | undefined; order?: Order },
 ): Promise<VideoTask[]> => {
   const filter = { ...page, order, interfaces: videoInterfaces }
-  const tasks = await listCallerTasks(engine.store.read, token.accountId, filter)
-  return (await withTrueExpiry(engine, tasks)).filter(isVideo)
+  const tasks = await listCallerTasks(deps.store.read, token.accountId, filter)
+  return (await withTrueExpiry(deps, tasks)).filter(isVideo)
 }
 
 const videoInterfaces = interfaces.filter((use) => interfaceRows[use]?.kind === 'video')
@@ -58,22 +57,22 @@ type Order = 'asc' | 'desc' | undefined
 
 /** A page by number, with the count of all that match. */
 export async function searchVideos(
-  engine: Engine,
+  deps: KeptDeps,
   token: Token,
   filter: CallerTaskFilter,
 ): Promise<{ tasks: VideoTask[]; total: number }> {
   const scope = filter.protocol === undefined && { interfaces: videoInterfaces }
   const search = { ...scope, ...filter }
-  const { tasks, total } = await searchCallerTasks(engine.store.read, token.accountId, search)
-  return { tasks: (await withTrueExpiry(engine, tasks)).filter(isVideo), total }
+  const { tasks, total } = await searchCallerTasks(deps.store.read, token.accountId, search)
+  return { tasks: (await withTrueExpiry(deps, tasks)).filter(isVideo), total }
 }
 
 /** A page by number of the image tasks. */
 export async function searchImages(
-  engine: Engine,
+  deps: KeptDeps,
   token: Token,
   filter: CallerTaskFilter,
 ): Promise<ImageTask[]> {
-  const { tasks } = await searchCallerTasks(engine.store.read, token.accountId, filter)
-  return (await withTrueExpiry(engine, tasks)).filter((task) => task.kind === 'image')
+  const { tasks } = await searchCallerTasks(deps.store.read, token.accountId, filter)
+  return (await withTrueExpiry(deps, tasks)).filter((task) => task.kind === 'image')
 }

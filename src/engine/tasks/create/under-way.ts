@@ -3,16 +3,21 @@
 import type { Task } from '../../../contract/task.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { gatewayOf } from '../../../store/index.ts'
-import type { Engine } from '../../engine.ts'
+import type { BaseDeps, Declares } from '../../base-deps.ts'
 import { maxWaitedMs, taskTimeoutsOf } from '../poll/task-timeouts.ts'
 
+interface UnderWayDeps extends BaseDeps, Declares {
+  /** Creates that this gateway is working on. */
+  readonly creating: ReadonlySet<string>
+}
+
 /** False when its gateway is gone, has released it, or takes too long. */
-export async function isUnderWay(engine: Engine, task: Task): Promise<boolean> {
+export async function isUnderWay(deps: UnderWayDeps, task: Task): Promise<boolean> {
   const { awaitedBy, createdAtMs } = task
   if (awaitedBy === undefined) return false
-  const { unknownMs } = taskTimeoutsOf(engine)
+  const { unknownMs } = taskTimeoutsOf(deps)
   const maxMs = task.kind === 'image' ? Math.max(unknownMs, maxWaitedMs) : unknownMs
-  if (sureNowMs(engine.clock) - createdAtMs > maxMs) return false
-  if (awaitedBy === gatewayOf(engine.store)) return engine.creating.has(task.id)
-  return (await engine.store.cluster?.lives(awaitedBy)) ?? false
+  if (sureNowMs(deps.clock) - createdAtMs > maxMs) return false
+  if (awaitedBy === gatewayOf(deps.store)) return deps.creating.has(task.id)
+  return (await deps.store.cluster?.lives(awaitedBy)) ?? false
 }
