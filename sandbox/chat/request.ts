@@ -31,7 +31,7 @@ export function readChatRequest(fields: Json): TextRequest | Fault {
   const newer = (fields['max_completion_tokens'] ?? undefined) !== undefined
   const maxTokens = readLimit(fields, newer ? 'max_completion_tokens' : 'max_tokens')
   if (isFault(maxTokens)) return maxTokens
-  const format = String(asObject(fields['response_format'])['type'])
+  const { type: format, json_schema: described } = asObject(fields['response_format'])
   const effort = fields['reasoning_effort'] ?? 'none'
   return {
     model,
@@ -44,7 +44,10 @@ export function readChatRequest(fields: Json): TextRequest | Fault {
     stream: fields['stream'] === true,
     choices,
     maxTokens,
-    json: format === 'json_object' || format === 'json_schema',
+    json:
+      format === 'json_schema'
+        ? { schema: asObject(asObject(described)['schema']) }
+        : format === 'json_object',
     reasons: fields['enable_thinking'] === true || effort !== 'none',
   }
 }

@@ -53,9 +53,15 @@ export function readGenerateRequest(fields: Json): TextRequest | Fault {
     stream: fields['stream'] === true,
     choices,
     maxTokens,
-    json: field(settings, 'responseMimeType') === 'application/json',
+    json: formatOf(settings),
     reasons: field(thinking, 'includeThoughts') === true,
   }
+}
+
+function formatOf(settings: Json): TextRequest['json'] {
+  if (field(settings, 'responseMimeType') !== 'application/json') return false
+  const given = field(settings, 'responseJsonSchema') ?? field(settings, 'responseSchema')
+  return given == null ? true : { schema: asObject(lowerTypes(given)) }
 }
 
 function wholeIn(settings: Json, name: string): number | undefined | Fault {

@@ -52,13 +52,14 @@ export function readMessagesRequest(fields: Json): TextRequest | Fault {
   if (isFault(maxTokens)) return maxTokens
   if (maxTokens === undefined) return missing('max_tokens')
   const thinking = asObject(fields['thinking'])['type']
+  const format = asObject(asObject(fields['output_config'])['format'])
   return {
     ...countable,
     toolChoice: readChoice(asObject(fields['tool_choice'])),
     stream: fields['stream'] === true,
     choices: 1,
     maxTokens,
-    json: false,
+    json: format['type'] === 'json_schema' && { schema: asObject(format['schema']) },
     reasons: thinking === 'enabled' || thinking === 'adaptive',
   }
 }

@@ -23,7 +23,7 @@ export function readResponsesRequest(fields: Json): TextRequest | Fault {
   if (isFault(turns)) return turns
   const maxTokens = readLimit(fields, 'max_output_tokens')
   if (isFault(maxTokens)) return maxTokens
-  const format = asObject(asObject(fields['text'])['format'])['type']
+  const { type: format, schema } = asObject(asObject(fields['text'])['format'])
   const effort = asObject(fields['reasoning'])['effort'] ?? 'none'
   return {
     model,
@@ -36,7 +36,7 @@ export function readResponsesRequest(fields: Json): TextRequest | Fault {
     stream: fields['stream'] === true,
     choices: 1,
     maxTokens,
-    json: format === 'json_object' || format === 'json_schema',
+    json: format === 'json_schema' ? { schema: asObject(schema) } : format === 'json_object',
     reasons: effort !== 'none',
   }
 }

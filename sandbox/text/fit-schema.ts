@@ -1,4 +1,4 @@
-// The smallest value that fits a JSON schema, for the arguments of function calls. Understands
+// The smallest value that fits a JSON schema, for arguments of functions and for answers. Understands
 // what functions are usually described with; anything else in a schema is ignored.
 import { asList, asObject, type Json } from '../http/fields.ts'
 
@@ -7,9 +7,12 @@ const maxDepth = 16
 
 //   {type: 'object', properties: {city: {type: 'string'}}, required: ['city']} -> {city: 'sandbox'}
 export function fitObject(schema: Json): Json {
-  const value = fit(schema, schema, 0)
+  const value = fitValue(schema)
   return Array.isArray(value) ? {} : asObject(value)
 }
+
+/** The same of any type. */
+export const fitValue = (schema: Json): unknown => fit(schema, schema, 0)
 
 function fit(given: unknown, root: Json, depth: number): unknown {
   const schema = resolve(asObject(given), root)

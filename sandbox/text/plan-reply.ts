@@ -2,7 +2,7 @@
 // call, and how it ends. The request and its directives decide all of it.
 import type { Directives } from '../http/directives.ts'
 import type { Json } from '../http/fields.ts'
-import { fitObject } from './fit-schema.ts'
+import { fitObject, fitValue } from './fit-schema.ts'
 import { writeJsonProse, writeProse } from './prose.ts'
 import { countTokens, splitTokens } from './tokens.ts'
 import { countImages, type Tool, type Turn } from './turns.ts'
@@ -38,7 +38,8 @@ export interface Plannable {
   turns: readonly Turn[]
   choices: number
   maxTokens: number | undefined
-  json: boolean
+  /** JSON is wanted: any, or some that fits a schema. */
+  json: boolean | { schema: Json }
   /** The request's own switch for reasoning. */
   reasons: boolean
 }
@@ -89,11 +90,17 @@ function planChoice(
   const reasoning = writeProse(~seed, Math.min(thought, limit))
   if (thought > limit) return { reasoning, tokens: [], finish: 'length' }
   if (call !== undefined) return { reasoning, tokens: [], call, finish: 'call' }
-  const write = request.json ? writeJsonProse : writeProse
   const length = Number.isFinite(exact) ? exact - thought : undefined
-  const tokens = write(seed, length, leadOf(countImages(request.turns)))
+  const tokens = writeText(request, seed, length)
   if (tokens.length <= limit - thought) return { reasoning, tokens, finish: 'stop' }
   return { reasoning, tokens: tokens.slice(0, limit - thought), finish: 'length' }
+}
+
+/** A JSON schema decides the whole text, and so its length. */
+function writeText({ json, turns }: Plannable, seed: number, length: number | undefined) {
+  if (typeof json === 'object') return splitTokens(JSON.stringify(fitValue(json.schema)))
+  const write = json ? writeJsonProse : writeProse
+  return write(seed, length, leadOf(countImages(turns)))
 }
 
 function thoughtTokens({ reasons }: Plannable, { reasoningTokens }: Directives): number {

@@ -85,6 +85,12 @@ describe('answers', () => {
       config: { responseMimeType: 'application/json' },
     })
     expect(() => JSON.parse(answer.text!)).not.toThrow()
+    const fitting = await client().models.generateContent({
+      model: models.text,
+      contents: 'the weather, please',
+      config: { responseMimeType: 'application/json', responseSchema: weather.parameters },
+    })
+    expect(JSON.parse(fitting.text!)).toEqual({ city: 'sandbox' })
   })
 })
 
