@@ -19,7 +19,7 @@ import type { CallEnding } from '../../src/contract/requests.ts'
 import { root } from '../support/gateway.ts'
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.includes('test'))
+  .filter((path) => path.endsWith('.ts') && !/test|migrations/.test(path))
   .map((path) => readFileSync(join(root, 'src', path), 'utf8'))
 
 const foundIn = (texts: readonly string[], pattern: RegExp): string[] => [
