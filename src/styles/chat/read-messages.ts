@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
   Turn,
 } from '../common/conversation.ts'
-import { present, type RequestReading } from '../common/request-reading.ts'
+import type { RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
 import { signatureOf } from './call-seal.ts'
 import { messageFields } from './fields.ts'
@@ -34,13 +34,14 @@ export function readMessages(fields: Json, reading: RequestReading): Messages {
     const role = item['role']
     if (role === 'system' || role === 'developer') {
       const parts = readTexts(item['content'], `${at}.content`, reading)
-      if (turns.length === 0) system.push(...parts.filter(({ text }) => text !== ''))
-      else turns.push({ role: 'system', parts })
+      if (turns.length > 0) turns.push({ role: 'system', parts })
+      else for (const part of parts) if (part.text !== '') system.push(part)
     } else if (role === 'user') {
       turns.push({ role, parts: readContent(item['content'], `${at}.content`, reading) })
     } else if (role === 'assistant') {
       const parts = readAssistant(item, at, reading)
-      pending = new Map(parts.flatMap((part) => (part.type === 'call' ? [[part.id, part]] : [])))
+      pending = new Map()
+      for (const part of parts) if (part.type === 'call') pending.set(part.id, part)
       turns.push({ role, parts })
     } else if (role === 'tool' || role === 'function') {
       turns.push({ role: 'user', parts: readResult(item, at, pending, reading) })
@@ -53,13 +54,13 @@ const toolFields: ReadonlySet<string> = new Set([...messageFields, 'name'])
 
 /** In the order in which the model gives them. */
 function readAssistant(message: Json, at: string, reading: RequestReading): Part[] {
+  const parts: Part[] = []
+  for (const part of readReasoning(message)) parts.push(sealed(part, reading))
+  for (const part of readContent(message['content'], `${at}.content`, reading)) parts.push(part)
   const refusal = reading.text(message, 'refusal', `${at}.`)
-  return [
-    ...readReasoning(message),
-    ...readContent(message['content'], `${at}.content`, reading),
-    ...(refusal ? [{ type: 'refusal' as const, text: refusal }] : []),
-    ...readCalls(message, at, reading),
-  ].map((part) => sealed(part, reading))
+  if (refusal) parts.push({ type: 'refusal', text: refusal })
+  for (const part of readCalls(message, at, reading)) parts.push(sealed(part, reading))
+  return parts
 }
 
 /** Seals travel as envelopes; each belongs to one block of reasoning. */
@@ -69,11 +70,9 @@ interface Enveloped extends ReasoningPart {
 
 function readReasoning(message: Json): Enveloped[] {
   const { reasoning_content: content, reasoning, reasoning_details: details } = message
-  const given = [content, reasoning].find((each) => typeof each === 'string' && each !== '')
+  const given = content || reasoning
   const text = typeof given === 'string' ? given : ''
-  const envelopes = (Array.isArray(details) ? details : []).flatMap((detail) =>
-    isObject(detail) && typeof detail['data'] === 'string' ? [detail['data']] : [],
-  )
+  const envelopes = Array.isArray(details) ? details.flatMap(dataOf) : []
   if (envelopes.length === 0) return text === '' ? [] : [{ type: 'reasoning', text }]
   return envelopes.map((envelope, index) => ({
     type: 'reasoning',
@@ -81,6 +80,9 @@ function readReasoning(message: Json): Enveloped[] {
     envelope,
   }))
 }
+
+const dataOf = (detail: unknown): string[] =>
+  isObject(detail) && typeof detail['data'] === 'string' ? [detail['data']] : []
 
 function sealed(part: Part & { envelope?: string }, reading: RequestReading): Part {
   if (part.envelope === undefined) return part
@@ -125,7 +127,7 @@ function readCall(call: Json, at: string, reading: RequestReading): Part & { env
     name: reading.requiredText(holder, 'name', `${at}.${kind}.`),
     freeForm,
     input: input || (freeForm ? '' : '{}'),
-    ...present({ envelope }),
+    ...(envelope !== undefined && { envelope }),
   }
 }
 
@@ -145,7 +147,7 @@ function readResult(
   const parts = readContent(message['content'], `${at}.content`, reading).flatMap((part) =>
     isResultContent(part) ? [part] : [],
   )
-  return [{ type: 'result', callId, parts, isError: false, ...present({ name }) }]
+  return [{ type: 'result', callId, parts, isError: false, ...(name !== undefined && { name }) }]
 }
 
 const isResultContent = (part: Part) =>

@@ -62,13 +62,18 @@ export class ChatReader implements StreamReader {
   delta(delta: Json): void {
     const { reasoning_content: reasoning, reasoning: other, reasoning_details: details } = delta
     this.#texts('reasoning', isEmpty(reasoning) ? other : reasoning)
-    if (Array.isArray(details)) this.#details.push(...details.filter(isSealed))
+    if (Array.isArray(details)) for (const each of details) this.#keep(each)
     this.#texts('text', delta['content'])
     this.#cite(delta['annotations'])
     this.#texts('refusal', delta['refusal'])
     const { tool_calls: calls, function_call: legacy } = delta
     if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) this.#call(call)
     if (isObject(legacy)) this.#call({ index: -1, function: legacy })
+  }
+
+  /** Other details repeat the text. */
+  #keep(detail: unknown): void {
+    if (isObject(detail) && typeof detail['data'] === 'string') this.#details.push(detail)
   }
 
   #cite(annotations: unknown): void {
@@ -153,10 +158,6 @@ export class ChatReader implements StreamReader {
     this.end(emit)
   }
 }
-
-/** Other details repeat the text. */
-const isSealed = (detail: unknown): boolean =>
-  isObject(detail) && typeof detail['data'] === 'string'
 
 /** Calls of a whole answer have no index: their place is one. */
 function indexed(message: unknown): unknown {

@@ -57,40 +57,40 @@ export class MessageWriter {
   }
 
   #user(parts: readonly Part[]): void {
-    const moved: Json[] = []
     const content: Json[] = []
-    for (const part of parts) {
-      if (part.type === 'result') moved.push(...this.#result(part))
-    }
+    for (const part of parts) if (part.type === 'result') this.#result(part, content)
     for (const part of parts) {
       if (part.type === 'text') content.push(this.#text(part))
-      else if (isMedia(part)) content.push(...this.#media(part))
+      else if (isMedia(part)) this.#addMedia(part, content)
       else if (part.type === 'refusal') content.push({ type: 'text', text: part.text })
     }
-    const all = [...moved, ...content]
-    if (all.length > 0) this.messages.push({ role: 'user', content: plainest(all) })
+    if (content.length > 0) this.messages.push({ role: 'user', content: plainest(content) })
   }
 
-  /** The media of the result, for the message of the user that follows. */
-  #result({ callId: id, name, parts, isError, cache }: ToolResultPart): Json[] {
+  #addMedia(part: MediaPart, content: Json[]): void {
+    const media = this.#media(part)
+    if (media !== undefined) content.push(media)
+  }
+
+  /** `content`: of the message of the user that follows, which gets the media of the result. */
+  #result({ callId: id, name, parts, isError, cache }: ToolResultPart, content: Json[]): void {
     if (cache !== undefined) this.#losses.add(this.#fieldNames.cache)
     if (isError) this.#losses.add(this.#fieldNames.isError)
-    const media: Json[] = []
+    let media = 0
     const texts = parts.map((part) => {
       if (part.type === 'text') return this.#unmarked(part).text
       if (part.text !== undefined) return this.#documentText(part, part.text)
-      media.push(...this.#media(part))
+      this.#addMedia(part, content)
       const tool = this.#called.get(id) ?? name ?? 'the tool'
-      return `[${part.type} ${media.length} of the result of ${tool} follows]`
+      return `[${part.type} ${++media} of the result of ${tool} follows]`
     })
-    if (media.length > 0) this.#losses.add(this.#fieldNames.result)
+    if (media > 0) this.#losses.add(this.#fieldNames.result)
     const text = texts.join('\n')
     this.messages.push({
       role: 'tool',
       tool_call_id: allowedName(id, callId),
       content: isError ? `[error] ${text}` : text,
     })
-    return media
   }
 
   #assistant(parts: readonly Part[]): void {
@@ -156,7 +156,7 @@ export class MessageWriter {
     this.problem ??= notCarried(this.#fieldNames.turns, why)
   }
 
-  #media(part: MediaPart): Json[] {
+  #media(part: MediaPart): Json | undefined {
     const { settings } = this.#target
     const name = this.#fieldNames[part.type]
     const { cache } = part
@@ -165,27 +165,26 @@ export class MessageWriter {
       cache && settings.cacheControl ? { cache_control: { type: 'ephemeral', ...cache } } : {}
     if (part.url !== undefined && (!settings.mediaUrls || part.type === 'document')) {
       this.problem ??= notCarried(name, 'its upstream takes the file itself only, not its URL')
-      return []
+      return undefined
     }
     if (part.type === 'image') {
       const { detail } = part
-      return [
-        { type: 'image_url', image_url: { url: dataUrlOf(part), ...present({ detail }) }, ...mark },
-      ]
+      const image = { url: dataUrlOf(part), ...present({ detail }) }
+      return { type: 'image_url', image_url: image, ...mark }
     }
     if (part.type === 'video')
-      return [{ type: 'video_url', video_url: { url: dataUrlOf(part) }, ...mark }]
+      return { type: 'video_url', video_url: { url: dataUrlOf(part) }, ...mark }
     if (part.type === 'audio') return this.#audio(part)
     return this.#document(part, mark)
   }
 
-  #audio(part: MediaPart): Json[] {
+  #audio(part: MediaPart): Json | undefined {
     if (part.data === undefined) {
       this.problem ??= notCarried(this.#fieldNames.audio, 'its upstream takes no URL of audio')
-      return []
+      return undefined
     }
     const format = part.mimeType?.replace(/^audio\/(?:x-)?/, '').replace('mpeg', 'mp3') ?? 'wav'
-    return [{ type: 'input_audio', input_audio: { data: part.data, format } }]
+    return { type: 'input_audio', input_audio: { data: part.data, format } }
   }
 
   #documentText({ name }: MediaPart, text: string): string {
@@ -193,17 +192,17 @@ export class MessageWriter {
     return name === undefined ? text : `${name}\n\n${text}`
   }
 
-  #document(part: MediaPart, mark: Json): Json[] {
+  #document(part: MediaPart, mark: Json): Json | undefined {
     const name = this.#fieldNames.document
     if (part.text !== undefined) {
-      return [{ type: 'text', text: this.#documentText(part, part.text), ...mark }]
+      return { type: 'text', text: this.#documentText(part, part.text), ...mark }
     }
     if (!this.#target.settings.documents) {
       this.problem ??= notCarried(name, 'its upstream takes no documents')
-      return []
+      return undefined
     }
     const filename = part.name ?? 'document.pdf'
-    return [{ type: 'file', file: { filename, file_data: dataUrlOf(part) }, ...mark }]
+    return { type: 'file', file: { filename, file_data: dataUrlOf(part) }, ...mark }
   }
 }
 
@@ -215,9 +214,9 @@ const isMedia = (part: Part): part is MediaPart =>
 
 /** Many upstreams read content as a string only; one unmarked text needs no more. */
 function plainest(content: readonly Json[]): unknown {
-  const [only, ...more] = content
+  const [only] = content
   const isPlain =
-    more.length === 0 && only?.['type'] === 'text' && only['cache_control'] === undefined
+    content.length === 1 && only?.['type'] === 'text' && only['cache_control'] === undefined
   return isPlain ? only['text'] : content
 }
 

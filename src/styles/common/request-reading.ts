@@ -71,13 +71,13 @@ export class RequestReading {
 
   /** A list of objects, each with its own name for refusals. */
   objects(holder: Json, name: string, at = ''): { item: Json; at: string }[] {
-    const list = this.list(holder, name, at) ?? []
-    return list.flatMap((item, index) => {
+    const found: { item: Json; at: string }[] = []
+    for (const [index, item] of (this.list(holder, name, at) ?? []).entries()) {
       const place = `${at}${name}[${index}]`
-      if (isObject(item)) return [{ item, at: place }]
-      this.wrong(place, 'an object')
-      return []
-    })
+      if (isObject(item)) found.push({ item, at: place })
+      else this.wrong(place, 'an object')
+    }
+    return found
   }
 
   /** A text that has to be there. */

@@ -15,11 +15,11 @@ import { notCarried } from './losses.ts'
 export function mergeTurns(turns: readonly Turn[]): Turn[] {
   const merged: Turn[] = []
   for (const { role, parts } of turns) {
-    const kept = parts.filter((part) => part.type !== 'text' || part.text !== '')
-    if (kept.length === 0) continue
     const last = merged.at(-1)
-    if (last?.role === role) last.parts.push(...kept)
-    else merged.push({ role, parts: kept })
+    const isSame = last?.role === role
+    const kept = isSame ? last.parts : []
+    for (const part of parts) if (part.type !== 'text' || part.text !== '') kept.push(part)
+    if (!isSame && kept.length > 0) merged.push({ role, parts: kept })
   }
   return merged
 }

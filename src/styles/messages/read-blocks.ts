@@ -26,9 +26,12 @@ export function readContent(
     reading.wrong(at + name, 'a string or an array of blocks')
     return []
   }
-  return reading.objects(holder, name, at).flatMap(({ item, at: place }) => {
-    return readBlock(item, place, reading) ?? []
-  })
+  const parts: Part[] = []
+  for (const { item, at: place } of reading.objects(holder, name, at)) {
+    const part = readBlock(item, place, reading)
+    if (part !== undefined) parts.push(part)
+  }
+  return parts
 }
 
 /** Content that has text only. */

@@ -141,7 +141,7 @@ export class BlockWriter {
 const textOf = (mimeType: string, data: string): string | false =>
   mimeType.startsWith('text/') ? Buffer.from(data, 'base64').toString() : false
 
-export const listed = (block: Block | undefined): Block[] => (block === undefined ? [] : [block])
+const listed = (block: Block | undefined): Block[] => (block === undefined ? [] : [block])
 
 export function marked(block: Block, { cache }: { cache?: CacheMark }): Block {
   if (cache !== undefined) block['cache_control'] = { type: 'ephemeral', ...cache }

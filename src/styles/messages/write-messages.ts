@@ -5,7 +5,7 @@ import type { Conversation, Turn } from '../common/conversation.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
 import type { Target } from '../common/style.ts'
 import { foldInstructions, repairCalls } from '../common/turns.ts'
-import { type Block, type BlockWriter, listed } from './write-blocks.ts'
+import type { Block, BlockWriter } from './write-blocks.ts'
 
 export interface Message {
   role: Turn['role']
@@ -43,11 +43,14 @@ export function writeMessages(
 function withContent(turns: readonly Turn[], writer: BlockWriter): Message[] {
   const messages: Message[] = []
   for (const { role, parts } of turns) {
-    const content = parts.flatMap((part) => listed(writer.block(part)))
     const last = messages.at(-1)
-    if (content.length === 0) continue
-    if (last?.role === role) last.content.push(...content)
-    else messages.push({ role, content })
+    const isSame = last?.role === role
+    const content: Block[] = isSame ? last.content : []
+    for (const part of parts) {
+      const block = writer.block(part)
+      if (block !== undefined) content.push(block)
+    }
+    if (!isSame && content.length > 0) messages.push({ role, content })
   }
   return messages
 }
