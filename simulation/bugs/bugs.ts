@@ -14,16 +14,16 @@ const sendTask = 'src/engine/tasks/create/send-task.ts'
 const releaseLine =
   "if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined"
 const endTransaction = `  const done = await step.commit(() =>
-    engine.store.tx(async (tx) => {
+    deps.store.tx(async (tx) => {
       const booked = await step.write(tx)
       return booked && writeEnd(tx, ending, booked)
     }, accountId),
   )
 `
 const chargeChoice =
-  "const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined"
+  "const settled = end.state === 'succeeded' ? settlementOf(deps, task, end) : undefined"
 const chargedAlways = (state: string) =>
-  `const settled = end.state === 'succeeded' || end.state === '${state}' ? settlementOf(engine, task, ` +
+  `const settled = end.state === 'succeeded' || end.state === '${state}' ? settlementOf(deps, task, ` +
   `end.state === 'succeeded' ? end : { state: 'succeeded', media: [{ kind: 'image', url: '' }], usage: {}, ` +
   'raw: undefined }) : undefined'
 
@@ -34,7 +34,7 @@ export const bugs: readonly Bug[] = [
     endTask,
     endTransaction,
     `  const booked = await step.commit()
-  const done = booked && (await engine.store.tx((tx) => writeEnd(tx, ending, booked)))
+  const done = booked && (await deps.store.tx((tx) => writeEnd(tx, ending, booked)))
 `,
   ),
   one(
@@ -44,9 +44,9 @@ export const bugs: readonly Bug[] = [
     endTransaction,
     `  const free = { chargeNanos: 0n, shortNanos: 0n, isWithheld: false }
   const early =
-    settled === undefined ? await engine.store.tx((tx) => writeEnd(tx, ending, free)) : undefined
+    settled === undefined ? await deps.store.tx((tx) => writeEnd(tx, ending, free)) : undefined
   const done = await step.commit(() =>
-    engine.store.tx(async (tx) => {
+    deps.store.tx(async (tx) => {
       const booked = await step.write(tx)
       return booked && (early ?? (await writeEnd(tx, ending, booked)))
     }, accountId),
@@ -183,8 +183,8 @@ export const bugs: readonly Bug[] = [
     'price-not-frozen',
     'a task is charged by the price of the day on which it ends',
     endTask,
-    'engine.prices.byId(task.priceId)',
-    'engine.prices.current(task.model)',
+    'deps.prices.byId(task.priceId)',
+    'deps.prices.current(task.model)',
   ),
   one(
     'failed-is-charged',
@@ -230,7 +230,7 @@ export const bugs: readonly Bug[] = [
         file: endTask,
         find: '  if (done === undefined) return undefined\n',
         replace: `  if (done === undefined) return undefined
-  await engine.store.tx((tx) => queueCallback(tx, done.ended, end))
+  await deps.store.tx((tx) => queueCallback(tx, done.ended, end))
 `,
       },
     ],

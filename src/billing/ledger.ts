@@ -7,6 +7,7 @@
 //                          └─ release ─> release entry
 //
 // With several gateways, calls are held against this one's credit lease; the store does the rest.
+import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
@@ -193,16 +194,7 @@ export class Ledger {
     this.#creditLeases?.freed(funds)
     crashPoint('call-answered')
     await this.#balances.tracked(funds, () =>
-      this.#store.record(record, {
-        ...labels,
-        // Time of booking; the store moves it out of a closed month.
-        atMs: record.atMs + record.totalMs,
-        tokenId: record.tokenId,
-        accountId: hold.accountId,
-        kind: 'charge',
-        amountNanos: -chargeNanos,
-        ref: record.requestId,
-      }),
+      this.#store.record(record, chargeEntry(record, labels)),
     )
     this.onEntry()
     crashPoint('call-settled')
@@ -243,3 +235,14 @@ export class Ledger {
     return new EndStep(this.#steps, { accountId, ...task, charge })
   }
 }
+
+const chargeEntry = (record: RequestRecord, labels: ChargeLabels): Entry => ({
+  ...labels,
+  // Time of booking; the store moves it out of a closed month.
+  atMs: record.atMs + record.totalMs,
+  tokenId: record.tokenId,
+  accountId: record.accountId,
+  kind: 'charge',
+  amountNanos: -record.chargeNanos,
+  ref: record.requestId,
+})

@@ -36,10 +36,8 @@ export function createPriceBook(
 ): PriceBook {
   const byId = new Map(versions.map((price) => [price.id, price]))
   const kept = versions.filter(({ source, model }) => source !== 'file' || declared.has(model))
-  const ofAccounts = new Map<string, Lists>()
-  for (const [id, list] of Map.groupBy(kept, ({ account }) => account?.id ?? generalId)) {
-    ofAccounts.set(id, listsOf(list))
-  }
+  const owners = Map.groupBy(kept, ({ account }) => account?.id ?? generalId)
+  const ofAccounts = new Map([...owners].map(([id, list]) => [id, listsOf(list)]))
   const general = ofAccounts.get(generalId) ?? new Map<string, Price[]>()
   ofAccounts.delete(generalId)
   // Most gateways have no such price: their calls must not pay for the look-up.
@@ -68,15 +66,16 @@ export function createPriceBook(
         .flatMap((price) => (price?.terms.unit === 'default' ? [] : (price?.account?.name ?? [])))
         .sort(),
     hasFree: kept.some(({ terms }) => mayBeFree(terms)),
-    nextStartMs() {
-      const now = nowMs()
-      let next = Number.POSITIVE_INFINITY
-      for (const price of kept) {
-        if (!hasBegun(price, now)) next = Math.min(next, price.effectiveFromMs)
-      }
-      return Number.isFinite(next) ? next : undefined
-    },
+    nextStartMs: () => nextStartMs(kept, nowMs()),
   }
+}
+
+function nextStartMs(prices: readonly Price[], nowMs: number): number | undefined {
+  let next = Number.POSITIVE_INFINITY
+  for (const price of prices) {
+    if (!hasBegun(price, nowMs)) next = Math.min(next, price.effectiveFromMs)
+  }
+  return Number.isFinite(next) ? next : undefined
 }
 
 function mayBeFree(terms: PriceTerms): boolean {

@@ -142,12 +142,28 @@ async function settleClaim(
     crashPoint('media-kept')
     return undefined
   }
+  return putOff(deps, { task, claim, endsAtMs, problem: copied.problem }, stop)
+}
+
+interface FailedCopy {
+  task: Task
+  claim: Claim
+  /** Of its link. */
+  endsAtMs: number
+  problem: string
+}
+
+async function putOff(
+  { store, clock, log }: CopyDeps,
+  { task, claim, endsAtMs, problem }: FailedCopy,
+  stop: AbortSignal,
+): Promise<number | undefined> {
   const nowMs = clock.nowMs()
   const { attempts } = claim
   const againMs = stop.aborted ? nowMs : nowMs + backOffMs * backOffGrowth ** (attempts - 1)
   const isLast = attempts >= maxAttempts || againMs >= endsAtMs
-  const about = { task_id: task.id, part: claim.part, attempt: attempts, error: copied.problem }
-  deps.log[isLast ? 'warn' : 'info'](
+  const about = { task_id: task.id, part: claim.part, attempt: attempts, error: problem }
+  log[isLast ? 'warn' : 'info'](
     isLast ? 'a result is not kept' : 'a result could not be kept yet',
     about,
   )

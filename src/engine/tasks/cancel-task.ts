@@ -5,47 +5,47 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import { isEnd, type Task, type VideoTask } from '../../contract/task.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow, updateTask } from '../../store/tasks/tasks.ts'
-import type { Engine } from '../engine.ts'
 import { forgetMedia } from '../results/trim-media.ts'
 import { endTask } from './end-task.ts'
 import { findOwnRow } from './read-task.ts'
+import type { TaskDeps } from './task-deps.ts'
 import { askUpstream, originOf, pollTargetFor } from './task-upstream.ts'
 
 export async function cancelVideo(
-  engine: Engine,
+  deps: TaskDeps,
   token: Token,
   id: string,
 ): Promise<VideoTask | Refusal> {
-  const task = await findOwnRow(engine, token, id)
+  const task = await findOwnRow(deps, token, id)
   if (task?.kind !== 'video') return notFound(id)
-  return (await cancelTask(engine, task, { byCaller: true })) as VideoTask | Refusal
+  return (await cancelTask(deps, task, { byCaller: true })) as VideoTask | Refusal
 }
 
 export async function cancelTask(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   { byCaller = false } = {},
 ): Promise<Task | Refusal> {
   if (task.state === 'cancelled') return task
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
-  const atMs = engine.clock.nowMs()
-  const refused = await cancelUpstream(engine, task)
+  const atMs = deps.clock.nowMs()
+  const refused = await cancelUpstream(deps, task)
   if (refused !== undefined) return refused
   crashPoint('task-cancelling')
   const steps = [
     { kind: 'cancel_requested', atMs, note: byCaller ? 'caller' : 'operator' },
   ] as const
-  const ended = await endTask(engine, task, { state: 'cancelled', byCaller, steps })
+  const ended = await endTask(deps, task, { state: 'cancelled', byCaller, steps })
   if (ended !== undefined) return ended
   // Another writer was faster; its result stands.
-  const now = await findTaskRow(engine.store.read, task.id)
+  const now = await findTaskRow(deps.store.read, task.id)
   return now === undefined || now.state !== 'cancelled'
     ? notCancellable('it has ended meanwhile')
     : now
 }
 
 /** Undefined when the upstream has cancelled it. */
-async function cancelUpstream(engine: Engine, task: Task): Promise<Refusal | undefined> {
+async function cancelUpstream(deps: TaskDeps, task: Task): Promise<Refusal | undefined> {
   const { upstreamId } = task
   if (upstreamId === undefined) {
     // A task that may not exist upstream can neither be cancelled there nor be reported as
@@ -56,11 +56,11 @@ async function cancelUpstream(engine: Engine, task: Task): Promise<Refusal | und
         : 'nobody knows yet whether its upstream has it; if it is not found, it ends free of charge',
     )
   }
-  const origin = originOf(engine, task)
+  const origin = originOf(deps, task)
   if (origin === undefined) return notCancellable('its channel is gone')
-  const cancel = pollTargetFor(engine, task)?.cancel
+  const cancel = pollTargetFor(deps, task)?.cancel
   if (cancel === undefined) return notCancellable('its upstream cannot cancel')
-  const answer = await askUpstream(engine, task, origin, (upstream, stop) =>
+  const answer = await askUpstream(deps, task, origin, (upstream, stop) =>
     cancel(upstreamId, upstream, stop),
   )
   if (answer.kind === 'cancelled') return undefined
@@ -69,15 +69,15 @@ async function cancelUpstream(engine: Engine, task: Task): Promise<Refusal | und
 }
 
 /** Hides a task that is over from its caller; the ledger keeps it. */
-export async function hideTask(engine: Engine, token: Token, id: string): Promise<Task | Refusal> {
-  const task = await findOwnRow(engine, token, id)
+export async function hideTask(deps: TaskDeps, token: Token, id: string): Promise<Task | Refusal> {
+  const task = await findOwnRow(deps, token, id)
   if (task === undefined) return notFound(id)
   if (!isEnd(task.state)) return notCancellable('it is not over yet')
   // A check of the abandoned task may be writing its timeline now, so this does not write it.
   const { timeline: _, ...rest } = task
-  const hidden: Task = { ...rest, hidden: true, updatedAtMs: engine.clock.nowMs() }
-  await engine.store.tx((tx) => updateTask(tx, hidden, task.state))
-  await forgetMedia(engine, hidden)
+  const hidden: Task = { ...rest, hidden: true, updatedAtMs: deps.clock.nowMs() }
+  await deps.store.tx((tx) => updateTask(tx, hidden, task.state))
+  await forgetMedia(deps, hidden)
   return hidden
 }
 

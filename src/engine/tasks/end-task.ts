@@ -19,9 +19,9 @@ import { recordLoss } from '../../store/ledger/losses.ts'
 import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
-import type { Engine } from '../engine.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
 import { type Settled, settlementFor } from './task-charge.ts'
+import type { TaskDeps } from './task-deps.ts'
 
 /** The depth that providers read. */
 const maxReportDepth = 64
@@ -51,15 +51,15 @@ type Outcome =
   | { state: 'cancelled'; byCaller?: boolean }
 
 /** The task as it ended; undefined when another writer had ended it. */
-export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise<Task | undefined> {
-  const nowMs = engine.clock.nowMs()
-  const settled = end.state === 'succeeded' ? settlementOf(engine, task, end) : undefined
-  const checkAtMs = end.abandonedCheck && nowMs + waitBeforePoll(engine, 0)
-  const ending = { task, end: withoutSecrets(engine, end), settled, nowMs, checkAtMs }
+export async function endTask(deps: TaskDeps, task: Task, end: TaskEnd): Promise<Task | undefined> {
+  const nowMs = deps.clock.nowMs()
+  const settled = end.state === 'succeeded' ? settlementOf(deps, task, end) : undefined
+  const checkAtMs = end.abandonedCheck && nowMs + waitBeforePoll(deps, 0)
+  const ending = { task, end: withoutSecrets(deps, end), settled, nowMs, checkAtMs }
   const { id: taskId, accountId } = task
-  const step = engine.ledger.taskEnd(accountId, { taskId, atMs: nowMs }, settled)
+  const step = deps.ledger.taskEnd(accountId, { taskId, atMs: nowMs }, settled)
   const done = await step.commit(() =>
-    engine.store.tx(async (tx) => {
+    deps.store.tx(async (tx) => {
       const booked = await step.write(tx)
       return booked && writeEnd(tx, ending, booked)
     }, accountId),
@@ -67,12 +67,12 @@ export async function endTask(engine: Engine, task: Task, end: TaskEnd): Promise
   if (done === undefined) return undefined
   crashPoint('task-ended')
   const { ended, losses } = done
-  engine.meters?.taskEnded(ended)
-  engine.tracer?.taskEnded(ended)
-  for (const loss of losses) engine.jobs.lossAlerts.announce(loss)
-  if (ended.callbackUrl !== undefined) engine.jobs.callbacks.wake()
-  if (ended.state === 'succeeded') engine.jobs.mediaKeeper?.keep(ended)
-  if (checkAtMs !== undefined) engine.jobs.abandonedChecks.wake(checkAtMs)
+  deps.meters?.taskEnded(ended)
+  deps.tracer?.taskEnded(ended)
+  for (const loss of losses) deps.jobs.lossAlerts.announce(loss)
+  if (ended.callbackUrl !== undefined) deps.jobs.callbacks.wake()
+  if (ended.state === 'succeeded') deps.jobs.mediaKeeper?.keep(ended)
+  if (checkAtMs !== undefined) deps.jobs.abandonedChecks.wake(checkAtMs)
   return ended
 }
 
@@ -212,7 +212,7 @@ const withinADay = (media: readonly OutputMedia[], nowMs: number): OutputMedia[]
   )
 
 /** The upstream's report is stored unchanged, except for the key, which it may repeat. */
-function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
+function withoutSecrets({ cleaner }: TaskDeps, end: TaskEnd): TaskEnd {
   if (end.state === 'cancelled' || end.raw === undefined) return end
   const parsed = parseJson(
     cleaner.cleanLine(JSON.stringify(withoutInlineData(end.raw))),
@@ -222,11 +222,11 @@ function withoutSecrets({ cleaner }: Engine, end: TaskEnd): TaskEnd {
 }
 
 function settlementOf(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   { usage, media }: Extract<TaskEnd, { state: 'succeeded' }>,
 ): Settled {
-  const price = engine.prices.byId(task.priceId)
+  const price = deps.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
   const images = media.filter(({ kind }) => kind === 'image').length
   return settlementFor(price.terms, task, { ...sane(usage), images })

@@ -5,8 +5,8 @@ import type { ImageTask } from '../../../contract/task.ts'
 import type { Cancellation } from '../../../lib/cancellation.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { ensure } from '../../../lib/ensure.ts'
-import type { Engine } from '../../engine.ts'
 import type { PollStep, TaskEnd } from '../../tasks/end-task.ts'
+import type { TaskDeps } from '../../tasks/task-deps.ts'
 import { askUpstream, originOf, pollTargetFor, publicError } from '../../tasks/task-upstream.ts'
 
 interface Waiting {
@@ -25,32 +25,32 @@ const latestMs = 3_000
 const growth = 1.3
 
 export async function waitForEnd(
-  engine: Engine,
+  deps: TaskDeps,
   task: ImageTask,
   waiting: Waiting,
 ): Promise<WaitedEnd> {
   let pauseMs = minMs
   // Nothing is written while the caller waits: the end records all polls at once.
   const steps: PollStep[] = []
-  const passed = stopwatch(engine)
+  const passed = stopwatch(deps)
   while (passed() < waiting.forMs && waiting.signal?.aborted !== true) {
     await pause(pauseMs, waiting.signal)
     pauseMs = Math.min(latestMs, pauseMs * growth)
-    const report = await poll(engine, task)
+    const report = await poll(deps, task)
     if (report?.state === 'succeeded' || report?.state === 'cancelled') return { ...report, steps }
     if (report?.state === 'failed') {
-      return { ...report, error: publicError(engine, task, report.error), steps }
+      return { ...report, error: publicError(deps, task, report.error), steps }
     }
-    recordPoll(steps, report === undefined ? 'poll_failed' : 'polled', engine.clock.nowMs())
+    recordPoll(steps, report === undefined ? 'poll_failed' : 'polled', deps.clock.nowMs())
   }
-  const isOff = await callOff(engine, task)
+  const isOff = await callOff(deps, task)
   const rest = isOff ? { steps } : { abandonedCheck: true as const, steps }
   if (waiting.signal?.aborted === true) return { state: 'cancelled', ...rest }
   return { state: 'failed', error: tooLate, raw: undefined, ...rest }
 }
 
 /** A change of the wall clock must neither shorten nor extend it. */
-function stopwatch({ clock }: Engine): () => number {
+function stopwatch({ clock }: TaskDeps): () => number {
   const [fromMs, fromSureMs] = [performance.now(), sureNowMs(clock)]
   return () => Math.max(performance.now() - fromMs, sureNowMs(clock) - fromSureMs)
 }
@@ -66,22 +66,22 @@ function recordPoll(steps: PollStep[], kind: PollStep['kind'], nowMs: number): v
   else Object.assign(last, { times: (last.times ?? 1) + 1, lastMs: nowMs })
 }
 
-async function poll(engine: Engine, task: ImageTask): Promise<TaskReport | undefined> {
-  const checked = await ask(engine, task, async (pollTarget, upstreamId, upstream, stop) =>
+async function poll(deps: TaskDeps, task: ImageTask): Promise<TaskReport | undefined> {
+  const checked = await ask(deps, task, async (pollTarget, upstreamId, upstream, stop) =>
     pollTarget.check(upstreamId, upstream, stop),
   )
   return checked?.kind === 'report' ? checked.report : undefined
 }
 
 /** Whatever the outcome, the task is over here. True: upstream, too. */
-async function callOff(engine: Engine, task: ImageTask): Promise<boolean> {
+async function callOff(deps: TaskDeps, task: ImageTask): Promise<boolean> {
   try {
-    const answer = await ask(engine, task, async (pollTarget, upstreamId, upstream, stop) =>
+    const answer = await ask(deps, task, async (pollTarget, upstreamId, upstream, stop) =>
       pollTarget.cancel?.(upstreamId, upstream, stop),
     )
     return answer?.kind === 'cancelled'
   } catch (error) {
-    engine.log.info('upstream cancel failed', { task_id: task.id, error })
+    deps.log.info('upstream cancel failed', { task_id: task.id, error })
     return false
   }
 }
@@ -90,19 +90,19 @@ type PollTarget = NonNullable<ReturnType<typeof pollTargetFor>>
 
 /** Undefined when its channel is gone. */
 async function ask<T>(
-  engine: Engine,
+  deps: TaskDeps,
   task: ImageTask,
   question: (
     pollTarget: PollTarget,
     ...asked: [upstreamId: string, upstream: TaskUpstream, stop: Cancellation]
   ) => Promise<T>,
 ): Promise<T | undefined> {
-  const origin = originOf(engine, task)
-  const pollTarget = pollTargetFor(engine, task)
+  const origin = originOf(deps, task)
+  const pollTarget = pollTargetFor(deps, task)
   const { upstreamId } = task
   ensure(upstreamId !== undefined && pollTarget !== undefined, `task ${task.id} can be asked for`)
   if (origin === undefined) return undefined
-  return askUpstream(engine, task, origin, (upstream, stop) =>
+  return askUpstream(deps, task, origin, (upstream, stop) =>
     question(pollTarget, upstreamId, upstream, stop),
   )
 }

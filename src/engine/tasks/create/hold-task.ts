@@ -8,6 +8,7 @@ import { withStep } from '../../../contract/timeline.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { gatewayOf, Rollback } from '../../../store/index.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
+import type { Declares, Seals } from '../../base-deps.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
 import { dropProbes } from '../../routing/learn.ts'
@@ -92,23 +93,16 @@ function newTask(
   waitedForMs: number | undefined,
 ): Task {
   const nowMs = engine.clock.nowMs()
-  const { route, key } = picked
   const { externalId, callbackUrl } = input
-  const { unknownMs } = taskTimeoutsOf(engine)
-  const answerMs = Math.min(route.channel.timeouts.firstByteMs + graceMs, unknownMs)
   return {
     ...requestOf(input),
+    ...madeBy(engine, picked),
     id: newId(input.kind, nowMs),
     accountId: ctx.token.accountId,
     tokenId: ctx.token.id,
     requestId: ctx.requestId,
     interface: input.interface,
     model: input.model,
-    protocol: route.protocol,
-    channelId: route.channel.id,
-    channel: route.channel.name,
-    upstreamModel: route.upstreamModel,
-    keyFingerprint: keyFingerprint(engine, key),
     state: 'accepted',
     progress: 0,
     priceId,
@@ -117,9 +111,7 @@ function newTask(
     media: [],
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
-    // If no result is written by then, its create was cut off, and the poller takes over.
-    nextCheckAtMs:
-      nowMs + Math.max(answerMs, waitedForMs === undefined ? 0 : waitedForMs + graceMs),
+    nextCheckAtMs: nowMs + maxCreateMs(engine, picked, waitedForMs),
     checks: 0,
     misses: 0,
     hidden: false,
@@ -130,6 +122,20 @@ function newTask(
     awaitedBy: gatewayOf(engine.store),
     ...(waitedForMs !== undefined && input.key === undefined && { ephemeral: true }),
   }
+}
+
+const madeBy = (deps: Seals, { route, key }: PickedRoute) => ({
+  protocol: route.protocol,
+  channelId: route.channel.id,
+  channel: route.channel.name,
+  upstreamModel: route.upstreamModel,
+  keyFingerprint: keyFingerprint(deps, key),
+})
+
+/** If no result is written by then, its create was cut off, and the poller takes over. */
+function maxCreateMs(deps: Declares, { route }: PickedRoute, waitedForMs = -graceMs): number {
+  const answerMs = route.channel.timeouts.firstByteMs + graceMs
+  return Math.max(Math.min(answerMs, taskTimeoutsOf(deps).unknownMs), waitedForMs + graceMs)
 }
 
 const created = (atMs: number) =>

@@ -16,7 +16,7 @@ import {
   pruneCreates,
 } from '../../../store/tasks/create-keys.ts'
 import { findTaskRow } from '../../../store/tasks/tasks.ts'
-import type { Engine } from '../../engine.ts'
+import type { TaskDeps } from '../task-deps.ts'
 import type { TaskInput } from './admit-task.ts'
 import { loseTrackOf, lostTrack } from './lose-track.ts'
 import { isUnderWay } from './under-way.ts'
@@ -59,69 +59,69 @@ export async function keyedCreate(
  * released, no other create here runs under this key. The answer, where the key has been used.
  */
 export async function claimKey(
-  engine: Engine,
+  deps: TaskDeps,
   keyed: KeyedCreate | undefined,
 ): Promise<Created | Refusal | undefined> {
   if (keyed === undefined) return undefined
   const claim = claimOf(keyed)
-  if (engine.creating.has(claim)) return inFlight
-  const before = await findFirst(engine, keyed)
+  if (deps.creating.has(claim)) return inFlight
+  const before = await findFirst(deps, keyed)
   if (before !== undefined) return before
-  if (engine.creating.has(claim)) return inFlight
-  engine.creating.add(claim)
+  if (deps.creating.has(claim)) return inFlight
+  deps.creating.add(claim)
   return undefined
 }
 
-export function releaseKey(engine: Engine, keyed: KeyedCreate | undefined): void {
+export function releaseKey(deps: TaskDeps, keyed: KeyedCreate | undefined): void {
   if (keyed === undefined) return
-  engine.creating.delete(claimOf(keyed))
-  pruneNowAndThen(engine)
+  deps.creating.delete(claimOf(keyed))
+  pruneNowAndThen(deps)
 }
 
 const claimOf = ({ accountId, path, key }: KeyedCreate) => JSON.stringify([accountId, path, key])
 
 /** In the transaction of the task's row; false when the key is taken. */
 export const keepKey = (
-  engine: Engine,
+  deps: TaskDeps,
   tx: Tx,
   { fingerprint, ...name }: KeyedCreate,
   { id: taskId, createdAtMs }: Task,
 ): Promise<boolean> => {
   const row: CreateRow = { ...name, fingerprint, taskId, createdAtMs }
-  return insertCreate(tx, row, sinceMs(engine))
+  return insertCreate(tx, row, sinceMs(deps))
 }
 
-const sinceMs = (engine: Engine): number => sureNowMs(engine.clock) - keptMs
+const sinceMs = (deps: TaskDeps): number => sureNowMs(deps.clock) - keptMs
 
 /** The answer to the first create under this key. */
 export async function findFirst(
-  engine: Engine,
+  deps: TaskDeps,
   keyed: KeyedCreate | undefined,
 ): Promise<Created | Refusal | undefined> {
   if (keyed === undefined) return undefined
-  const { read } = engine.store
-  const first = await findCreate(read, keyed, sinceMs(engine))
+  const { read } = deps.store
+  const first = await findCreate(read, keyed, sinceMs(deps))
   if (first === undefined) return undefined
   const task = await findTaskRow(read, first.taskId, keyed.accountId)
   if (task !== undefined && wasRefused(task)) {
-    await engine.store.tx((tx) => dropCreate(tx, keyed, task.id))
+    await deps.store.tx((tx) => dropCreate(tx, keyed, task.id))
     return undefined
   }
   if (first.fingerprint !== keyed.fingerprint) return mismatch
   if (task === undefined) return inFlight
   return task.state === 'accepted'
-    ? isLeftBehind(engine, task, () => findFirst(engine, keyed))
+    ? isLeftBehind(deps, task, () => findFirst(deps, keyed))
     : firstAnswer(task)
 }
 
 /** In progress while the gateway that sends it lives; after that its answer is lost. */
 async function isLeftBehind(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   again: () => ReturnType<typeof findFirst>,
 ): ReturnType<typeof findFirst> {
-  if (task.awaitedBy === undefined || (await isUnderWay(engine, task))) return inFlight
-  const lost = await loseTrackOf(engine, task, leftBehind)
+  if (task.awaitedBy === undefined || (await isUnderWay(deps, task))) return inFlight
+  const lost = await loseTrackOf(deps, task, leftBehind)
   return lost === undefined ? again() : firstRefusal(lost)
 }
 
@@ -189,9 +189,9 @@ const mismatch = refuse(
 const pruneEvery = 64
 const pruneRows = 256
 
-function pruneNowAndThen(engine: Engine): void {
-  if (engine.random() * pruneEvery >= 1) return
-  engine.store
-    .tx((tx) => pruneCreates(tx, sinceMs(engine), pruneRows))
-    .catch((error: unknown) => engine.log.warn('expired idempotency keys not deleted', { error }))
+function pruneNowAndThen(deps: TaskDeps): void {
+  if (deps.random() * pruneEvery >= 1) return
+  deps.store
+    .tx((tx) => pruneCreates(tx, sinceMs(deps), pruneRows))
+    .catch((error: unknown) => deps.log.warn('expired idempotency keys not deleted', { error }))
 }

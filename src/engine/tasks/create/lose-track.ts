@@ -5,18 +5,18 @@ import type { UpstreamError } from '../../../contract/provider.ts'
 import type { Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { updateTask } from '../../../store/tasks/tasks.ts'
-import type { Engine } from '../../engine.ts'
+import type { TaskDeps } from '../task-deps.ts'
 
 /** The reason, and the upstream's own id where its reply had one. */
 export type LostError = Pick<UpstreamError, 'message' | 'upstreamRequestId'>
 
 /** The updated task; undefined when it had moved on meanwhile. */
 export async function loseTrackOf(
-  engine: Engine,
+  deps: TaskDeps,
   { awaitedBy: _, ...task }: Task,
   { message, upstreamRequestId }: LostError,
 ): Promise<Task | undefined> {
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const step = { kind: 'lost', atMs: nowMs, state: 'unknown', progress: 0, note: message } as const
   const lost = {
     ...task,
@@ -30,8 +30,8 @@ export async function loseTrackOf(
     updatedAtMs: nowMs,
     nextCheckAtMs: nowMs,
   } as Task
-  const moved = await engine.store.tx((tx) => updateTask(tx, lost, 'accepted'))
-  engine.jobs.poller.wake(nowMs)
+  const moved = await deps.store.tx((tx) => updateTask(tx, lost, 'accepted'))
+  deps.jobs.poller.wake(nowMs)
   return moved ? lost : undefined
 }
 

@@ -116,28 +116,19 @@ async function queue(
 ): Promise<Task | Refusal> {
   const nowMs = engine.clock.nowMs()
   const soonMs = Math.round(nowMs + firstCheckMs(engine.jobs.poller.durations, task.model))
-  const sent = { kind: 'sent', atMs: nowMs, state: 'queued', progress: task.progress } as const
   const { awaitedBy, ...mine } = task
   const queued = {
     ...(isWaitedFor ? task : mine),
     state: 'queued',
-    timeline: withStep(task, sent),
+    timeline: withStep(task, sentStep(task, nowMs)),
     upstreamId,
     upstreamModel: upstreamModel ?? task.upstreamModel,
     updatedAtMs: nowMs,
     nextCheckAtMs: isWaitedFor ? task.nextCheckAtMs : soonMs,
   } as Task
-  // A very slow reply may find the task already marked unknown: now its outcome is known.
-  const still = ['accepted', 'unknown'] as const
-  const queueLate = async (tx: Tx) => {
-    const row = await findTaskRow(tx, task.id)
-    if (row === undefined) return false
-    const { checks } = row
-    return updateTask(tx, { ...queued, checks, timeline: withStep(row, sent) }, still)
-  }
   const write = () =>
     engine.store.tx(async (tx) => {
-      const moved = (await updateTask(tx, queued, 'accepted')) || (await queueLate(tx))
+      const moved = (await updateTask(tx, queued, 'accepted')) || (await queueLate(tx, queued))
       await addOtherLosses(engine, tx, task, otherIds)
       return moved
     })
@@ -149,6 +140,17 @@ async function queue(
   crashPoint('task-queued')
   engine.jobs.poller.wake(queued.nextCheckAtMs)
   return moved ? queued : ((await findTaskRow(engine.store.read, task.id)) ?? queued)
+}
+
+const sentStep = ({ progress }: Task, atMs: number) =>
+  ({ kind: 'sent', atMs, state: 'queued', progress }) as const
+
+/** A very slow reply may find the task already marked unknown: now its outcome is known. */
+async function queueLate(tx: Tx, queued: Task): Promise<boolean> {
+  const row = await findTaskRow(tx, queued.id)
+  if (row === undefined) return false
+  const timeline = withStep(row, sentStep(queued, queued.updatedAtMs))
+  return updateTask(tx, { ...queued, checks: row.checks, timeline }, ['accepted', 'unknown'])
 }
 
 const sameIdTwice = 'the upstream named it as a task that exists already'

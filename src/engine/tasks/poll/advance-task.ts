@@ -8,9 +8,9 @@ import { crashPoint } from '../../../lib/crash-point.ts'
 import { ensure } from '../../../lib/ensure.ts'
 import type { LeasedTask } from '../../../store/tasks/tasks.ts'
 import { lossOfTask } from '../../books/losses.ts'
-import type { Engine } from '../../engine.ts'
 import { isUnderWay } from '../create/under-way.ts'
 import { endTask, type PollStep } from '../end-task.ts'
+import type { TaskDeps } from '../task-deps.ts'
 import { askUpstream, originOf, pollTargetFor, publicError } from '../task-upstream.ts'
 import { canAsk, findLost } from './find-lost.ts'
 import { afterFailureMs, learnDuration, nextCheckMs } from './poll-schedule.ts'
@@ -24,73 +24,73 @@ const unheardFactor = 4
 /** A task that another gateway owns is checked again after this, or twice that. */
 const underWayMs = 5_000
 
-export async function advanceTask(engine: Engine, leased: LeasedTask): Promise<void> {
+export async function advanceTask(deps: TaskDeps, leased: LeasedTask): Promise<void> {
   const { fence } = leased
-  if (await isUnderWay(engine, leased.task)) {
-    return later(engine, leased.task, fence, underWayMs * (1 + engine.random()), [])
+  if (await isUnderWay(deps, leased.task)) {
+    return later(deps, leased.task, fence, underWayMs * (1 + deps.random()), [])
   }
   const { awaitedBy: _, ...rest } = leased.task
   const task = rest as Task
-  const ageMs = ageOf(engine, task)
+  const ageMs = ageOf(deps, task)
   // The caller that waited for it is gone, and no other could receive the result.
-  if (task.ephemeral === true) return giveUp(engine, task, noCallerWaits, [])
-  if (task.upstreamId === undefined) return advanceUnsent(engine, task, fence, ageMs)
+  if (task.ephemeral === true) return giveUp(deps, task, noCallerWaits, [])
+  if (task.upstreamId === undefined) return advanceUnsent(deps, task, fence, ageMs)
   // A task past its lifetime is polled once more: it may have ended between polls.
-  const isOld = ageMs > taskTimeoutsOf(engine).lifetimeMs
-  const checked = await poll(engine, task)
+  const isOld = ageMs > taskTimeoutsOf(deps).lifetimeMs
+  const checked = await poll(deps, task)
   if (checked === undefined) {
-    const steps = stepNow(engine, 'skipped')
-    if (isOld) return giveUp(engine, task, tooOld, steps)
-    return later(engine, { ...task }, fence, afterFailureMs(5, engine.random), steps)
+    const steps = stepNow(deps, 'skipped')
+    if (isOld) return giveUp(deps, task, tooOld, steps)
+    return later(deps, { ...task }, fence, afterFailureMs(5, deps.random), steps)
   }
   const asked: Task = { ...task, checks: task.checks + 1 }
   if (isOld && !(checked.kind === 'report' && isEndOf(checked.report))) {
-    return giveUp(engine, asked, tooOld, pollOf(engine, task, checked))
+    return giveUp(deps, asked, tooOld, pollOf(deps, task, checked))
   }
   if (checked.kind !== 'report') {
-    const waitMs = afterFailureMs(task.checks, engine.random)
-    return later(engine, asked, fence, waitMs, pollOf(engine, task, checked))
+    const waitMs = afterFailureMs(task.checks, deps.random)
+    return later(deps, asked, fence, waitMs, pollOf(deps, task, checked))
   }
-  return apply(engine, asked, fence, checked.report)
+  return apply(deps, asked, fence, checked.report)
 }
 
 /** Undefined when its channel is gone. */
-async function poll(engine: Engine, task: Task): Promise<Checked | undefined> {
-  const origin = originOf(engine, task)
+async function poll(deps: TaskDeps, task: Task): Promise<Checked | undefined> {
+  const origin = originOf(deps, task)
   if (origin === undefined) return undefined
-  const pollTarget = pollTargetFor(engine, task)
+  const pollTarget = pollTargetFor(deps, task)
   ensure(pollTarget !== undefined, `provider ${task.protocol} makes a ${task.kind}`)
-  const checked = await askUpstream(engine, task, origin, (upstream, stop) =>
+  const checked = await askUpstream(deps, task, origin, (upstream, stop) =>
     pollTarget.check(task.upstreamId!, upstream, stop),
   )
   crashPoint('task-polled')
-  engine.meters?.poll(task.channel, checked.kind === 'report')
+  deps.meters?.poll(task.channel, checked.kind === 'report')
   return checked
 }
 
 /** Time that has certainly passed: an end by time-out is irreversible. */
-const ageOf = ({ clock }: Engine, { createdAtMs }: Task): number => sureNowMs(clock) - createdAtMs
+const ageOf = ({ clock }: TaskDeps, { createdAtMs }: Task): number => sureNowMs(clock) - createdAtMs
 
 /** The step for a poll that did not end the task. */
-function pollOf(engine: Engine, task: Task, checked: Checked): PollStep[] {
+function pollOf(deps: TaskDeps, task: Task, checked: Checked): PollStep[] {
   if (checked.kind === 'failed') {
-    const { code, message } = publicError(engine, task, checked.error)
-    return stepNow(engine, 'poll_failed', `${code}: ${message}`)
+    const { code, message } = publicError(deps, task, checked.error)
+    return stepNow(deps, 'poll_failed', `${code}: ${message}`)
   }
   const { report } = checked
-  if (report.state === 'missing') return stepNow(engine, 'not_found')
-  if (report.state === 'succeeded') return stepNow(engine, 'no_output')
-  return stepNow(engine, 'polled', wordOf(engine, report))
+  if (report.state === 'missing') return stepNow(deps, 'not_found')
+  if (report.state === 'succeeded') return stepNow(deps, 'no_output')
+  return stepNow(deps, 'polled', wordOf(deps, report))
 }
 
 /** The upstream's own status word, if unknown. */
-const wordOf = ({ cleaner }: Engine, report: TaskReport): string | undefined =>
+const wordOf = ({ cleaner }: TaskDeps, report: TaskReport): string | undefined =>
   'unknownStatus' in report && report.unknownStatus !== undefined
     ? cleaner.cleanLine(report.unknownStatus)
     : undefined
 
-const stepNow = (engine: Engine, kind: PollStep['kind'], note?: string): PollStep[] => [
-  { kind, atMs: engine.clock.nowMs(), ...(note !== undefined && { note }) },
+const stepNow = (deps: TaskDeps, kind: PollStep['kind'], note?: string): PollStep[] => [
+  { kind, atMs: deps.clock.nowMs(), ...(note !== undefined && { note }) },
 ]
 
 const isEndOf = (report: TaskReport): boolean =>
@@ -99,9 +99,9 @@ const isEndOf = (report: TaskReport): boolean =>
   (report.state === 'succeeded' && report.media.length > 0)
 
 /** Its create was cut off: unknown whether it arrived, and it is never sent again. */
-async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: number) {
-  const { unknownMs } = taskTimeoutsOf(engine)
-  const search = await findLost(engine, task, fence)
+async function advanceUnsent(deps: TaskDeps, task: Task, fence: number, ageMs: number) {
+  const { unknownMs } = taskTimeoutsOf(deps)
+  const search = await findLost(deps, task, fence)
   if (search === 'adopted') return
   const lost: Task = {
     ...task,
@@ -112,59 +112,59 @@ async function advanceUnsent(engine: Engine, task: Task, fence: number, ageMs: n
   }
   const maxMs = search === 'unheard' && lost.misses === 0 ? unheardFactor * unknownMs : unknownMs
   const steps = [
-    ...(task.state === 'accepted' ? stepNow(engine, 'lost', lost.error?.message) : []),
-    ...(search === 'none' ? stepNow(engine, 'search') : []),
-    ...(search === 'unheard' ? stepNow(engine, 'search_failed') : []),
+    ...(task.state === 'accepted' ? stepNow(deps, 'lost', lost.error?.message) : []),
+    ...(search === 'none' ? stepNow(deps, 'search') : []),
+    ...(search === 'unheard' ? stepNow(deps, 'search_failed') : []),
   ]
-  if (ageMs > maxMs) return giveUp(engine, lost, unknownOutcome, steps)
+  if (ageMs > maxMs) return giveUp(deps, lost, unknownOutcome, steps)
   const leftMs = Math.max(1_000, maxMs - ageMs)
-  const againMs = afterFailureMs(task.checks, engine.random)
+  const againMs = afterFailureMs(task.checks, deps.random)
   const waitMs = search === 'impossible' ? leftMs : Math.min(leftMs, againMs)
-  return later(engine, lost, fence, waitMs, steps, task.state)
+  return later(deps, lost, fence, waitMs, steps, task.state)
 }
 
-async function apply(engine: Engine, task: Task, fence: number, report: TaskReport) {
-  const nowMs = engine.clock.nowMs()
+async function apply(deps: TaskDeps, task: Task, fence: number, report: TaskReport) {
+  const nowMs = deps.clock.nowMs()
   const ageMs = nowMs - task.createdAtMs
   switch (report.state) {
     case 'succeeded':
-      if (!hasFile(task, report.media, sureNowMs(engine.clock))) {
-        return doubtResult(engine, task, fence, report.usage)
+      if (!hasFile(task, report.media, sureNowMs(deps.clock))) {
+        return doubtResult(deps, task, fence, report.usage)
       }
       learnDuration(
-        engine.jobs.poller.durations,
+        deps.jobs.poller.durations,
         task.model,
         ageMs,
         task.updatedAtMs - task.createdAtMs,
       )
-      await endTask(engine, task, report)
+      await endTask(deps, task, report)
       return
     case 'failed':
-      await endTask(engine, task, {
+      await endTask(deps, task, {
         state: 'failed',
-        error: publicError(engine, task, report.error),
+        error: publicError(deps, task, report.error),
         raw: report.raw,
       })
       return
     case 'cancelled':
-      await endTask(engine, task, { state: 'cancelled' })
+      await endTask(deps, task, { state: 'cancelled' })
       return
     case 'missing':
-      return doubtExistence(engine, task, fence)
+      return doubtExistence(deps, task, fence)
     default:
-      return goOn(engine, task, fence, report)
+      return goOn(deps, task, fence, report)
   }
 }
 
 /** Visible states only go forward: a running task does not return to queued. */
 async function goOn(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   fence: number,
   report: Extract<TaskReport, { state: 'queued' | 'running' }>,
 ) {
-  const nowMs = engine.clock.nowMs()
-  recordUnknownStatus(engine, task, report.unknownStatus)
+  const nowMs = deps.clock.nowMs()
+  recordUnknownStatus(deps, task, report.unknownStatus)
   const running = task.state === 'running' || report.state === 'running'
   const { missingSinceMs: _, ...known } = task
   const next: Task = { ...known, state: running ? 'running' : 'queued', misses: 0 }
@@ -173,14 +173,14 @@ async function goOn(
   const elapsedMs = nowMs - task.createdAtMs
   const sinceMs = task.updatedAtMs - task.createdAtMs
   const waitMs = nextCheckMs(
-    engine.jobs.poller.durations,
+    deps.jobs.poller.durations,
     task.model,
     elapsedMs,
-    engine.random,
+    deps.random,
     sinceMs,
   )
-  const steps = stepNow(engine, 'polled', wordOf(engine, report))
-  return later(engine, next, fence, waitMs, steps, task.state)
+  const steps = stepNow(deps, 'polled', wordOf(deps, report))
+  return later(deps, next, fence, waitMs, steps, task.state)
 }
 
 /** A file with an expired link counts as missing. */
@@ -188,37 +188,37 @@ const hasFile = (task: Task, media: readonly OutputMedia[], nowMs: number): bool
   media.some(({ kind, expiresAtMs }) => kind === task.kind && (expiresAtMs ?? nowMs + 1) > nowMs)
 
 /** Reported as done, without a usable result. */
-async function doubtResult(engine: Engine, task: Task, fence: number, usage: TaskUsage) {
+async function doubtResult(deps: TaskDeps, task: Task, fence: number, usage: TaskUsage) {
   const { missingSinceMs: _, ...known } = task
   const misses = task.misses + 1
   if (misses >= maxEmpty) {
-    const losses = [lossOfTask(engine, task, 'not_delivered', { usage })]
-    const steps = stepNow(engine, 'no_output')
-    await endTask(engine, task, { state: 'failed', error: noOutput, losses, steps })
+    const losses = [lossOfTask(deps, task, 'not_delivered', { usage })]
+    const steps = stepNow(deps, 'no_output')
+    await endTask(deps, task, { state: 'failed', error: noOutput, losses, steps })
     return
   }
-  const waitMs = afterFailureMs(misses, engine.random)
-  return later(engine, { ...known, misses }, fence, waitMs, stepNow(engine, 'no_output'))
+  const waitMs = afterFailureMs(misses, deps.random)
+  return later(deps, { ...known, misses }, fence, waitMs, stepNow(deps, 'no_output'))
 }
 
 /** Right after its create, or while an upstream migrates, a task may seem to be missing. */
-async function doubtExistence(engine: Engine, task: Task, fence: number) {
-  const nowMs = engine.clock.nowMs()
+async function doubtExistence(deps: TaskDeps, task: Task, fence: number) {
+  const nowMs = deps.clock.nowMs()
   const { missingSinceMs = nowMs } = task
   const misses = task.misses + 1
-  const isLost = sureNowMs(engine.clock) - missingSinceMs >= taskTimeoutsOf(engine).lostAfterMs
-  const steps = stepNow(engine, 'not_found')
-  if (misses >= minMissing && isLost) return giveUp(engine, task, lostUpstream, steps)
+  const isLost = sureNowMs(deps.clock) - missingSinceMs >= taskTimeoutsOf(deps).lostAfterMs
+  const steps = stepNow(deps, 'not_found')
+  if (misses >= minMissing && isLost) return giveUp(deps, task, lostUpstream, steps)
   const missing: Task = { ...task, misses, missingSinceMs }
-  return later(engine, missing, fence, afterFailureMs(misses, engine.random), steps)
+  return later(deps, missing, fence, afterFailureMs(misses, deps.random), steps)
 }
 
 /** Unknown words already logged, by engine; each once per channel. */
-const unknownStatuses = new WeakMap<Engine['log'], Set<string>>()
+const unknownStatuses = new WeakMap<TaskDeps['log'], Set<string>>()
 const maxUnknownStatuses = 1_000
 
 function recordUnknownStatus(
-  { log }: Engine,
+  { log }: TaskDeps,
   { id, channel }: Task,
   word: string | undefined,
 ): void {
@@ -233,14 +233,14 @@ function recordUnknownStatus(
 }
 
 async function later(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   fence: number,
   waitMs: number,
   steps: readonly PollStep[],
   still = task.state,
 ): Promise<void> {
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const { state, progress } = task
   const newSteps = steps.map((each) => ({ ...each, state, progress }))
   const next: Task = {
@@ -249,21 +249,21 @@ async function later(
     updatedAtMs: nowMs,
     nextCheckAtMs: Math.round(nowMs + waitMs),
   }
-  await engine.jobs.poller.savePoll(next, still, fence)
-  engine.jobs.poller.wake(next.nextCheckAtMs)
+  await deps.jobs.poller.savePoll(next, still, fence)
+  deps.jobs.poller.wake(next.nextCheckAtMs)
 }
 
 /** It is over here, whatever happens upstream; later checks cover that, where possible. */
 async function giveUp(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   error: UpstreamError,
   steps: readonly PollStep[],
 ): Promise<void> {
-  const rest = canAsk(engine, task)
+  const rest = canAsk(deps, task)
     ? { abandonedCheck: true as const }
-    : { losses: [lossOfTask(engine, task, 'unknown_create')] }
-  await endTask(engine, task, { state: 'failed', error, steps, ...rest })
+    : { losses: [lossOfTask(deps, task, 'unknown_create')] }
+  await endTask(deps, task, { state: 'failed', error, steps, ...rest })
 }
 
 const noCallerWaits: UpstreamError = {

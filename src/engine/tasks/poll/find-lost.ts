@@ -12,7 +12,7 @@ import { recordLoss } from '../../../store/ledger/losses.ts'
 import { claimedIds, hasTwin } from '../../../store/tasks/lost-creates.ts'
 import { updateTask } from '../../../store/tasks/tasks.ts'
 import { lossOfTask } from '../../books/losses.ts'
-import type { Engine } from '../../engine.ts'
+import type { TaskDeps } from '../task-deps.ts'
 import { askUpstream, originOf } from '../task-upstream.ts'
 
 /** Maximum difference between an upstream's clock and ours. */
@@ -26,17 +26,17 @@ const maxOthers = 100
 /** `none`: the upstream does not have it, or not with certainty. `unheard`: no reply. */
 type Search = 'adopted' | 'none' | 'unheard' | 'impossible'
 
-export async function findLost(engine: Engine, task: Task, fence: number): Promise<Search> {
-  const found = await searchLost(engine, task)
+export async function findLost(deps: TaskDeps, task: Task, fence: number): Promise<Search> {
+  const found = await searchLost(deps, task)
   if (typeof found === 'string') return found
   const [upstreamId, ...others] = found.upstreamIds
   if (upstreamId === undefined) return 'none'
-  return adopt(engine, task, fence, { upstreamId, others, upstreamModel: found.upstreamModel })
+  return adopt(deps, task, fence, { upstreamId, others, upstreamModel: found.upstreamModel })
 }
 
 /** Whether its upstream can be searched. */
-export const canAsk = (engine: Engine, task: Task): boolean =>
-  task.upstreamId !== undefined || finderFor(engine, task) !== undefined
+export const canAsk = (deps: TaskDeps, task: Task): boolean =>
+  task.upstreamId !== undefined || finderFor(deps, task) !== undefined
 
 interface FoundTasks {
   /** The first is the requested one; the others came from the same create. */
@@ -46,30 +46,30 @@ interface FoundTasks {
 
 /** What its upstream made of a create that was cut off, as far as it is certain. */
 export async function searchLost(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
 ): Promise<FoundTasks | 'unheard' | 'impossible'> {
-  const search = finderFor(engine, task)
+  const search = finderFor(deps, task)
   if (search === undefined) return 'impossible'
-  const origin = originOf(engine, task)
+  const origin = originOf(deps, task)
   if (origin === undefined) return 'unheard'
   const lost: Where = {
     fromMs: task.createdAtMs - skewMs,
     untilMs: task.createdAtMs + origin.route.channel.timeouts.firstByteMs + skewMs,
-    unclaimed: (upstreamIds) => unclaimed(engine, task, upstreamIds),
+    unclaimed: (upstreamIds) => unclaimed(deps, task, upstreamIds),
   }
-  const found = await askUpstream(engine, task, origin, (upstream, stop) =>
+  const found = await askUpstream(deps, task, origin, (upstream, stop) =>
     search(lost, upstream, stop),
   )
   crashPoint('task-polled')
   if (found.kind === 'failed') return 'unheard'
-  return { upstreamIds: await theOnes(engine, task, found), upstreamModel: found.upstreamModel }
+  return { upstreamIds: await theOnes(deps, task, found), upstreamModel: found.upstreamModel }
 }
 
 type Where = Omit<LostCreate<never>, 'request'>
 type Finder = (lost: Where, upstream: TaskUpstream, stop: Cancellation) => Promise<Found>
 
-function finderFor({ providers }: Engine, task: Task): Finder | undefined {
+function finderFor({ providers }: TaskDeps, task: Task): Finder | undefined {
   const provider = providers.get(task.protocol)
   if (task.kind === 'video') {
     const [find, { request }] = [provider?.video?.find, task]
@@ -80,7 +80,7 @@ function finderFor({ providers }: Engine, task: Task): Finder | undefined {
 }
 
 async function unclaimed(
-  { store }: Engine,
+  { store }: TaskDeps,
   { channelId }: Task,
   upstreamIds: readonly string[],
 ): Promise<readonly string[]> {
@@ -95,7 +95,7 @@ async function unclaimed(
 
 /** Empty unless it is certain. */
 async function theOnes(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   { upstreamIds, by }: Extract<Found, { kind: 'found' }>,
 ): Promise<readonly string[]> {
@@ -103,7 +103,7 @@ async function theOnes(
   if (by === 'marker') return upstreamIds
   if (upstreamIds.length !== 1) return []
   const { id, channelId, model, request } = task
-  const twin = await hasTwin(engine.store.read, { id, channelId, model, prompt: request.prompt })
+  const twin = await hasTwin(deps.store.read, { id, channelId, model, prompt: request.prompt })
   return twin ? [] : upstreamIds
 }
 
@@ -114,12 +114,12 @@ interface Adopted {
 }
 
 async function adopt(
-  engine: Engine,
+  deps: TaskDeps,
   task: Task,
   fence: number,
   { upstreamId, others, upstreamModel = task.upstreamModel }: Adopted,
 ): Promise<Search> {
-  const nowMs = engine.clock.nowMs()
+  const nowMs = deps.clock.nowMs()
   const { error: _, ...rest } = task
   const found: Task = {
     ...rest,
@@ -138,33 +138,33 @@ async function adopt(
     }),
   }
   try {
-    const moved = await engine.store.tx(async (tx) => {
+    const moved = await deps.store.tx(async (tx) => {
       const isMine = await updateTask(tx, found, waiting, fence)
-      if (isMine) await addOtherLosses(engine, tx, task, others)
+      if (isMine) await addOtherLosses(deps, tx, task, others)
       return isMine
     })
-    if (moved) engine.log.info('lost create found upstream', { task_id: task.id })
+    if (moved) deps.log.info('lost create found upstream', { task_id: task.id })
   } catch (error) {
     // Another gateway was faster and owns it now.
     if (!isUniqueConflict(error)) throw error
     return 'none'
   }
-  engine.jobs.poller.wake(nowMs)
+  deps.jobs.poller.wake(nowMs)
   return 'adopted'
 }
 
 /** Upstream work beyond the request: a loss of the operator's. */
 export async function addOtherLosses(
-  engine: Engine,
+  deps: TaskDeps,
   tx: Tx,
   task: Task,
   upstreamIds: readonly string[] = [],
 ): Promise<void> {
   if (upstreamIds.length === 0) return
   const fields = { task_id: task.id, channel: task.channel, upstream_ids: upstreamIds.join(' ') }
-  engine.log.warn('an upstream made several tasks of one create; the others are losses', fields)
+  deps.log.warn('an upstream made several tasks of one create; the others are losses', fields)
   for (const upstreamId of upstreamIds.slice(0, maxOthers)) {
-    const loss = lossOfTask(engine, task, 'second_task', { upstreamId })
-    if (await recordLoss(tx, loss)) engine.jobs.lossAlerts.announce(loss)
+    const loss = lossOfTask(deps, task, 'second_task', { upstreamId })
+    if (await recordLoss(tx, loss)) deps.jobs.lossAlerts.announce(loss)
   }
 }
