@@ -756,6 +756,7 @@ describe('a call the gateway refuses itself', () => {
       keys: [ownKey],
       protocols: { responses: own.chat },
       models: { elsewhere: '*' },
+      translation: 'off',
     }
     expect((await gateway.admin('POST', '/channels', channel)).status).toBe(201)
     const answer = await gateway.chat('x', { model: 'elsewhere' })
