@@ -18,14 +18,14 @@ export interface Bug {
 /** Where it is not the first. */
 export const knownSeeds: Readonly<Record<string, number>> = {
   'no-compare-and-set': 4,
-  'poll-without-fence': 135,
+  'poll-without-fence': 370,
   'double-charge': 155,
   'create-resent': 4,
   'unknown-is-refused': 2,
   'hold-not-reserved': 2,
   'balance-read-outside': 30,
   'failed-write-trusted': 25,
-  'lease-spent-while-returned': 70,
+  'lease-spent-while-returned': 165,
   'price-not-frozen': 2,
   'cancelled-is-charged': 2,
   'key-outside-transaction': 28,

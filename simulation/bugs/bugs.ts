@@ -150,13 +150,27 @@ export const bugs: readonly Bug[] = [
     '    this.reserve(this.#takenNanos)\n',
     '',
   ),
-  one(
-    'balance-read-outside',
-    'where gateways share a database, the balance is looked at before the transaction begins',
-    ledgerStep,
-    'const freeNanos = await lockFreeNanos(tx, accountId)',
-    'const freeNanos = await lockFreeNanos(this.deps.store.read, accountId)',
-  ),
+  {
+    name: 'balance-read-outside',
+    why: 'where gateways share a database, the balance is looked at before the transaction begins',
+    knownSeed: knownSeeds['balance-read-outside'] ?? 1,
+    edits: [
+      {
+        file: ledgerStep,
+        find: '    if (deps.creditLeases !== undefined || this.#takenNanos === 0n) return undefined\n',
+        replace:
+          '    if (deps.creditLeases !== undefined && this.#takenNanos > 0n) {\n' +
+          '      this.seenNanos = await lockFreeNanos(deps.store.read, this.accountId)\n' +
+          '    }\n' +
+          '    if (deps.creditLeases !== undefined || this.#takenNanos === 0n) return undefined\n',
+      },
+      {
+        file: ledgerStep,
+        find: 'const freeNanos = await lockFreeNanos(tx, accountId)',
+        replace: 'const freeNanos = this.seenNanos',
+      },
+    ],
+  },
   one(
     'failed-write-trusted',
     'a write that failed is taken not to have been stored',
