@@ -45,8 +45,10 @@ export async function askEverything({ url, token, adminToken }: Place): Promise<
   note('getBills', await data.GET('/gateway/v1/bills'))
   note('listKeys', await data.GET('/gateway/v1/keys'))
   const admin = createClient<adminPaths>({ baseUrl: url, ...bearer(adminToken) })
-  const { items } = note('listAccounts', await admin.GET('/admin/v1/accounts'))
-  const balance: string | undefined = items[0]?.balance
+  const accounts = note('listAccounts', await admin.GET('/admin/v1/accounts'))
+  // With `format` it would be a file.
+  if (typeof accounts === 'string') throw new Error('a file, although a page was asked for')
+  const balance: string | undefined = accounts.items[0]?.balance
   outcomes['balance'] = { status: 200, data: balance }
   return outcomes
 }
