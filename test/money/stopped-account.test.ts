@@ -100,7 +100,7 @@ describe.each([...storeKinds])('an account whose books do not add up, on %s,', (
     const { ok, problems } = await audit()
     expect(ok).toBe(false)
     expect(problems[0]).toMatchObject({ account: 'acme', check: 'balances' })
-    expect(first().output()).toContain('do not add up')
+    expect(first().output()).toContain('does not add up')
     const { body: account } = await first().admin('GET', '/accounts/acme')
     expect(Date.parse(account.suspended_since)).toBeGreaterThan(0)
 
