@@ -60,7 +60,7 @@ export async function readJsonObject(
   const read =
     typeof body === 'string'
       ? await readText(body, limits, rules.work ?? plainWork)
-      : await readBytesAside(body, limits, rules.work ?? plainWork)
+      : await readBytesAside(body, limits, rules.work)
   if (read instanceof Refusal) return read
   const inexact = rules.keys === undefined ? undefined : inexactKey(read.fields, rules.keys)
   return inexact ?? read
@@ -116,11 +116,13 @@ async function scanInTurns(
 async function readBytesAside(
   bytes: Buffer<ArrayBuffer>,
   limits: BodyLimits,
-  work: WorkLimits,
+  work: WorkLimits | undefined,
 ): Promise<JsonBody | Refusal> {
   if (!beginsObject(bytes.toString('latin1', 0, maxLeadingSpace))) return notAnObject
   try {
-    const read = await readLong(bytes, limits.jsonDepth, work)
+    // Text calls pass the body itself on, all others values of it.
+    const isPassedOn = work !== undefined
+    const read = await readLong(bytes, limits.jsonDepth, work ?? plainWork, !isPassedOn)
     if ('problem' in read) return refusalFor(read.problem, limits)
     if ('error' in read) return notJson(read.error)
     await nextTurn()

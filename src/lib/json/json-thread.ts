@@ -78,13 +78,17 @@ type LongJson =
   | { text: string; problem: ScanProblem }
   | { text: string; error: string }
 
-/** The bytes are gone for the caller. What is left to parse here is bounded by `work`. */
+/**
+ * The bytes are gone for the caller. What is left to parse here is bounded by `work`. `owned`: long
+ * strings of the value are passed on by themselves, not the text.
+ */
 export async function readLong(
   bytes: Uint8Array<ArrayBuffer>,
   depth: number,
   work: WorkLimits,
+  owned = false,
 ): Promise<LongJson> {
-  const read = (await thread.run({ bytes, depth, ...work }, [bytes.buffer])) as ReadJson
+  const read = (await thread.run({ bytes, depth, owned, ...work }, [bytes.buffer])) as ReadJson
   if ('problem' in read) return { text: read.text, problem: JSON.parse(read.problem) }
   if ('error' in read) return read
   return { text: read.text, value: parseShortened(read.text, read) }

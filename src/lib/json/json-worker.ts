@@ -8,7 +8,7 @@ declare const self: Worker
 /** Messages are flat records: only those share their texts between threads. */
 export type TextWork =
   /** JSON to read, and limits for it. */
-  | ({ bytes: Uint8Array; depth: number } & WorkLimits)
+  | ({ bytes: Uint8Array; depth: number; owned: boolean } & WorkLimits)
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON. */
   | { text: string; fields: string }
   /** JSON to encode, with words in place of its long strings: the mark, and a number. */
@@ -40,7 +40,12 @@ self.onmessage = ({ data }: MessageEvent<TextWork>) => {
 /** Between two checks of the work that a text is. */
 const stepsAtOnce = 100_000
 
-function read({ bytes, depth, ...work }: Extract<TextWork, { bytes: Uint8Array }>): ReadJson {
+function read({
+  bytes,
+  depth,
+  owned,
+  ...work
+}: Extract<TextWork, { bytes: Uint8Array }>): ReadJson {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   const scan = new JsonScan(text, { depth, work })
   while (!scan.run(stepsAtOnce));
@@ -48,7 +53,7 @@ function read({ bytes, depth, ...work }: Extract<TextWork, { bytes: Uint8Array }
     return { text, problem: JSON.stringify(scan.problem satisfies ScanProblem) }
   }
   try {
-    return { text, ...shorten(text, scan.long) }
+    return { text, ...shorten(text, scan.long, owned) }
   } catch (error) {
     return { text, error: (error as Error).message }
   }

@@ -21,17 +21,23 @@ export interface Shortened {
   mark: string
   /** Where the long strings are in the text, as JSON. */
   spans: string
-  /** By number, with a `v` before it; only those that differ from the text because of escapes. */
+  /**
+   * By number, with a `v` before it. Where only the text itself is passed on, just those that differ
+   * from it because of escapes.
+   */
   [value: `v${number}`]: string
 }
 
-/** `strings` are values, in order. Throws what JSON.parse would. */
-export function shorten(text: string, strings: readonly LongString[]): Shortened {
+/**
+ * `strings` are values, in order. `owned`: they are passed on by themselves; a part of another text
+ * would be copied each time. Throws what JSON.parse would.
+ */
+export function shorten(text: string, strings: readonly LongString[], owned = false): Shortened {
   const mark = `long:${randomUUID()}:`
   const short: Shortened = { rest: '', mark, spans: JSON.stringify(strings) }
   let at = 0
   for (const [number, { start, end }] of strings.entries()) {
-    const value = decoded(text, start, end)
+    const value = decoded(text, start, end) ?? (owned ? text.slice(start, end) : undefined)
     if (value !== undefined) short[`v${number}`] = value
     short.rest += `${text.slice(at, start)}${mark}${number}`
     at = end
