@@ -13,6 +13,8 @@ export const longTextBytes = 1024 * 1024
 /** Longer strings of a value to encode are encoded there. */
 const longValue = 64 * 1024
 const idleMs = 5_000
+/** For one text; the longest take a second. A thread that hangs must not hold up all others. */
+const maxJobMs = 30_000
 
 interface Job {
   work: TextWork
@@ -25,6 +27,7 @@ class TextThread {
   readonly #jobs: Job[] = []
   #worker: Worker | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
+  #late: ReturnType<typeof setTimeout> | undefined
 
   /** One job at a time: the memory of two would be needed at once. */
   run(work: TextWork, transfer: ArrayBuffer[] = []): Promise<ReadJson | Uint8Array> {
@@ -37,13 +40,17 @@ class TextThread {
   #next(): void {
     const job = this.#jobs[0]
     clearTimeout(this.#idle)
+    clearTimeout(this.#late)
     if (job === undefined) {
       this.#idle = setTimeout(() => this.#stop(), idleMs)
       this.#idle.unref()
       return
     }
-    this.#worker ??= this.#start()
-    this.#worker.postMessage(job.work, job.transfer)
+    const worker = this.#worker ?? this.#start()
+    this.#worker = worker
+    worker.postMessage(job.work, job.transfer)
+    this.#late = setTimeout(() => this.#fail(worker, 'it took too long'), maxJobMs)
+    this.#late.unref()
   }
 
   #start(): Worker {
