@@ -88,14 +88,12 @@ const answers = fc
 const contexts = fc
   .record({
     codingTool: fc.boolean(),
-    asList: fc.boolean(),
     wantsSeals: fc.boolean(),
     showReasoning: fc.boolean(),
   })
-  .map(({ codingTool, asList, ...fields }) =>
+  .map(({ codingTool, ...fields }) =>
     writeContext({
       codingTool,
-      asList,
       conversation: conversation(fields),
       fields: { stream_options: { include_usage: true } },
     }),

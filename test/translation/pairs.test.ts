@@ -210,3 +210,11 @@ describe.each(pairs)('%s over %s', (style, over) => {
     expect((await accountOf(gateway)).balance).toBe(before.balance)
   })
 })
+
+test('a stream of the generate style is a list where that is asked for', async () => {
+  const [path, body] = requests.generate('over-chat', { text: 'Say hello', stream: true })
+  const answer = await gateway.post(path.replace('?alt=sse', ''), body)
+  expect(answer.headers.get('x-gateway-translation')).toBe('generate>chat')
+  const list = (await answer.json()) as Any[]
+  expect(list.at(-1).candidates[0].finishReason).toBe('STOP')
+})

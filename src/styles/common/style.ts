@@ -57,8 +57,6 @@ export interface WriteContext {
    * know refusals (responses).
    */
   codingTool?: boolean
-  /** The stream is one JSON list instead of server-sent events (generate). */
-  asList?: boolean
 }
 
 export interface Style {

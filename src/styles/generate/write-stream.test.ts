@@ -54,8 +54,8 @@ const partsOf = (answer: Json | undefined) =>
   ((candidateOf(answer)['content'] as Json | undefined)?.['parts'] ?? []) as Json[]
 
 describe('an answer', () => {
-  test.each([false, true])('follows the grammar, as a list: %p', (asList) => {
-    expect(generateProblem(written(everything, { asList }))).toBeUndefined()
+  test('follows the grammar', () => {
+    expect(generateProblem(written(everything))).toBeUndefined()
   })
 
   test('has its parts, and reasoning is sealed on the part that follows', () => {
@@ -145,10 +145,10 @@ describe('an end', () => {
     expect(generateProblem(written(events))).toBeUndefined()
   })
 
-  test.each([false, true])('with a failure is an error, as a list: %p', (asList) => {
+  test('with a failure is an error', () => {
     const error = { code: 'upstream_rate_limited' as const, message: 'slow' }
     for (const before of [[], everything.slice(0, 9)]) {
-      const writer = generate.newWriter(writeContext({ asList }))
+      const writer = generate.newWriter(writeContext())
       const events: AnswerEvent[] = [...before, { type: 'fail', error }]
       const stream = events.map((event) => writer.write(event)).join('')
       expect(generateProblem(stream)).toBeUndefined()
@@ -158,8 +158,8 @@ describe('an end', () => {
     }
   })
 
-  test.each([false, true])('may come after signs of life, as a list: %p', (asList) => {
-    const writer = generate.newWriter(writeContext({ asList }))
+  test('may come after signs of life', () => {
+    const writer = generate.newWriter(writeContext())
     const stream = everything.map((event) => writer.write(event) + writer.keepAlive()).join('')
     expect(generateProblem((stream + writer.end()).trimStart())).toBeUndefined()
   })

@@ -133,45 +133,32 @@ const contentOf = (parts: readonly Json[]): Json => ({ parts, role: 'model' })
 
 export class GenerateWriter implements StreamWriter {
   readonly #parts: PartWriter
-  readonly #asList: boolean
-  #isFirst = true
   #waiting: Json[] = []
 
   constructor(context: WriteContext) {
     this.#parts = new PartWriter(context)
-    this.#asList = context.asList === true
   }
 
   write(event: AnswerEvent): string {
-    if (event.type === 'fail') return this.#send(errorObject(event.error)) + this.#closing
+    if (event.type === 'fail') return eventOf(errorObject(event.error))
     const parts = this.#parts.parts(event)
     if (event.type === 'stop') this.#waiting = parts
-    else if (parts.length > 0) return this.#send(this.#parts.answer(parts))
+    else if (parts.length > 0) return eventOf(this.#parts.answer(parts))
     return ''
   }
 
   keepAlive(): string {
-    return this.#asList ? '\n' : ': keep-alive\n\n'
+    return ': keep-alive\n\n'
   }
 
   /** Clients forget an answer that has a part without content. */
   end(): string {
     const parts = this.#waiting.length > 0 ? this.#waiting : [{ text: '' }]
-    return this.#send(this.#parts.lastAnswer(parts)) + this.#closing
-  }
-
-  get #closing(): string {
-    return this.#asList ? ']\n' : ''
-  }
-
-  #send(answer: Json): string {
-    const text = JSON.stringify(answer)
-    if (!this.#asList) return `data: ${text}\n\n`
-    const before = this.#isFirst ? '[' : ',\n'
-    this.#isFirst = false
-    return before + text
+    return eventOf(this.#parts.lastAnswer(parts))
   }
 }
+
+const eventOf = (answer: Json): string => `data: ${JSON.stringify(answer)}\n\n`
 
 export function writeAnswer(events: readonly AnswerEvent[], context: WriteContext): Json {
   const writer = new PartWriter(context)
