@@ -10,6 +10,7 @@ import {
   setUp,
   shoot,
   signIn,
+  untilPage,
   type Visit,
   visit,
 } from '../support/console/browser.ts'
@@ -119,7 +120,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: /^Send/ }).click()
       const video = page.locator('video')
       await video.waitFor({ timeout: 20_000 })
-      await page.waitForFunction('(document.querySelector("video")?.readyState ?? 0) >= 2')
+      await untilPage(page, '(document.querySelector("video")?.readyState ?? 0) >= 2')
       const seconds = await page.evaluate<number>('document.querySelector("video").duration')
       expect(seconds).toBeGreaterThan(1)
       await shoot(page, 'playground-video')
@@ -165,7 +166,7 @@ if (chromiumPath === undefined) {
       await page.waitForURL(/open=req_/)
       const before = page.url()
       await page.keyboard.press('j')
-      await page.waitForFunction(`location.href !== ${JSON.stringify(before)}`)
+      await page.waitForURL((url) => url.href !== before)
       await page.keyboard.press('Escape')
     }, 30_000)
   })

@@ -11,6 +11,7 @@ import {
   setUp,
   shoot,
   signIn,
+  untilPage,
   type Visit,
   visit,
 } from '../support/console/browser.ts'
@@ -57,7 +58,7 @@ if (chromiumPath === undefined) {
       await goTo(page, '/console/requests')
       await rows().nth(2).waitFor()
       const histogram = page.getByRole('slider', { name: 'Requests over time' })
-      await page.waitForFunction('document.querySelectorAll(".histogram rect").length > 0')
+      await untilPage(page, 'document.querySelectorAll(".histogram rect").length > 0')
       const box = (await histogram.boundingBox())!
       // Over the last hours: the requests are in the last bar.
       await page.mouse.move(box.x + box.width * 0.8, box.y + 20)

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { root } from '../gateway.ts'
+import { until } from '../read.ts'
 
 /** The headless shell comes first: it takes a fifth less of the machine. */
 const programs = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -121,3 +122,10 @@ export async function signIn(page: Page, name = 'ada'): Promise<void> {
   await page.getByRole('button', { name: /^(Sign in|登录)$/ }).click()
   await page.locator('nav').waitFor()
 }
+
+/**
+ * Asks from here: the content security policy of the console forbids the evaluation that
+ * `page.waitForFunction` repeats in the page.
+ */
+export const untilPage = (page: Page, condition: string): Promise<true> =>
+  until(condition, async () => (await page.evaluate<boolean>(condition)) || undefined)
