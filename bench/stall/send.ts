@@ -1,8 +1,12 @@
 // Sends one body, or several copies at once, and returns the status of each. Its own process, so that its
 // cost is not counted as the gateway's.
 
+import { setPriority } from 'node:os'
 import { serveCommands } from '../lib/commands.ts'
 import { stallBodies } from './bodies.ts'
+
+// Sender and upstream stand for other machines: they must not take a core from what is measured.
+setPriority(19)
 
 export interface SendCommand {
   url: string

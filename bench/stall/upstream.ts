@@ -1,6 +1,11 @@
 // A fake upstream that takes bodies of any size and answers each style with a minimal reply, or with an
 // error that is expensive to clean. Prints its port.
 
+import { setPriority } from 'node:os'
+
+// Stands for another machine: it must not take a core from what is measured.
+setPriority(19)
+
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 /** As long as an error is read: host names, addresses and texts that look like keys. */
 const errorText = Array.from(
