@@ -3,14 +3,16 @@
 
 export interface FormPart {
   name: string
-  value: string | { type: string; bytes: Uint8Array }
+  /** Undefined for a text, else the declared type of a file. */
+  type: string | undefined
+  content: Buffer<ArrayBuffer>
 }
 
 const maxHead = 16 * 1024
 
 /** Undefined when it is not a complete form. */
 export function partsOf(
-  body: Buffer,
+  body: Buffer<ArrayBuffer>,
   contentType: string,
   maxParts: number,
 ): FormPart[] | 'too_many' | undefined {
@@ -43,7 +45,7 @@ function boundaryIn(contentType: string): string | undefined {
   return found?.[1] ?? found?.[2]
 }
 
-function partIn(part: Buffer): FormPart | undefined {
+function partIn(part: Buffer<ArrayBuffer>): FormPart | undefined {
   const end = part.indexOf('\r\n\r\n')
   if (end === -1 || end > maxHead) return undefined
   const head = part.toString('utf8', 0, end)
@@ -52,9 +54,9 @@ function partIn(part: Buffer): FormPart | undefined {
   if (disposition === undefined || !/^\s*form-data\s*(?:;|$)/i.test(disposition)) return undefined
   const name = wordIn(disposition, 'name')
   if (name === undefined) return undefined
-  if (!/;\s*filename\*?=/i.test(disposition)) return { name, value: content.toString('utf8') }
-  const type = headerIn(head, 'content-type')?.trim() ?? ''
-  return { name, value: { type, bytes: content } }
+  const isFile = /;\s*filename\*?=/i.test(disposition)
+  const type = isFile ? (headerIn(head, 'content-type')?.trim() ?? '') : undefined
+  return { name, type, content }
 }
 
 const headerIn = (head: string, name: string): string | undefined =>

@@ -164,6 +164,18 @@ describe('a form', () => {
     expect(await readParts(parts(257))).toMatchObject({ code: 'invalid_request' })
   })
 
+  test('may have long texts, with any characters', async () => {
+    const texts = [
+      '汉字'.repeat(300_000),
+      'é\u0000€'.repeat(400_000),
+      'short',
+      'a'.repeat(1_048_576),
+    ]
+    const parts = texts.map((text, number): [string, string] => [`t${number}`, text])
+    const read = await readParts(parts, 16 * 1024 * 1024)
+    expect(Object.values((read as { fields: Record<string, unknown> }).fields)).toEqual(texts)
+  })
+
   test('may hold a file, which is no field of JSON', async () => {
     const file = new File([new Uint8Array([1, 2, 3])], 'a.png', { type: 'image/png' })
     const form = await readParts([['input_reference', file]])

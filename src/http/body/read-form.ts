@@ -1,6 +1,7 @@
 // A multipart body from a caller that is already known, as the same plain fields that JSON gives:
 // `a[b]` is a field of an object, `a[]` one more in a list. Bounded in size, time, number and depth.
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { decodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import type { RequestContext } from '../request-context.ts'
@@ -52,10 +53,33 @@ export async function readForm(
   if (parts === undefined) {
     return refuse('invalid_request', 'the body is not a complete multipart form')
   }
-  await nextTurn()
-  const body = fieldsOf(parts, lists)
+  const body = fieldsOf(await decoded(parts), lists)
   if (body instanceof Refusal || keys === undefined) return body
   return inexactKey(body.fields, keys) ?? body
+}
+
+interface Field {
+  name: string
+  value: string | Upload
+}
+
+async function decoded(parts: readonly FormPart[]): Promise<Field[]> {
+  const fields: Field[] = []
+  let inThisTurn = 0
+  for (const { name, type, content } of parts) {
+    if (type !== undefined) {
+      fields.push({ name, value: { type, bytes: content } })
+      continue
+    }
+    inThisTurn += content.length
+    if (inThisTurn > longTextBytes) {
+      await nextTurn()
+      inThisTurn = content.length
+    }
+    const isLong = content.length > longTextBytes
+    fields.push({ name, value: isLong ? await decodeLong(content) : content.toString() })
+  }
+  return fields
 }
 
 /** Objects without a prototype: a caller may name a part `__proto__`. */
@@ -63,11 +87,11 @@ type Branch = Record<string, unknown>
 const newBranch = (): Branch => Object.create(null)
 
 function fieldsOf(
-  parts: readonly FormPart[],
+  fields: readonly Field[],
   lists: ReadonlySet<string> | undefined,
 ): FormBody | Refusal {
   const root = newBranch()
-  for (const { name, value } of parts) {
+  for (const { name, value } of fields) {
     const keys = keysOf(name)
     const param = name.slice(0, 64)
     if (keys?.length === 1 && name in root && lists?.has(name) === false) {

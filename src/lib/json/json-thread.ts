@@ -4,7 +4,7 @@
 // and ends when it has had nothing to do for a while.
 import { randomUUID } from 'node:crypto'
 import { assets } from '../assets.ts'
-import type { LongTemplate, ReadJson, TextWork } from './json-worker.ts'
+import type { LongTemplate, ReadJson, TextResult, TextWork } from './json-worker.ts'
 import { parseShortened } from './long-strings.ts'
 import type { ScanProblem, WorkLimits } from './scan.ts'
 
@@ -19,7 +19,7 @@ const maxJobMs = 30_000
 interface Job {
   work: TextWork
   transfer: ArrayBuffer[]
-  resolve: (result: ReadJson | Uint8Array) => void
+  resolve: (result: TextResult) => void
   reject: (error: Error) => void
 }
 
@@ -30,7 +30,7 @@ class TextThread {
   #late: ReturnType<typeof setTimeout> | undefined
 
   /** One job at a time: the memory of two would be needed at once. */
-  run(work: TextWork, transfer: ArrayBuffer[] = []): Promise<ReadJson | Uint8Array> {
+  run(work: TextWork, transfer: ArrayBuffer[] = []): Promise<TextResult> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ work, transfer, resolve, reject })
       if (this.#jobs.length === 1) this.#next()
@@ -55,7 +55,7 @@ class TextThread {
 
   #start(): Worker {
     const worker = new Worker(assets.jsonThread, { smol: true, ref: false })
-    worker.onmessage = ({ data }: MessageEvent<ReadJson | Uint8Array>) => {
+    worker.onmessage = ({ data }: MessageEvent<TextResult>) => {
       this.#jobs.shift()?.resolve(data)
       this.#next()
     }
@@ -99,6 +99,13 @@ export async function readLong(
   if ('problem' in read) return { text: read.text, problem: JSON.parse(read.problem) }
   if ('error' in read) return read
   return { text: read.text, value: parseShortened(read.text, read) }
+}
+
+/** A UTF-8 text that is part of a larger body: its bytes are copied. */
+export async function decodeLong(bytes: Uint8Array): Promise<string> {
+  const encoded = new Uint8Array(bytes)
+  const { decoded } = (await thread.run({ encoded }, [encoded.buffer])) as { decoded: string }
+  return decoded
 }
 
 /** The JSON text with fields of the outermost object set to other values, encoded. */

@@ -1,14 +1,28 @@
 // The thread that reads and encodes long texts, one after the other.
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { type Shortened, shorten } from './long-strings.ts'
 import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
 import { withField, withModel } from './splice.ts'
 
 declare const self: Worker
 
+/** Where cores are few, the thread that serves all callers goes first. */
+const nicer = 10
+try {
+  const thread = Number(basename(readlinkSync('/proc/thread-self')))
+  setPriority(thread, nicer)
+} catch {
+  // Not on this system.
+}
+
 /** Messages are flat records: only those share their texts between threads. */
 export type TextWork =
   /** JSON to read, and limits for it. */
   | ({ bytes: Uint8Array; depth: number; owned: boolean } & WorkLimits)
+  /** A text to decode. */
+  | { encoded: Uint8Array }
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON. */
   | { text: string; fields: string }
   /** JSON to encode, with words in place of its long strings: the mark, and a number. */
@@ -26,8 +40,11 @@ export type ReadJson =
   | { text: string; problem: string }
   | { text: string; error: string }
 
+export type TextResult = ReadJson | { decoded: string } | Uint8Array
+
 self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   if ('bytes' in data) self.postMessage(read(data))
+  else if ('encoded' in data) self.postMessage({ decoded: textOf(data.encoded) })
   else {
     const text = 'text' in data ? withFields(data.text, JSON.parse(data.fields)) : filled(data)
     const bytes = new TextEncoder().encode(text)
@@ -36,6 +53,9 @@ self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   // The texts are large, and nothing else may happen here for a while.
   Bun.gc(true)
 }
+
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 
 /** Between two checks of the work that a text is. */
 const stepsAtOnce = 100_000
@@ -46,7 +66,7 @@ function read({
   owned,
   ...work
 }: Extract<TextWork, { bytes: Uint8Array }>): ReadJson {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  const text = textOf(bytes)
   const scan = new JsonScan(text, { depth, work })
   while (!scan.run(stepsAtOnce));
   if (scan.problem !== undefined) {
