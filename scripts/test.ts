@@ -1,6 +1,7 @@
 // Runs the tests, all of them or those of the files named, and ends with `N passed, M failed`. A whole
 // run uses a build of the gateway, starts PostgreSQL and Redis when they are installed, and works in a
-// few lanes; a free lane takes the next job, long ones first. A run leaves no file and no process behind.
+// few lanes, one of them for jobs that mostly wait; a free lane takes the next job, long ones first. A run
+// leaves no file and no process behind.
 // A test that cannot run here prints `left out: <what> (<how to turn it on>)` to stderr.
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,21 +35,22 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 
 async function runAll(jobs: readonly Job[], settings: JobSettings): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  let next = 0
-  const lane = async () => {
-    while (next < jobs.length && !isOver) {
-      const outcome = await runJob(jobs[next++]!, settings)
+  const busy = jobs.filter(({ isWaiting }) => !isWaiting)
+  const waiting = jobs.filter(({ isWaiting }) => isWaiting)
+  const lane = async (next: () => Job | undefined) => {
+    for (let job = next(); job !== undefined && !isOver; job = next()) {
+      const outcome = await runJob(job, settings)
       outcomes.push(outcome)
       if (settings.isLive) continue
       process.stdout.write(outcome.output)
-      const { name, code, seconds } = outcome
+      const { name, code, seconds, cpuSeconds } = outcome
       const verdict = code === 0 ? 'done' : `FAILED (${code})`
-      print(
-        `--- ${verdict} in ${seconds.toFixed(1)} s: ${name}  [${outcomes.length}/${jobs.length}]`,
-      )
+      const times = `${seconds.toFixed(1)} s (CPU ${cpuSeconds.toFixed(1)} s)`
+      print(`--- ${verdict} in ${times}: ${name}  [${outcomes.length}/${jobs.length}]`)
     }
   }
-  await Promise.all(Array.from({ length: laneCount }, lane))
+  const lanes = Array.from({ length: laneCount }, () => lane(() => busy.shift() ?? waiting.shift()))
+  await Promise.all([...lanes, lane(() => waiting.shift())])
   return outcomes
 }
 

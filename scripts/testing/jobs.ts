@@ -9,6 +9,8 @@ export const root = resolve(import.meta.dir, '../..')
 export interface Job {
   name: string
   files: readonly string[]
+  /** Mostly for a clock or a server: it does not need a core of its own. */
+  isWaiting?: boolean
 }
 
 export interface Outcome extends Job {
@@ -102,6 +104,10 @@ const long = [
   ...['tasks/kept-media', 'console', 'process/packages', 'tasks/idempotency', 'tasks/callbacks'],
   ...['money/tamper', 'money/crash', 'tasks/tasks', 'cluster/backup', 'cluster/many-gateways'],
 ].map((name) => join('test', name))
+/** These take less than half a core each. */
+const waiting = [...['attack/outages', 'attack/clocks', 'cluster/outages', 'tasks/kept-media']].map(
+  (name) => join('test', name),
+)
 const filesPerJob = 10
 
 export function jobsOf(files: readonly string[]): Job[] {
@@ -116,6 +122,7 @@ export function jobsOf(files: readonly string[]): Job[] {
     const files = small.slice(at, at + filesPerJob)
     parts.push({ name: `${files[0]} and ${files.length - 1} more`, files })
   }
-  const alone = (file: string): Job => ({ name: file, files: [file] })
+  const isWaiting = (file: string) => waiting.some((name) => file.startsWith(name))
+  const alone = (file: string): Job => ({ name: file, files: [file], isWaiting: isWaiting(file) })
   return [...own.map(alone), ...parts, ...whole.map(alone)]
 }
