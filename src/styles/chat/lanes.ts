@@ -136,6 +136,13 @@ export class Lanes {
     call.id = this.#uniqueId(call)
     const head: CallHead = { id: call.id, ...this.#names.original(call.name) }
     this.#out.openCall(head)
+    this.#seal(call)
+  }
+
+  /** At the beginning of the call, unless it comes later. */
+  #seal(call: CallLane): void {
+    if (call.seal !== undefined) this.#out.seal(call.seal)
+    call.seal = undefined
   }
 
   /** A result names its call by the id, so that no two calls may have the same. */
@@ -152,7 +159,7 @@ export class Lanes {
 
   #close(lane: TextLane | CallLane): void {
     if (lane.kind === 'call') lane.isClosed = true
-    if (lane.kind === 'call' && lane.seal !== undefined) this.#out.seal(lane.seal)
+    if (lane.kind === 'call') this.#seal(lane)
     this.#out.close()
     this.#lanes.shift()
   }

@@ -184,7 +184,13 @@ describe('settings', () => {
       },
     ],
     [{ reasoning_effort: 'minimal' }, { effort: 'minimal' }],
-    [{ reasoning: { effort: 'high' } }, { effort: 'high', wantsSeals: true }],
+    [
+      { reasoning_effort: 'low', include_reasoning: true },
+      { effort: 'low', showReasoning: true },
+    ],
+    [{ enable_thinking: true }, { effort: 'medium', showReasoning: true }],
+    [{ thinking: { type: 'enabled' } }, { effort: 'medium', showReasoning: true }],
+    [{ reasoning: { effort: 'high' } }, { effort: 'high', wantsSeals: true, showReasoning: true }],
     [{ reasoning: { max_tokens: 2_000 } }, { reasoningBudget: 2_000 }],
     [{ reasoning: { exclude: true } }, { showReasoning: false }],
     [{ enable_thinking: false }, { effort: 'none' }],
@@ -243,6 +249,13 @@ describe('settings', () => {
     expect(conversation).toMatchObject(expected)
     expect(losses).toEqual([])
   })
+
+  test.each([[{ reasoning_effort: 'low' }], [{ reasoning: { enabled: false } }]])(
+    '%j does not ask to see the reasoning',
+    (fields) => {
+      expect(read(fields).conversation.showReasoning).toBeUndefined()
+    },
+  )
 
   test('nulls are as good as absent', () => {
     const names = ['tools', 'tool_choice', 'stop', 'temperature', 'response_format', 'n', 'seed']

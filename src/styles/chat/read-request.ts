@@ -85,12 +85,14 @@ function readReasoning(fields: Json, reading: RequestReading): Reasoning {
     fields['enable_thinking'] === false
   const isHidden = settings?.['exclude'] === true || fields['include_reasoning'] === false
   const isOn = thinking?.['type'] === 'enabled' || fields['enable_thinking'] === true
+  // Upstreams that have these fields show what they ask for; an effort alone shows nothing.
+  const isShown = isOn || settings !== undefined || fields['include_reasoning'] === true
   const effort =
     word?.effort ?? (isOff ? 'none' : isOn && budget === undefined ? 'medium' : undefined)
   return present({
     effort,
     reasoningBudget: effort === undefined ? budget : undefined,
-    showReasoning: isHidden ? false : undefined,
+    showReasoning: isHidden ? false : (isShown && !isOff) || undefined,
     wantsSeals: settings === undefined ? undefined : true,
   })
 }

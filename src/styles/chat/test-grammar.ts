@@ -96,7 +96,8 @@ class Checker {
 
   #call(call: Json): void {
     const { index, id, type } = call
-    const made = call['function'] ?? call['custom'] ?? call['extra_content']
+    const made = call['function'] ?? call['custom']
+    // Clients check that it is there, also beside a seal.
     if (!isObject(made)) this.problem('a call without content')
     if (id === undefined) {
       if (index !== this.#calls - 1) this.problem('a delta of a call that is not the last')

@@ -165,6 +165,40 @@ describe('a stream for a chat caller', () => {
     })
   })
 
+  test('has the seal of a call in its first piece, where clients look for it', () => {
+    const seal = { realm: 'r', data: 's' }
+    const pieces = (...steps: ((out: AnswerSequence) => void)[]) =>
+      dataOf(
+        messageOf(
+          recorded((out) => {
+            for (const step of steps) step(out)
+          }),
+        ).stream,
+      )
+        .flatMap(({ choices }) => choices as { delta: Json }[])
+        .flatMap(({ delta }) => (delta['tool_calls'] ?? []) as Json[])
+    const open = (out: AnswerSequence) => out.open(call('i'))
+    const input = (out: AnswerSequence) => out.input('{}')
+    const sealed = (out: AnswerSequence) => out.seal(seal)
+    const finish = (out: AnswerSequence) => out.finish({ reason: 'calls' }, usage)
+    const extra_content = { google: { thought_signature: envelopes.wrap(seal) } }
+    expect(pieces(open, sealed, input, finish)).toEqual([
+      {
+        index: 0,
+        id: 'i',
+        type: 'function',
+        function: { name: 'f', arguments: '' },
+        extra_content,
+      },
+      { index: 0, function: { arguments: '{}' } },
+    ])
+    expect(pieces(open, input, sealed, finish).at(-1)).toEqual({
+      index: 0,
+      function: { arguments: '' },
+      extra_content,
+    })
+  })
+
   test('shows no reasoning to a caller who excluded it', () => {
     const events = recorded((out) => {
       out.text('reasoning', 'secret')

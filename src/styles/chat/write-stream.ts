@@ -1,6 +1,7 @@
 // An answer as a chat stream: unnamed events, one chunk each, `[DONE]` at the end.
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent, AnswerUsage, Block, StreamWriter } from '../common/answer.ts'
+import type { Json } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { WriteContext } from '../common/style.ts'
 import { extraContent } from './call-seal.ts'
@@ -23,6 +24,8 @@ export class ChatWriter implements StreamWriter {
   readonly #wantsUsage: boolean
   readonly #showsReasoning: boolean
   #block: Block | undefined
+  /** The first piece of the open call: clients take its seal from there and from nowhere else. */
+  #opening: object | undefined
   /** Calls are counted by themselves, from 0. */
   #call = -1
   #hasRefusal = false
@@ -52,6 +55,8 @@ export class ChatWriter implements StreamWriter {
         return this.#seal(event.seal)
       case 'cite':
         return this.#delta({ annotations: [writeCitation(event.citation)] })
+      case 'close':
+        return this.#opened()
       case 'stop':
         this.#stop = event
         return ''
@@ -79,9 +84,16 @@ export class ChatWriter implements StreamWriter {
     if (block.kind !== 'call') return ''
     const { id, name, freeForm } = block.call
     const index = ++this.#call
-    const call = freeForm
+    this.#opening = freeForm
       ? { index, id, type: 'custom', custom: { name, input: '' } }
       : { index, id, type: 'function', function: { name, arguments: '' } }
+    return ''
+  }
+
+  #opened(): string {
+    if (this.#opening === undefined) return ''
+    const call = this.#opening
+    this.#opening = undefined
     return this.#delta({ tool_calls: [call] })
   }
 
@@ -96,18 +108,20 @@ export class ChatWriter implements StreamWriter {
     return this.#chunk(`{"${field}":${JSON.stringify(text)}}`)
   }
 
-  #input(text: string): string {
+  #input(text: string, extra: Json = {}): string {
     const isFree = this.#block?.kind === 'call' && this.#block.call.freeForm
     const index = this.#call
     const made = isFree ? { custom: { input: text } } : { function: { arguments: text } }
-    return this.#delta({ tool_calls: [{ index, ...made }] })
+    return this.#opened() + this.#delta({ tool_calls: [{ index, ...made, ...extra }] })
   }
 
   #seal(seal: Seal): string {
     const { envelopes, conversation } = this.#context
     if (this.#block?.kind === 'call') {
-      const index = this.#call
-      return this.#delta({ tool_calls: [{ index, ...extraContent(envelopes.wrap(seal)) }] })
+      const extra = extraContent(envelopes.wrap(seal))
+      if (this.#opening === undefined) return this.#input('', extra)
+      this.#opening = { ...this.#opening, ...extra }
+      return ''
     }
     if (this.#block?.kind !== 'reasoning' || !conversation.wantsSeals) return ''
     return this.#delta({ reasoning_details: [reasoningDetail(envelopes.wrap(seal))] })

@@ -127,8 +127,9 @@ export class GenerateReader implements StreamReader {
       return
     }
     this.#sequence.openCall({ ...this.#context.names.original(name), id })
-    this.#sequence.input(JSON.stringify(call['args'] ?? {}))
+    // Before the input: most clients take it from the beginning of a call, or have it before the call.
     if (signature) this.#seal(signature)
+    this.#sequence.input(JSON.stringify(call['args'] ?? {}))
     this.#sequence.close()
   }
 
