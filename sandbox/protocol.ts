@@ -83,6 +83,8 @@ export interface SimulatedProtocol {
   routes: readonly Route[]
   /** A task is created at once and then takes its time; any other answer is late itself. */
   delaySlows: 'answer' | 'task'
+  /** Requests are small enough, and telling enough, to be kept for tests. */
+  keepsRequests?: true
   /** Headers that carry the id of a call. */
   idHeaders: readonly string[]
   readKey(headers: Headers): string

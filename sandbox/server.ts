@@ -1,6 +1,7 @@
 // The upstream simulator: a little server of its own, reached over HTTP like any real upstream.
 // Finds the protocol, keeps the call log, applies the directives that mean the same everywhere.
 import type { Protocol } from '../src/contract/catalog.ts'
+import { type AskedRequest, AskedRequests } from './http/asked-requests.ts'
 import { CallLog, type LoggedCall } from './http/call-log.ts'
 import { deliver, idHeaders, pause, untilAborted } from './http/deliver.ts'
 import { directedFault } from './http/directed-fault.ts'
@@ -8,7 +9,7 @@ import { readDirectives } from './http/directives.ts'
 import { readFields } from './http/read-fields.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaCache } from './media/serve-media.ts'
-import type { Answer, Fault, Route, SimulatedProtocol } from './protocol.ts'
+import { type Answer, bearerKey, type Fault, type Route, type SimulatedProtocol } from './protocol.ts'
 import { registry } from './registry.ts'
 
 export interface Sandbox {
@@ -16,6 +17,8 @@ export interface Sandbox {
   url: string
   /** The base address of every protocol the sandbox speaks, as a channel wants them. */
   protocols: Readonly<Record<Protocol, string>>
+  /** The newest text requests with a number above this one, as they were received. */
+  asked(since?: number): readonly AskedRequest[]
   stop(): Promise<void>
 }
 
@@ -25,6 +28,8 @@ export interface SandboxOptions {
   taskSeconds?: number
   /** When given, every other credential is refused. */
   key?: string
+  /** The bearer token that reads what was asked; the key if it is not given. */
+  readerToken?: string
   /** The clock of tasks and of the addresses of what they made. */
   now?: () => number
   /** How long answers to GET are under way: old news when they arrive. */
@@ -38,7 +43,8 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
   const [first, ...others] = registry
   const fallback = first({ taskSeconds, now })
   const spoken = [fallback, ...others.map((make) => make({ taskSeconds, now }))]
-  const log = new CallLog()
+  const books = { log: new CallLog(), asked: new AskedRequests(), spoken }
+  const readerToken = options.readerToken ?? options.key
   const mediaCache = new MediaCache()
   let served = 0
 
@@ -50,13 +56,14 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     development: false,
     async fetch(request): Promise<Response> {
       const path = new URL(request.url).pathname
-      if (path.startsWith('/_sandbox/')) return control(log, spoken, request.method, path)
+      if (path.startsWith('/_sandbox/')) return control(books, request, path, readerToken)
       if (path.startsWith(mediaPath)) return mediaCache.serve(request, now())
       const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
       const target = findTarget(spoken, request.method, path)
       const protocol = target.protocol ?? fallback
-      const call = log.open(id, target.protocol?.protocol ?? null)
+      const call = books.log.open(id, target.protocol?.protocol ?? null)
+      if (target.protocol?.keepsRequests) books.asked.keep(id, protocol.protocol, request, raw)
       const visit = { request, origin: url, path, raw, call, protocol, target }
       const response = await answerCall(visit, options.key)
       if (options.pollDelayMs && request.method === 'GET')
@@ -69,6 +76,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     port: server.port ?? 0,
     url,
     protocols: Object.fromEntries(spoken.map((one) => [one.protocol, url + one.basePath])),
+    asked: (since) => books.asked.read(since),
     // Closing the connections aborts the signal of every request, so nothing keeps waiting.
     stop: () => server.stop(true),
   }
@@ -181,13 +189,22 @@ function wrongKey(presented: string): Fault {
   }
 }
 
+interface Books {
+  log: CallLog
+  asked: AskedRequests
+  spoken: readonly SimulatedProtocol[]
+}
+
+/** What tests read of a sandbox; only the requests themselves need a token. */
 function control(
-  log: CallLog,
-  spoken: readonly SimulatedProtocol[],
-  method: string,
+  { log, asked, spoken }: Books,
+  request: Request,
   path: string,
+  readerToken: string | undefined,
 ): Response {
+  const { method } = request
   const tasks = spoken.flatMap((protocol) => protocol.tasks ?? [])
+  if (path === '/_sandbox/requests') return readAsked(asked, request, readerToken)
   if (path === '/_sandbox/tasks') {
     if (method !== 'GET') return new Response('GET\n', { status: 405 })
     return Response.json({ tasks: tasks.flatMap((memory) => memory.list()) })
@@ -201,6 +218,15 @@ function control(
   if (method !== 'DELETE') return new Response('GET or DELETE\n', { status: 405 })
   log.clear()
   return new Response(null, { status: 204 })
+}
+
+function readAsked(asked: AskedRequests, request: Request, token: string | undefined): Response {
+  if (request.method !== 'GET') return new Response('GET\n', { status: 405 })
+  if (token !== undefined && bearerKey(request.headers) !== token) {
+    return new Response('a token is needed\n', { status: 401 })
+  }
+  const since = Number(new URL(request.url).searchParams.get('since') ?? 0)
+  return Response.json({ requests: asked.read(since) })
 }
 
 function reachable(host: string): string {

@@ -16,6 +16,7 @@ export const chat: ProtocolMaker = () => {
     protocol: 'chat',
     basePath: '/v1',
     delaySlows: 'answer',
+    keepsRequests: true,
     idHeaders: ['x-request-id'],
     readKey: bearerKey,
     readUser: plainUser,

@@ -19,6 +19,7 @@ export const embeddings: ProtocolMaker = () => ({
   protocol: 'embeddings',
   basePath: '/v1',
   delaySlows: 'answer',
+  keepsRequests: true,
   idHeaders: ['x-request-id'],
   readKey: bearerKey,
   readUser: plainUser,

@@ -22,6 +22,7 @@ export const generate: ProtocolMaker = () => {
     protocol: 'generate',
     basePath: '',
     delaySlows: 'answer',
+    keepsRequests: true,
     idHeaders: ['x-request-id'],
     readKey: (headers) => headers.get('x-goog-api-key') ?? '',
     readUser: () => undefined,

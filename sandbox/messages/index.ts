@@ -25,6 +25,7 @@ export const messages: ProtocolMaker = () => {
     // A channel's address for this protocol has no version in it.
     basePath: '',
     delaySlows: 'answer',
+    keepsRequests: true,
     idHeaders: ['request-id', 'x-request-id'],
     readKey: (headers) => headers.get('x-api-key') ?? bearerKey(headers),
     readUser: (fields) => asObject(fields['metadata'])['user_id'],

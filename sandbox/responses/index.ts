@@ -14,6 +14,7 @@ export const responses: ProtocolMaker = () => {
     protocol: 'responses',
     basePath: '/v1',
     delaySlows: 'answer',
+    keepsRequests: true,
     idHeaders: ['x-request-id'],
     readKey: bearerKey,
     readUser: (fields) => fields['user'] ?? fields['safety_identifier'],

@@ -27,7 +27,7 @@ export type Order =
   | { kind: 'whole'; families: readonly Family[] }
 
 export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
-  sandbox: Omit<OpenedSandbox['sandbox'], 'stop'>
+  sandbox: Omit<OpenedSandbox['sandbox'], 'asked' | 'stop'>
 }
 
 /** To the supervisor. */
@@ -132,7 +132,7 @@ class WholeMetrics {
 /** Runs in the supervisor, so that every worker polls the same sandbox. */
 const opened = ({ key, sandbox }: HandedSandbox): OpenedSandbox => ({
   key,
-  sandbox: { ...sandbox, stop: async () => {} },
+  sandbox: { ...sandbox, asked: () => [], stop: async () => {} },
 })
 
 async function reload(served: Served, config: Config): Promise<void> {

@@ -166,7 +166,9 @@ export async function openSandboxFor(config: Config): Promise<OpenedSandbox | un
   if (!wantsSandbox(config)) return undefined
   const { startSandbox } = await import('../../sandbox/server.ts')
   const key = newSecret('sandbox-')
-  return { key, sandbox: startSandbox({ taskSeconds: config.sandboxTaskSeconds, key }) }
+  const readerToken = config.adminToken ?? key
+  const taskSeconds = config.sandboxTaskSeconds
+  return { key, sandbox: startSandbox({ taskSeconds, key, readerToken }) }
 }
 
 /** Credit that the gateway itself creates must never reach a real upstream. */

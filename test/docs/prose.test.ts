@@ -47,6 +47,7 @@ afterAll(async () => {
 /** Paths of the sandbox and of pages, which no document describes. */
 const undescribed = [
   'GET /_sandbox/calls',
+  'GET /_sandbox/requests',
   'GET /_sandbox/tasks',
   'GET /docs',
   'GET /docs/guide',

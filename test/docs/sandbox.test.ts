@@ -69,6 +69,15 @@ describe(page, () => {
     expect(told.total).toBe(1)
   })
 
+  test('shows how a request is kept', async () => {
+    const [asked] = (await read('/_sandbox/requests')).requests
+    const [shownRequest] = JSON.parse(shown('json requests')).requests
+    expect(Object.keys(asked)).toEqual(Object.keys(shownRequest))
+    expect(JSON.parse(asked.body)).toMatchObject({ model: 'txta-plus' })
+    const { status } = await fetch(`${sandbox.url}/_sandbox/requests`)
+    expect(status).toBe(401)
+  })
+
   test(
     'shows how a task is told of',
     async () => {

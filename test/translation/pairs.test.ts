@@ -2,52 +2,28 @@
 // tools. The answer keeps the grammar of the caller's style, says how it was translated, and costs
 // what the upstream reported.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { chatProblems } from '../../src/styles/chat/test-grammar.ts'
 import { generateProblem } from '../../src/styles/generate/test-grammar.ts'
 import { messagesProblems } from '../../src/styles/messages/test-grammar.ts'
 import { responsesProblem } from '../../src/styles/responses/test-grammar.ts'
-import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import type { TestGateway } from '../support/gateway.ts'
+import { type OneWireStage, startOneWire, type Wire, wires as styles } from '../support/one-wire.ts'
 import { accountOf, chargeOf, errorOf, requestIdOf, rowOf } from '../support/read.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Any = any
 
-const key = 'upk-pairs-0123456789abcdef'
-const styles = ['chat', 'responses', 'messages', 'generate'] as const
-type Style = (typeof styles)[number]
+type Style = Wire
 
-let sandbox: Sandbox
+let stage: OneWireStage
 let gateway: TestGateway
 
 beforeAll(async () => {
-  sandbox = startSandbox({ key })
-  const channel = (style: Style) => ({
-    name: `only-${style}`,
-    keys: [key],
-    protocols: { [style]: sandbox.protocols[style] },
-    models: { [`over-${style}`]: 'txta-plus' },
-  })
-  const perMillion = { input: '1.00', output: '2.00', cache_read: '0.10', cache_write: '1.25' }
-  gateway = await startGateway({
-    config: JSON.stringify({
-      accounts: [{ name: 'acme', balance: '100.00' }],
-      tokens: [{ account: 'acme', name: 'test', token: apiToken }],
-      channels: styles.map(channel),
-      models: styles.map((style) => ({ name: `over-${style}`, kind: 'text', interfaces: [style] })),
-      prices: styles.map((style) => ({
-        model: `over-${style}`,
-        unit: 'token',
-        per_million: perMillion,
-      })),
-    }),
-  })
+  stage = await startOneWire()
+  gateway = stage.gateway
 })
 
-afterAll(async () => {
-  await gateway.stop()
-  await sandbox.stop()
-})
+afterAll(() => stage.stop())
 
 const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
 
