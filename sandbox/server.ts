@@ -9,7 +9,13 @@ import { readDirectives } from './http/directives.ts'
 import { readFields } from './http/read-fields.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaCache } from './media/serve-media.ts'
-import { type Answer, bearerKey, type Fault, type Route, type SimulatedProtocol } from './protocol.ts'
+import {
+  type Answer,
+  bearerKey,
+  type Fault,
+  type Route,
+  type SimulatedProtocol,
+} from './protocol.ts'
 import { registry } from './registry.ts'
 
 export interface Sandbox {
@@ -38,13 +44,18 @@ export interface SandboxOptions {
 
 const maxBodyBytes = 128 * 1024 * 1024
 
-export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  const { port = 0, host = '127.0.0.1', taskSeconds = 3, now = Date.now } = options
+/** The first one refuses what no protocol knows. */
+function makeProtocols({ taskSeconds = 3, now = Date.now }: SandboxOptions) {
   const [first, ...others] = registry
-  const fallback = first({ taskSeconds, now })
-  const spoken = [fallback, ...others.map((make) => make({ taskSeconds, now }))]
+  const settings = { taskSeconds, now }
+  const fallback = first(settings)
+  return { fallback, spoken: [fallback, ...others.map((make) => make(settings))] }
+}
+
+export function startSandbox(options: SandboxOptions = {}): Sandbox {
+  const { port = 0, host = '127.0.0.1', now = Date.now } = options
+  const { fallback, spoken } = makeProtocols(options)
   const books = { log: new CallLog(), asked: new AskedRequests(), spoken }
-  const readerToken = options.readerToken ?? options.key
   const mediaCache = new MediaCache()
   let served = 0
 
@@ -56,7 +67,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     development: false,
     async fetch(request): Promise<Response> {
       const path = new URL(request.url).pathname
-      if (path.startsWith('/_sandbox/')) return control(books, request, path, readerToken)
+      if (path.startsWith('/_sandbox/')) return control(books, request, path, options)
       if (path.startsWith(mediaPath)) return mediaCache.serve(request, now())
       const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
@@ -200,7 +211,7 @@ function control(
   { log, asked, spoken }: Books,
   request: Request,
   path: string,
-  readerToken: string | undefined,
+  { key, readerToken = key }: SandboxOptions,
 ): Response {
   const { method } = request
   const tasks = spoken.flatMap((protocol) => protocol.tasks ?? [])

@@ -9,6 +9,7 @@ import {
   type Json,
   missing,
   readLimit,
+  textOrNone,
 } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
@@ -42,6 +43,7 @@ export function readChatRequest(fields: Json): TextRequest | Fault {
     }),
     toolChoice: readChoice(fields['tool_choice']),
     stream: fields['stream'] === true,
+    cacheKey: textOrNone(fields['prompt_cache_key']),
     choices,
     maxTokens,
     json:

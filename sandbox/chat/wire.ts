@@ -13,7 +13,8 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
     total_tokens: inputTokens + outputTokens,
     prompt_tokens_details: {
       cached_tokens: cache.cachedTokens,
-      ...(cache.explicit && {
+      ...(cache.by === 'key' && { cache_write_tokens: cache.createdTokens }),
+      ...(cache.by === 'marks' && {
         cache_creation_input_tokens: cache.createdTokens,
         cache_creation: { ephemeral_5m_input_tokens: cache.createdTokens },
         cache_type: 'ephemeral',

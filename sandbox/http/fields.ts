@@ -11,6 +11,9 @@ export const asList = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** A text that is not empty. */
+export const textOrNone = (value: unknown): string | undefined => asText(value) || undefined
+
 /** A whole number of at least 1. */
 export const isWhole = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 1

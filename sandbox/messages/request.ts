@@ -5,6 +5,7 @@ import { asList, asObject, asText, isFault, type Json, missing, readLimit } from
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
 import type { ToolChoice } from '../text/choose-tool.ts'
+import type { Mark } from '../text/prompt.ts'
 import {
   markOf,
   mediaPart,
@@ -41,9 +42,16 @@ export function readCountable(fields: Json): Countable | Fault {
       name,
       parameters: input_schema,
     })),
-    turns: [...before, ...messages].map((message) => readTurn(asObject(message))),
+    turns: markEnd(
+      [...before, ...messages].map((message) => readTurn(asObject(message))),
+      markOf(fields),
+    ),
   }
 }
+
+/** A mark on the request itself is one at the end of its last message. */
+const markEnd = (turns: readonly Turn[], mark: Mark): Turn[] =>
+  turns.map((turn, at) => (at === turns.length - 1 && mark !== 'none' ? { ...turn, mark } : turn))
 
 export function readMessagesRequest(fields: Json): TextRequest | Fault {
   const countable = readCountable(fields)

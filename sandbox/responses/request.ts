@@ -10,6 +10,7 @@ import {
   type Json,
   missing,
   readLimit,
+  textOrNone,
 } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
@@ -34,6 +35,7 @@ export function readResponsesRequest(fields: Json): TextRequest | Fault {
     }),
     toolChoice: readChoice(fields['tool_choice']),
     stream: fields['stream'] === true,
+    cacheKey: textOrNone(fields['prompt_cache_key']),
     choices: 1,
     maxTokens,
     json: format === 'json_schema' ? { schema: asObject(schema) } : format === 'json_object',

@@ -12,6 +12,8 @@ import { layOutPrompt } from './turns.ts'
 export interface TextRequest extends Callable, Plannable {
   model: string
   stream: boolean
+  /** `prompt_cache_key`, in the styles that have it. */
+  cacheKey?: string | undefined
 }
 
 /** Usage before it has the protocol's names. The cache's tokens are inside `inputTokens`. */
@@ -54,7 +56,7 @@ export function answerText(call: Call, cache: PromptCache, style: TextStyle): An
     inputTokens: prompt.tokens,
     outputTokens,
     reasoningTokens,
-    cache: cache.use(prompt, `${call.key} ${model}`),
+    cache: cache.use(prompt, { key: call.key, model, cacheKey: request.cacheKey }),
   }
   const draft = { model, reply, counted: directives.noUsage ? undefined : counted, fields }
   if (request.stream) {

@@ -18,8 +18,17 @@ export interface CacheUse {
   createdTokens: number
   /** Those of the created tokens that a mark of an hour wrote. */
   createdForHourTokens: number
-  /** The request marked what to cache; otherwise the cache works by itself. */
-  explicit: boolean
+  /** What made the cache work: marks in the request, a cache key, or nothing but the prompt. */
+  by: 'marks' | 'key' | 'prompt'
+}
+
+/** Who shares a cache. */
+interface CacheScope {
+  /** The provider key. */
+  key: string
+  model: string
+  /** The request's own name for its cache: others do not share it, and what is written is told. */
+  cacheKey?: string | undefined
 }
 
 export class Prompt {
@@ -78,26 +87,31 @@ export class PromptCache {
   readonly #seen = new Map<string, true>()
   readonly #capacity: number
 
-  constructor(capacity = 1_000) {
+  constructor(capacity = 20_000) {
     this.#capacity = capacity
   }
 
-  /** Finds a prompt and remembers it. `scope` separates models and keys. */
-  use(prompt: Prompt, scope: string): CacheUse {
+  /** Finds a prompt and remembers it. */
+  use(prompt: Prompt, { key, model, cacheKey }: CacheScope): CacheUse {
+    const scope = [key, model, cacheKey ?? ''].join(' ')
     return prompt.marks.length > 0
       ? this.#useMarks(prompt, `explicit ${scope}`)
-      : this.#useBlocks(prompt, `implicit ${scope}`)
+      : this.#useBlocks(prompt, `implicit ${scope}`, cacheKey !== undefined)
   }
 
-  #useBlocks(prompt: Prompt, scope: string): CacheUse {
+  #useBlocks(prompt: Prompt, scope: string, tellsWrites: boolean): CacheUse {
     const blocks = Math.min(Math.floor(prompt.tokens / blockTokens), maxBlocks)
     const ends = Array.from({ length: blocks }, (_, i) => (i + 1) * blockTokens)
     const keys = chain(prompt.tokenTexts, ends, scope)
     const missing = keys.findIndex((key) => !this.#seen.has(key))
     const hits = missing === -1 ? blocks : missing
     for (const key of keys) this.#remember(key)
-    const cachedTokens = hits * blockTokens
-    return { cachedTokens, createdTokens: 0, createdForHourTokens: 0, explicit: false }
+    return {
+      cachedTokens: hits * blockTokens,
+      createdTokens: tellsWrites ? (blocks - hits) * blockTokens : 0,
+      createdForHourTokens: 0,
+      by: tellsWrites ? 'key' : 'prompt',
+    }
   }
 
   /** A hit is the longest prefix some earlier request marked, whether or not this one marks it. */
@@ -117,7 +131,7 @@ export class PromptCache {
       cachedTokens,
       createdTokens: lastMark - cachedTokens,
       createdForHourTokens,
-      explicit: true,
+      by: 'marks',
     }
   }
 

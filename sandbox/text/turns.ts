@@ -39,13 +39,15 @@ export interface Tool {
 }
 
 export function markOf(holder: Json): Mark {
+  if (asObject(holder['prompt_cache_breakpoint'])['mode'] === 'explicit') return 'minutes'
   const { type, ttl } = asObject(holder['cache_control'])
   if (type !== 'ephemeral') return 'none'
   return ttl === '1h' ? 'hour' : 'minutes'
 }
 
 /** Without its marker: the same thing is the same prompt wherever the marker has moved. */
-const unmarked = (holder: Json): string => JSON.stringify({ ...holder, cache_control: undefined })
+const unmarked = (holder: Json): string =>
+  JSON.stringify({ ...holder, cache_control: undefined, prompt_cache_breakpoint: undefined })
 
 export const textPart = (text: string, mark: Mark = 'none'): TextPart => ({
   kind: 'text',

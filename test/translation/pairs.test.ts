@@ -7,7 +7,7 @@ import { generateProblem } from '../../src/styles/generate/test-grammar.ts'
 import { messagesProblems } from '../../src/styles/messages/test-grammar.ts'
 import { responsesProblem } from '../../src/styles/responses/test-grammar.ts'
 import type { TestGateway } from '../support/gateway.ts'
-import { type OneWireStage, startOneWire, type Wire, wires as styles } from '../support/one-wire.ts'
+import { type OneWireStage, startOneWire, wires as styles, type Wire } from '../support/one-wire.ts'
 import { accountOf, chargeOf, errorOf, requestIdOf, rowOf } from '../support/read.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
