@@ -91,6 +91,8 @@ export interface Tool extends Marked {
   /** Absent for a free-form tool. */
   schema?: Json
   strict?: boolean
+  /** A search for further tools, which the caller runs; a style may have a type of its own for it. */
+  search?: true
   /** Takes free text instead of JSON; with the grammar it must follow, if any, and its notation. */
   freeForm?: { grammar?: string; syntax?: string }
 }

@@ -57,6 +57,7 @@ export const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {
   tool_result: names('type tool_use_id content is_error cache_control'),
   thinking: names('type thinking signature cache_control'),
   redacted_thinking: names('type data cache_control'),
+  tool_reference: names('type tool_name cache_control'),
 }
 
 /** `eager_input_streaming` and `defer_loading: false` change nothing for the caller. */

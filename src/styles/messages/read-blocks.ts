@@ -1,5 +1,6 @@
 // The content blocks of a messages request.
 import { isObject } from '../../lib/json/parse.ts'
+import { objectsIn, textIn } from '../../lib/json/values.ts'
 import type {
   CacheMark,
   Json,
@@ -58,6 +59,7 @@ const readers: ReadonlyMap<unknown, ReadBlock> = new Map<string, ReadBlock>([
   ['tool_result', readResult],
   ['thinking', readThinking],
   ['redacted_thinking', readRedacted],
+  ['tool_reference', readReference],
 ])
 
 function readBlock(block: Json, at: string, reading: RequestReading): Part | undefined {
@@ -159,6 +161,23 @@ function readResult(block: Json, at: string, reading: RequestReading): ToolResul
     parts: parts.filter((part) => part.type !== 'text' || part.text !== ''),
     isError: block['is_error'] === true,
   }
+}
+
+/** A search for tools found this one. Its description is in the list of tools from now on. */
+function readReference(block: Json, at: string, reading: RequestReading): Part {
+  const name = reading.requiredText(block, 'tool_name', at)
+  return { type: 'text', text: `The tool '${name}' can be called now.` }
+}
+
+/** The names in all references of the results of a request. */
+export function referencedTools(fields: Json): ReadonlySet<string> {
+  const results = objectsIn(fields, 'messages')
+    .flatMap((message) => objectsIn(message, 'content'))
+    .filter(({ type }) => type === 'tool_result')
+  const references = results
+    .flatMap((result) => objectsIn(result, 'content'))
+    .filter(({ type }) => type === 'tool_reference')
+  return new Set(references.flatMap((reference) => textIn(reference, 'tool_name') ?? []))
 }
 
 /** The text that the seal is for is the upstream's own; what the caller shows may be less. */

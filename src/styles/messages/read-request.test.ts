@@ -182,6 +182,32 @@ describe('settings', () => {
     expect(losses).toEqual([])
   })
 
+  test('a tool with deferred loading is offered once a result refers to it', () => {
+    const deferred = (name: string) => ({ name, input_schema: {}, defer_loading: true })
+    const result = {
+      type: 'tool_result',
+      tool_use_id: 'a',
+      content: [
+        { type: 'tool_reference', tool_name: 'later' },
+        { type: 'tool_reference', tool_name: 'gone' },
+      ],
+    }
+    const { conversation, losses } = read({
+      tools: [{ name: 'search', input_schema: {} }, deferred('never'), deferred('later')],
+      messages: [hello, { role: 'user', content: [result] }],
+    })
+    expect(conversation.tools.map(({ name }) => name)).toEqual(['search', 'later'])
+    const [, part] = conversation.turns[0]!.parts
+    expect(part).toMatchObject({
+      type: 'result',
+      parts: [
+        { type: 'text', text: "The tool 'later' can be called now." },
+        { type: 'text', text: "The tool 'gone' can be called now." },
+      ],
+    })
+    expect(losses).toEqual(['tools.defer_loading'])
+  })
+
   test('what has no meaning elsewhere is lost by name, hints are not', () => {
     const { losses } = read({
       context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
@@ -236,8 +262,12 @@ test.each<[string, Json]>([
     content({ type: 'image', source: { type: 'file', file_id: 'f' } }),
   ],
   [
-    'messages[0].content[0].content[0].type',
+    'messages[0].content[0].content[0].tool_name',
     content({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference' }] }),
+  ],
+  [
+    'messages[0].content[0].content[0].type',
+    content({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'search_result' }] }),
   ],
   ['messages[0].content[0].id', content({ type: 'tool_use', name: 'f', input: {} })],
   ['messages[0].content[0]', content(null)],

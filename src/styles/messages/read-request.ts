@@ -18,7 +18,7 @@ import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { mergeTurns } from '../common/turns.ts'
 import { fieldNamesOf, refusedFields, requestFields, toolFields } from './fields.ts'
-import { markOf, readContent, readTexts } from './read-blocks.ts'
+import { markOf, readContent, readTexts, referencedTools } from './read-blocks.ts'
 
 export function readRequest(
   { fields, envelopes }: GivenRequest,
@@ -156,32 +156,35 @@ function readFormat(fields: Json, reading: RequestReading): OutputFormat {
   return { kind: 'text' }
 }
 
+/** A tool with deferred loading is for models that search for tools; it is offered once it was found. */
 function readTools(fields: Json, reading: RequestReading): Tool[] {
-  return reading.objects(fields, 'tools').flatMap(({ item, at }) => {
+  const tools = reading.objects(fields, 'tools')
+  const hasDeferred = tools.some(({ item }) => item['defer_loading'] === true)
+  const found = hasDeferred ? referencedTools(fields) : undefined
+  return tools.flatMap(({ item, at }) => {
     const type = item['type'] ?? 'custom'
     if (type !== 'custom') {
       reading.refuse(`${at}.type`, 'only upstreams of this style know such a tool')
       return []
     }
     const { defer_loading: isDeferred, ...rest } = item
-    if (isDeferred === true) reading.losses.add('tools.defer_loading')
     reading.losses.addUnknown(rest, toolFields, 'tools.')
-    return [
-      {
-        name: reading.requiredText(item, 'name', `${at}.`),
-        schema: reading.object(item, 'input_schema', `${at}.`) ?? {
-          type: 'object',
-          properties: {},
-        },
-        ...present({
-          description: reading.text(item, 'description', `${at}.`),
-          strict: reading.boolean(item, 'strict', `${at}.`),
-          cache: markOf(item, reading),
-        }),
-      },
-    ]
+    const tool = readTool(item, `${at}.`, reading)
+    if (isDeferred !== true || found?.has(tool.name)) return [tool]
+    reading.losses.add('tools.defer_loading')
+    return []
   })
 }
+
+const readTool = (item: Json, at: string, reading: RequestReading): Tool => ({
+  name: reading.requiredText(item, 'name', at),
+  schema: reading.object(item, 'input_schema', at) ?? { type: 'object', properties: {} },
+  ...present({
+    description: reading.text(item, 'description', at),
+    strict: reading.boolean(item, 'strict', at),
+    cache: markOf(item, reading),
+  }),
+})
 
 type Choice = Pick<Conversation, 'toolChoice' | 'parallelCalls'>
 

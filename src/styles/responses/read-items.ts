@@ -14,6 +14,7 @@ import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { fieldNames } from './field-names.ts'
 import { readContent } from './read-parts.ts'
+import { foundText, searchTool, type ToolList } from './read-tools.ts'
 
 const roles: Readonly<Record<string, Turn['role']>> = {
   user: 'user',
@@ -35,7 +36,7 @@ export class ItemReader {
   readonly system: TextPart[] = []
   readonly turns: Turn[] = []
   /** Lists of tools that came as items. */
-  readonly tools: { list: unknown; path: string }[] = []
+  readonly tools: ToolList[] = []
   readonly #reading: RequestReading
   readonly #openCalls: string[] = []
 
@@ -65,6 +66,9 @@ export class ItemReader {
     else if (type === 'reasoning') this.#addReasoning(this.#reasoning(item))
     else if (type === 'function_call') this.#call(item, path, 'arguments')
     else if (type === 'custom_tool_call') this.#call(item, path, 'input')
+    else if (type === 'tool_search_call') {
+      this.#call({ ...item, name: searchTool }, path, 'arguments')
+    } else if (type === 'tool_search_output') this.#found(item, path)
     else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
       this.#result(item, path)
     } else if (type === 'additional_tools') {
@@ -153,6 +157,11 @@ export class ItemReader {
     const parts = read.filter(isResultPart)
     const result: ToolResultPart = { type: 'result', callId, parts, isError: false }
     this.#add('user', [result])
+  }
+
+  #found(item: Json, path: string): void {
+    this.tools.push({ list: item['tools'], path: `${path}.tools`, isFound: true })
+    this.#result({ ...item, output: foundText(item['tools']) }, path)
   }
 
   /** A result without an id belongs to the call that waits for one, if there is only one. */

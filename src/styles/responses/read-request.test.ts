@@ -311,6 +311,86 @@ describe('a field', () => {
   })
 })
 
+describe('a search for tools that the caller runs', () => {
+  const search = {
+    type: 'tool_search',
+    execution: 'client',
+    description: 'Finds tools',
+    parameters: { type: 'object', properties: { query: { type: 'string' } } },
+  }
+  const found = {
+    type: 'namespace',
+    name: 'docs',
+    tools: [{ type: 'function', name: 'find', parameters: {}, defer_loading: true }],
+  }
+  const input = [
+    user('Hi'),
+    {
+      type: 'tool_search_call',
+      call_id: 'c1',
+      execution: 'client',
+      arguments: { query: 'docs' },
+    },
+    {
+      type: 'tool_search_output',
+      call_id: 'c1',
+      execution: 'client',
+      status: 'completed',
+      tools: [found],
+    },
+  ]
+
+  test('is a tool, and what it found can be called', () => {
+    const { conversation, losses } = read({ model: 'm', input, tools: [search] })
+    expect(conversation.tools).toEqual([
+      {
+        name: 'tool_search',
+        search: true,
+        description: 'Finds tools',
+        schema: search.parameters,
+      },
+      { name: 'find', namespace: 'docs', schema: {} },
+    ])
+    expect(conversation.turns.slice(1)).toEqual([
+      {
+        role: 'assistant',
+        parts: [
+          {
+            type: 'call',
+            id: 'c1',
+            name: 'tool_search',
+            freeForm: false,
+            input: '{"query":"docs"}',
+          },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          {
+            type: 'result',
+            callId: 'c1',
+            parts: [text('These tools can be called now: docs__find')],
+            isError: false,
+          },
+        ],
+      },
+    ] as never)
+    expect(losses).toEqual([])
+  })
+
+  test('that found nothing says so', () => {
+    const { conversation } = read({ input: input.with(2, { ...input[2], tools: [] } as never) })
+    expect(conversation.turns.at(-1)?.parts).toMatchObject([
+      { parts: [text('No tool was found.')] },
+    ] as never)
+  })
+
+  test('is refused where the upstream would run it', () => {
+    expect(read({ ...least, tools: [{ type: 'tool_search' }] }).param).toBe('tools[0].type')
+  })
+})
+
 test('a request as a coding tool sends it has no field that is not known', () => {
   const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: begin hunk+ end' }
   const { conversation, losses, param } = read({

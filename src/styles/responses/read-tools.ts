@@ -16,10 +16,15 @@ const toolFields = new Set([
   'tools',
 ])
 
-interface ToolList {
+export interface ToolList {
   list: unknown
   path: string
+  /** A search found them: they can be called at once. */
+  isFound?: true
 }
+
+/** A search for tools has no name of its own. */
+export const searchTool = 'tool_search'
 
 /** Of tools with the same name, the first wins. */
 export function readTools(lists: readonly ToolList[], reading: RequestReading): Tool[] {
@@ -31,27 +36,38 @@ export function readTools(lists: readonly ToolList[], reading: RequestReading): 
   return [...tools.values()]
 }
 
-function readList({ list, path }: ToolList, reading: RequestReading, namespace?: string): Tool[] {
+function readList(
+  { list, path, isFound }: ToolList,
+  reading: RequestReading,
+  namespace?: string,
+): Tool[] {
   if (list === null || list === undefined) return []
   if (!Array.isArray(list)) {
     reading.wrong(path, 'a list of tools')
     return []
   }
-  return list.flatMap((tool, index) => readTool(tool, `${path}[${index}]`, reading, namespace))
+  return list.flatMap((each, index) => {
+    const at = `${path}[${index}]`
+    if (!isObject(each)) {
+      reading.wrong(at, 'an object')
+      return []
+    }
+    const tool = isFound ? { ...each, defer_loading: undefined } : each
+    if (tool['type'] === 'namespace' && namespace === undefined) {
+      return readNamespace(tool, at, reading, isFound)
+    }
+    return readTool(tool, at, reading, namespace)
+  })
 }
 
 function readTool(
-  tool: unknown,
+  tool: Json,
   path: string,
   reading: RequestReading,
   namespace: string | undefined,
 ): Tool[] {
-  if (!isObject(tool)) {
-    reading.wrong(path, 'an object')
-    return []
-  }
   const type = textIn(tool, 'type')
-  if (type === 'namespace' && namespace === undefined) return readNamespace(tool, path, reading)
+  if (type === searchTool && tool['execution'] === 'client') return [readSearch(tool, reading)]
   if (type !== 'function' && type !== 'custom') {
     reading.refuse(`${path}.type`, `tools of the type '${type}' cannot be translated`)
     return []
@@ -65,11 +81,37 @@ function readTool(
   return [{ ...common, schema, ...present({ strict: flagIn(tool, 'strict') }) }]
 }
 
+/** The result of a search in words; the tools themselves are offered with the others. */
+export function foundText(list: unknown): string {
+  const names = (Array.isArray(list) ? list.filter(isObject) : []).flatMap((tool) => {
+    const name = textIn(tool, 'name') ?? ''
+    if (tool['type'] !== 'namespace') return [name]
+    return objectsIn(tool, 'tools').map((member) => `${name}__${textIn(member, 'name') ?? ''}`)
+  })
+  if (names.length === 0) return 'No tool was found.'
+  return `These tools can be called now: ${names.join(', ')}`
+}
+
+const searchFields = new Set(['type', 'execution', 'description', 'parameters'])
+
+function readSearch(tool: Json, reading: RequestReading): Tool {
+  reading.losses.addUnknown(tool, searchFields, 'tools.')
+  const schema = objectIn(tool, 'parameters') ?? {}
+  const description = textIn(tool, 'description')
+  return { name: searchTool, search: true, schema, ...present({ description }) }
+}
+
 /** What a namespace says about itself is of no use to its members elsewhere. */
-function readNamespace(tool: Json, path: string, reading: RequestReading): Tool[] {
+function readNamespace(
+  tool: Json,
+  path: string,
+  reading: RequestReading,
+  isFound: true | undefined,
+): Tool[] {
   const name = reading.requiredText(tool, 'name', `${path}.`)
   if (textIn(tool, 'description')) reading.losses.add('tools.namespace.description')
-  return readList({ list: tool['tools'], path: `${path}.tools` }, reading, name)
+  const members = { list: tool['tools'], path: `${path}.tools`, ...present({ isFound }) }
+  return readList(members, reading, name)
 }
 
 function formatOf(tool: Json): NonNullable<Tool['freeForm']> {

@@ -111,6 +111,9 @@ class Checker {
     this.#open = undefined
     this.#done.push(item)
     if (item['id'] !== open.item['id'] || item['type'] !== open.item['type']) return 'another item'
+    if (item['type'] === 'tool_search_call') {
+      return isObject(item['arguments']) ? undefined : 'no arguments'
+    }
     const [part] = (item['content'] ?? item['summary'] ?? [item]) as Json[]
     if (part === undefined) return open.text === '' ? undefined : 'no text'
     if (!open.isTextDone || (open.hasPart && !open.isPartDone)) return 'before its parts'

@@ -137,6 +137,30 @@ describe('an answer', () => {
     })
   })
 
+  test('has the call of a search for tools as an item of its own', () => {
+    const tools = [{ name: 'tool_search', search: true as const, schema: {} }]
+    const context = { conversation: conversation({ tools }) }
+    const events = [
+      begin,
+      ...block(0, call('c1', 'tool_search'), '{"query":', '"docs"}'),
+      ...end('calls'),
+    ]
+    const stream = written(events, context)
+    expect(responsesProblem(stream)).toBeUndefined()
+    expect(lastOf(stream)).toEqual(whole(events, context))
+    expect(output(lastOf(stream))).toEqual([
+      {
+        id: 'tsc_abc123_0',
+        type: 'tool_search_call',
+        status: 'completed',
+        call_id: 'c1',
+        execution: 'client',
+        arguments: { query: 'docs' },
+      },
+    ])
+    expect(output(whole(events))).toMatchObject([{ type: 'function_call' }])
+  })
+
   test('has complete token counts', () => {
     expect(whole(everything)['usage']).toEqual({
       input_tokens: 100,

@@ -93,9 +93,13 @@ export class ResponsesWriter implements StreamWriter {
   }
 
   #open(block: Block): string {
-    const { id, codingTool } = this.#context
+    const { id, codingTool, conversation } = this.#context
     const index = this.#index++
-    const item = newItem(block, `${id}_${index}`, index, codingTool === true)
+    const item = newItem(block, `${id}_${index}`, index, {
+      asText: codingTool === true,
+      isSearch: ({ name, namespace }) =>
+        conversation.tools.some((tool) => tool.search && tool.name === name && !namespace),
+    })
     this.#item = item
     this.#block = block
     this.#hasRefusal ||= block.kind === 'refusal'

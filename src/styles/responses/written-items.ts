@@ -1,6 +1,7 @@
 // The items of a response for the caller: each collects one block and tells its events.
 import type { Block, CallHead, Citation } from '../common/answer.ts'
 import type { Json } from '../common/conversation.ts'
+import { inputObject } from '../common/exact-json.ts'
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
@@ -26,7 +27,19 @@ interface Place {
   output_index: number
 }
 
-export function newItem(block: Block, key: string, index: number, asText: boolean): WrittenItem {
+/** What the caller's request says about its items. */
+interface ItemSettings {
+  /** Of a refusal: the caller does not know them. */
+  asText: boolean
+  isSearch(call: CallHead): boolean
+}
+
+export function newItem(
+  block: Block,
+  key: string,
+  index: number,
+  { asText, isSearch }: ItemSettings,
+): WrittenItem {
   switch (block.kind) {
     case 'text':
       return new TextItem(key, index)
@@ -35,7 +48,9 @@ export function newItem(block: Block, key: string, index: number, asText: boolea
     case 'reasoning':
       return new ReasoningItem(key, index)
     case 'call':
-      return new CallItem(block.call, key, index)
+      return isSearch(block.call)
+        ? new SearchItem(block.call, key)
+        : new CallItem(block.call, key, index)
   }
 }
 
@@ -182,6 +197,42 @@ class ReasoningItem implements WrittenItem {
       ['response.reasoning_summary_text.done', { ...this.#at, text: this.#text }],
       ['response.reasoning_summary_part.done', { ...this.#at, part: this.#part() }],
     ]
+  }
+}
+
+/** Its arguments are an object, which comes as a whole. */
+class SearchItem implements WrittenItem {
+  readonly id: string
+  readonly #call: CallHead
+  #input = ''
+
+  constructor(call: CallHead, key: string) {
+    this.id = `tsc_${key}`
+    this.#call = call
+  }
+
+  view(status: ItemStatus): Json {
+    return {
+      id: this.id,
+      type: 'tool_search_call',
+      status,
+      call_id: this.#call.id,
+      execution: 'client',
+      arguments: status === 'in_progress' ? {} : inputObject(this.#input).input,
+    }
+  }
+
+  opened(): ItemEvent[] {
+    return []
+  }
+
+  piece(text: string): ItemEvent[] {
+    this.#input += text
+    return []
+  }
+
+  closed(): ItemEvent[] {
+    return []
   }
 }
 
