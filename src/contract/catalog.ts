@@ -87,7 +87,7 @@ export interface TranslationSettings {
   mediaUrls: boolean
   /** It reads `cache_control` on parts (messages always does). */
   cacheControl: boolean
-  /** Mark the system prompt and the last turn for its cache when the caller marks nothing. */
+  /** Mark the prompt for its cache when the caller marks nothing. */
   autoCache: boolean
   /** The name of the output limit in the chat style. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens'
@@ -120,6 +120,10 @@ export interface Channel {
   translation?: 'strict' | 'off'
   /** What its upstream can do, where that is not as usual for its style. */
   capabilities?: Partial<TranslationSettings>
+  /** Set when calls of one conversation are spread over its keys. */
+  affinity?: 'off'
+  /** Mark prompts for the upstream's cache where the caller marks nothing. */
+  autoCache?: true
   /** Set when it must not receive trace headers. */
   trace?: false
   disabled: boolean

@@ -57,6 +57,8 @@ export interface Upstream {
   http: HttpPort
   /** Touched whenever part of the answer arrives. */
   progress: { touch(): void }
+  /** Mark the prompt for its cache where the caller marks nothing. */
+  autoCache?: boolean
   /** Set where the caller's style is not the provider's. */
   translating?: Translating
   /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */
@@ -146,14 +148,16 @@ export interface StreamWatcher {
   keepAlive?(): Uint8Array
 }
 
-/** Of an answer that was translated. */
-interface Translated {
-  /** Fields of the request that were changed or left out; undefined when nothing was translated. */
+/** How its request differed from the caller's. */
+interface SentWith {
+  /** Fields that were changed or left out; undefined when nothing was translated. */
   losses?: readonly string[]
+  /** Marks for the upstream's prompt cache that were added. */
+  cacheMarks?: number
 }
 
 export type TextReply =
-  | (Translated & {
+  | (SentWith & {
       kind: 'json'
       body: string
       reported: Reported
@@ -161,7 +165,7 @@ export type TextReply =
       countOutputTokens: () => number
       upstreamRequestId: string | undefined
     })
-  | (Translated & {
+  | (SentWith & {
       kind: 'stream'
       answer: HttpAnswer
       watcher: StreamWatcher

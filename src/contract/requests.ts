@@ -23,6 +23,16 @@ export interface Reference {
   item?: number
 }
 
+/** What the calls of one conversation have in common, and no other call of the same account has. */
+export interface ConversationIdentity {
+  /** Its name, or how it begins. */
+  text: string
+  /** The field or header with its name; absent: it has none. */
+  by?: string
+  /** It has no answer yet. */
+  isNew: boolean
+}
+
 /** A text call with a body that goes upstream unchanged except for the model name. */
 export interface TextCall {
   interface: Interface
@@ -51,7 +61,28 @@ export interface TextCall {
   codingTool?: true
   /** The version of the style that the caller uses, where the style has versions. */
   dialect?: { version?: string; beta?: string }
+  /** Read where the call can go to several channels or keys; absent: calls have nothing in common. */
+  conversation?: () => ConversationIdentity
 }
+
+/**
+ * Whether a call went where the prompt cache of its conversation is: the conversation is new, was kept
+ * there, or had to move.
+ */
+export const affinities = ['new', 'kept', 'moved'] as const
+export type Affinity = (typeof affinities)[number]
+
+/** Why a conversation was moved away from a channel and key. */
+export const moveReasons = [
+  'failed', // an earlier attempt of the same call failed there
+  'throttled', // the key was asked to pause
+  'rejected', // the upstream refused the key
+  'unhealthy', // the channel has failed lately
+  'full', // the channel has no free slot for the account
+  'gone', // the channel or key is disabled or no longer configured
+  'priority', // a channel of higher priority or of the caller's own style can be used again
+] as const
+export type MoveReason = (typeof moveReasons)[number]
 
 /** One try at one upstream, as the request log shows it. */
 export interface Attempt {
@@ -63,6 +94,10 @@ export interface Attempt {
   ms: number
   status?: number
   error?: string
+  /** Absent: the call belongs to no conversation that is kept together, or there was no choice. */
+  affinity?: Affinity
+  /** Why it was moved. */
+  moved?: MoveReason
 }
 
 /** The trace of a request, and its span in it. */
@@ -112,6 +147,10 @@ export interface RequestDetail {
   translation?: string
   /** Fields of the request that were changed or left out for the upstream. */
   translationLosses?: readonly string[]
+  /** The field or header that named its conversation. */
+  conversationBy?: string
+  /** Marks for the upstream's prompt cache that the gateway added. */
+  cacheMarks?: number
   /** The request that first got this answer. */
   replayOf?: string
   /** The task it created, which has the ledger entries. */

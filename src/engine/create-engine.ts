@@ -32,6 +32,7 @@ import type { Engine, EngineLimits } from './engine.ts'
 import { linksOf } from './results/file-links.ts'
 import { MediaKeeper } from './results/keep-media.ts'
 import type { MediaStorage } from './results/media-storage.ts'
+import { Conversations } from './routing/affinity.ts'
 import { RetryBudget } from './routing/retry-budget.ts'
 import { WaitingRoom } from './routing/waiting-room.ts'
 import { AbandonedChecks } from './tasks/poll/abandoned-checks.ts'
@@ -129,6 +130,7 @@ function partsOf(options: EngineOptions, owner: string) {
     routing: {
       states: new Map(),
       retries: new RetryBudget(),
+      conversations: new Conversations(clock),
       waiting: new WaitingRoom(limits),
     },
     rates: createRateLimits({

@@ -19,6 +19,7 @@ import type { Deadlines } from './calls/deadlines.ts'
 import type { Declared } from './declared.ts'
 import type { Jobs } from './jobs.ts'
 import type { MediaStorage } from './results/media-storage.ts'
+import type { Conversations } from './routing/affinity.ts'
 import type { ChannelState } from './routing/channel-state.ts'
 import type { RetryBudget } from './routing/retry-budget.ts'
 import type { WaitingRoom } from './routing/waiting-room.ts'
@@ -43,6 +44,8 @@ interface Routing {
   /** By the channel's id. */
   readonly states: Map<string, ChannelState>
   readonly retries: RetryBudget
+  /** Where conversations went last. */
+  readonly conversations: Conversations
   readonly waiting: WaitingRoom
 }
 

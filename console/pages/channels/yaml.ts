@@ -22,6 +22,8 @@ const channelLines = (channel: Channel): string[] => [
   ...pairs(channel.timeouts),
   '    messages:',
   ...pairs(channel.messages),
+  ...(channel.affinity === 'on' ? [] : ['    affinity: off']),
+  ...(channel.auto_cache ? ['    auto_cache: true'] : []),
   ...(channel.trace ? [] : ['    trace: false']),
 ]
 

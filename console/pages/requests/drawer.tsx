@@ -72,6 +72,8 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('interface'), request.interface],
           [t('translation'), request.translation?.replace('>', ' → ')],
           [t('translation_losses'), request.translation_losses?.join(', ')],
+          [t('conversation_by'), request.conversation_by],
+          [t('cache_marks'), request.cache_marks],
           [t('model'), request.model],
           [t('upstream_model'), request.upstream_model],
           [t('account'), request.account],

@@ -1,9 +1,22 @@
 // The attempts of a request as bars over its total time.
 import { Box, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { useFormat } from '../../lib/format.ts'
+import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Attempt } from '../../lib/resources/request.ts'
 import { messages } from './messages.ts'
+
+/** Whether it went where the prompt cache of its conversation is. */
+function affinityText(
+  t: Translate<keyof typeof messages>,
+  { affinity, moved }: Attempt,
+): string | undefined {
+  if (affinity === undefined) return undefined
+  if (affinity === 'moved' && moved !== undefined) {
+    return t('affinity_moved', { why: t(`moved_${moved}`) })
+  }
+  return t(affinity === 'new' ? 'affinity_new' : 'affinity_same')
+}
 
 export function Waterfall({
   attempts,
@@ -27,6 +40,7 @@ export function Waterfall({
               <Text size="xs">
                 {attempt.channel}
                 {attempt.key !== undefined && ` · ${t('key', { n: attempt.key })}`}
+                {attempt.affinity !== undefined && ` · ${affinityText(t, attempt)}`}
               </Text>
               <Text size="xs" c={isGood ? 'dimmed' : 'red'}>
                 {label}

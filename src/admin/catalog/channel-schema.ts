@@ -1,5 +1,6 @@
 // Channels as the admin API tells of them: keys go in and never come out again.
 import { z } from 'zod'
+import { affinityModes } from '../../contract/config-schema/prompt-cache.ts'
 import {
   capabilitiesDeclaration,
   translationModes,
@@ -34,6 +35,8 @@ export const channel = z
     }),
     translation: z.enum(translationModes),
     capabilities: capabilitiesDeclaration,
+    affinity: z.enum(affinityModes),
+    auto_cache: z.boolean(),
     trace: z.boolean().describe('Whether it is sent trace headers.'),
     health: z
       .object({

@@ -1,6 +1,7 @@
 // Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
 import type { Channel } from '../../contract/catalog.ts'
 import { type ChannelDeclaration, channelFrom } from '../../contract/config-schema/index.ts'
+import { promptCacheView } from '../../contract/config-schema/prompt-cache.ts'
 import { capabilitiesView } from '../../contract/config-schema/translation.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Declares, Offers, Seals } from '../../engine/base-deps.ts'
@@ -111,6 +112,8 @@ export function merged(
       messages: { ...before.messages, ...body.messages },
       translation: body.translation ?? before.translation ?? 'on',
       capabilities: { ...capabilitiesView(before.capabilities), ...body.capabilities },
+      affinity: body.affinity ?? before.affinity ?? 'on',
+      auto_cache: body.auto_cache ?? before.autoCache ?? false,
       trace: body.trace ?? before.trace ?? true,
     },
     before.id,
@@ -179,6 +182,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   messages: channel.messages,
   translation: channel.translation ?? ('on' as const),
   capabilities: capabilitiesView(channel.capabilities),
+  ...promptCacheView(channel),
   trace: channel.trace ?? true,
   disabled: channel.disabled,
   source: channel.source,

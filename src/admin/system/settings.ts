@@ -76,6 +76,8 @@ const declaredChannel = (channel: Channel) => ({
   ...(channel.capabilities !== undefined && {
     capabilities: capabilitiesView(channel.capabilities),
   }),
+  ...(channel.affinity !== undefined && { affinity: channel.affinity }),
+  ...(channel.autoCache && { auto_cache: true }),
   ...(channel.trace === false && { trace: false }),
 })
 

@@ -52,7 +52,8 @@ export async function explainCall(
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
   steps.push(...explainTranslation(detail))
-  if (isStaff) steps.push(...explainLoss(detail))
+  steps.push(...explainMarks(detail))
+  if (isStaff) steps.push(...explainAffinity(detail), ...explainLoss(detail))
   return {
     request_id: record.requestId,
     model: record.model,
@@ -73,6 +74,24 @@ function explainTranslation({ translation, translationLosses: lost }: RequestDet
   const path = translation.replace('>', ' to ')
   const changed = lost === undefined ? '' : `; changed or left out: ${lost.join(', ')}`
   return [`translated from ${path}${changed}; usage is the upstream's own`]
+}
+
+const explainMarks = ({ cacheMarks: marks }: RequestDetail): string[] =>
+  marks === undefined
+    ? []
+    : [`the channel sets marks for the upstream's prompt cache: ${marks} added to the request`]
+
+/** Where the last attempt went, which the usage is of. */
+function explainAffinity({ attempts, conversationBy }: RequestDetail): string[] {
+  const last = attempts.at(-1)
+  if (last?.affinity === undefined) return []
+  const place = `${last.channel}${last.key === undefined ? '' : `, key ${last.key}`}`
+  const what = {
+    new: `a new conversation, placed at ${place}`,
+    kept: `its conversation was kept at ${place}`,
+    moved: `its conversation was moved to ${place} (${last.moved})`,
+  }[last.affinity]
+  return [`${what}; known by ${conversationBy ?? 'how it begins'}`]
 }
 
 /** A task is charged for what came of it, by the price it was admitted at. */

@@ -1,6 +1,7 @@
 // The request log and the reasons of charges as the admin API tells of them.
 import { z } from 'zod'
 import { billColumns } from '../../contract/bills/bill-line.ts'
+import { affinities, moveReasons } from '../../contract/requests.ts'
 import { price } from '../catalog/price-schema.ts'
 import { entry } from '../money/account-schema.ts'
 import {
@@ -35,6 +36,10 @@ export const attempt = z.object({
   ms: column(amount()),
   status: column(z.int().exactOptional()),
   error: column(z.string().exactOptional()),
+  affinity: column(z.enum(affinities).exactOptional()).describe(
+    'Whether it went to the channel and key that hold the prompt cache of its conversation: the conversation is new, was kept there, or was moved. Absent: there was no choice.',
+  ),
+  moved: column(z.enum(moveReasons).exactOptional()).describe('Why it was moved.'),
 })
 
 const usageReported = z.unknown().describe('As the upstream reported it.')
@@ -80,6 +85,14 @@ export const request = z
       .array(z.string())
       .exactOptional()
       .describe('Fields of the request that were changed or left out for the upstream.'),
+    conversation_by: z
+      .string()
+      .exactOptional()
+      .describe('The field or header that named its conversation.'),
+    cache_marks: z
+      .int()
+      .exactOptional()
+      .describe("Marks for the upstream's prompt cache that the gateway added."),
     trace_id: z.string().exactOptional(),
     attempts: staffOnly(z.array(attempt)),
   })

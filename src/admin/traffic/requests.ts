@@ -133,6 +133,11 @@ const translationView = ({ translation, translationLosses: losses }: RequestReco
   ...(losses !== undefined && { translation_losses: losses }),
 })
 
+const cacheView = ({ conversationBy, cacheMarks }: RequestRecord['detail']) => ({
+  ...(conversationBy !== undefined && { conversation_by: conversationBy }),
+  ...(cacheMarks !== undefined && { cache_marks: cacheMarks }),
+})
+
 const view = (
   record: RequestRecord,
   names: TokenNames | undefined,
@@ -166,6 +171,7 @@ const view = (
   ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
   ...translationView(record.detail),
+  ...cacheView(record.detail),
   ...(record.detail.traceId !== undefined && { trace_id: record.detail.traceId }),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,

@@ -24,6 +24,7 @@ import { logsDeclaration } from './logs.ts'
 import { mediaDeclaration } from './media.ts'
 import { hasOwnProtocol, interfaces, protocolPaths, protocols } from './names.ts'
 import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+import { promptCacheFields } from './prompt-cache.ts'
 import { capabilitiesDeclaration, translationMode } from './translation.ts'
 
 export const accountDeclaration = strict({
@@ -139,6 +140,7 @@ export const channelDeclaration = strict({
   capabilities: capabilitiesDeclaration
     .meta({ description: 'What its upstream can do, where that is not as usual for its style.' })
     .optional(),
+  ...promptCacheFields,
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })

@@ -14,7 +14,6 @@ export const capabilitiesDeclaration = strict({
   documents: yes('It takes documents. Default true; chat: false.'),
   media_urls: yes('It fetches media by URL. Default true.'),
   cache_control: yes('It reads cache_control on parts. Default false; messages: true.'),
-  auto_cache: yes('Marks the prompt for its cache when the caller marks nothing. Default false.'),
   max_tokens_field: z
     .enum(['max_tokens', 'max_completion_tokens'])
     .meta({ description: 'Its name of the output limit (chat). Default max_tokens.' })
@@ -56,7 +55,6 @@ const fields = {
   documents: 'documents',
   media_urls: 'mediaUrls',
   cache_control: 'cacheControl',
-  auto_cache: 'autoCache',
   max_tokens_field: 'maxTokensField',
   replay_reasoning: 'replayReasoning',
   output_schema: 'outputSchema',

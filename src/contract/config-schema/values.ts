@@ -2,6 +2,7 @@
 import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from '../catalog.ts'
 import { parseDurationMs } from './fields.ts'
 import { protocols } from './names.ts'
+import { promptCacheFrom } from './prompt-cache.ts'
 import { type ChannelDeclaration, type ModelDeclaration, protocolsOf } from './schemas.ts'
 import { translationFrom } from './translation.ts'
 
@@ -45,6 +46,7 @@ export function channelFrom(
     maxConcurrency: declared.max_concurrency ?? 200,
     messages: messagesFrom(declared.messages),
     ...translationFrom(declared),
+    ...promptCacheFrom(declared),
     ...(declared.trace === false && { trace: false }),
     disabled: false,
     source: known.source,

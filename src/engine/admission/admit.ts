@@ -13,6 +13,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { BaseDeps, Load, Offers, Seals } from '../base-deps.ts'
 import type { Jobs } from '../jobs.ts'
+import type { Placement } from '../routing/affinity.ts'
 import type { Tried } from '../routing/pick-route.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
 import { resolveReferences } from './references.ts'
@@ -30,6 +31,8 @@ export interface Admission {
   routes: readonly Route[]
   /** Routes among these that are excluded from the start. */
   tried: Tried | undefined
+  /** Where its conversation belongs; undefined: nowhere, or there is no choice. */
+  placement?: Placement | undefined
   /** The call as it goes upstream. */
   sent: TextCall
   price: Price

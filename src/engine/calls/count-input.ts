@@ -11,7 +11,8 @@ import type { PickedRoute } from '../routing/pick-route.ts'
 import { takeFreePlace } from '../routing/take-place.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
 import type { CallDeps } from './open-call.ts'
-import { beginAttempt, endAttempt, upstreamOf } from './send-call.ts'
+import { beginAttempt, endAttempt } from './send-call.ts'
+import { upstreamOf } from './upstream-of.ts'
 
 /** An upstream without this endpoint is not asked again for a while. */
 const askAgainMs = 10 * 60_000

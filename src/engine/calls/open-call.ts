@@ -7,6 +7,7 @@ import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import type { Cancellation } from '../../lib/cancellation.ts'
 import type { Admission, AdmissionDeps } from '../admission/admit.ts'
 import type { Cleans, Load } from '../base-deps.ts'
+import type { Conversations } from '../routing/affinity.ts'
 import type { LearnDeps } from '../routing/learn.ts'
 import type { PickedRoute } from '../routing/pick-route.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
@@ -20,7 +21,7 @@ interface TextDeps extends Cleans {
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly http: HttpPort
   readonly deadlines: Deadlines
-  readonly routing: { readonly retries: RetryBudget }
+  readonly routing: { readonly retries: RetryBudget; readonly conversations: Conversations }
   readonly limits: { abandonedStreams: number; abandonedMs: number }
   readonly load: Load
 }

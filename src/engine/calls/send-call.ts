@@ -2,27 +2,17 @@
 // channel that fails before the caller has received anything is followed by another, within the
 // retry budget.
 import type { Route } from '../../catalog/snapshot.ts'
-import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type {
-  StreamWatcher,
-  TextReply,
-  Translating,
-  Upstream,
-  UpstreamError,
-} from '../../contract/provider.ts'
+import type { StreamWatcher, TextReply, UpstreamError } from '../../contract/provider.ts'
 import type { Attempt, RequestRecord } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import type { Seal } from '../../lib/crypto/seal.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { leavePlace } from '../routing/channel-places.ts'
 import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from '../routing/learn.ts'
 import { type PickedRoute, Tried } from '../routing/pick-route.ts'
 import { takePlace } from '../routing/take-place.ts'
-import { clientFor } from '../telemetry/traces/traced-client.ts'
 import { addFailedLoss } from './call-losses.ts'
 import { cleaned, isId } from './clean-error.ts'
-import { markFor } from './object-ids.ts'
 import {
   type BegunStream,
   type CallDeps,
@@ -32,6 +22,7 @@ import {
 } from './open-call.ts'
 import { firstBytes } from './read-stream.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
+import { upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -42,6 +33,7 @@ type JsonReply = Extract<TextReply, { kind: 'json' }>
 /** Tries channels in sequence until one answers or none is left. */
 export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream | Refusal> {
   const { engine, ctx, call, record } = open
+  findPlacement(open)
   const taken = takeNext(open)
   const picked = taken instanceof Promise ? await taken : taken
   if (picked instanceof Refusal) return refuseUnsent(open, picked)
@@ -78,14 +70,25 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
 const watcherOf = (reply: TextReply): StreamWatcher | undefined =>
   'watcher' in reply ? reply.watcher : undefined
 
-const takeNext = ({ engine, ctx: { signal }, admission, record: { accountId } }: OpenCall) =>
-  takePlace(engine, admission.routes, { accountId, signal, tried: admission.tried })
+/** A call that names objects kept upstream has no choice. */
+function findPlacement({ engine, ctx, call, admission, record }: OpenCall): void {
+  if (admission.tried !== undefined) return
+  const { conversations } = engine.routing
+  const placement = conversations.placementOf(admission.routes, ctx.token, call)
+  admission.placement = placement
+  if (placement?.by !== undefined) record.detail.conversationBy = placement.by
+}
+
+const takeNext = ({ engine, ctx: { signal }, admission, record: { accountId } }: OpenCall) => {
+  const { routes, tried, placement } = admission
+  return takePlace(engine, routes, { accountId, signal, tried, placement })
+}
 
 /** It has its slot at the channel already. */
 export function beginAttempt(
   engine: CallDeps,
   record: RequestRecord,
-  { route, key, channelState, probe = false }: PickedRoute,
+  { route, key, channelState, probe = false, affinity, moved }: PickedRoute,
 ): UpstreamAttempt {
   const provider = engine.providers.get(route.protocol)?.text
   ensure(provider !== undefined, `provider ${route.protocol} speaks text`)
@@ -95,7 +98,8 @@ export function beginAttempt(
   const stop = new Cancellation()
   const deadline = engine.deadlines.start(route.channel.timeouts, stop)
   const startedMs = engine.clock.nowMs()
-  return { route, key, channelState, probe, accountId, provider, stop, deadline, startedMs }
+  const picked = { route, key, channelState, probe, affinity, moved }
+  return { ...picked, accountId, provider, stop, deadline, startedMs }
 }
 
 /** From here on the row names the channel. */
@@ -104,40 +108,6 @@ function recordRoute(record: RequestRecord, { channel, upstreamModel }: Route): 
   if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
   else delete record.detail.upstreamModel
 }
-
-export const upstreamOf = (
-  { http, seal }: CallDeps,
-  { route, key, deadline, provider }: UpstreamAttempt,
-  { trace, token }: Pick<CallContext, 'trace' | 'token'>,
-  open?: OpenCall,
-): Upstream => ({
-  baseUrl: route.baseUrl,
-  key,
-  model: route.upstreamModel,
-  timeouts: route.channel.timeouts,
-  messages: route.channel.messages,
-  http: trace === undefined ? http : clientFor(http, trace, route.channel),
-  progress: deadline,
-  ...(route.translated && open !== undefined && { translating: translatingFor(seal, route, open) }),
-  ...(provider.handsOutIds && {
-    markFor: (id) => markFor(seal, token.accountId, { channel: route.channel, key }, id),
-  }),
-})
-
-const translatingFor = (
-  seal: Seal,
-  { baseUrl, protocol, channel }: Route,
-  { ctx: { requestId, atMs }, admission, call }: OpenCall,
-): Translating => ({
-  answerId: requestId.slice(requestId.indexOf('_') + 1),
-  createdMs: atMs,
-  // What the hold is for: an upstream that needs a limit gets this one.
-  maxOutputTokens: Math.floor(admission.bounds.outputTokens / call.choices),
-  envelopeKey: seal.derive('reasoning envelopes'),
-  realm: `${protocol} ${new URL(baseUrl).host}`,
-  strict: channel.translation === 'strict',
-  settings: channel.capabilities ?? {},
-})
 
 /** Whatever fails in a provider, the hold ends and the caller gets an answer. */
 function bugAsReply(open: OpenCall, error: unknown): TextReply {
@@ -163,6 +133,7 @@ function answered(
   const { engine, ctx, call, record } = open
   recordSuccess(engine, attempt, call.model)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
+  if (reply.cacheMarks !== undefined) record.detail.cacheMarks = reply.cacheMarks
   if (reply.losses !== undefined) {
     record.detail.translation = `${call.interface}>${attempt.route.protocol}`
     if (reply.losses.length > 0) record.detail.translationLosses = reply.losses
@@ -235,7 +206,7 @@ const timedOut: UpstreamError = {
 
 function recordAttempt(
   { engine, record }: OpenCall,
-  { route: { channel }, key, startedMs }: UpstreamAttempt,
+  { route: { channel }, key, startedMs, affinity, moved }: UpstreamAttempt,
   outcome: {
     status?: number
     error?: string
@@ -252,6 +223,8 @@ function recordAttempt(
   if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(key) + 1
   if (status !== undefined) attempt.status = status
   if (error !== undefined) attempt.error = error
+  if (affinity !== undefined) attempt.affinity = affinity
+  if (moved !== undefined) attempt.moved = moved
   record.detail.attempts.push(attempt)
   engine.meters?.attempt(channel.name, attempt.ms, code)
 }

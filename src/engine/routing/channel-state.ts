@@ -67,21 +67,32 @@ export class ChannelState {
     return this.health.untilMs === 0 && this.#keys.size === 0
   }
 
-  /** The next healthy key in rotation, else the one with the fewest failures; `took` advances. */
-  pickKey(channel: Channel, nowMs: number, tried?: (key: string) => boolean): PickedKey {
+  /**
+   * The first healthy key, in rotation unless another order is given, else the first that is not blocked;
+   * `took` advances the rotation.
+   */
+  pickKey(
+    channel: Channel,
+    nowMs: number,
+    tried?: (key: string) => boolean,
+    order?: Iterable<string>,
+  ): PickedKey {
     const keys = keysOf(channel)
     if (this.#keys.size === 0 && tried === undefined && keys.length === 1) {
       return { key: keys[0]!, state: 'good' }
     }
     let best: PickedKey = { key: '', state: 'blocked' }
-    for (let i = 0; i < keys.length; i++) {
-      const key = keys[(this.#turn + i) % keys.length]!
+    for (const key of order ?? this.#inTurn(keys)) {
       if (tried?.(key)) continue
       const state = this.keyState(key, nowMs)
       if (state === 'good' || state === 'probe') return { key, state }
       if (best.state === 'blocked' && state === 'avoided') best = { key, state }
     }
     return best
+  }
+
+  *#inTurn(keys: readonly string[]): Generator<string> {
+    for (let i = 0; i < keys.length; i++) yield keys[(this.#turn + i) % keys.length]!
   }
 
   /** That key got the call. A key that was only considered keeps its position. */

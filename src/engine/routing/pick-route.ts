@@ -1,8 +1,11 @@
-// Picks the channel for a call: the highest priority that is healthy and has room for its account,
-// the least busy for its weight among equals, and the next of its keys in rotation.
+// Picks the channel for a call: the highest priority that is healthy and has room for its account.
+// Among equals, the one that its conversation is kept at; else the least busy for its weight, and the
+// next of its keys in rotation.
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Affinity, MoveReason } from '../../contract/requests.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { isKept, type Place, type Placement } from './affinity.ts'
 import { hasPlace } from './channel-places.ts'
 import { type ChannelState, channelStateOf } from './channel-state.ts'
 import type { State } from './circuit-breaker.ts'
@@ -13,6 +16,9 @@ export interface PickedRoute {
   channelState: ChannelState
   /** Other calls wait for the outcome of this one. */
   probe?: boolean
+  /** Set where the conversation decided on the place. */
+  affinity?: Affinity | undefined
+  moved?: MoveReason | undefined
 }
 
 /** What a call has already tried: channels, and keys of channels. */
@@ -44,6 +50,15 @@ interface Candidate extends PickedRoute {
   keyState: State
 }
 
+/** A call that wants a route. */
+interface Wanted {
+  accountId: string
+  tried: Tried | undefined
+  /** Undefined: it belongs to no conversation, or there is no choice. */
+  placement: Placement | undefined
+  nowMs: number
+}
+
 /**
  * `full`: all that could serve it have no free slot, so waiting may help. A call is translated only
  * when no channel that speaks its style can be called.
@@ -53,23 +68,38 @@ export function pickRoute(
   routes: readonly Route[],
   accountId: string,
   tried?: Tried,
+  placement?: Placement,
 ): PickedRoute | 'full' | Refusal {
-  if (!routes.at(-1)?.translated) return pickAmong(engine, routes, accountId, tried)
+  const wanted = { accountId, tried, placement, nowMs: engine.clock.nowMs() }
+  const picked = pickByStyle(engine, routes, wanted)
+  if (picked === 'full' || picked instanceof Refusal) return picked
+  if (placement === undefined) return begun(picked, wanted)
+  const steered = placement.steers && isKept(picked.route.channel)
+  const noted = steered ? { ...picked, ...noteOn(engine, routes, picked, wanted) } : picked
+  placement.wentTo(picked.route.channel.id, picked.key)
+  return begun(noted, wanted)
+}
+
+function pickByStyle(
+  engine: RouteDeps,
+  routes: readonly Route[],
+  wanted: Wanted,
+): Candidate | 'full' | Refusal {
+  if (!routes.at(-1)?.translated) return pickAmong(engine, routes, wanted)
   const own = routes.filter(({ translated }) => !translated)
-  const picked = own.length === 0 ? undefined : pickAmong(engine, own, accountId, tried)
+  const picked = own.length === 0 ? undefined : pickAmong(engine, own, wanted)
   if (picked !== undefined && !(picked instanceof Refusal)) return picked
   const others = routes.filter(({ translated }) => translated)
-  const other = pickAmong(engine, others, accountId, tried)
+  const other = pickAmong(engine, others, wanted)
   return other instanceof Refusal ? (picked ?? other) : other
 }
 
 function pickAmong(
   engine: RouteDeps,
   routes: readonly Route[],
-  accountId: string,
-  tried?: Tried,
-): PickedRoute | 'full' | Refusal {
-  const nowMs = engine.clock.nowMs()
+  wanted: Wanted,
+): Candidate | 'full' | Refusal {
+  const { accountId, tried, nowMs } = wanted
   const isPlain = tried === undefined && routes.length === 1
   const only = isPlain ? isHealthy(engine, routes[0]!, accountId) : undefined
   if (only !== undefined) return only
@@ -80,8 +110,7 @@ function pickAmong(
     const { channel } = route
     if (tried?.hasChannel(channel.id)) continue
     const channelState = channelStateOf(engine.routing.states, channel.id)
-    const hasKey = tried && ((key: string) => tried.hasKey(channel.id, key))
-    const { key, state: keyState } = channelState.pickKey(channel, nowMs, hasKey)
+    const { key, state: keyState } = channelState.pickKey(channel, nowMs, triedAt(channel, tried))
     const state = worse(channelState.health.stateAt(nowMs), keyState)
     if (state === 'blocked') continue
     // A retry is only worth it at a healthy channel.
@@ -94,35 +123,97 @@ function pickAmong(
   const well = able.filter(({ state }) => state !== 'avoided')
   // A short wait for a healthy channel serves a caller better than one that has just failed.
   if (well.length === 0 && goodIsFull) return 'full'
-  const picked = best(engine, well.length > 0 ? well : able)
-  if (picked === undefined) return full ? 'full' : unavailable(engine, routes, nowMs)
+  const picked = best(engine, well.length > 0 ? well : able, wanted)
+  return picked ?? (full ? 'full' : unavailable(engine, routes, nowMs))
+}
+
+const triedAt = ({ id }: Route['channel'], tried: Tried | undefined) =>
+  tried && ((key: string) => tried.hasKey(id, key))
+
+/** The call goes there: a key that was only considered keeps its turn. */
+function begun(picked: Candidate, { nowMs }: Wanted): PickedRoute {
   const { route, channelState, key, keyState } = picked
-  channelState.took(route.channel, key)
+  if (picked.affinity === undefined) channelState.took(route.channel, key)
   const probesChannel = channelState.health.stateAt(nowMs) === 'probe'
   if (probesChannel) channelState.health.beginProbe()
   if (keyState === 'probe') channelState.keyBreaker(key).beginProbe()
   return probesChannel || keyState === 'probe' ? { ...picked, probe: true } : picked
 }
 
+/** Whether the conversation was kept where its cache is, and why not. */
+function noteOn(
+  engine: RouteDeps,
+  routes: readonly Route[],
+  { route, key }: PickedRoute,
+  wanted: Wanted,
+): Pick<PickedRoute, 'affinity' | 'moved'> {
+  const placement = wanted.placement!
+  if (placement.isNew) return { affinity: 'new' }
+  const expected = placement.expected(routes)
+  if (expected.channelId === route.channel.id && expected.key === key) return { affinity: 'kept' }
+  return { affinity: 'moved', moved: reasonFor(engine, routes, expected, wanted) }
+}
+
+function reasonFor(
+  { routing, catalog }: RouteDeps,
+  routes: readonly Route[],
+  { channelId, key }: Place,
+  { accountId, tried, nowMs }: Wanted,
+): MoveReason {
+  const channel = routes.find((route) => route.channel.id === channelId)?.channel
+  if (channel === undefined || (key !== '' && !channel.keys.includes(key))) return 'gone'
+  if (tried?.hasChannel(channelId) || tried?.hasKey(channelId, key)) return 'failed'
+  const channelState = channelStateOf(routing.states, channelId)
+  if (channelState.health.stateAt(nowMs) !== 'good') return 'unhealthy'
+  if (channelState.keyState(key, nowMs) !== 'good') {
+    return channelState.keyBreaker(key).throttled ? 'throttled' : 'rejected'
+  }
+  return hasPlace(catalog, channel, channelState, accountId) ? 'priority' : 'full'
+}
+
 /** Fast path without weighing: one channel, one key, no failures, a free slot. */
-function isHealthy(engine: RouteDeps, route: Route, accountId: string): PickedRoute | undefined {
+function isHealthy(engine: RouteDeps, route: Route, accountId: string): Candidate | undefined {
   const { channel } = route
   const channelState = channelStateOf(engine.routing.states, channel.id)
   if (!channelState.isHealthy || channel.keys.length > 1) return undefined
   if (!hasPlace(engine.catalog, channel, channelState, accountId)) return undefined
-  return { route, key: channel.keys[0] ?? '', channelState }
+  return { route, key: channel.keys[0] ?? '', channelState, state: 'good', keyState: 'good' }
 }
 
 const rank: Readonly<Record<State, number>> = { good: 0, probe: 1, avoided: 2, blocked: 3 }
 const worse = (a: State, b: State): State => (rank[a] >= rank[b] ? a : b)
 
-function best(engine: RouteDeps, able: readonly Candidate[]): Candidate | undefined {
-  const first = able[0]
-  if (first === undefined || able.length === 1) return first
+function best(
+  engine: RouteDeps,
+  able: readonly Candidate[],
+  wanted: Wanted,
+): Candidate | undefined {
+  const [first] = able
+  if (first === undefined) return undefined
   const { priority } = first.route.channel
   const top = able.filter(({ route }) => route.channel.priority === priority)
-  const wanted = top.filter(({ route }) => route.channel.weight > 0)
-  return wanted.length === 0 ? first : byWeight(engine, leastBusy(wanted))
+  const weighted = top.filter(({ route }) => route.channel.weight > 0)
+  const { placement } = wanted
+  if (placement?.steers && top.some(({ route }) => isKept(route.channel))) {
+    return keptAt(weighted.length === 0 ? top.slice(0, 1) : weighted, placement, wanted)
+  }
+  if (able.length === 1 || weighted.length === 0) return first
+  return byWeight(engine, leastBusy(weighted))
+}
+
+/** Where the conversation belongs, with the key that it belongs to if that can be used. */
+function keptAt(
+  able: readonly Candidate[],
+  placement: Placement,
+  { tried, nowMs }: Wanted,
+): Candidate {
+  const channel = placement.best(able.map(({ route }) => route.channel))
+  const kept = able.find(({ route }) => route.channel === channel)!
+  if (!isKept(channel) || channel.keys.length < 2) return kept
+  const { channelState } = kept
+  const order = placement.keysOf(channel)
+  const { key, state } = channelState.pickKey(channel, nowMs, triedAt(channel, tried), order)
+  return { ...kept, key, keyState: state }
 }
 
 const load = ({ channelState, route }: Candidate): number =>

@@ -2,6 +2,7 @@
 // When all channels are full, the call waits briefly.
 import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Placement } from './affinity.ts'
 import { type PickedRoute, pickRoute, type RouteDeps, type Tried } from './pick-route.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
@@ -13,15 +14,16 @@ export interface PlaceDeps extends RouteDeps {
 interface PlaceFor {
   accountId: string
   tried?: Tried | undefined
+  placement?: Placement | undefined
 }
 
 /** Takes a slot if there is one now. `full`: waiting may help. */
 export function takeFreePlace(
   deps: RouteDeps,
   routes: readonly Route[],
-  { accountId, tried }: PlaceFor,
+  { accountId, tried, placement }: PlaceFor,
 ): PickedRoute | 'full' | Refusal {
-  const picked = pickRoute(deps, routes, accountId, tried)
+  const picked = pickRoute(deps, routes, accountId, tried, placement)
   if (picked === 'full' || picked instanceof Refusal) return picked
   picked.channelState.take(accountId)
   return picked

@@ -6,6 +6,7 @@ import { askForModels } from '../common/list-models.ts'
 import { askForCount } from '../text/count-tokens.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { senderFor } from '../text/translate.ts'
+import { withCacheMarks } from './cache-marks.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -14,6 +15,7 @@ export const messagesStyle: TextStyle = {
   path: '/v1/messages',
   noun: 'a message',
   headers,
+  withCacheMarks,
   readAnswer,
   stream,
 }

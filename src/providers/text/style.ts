@@ -65,6 +65,12 @@ export interface StreamStyle {
   lists?: true
 }
 
+/** A request with marks for the prompt cache. */
+export interface MarkedBody {
+  body: string
+  marks: number
+}
+
 export interface TextStyle {
   protocol: Protocol
   /** Appended to the base URL. */
@@ -77,6 +83,8 @@ export interface TextStyle {
   headers(call: TextCall, upstream: Upstream): Record<string, string>
   /** Fields to set in the caller's body besides the model name, each with its value as JSON. */
   fieldsFor?(call: TextCall, upstream: Upstream): Readonly<Record<string, string>> | undefined
+  /** The body with marks for the prompt cache; undefined when the caller set some, or none can be set. */
+  withCacheMarks?(call: TextCall): MarkedBody | undefined
   /** Learns the ids of stored objects in an answer, for styles that have them. */
   ids?(answer: Json, marks: IdMarks): void
   /** Undefined when it is no answer of this style. */

@@ -40,6 +40,7 @@ const reads = new WeakMap<TextCall, Read>()
 interface Translation {
   call: TextCall
   losses: readonly string[]
+  cacheMarks: number
   reading: ReadContext
   writing: WriteContext
 }
@@ -51,11 +52,27 @@ export function senderFor(style: TextStyle): TextProvider['send'] {
   if (!isStyle(protocol)) return send
   return (call, upstream, stop) => {
     const { translating } = upstream
-    if (translating === undefined) return send(call, upstream, stop)
+    if (translating === undefined) {
+      const marked = upstream.autoCache ? style.withCacheMarks?.(call) : undefined
+      return marked === undefined
+        ? send(call, upstream, stop)
+        : sendMarked(send, { ...call, body: marked.body }, upstream, stop, marked.marks)
+    }
     ensure(isStyle(call.interface), `${call.interface} can be translated`)
     const [from, to] = [styles[call.interface], styles[protocol]]
     return sendAs(from, to, send, { call, upstream, translating }, stop)
   }
+}
+
+async function sendMarked(
+  send: TextProvider['send'],
+  call: TextCall,
+  upstream: Upstream,
+  stop: Stop,
+  cacheMarks: number,
+): Promise<TextReply> {
+  const reply = await send(call, upstream, stop)
+  return reply.kind === 'failed' ? reply : { ...reply, cacheMarks }
 }
 
 interface Given {
@@ -76,9 +93,11 @@ async function sendAs(
   const { markFor: _, ...plain } = upstream
   const reply = await send(translation.call, plain, stop)
   if (reply.kind === 'failed') return reply
-  return reply.kind === 'json'
-    ? answered(from, to, translation, reply)
-    : streamed(from, to, translation, reply)
+  const { cacheMarks } = translation
+  const noted = cacheMarks === 0 ? reply : { ...reply, cacheMarks }
+  return noted.kind === 'json'
+    ? answered(from, to, translation, noted)
+    : streamed(from, to, translation, noted)
 }
 
 function translate(
@@ -104,6 +123,7 @@ function translate(
   return {
     call: translatedCall(call, to, model, request),
     losses: changed,
+    cacheMarks: losses.cacheMarks,
     reading: { names, envelopes, realm },
     writing: {
       id,

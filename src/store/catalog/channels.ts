@@ -93,7 +93,8 @@ async function putKeys(
 /** All fields without a column of their own; keys are excluded in any spelling. */
 function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
-  const { maxConcurrency, messages, translation, capabilities, trace, disabled, source } = channel
+  const { maxConcurrency, messages, translation, capabilities, affinity, autoCache } = channel
+  const { trace, disabled, source } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -105,6 +106,8 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     messages,
     translation,
     capabilities,
+    affinity,
+    autoCache,
     trace,
     disabled,
     source,

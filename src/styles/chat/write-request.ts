@@ -73,7 +73,7 @@ function writeMessages(
   if (turns instanceof Refusal) return turns
   const writer = new MessageWriter(conversation, target, names, losses)
   const system = [...conversation.system, ...schemaInstruction(conversation, target)]
-  const marked = withMarks({ system, turns }, target)
+  const marked = withMarks({ system, turns }, target, losses)
   writer.system(marked.system)
   const before = writer.messages.length
   for (const turn of marked.turns) writer.turn(turn)
@@ -89,18 +89,25 @@ interface Prompt {
   turns: readonly Turn[]
 }
 
-/** An operator may have the prompt marked where the caller marks nothing and the upstream reads marks. */
-function withMarks(prompt: Prompt, { settings }: Target): Prompt {
+const markedTurns = 2
+
+/**
+ * An operator may have the prompt marked where the caller marks nothing and the upstream reads marks: on
+ * the instructions, and on the last two turns of the user that end with a text.
+ */
+function withMarks(prompt: Prompt, { settings }: Target, losses: Losses): Prompt {
   const { system, turns } = prompt
   const isMarked = [system, ...turns.map(({ parts }) => parts)].some((parts) =>
     parts.some((part) => 'cache' in part && part.cache !== undefined),
   )
   if (isMarked || !settings.autoCache || !settings.cacheControl) return prompt
-  const at = turns.findLastIndex(({ role }) => role === 'user')
+  const texts = turns.filter(({ role, parts }) => role === 'user' && parts.at(-1)?.type === 'text')
+  const last = new Set(texts.slice(-markedTurns))
+  losses.cacheMarks += last.size + (system.length > 0 ? 1 : 0)
   return {
     system: markedLast(system),
-    turns: turns.map((turn, index) =>
-      index === at ? { ...turn, parts: markedLast(turn.parts) } : turn,
+    turns: turns.map((turn) =>
+      last.has(turn) ? { ...turn, parts: markedLast(turn.parts) } : turn,
     ),
   }
 }

@@ -9,6 +9,8 @@ const maxNameLength = 80
 
 export class Losses {
   readonly #names = new Set<string>()
+  /** Marks for the upstream's prompt cache that were added, which is no loss. */
+  cacheMarks = 0
 
   /** A caller's own field may have any name; the header has plain ones only. */
   add(name: string): void {

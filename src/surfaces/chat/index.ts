@@ -15,6 +15,11 @@ export const chat = textSurface(
     },
     keys: keysIn(chatFields),
     parse: parseChat,
+    opening: ({ prompt_cache_key: cacheKey, tools, messages: turns }) => ({
+      cacheKey,
+      tools,
+      turns,
+    }),
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
   },
   async () => (await import('./operations.ts')).chatOperations,

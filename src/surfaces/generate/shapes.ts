@@ -4,7 +4,10 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { Keys } from '../../http/body/exact-keys.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import { answerStream, type RequestContext } from '../../http/request-context.ts'
+import type { Fields } from '../common/fields.ts'
+import type { Opening } from '../text/conversation.ts'
 import type { TextShape } from '../text/serve.ts'
+import { fieldIn } from './fields.ts'
 import { batchKeys, countKeys, embedKeys, generateKeys } from './keys.ts'
 import { listOf } from './list-stream.ts'
 import { parseCount, parseGenerate } from './parse.ts'
@@ -30,6 +33,12 @@ function decoded(name: string): string {
 
 const modelOf = ({ path }: RequestContext): string => callIn(path).model
 
+const opening = (fields: Fields): Opening => ({
+  instructions: fieldIn(fields, 'systemInstruction'),
+  tools: fields['tools'],
+  turns: fields['contents'],
+})
+
 const shapeOf = (keys: Keys, parse: Parse): TextShape => ({
   name: 'generate',
   keys,
@@ -48,13 +57,15 @@ const wantsEvents = ({ request }: RequestContext): boolean =>
 
 export const countShape = shapeOf(countKeys, parseCount)
 
+const generateShape = (stream: boolean): TextShape => ({
+  ...shapeOf(generateKeys, (body, model) => parseGenerate(body, model, stream)),
+  opening,
+})
+
 /** Calls that are answered and charged. */
 export const shapes: ReadonlyMap<string, TextShape> = new Map([
-  ['generateContent', shapeOf(generateKeys, (body, model) => parseGenerate(body, model, false))],
-  [
-    'streamGenerateContent',
-    shapeOf(generateKeys, (body, model) => parseGenerate(body, model, true)),
-  ],
+  ['generateContent', generateShape(false)],
+  ['streamGenerateContent', generateShape(true)],
   ['embedContent', shapeOf(embedKeys, parseEmbed)],
   ['batchEmbedContents', shapeOf(batchKeys, parseBatch)],
 ])

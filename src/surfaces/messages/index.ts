@@ -3,6 +3,7 @@ import { Refusal } from '../../contract/errors.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { keysIn } from '../text/request-fields.ts'
 import { type PlainShape, readCall, type TextShape, textSurface } from '../text/serve.ts'
@@ -20,6 +21,13 @@ const shape: PlainShape = {
   },
   keys: keysIn(messagesFields),
   parse: parseMessages,
+  opening: ({ metadata, system: instructions, tools, messages: turns }) => ({
+    // Claude Code puts the id of its session into it.
+    userId: isObject(metadata) ? metadata['user_id'] : undefined,
+    instructions,
+    tools,
+    turns,
+  }),
   dialect: { errors: messagesErrors },
   // Readers of this style skip events without a name.
   errorEvent: (errorBody) => `event: error\ndata: ${errorBody}\n\n`,

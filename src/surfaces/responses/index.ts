@@ -15,6 +15,12 @@ export const responses = textSurface(
     },
     keys: keysIn(responsesFields),
     parse: parseResponses,
+    opening: ({ prompt_cache_key: cacheKey, instructions, tools, input: turns }) => ({
+      cacheKey,
+      instructions,
+      tools,
+      turns,
+    }),
     errorEvent,
   },
   async () => (await import('./operations.ts')).responsesOperations,

@@ -20,12 +20,15 @@ import { nextTurn } from '../../lib/turns.ts'
 import { lossHeader } from '../../styles/common/losses.ts'
 import { maxModelName, modelNamedIn } from '../common/fields.ts'
 import { Caller, callerOf, type Surface } from '../common/surface.ts'
+import { identify, type Opening } from './conversation.ts'
 
 /** How the calls of one path are read and answered. */
 export interface TextShape {
   name: Interface
   keys: Keys
   parse(body: JsonBody, x: RequestContext): TextCall | Refusal
+  /** What tells one conversation from others; absent: calls are independent of each other. */
+  opening?(fields: JsonBody['fields']): Opening
   /** The model that the path names, for the log; absent: the body names it. */
   modelOf?(x: RequestContext): string
   /** Absent: as server-sent events. */
@@ -108,6 +111,8 @@ export async function readCall(
     const model = shape.modelOf?.(x).slice(0, maxModelName) ?? named
     return api.refuseCall(ctx, shape.name, model, call)
   }
+  const { opening } = shape
+  if (opening !== undefined) call.conversation = () => identify(x, opening(call.fields))
   return { ctx, call }
 }
 

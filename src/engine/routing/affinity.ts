@@ -1,0 +1,154 @@
+// Keeps the calls of a conversation at the channel and key that hold its prompt cache. Where a
+// conversation goes follows from a hash of its identity, weighted rendezvous hashing: all workers and
+// gateways choose alike without talking to each other, also after a restart, and over many
+// conversations channels get their share by weight. The place of its last call is remembered for a
+// while, so that a conversation that had to move stays where the newer cache is.
+import type { Route } from '../../catalog/snapshot.ts'
+import type { Channel, Token } from '../../contract/catalog.ts'
+import type { ConversationIdentity, TextCall } from '../../contract/requests.ts'
+import type { Clock } from '../../lib/clock.ts'
+
+/** Conversations with a remembered place; beyond it the one unused for longest is forgotten. */
+const maxConversations = 20_000
+/** The longest usual lifetime of a prompt cache: after it there is nothing to go back to. */
+const rememberedMs = 3_600_000
+/** No usual upstream caches shorter prompts. */
+const minCachedTokens = 256
+
+export interface Place {
+  channelId: string
+  key: string
+}
+
+interface LastPlace extends Place {
+  usedMs: number
+}
+
+export class Conversations {
+  readonly #places = new Map<string, LastPlace>()
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#places.size
+  }
+
+  /** Undefined where there is no choice, or nothing to keep together. */
+  placementOf(
+    routes: readonly Route[],
+    { accountId, accountName }: Pick<Token, 'accountId' | 'accountName'>,
+    { model, inputTokens, conversation }: Pick<TextCall, 'model' | 'inputTokens' | 'conversation'>,
+  ): Placement | undefined {
+    if (conversation === undefined || !isChoice(routes)) return undefined
+    const identity = conversation()
+    // By name, so that gateways with databases of their own choose alike.
+    const scope = `${accountName}\n${model}\n${identity.by ?? ''}\n`
+    const hash = Bun.hash.xxHash64(scope + identity.text)
+    // Never shared by two accounts, even if the hashes are equal.
+    const id = `${accountId} ${hash.toString(36)}`
+    return new Placement(this, id, Number(hash & 0xffff_ffffn), identity, inputTokens)
+  }
+
+  find(id: string): Place | undefined {
+    const place = this.#places.get(id)
+    if (place === undefined) return undefined
+    return this.#clock.nowMs() - place.usedMs < rememberedMs ? place : undefined
+  }
+
+  /** Also makes it the last one to be forgotten. */
+  remember(id: string, channelId: string, key: string): void {
+    this.#places.delete(id)
+    this.#places.set(id, { channelId, key, usedMs: this.#clock.nowMs() })
+    if (this.#places.size <= maxConversations) return
+    for (const oldest of this.#places.keys()) {
+      this.#places.delete(oldest)
+      return
+    }
+  }
+}
+
+const isChoice = (routes: readonly Route[]): boolean =>
+  (routes.length > 1 || (routes[0]?.channel.keys.length ?? 0) > 1) &&
+  routes.some(({ channel }) => isKept(channel))
+
+export const isKept = ({ affinity }: Pick<Channel, 'affinity'>): boolean => affinity !== 'off'
+
+/** One call of a conversation on its way to a channel and key. */
+export class Placement {
+  /** The field or header that named the conversation. */
+  readonly by: string | undefined
+  readonly isNew: boolean
+  /**
+   * Whether it decides where the call goes. The first call of a conversation without a name, with less
+   * than is ever cached, is spread like calls that belong to none: many of these may be equal.
+   */
+  readonly steers: boolean
+  readonly #conversations: Conversations
+  readonly #id: string
+  readonly #seed: number
+  readonly #last: Place | undefined
+
+  constructor(
+    conversations: Conversations,
+    id: string,
+    seed: number,
+    { by, isNew }: ConversationIdentity,
+    inputTokens: number,
+  ) {
+    this.by = by
+    this.isNew = isNew
+    this.steers = by !== undefined || !isNew || inputTokens >= minCachedTokens
+    this.#conversations = conversations
+    this.#id = id
+    this.#seed = seed
+    this.#last = conversations.find(id)
+  }
+
+  /** Where the cache should be: at the last place, else where the hash says. */
+  expected(routes: readonly Route[]): Place {
+    if (this.#last !== undefined) return this.#last
+    const [first] = routes
+    const top = routes.filter(
+      ({ channel, translated }) =>
+        channel.priority === first!.channel.priority && translated === first!.translated,
+    )
+    const channels = top.map(({ channel }) => channel).filter(({ weight }) => weight > 0)
+    const channel = channels.length === 0 ? first!.channel : this.best(channels)
+    const [key = ''] = this.keysOf(channel)
+    return { channelId: channel.id, key }
+  }
+
+  /** One of some channels with a weight. */
+  best(channels: readonly Channel[]): Channel {
+    let best = channels[0]!
+    let bestScore = -1
+    for (const channel of channels) {
+      if (channel.id === this.#last?.channelId) return channel
+      const score = this.#score(channel.name, channel.weight)
+      if (score <= bestScore) continue
+      best = channel
+      bestScore = score
+    }
+    return best
+  }
+
+  /** The keys of a channel, the preferred ones first. */
+  *keysOf({ id, keys }: Channel): Generator<string> {
+    const last = this.#last?.channelId === id ? this.#last.key : undefined
+    if (last !== undefined && keys.includes(last)) yield last
+    const scored = keys.map((key) => ({ key, score: this.#score(key, 1) }))
+    for (const { key } of scored.sort((a, b) => b.score - a.score)) if (key !== last) yield key
+  }
+
+  wentTo(channelId: string, key: string): void {
+    this.#conversations.remember(this.#id, channelId, key)
+  }
+
+  #score(name: string, weight: number): number {
+    const share = (Bun.hash.xxHash32(name, this.#seed) + 0.5) / 2 ** 32
+    return -weight / Math.log(share)
+  }
+}
