@@ -1,5 +1,6 @@
 // The fields of a chat request: what the reader knows of it, and how a caller names what is lost.
 import type { FieldNames, Json } from '../common/conversation.ts'
+import type { Losses } from '../common/losses.ts'
 
 export const fieldNames: FieldNames = {
   system: 'messages',
@@ -68,6 +69,32 @@ export const messageFields = names(`
   reasoning_details audio annotations prefix partial
 `)
 
-export const partFields = names(`
-  type text image_url input_audio file video_url refusal cache_control prompt_cache_breakpoint
-`)
+/** Fields of the objects inside, by their place. */
+const innerFields = {
+  'messages.content.': names(`
+    type text image_url input_audio file video_url refusal cache_control prompt_cache_breakpoint
+  `),
+  'messages.content.image_url.': names('url detail'),
+  'messages.content.video_url.': names('url detail'),
+  'messages.content.input_audio.': names('data format'),
+  'messages.content.file.': names('file_data filename file_id'),
+  'cache_control.': names('type ttl'),
+  'prompt_cache_breakpoint.': names('mode'),
+  'messages.tool_calls.': names('id index type function custom extra_content'),
+  'messages.tool_calls.function.': names('name arguments'),
+  'messages.tool_calls.custom.': names('name input'),
+  'tools.': names('type function custom cache_control'),
+  'tools.function.': names('name description parameters strict'),
+  'tools.custom.': names('name description format'),
+  'tools.custom.format.': names('type grammar definition syntax'),
+  'tool_choice.': names('type function custom allowed_tools mode tools name'),
+  'response_format.': names('type json_schema'),
+  'response_format.json_schema.': names('name description schema strict'),
+  'reasoning.': names('effort max_tokens enabled exclude summary'),
+  'thinking.': names('type budget_tokens'),
+} as const
+
+/** Names fields of an object inside of a request that are not read. */
+export function loseUnknown(holder: Json, place: keyof typeof innerFields, losses: Losses): void {
+  losses.addUnknown(holder, innerFields[place], place)
+}

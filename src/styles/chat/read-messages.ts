@@ -12,7 +12,7 @@ import type {
 import type { RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
 import { signatureOf } from './call-seal.ts'
-import { messageFields } from './fields.ts'
+import { loseUnknown, messageFields } from './fields.ts'
 import { readContent, readTexts } from './read-parts.ts'
 
 interface Messages {
@@ -114,6 +114,8 @@ function readCall(call: Json, at: string, reading: RequestReading): Part & { env
   const freeForm = call['type'] === 'custom'
   const kind = freeForm ? 'custom' : 'function'
   const holder = reading.object(call, kind, `${at}.`) ?? {}
+  loseUnknown(call, 'messages.tool_calls.', reading.losses)
+  loseUnknown(holder, `messages.tool_calls.${kind}.`, reading.losses)
   const field = freeForm ? 'input' : 'arguments'
   const given = holder[field]
   const input = isObject(given)

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { CacheMark, Json, MediaPart, Part, TextPart } from '../common/conversation.ts'
 import { mediaSource, readDataUrl } from '../common/data-url.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
-import { partFields } from './fields.ts'
+import { loseUnknown } from './fields.ts'
 
 /** A text, or a list of parts; null is no content. */
 export function readContent(content: unknown, at: string, reading: RequestReading): Part[] {
@@ -28,8 +28,8 @@ export function readTexts(content: unknown, at: string, reading: RequestReading)
 function readPart(part: unknown, at: string, reading: RequestReading): Part | undefined {
   if (typeof part === 'string') return { type: 'text', text: part }
   if (!isObject(part)) return reading.wrong(at, 'an object')
-  reading.losses.addUnknown(part, partFields, 'messages.content.')
-  const cache = markOf(part)
+  loseUnknown(part, 'messages.content.', reading.losses)
+  const cache = markOf(part, reading)
   const read = readers[String(part['type'])]
   if (read === undefined || !Object.hasOwn(readers, String(part['type']))) {
     const type = String(part['type']).slice(0, 64)
@@ -54,11 +54,13 @@ const readers: Readonly<Record<string, ReadPart>> = {
 }
 
 /** Two spellings for the end of a prefix that an upstream keeps. */
-function markOf({
-  cache_control: control,
-  prompt_cache_breakpoint: point,
-}: Json): CacheMark | undefined {
+export function markOf(
+  { cache_control: control, prompt_cache_breakpoint: point }: Json,
+  { losses }: RequestReading,
+): CacheMark | undefined {
+  if (isObject(point)) loseUnknown(point, 'prompt_cache_breakpoint.', losses)
   if (isObject(control)) {
+    loseUnknown(control, 'cache_control.', losses)
     return typeof control['ttl'] === 'string' ? { ttl: control['ttl'] } : {}
   }
   return isObject(point) ? {} : undefined
@@ -74,6 +76,7 @@ function mediaByUrl(
   const given = part[name]
   const holder = typeof given === 'string' ? { url: given } : reading.object(part, name, at)
   if (holder === undefined) return reading.wrong(at + name, 'an object')
+  loseUnknown(holder, `messages.content.${type}_url.`, reading.losses)
   const url = reading.requiredText(holder, 'url', `${at}${name}.`)
   const detail = reading.text(holder, 'detail', `${at}${name}.`)
   return { type, ...mediaSource(url), ...present({ detail }) }
@@ -82,6 +85,7 @@ function mediaByUrl(
 function readAudio(part: Json, at: string, reading: RequestReading): MediaPart | undefined {
   const audio = reading.object(part, 'input_audio', at)
   if (audio === undefined) return reading.wrong(`${at}input_audio`, 'an object')
+  loseUnknown(audio, 'messages.content.input_audio.', reading.losses)
   const given = reading.requiredText(audio, 'data', `${at}input_audio.`)
   const format = reading.text(audio, 'format', `${at}input_audio.`) ?? 'wav'
   const source = readDataUrl(given) ?? { data: given, mimeType: `audio/${format}` }
@@ -90,6 +94,7 @@ function readAudio(part: Json, at: string, reading: RequestReading): MediaPart |
 
 function readFile(part: Json, at: string, reading: RequestReading): MediaPart | undefined {
   const file = reading.object(part, 'file', at) ?? {}
+  loseUnknown(file, 'messages.content.file.', reading.losses)
   if (file['file_id'] != null) {
     return reading.refuse(
       `${at}file.file_id`,

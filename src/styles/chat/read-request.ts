@@ -13,8 +13,9 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { fieldNamesOf, refusedFields, requestFields } from './fields.ts'
+import { fieldNamesOf, loseUnknown, refusedFields, requestFields } from './fields.ts'
 import { readMessages } from './read-messages.ts'
+import { markOf } from './read-parts.ts'
 
 export function readRequest(
   { fields, envelopes }: GivenRequest,
@@ -73,6 +74,8 @@ type Reasoning = Pick<Conversation, 'effort' | 'reasoningBudget' | 'showReasonin
 function readReasoning(fields: Json, reading: RequestReading): Reasoning {
   const settings = reading.object(fields, 'reasoning')
   const thinking = reading.object(fields, 'thinking')
+  if (settings !== undefined) loseUnknown(settings, 'reasoning.', reading.losses)
+  if (thinking !== undefined) loseUnknown(thinking, 'thinking.', reading.losses)
   const word = readEffort(fields['reasoning_effort'] ?? settings?.['effort'])
   if (word?.changed) reading.losses.add('reasoning_effort')
   const budget =
@@ -108,6 +111,8 @@ function readFormat(fields: Json, reading: RequestReading): OutputFormat {
   }
   const at = 'response_format.json_schema.'
   const given = reading.object(format, 'json_schema', 'response_format.') ?? {}
+  loseUnknown(format, 'response_format.', reading.losses)
+  loseUnknown(given, 'response_format.json_schema.', reading.losses)
   const schema = reading.object(given, 'schema', at)
   if (schema === undefined) return { kind: 'json' }
   return {
@@ -124,6 +129,7 @@ function readFormat(fields: Json, reading: RequestReading): OutputFormat {
 function readTools(fields: Json, reading: RequestReading): Tool[] {
   const tools = reading.objects(fields, 'tools').flatMap(({ item, at }) => {
     const type = item['type'] ?? 'function'
+    loseUnknown(item, 'tools.', reading.losses)
     if (type === 'function') return [readFunction(item, 'function', at, reading)]
     if (type === 'custom') return [readCustom(item, at, reading)]
     reading.refuse(`${at}.type`, 'the upstream would have to run this tool')
@@ -139,13 +145,14 @@ function readTools(fields: Json, reading: RequestReading): Tool[] {
 function readFunction(tool: Json, field: string, at: string, reading: RequestReading): Tool {
   const given = reading.object(tool, field, `${at}.`) ?? {}
   const place = `${at}.${field}.`
+  loseUnknown(given, 'tools.function.', reading.losses)
   return {
     name: reading.requiredText(given, 'name', place),
     schema: reading.object(given, 'parameters', place) ?? { type: 'object', properties: {} },
     ...present({
       description: reading.text(given, 'description', place),
       strict: reading.boolean(given, 'strict', place),
-      cache: isObject(tool['cache_control']) ? {} : undefined,
+      cache: markOf(tool, reading),
     }),
   }
 }
@@ -154,6 +161,10 @@ function readCustom(tool: Json, at: string, reading: RequestReading): Tool {
   const given = reading.object(tool, 'custom', `${at}.`) ?? {}
   const format = reading.object(given, 'format', `${at}.custom.`)
   const grammar = isObject(format?.['grammar']) ? format['grammar'] : format
+  loseUnknown(given, 'tools.custom.', reading.losses)
+  for (const each of [format, grammar]) {
+    if (each !== undefined) loseUnknown(each, 'tools.custom.format.', reading.losses)
+  }
   return {
     name: reading.requiredText(given, 'name', `${at}.custom.`),
     ...present({ description: reading.text(given, 'description', `${at}.custom.`) }),
@@ -171,18 +182,23 @@ function readToolChoice(fields: Json, reading: RequestReading): ToolChoice | und
   if (!isObject(choice))
     return reading.wrong('tool_choice', "'auto', 'none', 'required' or an object")
   const { type } = choice
+  const { losses } = reading
+  loseUnknown(choice, 'tool_choice.', losses)
   if (type === 'function' || type === 'custom') {
     const named = reading.object(choice, type, 'tool_choice.') ?? {}
+    loseUnknown(named, 'tool_choice.', losses)
     return { mode: 'tool', name: reading.requiredText(named, 'name', `tool_choice.${type}.`) }
   }
   if (type !== 'allowed_tools') {
     return reading.refuse('tool_choice.type', 'it is not a choice that can be translated')
   }
   const allowed = reading.object(choice, 'allowed_tools', 'tool_choice.') ?? choice
+  loseUnknown(allowed, 'tool_choice.', losses)
   const names = reading
     .objects(allowed, 'tools', 'tool_choice.allowed_tools.')
     .map(({ item, at }) => {
       const named = [item['function'], item['custom']].find(isObject) ?? item
+      for (const each of [item, named]) loseUnknown(each, 'tool_choice.', losses)
       return reading.requiredText(named, 'name', `${at}.`)
     })
   return { mode: 'allowed', names, required: allowed['mode'] === 'required' }

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
 import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
-import type { Seal } from '../common/envelope.ts'
+import { plainSeal, type Seal } from '../common/envelope.ts'
 import { present } from '../common/request-reading.ts'
 import type { ReadContext } from '../common/style.ts'
 import { signatureOf } from './call-seal.ts'
@@ -17,9 +17,6 @@ const reasons: ReadonlyMap<unknown, StopReason> = new Map([
   ['length', 'length'],
   ['content_filter', 'filtered'],
 ])
-
-/** What an upstream that takes its reasoning back as text has to recognise it by: nothing. */
-const plainSeal = 'text'
 
 export class ChatReader implements StreamReader {
   readonly #out = new AnswerSequence()

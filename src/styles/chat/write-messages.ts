@@ -12,7 +12,7 @@ import type {
   ToolResultPart,
   Turn,
 } from '../common/conversation.ts'
-import { dataUrlOf } from '../common/data-url.ts'
+import { dataUrlOf, documentText, fileNameOf } from '../common/data-url.ts'
 import { wrapInput } from '../common/free-form.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
@@ -79,7 +79,7 @@ export class MessageWriter {
     let media = 0
     const texts = parts.map((part) => {
       if (part.type === 'text') return this.#unmarked(part).text
-      if (part.text !== undefined) return this.#documentText(part, part.text)
+      if (part.text !== undefined) return this.#documentText(part)
       this.#addMedia(part, content)
       const tool = this.#called.get(id) ?? name ?? 'the tool'
       return `[${part.type} ${++media} of the result of ${tool} follows]`
@@ -99,6 +99,9 @@ export class MessageWriter {
     const reasoning: string[] = []
     let details: unknown
     for (const part of parts) {
+      const isText = part.type === 'text' || part.type === 'refusal'
+      // This style has the text of a turn before its calls.
+      if (isText && calls.length > 0) this.#losses.add(this.#fieldNames.turns)
       if (part.type === 'text') texts.push(this.#unmarked(part).text)
       else if (part.type === 'refusal') {
         this.#losses.add(this.#fieldNames.refusal)
@@ -187,22 +190,25 @@ export class MessageWriter {
     return { type: 'input_audio', input_audio: { data: part.data, format } }
   }
 
-  #documentText({ name }: MediaPart, text: string): string {
+  #documentText(part: MediaPart): string {
     this.#losses.add(this.#fieldNames.document)
-    return name === undefined ? text : `${name}\n\n${text}`
+    return documentText(part)
   }
 
   #document(part: MediaPart, mark: Json): Json | undefined {
     const name = this.#fieldNames.document
     if (part.text !== undefined) {
-      return { type: 'text', text: this.#documentText(part, part.text), ...mark }
+      return { type: 'text', text: this.#documentText(part), ...mark }
     }
     if (!this.#target.settings.documents) {
       this.problem ??= notCarried(name, 'its upstream takes no documents')
       return undefined
     }
-    const filename = part.name ?? 'document.pdf'
-    return { type: 'file', file: { filename, file_data: dataUrlOf(part) }, ...mark }
+    return {
+      type: 'file',
+      file: { filename: fileNameOf(part), file_data: dataUrlOf(part) },
+      ...mark,
+    }
   }
 }
 

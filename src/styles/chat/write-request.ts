@@ -153,8 +153,8 @@ function writeFormat(
     return { response_format: { type: 'json_object' } }
   }
   const { name = 'answer', description, schema } = format
-  const strict = isStrictSchema(schema)
-  if (!strict && format.strict !== false) losses.add(fieldNames.format)
+  const strict = format.strict === true && isStrictSchema(schema)
+  if (format.strict === true && !strict) losses.add(fieldNames.format)
   return {
     response_format: {
       type: 'json_schema',
@@ -162,7 +162,7 @@ function writeFormat(
         name,
         ...present({ description }),
         schema,
-        strict: format.strict === false ? false : strict,
+        ...(format.strict !== undefined && { strict }),
       },
     },
   }

@@ -17,11 +17,14 @@ interface Stop {
 export class AnswerSequence {
   /** Where events go; readers set it before they write. */
   emit: Emit = () => {}
+  /** For reasoning that its upstream left unsealed, so that it is known as its own when it comes back. */
+  ownSeal: Seal | undefined
   #state: 'new' | 'begun' | 'over' = 'new'
   #next = 0
   #block: Block | undefined
   /** The open call's input so far. */
   #input = ''
+  #isSealed = false
   #calls = 0
   #refusals = 0
   #brokenCall: string | undefined
@@ -52,6 +55,7 @@ export class AnswerSequence {
     if (this.isOver) return
     this.#block = block
     this.#input = ''
+    this.#isSealed = false
     if (block.kind === 'call') this.#calls++
     if (block.kind === 'refusal') this.#refusals++
     this.emit({ type: 'open', index: this.#next, block })
@@ -89,6 +93,7 @@ export class AnswerSequence {
 
   seal(seal: Seal): void {
     if (this.isOver || this.#block === undefined) return
+    this.#isSealed = true
     this.emit({ type: 'seal', index: this.#next, seal })
   }
 
@@ -101,6 +106,8 @@ export class AnswerSequence {
     const block = this.#block
     if (block === undefined || this.isOver) return
     if (block.kind === 'call') this.#closeCall(block.call)
+    const { ownSeal } = this
+    if (block.kind === 'reasoning' && !this.#isSealed && ownSeal !== undefined) this.seal(ownSeal)
     this.#closeBlock()
   }
 

@@ -54,6 +54,17 @@ const typesByEnding: Readonly<Record<string, string>> = {
   webm: 'video/webm',
 }
 
+/** A text document for upstreams that take none: its name, and what is in it. */
+export const documentText = ({ name, text = '' }: MediaPart): string =>
+  name === undefined ? text : `${name}\n\n${text}`
+
+/** Of a document, for upstreams that want a name: they tell its type by the ending. */
+export function fileNameOf({ name, mimeType }: MediaPart): string {
+  if (name !== undefined) return name
+  const [ending] = Object.entries(typesByEnding).find(([, type]) => type === mimeType) ?? ['pdf']
+  return `document.${ending}`
+}
+
 /** By the ending of a file's name or URL. */
 export function mimeTypeOfName(name: string): string | undefined {
   const [, ending] = /\.([a-z0-9]{1,5})(?:[?#]|$)/i.exec(name) ?? []

@@ -22,6 +22,9 @@ export interface Envelopes {
   unwrap(text: string): Seal | undefined
 }
 
+/** The data of a seal for reasoning that an upstream recognises by its text alone. */
+export const plainSeal = 'text'
+
 const version = 'gw1'
 const tagBytes = 12
 

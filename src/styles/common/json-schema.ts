@@ -69,6 +69,14 @@ export function isStrictSchema(schema: Json): boolean {
   return strict
 }
 
+/** For styles in which the schema is the only place for a description of the answer. */
+export function withDescription(schema: Json, description: string | undefined): AdaptedSchema {
+  const own = schema['description']
+  if (description === undefined || own === description) return { schema, changed: false }
+  if (own !== undefined) return { schema, changed: true }
+  return { schema: { description, ...schema }, changed: false }
+}
+
 const constraints = [
   'minimum',
   'maximum',

@@ -1,5 +1,6 @@
 // What this style calls its fields. Every name may also be written with underscores.
 import type { FieldNames, Json } from '../common/conversation.ts'
+import type { Losses } from '../common/losses.ts'
 
 export const fieldNames: FieldNames = {
   system: 'systemInstruction',
@@ -44,6 +45,26 @@ export function camelCased(fields: Json): Json {
       value,
     ]),
   )
+}
+
+const names = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+const media = names('mimeType data fileUri displayName')
+
+/** Fields of objects inside, by their place. */
+const innerFields = {
+  'contents.': names('role parts'),
+  'contents.parts.functionCall.': names('id name args'),
+  'contents.parts.functionResponse.': names('id name response parts'),
+  'contents.parts.functionResponse.parts.': names('inlineData fileData'),
+  'contents.parts.inlineData.': media,
+  'contents.parts.fileData.': media,
+  'systemInstruction.': names('role parts text'),
+  'toolConfig.functionCallingConfig.': names('mode allowedFunctionNames'),
+} as const
+
+/** Names fields of an object inside of a request that are not read. */
+export function loseUnknown(holder: Json, place: keyof typeof innerFields, losses: Losses): void {
+  losses.addUnknown(holder, innerFields[place], place)
 }
 
 /** What a caller gives instead of a seal that it does not have. */

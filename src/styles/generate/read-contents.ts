@@ -14,7 +14,7 @@ import { mediaKindOf, mimeTypeOfName } from '../common/data-url.ts'
 import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
-import { camelCased, fieldNames, noSeal } from './field-names.ts'
+import { camelCased, fieldNames, loseUnknown, noSeal } from './field-names.ts'
 
 const roles: Readonly<Record<string, Turn['role']>> = {
   user: 'user',
@@ -61,6 +61,7 @@ export class ContentReader {
       this.#reading.wrong(`${at}.role`, 'user or model')
       return
     }
+    loseUnknown(content, 'contents.', this.#reading.losses)
     const turn = this.#turnOf(role)
     for (const { item, at: place } of this.#reading.objects(content, 'parts', `${at}.`)) {
       this.#part(camelCased(item), place, turn)
@@ -123,6 +124,7 @@ export class ContentReader {
 
   /** A seal that names the call is its own; any other is of the reasoning before it. */
   #call(call: Json, signature: string | undefined, at: string, turn: Turn): void {
+    loseUnknown(call, 'contents.parts.functionCall.', this.#reading.losses)
     const name = this.#reading.requiredText(call, 'name', `${at}.functionCall.`)
     const id = textIn(call, 'id') || `call_${at.replaceAll(/\D+/g, '_').replaceAll(/^_|_$/g, '')}`
     const seal = this.#unwrapped(signature)
@@ -134,6 +136,7 @@ export class ContentReader {
   }
 
   #result(result: Json, at: string, turn: Turn): void {
+    loseUnknown(result, 'contents.parts.functionResponse.', this.#reading.losses)
     const name = textIn(result, 'name')
     const id = textIn(result, 'id')
     const open = this.#openCalls
@@ -159,11 +162,13 @@ export class ContentReader {
   }
 
   #resultMedia(part: Json, at: string): MediaPart[] {
+    loseUnknown(part, 'contents.parts.functionResponse.parts.', this.#reading.losses)
     const kind = isObject(part['inlineData']) ? 'inlineData' : 'fileData'
     return this.#media(kind, camelCased(objectIn(part, kind) ?? {}), `${at}.${kind}`)
   }
 
   #media(kind: 'inlineData' | 'fileData', value: Json, at: string): MediaPart[] {
+    loseUnknown(value, `contents.parts.${kind}.`, this.#reading.losses)
     const name = textIn(value, 'displayName')
     if (kind === 'inlineData') {
       const mimeType = this.#reading.requiredText(value, 'mimeType', `${at}.`)

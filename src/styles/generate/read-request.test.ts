@@ -242,11 +242,11 @@ describe('a field', () => {
     [{ responseMimeType: 'application/json' }, { format: { kind: 'json' } }],
     [
       { responseMimeType: 'application/json', responseSchema: { type: 'STRING' } },
-      { format: { kind: 'schema', schema: { type: 'string' } } },
+      { format: { kind: 'schema', schema: { type: 'string' }, strict: true } },
     ],
     [
       { response_mime_type: 'application/json', response_json_schema: { type: 'string' } },
-      { format: { kind: 'schema', schema: { type: 'string' } } },
+      { format: { kind: 'schema', schema: { type: 'string' }, strict: true } },
     ],
     [
       { thinkingConfig: { thinkingLevel: 'LOW', includeThoughts: true } },

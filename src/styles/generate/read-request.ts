@@ -7,7 +7,7 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { camelCased, fieldNames } from './field-names.ts'
+import { camelCased, fieldNames, loseUnknown } from './field-names.ts'
 import { standardSchema } from './plain-schema.ts'
 import { ContentReader } from './read-contents.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
@@ -15,11 +15,11 @@ import { readToolChoice, readTools } from './read-tools.ts'
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
 /** Fields that are read, or of no meaning to another upstream. */
-const knownFields = words(`
+export const knownFields = words(`
   model contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent
   labels serviceTier
 `)
-const knownConfig = words(`
+export const knownConfig = words(`
   temperature topP topK candidateCount maxOutputTokens stopSequences presencePenalty frequencyPenalty
   seed responseMimeType responseSchema responseJsonSchema _responseJsonSchema thinkingConfig
   responseLogprobs logprobs responseModalities mediaResolution
@@ -76,7 +76,9 @@ function readSystem(value: unknown, reading: RequestReading): TextPart[] {
     reading.wrong('systemInstruction', 'a content')
     return []
   }
+  if (isObject(value)) loseUnknown(value, 'systemInstruction.', reading.losses)
   return parts.flatMap((part, index) => {
+    if (isObject(part)) loseUnknown(part, 'systemInstruction.', reading.losses)
     const text = typeof part === 'string' ? part : isObject(part) ? textIn(part, 'text') : undefined
     if (text === undefined) {
       reading.refuse(`systemInstruction.parts[${index}]`, 'instructions hold text only')
@@ -107,8 +109,9 @@ function readFormat(config: Json, reading: RequestReading): OutputFormat {
     reading.refuse('generationConfig.responseMimeType', 'its answers are text or JSON')
     return { kind: 'text' }
   }
-  if (isObject(standard)) return { kind: 'schema', schema: standard }
-  return isObject(own) ? { kind: 'schema', schema: standardSchema(own) } : { kind: 'json' }
+  const schema = isObject(standard) ? standard : isObject(own) ? standardSchema(own) : undefined
+  // This style always enforces it.
+  return schema === undefined ? { kind: 'json' } : { kind: 'schema', schema, strict: true }
 }
 
 function readLogprobs(config: Json, reading: RequestReading): number | undefined {

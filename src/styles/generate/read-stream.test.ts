@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import type { AnswerEvent } from '../common/answer.ts'
 import type { Json, Tool } from '../common/conversation.ts'
+import { plainSeal } from '../common/envelope.ts'
 import {
   block,
   call,
@@ -43,7 +44,11 @@ const madeId = (ordinal: number) =>
 
 const expected: AnswerEvent[] = [
   begin,
-  ...block(0, { kind: 'reasoning' }, 'Let me see.'),
+  { type: 'open', index: 0, block: { kind: 'reasoning' } },
+  { type: 'text', index: 0, text: 'Let me see.' },
+  // Shown without a signature: it is known as the upstream's own when it comes back.
+  { type: 'seal', index: 0, seal: { realm, data: plainSeal } },
+  { type: 'close', index: 0 },
   ...block(1, { kind: 'text' }, 'Hello, wörld'),
   { type: 'open', index: 2, block: call(madeId(0), 'read_file') },
   { type: 'seal', index: 2, seal: { realm, data: 'sig==' } },

@@ -6,6 +6,7 @@ import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
 import type { AnswerUsage, Emit, StopReason, StreamReader } from '../common/answer.ts'
 import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
+import { plainSeal } from '../common/envelope.ts'
 import type { ReadContext } from '../common/style.ts'
 import { citationsIn } from './citations.ts'
 import { camelCased } from './field-names.ts'
@@ -43,6 +44,7 @@ export class GenerateReader implements StreamReader {
 
   constructor(context: ReadContext) {
     this.#context = context
+    this.#sequence.ownSeal = { realm: context.realm, data: plainSeal }
   }
 
   /** Without server-sent events, the answers come as a list. */

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { objectIn, textIn, textsIn } from '../../lib/json/values.ts'
 import type { Json, Tool, ToolChoice } from '../common/conversation.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
-import { camelCased } from './field-names.ts'
+import { camelCased, loseUnknown } from './field-names.ts'
 import { standardSchema } from './plain-schema.ts'
 
 const declared = 'functionDeclarations'
@@ -37,6 +37,7 @@ export function readToolChoice(fields: Json, reading: RequestReading): ToolChoic
   const config = camelCased(reading.object(fields, 'toolConfig') ?? {})
   reading.losses.addUnknown(config, new Set(['functionCallingConfig']), 'toolConfig.')
   const calling = camelCased(objectIn(config, 'functionCallingConfig') ?? {})
+  loseUnknown(calling, 'toolConfig.functionCallingConfig.', reading.losses)
   const names = textsIn(calling, 'allowedFunctionNames')
   const mode = textIn(calling, 'mode')?.toUpperCase() ?? 'AUTO'
   const [only] = names

@@ -10,8 +10,8 @@ import type {
   ToolResultPart,
   Turn,
 } from '../common/conversation.ts'
-import { mimeTypeOfName } from '../common/data-url.ts'
-import type { Seal } from '../common/envelope.ts'
+import { documentText, mimeTypeOfName } from '../common/data-url.ts'
+import { plainSeal, type Seal } from '../common/envelope.ts'
 import { inputObject } from '../common/exact-json.ts'
 import { wrapInput } from '../common/free-form.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
@@ -66,6 +66,7 @@ export class ContentWriter {
       this.#losses.add(this.#names.reasoning)
       return []
     }
+    if (own === plainSeal) return text === '' ? [] : [{ text, thought: true }]
     return [{ text, ...(text !== '' && { thought: true }), thoughtSignature: own }]
   }
 
@@ -132,7 +133,7 @@ export class ContentWriter {
     const { type, data, url, text, name } = part
     if (text !== undefined) {
       this.#losses.add(this.#names.document)
-      return [{ text }]
+      return [{ text: documentText(part) }]
     }
     const mimeType = part.mimeType ?? mimeTypeOfName(name ?? url ?? '') ?? typical[type]
     if (type === 'document') {

@@ -353,7 +353,7 @@ describe('a conversation that is written and read again', () => {
     maxOutputTokens: 100,
     stop: ['x'],
     sampling: { temperature: 1, topP: 1, topK: 2, seed: 5 },
-    format: { kind: 'schema', schema: { type: 'object' } },
+    format: { kind: 'schema', schema: { type: 'object' }, strict: true },
     effort: 'high',
     showReasoning: true,
     wantsSeals: true,

@@ -3,7 +3,7 @@ import { Refusal } from '../../contract/errors.ts'
 import type { Conversation, Effort, Json, Tool, Turn } from '../common/conversation.ts'
 import { effortOf } from '../common/effort.ts'
 import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
-import { objectSchema } from '../common/json-schema.ts'
+import { objectSchema, withDescription } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
@@ -156,8 +156,9 @@ function writeConfig(conversation: Conversation, target: Target, losses: Losses)
 function writeFormat({ format, fieldNames }: Conversation, losses: Losses): Json {
   if (format.kind === 'text') return {}
   if (format.kind === 'json') return { responseMimeType: 'application/json' }
-  const { schema, changed } = plainSchema(format.schema)
-  if (changed || format.description !== undefined) losses.add(fieldNames.format)
+  const given = withDescription(format.schema, format.description)
+  const { schema, changed } = plainSchema(given.schema)
+  if (given.changed || changed) losses.add(fieldNames.format)
   return { responseMimeType: 'application/json', responseJsonSchema: schema }
 }
 

@@ -1,5 +1,6 @@
 // The fields of a messages request: what the reader knows of it, and how a caller names what is lost.
 import type { FieldNames, Json } from '../common/conversation.ts'
+import type { Losses } from '../common/losses.ts'
 
 export const fieldNames: FieldNames = {
   system: 'system',
@@ -48,6 +49,20 @@ export const requestFields = names(`
   output_config output_format metadata stream service_tier cache_control betas speed inference_geo
   anthropic_version mcp_servers container
 `)
+
+/** Fields of other objects inside, by their place. */
+const innerFields = {
+  'source.': names('type media_type data url content file_id'),
+  'tool_choice.': names('type name disable_parallel_tool_use'),
+  'thinking.': names('type budget_tokens display'),
+  'output_config.': names('effort format'),
+  'output_config.format.': names('type schema'),
+} as const
+
+/** Names fields of an object inside of a request that are not read. */
+export function loseUnknown(holder: Json, place: keyof typeof innerFields, losses: Losses): void {
+  losses.addUnknown(holder, innerFields[place], place)
+}
 
 export const blockFields: Readonly<Record<string, ReadonlySet<string>>> = {
   text: names('type text cache_control'),

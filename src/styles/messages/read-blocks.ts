@@ -11,7 +11,7 @@ import type {
   ToolResultPart,
 } from '../common/conversation.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
-import { blockFields } from './fields.ts'
+import { blockFields, loseUnknown } from './fields.ts'
 
 /** A text, or a list of blocks. */
 export function readContent(
@@ -103,6 +103,7 @@ function readSource(
 ): Pick<MediaPart, 'data' | 'url' | 'mimeType' | 'text'> | undefined {
   const source = reading.object(block, 'source', at)
   if (source === undefined) return reading.wrong(`${at}source`, 'an object')
+  loseUnknown(source, 'source.', reading.losses)
   const place = `${at}source.`
   const { type } = source
   if (type === 'url') return { url: reading.requiredText(source, 'url', place) }
@@ -128,6 +129,7 @@ function readDocument(block: Json, at: string, reading: RequestReading): Part | 
 
 /** A document that is given as blocks. */
 function contentText(source: Json, at: string, reading: RequestReading): { text: string } {
+  loseUnknown(source, 'source.', reading.losses)
   const parts = readContent(source, 'content', at, reading)
   if (parts.some(({ type }) => type !== 'text')) {
     reading.refuse(`${at}content`, 'a document with other content than text cannot be translated')

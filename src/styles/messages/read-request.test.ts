@@ -159,7 +159,7 @@ describe('settings', () => {
     [{ thinking: { type: 'adaptive', display: 'summarized' } }, { showReasoning: true }],
     [
       { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
-      { format: { kind: 'schema', schema: { type: 'object' } } },
+      { format: { kind: 'schema', schema: { type: 'object' }, strict: true } },
     ],
     [{ tool_choice: { type: 'any' } }, { toolChoice: { mode: 'required' } }],
     [

@@ -17,7 +17,7 @@ import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { mergeTurns } from '../common/turns.ts'
-import { fieldNamesOf, refusedFields, requestFields, toolFields } from './fields.ts'
+import { fieldNamesOf, loseUnknown, refusedFields, requestFields, toolFields } from './fields.ts'
 import { markOf, readContent, readTexts, referencedTools } from './read-blocks.ts'
 
 export function readRequest(
@@ -120,14 +120,13 @@ function markLast({ turns }: Conversation, fields: Json, reading: RequestReading
   parts[parts.length - 1] = { ...last, cache }
 }
 
-const outputFields: ReadonlySet<string> = new Set(['effort', 'format'])
-
 type Reasoning = Pick<Conversation, 'effort' | 'reasoningBudget' | 'showReasoning'>
 
 function readReasoning(fields: Json, reading: RequestReading): Reasoning {
   const thinking = reading.object(fields, 'thinking') ?? {}
   const output = reading.object(fields, 'output_config') ?? {}
-  reading.losses.addUnknown(output, outputFields, 'output_config.')
+  loseUnknown(output, 'output_config.', reading.losses)
+  loseUnknown(thinking, 'thinking.', reading.losses)
   const word = readEffort(output['effort'] ?? undefined)
   if (word?.changed) reading.losses.add('output_config.effort')
   const { type, display } = thinking
@@ -138,6 +137,7 @@ function readReasoning(fields: Json, reading: RequestReading): Reasoning {
   }
   const budget =
     type === 'enabled' ? reading.number(thinking, 'budget_tokens', 'thinking.') : undefined
+  if (word !== undefined && budget !== undefined) reading.losses.add('thinking.budget_tokens')
   return present({
     effort: word?.effort,
     reasoningBudget: word === undefined ? budget : undefined,
@@ -150,8 +150,12 @@ function readFormat(fields: Json, reading: RequestReading): OutputFormat {
   const format =
     reading.object(output, 'format', 'output_config.') ?? reading.object(fields, 'output_format')
   if (format === undefined) return { kind: 'text' }
+  loseUnknown(format, 'output_config.format.', reading.losses)
   const schema = reading.object(format, 'schema', 'output_config.format.')
-  if (format['type'] === 'json_schema' && schema !== undefined) return { kind: 'schema', schema }
+  // This style always enforces it.
+  if (format['type'] === 'json_schema' && schema !== undefined) {
+    return { kind: 'schema', schema, strict: true }
+  }
   reading.refuse('output_config.format', 'it is not a format that can be translated')
   return { kind: 'text' }
 }
@@ -191,6 +195,7 @@ type Choice = Pick<Conversation, 'toolChoice' | 'parallelCalls'>
 function readToolChoice(fields: Json, reading: RequestReading): Choice {
   const choice = reading.object(fields, 'tool_choice')
   if (choice === undefined) return {}
+  loseUnknown(choice, 'tool_choice.', reading.losses)
   const single = reading.boolean(choice, 'disable_parallel_tool_use', 'tool_choice.')
   return present({
     toolChoice: choiceOf(choice, reading),

@@ -35,7 +35,7 @@ export function writeMessages(
     losses.add(fieldNames.turns)
     messages.unshift({ role: 'user', content: [{ type: 'text', text: firstTurn }] })
   }
-  trimLast(messages)
+  if (trimLast(messages)) losses.add(fieldNames.turns)
   return messages
 }
 
@@ -56,8 +56,11 @@ function withContent(turns: readonly Turn[], writer: BlockWriter): Message[] {
 }
 
 /** An answer that the model shall continue must not end with white space. */
-function trimLast(messages: readonly Message[]): void {
+function trimLast(messages: readonly Message[]): boolean {
   const last = messages.at(-1)
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
-  if (typeof block?.['text'] === 'string') block['text'] = block['text'].trimEnd()
+  const text = block?.['text']
+  if (block === undefined || typeof text !== 'string') return false
+  block['text'] = text.trimEnd()
+  return block['text'] !== text
 }

@@ -2,7 +2,12 @@
 import { Refusal } from '../../contract/errors.ts'
 import type { Conversation, Json, TextPart, Tool } from '../common/conversation.ts'
 import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
-import { isStrictSchema, objectSchema, withoutConstraints } from '../common/json-schema.ts'
+import {
+  isStrictSchema,
+  objectSchema,
+  withDescription,
+  withoutConstraints,
+} from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
@@ -115,8 +120,9 @@ function writeFormat(
 ): Answer | Refusal {
   if (format.kind === 'text') return { instructions: [] }
   if (format.kind === 'schema' && settings.outputSchema) {
-    const { schema, changed } = withoutConstraints(format.schema)
-    if (changed) losses.add(fieldNames.format)
+    const given = withDescription(format.schema, format.description)
+    const { schema, changed } = withoutConstraints(given.schema)
+    if (given.changed || changed) losses.add(fieldNames.format)
     return { instructions: [], format: { type: 'json_schema', schema } }
   }
   losses.add(fieldNames.format)

@@ -1,5 +1,6 @@
 // What this style calls its fields, and which of them say nothing about the answer.
-import type { FieldNames } from '../common/conversation.ts'
+import type { FieldNames, Json } from '../common/conversation.ts'
+import type { Losses } from '../common/losses.ts'
 
 export const fieldNames: FieldNames = {
   system: 'instructions',
@@ -66,6 +67,42 @@ export const ignoredFields = [
   'max_tool_calls',
   'image',
 ] as const
+
+const names = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+const message = names('type role content id status phase')
+const output = names('type id call_id output status name')
+
+/** Fields of objects inside, by what they are. Ids and states are of the upstream that made them. */
+const innerFields = {
+  message,
+  reasoning: names('type id summary content encrypted_content status'),
+  function_call: names('type id call_id name arguments namespace status'),
+  custom_tool_call: names('type id call_id name input namespace status'),
+  function_call_output: output,
+  custom_tool_call_output: output,
+  additional_tools: names('type id role tools'),
+  text: names('type text annotations logprobs prompt_cache_breakpoint'),
+  refusal: names('type refusal'),
+  input_image: names('type image_url detail file_id prompt_cache_breakpoint'),
+  input_file: names('type file_data file_url file_id filename detail prompt_cache_breakpoint'),
+  input_audio: names('type input_audio data format prompt_cache_breakpoint'),
+  prompt_cache_breakpoint: names('mode'),
+  'tools.namespace': names('type name description tools'),
+  'tools.format': names('type grammar syntax definition'),
+  tool_choice: names('type name namespace mode tools'),
+  'text.format': names('type name description schema strict'),
+  'text.settings': names('format verbosity'),
+  'reasoning.settings': names('effort summary generate_summary context'),
+} as const
+
+export type InnerKind = keyof typeof innerFields
+
+export const isInnerKind = (kind: string): kind is InnerKind => Object.hasOwn(innerFields, kind)
+
+/** Names fields of an object inside of a request that are not read. */
+export function loseUnknown(holder: Json, kind: InnerKind, losses: Losses): void {
+  losses.addUnknown(holder, innerFields[kind], `${kind.replace('.settings', '')}.`)
+}
 
 /** Fields that say where the rest of the conversation is kept. */
 export const stateFields = ['previous_response_id', 'conversation', 'prompt'] as const

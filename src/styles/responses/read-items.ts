@@ -12,7 +12,7 @@ import type {
 } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
-import { fieldNames } from './field-names.ts'
+import { fieldNames, isInnerKind, loseUnknown } from './field-names.ts'
 import { readContent } from './read-parts.ts'
 import { foundText, searchTool, type ToolList } from './read-tools.ts'
 
@@ -62,6 +62,7 @@ export class ItemReader {
       return
     }
     const type = textIn(item, 'type') || (textIn(item, 'role') ? 'message' : 'item_reference')
+    if (isInnerKind(type)) loseUnknown(item, type, this.#reading.losses)
     if (type === 'message') this.#message(item, path)
     else if (type === 'reasoning') this.#addReasoning(this.#reasoning(item))
     else if (type === 'function_call') this.#call(item, path, 'arguments')

@@ -4,6 +4,7 @@ import { objectIn, textIn } from '../../lib/json/values.ts'
 import type { CacheMark, Json, MediaPart, Part, TextPart } from '../common/conversation.ts'
 import { mediaSource, mimeTypeOfName, readDataUrl } from '../common/data-url.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
+import { isInnerKind, loseUnknown } from './field-names.ts'
 
 /** Files that are kept upstream belong to another account there. */
 const fileIds = 'files that are kept upstream cannot be used'
@@ -25,7 +26,9 @@ function readPart(value: unknown, path: string, reading: RequestReading): Part[]
     return []
   }
   const type = textIn(value, 'type')
-  const cache = cacheMark(value)
+  const cache = cacheMark(value, reading)
+  const kind = type?.endsWith('text') ? 'text' : (type ?? '')
+  if (isInnerKind(kind)) loseUnknown(value, kind, reading.losses)
   switch (type) {
     case 'input_text':
     case 'output_text':
@@ -38,7 +41,7 @@ function readPart(value: unknown, path: string, reading: RequestReading): Part[]
     case 'input_file':
       return mediaPart({ ...fileOf(value, path, reading), ...cache })
     case 'input_audio':
-      return mediaPart({ ...audioOf(value), ...cache })
+      return mediaPart({ ...audioOf(value, reading), ...cache })
     default:
       reading.refuse(`${path}.type`, `parts of the type '${type}' cannot be translated`)
       return []
@@ -49,8 +52,12 @@ function readPart(value: unknown, path: string, reading: RequestReading): Part[]
 const mediaPart = (part: MediaPart): MediaPart[] =>
   part.data !== undefined || part.url !== undefined ? [part] : []
 
-const cacheMark = (part: Json): { cache?: CacheMark } =>
-  isObject(part['prompt_cache_breakpoint']) ? { cache: {} } : {}
+function cacheMark(part: Json, { losses }: RequestReading): { cache?: CacheMark } {
+  const mark = part['prompt_cache_breakpoint']
+  if (!isObject(mark)) return {}
+  loseUnknown(mark, 'prompt_cache_breakpoint', losses)
+  return { cache: {} }
+}
 
 /** No upstream takes an empty text. */
 function textPart(part: Json, cache: { cache?: CacheMark }): TextPart[] {
@@ -95,8 +102,9 @@ function fileOf(part: Json, path: string, reading: RequestReading): MediaPart {
   return { type: 'document' }
 }
 
-function audioOf(part: Json): MediaPart {
+function audioOf(part: Json, { losses }: RequestReading): MediaPart {
   const audio = objectIn(part, 'input_audio') ?? part
+  loseUnknown(audio, 'input_audio', losses)
   const format = textIn(audio, 'format') ?? 'wav'
   const mimeType = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
   return { type: 'audio', mimeType, ...present({ data: textIn(audio, 'data') }) }

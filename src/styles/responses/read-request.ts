@@ -8,12 +8,12 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { fieldNames, ignoredFields, readFields, stateFields } from './field-names.ts'
+import { fieldNames, ignoredFields, loseUnknown, readFields, stateFields } from './field-names.ts'
 import { ItemReader } from './read-items.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 
 const conditional = ['store', 'truncation', 'background', 'service_tier', 'context_management']
-const knownFields: ReadonlySet<string> = new Set([
+export const knownFields: ReadonlySet<string> = new Set([
   ...readFields,
   ...ignoredFields,
   ...stateFields,
@@ -76,7 +76,10 @@ const readSampling = (fields: Json, reading: RequestReading): Conversation['samp
   })
 
 function readFormat(fields: Json, reading: RequestReading): OutputFormat {
-  const format = objectIn(objectIn(fields, 'text') ?? {}, 'format')
+  const text = objectIn(fields, 'text') ?? {}
+  const format = objectIn(text, 'format')
+  loseUnknown(text, 'text.settings', reading.losses)
+  if (format !== undefined) loseUnknown(format, 'text.format', reading.losses)
   const type = format?.['type'] ?? 'text'
   if (format === undefined || type === 'text') return { kind: 'text' }
   if (type === 'json_object') return { kind: 'json' }
@@ -97,6 +100,7 @@ function readReasoning(
 ): Pick<Conversation, 'effort' | 'showReasoning'> {
   const reasoning = reading.object(fields, 'reasoning')
   if (reasoning === undefined) return {}
+  loseUnknown(reasoning, 'reasoning.settings', reading.losses)
   const read = readEffort(reasoning['effort'])
   if (read?.changed) reading.losses.add(fieldNames.effort)
   const summary = reasoning['summary'] ?? reasoning['generate_summary']

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { flagIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
 import type { Json, Tool, ToolChoice } from '../common/conversation.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
-import { fieldNames } from './field-names.ts'
+import { fieldNames, loseUnknown } from './field-names.ts'
 
 const toolFields = new Set([
   'type',
@@ -76,7 +76,7 @@ function readTool(
   const name = reading.requiredText(tool, 'name', `${path}.`)
   const description = textIn(tool, 'description')
   const common = { name, ...present({ namespace, description }) }
-  if (type === 'custom') return [{ ...common, freeForm: formatOf(tool) }]
+  if (type === 'custom') return [{ ...common, freeForm: formatOf(tool, reading) }]
   const schema = objectIn(tool, 'parameters') ?? {}
   return [{ ...common, schema, ...present({ strict: flagIn(tool, 'strict') }) }]
 }
@@ -109,14 +109,16 @@ function readNamespace(
   isFound: true | undefined,
 ): Tool[] {
   const name = reading.requiredText(tool, 'name', `${path}.`)
+  loseUnknown(tool, 'tools.namespace', reading.losses)
   if (textIn(tool, 'description')) reading.losses.add('tools.namespace.description')
   const members = { list: tool['tools'], path: `${path}.tools`, ...present({ isFound }) }
   return readList(members, reading, name)
 }
 
-function formatOf(tool: Json): NonNullable<Tool['freeForm']> {
+function formatOf(tool: Json, { losses }: RequestReading): NonNullable<Tool['freeForm']> {
   const format = objectIn(tool, 'format') ?? {}
   const inner = objectIn(format, 'grammar') ?? format
+  for (const each of [format, inner]) loseUnknown(each, 'tools.format', losses)
   return present({ grammar: textIn(inner, 'definition'), syntax: textIn(inner, 'syntax') })
 }
 
@@ -128,6 +130,7 @@ export function readToolChoice(choice: unknown, reading: RequestReading): ToolCh
     reading.wrong(fieldNames.toolChoice, 'auto, none, required or an object')
     return undefined
   }
+  loseUnknown(choice, 'tool_choice', reading.losses)
   if (type === 'function' || type === 'custom') {
     const name = reading.requiredText(choice, 'name', 'tool_choice.')
     return { mode: 'tool', name, ...present({ namespace: textIn(choice, 'namespace') }) }
@@ -139,6 +142,7 @@ export function readToolChoice(choice: unknown, reading: RequestReading): ToolCh
 
 function allowedTools(choice: Json, reading: RequestReading): ToolChoice {
   const tools = objectsIn(choice, 'tools')
+  for (const tool of tools) loseUnknown(tool, 'tool_choice', reading.losses)
   const other = tools.find(({ type }) => type !== 'function' && type !== 'custom')
   if (other !== undefined) {
     const type = String(other['type'])

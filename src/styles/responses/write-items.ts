@@ -11,9 +11,10 @@ import type {
   ToolResultPart,
   Turn,
 } from '../common/conversation.ts'
-import { dataUrlOf } from '../common/data-url.ts'
+import { dataUrlOf, documentText, fileNameOf } from '../common/data-url.ts'
 import { wrapInput } from '../common/free-form.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
+import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import { allowedName, type ToolNames } from '../common/tool-names.ts'
 
@@ -161,16 +162,13 @@ export class ItemWriter {
   #document(part: MediaPart): Json | undefined {
     if (part.text !== undefined) {
       this.#losses.add(this.#names.document)
-      return { type: 'input_text', text: part.text }
+      return { type: 'input_text', text: documentText(part) }
     }
     if (!this.#target.settings.documents) return this.#refuse(part, 'its upstream takes none')
     if (!this.#canFetch(part)) return undefined
-    if (part.url !== undefined) return { type: 'input_file', file_url: part.url }
-    return {
-      type: 'input_file',
-      filename: part.name ?? 'document.pdf',
-      file_data: dataUrlOf(part),
-    }
+    const { url, name: filename } = part
+    if (url !== undefined) return { type: 'input_file', file_url: url, ...present({ filename }) }
+    return { type: 'input_file', filename: fileNameOf(part), file_data: dataUrlOf(part) }
   }
 
   #canFetch(part: MediaPart): boolean {

@@ -249,7 +249,7 @@ describe('a field', () => {
     ],
     [{ maxOutputTokens: 99_999 }, ['maxOutputTokens']],
     [{ reasoningBudget: 2048 }, ['effort']],
-    [{ format: { kind: 'schema', schema: { type: 'object' }, strict: true } }, ['format.strict']],
+    [{ format: { kind: 'schema', schema: { type: 'object' }, strict: true } }, ['format']],
     [{ tools: [{ name: 'f', cache: {} }] }, ['cache']],
     [{ turns: [user({ type: 'text', text: 'x', cache: { ttl: '1h' } })] }, ['cache.ttl']],
     [{ turns: [user({ type: 'document', text: 'plain' })] }, ['document']],

@@ -164,7 +164,7 @@ function writeFormat(
   if (format.kind === 'json') return { type: 'json_object' }
   const { $schema: _, ...schema } = format.schema
   const strict = format.strict === true && isStrictSchema(schema)
-  if (format.strict === true && !strict) losses.add(`${names.format}.strict`)
+  if (format.strict === true && !strict) losses.add(names.format)
   return {
     type: 'json_schema',
     name: format.name ?? 'answer',
