@@ -78,6 +78,8 @@ const innerFields = {
   reasoning: names('type id summary content encrypted_content status'),
   function_call: names('type id call_id name arguments namespace status'),
   custom_tool_call: names('type id call_id name input namespace status'),
+  tool_search_call: names('type id call_id arguments execution status'),
+  tool_search_output: names('type id call_id tools execution status'),
   function_call_output: output,
   custom_tool_call_output: output,
   additional_tools: names('type id role tools'),
@@ -95,7 +97,7 @@ const innerFields = {
   'reasoning.settings': names('effort summary generate_summary context'),
 } as const
 
-export type InnerKind = keyof typeof innerFields
+type InnerKind = keyof typeof innerFields
 
 export const isInnerKind = (kind: string): kind is InnerKind => Object.hasOwn(innerFields, kind)
 

@@ -1,0 +1,13 @@
+// All conversations of the matrix.
+import type { ConversationCase } from './conversation-case.ts'
+import { mediaCases } from './media.ts'
+import { settingCases } from './settings.ts'
+import { toolCases } from './tools.ts'
+import { turnCases } from './turns.ts'
+
+export const cases: readonly ConversationCase[] = [
+  ...turnCases,
+  ...toolCases,
+  ...mediaCases,
+  ...settingCases,
+]
