@@ -8,6 +8,8 @@ interface SandboxSettings {
   /** How long an image or video task takes. */
   taskSeconds: number
   now: () => number
+  /** Whose seals on reasoning it makes and takes. */
+  maker: string
 }
 
 /** One call as the protocol sees it. */

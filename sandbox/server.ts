@@ -36,6 +36,8 @@ export interface SandboxOptions {
   key?: string
   /** The bearer token that reads what was asked; the key if it is not given. */
   readerToken?: string
+  /** Sandboxes of different makers refuse each other's sealed reasoning. */
+  maker?: string
   /** The clock of tasks and of the addresses of what they made. */
   now?: () => number
   /** How long answers to GET are under way: old news when they arrive. */
@@ -45,9 +47,10 @@ export interface SandboxOptions {
 const maxBodyBytes = 128 * 1024 * 1024
 
 /** The first one refuses what no protocol knows. */
-function makeProtocols({ taskSeconds = 3, now = Date.now }: SandboxOptions) {
+function makeProtocols(options: SandboxOptions) {
   const [first, ...others] = registry
-  const settings = { taskSeconds, now }
+  const { taskSeconds = 3, now = Date.now, maker = 'sandbox' } = options
+  const settings = { taskSeconds, now, maker }
   const fallback = first(settings)
   return { fallback, spoken: [fallback, ...others.map((make) => make(settings))] }
 }

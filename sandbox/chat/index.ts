@@ -8,7 +8,13 @@ import { modelList } from './model-list.ts'
 import { readChatRequest } from './request.ts'
 import { completion, streamEvents } from './wire.ts'
 
-const style: TextStyle = { read: readChatRequest, whole: completion, events: streamEvents }
+const style: TextStyle = {
+  read: readChatRequest,
+  whole: completion,
+  events: streamEvents,
+  keepAlive: ': keep-alive\n\n',
+  stateFields: [],
+}
 
 export const chat: ProtocolMaker = () => {
   const cache = new PromptCache()

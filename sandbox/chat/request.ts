@@ -1,5 +1,6 @@
 // Reads a chat request: what is needed and missing is refused, what is not understood is ignored.
 
+import type { Directives } from '../http/directives.ts'
 import {
   asList,
   asObject,
@@ -13,17 +14,27 @@ import {
 } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
-import type { ToolChoice } from '../text/choose-tool.ts'
-import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../text/turns.ts'
+import type { ToolChoice } from '../text/choose-calls.ts'
+import {
+  markOf,
+  mediaPart,
+  type Part,
+  readTools,
+  resultParts,
+  type Turn,
+  textPart,
+} from '../text/turns.ts'
 
 const maxChoices = 128
 
-export function readChatRequest(fields: Json): TextRequest | Fault {
+export function readChatRequest(fields: Json, { replay }: Directives): TextRequest | Fault {
   const { model, messages } = fields
   if (typeof model !== 'string' || model === '') return missing('model')
   if (!Array.isArray(messages) || messages.length === 0) return missing('messages')
   const odd = messages.findIndex((message) => typeof asObject(message)['role'] !== 'string')
   if (odd !== -1) return missing(`messages[${odd}].role`)
+  const unreplayed = replay ? replayFault(messages) : undefined
+  if (unreplayed !== undefined) return unreplayed
 
   const choices = fields['n'] ?? 1
   if (!isWhole(choices) || choices > maxChoices) {
@@ -37,11 +48,9 @@ export function readChatRequest(fields: Json): TextRequest | Fault {
   return {
     model,
     turns: messages.map((message) => readTurn(asObject(message))),
-    tools: readTools(fields['tools'], (tool) => {
-      const { name, parameters } = asObject(tool['function'])
-      return { name, parameters }
-    }),
+    tools: readTools(fields['tools'], describeTool),
     toolChoice: readChoice(fields['tool_choice']),
+    parallel: fields['parallel_tool_calls'] !== false,
     stream: fields['stream'] === true,
     cacheKey: textOrNone(fields['prompt_cache_key']),
     choices,
@@ -54,13 +63,29 @@ export function readChatRequest(fields: Json): TextRequest | Fault {
   }
 }
 
+function describeTool(tool: Json) {
+  const freeForm = tool['type'] === 'custom'
+  const { name, parameters } = asObject(tool[freeForm ? 'custom' : 'function'])
+  return { name, parameters, freeForm }
+}
+
+/** Some upstreams of this style want their reasoning back with every call; on request so does this. */
+function replayFault(messages: readonly unknown[]): Fault | undefined {
+  const at = messages.findIndex((message) => {
+    const { tool_calls: calls, reasoning_content: thought } = asObject(message)
+    return asList(calls).length > 0 && typeof thought !== 'string'
+  })
+  if (at === -1) return undefined
+  const text = 'The `reasoning_content` in the thinking mode must be passed back to the API.'
+  return invalid(`messages[${at}].reasoning_content`, text)
+}
+
 function readTurn(message: Json): Turn {
   const { role, content } = message
   const parts = typeof content === 'string' ? [textPart(content)] : readParts(content)
   const turn = { role: String(role), mark: markOf(message) }
-  if (role !== 'tool') return { ...turn, parts: [...parts, ...readCalls(message['tool_calls'])] }
-  const results = parts.length === 0 ? [textPart('')] : parts
-  return { ...turn, parts: results.map((part) => ({ ...part, result: true })) }
+  if (role === 'tool') return { ...turn, parts: resultParts(parts, message['tool_call_id']) }
+  return { ...turn, parts: [...parts, ...readCalls(message['tool_calls'])] }
 }
 
 const readParts = (content: unknown): Part[] =>
@@ -73,12 +98,14 @@ const readParts = (content: unknown): Part[] =>
 
 const readCalls = (calls: unknown): Part[] =>
   asList(calls).flatMap((call) => {
-    const { name, arguments: given } = asObject(asObject(call)['function'])
-    return [name, given].filter((text) => typeof text === 'string').map((text) => textPart(text))
+    const { function: called, custom } = asObject(call)
+    const { name, arguments: given, input = given } = asObject(called ?? custom)
+    return [name, input].filter((text) => typeof text === 'string').map((text) => textPart(text))
   })
 
 function readChoice(choice: unknown): ToolChoice {
   if (choice === 'required' || choice === 'none') return choice
-  const { name } = asObject(asObject(choice)['function'])
+  const { function: called, custom } = asObject(choice)
+  const { name } = asObject(called ?? custom)
   return typeof name === 'string' ? { name } : 'auto'
 }

@@ -2,8 +2,9 @@
 
 import { asObject } from '../http/fields.ts'
 import type { StreamEvent } from '../protocol.ts'
-import type { Counted, Draft } from '../text/answer-text.ts'
+import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
+import { orderCalls } from '../text/stream-order.ts'
 
 /** Cached and written tokens are inside prompt_tokens. */
 function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted) {
@@ -24,7 +25,13 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
   }
 }
 
-const finishReasons = { stop: 'stop', length: 'length', call: 'tool_calls' } as const
+const finishReasons = {
+  stop: 'stop',
+  length: 'length',
+  call: 'tool_calls',
+  refusal: 'stop',
+  filtered: 'content_filter',
+} as const
 
 const headOf = ({ model, reply }: Draft, object: string) => ({
   id: `chatcmpl-${reply.hash.slice(0, 24)}`,
@@ -36,64 +43,102 @@ const headOf = ({ model, reply }: Draft, object: string) => ({
 export function completion(draft: Draft): unknown {
   const choices = draft.reply.choices.map((choice, index) => ({
     index,
-    message: messageOf(choice),
+    message: messageOf(choice, draft),
     logprobs: null,
-    finish_reason: finishReasons[choice.finish],
+    finish_reason: finishWord(draft.directives, finishReasons, choice.finish) ?? null,
   }))
   const usage = draft.counted && { usage: usageOf(draft.counted) }
   return { ...headOf(draft, 'chat.completion'), choices, ...usage }
 }
 
-const callId = ({ id }: FunctionCall): string => `call_${id}`
+/** What a call takes, whole or in part. */
+const named = ({ name, freeForm }: FunctionCall, text: string) =>
+  freeForm ? { custom: { name, input: text } } : { function: { name, arguments: text } }
 
-function messageOf({ reasoning, tokens, call }: Choice): unknown {
-  const message = {
+const callHead = (call: FunctionCall, text: string) => ({
+  id: `call_${call.id}`,
+  type: call.freeForm ? 'custom' : 'function',
+  ...named(call, text),
+})
+
+const shows = ({ directives: { redacted } }: Draft): boolean => !redacted
+
+function messageOf(choice: Choice, draft: Draft): unknown {
+  const { reasoning, tokens, calls, finish } = choice
+  const text = tokens.join('')
+  const isRefusal = finish === 'refusal'
+  return {
     role: 'assistant',
-    content: tokens.join(''),
-    refusal: null,
-    ...(reasoning.length > 0 && { reasoning_content: reasoning.join('') }),
+    content: calls.length > 0 || isRefusal ? null : text,
+    refusal: isRefusal ? text : null,
+    ...(reasoning.length > 0 && shows(draft) && { reasoning_content: reasoning.join('') }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) => callHead(call, call.tokens.join(''))),
+    }),
   }
-  if (call === undefined) return message
-  const called = { name: call.name, arguments: call.tokens.join('') }
-  const toolCall = { id: callId(call), type: 'function', function: called }
-  return { ...message, content: null, tool_calls: [toolCall] }
 }
 
 /** Role, one event per token, finish; the usage event only when it was asked for; [DONE]. */
 export function* streamEvents(draft: Draft): Generator<StreamEvent> {
-  const same = JSON.stringify(headOf(draft, 'chat.completion.chunk')).slice(0, -1)
-  const asked = asObject(draft.fields['stream_options'])['include_usage'] === true
-  const usage = asked && draft.counted !== undefined ? usageOf(draft.counted) : undefined
-  const tail = usage === undefined ? '' : ',"usage":null'
-  const event = (index: number, delta: unknown, outputTokens: number, finish?: string) => {
-    const choice = { index, delta, logprobs: null, finish_reason: finish ?? null }
-    const wire = `data: ${same},"choices":[${JSON.stringify(choice)}]${tail}}\n\n`
-    return { wire, outputTokens }
-  }
-  for (const [index, choice] of draft.reply.choices.entries()) {
-    for (const [delta, outputTokens] of deltas(choice)) yield event(index, delta, outputTokens)
-    yield event(index, {}, 0, finishReasons[choice.finish])
-  }
-  if (usage !== undefined) {
-    yield {
-      wire: `data: ${same},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`,
-      outputTokens: 0,
+  const { reply, directives } = draft
+  const head = JSON.stringify(headOf(draft, 'chat.completion.chunk')).slice(0, -1)
+  const usage = streamUsage(draft)
+  const chunk = (choices: string, place: Place, outputTokens = 0): StreamEvent => ({
+    wire: `data: ${head},"choices":[${choices}]${usage(place, outputTokens)}}\n\n`,
+    outputTokens,
+  })
+  let place: Place = 'first'
+  for (const [index, choice] of reply.choices.entries()) {
+    const choiceOf = (delta: unknown, finish: string | null) =>
+      JSON.stringify({ index, delta, logprobs: null, finish_reason: finish })
+    for (const [delta, outputTokens] of deltas(choice, draft)) {
+      yield chunk(choiceOf(delta, null), place, outputTokens)
+      place = 'middle'
     }
+    const finish = finishWord(directives, finishReasons, choice.finish)
+    const isLast = index === reply.choices.length - 1
+    if (finish !== undefined) yield chunk(choiceOf({}, finish), isLast ? 'last' : 'middle')
   }
-  yield { wire: 'data: [DONE]\n\n', outputTokens: 0 }
+  if (usage('own') !== '') yield chunk('', 'own')
+  if (!directives.noDone) yield { wire: 'data: [DONE]\n\n', outputTokens: 0 }
+}
+
+/** Where a chunk stands; `own` has nothing but the usage. */
+type Place = 'first' | 'middle' | 'last' | 'own'
+
+/** The end of a chunk: the usage where it belongs or where a directive puts it, null elsewhere. */
+function streamUsage({ counted, fields, directives }: Draft) {
+  const asked = asObject(fields['stream_options'])['include_usage'] === true
+  if (!asked || counted === undefined) return () => ''
+  const { usage: directed = 'own' } = directives
+  let outputTokens = 0
+  return (place: Place, handedOver = 0): string => {
+    outputTokens += handedOver
+    if (directed === 'every' && place !== 'own') {
+      return `,"usage":${JSON.stringify(usageOf({ ...counted, outputTokens }))}`
+    }
+    if (place === directed) return `,"usage":${JSON.stringify(usageOf(counted))}`
+    return place === 'own' ? '' : ',"usage":null'
+  }
 }
 
 /** The deltas of one choice, each with the output tokens it hands over. */
-function* deltas(choice: Choice): Generator<[delta: unknown, outputTokens: number]> {
-  const { reasoning, tokens, call } = choice
-  yield [{ role: 'assistant', content: call === undefined ? '' : null, refusal: null }, 0]
-  for (const token of reasoning) yield [{ reasoning_content: token }, 1]
-  for (const token of tokens) yield [{ content: token }, 1]
-  if (call === undefined) return
-  const opened = { name: call.name, arguments: '' }
-  const toolCall = { index: 0, id: callId(call), type: 'function', function: opened }
-  yield [{ tool_calls: [toolCall] }, openingTokens(call)]
-  for (const token of call.tokens) {
-    yield [{ tool_calls: [{ index: 0, function: { arguments: token } }] }, 1]
+function* deltas(choice: Choice, draft: Draft): Generator<[delta: unknown, outputTokens: number]> {
+  const { reasoning, tokens, calls, finish } = choice
+  yield [{ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }, 0]
+  if (shows(draft)) for (const token of reasoning) yield [{ reasoning_content: token }, 1]
+  else if (reasoning.length > 0) yield [{}, reasoning.length]
+  const field = finish === 'refusal' ? 'refusal' : 'content'
+  for (const token of tokens) yield [{ [field]: token }, 1]
+  for (const step of orderCalls(calls, draft.directives)) {
+    const { call, at: index } = step
+    if (step.step === 'open') {
+      yield [{ tool_calls: [{ index, ...callHead(call, '') }] }, openingTokens(call)]
+    } else if (step.step === 'token') {
+      const given = call.freeForm
+        ? { custom: { input: step.token } }
+        : { function: { arguments: step.token } }
+      yield [{ tool_calls: [{ index, ...given }] }, 1]
+    }
   }
 }

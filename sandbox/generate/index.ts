@@ -2,22 +2,33 @@
 // embeddings. The model is named in the path.
 import { isFault } from '../http/fields.ts'
 import { type Answer, type Call, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
-import { answerText, failureOf, type TextStyle } from '../text/answer-text.ts'
+import { answerText, type Draft, failureOf, type TextStyle } from '../text/answer-text.ts'
 import { PromptCache } from '../text/prompt.ts'
+import { createSeals, type Seals } from '../text/seals.ts'
 import { layOutPrompt } from '../text/turns.ts'
+import { sealFault } from './check-seals.ts'
 import { embedBatch, embedOne } from './embed.ts'
 import { generateError } from './errors.ts'
 import { modelList } from './model-list.ts'
 import { readCountable, readGenerateRequest } from './request.ts'
 import { listEvents, streamEvents, wholeAnswer } from './wire.ts'
 
-const style: TextStyle = { read: readGenerateRequest, whole: wholeAnswer, events: streamEvents }
-const listStyle: TextStyle = { ...style, events: listEvents }
+const styleWith = (seals: Seals): TextStyle => ({
+  read: (fields) => sealFault(fields, seals) ?? readGenerateRequest(fields),
+  whole: (draft) => wholeAnswer(draft, seals),
+  events: (draft) => streamEvents(draft, seals),
+  keepAlive: ': keep-alive\r\n\r\n',
+  stateFields: ['cachedContent', 'cached_content'],
+})
 
 const pathOf = (method: string): RegExp => new RegExp(`^/v1beta/models/(?<model>[^/:]+):${method}$`)
 
-export const generate: ProtocolMaker = () => {
+export const generate: ProtocolMaker = ({ maker }) => {
   const cache = new PromptCache()
+  const seals = createSeals(maker, 'generate')
+  const style = styleWith(seals)
+  // White space between the entries of a list.
+  const list = { ...style, events: (draft: Draft) => listEvents(draft, seals), keepAlive: '\n' }
   return {
     protocol: 'generate',
     basePath: '',
@@ -37,7 +48,7 @@ export const generate: ProtocolMaker = () => {
       {
         method: 'POST',
         path: pathOf('streamGenerateContent'),
-        answer: (call) => answerStream(withModel(call, true), cache),
+        answer: (call) => answerStream(withModel(call, true), cache, style, list),
       },
       { method: 'POST', path: pathOf('countTokens'), answer: countInput },
       { method: 'POST', path: pathOf('embedContent'), answer: embedOne },
@@ -53,9 +64,9 @@ const withModel = (call: Call, stream: boolean): Call => ({
   fields: { ...call.fields, model: decodeURIComponent(call.params['model'] ?? ''), stream },
 })
 
-function answerStream(call: Call, cache: PromptCache): Answer {
+function answerStream(call: Call, cache: PromptCache, style: TextStyle, list: TextStyle): Answer {
   if (call.search.get('alt') === 'sse') return answerText(call, cache, style)
-  const answer = answerText(call, cache, listStyle)
+  const answer = answerText(call, cache, list)
   return answer.kind === 'stream' ? { ...answer, contentType: 'application/json' } : answer
 }
 

@@ -3,8 +3,16 @@
 import { asList, asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
-import type { ToolChoice } from '../text/choose-tool.ts'
-import { mediaPart, type Part, readTools, type Tool, type Turn, textPart } from '../text/turns.ts'
+import type { ToolChoice } from '../text/choose-calls.ts'
+import {
+  mediaPart,
+  type Part,
+  readTools,
+  resultParts,
+  type Tool,
+  type Turn,
+  textPart,
+} from '../text/turns.ts'
 
 const maxChoices = 8
 
@@ -24,7 +32,7 @@ export function readCountable(fields: Json): Countable | Fault {
   const { contents } = request
   if (!Array.isArray(contents) || contents.length === 0) return missing('contents')
   const instruction = field(request, 'systemInstruction')
-  const turns = contents.map((content) => readTurn(asObject(content)))
+  const turns = contents.map((content, at) => readTurn(asObject(content), at))
   return {
     tools: toolsOf(request),
     turns:
@@ -100,13 +108,14 @@ function readChoice(config: Json): ToolChoice {
   return typeof name === 'string' ? { name } : 'required'
 }
 
-const readTurn = ({ role, parts }: Json): Turn => ({
+/** `at` tells the results of functions apart, which may come without an id. */
+const readTurn = ({ role, parts }: Json, at = 0): Turn => ({
   role: role === 'model' ? 'assistant' : 'user',
-  parts: asList(parts).flatMap((part) => readPart(asObject(part))),
+  parts: asList(parts).flatMap((part, index) => readPart(asObject(part), `${at}.${index}`)),
   mark: 'none',
 })
 
-export function readPart(part: Json): Part[] {
+export function readPart(part: Json, place = ''): Part[] {
   const { text } = part
   if (typeof text === 'string') return [textPart(text)]
   const call = asObject(field(part, 'functionCall'))
@@ -115,7 +124,7 @@ export function readPart(part: Json): Part[] {
   }
   const result = asObject(field(part, 'functionResponse'))
   if (typeof result['name'] === 'string') {
-    return [{ ...textPart(JSON.stringify(result['response'] ?? {})), result: true }]
+    return resultParts([textPart(JSON.stringify(result['response'] ?? {}))], place)
   }
   const { mimeType } = asObject(field(part, 'inlineData') ?? field(part, 'fileData'))
   return [mediaPart(part, asText(mimeType).startsWith('image/'))]

@@ -1,8 +1,10 @@
 // The wire shapes of an answer of the generate style: the answer, the events of its stream, its usage.
 import { asObject } from '../http/fields.ts'
 import type { StreamEvent } from '../protocol.ts'
-import type { Counted, Draft } from '../text/answer-text.ts'
+import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
+import type { Seals } from '../text/seals.ts'
+import { callDigest } from './check-seals.ts'
 import { field } from './request.ts'
 
 /** Cached tokens are inside the prompt, thoughts are beside the candidates; zeros are left out. */
@@ -18,91 +20,140 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
   }
 }
 
-const finishReasons = { stop: 'STOP', length: 'MAX_TOKENS', call: 'STOP' } as const
+const finishReasons = {
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  call: 'STOP',
+  refusal: 'SAFETY',
+  filtered: 'SAFETY',
+} as const
 
-const tailOf = ({ model, reply, counted }: Draft) => ({
-  ...(counted !== undefined && { usageMetadata: usageOf(counted) }),
-  modelVersion: model,
-  responseId: reply.hash.slice(0, 24),
-})
+/** Where a chunk stands in a stream; a whole answer is the last one. */
+type Place = 'first' | 'middle' | 'last'
 
-/** While it goes on, only the input is counted. */
-const tailSoFar = (draft: Draft) =>
-  tailOf({
-    ...draft,
-    counted: draft.counted && { ...draft.counted, outputTokens: 0, reasoningTokens: 0 },
-  })
-
-/** Thoughts are counted in any case and shown on request only. */
-function showsThoughts({ fields }: Draft): boolean {
-  const settings = asObject(field(fields, 'generationConfig'))
-  const thinking = asObject(field(settings, 'thinkingConfig'))
-  return field(thinking, 'includeThoughts') === true
-}
-
-const signatureOf = ({ reply }: Draft): string => Buffer.from(reply.hash, 'hex').toString('base64')
-
-const callPart = (draft: Draft, { id, name, input }: FunctionCall, isSigned: boolean) => ({
-  functionCall: { id: `call_${id}`, name, args: input },
-  ...(isSigned && { thoughtSignature: signatureOf(draft) }),
-})
-
-function partsOf(draft: Draft, { reasoning, tokens, call }: Choice): object[] {
-  const thoughts = showsThoughts(draft) ? reasoning : []
-  return [
-    ...(thoughts.length > 0 ? [{ text: thoughts.join(''), thought: true }] : []),
-    ...(tokens.length > 0 ? [{ text: tokens.join('') }] : []),
-    ...(call === undefined ? [] : [callPart(draft, call, reasoning.length > 0)]),
-  ]
-}
-
-export const wholeAnswer = (draft: Draft): unknown => ({
-  candidates: draft.reply.choices.map((choice, index) => ({
-    content: { parts: partsOf(draft, choice), role: 'model' },
-    finishReason: finishReasons[choice.finish],
-    index,
-  })),
-  ...tailOf(draft),
-})
-
-/** One chunk per token; a call is one chunk; the last one of a choice says why it ended. */
-function* chunks(draft: Draft): Generator<{ value: object; outputTokens: number }> {
-  const soFar = tailSoFar(draft)
-  const { choices } = draft.reply
-  for (const [index, choice] of choices.entries()) {
-    const tail = index === choices.length - 1 ? tailOf(draft) : soFar
-    const chunk = (parts: object[], outputTokens: number, finishReason?: string) => ({
-      value: {
-        candidates: [
-          { content: { parts, role: 'model' }, ...(finishReason && { finishReason }), index },
-        ],
-        ...(finishReason ? tail : soFar),
-      },
-      outputTokens,
-    })
-    const { reasoning, tokens, call, finish } = choice
-    const isShown = showsThoughts(draft)
-    if (isShown) for (const text of reasoning) yield chunk([{ text, thought: true }], 1)
-    for (const text of tokens) yield chunk([{ text }], 1)
-    if (call !== undefined) {
-      const part = callPart(draft, call, reasoning.length > 0)
-      yield chunk([part], openingTokens(call) + call.tokens.length)
-    }
-    const hidden = isShown ? 0 : reasoning.length
-    yield chunk([{ text: '' }], hidden, finishReasons[finish])
+/** Until the end, only the input is counted. */
+function tailOf({ model, reply, counted, directives: { usage = 'every' } }: Draft, place: Place) {
+  const isTold = counted !== undefined && (usage === 'every' || usage === place)
+  const soFar =
+    isTold && place !== 'last' && usage === 'every'
+      ? { ...counted, outputTokens: 0, reasoningTokens: 0 }
+      : counted
+  return {
+    ...(isTold && soFar !== undefined && { usageMetadata: usageOf(soFar) }),
+    modelVersion: model,
+    responseId: reply.hash.slice(0, 24),
   }
 }
 
-export function* streamEvents(draft: Draft): Generator<StreamEvent> {
-  for (const { value, outputTokens } of chunks(draft)) {
+/** Thoughts are counted in any case and shown on request only. */
+function showsThoughts({ fields, directives }: Draft): boolean {
+  const settings = asObject(field(fields, 'generationConfig'))
+  const thinking = asObject(field(settings, 'thinkingConfig'))
+  return field(thinking, 'includeThoughts') === true && !directives.redacted
+}
+
+const callPart = ({ id, name, input }: FunctionCall) => ({
+  functionCall: { id: `call_${id}`, name, args: input },
+})
+
+/** The question was refused: there is no candidate at all. */
+const blockedAnswer = (draft: Draft) => ({
+  promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
+  ...tailOf(draft, 'last'),
+})
+
+const isBlocked = ({ directives }: Draft): boolean => directives.refusal === 'prompt'
+
+/** Its seal is on the first call, or else on the text. */
+function partsOf(draft: Draft, choice: Choice, seals: Seals): object[] {
+  const { reasoning, tokens, calls, finish } = choice
+  const thoughts = showsThoughts(draft) ? reasoning : []
+  const isSilent = tokens.length === 0 || finish === 'refusal'
+  const said = [...(isSilent ? [] : [{ text: tokens.join('') }]), ...calls.map(callPart)]
+  return [
+    ...(thoughts.length > 0 ? [{ text: thoughts.join(''), thought: true }] : []),
+    ...said.map((part, at) => (at === 0 ? { ...part, ...sealOf(choice, seals) } : part)),
+  ]
+}
+
+export const wholeAnswer = (draft: Draft, seals: Seals): unknown =>
+  isBlocked(draft)
+    ? blockedAnswer(draft)
+    : {
+        candidates: draft.reply.choices.map((choice, index) => ({
+          content: { parts: partsOf(draft, choice, seals), role: 'model' },
+          ...finishOf(draft, choice),
+          index,
+        })),
+        ...tailOf(draft, 'last'),
+      }
+
+function finishOf({ directives }: Draft, { finish, tokens }: Choice) {
+  const finishReason = finishWord(directives, finishReasons, finish)
+  return {
+    ...(finishReason !== undefined && { finishReason }),
+    ...(finish === 'refusal' && { finishMessage: tokens.join('') }),
+  }
+}
+
+/** Empty without reasoning. */
+function sealOf({ reasoning, calls }: Choice, seals: Seals): object {
+  if (reasoning.length === 0) return {}
+  const [first] = calls
+  return {
+    thoughtSignature: seals.make({ call: first ? callDigest(first.name, first.input) : '' }),
+  }
+}
+
+interface ChunkParts {
+  parts: object[]
+  outputTokens: number
+}
+
+/** One chunk per token; a call is one chunk; the last one of a choice says why it ended. */
+function* chunkParts(draft: Draft, choice: Choice, seals: Seals): Generator<ChunkParts> {
+  const { reasoning, tokens, calls, finish } = choice
+  const isShown = showsThoughts(draft)
+  const shown = finish === 'refusal' ? [] : tokens
+  if (isShown)
+    for (const text of reasoning) yield { parts: [{ text, thought: true }], outputTokens: 1 }
+  for (const text of shown) yield { parts: [{ text }], outputTokens: 1 }
+  const seal = sealOf(choice, seals)
+  for (const [at, call] of calls.entries()) {
+    const outputTokens = openingTokens(call) + call.tokens.length
+    yield { parts: [{ ...callPart(call), ...(at === 0 && seal) }], outputTokens }
+  }
+  const hidden = (isShown ? 0 : reasoning.length) + tokens.length - shown.length
+  yield { parts: [{ text: '', ...(calls.length === 0 && seal) }], outputTokens: hidden }
+}
+
+function* chunks(draft: Draft, seals: Seals): Generator<{ value: object; outputTokens: number }> {
+  const { choices, outputTokens } = draft.reply
+  if (isBlocked(draft)) return yield { value: blockedAnswer(draft), outputTokens }
+  let place: Place = 'first'
+  for (const [index, choice] of choices.entries()) {
+    const all = [...chunkParts(draft, choice, seals)]
+    for (const [at, { parts, outputTokens }] of all.entries()) {
+      const isEnd = at === all.length - 1
+      if (isEnd && index === choices.length - 1) place = 'last'
+      const content = { parts, role: 'model' }
+      const candidate = { content, ...(isEnd && finishOf(draft, choice)), index }
+      yield { value: { candidates: [candidate], ...tailOf(draft, place) }, outputTokens }
+      place = 'middle'
+    }
+  }
+}
+
+export function* streamEvents(draft: Draft, seals: Seals): Generator<StreamEvent> {
+  for (const { value, outputTokens } of chunks(draft, seals)) {
     yield { wire: `data: ${JSON.stringify(value)}\r\n\r\n`, outputTokens }
   }
 }
 
 /** The same as a JSON list that grows. */
-export function* listEvents(draft: Draft): Generator<StreamEvent> {
+export function* listEvents(draft: Draft, seals: Seals): Generator<StreamEvent> {
   let before = '['
-  for (const { value, outputTokens } of chunks(draft)) {
+  for (const { value, outputTokens } of chunks(draft, seals)) {
     yield { wire: `${before}${JSON.stringify(value, undefined, 2)}\n`, outputTokens }
     before = ',\r\n'
   }

@@ -7,6 +7,10 @@ test('a request without directives asks for nothing', () => {
   expect(read('plain [[sim]] text')).toEqual({
     delayMs: 0,
     chunkMs: 0,
+    interleaved: false,
+    redacted: false,
+    replay: false,
+    noDone: false,
     hang: false,
     noUsage: false,
     leak: false,
@@ -27,6 +31,15 @@ test('every directive is read with its value', () => {
     'error-after=3',
     'reasoning=7',
     'tool=look-up',
+    'calls=3',
+    'interleaved',
+    'redacted',
+    'replay',
+    'refusal=prompt',
+    'finish=none',
+    'no-done',
+    'keep-alive=5',
+    'usage=last',
     'hang',
     'no-usage',
     'leak',
@@ -46,6 +59,15 @@ test('every directive is read with its value', () => {
     errorAfterChunks: 3,
     reasoningTokens: 7,
     tool: 'look-up',
+    calls: 3,
+    interleaved: true,
+    redacted: true,
+    replay: true,
+    refusal: 'prompt',
+    finish: 'none',
+    noDone: true,
+    keepAliveEvents: 5,
+    usage: 'last',
     hang: true,
     noUsage: true,
     leak: true,
@@ -85,4 +107,12 @@ test('a value that makes no sense leaves the directive plain text', () => {
 
 test('pauses have an upper bound', () => {
   expect(read('[[sim:delay=999999s]]').delayMs).toBe(600_000)
+})
+
+test('the guide names every directive', async () => {
+  const source = await Bun.file(new URL('directives.ts', import.meta.url)).text()
+  const names = [...source.matchAll(/^ {2}\['([a-z-]+)',/gm)].map(([, name]) => name!)
+  const page = await Bun.file(new URL('../../docs/use/sandbox.md', import.meta.url)).text()
+  const named = new Set([...page.matchAll(/^\| `\[\[sim:([a-z-]+)/gm)].map(([, name]) => name!))
+  expect([...named].sort()).toEqual([...new Set([...names, 'tools'])].sort())
 })

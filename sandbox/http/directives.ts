@@ -15,6 +15,24 @@ export interface Directives {
   reasoningTokens?: number | ''
   /** The name of the function, or the empty string for the first one. */
   tool?: string
+  /** So many functions are called in one answer. */
+  calls?: number
+  /** Their arguments alternate in a stream, where the protocol can say so. */
+  interleaved: boolean
+  /** Reasoning comes without its text. */
+  redacted: boolean
+  /** Reasoning of earlier calls must come back. */
+  replay: boolean
+  /** The answer is a refusal; `prompt`: the question is refused. */
+  refusal?: string
+  /** Why the answer ended: `none` leaves it open, `filtered` is the protocol's own word. */
+  finish?: string
+  /** A stream ends without its last mark. */
+  noDone: boolean
+  /** A sign of life before every so many events. */
+  keepAliveEvents?: number
+  /** Where a stream tells its usage, if not where it usually does. */
+  usage?: 'first' | 'every' | 'last'
   hang: boolean
   noUsage: boolean
   leak: boolean
@@ -32,6 +50,7 @@ const maxPauseMs = 600_000
 const maxTokens = 100_000
 const maxChunks = 1_000_000
 const maxImages = 100
+const maxCalls = 32
 
 const pattern = /\[\[sim:([a-z-]+)(?:=([\w.-]*))?\]\]/g
 
@@ -40,6 +59,10 @@ export function readDirectives(fields: Readonly<Record<string, unknown>>): Direc
   const found: Directives = {
     delayMs: 0,
     chunkMs: 0,
+    interleaved: false,
+    redacted: false,
+    replay: false,
+    noDone: false,
     hang: false,
     noUsage: false,
     leak: false,
@@ -67,6 +90,15 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['error-after', whole('errorAfterChunks', 0, maxChunks)],
   ['reasoning', (value) => (value === undefined ? { reasoningTokens: '' } : reasoning(value))],
   ['tool', (value) => ({ tool: value ?? '' })],
+  ['calls', whole('calls', 1, maxCalls)],
+  ['interleaved', () => ({ interleaved: true })],
+  ['redacted', () => ({ redacted: true })],
+  ['replay', () => ({ replay: true })],
+  ['refusal', (value) => ({ refusal: value ?? '' })],
+  ['finish', (value) => (value ? { finish: value } : undefined)],
+  ['no-done', () => ({ noDone: true })],
+  ['keep-alive', (value) => (value === undefined ? { keepAliveEvents: 1 } : keepAlive(value))],
+  ['usage', (value) => (isUsagePlace(value) ? { usage: value } : undefined)],
   ['images', whole('images', 0, maxImages)],
   ['partial', whole('images', 0, maxImages)],
   ['no-output', () => ({ noOutput: true })],
@@ -81,6 +113,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 const pollStatus = whole('poll', 300, 599)
 const reasoning = whole('reasoningTokens', 0, maxTokens)
+const keepAlive = whole('keepAliveEvents', 1, maxChunks)
+
+const isUsagePlace = (value: string | undefined): value is NonNullable<Directives['usage']> =>
+  value === 'first' || value === 'every' || value === 'last'
 
 function whole(name: keyof Directives, min: number, max: number): Reader {
   return (value = '') => {

@@ -11,15 +11,24 @@ import {
 } from '../protocol.ts'
 import { answerText, failureOf, type TextStyle } from '../text/answer-text.ts'
 import { PromptCache } from '../text/prompt.ts'
+import { createSeals, type Seals } from '../text/seals.ts'
 import { layOutPrompt } from '../text/turns.ts'
+import { sealFault } from './check-seals.ts'
 import { messagesError } from './errors.ts'
 import { readCountable, readMessagesRequest } from './request.ts'
 import { streamEvents, wholeMessage } from './wire.ts'
 
-const style: TextStyle = { read: readMessagesRequest, whole: wholeMessage, events: streamEvents }
+const styleWith = (seals: Seals): TextStyle => ({
+  read: (fields) => sealFault(fields, seals) ?? readMessagesRequest(fields),
+  whole: (draft) => wholeMessage(draft, seals),
+  events: (draft) => streamEvents(draft, seals),
+  keepAlive: namedEvent({ type: 'ping' }).wire,
+  stateFields: ['container'],
+})
 
-export const messages: ProtocolMaker = () => {
+export const messages: ProtocolMaker = ({ maker }) => {
   const cache = new PromptCache()
+  const style = styleWith(createSeals(maker, 'messages'))
   return {
     protocol: 'messages',
     // A channel's address for this protocol has no version in it.

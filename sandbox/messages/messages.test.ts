@@ -126,7 +126,7 @@ test('thinking is a signed block before the text, in both forms', async () => {
     const [thought, said] = whole.content
     expect([thought?.type, said?.type]).toEqual(['thinking', 'text'])
     expect(countTokens(thought?.thinking ?? '')).toBe(tokens)
-    expect(thought?.signature).toMatch(/^[\w+/]{43}=$/)
+    expect(thought?.signature).toMatch(/^[\w+/]+=*$/)
     expect(whole.usage.output_tokens).toBe(tokens + countTokens(said?.text ?? ''))
     const events = await askStream(text, { thinking })
     const deltas = deltasOf(events)
@@ -176,7 +176,7 @@ test('after the result of a function the answer is text, unless the user says mo
   const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'sunny' }
   const messages = (...last: object[]) => [
     { role: 'user', content: '[[sim:tool=weather]]' },
-    { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: '' }, use] },
+    { role: 'assistant', content: [{ type: 'text', text: 'hm' }, use] },
     { role: 'user', content: last },
   ]
   const stop = async (...last: object[]) =>

@@ -4,13 +4,14 @@
 import { asList, asObject, asText, isFault, type Json, missing, readLimit } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
-import type { ToolChoice } from '../text/choose-tool.ts'
+import type { ToolChoice } from '../text/choose-calls.ts'
 import type { Mark } from '../text/prompt.ts'
 import {
   markOf,
   mediaPart,
   type Part,
   readTools,
+  resultParts,
   type Tool,
   type Turn,
   textPart,
@@ -60,10 +61,13 @@ export function readMessagesRequest(fields: Json): TextRequest | Fault {
   if (isFault(maxTokens)) return maxTokens
   if (maxTokens === undefined) return missing('max_tokens')
   const thinking = asObject(fields['thinking'])['type']
-  const format = asObject(asObject(fields['output_config'])['format'])
+  const { format: asked } = asObject(fields['output_config'])
+  const format = asObject(asked ?? fields['output_format'])
+  const choice = asObject(fields['tool_choice'])
   return {
     ...countable,
-    toolChoice: readChoice(asObject(fields['tool_choice'])),
+    toolChoice: readChoice(choice),
+    parallel: choice['disable_parallel_tool_use'] !== true,
     stream: fields['stream'] === true,
     choices: 1,
     maxTokens,
@@ -90,14 +94,16 @@ function readBlock(block: Json): Part[] {
       return [textPart(asText(block['text']), mark)]
     case 'thinking':
       return [textPart(asText(block['thinking']), mark)]
+    case 'redacted_thinking':
+      return [textPart('', mark)]
     case 'tool_use':
       return [textPart(asText(block['name'])), textPart(JSON.stringify(block['input'] ?? {}), mark)]
     case 'tool_result':
       // The empty text keeps the marker, and the fact that there was a result.
-      return [...readContent(block['content']), textPart('', mark)].map((part) => ({
-        ...part,
-        result: true,
-      }))
+      return resultParts(
+        [...readContent(block['content']), textPart('', mark)],
+        block['tool_use_id'],
+      )
     case 'document':
       return readDocument(block)
     default:

@@ -1,8 +1,10 @@
 // The wire shapes of a messages answer: the message, its blocks, its usage, the stream's events.
 
+import { asObject } from '../http/fields.ts'
 import { namedEvent, type StreamEvent } from '../protocol.ts'
-import type { Counted, Draft } from '../text/answer-text.ts'
+import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
+import { digestOf, type Seals } from '../text/seals.ts'
 
 /** Cached and written tokens are not in input_tokens. */
 function usageOf({ inputTokens, cache }: Counted, outputTokens: number) {
@@ -20,7 +22,13 @@ function usageOf({ inputTokens, cache }: Counted, outputTokens: number) {
   }
 }
 
-const stopReasons = { stop: 'end_turn', length: 'max_tokens', call: 'tool_use' } as const
+const stopReasons = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  call: 'tool_use',
+  refusal: 'refusal',
+  filtered: 'refusal',
+} as const
 
 /** A block as it opens, what fills it token by token, and as it is when it is full. */
 interface Block {
@@ -32,26 +40,45 @@ interface Block {
 
 const choiceOf = ({ reply }: Draft): Choice => reply.choices[0]!
 
-function blocksOf(draft: Draft): Block[] {
-  const { reasoning, tokens, call } = choiceOf(draft)
+/** Calls are one after the other in any case: a block ends before the next one begins. */
+function blocksOf(draft: Draft, seals: Seals): Block[] {
+  const { reasoning, tokens, calls, finish } = choiceOf(draft)
   const blocks: Block[] = []
-  if (reasoning.length > 0) blocks.push(thinkingBlock(reasoning, signatureOf(draft)))
-  if (tokens.length > 0) blocks.push(textBlock(tokens))
-  if (call !== undefined) blocks.push(toolBlock(call))
+  if (reasoning.length > 0) blocks.push(reasoningBlock(draft, seals))
+  if (tokens.length > 0 && finish !== 'refusal') blocks.push(textBlock(tokens))
+  blocks.push(...calls.map(toolBlock))
   return blocks
 }
 
-const signatureOf = ({ reply }: Draft): string => Buffer.from(reply.hash, 'hex').toString('base64')
+const toolUseId = ({ id }: FunctionCall): string => `toolu_${id}`
 
-const thinkingBlock = (tokens: readonly string[], signature: string): Block => ({
-  opened: { type: 'thinking', thinking: '', signature: '' },
-  fill: [
-    ...tokens.map((thinking): [object, number] => [{ type: 'thinking_delta', thinking }, 1]),
-    [{ type: 'signature_delta', signature }, 0],
-  ],
-  full: { type: 'thinking', thinking: tokens.join(''), signature },
-  openingTokens: 0,
-})
+/** A seal says which text it is for, and which call came after it. */
+function reasoningBlock(draft: Draft, seals: Seals): Block {
+  const { reasoning, calls } = choiceOf(draft)
+  const call = calls[0] === undefined ? '' : toolUseId(calls[0])
+  const { display } = asObject(draft.fields['thinking'])
+  if (!draft.directives.redacted) {
+    const isShown = display !== 'omitted'
+    const text = isShown ? reasoning.join('') : ''
+    return thinkingBlock(reasoning, isShown, seals.make({ text: digestOf(text), call }))
+  }
+  const block = { type: 'redacted_thinking', data: seals.make({ redacted: true, call }) }
+  return { opened: block, fill: [], full: block, openingTokens: reasoning.length }
+}
+
+function thinkingBlock(tokens: readonly string[], isShown: boolean, signature: string): Block {
+  const deltas = tokens.map((thinking): [object, number] => [
+    { type: 'thinking_delta', thinking },
+    1,
+  ])
+  const signed: [object, number] = [{ type: 'signature_delta', signature }, 0]
+  return {
+    opened: { type: 'thinking', thinking: '', signature: '' },
+    fill: isShown ? [...deltas, signed] : [signed],
+    full: { type: 'thinking', thinking: isShown ? tokens.join('') : '', signature },
+    openingTokens: isShown ? 0 : tokens.length,
+  }
+}
 
 const textBlock = (tokens: readonly string[]): Block => ({
   opened: { type: 'text', text: '' },
@@ -61,7 +88,7 @@ const textBlock = (tokens: readonly string[]): Block => ({
 })
 
 function toolBlock(call: FunctionCall): Block {
-  const block = { type: 'tool_use', id: `toolu_${call.id}`, name: call.name }
+  const block = { type: 'tool_use', id: toolUseId(call), name: call.name }
   const filled = (partial_json: string) => ({ type: 'input_json_delta', partial_json })
   return {
     opened: { ...block, input: {} },
@@ -71,13 +98,23 @@ function toolBlock(call: FunctionCall): Block {
   }
 }
 
-export function wholeMessage(draft: Draft): unknown {
+/** Why it ended; a refusal is explained here and not in the content. */
+function stopOf(draft: Draft) {
+  const { finish, tokens } = choiceOf(draft)
+  const details = { type: 'refusal', category: 'policy', explanation: tokens.join('') }
+  return {
+    stop_reason: finishWord(draft.directives, stopReasons, finish) ?? null,
+    stop_sequence: null,
+    ...(finish === 'refusal' && { stop_details: details }),
+  }
+}
+
+export function wholeMessage(draft: Draft, seals: Seals): unknown {
   const { counted, reply } = draft
   return {
     ...headOf(draft),
-    content: blocksOf(draft).map((block) => block.full),
-    stop_reason: stopReasons[choiceOf(draft).finish],
-    stop_sequence: null,
+    content: blocksOf(draft, seals).map((block) => block.full),
+    ...stopOf(draft),
     usage: counted && usageOf(counted, reply.outputTokens),
   }
 }
@@ -89,14 +126,29 @@ const headOf = ({ model, reply }: Draft) => ({
   model,
 })
 
-/** The input is counted at the start, the output at the end. */
-export function* streamEvents(draft: Draft): Generator<StreamEvent> {
-  const { counted, reply } = draft
+/** The input is counted at the start, the output at the end, unless a directive says otherwise. */
+function usages({ counted, reply, directives }: Draft) {
+  if (counted === undefined) return { start: undefined, end: undefined }
+  const output = { output_tokens: reply.outputTokens }
+  const complete = usageOf(counted, reply.outputTokens)
+  switch (directives.usage) {
+    case 'first':
+      return { start: complete, end: undefined }
+    case 'every':
+      return { start: usageOf(counted, 0), end: complete }
+    case 'last':
+      return { start: { input_tokens: 0, output_tokens: 0 }, end: complete }
+    default:
+      return { start: usageOf(counted, 0), end: output }
+  }
+}
+
+export function* streamEvents(draft: Draft, seals: Seals): Generator<StreamEvent> {
+  const { start, end } = usages(draft)
   const empty = { content: [], stop_reason: null, stop_sequence: null }
-  const usage = counted && usageOf(counted, 0)
-  yield event('message_start', { message: { ...headOf(draft), ...empty, usage } })
+  yield event('message_start', { message: { ...headOf(draft), ...empty, usage: start } })
   yield event('ping', {})
-  for (const [index, block] of blocksOf(draft).entries()) {
+  for (const [index, block] of blocksOf(draft, seals).entries()) {
     const opened = { index, content_block: block.opened }
     yield event('content_block_start', opened, block.openingTokens)
     for (const [delta, outputTokens] of block.fill) {
@@ -104,11 +156,10 @@ export function* streamEvents(draft: Draft): Generator<StreamEvent> {
     }
     yield event('content_block_stop', { index })
   }
-  yield event('message_delta', {
-    delta: { stop_reason: stopReasons[choiceOf(draft).finish], stop_sequence: null },
-    usage: counted && { output_tokens: reply.outputTokens },
-  })
-  yield event('message_stop', {})
+  const { finish, tokens } = choiceOf(draft)
+  const untold = finish === 'refusal' ? tokens.length : 0
+  yield event('message_delta', { delta: stopOf(draft), usage: end }, untold)
+  if (!draft.directives.noDone) yield event('message_stop', {})
 }
 
 const event = (type: string, fields: object, outputTokens = 0): StreamEvent =>

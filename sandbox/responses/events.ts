@@ -4,15 +4,18 @@
 import { namedEvent, type StreamEvent } from '../protocol.ts'
 import type { Draft } from '../text/answer-text.ts'
 import { openingTokens } from '../text/plan-reply.ts'
+import type { Seals } from '../text/seals.ts'
+import { type CallStep, orderCalls } from '../text/stream-order.ts'
 import {
   callItem,
   choiceOf,
+  contentPart,
+  cutReason,
   finalResponse,
   hasMessage,
   type Item,
   messageItem,
   openResponse,
-  outputText,
   reasoningItem,
   summaryText,
   thoughtStatus,
@@ -22,29 +25,34 @@ import {
 /** An event before it is numbered. */
 type Step = [type: string, fields: object, outputTokens?: number]
 
-export function* streamEvents(draft: Draft): Generator<StreamEvent> {
+export function* streamEvents(draft: Draft, seals: Seals): Generator<StreamEvent> {
   let number = 0
-  for (const [name, fields, outputTokens] of steps(draft)) {
+  for (const [name, fields, outputTokens] of steps(draft, seals)) {
     const type = `response.${name}`
     yield namedEvent({ type, ...fields, ...{ sequence_number: number++ } }, outputTokens)
   }
 }
 
-function* steps(draft: Draft): Generator<Step> {
-  const { reasoning, call } = choiceOf(draft)
+function* steps(draft: Draft, seals: Seals): Generator<Step> {
+  const { reasoning, calls } = choiceOf(draft)
   const begun = openResponse(draft)
   yield ['created', { response: begun }]
   yield ['in_progress', { response: begun }]
   let outputIndex = 0
-  if (reasoning.length > 0) yield* reasoningSteps(draft, outputIndex++)
-  if (call !== undefined) yield* callSteps(draft, outputIndex)
-  else if (hasMessage(draft)) yield* messageSteps(draft, outputIndex)
-  yield [wasCut(draft) ? 'incomplete' : 'completed', { response: finalResponse(draft) }]
+  if (reasoning.length > 0) yield* reasoningSteps(draft, seals, outputIndex++)
+  if (hasMessage(draft)) yield* messageSteps(draft, outputIndex++)
+  for (const step of orderCalls(calls, draft.directives)) {
+    yield* callSteps(step, outputIndex + step.at)
+  }
+  const reason = cutReason(draft)
+  if (reason === undefined) return
+  yield [reason === '' ? 'completed' : 'incomplete', { response: finalResponse(draft, seals) }]
 }
 
-const added = (item: Item, output_index: number): Step => [
+const added = (item: Item, output_index: number, outputTokens = 0): Step => [
   'output_item.added',
   { output_index, item },
+  outputTokens,
 ]
 
 const done = (item: Item, output_index: number): Step => [
@@ -52,40 +60,47 @@ const done = (item: Item, output_index: number): Step => [
   { output_index, item },
 ]
 
-function* reasoningSteps(draft: Draft, outputIndex: number): Generator<Step> {
+function* reasoningSteps(draft: Draft, seals: Seals, outputIndex: number): Generator<Step> {
   const { reasoning } = choiceOf(draft)
-  const item = reasoningItem(draft, 'in_progress')
+  const { redacted } = draft.directives
+  const item = reasoningItem(draft, seals, 'in_progress')
   const place = { item_id: item.id, output_index: outputIndex, summary_index: 0 }
-  const whole = summaryText(reasoning)
-  yield added(item, outputIndex)
-  yield ['reasoning_summary_part.added', { ...place, part: summaryText([]) }]
-  for (const delta of reasoning) yield ['reasoning_summary_text.delta', { ...place, delta }, 1]
-  yield ['reasoning_summary_text.done', { ...place, text: whole.text }]
-  yield ['reasoning_summary_part.done', { ...place, part: whole }]
-  yield done(reasoningItem(draft, thoughtStatus(draft), reasoning), outputIndex)
+  yield added(item, outputIndex, redacted ? reasoning.length : 0)
+  if (!redacted) {
+    const whole = summaryText(reasoning)
+    yield ['reasoning_summary_part.added', { ...place, part: summaryText([]) }]
+    for (const delta of reasoning) yield ['reasoning_summary_text.delta', { ...place, delta }, 1]
+    yield ['reasoning_summary_text.done', { ...place, text: whole.text }]
+    yield ['reasoning_summary_part.done', { ...place, part: whole }]
+  }
+  yield done(reasoningItem(draft, seals, thoughtStatus(draft), reasoning), outputIndex)
 }
 
 function* messageSteps(draft: Draft, outputIndex: number): Generator<Step> {
   const { tokens } = choiceOf(draft)
   const item = messageItem(draft, 'in_progress')
   const place = { item_id: item.id, output_index: outputIndex, content_index: 0 }
-  const whole = outputText(tokens)
+  const whole = contentPart(draft, tokens)
+  const { type, ...full } = whole
+  const more = 'logprobs' in whole ? { logprobs: [] } : {}
   yield added(item, outputIndex)
-  yield ['content_part.added', { ...place, part: outputText([]) }]
-  for (const delta of tokens) yield ['output_text.delta', { ...place, delta, logprobs: [] }, 1]
-  yield ['output_text.done', { ...place, text: whole.text, logprobs: [] }]
+  yield ['content_part.added', { ...place, part: contentPart(draft, []) }]
+  for (const delta of tokens) yield [`${type}.delta`, { ...place, delta, ...more }, 1]
+  const said = 'text' in full ? { text: full.text } : full
+  yield [`${type}.done`, { ...place, ...said, ...more }]
   yield ['content_part.done', { ...place, part: whole }]
   yield done(messageItem(draft, wasCut(draft) ? 'incomplete' : 'completed', tokens), outputIndex)
 }
 
-function* callSteps(draft: Draft, outputIndex: number): Generator<Step> {
-  const call = choiceOf(draft).call!
-  const item = callItem(draft, 'in_progress')
+function* callSteps({ call, ...step }: CallStep, outputIndex: number): Generator<Step> {
+  const item = callItem(call, 'in_progress')
   const place = { item_id: item.id, output_index: outputIndex }
-  const complete = callItem(draft, 'completed', call.tokens)
-  yield ['output_item.added', { output_index: outputIndex, item }, openingTokens(call)]
-  for (const delta of call.tokens) yield ['function_call_arguments.delta', { ...place, delta }, 1]
-  const { name, arguments: given } = complete
-  yield ['function_call_arguments.done', { ...place, name, arguments: given }]
+  const kind = call.freeForm ? 'custom_tool_call_input' : 'function_call_arguments'
+  if (step.step === 'open') return yield added(item, outputIndex, openingTokens(call))
+  if (step.step === 'token') return yield [`${kind}.delta`, { ...place, delta: step.token }, 1]
+  const complete = callItem(call, 'completed', call.tokens)
+  const text = call.tokens.join('')
+  const given = call.freeForm ? { input: text } : { name: call.name, arguments: text }
+  yield [`${kind}.done`, { ...place, ...given }]
   yield done(complete, outputIndex)
 }

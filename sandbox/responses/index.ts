@@ -5,11 +5,12 @@ import { bearerKey, namedEvent, type ProtocolMaker } from '../protocol.ts'
 import { answerText } from '../text/answer-text.ts'
 import { errorBody, errorObject } from '../text/error-object.ts'
 import { PromptCache } from '../text/prompt.ts'
+import { createSeals } from '../text/seals.ts'
 import { Memory } from './memory.ts'
 
-export const responses: ProtocolMaker = () => {
+export const responses: ProtocolMaker = ({ maker }) => {
   const cache = new PromptCache()
-  const memory = new Memory()
+  const memory = new Memory(createSeals(maker, 'responses'))
   return {
     protocol: 'responses',
     basePath: '/v1',

@@ -4,7 +4,9 @@
 import { asList, asObject, invalid, isFault, type Json } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { Draft, TextRequest, TextStyle } from '../text/answer-text.ts'
+import type { Seals } from '../text/seals.ts'
 import { type Turn, textPart } from '../text/turns.ts'
+import { sealFault } from './check-seals.ts'
 import { streamEvents } from './events.ts'
 import { readResponsesRequest } from './request.ts'
 import { choiceOf, finalResponse } from './wire.ts'
@@ -15,25 +17,33 @@ const maxKept = 1_000
 export class Memory {
   /** By key and id: all turns of a response, or the one of an item. */
   readonly #turns = new Map<string, readonly Turn[]>()
+  readonly #seals: Seals
+
+  constructor(seals: Seals) {
+    this.#seals = seals
+  }
 
   /** What a request of this key may go on from. */
   styleFor(key: string): TextStyle {
+    const seals = this.#seals
     let asked: readonly Turn[] = []
     const answered = (draft: Draft) => this.#keep(key, draft, asked)
     return {
       read: (fields) => {
-        const request = this.#read(key, fields)
+        const request = sealFault(fields, seals) ?? this.#read(key, fields)
         if (!isFault(request)) asked = request.turns
         return request
       },
       whole(draft) {
         answered(draft)
-        return finalResponse(draft)
+        return finalResponse(draft, seals)
       },
       events(draft) {
         answered(draft)
-        return streamEvents(draft)
+        return streamEvents(draft, seals)
       },
+      keepAlive: ': keep-alive\n\n',
+      stateFields: ['conversation', 'prompt'],
     }
   }
 
@@ -43,7 +53,7 @@ export class Memory {
     if (before === undefined) {
       return notFound('previous_response_id', `Previous response with id '${id}' not found.`)
     }
-    const missing = asList(input).find((item) => this.#isUnknown(key, item))
+    const missing = asList(input).find((item) => this.#isUnknown(key, asObject(item)))
     if (missing !== undefined) {
       const message = `Item with id '${asObject(missing)['id']}' not found.`
       return notFound('input', message)
@@ -57,9 +67,11 @@ export class Memory {
     return { ...request, turns: [...(hasInstructions ? [first] : []), ...before, ...named] }
   }
 
-  #isUnknown(key: string, item: unknown): boolean {
-    const { type } = asObject(item)
-    return type === 'item_reference' && this.#named(key, asObject(item)) === undefined
+  /** Reasoning without its seal is known by its id only. */
+  #isUnknown(key: string, item: Json): boolean {
+    const { type, id, encrypted_content: seal } = item
+    const isNamed = type === 'item_reference' || (type === 'reasoning' && seal == null)
+    return isNamed && !this.#turns.has(`${key} ${id}`)
   }
 
   #named(key: string, { type, id }: Json): Turn | undefined {
@@ -68,8 +80,10 @@ export class Memory {
 
   #keep(key: string, draft: Draft, asked: readonly Turn[]): void {
     if (draft.fields['store'] === false) return
-    const { id, output } = finalResponse(draft)
-    const parts = [textPart(choiceOf(draft).tokens.join(''))]
+    const { id, output } = finalResponse(draft, this.#seals)
+    const { tokens, calls } = choiceOf(draft)
+    const called = calls.flatMap(({ name, tokens }) => [name, tokens.join('')])
+    const parts = [tokens.join(''), ...called].map((text) => textPart(text))
     const said: Turn = { role: 'assistant', parts, mark: 'none' }
     const talk = asked.filter(({ role }) => role !== 'system')
     this.#set(`${key} ${id}`, [...talk, said])

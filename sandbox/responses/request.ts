@@ -14,8 +14,16 @@ import {
 } from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
-import type { ToolChoice } from '../text/choose-tool.ts'
-import { markOf, mediaPart, type Part, readTools, type Turn, textPart } from '../text/turns.ts'
+import type { ToolChoice } from '../text/choose-calls.ts'
+import {
+  markOf,
+  mediaPart,
+  type Part,
+  readTools,
+  resultParts,
+  type Turn,
+  textPart,
+} from '../text/turns.ts'
 
 export function readResponsesRequest(fields: Json): TextRequest | Fault {
   const { model, instructions } = fields
@@ -29,10 +37,13 @@ export function readResponsesRequest(fields: Json): TextRequest | Fault {
   return {
     model,
     turns: typeof instructions === 'string' ? [turnOf('system', instructions), ...turns] : turns,
-    tools: readTools(fields['tools'], (tool) => {
-      const { type, name, parameters } = tool
-      return { name: type === 'function' ? name : undefined, parameters }
-    }),
+    tools: readTools(listTools(fields), ({ type, name, parameters, namespace }) => ({
+      name: type === 'function' || type === 'custom' ? name : undefined,
+      parameters,
+      namespace,
+      freeForm: type === 'custom',
+    })),
+    parallel: fields['parallel_tool_calls'] !== false,
     toolChoice: readChoice(fields['tool_choice']),
     stream: fields['stream'] === true,
     cacheKey: textOrNone(fields['prompt_cache_key']),
@@ -41,6 +52,18 @@ export function readResponsesRequest(fields: Json): TextRequest | Fault {
     json: format === 'json_schema' ? { schema: asObject(schema) } : format === 'json_object',
     reasons: effort !== 'none',
   }
+}
+
+/** Those of the request, those that came later in its input, and those inside of namespaces. */
+function listTools(fields: Json): Json[] {
+  const later = asList(fields['input']).map(asObject)
+  const added = later.filter(({ type }) => type === 'additional_tools')
+  const tools = [...asList(fields['tools']), ...added.flatMap((item) => asList(item['tools']))]
+  return tools.map(asObject).flatMap((tool) => {
+    const { type, name: namespace, tools: members } = tool
+    if (type !== 'namespace') return [tool]
+    return asList(members).map((member) => ({ ...asObject(member), namespace }))
+  })
 }
 
 function readInput(input: unknown): Turn[] | Fault {
@@ -68,12 +91,17 @@ function readItem(item: Json): Turn {
     case 'message':
       return { ...turn, role: String(item['role']), parts: readContent(item['content']) }
     case 'function_call':
-      return { ...turn, parts: [item['name'], item['arguments']].map((one) => textOf(one)) }
-    case 'function_call_output': {
-      const parts = readContent(item['output'])
-      const results = parts.length === 0 ? [textPart('')] : parts
-      return { ...turn, role: 'tool', parts: results.map((part) => ({ ...part, result: true })) }
+    case 'custom_tool_call': {
+      const { name, arguments: given, input = given } = item
+      return { ...turn, parts: [name, input].map((one) => textOf(one)) }
     }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return {
+        ...turn,
+        role: 'tool',
+        parts: resultParts(readContent(item['output']), item['call_id']),
+      }
     case 'reasoning': {
       const thoughts = [...asList(item['summary']), ...asList(item['content'])]
       return { ...turn, parts: thoughts.map((one) => textOf(asObject(one)['text'])) }
@@ -98,5 +126,6 @@ function readContent(content: unknown): Part[] {
 function readChoice(choice: unknown): ToolChoice {
   if (choice === 'required' || choice === 'none') return choice
   const { type, name } = asObject(choice)
-  return type === 'function' && typeof name === 'string' ? { name } : 'auto'
+  const isTool = type === 'function' || type === 'custom'
+  return isTool && typeof name === 'string' ? { name } : 'auto'
 }

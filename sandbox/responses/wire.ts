@@ -1,8 +1,9 @@
 // The wire shapes of a responses answer: the response object, its output items, its usage.
 
 import { asList, asObject } from '../http/fields.ts'
-import type { Counted, Draft } from '../text/answer-text.ts'
-import type { Choice } from '../text/plan-reply.ts'
+import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
+import type { Choice, FunctionCall } from '../text/plan-reply.ts'
+import type { Seals } from '../text/seals.ts'
 
 /** Where an item stands; a cut answer leaves its last item incomplete. */
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
@@ -22,20 +23,37 @@ const usageOf = ({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
 /** An answer has exactly one choice in this protocol. */
 export const choiceOf = ({ reply }: Draft): Choice => reply.choices[0]!
 
-export const wasCut = (draft: Draft): boolean => choiceOf(draft).finish === 'length'
+const reasons = {
+  stop: '',
+  length: 'max_output_tokens',
+  call: '',
+  refusal: '',
+  filtered: 'content_filter',
+} as const
 
-export function finalResponse(draft: Draft): Record<string, unknown> {
-  const cut = wasCut(draft)
+/** Why an answer is incomplete, empty for one that is complete; undefined: it never says. */
+export const cutReason = (draft: Draft): string | undefined =>
+  finishWord(draft.directives, reasons, choiceOf(draft).finish)
+
+export const wasCut = (draft: Draft): boolean => cutReason(draft) !== ''
+
+export function finalResponse(draft: Draft, seals: Seals): Record<string, unknown> {
+  const reason = cutReason(draft)
+  const status = reason === '' ? 'completed' : reason === undefined ? 'in_progress' : 'incomplete'
+  const isToldFirst = draft.directives.usage === 'first' && draft.fields['stream'] === true
   return {
-    ...responseOf(draft, cut ? 'incomplete' : 'completed', outputOf(draft)),
-    completed_at: cut ? null : draft.reply.created,
-    incomplete_details: cut ? { reason: 'max_output_tokens' } : null,
-    usage: draft.counted && usageOf(draft.counted),
+    ...responseOf(draft, status, outputOf(draft, seals)),
+    completed_at: status === 'completed' ? draft.reply.created : null,
+    incomplete_details: status === 'incomplete' ? { reason } : null,
+    usage: isToldFirst ? null : draft.counted && usageOf(draft.counted),
   }
 }
 
-export const openResponse = (draft: Draft): Record<string, unknown> =>
-  responseOf(draft, 'in_progress', [])
+export const openResponse = (draft: Draft): Record<string, unknown> => ({
+  ...responseOf(draft, 'in_progress', []),
+  ...(draft.directives.usage === 'first' &&
+    draft.counted !== undefined && { usage: usageOf(draft.counted) }),
+})
 
 /** What the caller set comes back; what it left out comes back as its default. */
 function responseOf({ model, reply, fields }: Draft, status: ItemStatus, output: unknown[]) {
@@ -80,31 +98,31 @@ export interface Item {
   type: string
 }
 
-/** Reasoning, then a function call or a message; none of the latter when the limit left no room. */
-function outputOf(draft: Draft): unknown[] {
-  const { reasoning, tokens, call } = choiceOf(draft)
+/** Reasoning, then function calls or a message; none of the latter when the limit left no room. */
+function outputOf(draft: Draft, seals: Seals): Item[] {
+  const { reasoning, calls, tokens } = choiceOf(draft)
   const end = wasCut(draft) ? 'incomplete' : 'completed'
   const items: Item[] = []
-  if (reasoning.length > 0) items.push(reasoningItem(draft, thoughtStatus(draft), reasoning))
-  if (call !== undefined) items.push(callItem(draft, 'completed', call.tokens))
-  else if (hasMessage(draft)) items.push(messageItem(draft, end, tokens))
-  return items
+  if (reasoning.length > 0) items.push(reasoningItem(draft, seals, thoughtStatus(draft), reasoning))
+  if (hasMessage(draft)) items.push(messageItem(draft, end, tokens))
+  return [...items, ...calls.map((call) => callItem(call, 'completed', call.tokens))]
 }
 
 export const hasMessage = (draft: Draft): boolean => {
-  const { tokens, finish } = choiceOf(draft)
-  return finish === 'stop' || (finish === 'length' && tokens.length > 0)
+  const { tokens, finish, calls } = choiceOf(draft)
+  return calls.length === 0 && (finish !== 'length' || tokens.length > 0)
 }
 
 export const thoughtStatus = (draft: Draft): ItemStatus =>
   wasCut(draft) && !hasMessage(draft) ? 'incomplete' : 'completed'
 
-export const outputText = (tokens: readonly string[]) => ({
-  type: 'output_text',
-  annotations: [],
-  logprobs: [],
-  text: tokens.join(''),
-})
+/** The only part of a message: what the model says, or that it refuses to. */
+export function contentPart(draft: Draft, tokens: readonly string[]) {
+  const text = tokens.join('')
+  return choiceOf(draft).finish === 'refusal'
+    ? { type: 'refusal', refusal: text }
+    : { type: 'output_text', annotations: [], logprobs: [], text }
+}
 
 export const summaryText = (tokens: readonly string[]) => ({
   type: 'summary_text',
@@ -117,29 +135,42 @@ export const messageItem = (draft: Draft, status: ItemStatus, tokens?: readonly 
   type: 'message',
   status,
   role: 'assistant',
-  content: tokens === undefined ? [] : [outputText(tokens)],
+  content: tokens === undefined ? [] : [contentPart(draft, tokens)],
 })
 
-export function reasoningItem(draft: Draft, status: ItemStatus, tokens?: readonly string[]) {
-  const { reply, fields } = draft
-  const sealed = asList(fields['include']).includes('reasoning.encrypted_content')
+/** A seal says of which item it is, and which call came after it. */
+export function reasoningItem(
+  draft: Draft,
+  seals: Seals,
+  status: ItemStatus,
+  tokens?: readonly string[],
+) {
+  const { reply, fields, directives } = draft
+  const isSealed = asList(fields['include']).includes('reasoning.encrypted_content')
+  const id = `rs_${reply.hash.slice(0, 32)}`
+  const [call] = choiceOf(draft).calls
+  const claims = { item: id, call: call === undefined ? '' : callId(call) }
   return {
-    id: `rs_${reply.hash.slice(0, 32)}`,
+    id,
     type: 'reasoning',
     status,
-    summary: tokens === undefined ? [] : [summaryText(tokens)],
-    ...(sealed && { encrypted_content: Buffer.from(reply.hash, 'hex').toString('base64') }),
+    summary: tokens === undefined || directives.redacted ? [] : [summaryText(tokens)],
+    ...(isSealed && { encrypted_content: seals.make(claims) }),
   }
 }
 
-export function callItem(draft: Draft, status: ItemStatus, tokens?: readonly string[]) {
-  const { id, name } = choiceOf(draft).call!
+const callId = ({ id }: FunctionCall): string => `call_${id}`
+
+export function callItem(call: FunctionCall, status: ItemStatus, tokens?: readonly string[]) {
+  const { id, name, namespace, freeForm } = call
+  const text = tokens?.join('') ?? ''
   return {
-    id: `fc_${draft.reply.hash.slice(0, 32)}`,
-    type: 'function_call',
+    id: `${freeForm ? 'ctc' : 'fc'}_${id}`,
+    type: freeForm ? 'custom_tool_call' : 'function_call',
     status,
-    call_id: `call_${id}`,
+    call_id: callId(call),
     name,
-    arguments: tokens?.join('') ?? '',
+    ...(namespace !== undefined && { namespace }),
+    ...(freeForm ? { input: text } : { arguments: text }),
   }
 }

@@ -4,9 +4,11 @@
 import type { Directives } from '../http/directives.ts'
 import { isFault, type Json } from '../http/fields.ts'
 import { type Answer, type Call, type Fault, jsonAnswer, type StreamEvent } from '../protocol.ts'
-import { type Callable, chooseTool } from './choose-tool.ts'
-import { type Plannable, planReply, type Reply } from './plan-reply.ts'
+import { type Callable, chooseCalls } from './choose-calls.ts'
+import { type Finish, type Plannable, planReply, type Reply } from './plan-reply.ts'
 import type { CacheUse, PromptCache } from './prompt.ts'
+import { unknownState } from './state-ids.ts'
+import { withKeepAlives } from './stream-order.ts'
 import { layOutPrompt } from './turns.ts'
 
 export interface TextRequest extends Callable, Plannable {
@@ -31,41 +33,57 @@ export interface Draft {
   /** Undefined when the answer is not to tell. */
   counted: Counted | undefined
   fields: Json
+  directives: Directives
 }
 
 export interface TextStyle {
-  read(fields: Json): TextRequest | Fault
+  read(fields: Json, directives: Directives): TextRequest | Fault
   whole(draft: Draft): unknown
   events(draft: Draft): Iterable<StreamEvent>
+  /** Between events, it only shows that the connection is alive. */
+  keepAlive: string
+  /** Fields of a request that name what the upstream keeps. */
+  stateFields: readonly string[]
 }
 
 export function answerText(call: Call, cache: PromptCache, style: TextStyle): Answer {
   const { fields, directives } = call
-  const request = style.read(fields)
+  const request = style.read(fields, directives)
   if (isFault(request)) return { kind: 'fault', fault: request }
-  const tool = chooseTool(request, directives)
-  if (isFault(tool)) return { kind: 'fault', fault: tool }
-  const fault = failureOf(directives)
+  const wanted = chooseCalls(request, directives)
+  if (isFault(wanted)) return { kind: 'fault', fault: wanted }
+  const fault = unknownState(fields, style.stateFields, request.turns) ?? failureOf(directives)
   if (fault !== undefined) return { kind: 'fault', fault }
 
-  const { model } = request
+  const { model, cacheKey } = request
   const prompt = layOutPrompt(request.tools, request.turns)
-  const reply = planReply(request, tool, directives, fields)
+  const reply = planReply(request, wanted, directives, fields)
   const { outputTokens, reasoningTokens } = reply
   const counted = {
     inputTokens: prompt.tokens,
     outputTokens,
     reasoningTokens,
-    cache: cache.use(prompt, { key: call.key, model, cacheKey: request.cacheKey }),
+    cache: cache.use(prompt, { key: call.key, model, cacheKey }),
   }
-  const draft = { model, reply, counted: directives.noUsage ? undefined : counted, fields }
+  const told = directives.noUsage ? undefined : counted
+  const draft = { model, reply, counted: told, fields, directives }
+  const promptTokens = prompt.tokens
   if (request.stream) {
-    return { kind: 'stream', promptTokens: prompt.tokens, events: style.events(draft) }
+    const { keepAliveEvents } = directives
+    const events = withKeepAlives(style.events(draft), style.keepAlive, keepAliveEvents)
+    return { kind: 'stream', promptTokens, events }
   }
-  return jsonAnswer(style.whole(draft), {
-    promptTokens: prompt.tokens,
-    completionTokens: outputTokens,
-  })
+  return jsonAnswer(style.whole(draft), { promptTokens, completionTokens: outputTokens })
+}
+
+/** The protocol's word for why an answer ended: undefined when it is not to say, or any other word. */
+export function finishWord(
+  { finish: directed }: Directives,
+  words: Readonly<Record<Finish, string>>,
+  finish: Finish,
+): string | undefined {
+  if (directed === 'none') return undefined
+  return directed === undefined || directed === 'filtered' ? words[finish] : directed
 }
 
 /** What `[[sim:fail]]` means where an answer is given at once. */

@@ -37,5 +37,6 @@ export function errorObject(fault: Fault): ErrorObject {
     (fault.status >= 500
       ? { type: 'server_error', code: 'internal_error' }
       : { type: 'invalid_request_error', code: 'invalid_request' })
-  return { message: fault.message, ...row, param: fault.param ?? null }
+  const code = fault.code ?? row.code
+  return { message: fault.message, type: row.type, code, param: fault.param ?? null }
 }

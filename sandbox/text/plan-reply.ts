@@ -1,28 +1,35 @@
-// What the answer to a text request is, before it has a wire shape: reasoning, text or a function
-// call, and how it ends. The request and its directives decide all of it.
+// What the answer to a text request is, before it has a wire shape: reasoning, text or function
+// calls, and how it ends. The request and its directives decide all of it.
 import type { Directives } from '../http/directives.ts'
-import type { Json } from '../http/fields.ts'
-import { fitObject, fitValue } from './fit-schema.ts'
+import { asObject, asText, type Json } from '../http/fields.ts'
 import { writeJsonProse, writeProse } from './prose.ts'
+import { fitObject, fitValue } from './schema/fit-schema.ts'
 import { countTokens, splitTokens } from './tokens.ts'
+import type { WantedAnswer, WantedCall } from './tool-script.ts'
 import { countImages, type Tool, type Turn } from './turns.ts'
 
 export interface FunctionCall {
   /** The protocol puts its own prefix before it. */
   id: string
   name: string
+  namespace?: string | undefined
+  /** Its input is text; otherwise it is JSON. */
+  freeForm: boolean
   input: Json
-  /** The input as JSON, token by token. */
+  /** The input as JSON or text, token by token. */
   tokens: readonly string[]
 }
+
+/** `filtered`: the answer was withheld, or broken off, for what it says. */
+export type Finish = 'stop' | 'length' | 'call' | 'refusal' | 'filtered'
 
 export interface Choice {
   /** Comes before everything else. */
   reasoning: readonly string[]
-  /** The text, token by token; of a function call none. */
+  /** The text, token by token; of function calls none. */
   tokens: readonly string[]
-  call?: FunctionCall
-  finish: 'stop' | 'length' | 'call'
+  calls: readonly FunctionCall[]
+  finish: Finish
 }
 
 export interface Reply {
@@ -46,6 +53,7 @@ export interface Plannable {
 
 const earliest = 1_760_000_000
 const usualReasoningTokens = 12
+const refusalText = 'I cannot help with that request.'
 /** Only changes how an answer is delivered, or to whom. */
 const immaterial = {
   stream: undefined,
@@ -57,7 +65,7 @@ const immaterial = {
 /** The same fields give the same reply. */
 export function planReply(
   request: Plannable,
-  tool: Tool | undefined,
+  wanted: WantedAnswer,
   directives: Directives,
   fields: Json,
 ): Reply {
@@ -65,8 +73,11 @@ export function planReply(
   const hash = new Bun.CryptoHasher('sha256').update(seedText).digest('hex')
   const seed = Number.parseInt(hash.slice(0, 8), 16)
   const choices = Array.from({ length: request.choices }, (_, index) => {
-    const call = tool && callOf(tool, `${hash.slice(24, 44)}${index}`)
-    return planChoice(request, call, directives, seed + index)
+    const calls = wanted.calls.map((call, at) => {
+      const ordinal = at === 0 ? `${index}` : `${index}_${at}`
+      return callOf(call, hash.slice(24, 44) + ordinal)
+    })
+    return planChoice(request, { calls, text: wanted.text }, directives, seed + index)
   })
   return {
     hash,
@@ -77,24 +88,40 @@ export function planReply(
   }
 }
 
+interface Said {
+  calls: readonly FunctionCall[]
+  text: string | undefined
+}
+
 /** Reasoning counts towards a requested length; the caller's limit applies to both together. */
 function planChoice(
   request: Plannable,
-  call: FunctionCall | undefined,
+  { calls, text }: Said,
   directives: Directives,
   seed: number,
 ): Choice {
   const { outputTokens: exact = Number.POSITIVE_INFINITY } = directives
   const limit = request.maxTokens ?? Number.POSITIVE_INFINITY
-  const thought = Math.min(thoughtTokens(request, directives), call ? Infinity : exact)
+  const thought = Math.min(thoughtTokens(request, directives), calls.length > 0 ? Infinity : exact)
   const reasoning = writeProse(~seed, Math.min(thought, limit))
-  if (thought > limit) return { reasoning, tokens: [], finish: 'length' }
-  if (call !== undefined) return { reasoning, tokens: [], call, finish: 'call' }
+  if (thought > limit) return { reasoning, tokens: [], calls: [], finish: 'length' }
+  if (calls.length > 0) return { reasoning, tokens: [], calls, finish: endOf(directives, 'call') }
+  if (directives.refusal !== undefined) {
+    return { reasoning, tokens: splitTokens(refusalText), calls, finish: 'refusal' }
+  }
   const length = Number.isFinite(exact) ? exact - thought : undefined
-  const tokens = writeText(request, seed, length)
-  if (tokens.length <= limit - thought) return { reasoning, tokens, finish: 'stop' }
-  return { reasoning, tokens: tokens.slice(0, limit - thought), finish: 'length' }
+  const tokens = text === undefined ? writeText(request, seed, length) : splitTokens(text)
+  const fits = tokens.length <= limit - thought
+  return {
+    reasoning,
+    tokens: fits ? tokens : tokens.slice(0, limit - thought),
+    calls,
+    finish: endOf(directives, fits ? 'stop' : 'length'),
+  }
 }
+
+const endOf = ({ finish }: Directives, usual: Finish): Finish =>
+  finish === 'filtered' ? 'filtered' : usual
 
 /** A JSON schema decides the whole text, and so its length. */
 function writeText({ json, turns }: Plannable, seed: number, length: number | undefined) {
@@ -113,15 +140,29 @@ function leadOf(images: number): string {
   return images === 1 ? 'I saw 1 image' : `I saw ${images} images`
 }
 
-function callOf({ name, parameters }: Tool, id: string): FunctionCall {
-  const input = fitObject(parameters)
-  return { id, name, input, tokens: splitTokens(JSON.stringify(input)) }
+function callOf({ tool, input }: WantedCall, id: string): FunctionCall {
+  const { name, namespace, freeForm = false } = tool
+  const common = { id, name, namespace, freeForm }
+  if (freeForm) return { ...common, input: {}, tokens: splitTokens(freeText(input)) }
+  const given = inputOf(tool, input)
+  return { ...common, input: given, tokens: splitTokens(JSON.stringify(given)) }
+}
+
+/** A text is the only field of a tool that was described as free-form elsewhere. */
+function inputOf({ parameters }: Tool, input: unknown): Json {
+  if (typeof input === 'string') return { input }
+  return input === undefined ? fitObject(parameters) : asObject(input)
+}
+
+function freeText(input: unknown): string {
+  if (typeof input === 'string') return input
+  return input === undefined ? 'sandbox' : asText(asObject(input)['input']) || JSON.stringify(input)
 }
 
 /** The name is handed over when a call opens. */
 export const openingTokens = ({ name }: FunctionCall): number => countTokens(name)
 
-function tokensOf({ reasoning, tokens, call }: Choice): number {
-  const called = call === undefined ? 0 : openingTokens(call) + call.tokens.length
+function tokensOf({ reasoning, tokens, calls }: Choice): number {
+  const called = calls.reduce((sum, call) => sum + openingTokens(call) + call.tokens.length, 0)
   return reasoning.length + tokens.length + called
 }

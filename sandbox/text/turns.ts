@@ -9,8 +9,8 @@ interface TextPart {
   kind: 'text'
   text: string
   mark: Mark
-  /** Belongs to what a function gave back. */
-  result?: true
+  /** Belongs to what a function gave back: the id of the call. */
+  result?: string
 }
 
 interface MediaPart {
@@ -19,7 +19,9 @@ interface MediaPart {
   reference: string
   image: boolean
   mark: Mark
-  result?: true
+  /** Names a file that the upstream would keep. */
+  fileId?: string
+  result?: string
 }
 
 export interface Turn {
@@ -31,6 +33,10 @@ export interface Turn {
 export interface Tool {
   /** Empty for what the upstream would run itself: it counts, and is never called. */
   name: string
+  /** The group that it belongs to, in a protocol that has groups. */
+  namespace?: string
+  /** Takes free text instead of JSON. */
+  freeForm?: boolean
   /** The JSON schema of its arguments. */
   parameters: Json
   /** As it counts. */
@@ -55,23 +61,38 @@ export const textPart = (text: string, mark: Mark = 'none'): TextPart => ({
   mark,
 })
 
-export const mediaPart = (part: Json, image: boolean): MediaPart => ({
-  kind: 'media',
-  reference: unmarked(part),
-  image,
-  mark: markOf(part),
-})
+export function mediaPart(part: Json, image: boolean): MediaPart {
+  const holders = [part, asObject(part['file']), asObject(part['source'])]
+  const fileId = holders.map((holder) => holder['file_id']).find((id) => typeof id === 'string')
+  return {
+    kind: 'media',
+    reference: unmarked(part),
+    image,
+    mark: markOf(part),
+    ...(typeof fileId === 'string' && { fileId }),
+  }
+}
+
+/** All parts of what a function gave back. */
+export const resultParts = (parts: readonly Part[], callId: unknown): Part[] =>
+  (parts.length === 0 ? [textPart('')] : parts).map((part) => ({ ...part, result: String(callId) }))
+
+interface DescribedTool {
+  name: unknown
+  parameters: unknown
+  namespace?: unknown
+  freeForm?: boolean
+}
 
 /** `describe` says where a protocol keeps the name and the schema of a function. */
-export function readTools(
-  tools: unknown,
-  describe: (tool: Json) => { name: unknown; parameters: unknown },
-): Tool[] {
+export function readTools(tools: unknown, describe: (tool: Json) => DescribedTool): Tool[] {
   return asList(tools).map((one) => {
     const tool = asObject(one)
-    const { name, parameters } = describe(tool)
+    const { name, parameters, namespace, freeForm = false } = describe(tool)
     return {
       name: typeof name === 'string' ? name : '',
+      ...(typeof namespace === 'string' && { namespace }),
+      freeForm,
       parameters: asObject(parameters),
       definition: unmarked(tool),
       mark: markOf(tool),
@@ -108,4 +129,15 @@ export function lastUserText(turns: readonly Turn[]): string {
   return since.map((part) => (part.kind === 'text' ? part.text : '')).join('\n')
 }
 
-const isResult = (part: Part): boolean => part.result === true
+const isResult = (part: Part): boolean => part.result !== undefined
+
+/** What each function gave back, in the order of the results. */
+export function resultTexts(parts: readonly Part[]): string[] {
+  const texts = new Map<string, string>()
+  for (const part of parts) {
+    if (part.result === undefined) continue
+    const text = part.kind === 'text' ? part.text : ''
+    texts.set(part.result, (texts.get(part.result) ?? '') + text)
+  }
+  return [...texts.values()]
+}

@@ -1,7 +1,7 @@
 // An answer fits the JSON schema that was asked for, in every text protocol.
 import { afterAll, expect, test } from 'bun:test'
-import { startSandbox } from '../server.ts'
-import { chatOf, everyKind, fittingInput, postTo } from '../testing.ts'
+import { startSandbox } from '../../server.ts'
+import { chatOf, everyKind, fittingInput, postTo } from '../../testing.ts'
 
 const sandbox = startSandbox()
 afterAll(() => sandbox.stop())

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { everyKind, fittingInput } from '../testing.ts'
+import { everyKind, fittingInput } from '../../testing.ts'
 import { fitObject } from './fit-schema.ts'
 
 test('required properties get the smallest value of their kind, others are left out', () => {
