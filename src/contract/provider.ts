@@ -59,6 +59,8 @@ export interface Upstream {
   progress: { touch(): void }
   /** Mark the prompt for its cache where the caller marks nothing. */
   autoCache?: boolean
+  /** Whether it reads such marks; absent: as usual for its style. */
+  cacheControl?: boolean | undefined
   /** Set where the caller's style is not the provider's. */
   translating?: Translating
   /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */

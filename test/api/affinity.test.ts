@@ -41,7 +41,7 @@ const keys = (name: string) => [1, 2, 3].map((n) => `upk-${name}-${n}-0123456789
 const price = { input: '1.00', output: '8.00', cache_read: '0.10', cache_write: '1.25' }
 /** A key that was rejected is not used for a minute, so each style has its own. */
 const rejects = styles.map((style) => `rejects-${style}`)
-const models = ['keys', 'channels', ...rejects, 'off', 'api']
+const models = ['keys', 'channels', ...rejects, 'off', 'own', 'marks', 'api']
 
 const channelOf = (name: string, model: string, more: object) => ({
   name,
@@ -63,6 +63,18 @@ const config = () =>
       channelOf('keys', 'keys', { keys: keys('keys') }),
       ...[1, 2, 3].map((n) => channelOf(`channel-${n}`, 'channels', {})),
       ...rejects.map((name) => channelOf(name, name, { keys: keys(name) })),
+      channelOf('own', 'own', {
+        keys: keys('own'),
+        protocols: Object.fromEntries(
+          styles.map((style) => [style, sandbox.protocols[style]!.replace(sandbox.url, relay.url)]),
+        ),
+        auto_cache: false,
+      }),
+      channelOf('marks', 'marks', {
+        keys: keys('marks'),
+        protocols: { chat: sandbox.protocols['chat']!.replace(sandbox.url, relay.url) },
+        capabilities: { cache_control: true },
+      }),
       channelOf('off', 'off', { keys: keys('off'), affinity: 'off' }),
     ],
   })
@@ -236,20 +248,55 @@ describe.each(styles)('a conversation of ten turns in the %s style', (style) => 
   })
 })
 
+test.each(['chat', 'responses'] as const)(
+  'over upstreams of its own style, a cache key has the prefix written once (%s)',
+  async (style) => {
+    const rows = await ask(
+      converse(style, 'own', 'own', { more: { prompt_cache_key: 'mine' } }),
+      10,
+    )
+    expect(rows[0]!.usage.cache_write_tokens).toBeGreaterThan(256)
+    expect(wholeWrites(rows)).toBe(1)
+    expectReads(rows)
+    expect(rows.map(({ cache_marks }) => cache_marks)).toEqual(Array(10).fill(undefined))
+  },
+)
+
+test.each(styles)(
+  'an upstream of the chat style that reads marks gets them (%s)',
+  async (style) => {
+    const rows = await ask(converse(style, 'marks', 'marks'), 4)
+    expect(wholeWrites(rows)).toBe(1)
+    expectReads(rows)
+    expect(rows.map(({ cache_marks }) => cache_marks)).toEqual([2, 3, 3, 3])
+  },
+)
+
+test('an upstream that caches by itself has read it nine times of ten', async () => {
+  const rows = await ask(converse('generate', 'own', 'own'), 10)
+  expect(wholeWrites(rows)).toBe(1)
+})
+
 test('a key that is taken from the channel: the conversation goes on at another one', async () => {
   const [gateway] = gateways
   const all = keys('api')
   const created = await gateway.admin('POST', '/channels', channelOf('api', 'api', { keys: all }))
   expect(created.status).toBe(201)
+  expect(created.body).toMatchObject({ affinity: 'on', auto_cache: true })
   const one = converse('messages', 'api', 'taken')
   const before = await ask(one, 3)
   const used = attemptsOf(before[0]!)[0]!.key! - 1
   const left = all.filter((_, i) => i !== used)
-  const { status } = await gateway.admin('PATCH', `/channels/${created.body.id}`, { keys: left })
-  expect(status).toBe(200)
+  const changed = await gateway.admin('PATCH', `/channels/${created.body.id}`, { keys: left })
+  expect(changed.body).toMatchObject({ keys: 2, affinity: 'on', auto_cache: true })
   const after = await ask(one, 3)
   expect([wholeWrites(before), wholeWrites(after)]).toEqual([1, 1])
   expect(attemptsOf(after[0]!)[0]).toMatchObject({ affinity: 'moved', moved: 'gone' })
+  const off = { affinity: 'off', auto_cache: false }
+  await gateway.admin('PATCH', `/channels/${created.body.id}`, off)
+  const [last] = await ask(one, 1)
+  expect(attemptsOf(last!)[0]).not.toHaveProperty('affinity')
+  expect(last).not.toHaveProperty('cache_marks')
 })
 
 test.each<[string, Style, Parameters<typeof converse>[3]]>([

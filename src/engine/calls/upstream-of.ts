@@ -18,7 +18,10 @@ export const upstreamOf = (
   model: route.upstreamModel,
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
-  ...(route.channel.autoCache && { autoCache: true }),
+  ...(route.channel.autoCache && {
+    autoCache: true,
+    cacheControl: route.channel.capabilities?.cacheControl,
+  }),
   http: trace === undefined ? http : clientFor(http, trace, route.channel),
   progress: deadline,
   ...(route.translated && open !== undefined && { translating: translatingFor(seal, route, open) }),

@@ -85,6 +85,15 @@ describe('a conversation', () => {
     expect(new Set(places).size).toBe(5)
   })
 
+  test('of one account does not move that of another with the same name', () => {
+    const { ask, stateOf } = gateway(['a', 'b'].map((id) => route(id)))
+    const home = ask({ by: 'session-id', account: 'other' }).route.channel.id
+    stateOf(home).busy = 2
+    ask({ by: 'session-id', account: 'acme' })
+    stateOf(home).busy = 0
+    expect(ask({ by: 'session-id', account: 'other' }).route.channel.id).toBe(home)
+  })
+
   test('is told as new, then as kept', () => {
     const { ask } = gateway(threeKeys)
     expect(told(ask({ isNew: true }))).toBe('new')

@@ -3,6 +3,7 @@
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { bearer } from '../common/bearer.ts'
+import { markMessages } from '../text/cache-marks.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { stream } from './stream.ts'
@@ -14,6 +15,7 @@ export const chatStyle: TextStyle = {
   noun: 'a chat completion',
   headers: (_, upstream) => bearer(upstream),
   fieldsFor: usageOption,
+  withCacheMarks: (call) => markMessages(call, { takesMark: ({ type }) => type === 'text' }),
   readAnswer,
   stream,
 }

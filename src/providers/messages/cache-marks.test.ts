@@ -1,13 +1,14 @@
-// Marks for the prompt cache in requests of the caller's own style.
+// Marks for the prompt cache in requests of the channel's own style.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TextCall } from '../../contract/requests.ts'
-import { withCacheMarks } from './cache-marks.ts'
+import { messagesStyle } from './index.ts'
 
 const mark = '"cache_control":{"type":"ephemeral"}'
 
-const marked = (body: string) =>
-  withCacheMarks({ body, fields: JSON.parse(body) } as Partial<TextCall> as TextCall)
+const callOf = (body: string) =>
+  ({ body, fields: JSON.parse(body) }) as Partial<TextCall> as TextCall
+const marked = (body: string) => messagesStyle.withCacheMarks!(callOf(body))
 
 const user = (content: unknown) => ({ role: 'user', content })
 const answer = (content: unknown) => ({ role: 'assistant', content })

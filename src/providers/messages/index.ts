@@ -3,10 +3,10 @@ import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
+import { markMessages } from '../text/cache-marks.ts'
 import { askForCount } from '../text/count-tokens.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { senderFor } from '../text/translate.ts'
-import { withCacheMarks } from './cache-marks.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -15,7 +15,7 @@ export const messagesStyle: TextStyle = {
   path: '/v1/messages',
   noun: 'a message',
   headers,
-  withCacheMarks,
+  withCacheMarks: (call) => markMessages(call, { instructions: ['system', 'tools'], takesMark }),
   readAnswer,
   stream,
 }
@@ -36,6 +36,9 @@ export const messages: Provider = {
       askForCount(messagesStyle, countQuestion, call, upstream, stop),
   },
 }
+
+const takesMark = ({ type, defer_loading: isDeferred }: Json): boolean =>
+  type !== 'thinking' && type !== 'redacted_thinking' && isDeferred !== true
 
 const oldestVersion = '2023-06-01'
 

@@ -15,7 +15,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent } from '../../styles/common/answer.ts'
-import type { Conversation, Json } from '../../styles/common/conversation.ts'
+import type { Conversation, Json, StyleName } from '../../styles/common/conversation.ts'
 import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
 import { parseExact } from '../../styles/common/exact-json.ts'
 import { Losses } from '../../styles/common/losses.ts'
@@ -53,7 +53,7 @@ export function senderFor(style: TextStyle): TextProvider['send'] {
   return (call, upstream, stop) => {
     const { translating } = upstream
     if (translating === undefined) {
-      const marked = upstream.autoCache ? style.withCacheMarks?.(call) : undefined
+      const marked = upstream.autoCache ? marksFor(style, protocol, call, upstream) : undefined
       return marked === undefined
         ? send(call, upstream, stop)
         : sendMarked(send, { ...call, body: marked.body }, upstream, stop, marked.marks)
@@ -63,6 +63,10 @@ export function senderFor(style: TextStyle): TextProvider['send'] {
     return sendAs(from, to, send, { call, upstream, translating }, stop)
   }
 }
+
+/** For upstreams that read them. */
+const marksFor = (style: TextStyle, name: StyleName, call: TextCall, { cacheControl }: Upstream) =>
+  (cacheControl ?? usualSettings[name].cacheControl) ? style.withCacheMarks?.(call) : undefined
 
 async function sendMarked(
   send: TextProvider['send'],

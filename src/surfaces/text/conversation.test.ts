@@ -76,7 +76,7 @@ describe('a conversation without a name', () => {
     const many = Array.from({ length: 5_000 }, (_, i) => ({ name: 'n'.repeat(i) }))
     const turns = [user([...many, deep, 'x'.repeat(5_000_000)])]
     const { text } = of({ instructions: deep, tools: many, turns })
-    expect(text.length).toBeLessThan(3 * 24 * 300)
+    expect(text.length).toBeLessThan(3 * 16 * 150)
   })
 })
 

@@ -29,8 +29,8 @@ const sessionHeaders = [
 
 const maxNameLength = 1_024
 /** How much of its beginning identifies a conversation: strings of each part, and of a string its ends. */
-const maxStrings = 24
-const endLength = 128
+const maxStrings = 16
+const endLength = 64
 /** Values that are looked at for strings. */
 const maxVisits = 256
 /** Turns before the user's first one. */
