@@ -11,3 +11,11 @@ export const unknownObject = (param: string): Refusal =>
   refuse('not_found', `'${param}' names nothing that this gateway has given to this account`, {
     param,
   })
+
+/** An object that no upstream of the model keeps: clients that are told so send it themselves. */
+export const notKept = (param: string): Refusal =>
+  refuse(
+    'not_found',
+    `'${param}' names something that is not kept for this model; send the items themselves, with 'store': false`,
+    { param },
+  )

@@ -259,6 +259,11 @@ describe('what this gateway never hands out', () => {
     ['previous_response_id', '/v1/chat/completions', { ...say, previous_response_id: 'resp_1' }],
     ['container', '/v1/messages', { ...say, container: 'container_1' }],
     [
+      'diagnostics.previous_message_id',
+      '/v1/messages',
+      { ...say, diagnostics: { previous_message_id: 'msg_1' } },
+    ],
+    [
       'file_id',
       '/v1/messages',
       part({ type: 'document', source: { type: 'file', file_id: 'file-1' } }),
@@ -270,4 +275,17 @@ describe('what this gateway never hands out', () => {
     expect((await errorOf(answer)).param).toBe(param)
     expect(upstream.calls).toHaveLength(asked)
   })
+
+  test.each([{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])(
+    'such as a conversation is refused in words that clients send all of it for: %j',
+    async (thread) => {
+      const asked = upstream.calls.length
+      const answer = await post('acme', '/v1/messages', { ...say, thread })
+      expect(answer.status).toBe(400)
+      const error = (await errorOf(answer)) as unknown as Record<string, unknown>
+      expect(error['param']).toBe('thread')
+      expect(error['details']).toMatchObject({ error_code: 'thread_unsupported_request' })
+      expect(upstream.calls).toHaveLength(asked)
+    },
+  )
 })

@@ -4,7 +4,7 @@
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../contract/not-found.ts'
+import { notKept, unknownObject } from '../../contract/not-found.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -33,10 +33,13 @@ export function resolveReferences(
   routes: readonly Route[],
 ): Referred | Refusal {
   const opened: Opened[] = []
+  const isKept = routes.some(({ translated }) => !translated)
   for (const reference of call.references ?? []) {
     const own = openId(seal, token.accountId, reference.id)
     // An item that is included itself needs no id.
-    if (own === undefined && reference.item === undefined) return unknownObject(reference.param)
+    if (own === undefined && reference.item === undefined) {
+      return (isKept ? unknownObject : notKept)(reference.param)
+    }
     opened.push({ ...reference, upstreamId: own?.id, place: own?.place })
   }
   const home = originOf(seal, opened, routes)

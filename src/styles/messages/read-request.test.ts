@@ -150,7 +150,14 @@ describe('settings', () => {
       { temperature: 0.5, top_p: 0.9, top_k: 4 },
       { sampling: { temperature: 0.5, topP: 0.9, topK: 4 } },
     ],
-    [{ thinking: { type: 'enabled', budget_tokens: 2_000 } }, { reasoningBudget: 2_000 }],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2_000 } },
+      { reasoningBudget: 2_000, showReasoning: true },
+    ],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2_000, display: 'omitted' } },
+      { reasoningBudget: 2_000, showReasoning: false },
+    ],
     [{ thinking: { type: 'disabled' } }, { effort: 'none' }],
     [
       { thinking: { type: 'adaptive', display: 'omitted' }, output_config: { effort: 'medium' } },

@@ -130,7 +130,8 @@ function readReasoning(fields: Json, reading: RequestReading): Reasoning {
   const word = readEffort(output['effort'] ?? undefined)
   if (word?.changed) reading.losses.add('output_config.effort')
   const { type, display } = thinking
-  const shown = display === undefined ? undefined : display !== 'omitted'
+  // Models that take a budget show what they think, unless told otherwise; of others it depends.
+  const shown = display == null ? type === 'enabled' || undefined : display !== 'omitted'
   if (type === 'disabled') {
     if (word !== undefined && word.effort !== 'none') reading.losses.add('output_config.effort')
     return { effort: 'none' }

@@ -26,12 +26,6 @@ const roles: Readonly<Record<string, Turn['role']>> = {
 /** Of a name that a caller made up. */
 const maxShownName = 64
 
-/** Clients that refer to what they think is kept upstream send it themselves when told not to keep it. */
-const whyRefused = (type: string): string =>
-  type === 'item_reference'
-    ? "what is kept upstream cannot be used; send the item itself, with 'store': false"
-    : `items of the type '${type.slice(0, maxShownName)}' cannot be translated`
-
 export class ItemReader {
   readonly system: TextPart[] = []
   readonly turns: Turn[] = []
@@ -74,7 +68,10 @@ export class ItemReader {
       this.#result(item, path)
     } else if (type === 'additional_tools') {
       this.tools.push({ list: item['tools'], path: `${path}.tools` })
-    } else this.#reading.refuse(`${path}.type`, whyRefused(type))
+    } else {
+      const name = type.slice(0, maxShownName)
+      this.#reading.refuse(`${path}.type`, `items of the type '${name}' cannot be translated`)
+    }
   }
 
   /** Instructions before the first turn are the system prompt. */

@@ -2,7 +2,7 @@
 import type { RefusalCode } from '../../contract/errors.ts'
 import type { ErrorDialect } from '../../http/dialect.ts'
 import { errorFields, errorTypes } from '../../http/error-schemas.ts'
-import { named, object, text } from '../../http/schema.ts'
+import { list, named, object, text } from '../../http/schema.ts'
 
 const types: Readonly<Partial<Record<RefusalCode, string>>> = {
   request_too_large: 'request_too_large',
@@ -12,12 +12,18 @@ const types: Readonly<Partial<Record<RefusalCode, string>>> = {
 }
 const notFound = 'not_found_error'
 
+/** Clients that get this send the whole conversation, and ask for no thread any more. */
+const noThread = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+
 export const messagesErrors: ErrorDialect = {
-  render({ code, status }, requestId) {
+  render({ code, status, extras: { param } }, requestId) {
     const type = types[code] ?? (status === 404 ? notFound : undefined)
     return {
       top: { type: 'error', request_id: requestId },
-      ...(type !== undefined && { error: { type } }),
+      error: {
+        ...(type !== undefined && { type }),
+        ...(param === 'thread' && { details: noThread }),
+      },
     }
   },
   schema: named(
@@ -31,6 +37,7 @@ export const messagesErrors: ErrorDialect = {
           type: 'string',
           enum: [...errorTypes, ...new Set([notFound, ...Object.values(types)])],
         },
+        'details?': object({ error_code: text(), unsupported: list(text()) }),
       }),
     }),
   ),

@@ -65,6 +65,12 @@ const checks: Readonly<Record<string, Check>> = {
     isObject(value) && value['id'] == null ? unpriced(name, 'a container') : unknownObject(name),
   cached_content: foreign,
   file_ids: (value) => (Array.isArray(value) && value.length === 0 ? undefined : noFile),
+  thread: (_, name) =>
+    wrong(name, `'${name}' cannot be used: no conversation is kept; send all of its messages`),
+  diagnostics: (value) =>
+    isObject(value) && value['previous_message_id'] != null
+      ? unknownObject('diagnostics.previous_message_id')
+      : undefined,
   prompt: (value) =>
     isObject(value) && value['id'] != null ? unknownObject('prompt.id') : undefined,
 }
