@@ -1,113 +1,80 @@
-// The gateway through the AI SDK, by every provider package that fits one of its interfaces.
+// The gateway through the AI SDK, by every provider package that fits one of its interfaces, over
+// upstreams of every style.
 import { describe, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import {
-  APICallError,
   type EmbeddingModel,
   embed,
   embedMany,
   generateText,
   isStepCount,
-  type LanguageModel,
-  Output,
   streamText,
   tool,
 } from 'ai'
 import { z } from 'zod'
-import type { Interface } from '../../src/contract/catalog.ts'
 import { requestIdShape } from '../support/read.ts'
-import { expectPaid, models, picture, thrownBy, tokens, useStage } from './stage.ts'
+import { describeObjects } from './ai-objects.ts'
+import { type Asking, compatible, failureOf, settingsOf, type Way, ways } from './ai-ways.ts'
+import { breaking, type Failing, refusals, tries, upstreamFailures } from './failures.ts'
+import {
+  countsReasoning,
+  expectLoop,
+  expectPaid,
+  models,
+  type Over,
+  overs,
+  picture,
+  thrownBy,
+  tokens,
+  toolLoops,
+  useStage,
+  weather,
+  weatherIn,
+} from './stage.ts'
 
 const stage = useStage()
 
-interface Settings {
-  apiKey: string
-  baseURL: string
-}
-
-const settings = (apiKey = tokens.usual): Settings => ({
-  apiKey,
-  baseURL: `${stage.gateway.url}/v1`,
-})
-
-const compatible = (given: Settings) =>
-  createOpenAICompatible({
-    name: 'gateway',
-    includeUsage: true,
-    supportsStructuredOutputs: true,
-    ...given,
-  })
-
-interface Way {
-  way: string
-  used: Interface
-  open(given: Settings, model: string): LanguageModel
-}
-
-const ways: Way[] = [
-  {
-    way: '@ai-sdk/openai-compatible',
-    used: 'chat',
-    open: (given, model) => compatible(given)(model),
-  },
-  {
-    way: '@ai-sdk/openai',
-    used: 'responses',
-    open: (given, model) => createOpenAI(given)(model),
-  },
-  {
-    way: '@ai-sdk/openai, chat',
-    used: 'chat',
-    open: (given, model) => createOpenAI(given).chat(model),
-  },
-  {
-    way: '@ai-sdk/anthropic',
-    used: 'messages',
-    open: (given, model) => createAnthropic(given)(model),
-  },
-  {
-    way: '@ai-sdk/anthropic, auth token',
-    used: 'messages',
-    open: ({ apiKey, baseURL }, model) => createAnthropic({ authToken: apiKey, baseURL })(model),
-  },
-]
+const modelOf = ({ open, base }: Way, model: string, token?: string) =>
+  open(settingsOf(stage, token, base), model)
 
 const usual = { maxRetries: 0, maxOutputTokens: 200 }
+const idIn = (headers: Record<string, string> | undefined) => headers?.['x-gateway-request-id']
 
-/** The error of a call that must fail, as this SDK has it. */
-async function failureOf(work: () => unknown): Promise<APICallError> {
-  const error = await thrownBy(work)
-  if (APICallError.isInstance(error)) return error
-  throw error
-}
+describe.each([...ways])('$way', (way) => {
+  describe.each([...overs])('over $wire', (over) => {
+    const providerOptions = way.options?.(over) ?? {}
+    const asking = () => ({ ...usual, providerOptions, model: modelOf(way, over.model) })
+    describeTexts(way, over, asking)
+    describeTools(way, asking)
+    describeObjects(way, asking)
 
-describe.each(ways)('$way', ({ used, open }) => {
-  const text = (apiKey?: string) => open(settings(apiKey), models.text)
+    test.each([...upstreamFailures])('fails for $what, with its status and id', (failing) =>
+      expectFailure(way, { model: over.model, ...failing }),
+    )
+  })
 
+  test.each([...refusals])('fails for $what, with its status and id', (failing) =>
+    expectFailure(way, failing),
+  )
+})
+
+function describeTexts({ used, reasons }: Way, { wire }: Over, asking: Asking): void {
   test('generates a text whose usage is what was charged', async () => {
-    const {
-      text: said,
-      usage,
-      finishReason,
-      response,
-    } = await generateText({
-      ...usual,
-      model: text(),
+    const { text, usage, finishReason, response } = await generateText({
+      ...asking(),
+      system: 'Be brief.',
       prompt: '[[sim:tokens=7]]',
     })
-    expect(said).toBeTruthy()
+    expect(text).toBeTruthy()
     expect([finishReason, usage.outputTokens]).toEqual(['stop', 7])
-    const row = await expectPaid(stage, response.headers?.['x-request-id'], {
-      input: usage.inputTokens!,
-      output: usage.outputTokens!,
-    })
-    expect(row.interface).toBe(used)
+    expect(usage.totalTokens).toBe(usage.inputTokens! + 7)
+    const paid = { input: usage.inputTokens!, output: usage.outputTokens! }
+    expect((await expectPaid(stage, idIn(response.headers), paid)).interface).toBe(used)
   })
 
   test('streams the same text, with usage and the reason it ended', async () => {
-    const asked = { ...usual, model: text(), prompt: 'tell me [[sim:tokens=12]]' }
+    const asked = { ...asking(), prompt: 'tell me [[sim:tokens=12]]' }
     const whole = await generateText(asked)
     const stream = streamText(asked)
     let said = ''
@@ -117,49 +84,18 @@ describe.each(ways)('$way', ({ used, open }) => {
     const { inputTokens, outputTokens } = await stream.usage
     expect([inputTokens, outputTokens]).toEqual([whole.usage.inputTokens, 12])
     const { headers } = await stream.response
-    await expectPaid(stage, headers?.['x-request-id'], { input: inputTokens!, output: 12 })
+    await expectPaid(stage, idIn(headers), { input: inputTokens!, output: 12 })
   })
 
-  const asksForTools = () => {
-    const cities: string[] = []
-    const weather = tool({
-      description: 'How the weather is in a city',
-      inputSchema: z.object({ city: z.string() }),
-      execute: async ({ city }) => {
-        cities.push(city)
-        return 'sunny'
-      },
-    })
-    const asked = {
-      ...usual,
-      model: text(),
-      tools: { weather },
-      stopWhen: isStepCount(3),
-      prompt: 'how is the weather? [[sim:tool]]',
-    }
-    return { asked, cities }
-  }
-
-  test('runs a tool and answers with its result', async () => {
-    const { asked, cities } = asksForTools()
-    const { text: said, steps } = await generateText(asked)
-    expect(cities).toEqual(['sandbox'])
-    expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop'])
-    expect(said).toBeTruthy()
-  })
-
-  test('runs a tool in a stream', async () => {
-    const { asked, cities } = asksForTools()
-    const stream = streamText(asked)
-    expect(await stream.text).toBeTruthy()
-    expect(cities).toEqual(['sandbox'])
-    expect(await stream.finishReason).toBe('stop')
+  test('says that the limit cut it', async () => {
+    const asked = { ...asking(), maxOutputTokens: 16, prompt: '[[sim:tokens=40]]' }
+    expect((await generateText(asked)).finishReason).toBe('length')
+    expect(await streamText(asked).finishReason).toBe('length')
   })
 
   test('looks at a picture', async () => {
-    const { text: said } = await generateText({
-      ...usual,
-      model: open(settings(), models.vision),
+    const { text } = await generateText({
+      ...asking(),
       messages: [
         {
           role: 'user',
@@ -170,48 +106,33 @@ describe.each(ways)('$way', ({ used, open }) => {
         },
       ],
     })
-    expect(said).toContain('I saw 1 image')
+    expect(text).toContain('I saw 1 image')
   })
 
-  test('gives an object of a schema', async () => {
-    const { output } = await generateText({
-      ...usual,
-      model: text(),
-      output: Output.object({ schema: z.object({ answer: z.string() }) }),
-      prompt: 'an object please',
-    })
-    expect(output.answer).toBeTruthy()
+  test('shows its reasoning where it can, and goes on from it', async () => {
+    const user = { role: 'user' as const, content: 'think [[sim:tokens=20]] [[sim:reasoning=12]]' }
+    const { providerOptions, ...plain } = asking()
+    const asked = {
+      ...plain,
+      maxOutputTokens: 2_000,
+      providerOptions: reasons ?? providerOptions,
+    }
+    const whole = await generateText({ ...asked, messages: [user] })
+    const stream = streamText({ ...asked, messages: [user] })
+    for (const answer of [whole, stream]) {
+      expect(Boolean(await answer.reasoningText)).toBe(reasons !== undefined)
+      const { reasoningTokens = 0 } = (await answer.usage).outputTokenDetails
+      expect(reasoningTokens).toBe(countsReasoning(wire) ? 12 : 0)
+      const { messages } = await answer.response
+      const next = await generateText({ ...asked, messages: [user, ...messages, user] })
+      expect(next.text).toBeTruthy()
+    }
   })
 
-  const failing: [string, number, string, string][] = [
-    ['an unknown token', 401, tokens.unknown, 'x'],
-    ['an empty account', 402, tokens.broke, 'x'],
-    ['refused content', 400, tokens.usual, '[[sim:fail=content_policy]]'],
-    ['a rate limit', 429, tokens.usual, '[[sim:status=429]]'],
-    ['an upstream that fails', 502, tokens.usual, '[[sim:status=500]]'],
-  ]
-  test.each(failing)('fails for %s with %d and the request id', async (_, status, key, prompt) => {
-    const error = await failureOf(() => generateText({ ...usual, model: text(key), prompt }))
-    const id = error.responseHeaders?.['x-request-id']
-    expect(id).toMatch(requestIdShape)
-    expect(error.statusCode).toBe(status)
-    expect(error.message).toEndWith(`(${id})`)
-    expect(error.isRetryable).toBe(status === 429 || status >= 500)
-  })
-
-  test('fails for an unknown model', async () => {
-    const error = await failureOf(() =>
-      generateText({ ...usual, model: open(settings(), 'nope'), prompt: 'x' }),
-    )
-    expect(error.statusCode).toBe(404)
-    expect(error.message).toStartWith("model 'nope'")
-  })
-
-  test('reports an error inside a stream after the text before it', async () => {
+  test.each(breaking)('reports an error inside a stream after the text (%s)', async (how) => {
     const stream = streamText({
-      ...usual,
-      model: text(),
-      prompt: '[[sim:tokens=30]] [[sim:cut=12]]',
+      ...asking(),
+      prompt: `[[sim:tokens=30]] [[sim:${how}]]`,
       onError: () => {},
     })
     const parts: string[] = []
@@ -224,32 +145,118 @@ describe.each(ways)('$way', ({ used, open }) => {
     expect(parts.indexOf('error')).toBeGreaterThan(parts.lastIndexOf('text-delta'))
     expect(said(wrong)).toMatch(/req_[0-9a-f]{32}/)
   })
-})
+}
 
 /** Some providers hand on the error's text, others its object. */
 const said = (error: unknown): string =>
   error instanceof Error ? `${error.message} ${String(error.cause)}` : JSON.stringify(error)
 
-describe('retries', () => {
-  test('after a failure ask once more when one is allowed', async () => {
-    const model = compatible(settings())(models.text)
-    const calls = await stage.countCalls(() =>
-      thrownBy(() => generateText({ model, maxRetries: 1, prompt: '[[sim:status=429]]' })),
+function describeTools({ reasons = {} }: Way, asking: Asking): void {
+  const asksForTools = (prompt: string) => {
+    const cities: string[] = []
+    const tools = {
+      weather: tool({
+        description: weather.description,
+        inputSchema: z.object({ city: z.string() }),
+        execute: async ({ city }) => {
+          cities.push(city)
+          return weatherIn(city)
+        },
+      }),
+    }
+    const { providerOptions, ...call } = asking()
+    const asked = {
+      ...call,
+      maxOutputTokens: 2_000,
+      providerOptions: { ...providerOptions, ...(prompt === toolLoops[1] && reasons) },
+      tools,
+      stopWhen: isStepCount(4),
+      prompt,
+    }
+    return { asked, cities }
+  }
+
+  test.each([...toolLoops])('runs tools and answers with their results: %s', async (prompt) => {
+    const { asked, cities } = asksForTools(prompt)
+    const { text, steps } = await generateText(asked)
+    expectLoop(cities, text)
+    const ends = steps.map(({ finishReason }) => finishReason)
+    expect(ends.at(-1)).toBe('stop')
+  })
+
+  test.each([...toolLoops])('runs tools in streams: %s', async (prompt) => {
+    const { asked, cities } = asksForTools(prompt)
+    const stream = streamText(asked)
+    expectLoop(cities, await stream.text)
+    expect(await stream.finishReason).toBe('stop')
+  })
+}
+
+async function expectFailure(
+  way: Way,
+  { status, token, model = models.text, content = 'x' }: Failing,
+): Promise<void> {
+  const error = await failureOf(() =>
+    generateText({ ...usual, model: modelOf(way, model, token), prompt: content }),
+  )
+  const id = idIn(error.responseHeaders)
+  expect(id).toMatch(requestIdShape)
+  expect(error.statusCode).toBe(status)
+  expect(error.message).toEndWith(`(${id})`)
+  expect(error.isRetryable).toBe(status === 429 || status >= 500)
+}
+
+/** Over every upstream at the same time, because all of it takes time. */
+describe('a call over every upstream', () => {
+  const all = ways.flatMap((way) => overs.map(({ model }) => modelOf.bind(null, way, model)))
+
+  test('ends when its user leaves', async () => {
+    const errors = await Promise.all(
+      all.map((open) =>
+        thrownBy(() =>
+          generateText({
+            model: open(),
+            maxRetries: 0,
+            prompt: '[[sim:delay=900ms]]',
+            abortSignal: AbortSignal.timeout(200),
+          }),
+        ),
+      ),
     )
-    expect(calls).toBe(2)
+    for (const error of errors) expect((error as Error).name).toBe('TimeoutError')
+  })
+
+  test.each(tries.slice(0, 1))('is tried again after %s (%s): %d calls', async (_, how, wanted) => {
+    const calls = await stage.countCalls(() =>
+      Promise.all(
+        all.map((open) =>
+          thrownBy(() => generateText({ model: open(), maxRetries: 1, prompt: `[[sim:${how}]]` })),
+        ),
+      ),
+    )
+    expect(calls).toBe(wanted * all.length)
   })
 })
 
+test('a token is taken as an auth token, too', async () => {
+  const { apiKey: authToken, baseURL } = settingsOf(stage, tokens.usual)
+  const model = createAnthropic({ authToken, baseURL })(models.text)
+  expect((await generateText({ ...usual, model, prompt: 'hello' })).text).toBeTruthy()
+})
+
 describe.each([
-  ['@ai-sdk/openai-compatible', () => compatible(settings()).embeddingModel(models.embedding)],
-  ['@ai-sdk/openai', () => createOpenAI(settings()).embeddingModel(models.embedding)],
+  [
+    '@ai-sdk/openai-compatible',
+    () => compatible(settingsOf(stage)).embeddingModel(models.embedding),
+  ],
+  ['@ai-sdk/openai', () => createOpenAI(settingsOf(stage)).embeddingModel(models.embedding)],
 ] as [string, () => EmbeddingModel][])('embeddings of %s', (_, open) => {
   test('of one text cost what they say', async () => {
     const { embedding, usage, response } = await embed({ model: open(), value: 'one' })
     expect(embedding).toHaveLength(1024)
     const paid = { input: usage.tokens, output: 0 }
-    const id = response?.headers?.['x-request-id']
-    expect((await expectPaid(stage, id, paid)).interface).toBe('embeddings')
+    const row = await expectPaid(stage, idIn(response?.headers), paid)
+    expect(row.interface).toBe('embeddings')
   })
 
   test('of many texts are those of each', async () => {

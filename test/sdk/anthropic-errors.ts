@@ -1,124 +1,56 @@
 // How failures look to users of the `@anthropic-ai/sdk` package, and what it tries again by itself.
 import { describe, expect, test } from 'bun:test'
-import { type ErrorFields, requestIdShape } from '../support/read.ts'
+import { type ErrorFields, requestIdShape, rowOf } from '../support/read.ts'
 import { type AnthropicPackage, asking, clientOf, failureOf } from './anthropic-client.ts'
-import { models, type Stage, tokens } from './stage.ts'
+import {
+  breaking,
+  type ErrorClass,
+  type Failing,
+  refusals,
+  tries,
+  upstreamFailures,
+} from './failures.ts'
+import { models, type Over, overs, type Stage, thrownBy, tokens } from './stage.ts'
 
-interface Failing {
-  what: string
-  kind:
-    | 'AuthenticationError'
-    | 'PermissionDeniedError'
-    | 'NotFoundError'
-    | 'BadRequestError'
-    | 'RateLimitError'
-    | 'InternalServerError'
-    | 'APIError'
-  status: number
-  type: string
-  code: string
-  content?: string
-  model?: string
-  apiKey?: string
+/** The class and the type of an error, by its status. */
+const shown: Readonly<Record<number, readonly [ErrorClass, string]>> = {
+  400: ['BadRequestError', 'invalid_request_error'],
+  401: ['AuthenticationError', 'authentication_error'],
+  402: ['APIError', 'billing_error'],
+  403: ['PermissionDeniedError', 'permission_error'],
+  404: ['NotFoundError', 'not_found_error'],
+  429: ['RateLimitError', 'rate_limit_error'],
+  502: ['InternalServerError', 'upstream_error'],
 }
-
-const invalid = 'invalid_request_error'
-const failing: Failing[] = [
-  {
-    what: 'an unknown token',
-    kind: 'AuthenticationError',
-    status: 401,
-    type: 'authentication_error',
-    code: 'invalid_api_key',
-    apiKey: tokens.unknown,
-  },
-  {
-    what: 'a token used elsewhere',
-    kind: 'PermissionDeniedError',
-    status: 403,
-    type: 'permission_error',
-    code: 'ip_not_allowed',
-    apiKey: tokens.elsewhere,
-  },
-  {
-    what: 'an empty account',
-    kind: 'APIError',
-    status: 402,
-    type: 'billing_error',
-    code: 'insufficient_quota',
-    apiKey: tokens.broke,
-  },
-  {
-    what: 'an unknown model',
-    kind: 'NotFoundError',
-    status: 404,
-    type: 'not_found_error',
-    code: 'model_not_found',
-    model: 'nope',
-  },
-  {
-    what: 'a model of another interface',
-    kind: 'BadRequestError',
-    status: 400,
-    type: invalid,
-    code: 'model_not_supported',
-    model: models.embedding,
-  },
-  {
-    what: 'refused content',
-    kind: 'BadRequestError',
-    status: 400,
-    type: invalid,
-    code: 'content_policy_violation',
-    content: '[[sim:fail=content_policy]]',
-  },
-  {
-    what: "the upstream's rate limit",
-    kind: 'RateLimitError',
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'upstream_rate_limited',
-    content: '[[sim:status=429]]',
-  },
-  {
-    what: 'an upstream that fails',
-    kind: 'InternalServerError',
-    status: 502,
-    type: 'upstream_error',
-    code: 'upstream_error',
-    content: '[[sim:status=529]]',
-  },
-  {
-    what: "the gateway's key refused",
-    kind: 'InternalServerError',
-    status: 502,
-    type: 'upstream_error',
-    code: 'upstream_permission_denied',
-    content: '[[sim:status=403]]',
-  },
-]
 
 /** The body as the SDK keeps it. */
 const bodyOf = (error: { error: unknown }) =>
   error.error as { type: string; request_id: string; error: ErrorFields }
 
-export function describeErrors(sdk: AnthropicPackage, stage: Stage): void {
+async function expectFailure(
+  sdk: AnthropicPackage,
+  stage: Stage,
+  { status, code, token = tokens.usual, model = models.text, content = 'x' }: Failing,
+): Promise<void> {
+  const client = clientOf(sdk, stage, { apiKey: token })
+  const error = await failureOf(sdk, () => client.messages.create(asking(content, model)))
+  const [kind, type] = shown[status]!
+  expect(error).toBeInstanceOf(sdk[kind])
+  expect([error.status, error.type as string]).toEqual([status, type])
+  expect(error.requestID).toMatch(requestIdShape)
+  const body = bodyOf(error)
+  expect([body.type, body.request_id]).toEqual(['error', error.requestID!])
+  expect(body.error.code).toBe(code)
+  expect(body.error.message).toEndWith(`(${error.requestID})`)
+  expect(error.message).toContain(error.requestID!)
+}
+
+/** Those that are the same whatever the upstream speaks. */
+export function describeRefusals(sdk: AnthropicPackage, stage: Stage): void {
   describe('errors', () => {
-    test.each(failing)('for $what have their class, type and id', async (wanted) => {
-      const { apiKey = tokens.usual, content = 'x', model = models.text } = wanted
-      const client = clientOf(sdk, stage, { apiKey })
-      const error = await failureOf(sdk, () =>
-        client.messages.create({ ...asking(content), model }),
-      )
-      expect(error).toBeInstanceOf(sdk[wanted.kind])
-      expect([error.status, error.type as string]).toEqual([wanted.status, wanted.type])
-      expect(error.requestID).toMatch(requestIdShape)
-      const body = bodyOf(error)
-      expect([body.type, body.request_id]).toEqual(['error', error.requestID!])
-      expect(body.error.code).toBe(wanted.code)
-      expect(body.error.message).toEndWith(`(${error.requestID})`)
-      expect(error.message).toContain(error.requestID!)
-    })
+    test.each([...refusals])('for $what have their class, type and id', (failing) =>
+      expectFailure(sdk, stage, failing),
+    )
 
     test('for a base address with /v1 say that it has it already', async () => {
       const client = clientOf(sdk, stage, { baseURL: `${stage.gateway.url}/v1` })
@@ -128,61 +60,97 @@ export function describeErrors(sdk: AnthropicPackage, stage: Stage): void {
     })
 
     test('of counting are those of asking', async () => {
-      const { max_tokens: _, ...countable } = asking('x')
+      const { max_tokens: _, ...countable } = asking('x', 'nope')
       const client = clientOf(sdk, stage)
-      const error = await failureOf(sdk, () =>
-        client.messages.countTokens({ ...countable, model: 'nope' }),
-      )
+      const error = await failureOf(sdk, () => client.messages.countTokens(countable))
       expect(error).toBeInstanceOf(sdk.NotFoundError)
       expect(bodyOf(error).error.code).toBe('model_not_found')
-    })
-
-    test.each(['cut=9', 'error-after=9'])(
-      'inside a stream come after the text before them (%s)',
-      async (how) => {
-        const stream = await clientOf(sdk, stage).messages.create({
-          ...asking(`[[sim:tokens=30]] [[sim:${how}]]`),
-          stream: true,
-        })
-        let text = ''
-        const error = await failureOf(sdk, async () => {
-          for await (const event of stream) {
-            if (event.type !== 'content_block_delta') continue
-            if (event.delta.type === 'text_delta') text += event.delta.text
-          }
-        })
-        expect(text).not.toBe('')
-        expect(error.type as string).toBe('upstream_error')
-        expect(error.requestID).toMatch(requestIdShape)
-        expect(bodyOf(error).error.message).toEndWith(`(${error.requestID})`)
-      },
-    )
-
-    test('inside a stream fail its final message', async () => {
-      const stream = clientOf(sdk, stage).messages.stream(asking('[[sim:tokens=30]] [[sim:cut=9]]'))
-      const error = await failureOf(sdk, () => stream.finalMessage())
-      expect(error.type as string).toBe('upstream_error')
     })
   })
 }
 
-/** A failure, and how many calls upstream it makes with one retry allowed. */
-const tries: [string, string, number][] = [
-  ['a rate limit', 'status=429', 2],
-  ['an upstream failure', 'status=503', 2],
-  // A 502 like the one before, but with x-should-retry: false.
-  ['a refused key', 'status=401', 1],
-  ['a refused request', 'status=400', 1],
-]
+/** Those that come from upstream. */
+export function describeFailures(sdk: AnthropicPackage, stage: Stage, { model, wire }: Over): void {
+  describe('errors', () => {
+    test.each([...upstreamFailures])('for $what have their class, type and id', (failing) =>
+      expectFailure(sdk, stage, { model, ...failing }),
+    )
 
-export function describeRetries(sdk: AnthropicPackage, stage: Stage): void {
-  describe('retries', () => {
-    test.each(tries)('after %s (%s) make %d calls upstream', async (_, directive, wanted) => {
+    test.each(breaking)('inside a stream come after the text before them (%s)', async (how) => {
+      const stream = await clientOf(sdk, stage).messages.create({
+        ...asking(`[[sim:tokens=30]] [[sim:${how}]]`, model),
+        stream: true,
+      })
+      let text = ''
+      const error = await failureOf(sdk, async () => {
+        for await (const event of stream) {
+          if (event.type !== 'content_block_delta') continue
+          if (event.delta.type === 'text_delta') text += event.delta.text
+        }
+      })
+      expect(text).not.toBe('')
+      expect(error.type as string).toBe('upstream_error')
+      expect(error.requestID).toMatch(requestIdShape)
+      expect(bodyOf(error).error.message).toEndWith(`(${error.requestID})`)
+    })
+
+    test('inside a stream fail its final message', async () => {
+      const content = '[[sim:tokens=30]] [[sim:cut=9]]'
+      const stream = clientOf(sdk, stage).messages.stream(asking(content, model))
+      const error = await failureOf(sdk, () => stream.finalMessage())
+      expect(error.type as string).toBe('upstream_error')
+    })
+
+    test('for stop sequences name them where the upstream has none', async () => {
+      const request = { ...asking('[[sim:tokens=5]]', model), stop_sequences: ['END'] }
+      const client = clientOf(sdk, stage)
+      if (wire !== 'responses') {
+        expect((await client.messages.create(request)).stop_reason).toBe('end_turn')
+        return
+      }
+      const error = await failureOf(sdk, () => client.messages.create(request))
+      expect(error).toBeInstanceOf(sdk.BadRequestError)
+      expect(error.message).toContain("'stop_sequences'")
+    })
+  })
+}
+
+/** Over every upstream at the same time, because all of it takes time. */
+export function describeLeaving(sdk: AnthropicPackage, stage: Stage): void {
+  const overAll = (work: (model: string) => Promise<void>) =>
+    Promise.all(overs.map(({ model }) => work(model)))
+
+  describe('a call over every upstream', () => {
+    test('can be left half-way, and is paid for', () =>
+      overAll(async (model) => {
+        const stream = clientOf(sdk, stage).messages.stream(
+          asking('[[sim:tokens=50]] [[sim:chunk=10ms]]', model),
+        )
+        let seen = 0
+        const error = await failureOf(sdk, async () => {
+          for await (const _ of stream) if (++seen === 6) stream.abort()
+        })
+        expect(error).toBeInstanceOf(sdk.APIUserAbortError)
+        const row = await rowOf(stage.gateway, stream.request_id!)
+        expect([row.ending, row.usage?.output_tokens]).toEqual(['caller_left', 50])
+      }))
+
+    test("ends with the SDK's own time limit", () =>
+      overAll(async (model) => {
+        const client = clientOf(sdk, stage, { timeout: 100 })
+        const request = asking('[[sim:delay=900ms]]', model)
+        const error = await thrownBy(() => client.messages.create(request))
+        expect(error).toBeInstanceOf(sdk.APIConnectionTimeoutError)
+      }))
+
+    test.each(tries)('is tried again after %s (%s): %d calls upstream', async (_, how, wanted) => {
       const client = clientOf(sdk, stage, { maxRetries: 1 })
       const calls = await stage.countCalls(() =>
-        failureOf(sdk, () => client.messages.create(asking(`[[sim:${directive}]]`))),
+        overAll(async (model) => {
+          await failureOf(sdk, () => client.messages.create(asking(`[[sim:${how}]]`, model)))
+        }),
       )
-      expect(calls).toBe(wanted)
+      expect(calls).toBe(wanted * overs.length)
     })
   })
 }

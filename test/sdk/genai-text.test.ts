@@ -1,21 +1,29 @@
-// Text through the official `@google/genai` package: answers, streams, tools, thoughts, counts,
-// embeddings, conversations and errors.
+// Text through the official `@google/genai` package, over upstreams of every style: answers, streams,
+// conversations, tools, objects, thoughts, counts, embeddings and errors.
 import { afterAll, describe, expect, spyOn, test } from 'bun:test'
+import type { GenerateContentConfig, GenerateContentResponse } from '@google/genai'
+import { ApiError, FinishReason } from '@google/genai'
+import { z } from 'zod'
+import { requestIdShape } from '../support/read.ts'
+import { breaking, type Failing, refusals, tries, upstreamFailures } from './failures.ts'
+import { clientOf, describeTools } from './genai-tools.ts'
 import {
-  ApiError,
-  FunctionCallingConfigMode,
-  type GenerateContentResponse,
-  GoogleGenAI,
-  Type,
-} from '@google/genai'
-import { expectPaid, models, picture, thrownBy, tokens, useStage } from './stage.ts'
+  expectPaid,
+  modelNames,
+  models,
+  type Over,
+  overs,
+  picture,
+  report,
+  thrownBy,
+  useStage,
+} from './stage.ts'
 
 const stage = useStage()
 const warn = spyOn(console, 'warn').mockImplementation(() => {})
 afterAll(() => warn.mockRestore())
 
-const client = (apiKey = tokens.usual) =>
-  new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${stage.gateway.url}/vendorg` } })
+const client = (token?: string) => clientOf(stage, token)
 
 const idOf = ({ sdkHttpResponse }: Pick<GenerateContentResponse, 'sdkHttpResponse'>) =>
   sdkHttpResponse?.headers?.['x-gateway-request-id']
@@ -26,170 +34,217 @@ const usageOf = ({ usageMetadata: used }: GenerateContentResponse) => ({
   cacheRead: used!.cachedContentTokenCount ?? 0,
 })
 
-const weather = {
-  name: 'weather',
-  description: 'The weather of a city.',
-  parameters: {
-    type: Type.OBJECT,
-    properties: { city: { type: Type.STRING } },
-    required: ['city'],
-  },
+const ask = (model: string, contents: string, config: GenerateContentConfig = {}) =>
+  client().models.generateContent({ model, contents, config })
+
+/** The text of a stream, and its last chunk. */
+async function streamed(model: string, contents: string, config: GenerateContentConfig = {}) {
+  let text = ''
+  let last: GenerateContentResponse | undefined
+  const stream = await client().models.generateContentStream({ model, contents, config })
+  for await (const chunk of stream) {
+    text += chunk.text ?? ''
+    last = chunk
+  }
+  return { text, last: last! }
 }
 
-describe('answers', () => {
-  test('come whole and are paid for', async () => {
-    const answer = await client().models.generateContent({
-      model: models.text,
-      contents: 'hello [[sim:tokens=7]]',
-      config: { systemInstruction: 'Be brief.', maxOutputTokens: 50 },
-    })
+describe.each([...overs])('over $wire', (over) => {
+  describeAnswers(over)
+  describeObjects(over)
+  describeStreams(over)
+  describeTools(stage, over)
+
+  describe('an error', () => {
+    test.each([...upstreamFailures])('for $what has the status its readers look for', (failing) =>
+      expectFailure({ model: over.model, ...failing }),
+    )
+  })
+})
+
+function describeAnswers({ model, wire }: Over): void {
+  test('answers come whole and are paid for', async () => {
+    const config = { systemInstruction: 'Be brief.', maxOutputTokens: 50 }
+    const answer = await ask(model, 'hello [[sim:tokens=7]]', config)
     expect(answer.text!.length).toBeGreaterThan(0)
-    expect(answer.modelVersion).toBe(models.text)
-    expect(answer.candidates?.[0]?.finishReason).toBe('STOP' as never)
-    await expectPaid(stage, idOf(answer), usageOf(answer))
+    expect([answer.modelVersion, typeof answer.responseId]).toEqual([model, 'string'])
+    expect(answer.candidates?.[0]?.finishReason).toBe(FinishReason.STOP)
+    const { promptTokenCount, totalTokenCount } = answer.usageMetadata!
+    expect(totalTokenCount).toBe(promptTokenCount! + 7)
+    const row = await expectPaid(stage, idOf(answer), usageOf(answer))
+    expect(row.interface).toBe('generate')
   })
 
-  test('look at a picture', async () => {
+  test('answers look at a picture', async () => {
     const answer = await client().models.generateContent({
-      model: models.vision,
+      model,
       contents: [{ inlineData: { mimeType: 'image/png', data: picture } }, 'what is this?'],
     })
     expect(answer.text).toContain('I saw 1 image')
   })
 
-  test('show their thoughts on request, which are paid for beside the text', async () => {
-    const answer = await client().models.generateContent({
-      model: models.text,
-      contents: 'think [[sim:tokens=20]] [[sim:reasoning=12]]',
-      config: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } },
-    })
+  test('answers show their thoughts on request, which are paid for beside the text', async () => {
+    const contents = 'think [[sim:tokens=20]] [[sim:reasoning=12]]'
+    const thinkingConfig = { includeThoughts: true, thinkingBudget: 1_024 }
+    const answer = await ask(model, contents, { thinkingConfig })
     const parts = answer.candidates![0]!.content!.parts!
     expect(parts.map(({ thought }) => thought === true)).toEqual([true, false])
-    expect(answer.usageMetadata).toMatchObject({ candidatesTokenCount: 8, thoughtsTokenCount: 12 })
-    await expectPaid(stage, idOf(answer), usageOf(answer))
+    expect(answer.usageMetadata!.totalTokenCount).toBe(answer.usageMetadata!.promptTokenCount! + 20)
   })
 
-  test('stop at the limit', async () => {
-    const answer = await client().models.generateContent({
-      model: models.text,
-      contents: '[[sim:tokens=50]]',
-      config: { maxOutputTokens: 4 },
-    })
-    expect(answer.candidates?.[0]?.finishReason).toBe('MAX_TOKENS' as never)
-  })
-
-  test('are JSON where that is asked for', async () => {
-    const answer = await client().models.generateContent({
-      model: models.text,
-      contents: 'an object, please',
-      config: { responseMimeType: 'application/json' },
-    })
-    expect(() => JSON.parse(answer.text!)).not.toThrow()
-    const fitting = await client().models.generateContent({
-      model: models.text,
-      contents: 'the weather, please',
-      config: { responseMimeType: 'application/json', responseSchema: weather.parameters },
-    })
-    expect(JSON.parse(fitting.text!)).toEqual({ city: 'sandbox' })
-  })
-})
-
-describe('tools', () => {
-  test('are called, answered and lead to a text', async () => {
-    const config = {
-      tools: [{ functionDeclarations: [weather] }],
-      toolConfig: {
-        functionCallingConfig: { mode: FunctionCallingConfigMode.AUTO },
-      },
+  test('answers stop at the limit', async () => {
+    const config = { maxOutputTokens: 16 }
+    const answer = await ask(model, '[[sim:tokens=50]]', config)
+    const { last } = await streamed(model, '[[sim:tokens=50]]', config)
+    for (const { candidates } of [answer, last]) {
+      expect(candidates?.[0]?.finishReason).toBe(FinishReason.MAX_TOKENS)
     }
-    const question = { role: 'user', parts: [{ text: 'weather? [[sim:tool=weather]]' }] }
-    const first = await client().models.generateContent({
-      model: models.text,
-      contents: [question],
-      config,
-    })
-    const [call] = first.functionCalls!
-    expect(call).toMatchObject({ name: 'weather', args: { city: 'sandbox' } })
-    await expectPaid(stage, idOf(first), usageOf(first))
-    const result = { id: call!.id!, name: call!.name!, response: { output: 'sunny' } }
-    const second = await client().models.generateContent({
-      model: models.text,
-      contents: [
-        question,
-        first.candidates![0]!.content!,
-        { role: 'user', parts: [{ functionResponse: result }] },
-      ],
-      config,
-    })
-    expect(second.functionCalls).toBeUndefined()
-    expect(second.text!.length).toBeGreaterThan(0)
   })
 
-  test('can be demanded, also in a stream', async () => {
-    const stream = await client().models.generateContentStream({
-      model: models.text,
-      contents: 'weather?',
-      config: {
-        tools: [{ functionDeclarations: [weather] }],
-        toolConfig: {
-          functionCallingConfig: {
-            mode: FunctionCallingConfigMode.ANY,
-            allowedFunctionNames: ['weather'],
+  test('tokens are counted beforehand', async () => {
+    const contents = 'how long is this?'
+    const { totalTokens } = await client().models.countTokens({ model, contents })
+    const { promptTokenCount } = (await ask(model, contents)).usageMetadata!
+    expect(totalTokens).toBeGreaterThan(0)
+    // Upstreams of the other styles do not count; the gateway estimates.
+    if (wire === 'generate') expect(totalTokens).toBe(promptTokenCount!)
+  })
+}
+
+function describeObjects({ model }: Over): void {
+  const schemas: [string, GenerateContentConfig][] = [
+    ['any', {}],
+    ['a JSON schema', { responseJsonSchema: z.toJSONSchema(report) }],
+    [
+      'a schema of its own kind',
+      {
+        responseSchema: {
+          type: 'OBJECT',
+          properties: {
+            city: { type: 'STRING' },
+            note: { type: 'STRING', nullable: true },
+            days: { type: 'ARRAY', items: { type: 'INTEGER' } },
           },
-        },
+          required: ['city', 'note', 'days'],
+        } as never,
       },
-    })
-    const calls = []
-    for await (const chunk of stream) calls.push(...(chunk.functionCalls ?? []))
-    expect(calls).toMatchObject([{ name: 'weather', args: { city: 'sandbox' } }])
+    ],
+  ]
+  test.each(schemas)('an answer is an object where that is asked for: %s', async (what, schema) => {
+    const config = { responseMimeType: 'application/json', ...schema }
+    const whole = JSON.parse((await ask(model, 'an object, please', config)).text!)
+    const { text } = await streamed(model, 'an object, please', config)
+    expect(JSON.parse(text)).toEqual(whole)
+    if (what === 'a JSON schema') expect(whole).toEqual(report.parse(whole))
+    if (what.endsWith('own kind'))
+      expect(Object.keys(whole).sort()).toEqual(['city', 'days', 'note'])
   })
-})
+}
 
-describe('streams', () => {
-  test('have the text of the whole answer and are paid for', async () => {
-    const request = { model: models.text, contents: 'tell me [[sim:tokens=15]]' }
-    const whole = await client().models.generateContent(request)
-    let text = ''
-    let last: GenerateContentResponse | undefined
-    for await (const chunk of await client().models.generateContentStream(request)) {
-      text += chunk.text ?? ''
-      last = chunk
-    }
+function describeStreams({ model }: Over): void {
+  test('streams have the text of the whole answer and are paid for', async () => {
+    const contents = 'tell me [[sim:tokens=15]]'
+    const whole = await ask(model, contents)
+    const { text, last } = await streamed(model, contents)
     expect(text).toBe(whole.text!)
-    expect(last!.candidates?.[0]?.finishReason).toBe('STOP' as never)
-    await expectPaid(stage, idOf(last!), { ...usageOf(whole) })
+    expect(last.candidates?.[0]?.finishReason).toBe(FinishReason.STOP)
+    expect(usageOf(last)).toEqual(usageOf(whole))
+    await expectPaid(stage, idOf(last), usageOf(whole))
   })
 
-  test('that break end with an error of the SDK', async () => {
-    const error = await thrownBy(async () => {
-      const stream = await client().models.generateContentStream({
-        model: models.text,
-        contents: '[[sim:tokens=9]] [[sim:cut=3]]',
-      })
-      for await (const _ of stream);
-    })
+  test.each(breaking)('streams that break end with an error of the SDK (%s)', async (how) => {
+    const error = await thrownBy(() => streamed(model, `[[sim:tokens=20]] [[sim:${how}]]`))
     expect(error).toBeInstanceOf(ApiError)
     expect((error as ApiError).status).toBe(502)
   })
 
-  test('carry a conversation', async () => {
-    const chat = client().chats.create({ model: models.text })
-    const first = await chat.sendMessage({ message: 'hello [[sim:tokens=5]]' })
+  test('streams carry a conversation, with its thoughts', async () => {
+    const chat = client().chats.create({
+      model,
+      config: { thinkingConfig: { includeThoughts: true } },
+    })
+    const first = await chat.sendMessage({ message: 'hello [[sim:tokens=9]] [[sim:reasoning=4]]' })
     let text = ''
     for await (const chunk of await chat.sendMessageStream({ message: 'and again' })) {
       text += chunk.text ?? ''
     }
-    expect(first.text!.length * text.length).toBeGreaterThan(0)
-    const roles = chat.getHistory().map(({ role }) => role)
-    expect(roles.slice(0, 4)).toEqual(['user', 'model', 'user', 'model'])
+    const last = await chat.sendMessage({ message: 'and again' })
+    expect(first.text!.length * text.length * last.text!.length).toBeGreaterThan(0)
+    const turns = chat.getHistory(true).map(({ role }) => role)
+    const changes = turns.filter((role, index) => role !== turns[index - 1])
+    expect(changes).toEqual(['user', 'model', 'user', 'model', 'user', 'model'])
+  })
+}
+
+/** Words of the statuses that are told. */
+const words: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  402: 'RESOURCE_EXHAUSTED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'INTERNAL',
+}
+
+async function expectFailure(
+  { status, token, model = models.text, content = 'x' }: Failing,
+  config: GenerateContentConfig = {},
+): Promise<void> {
+  const error = (await thrownBy(() =>
+    client(token).models.generateContent({ model, contents: content, config }),
+  )) as ApiError
+  expect(error).toBeInstanceOf(ApiError)
+  expect(error.status).toBe(status)
+  const told = JSON.parse(error.message).error
+  expect([told.code, told.status]).toEqual([status, words[status]])
+  expect(told.message).toMatch(/\(req_[0-9a-f]{32}\)$/)
+}
+
+describe('an error', () => {
+  test.each([...refusals])('for $what has the status its readers look for', (failing) =>
+    expectFailure(failing),
+  )
+
+  test('for a search says that there is none', () =>
+    expectFailure(
+      { what: 'a search', status: 400, code: 'invalid_request' },
+      { tools: [{ googleSearch: {} }] },
+    ))
+})
+
+/** Over every upstream at the same time, because all of it takes time. */
+describe('a call over every upstream', () => {
+  const slow = '[[sim:delay=900ms]]'
+  const overAll = (config: () => GenerateContentConfig, contents: string) =>
+    Promise.all(overs.map(({ model }) => thrownBy(() => ask(model, contents, config()))))
+
+  test("ends with the SDK's own time limit, or when its user leaves", async () => {
+    const errors = [
+      ...(await overAll(() => ({ httpOptions: { timeout: 100 } }), slow)),
+      ...(await overAll(() => ({ abortSignal: AbortSignal.timeout(100) }), slow)),
+    ]
+    for (const error of errors) expect(error).not.toBeInstanceOf(ApiError)
+  })
+
+  test.each(tries.slice(0, 2))('is tried again after %s (%s): %d calls', async (_, how, wanted) => {
+    const retryOptions = { attempts: 2, initialDelay: 0.01 }
+    const calls = await stage.countCalls(() =>
+      overAll(() => ({ httpOptions: { retryOptions } }), `[[sim:${how}]]`),
+    )
+    expect(calls).toBe(wanted * overs.length)
   })
 })
 
-test('tokens are counted beforehand as they are counted afterwards', async () => {
-  const contents = 'how long is this?'
-  const { totalTokens } = await client().models.countTokens({ model: models.text, contents })
-  const answer = await client().models.generateContent({ model: models.text, contents })
-  expect(totalTokens).toBe(answer.usageMetadata!.promptTokenCount!)
+test('models are listed with what they can do', async () => {
+  const names: string[] = []
+  for await (const { name, supportedActions } of await client().models.list()) {
+    names.push(name!.replace('models/', ''))
+    expect(supportedActions!.length).toBeGreaterThan(0)
+  }
+  expect(names.sort()).toEqual(modelNames)
+  const one = await client().models.get({ model: models.text })
+  expect(one.name).toBe(`models/${models.text}`)
 })
 
 test('contents become vectors', async () => {
@@ -201,35 +256,6 @@ test('contents become vectors', async () => {
   expect(embeddings!.map(({ values }) => values!.length)).toEqual([8, 8])
 })
 
-describe('an error', () => {
-  test.each([
-    ['a wrong token', tokens.unknown, {}, 401, 'UNAUTHENTICATED'],
-    ['another address', tokens.elsewhere, {}, 403, 'PERMISSION_DENIED'],
-    ['an empty account', tokens.broke, {}, 402, 'RESOURCE_EXHAUSTED'],
-    ['an unknown model', tokens.usual, { model: 'nobody' }, 404, 'NOT_FOUND'],
-    [
-      'a search',
-      tokens.usual,
-      { config: { tools: [{ googleSearch: {} }] } },
-      400,
-      'INVALID_ARGUMENT',
-    ],
-  ] as const)(
-    'for %s has the status its readers look for',
-    async (_, token, more, status, word) => {
-      const error = await thrownBy(() =>
-        client(token).models.generateContent({
-          model: models.text,
-          contents: 'hi',
-          ...more,
-        } as never),
-      )
-      expect(error).toBeInstanceOf(ApiError)
-      expect((error as ApiError).status).toBe(status)
-      expect(JSON.parse((error as ApiError).message).error).toMatchObject({
-        code: status,
-        status: word,
-      })
-    },
-  )
+test('the id of a request is in the headers that the SDK keeps', async () => {
+  expect(idOf(await ask(models.text, 'hello'))).toMatch(requestIdShape)
 })

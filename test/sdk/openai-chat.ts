@@ -1,19 +1,18 @@
 // What users of the `openai` package do with chat completions and the list of models.
 import { describe, expect, test } from 'bun:test'
-import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
-import { nanos, type RequestRow, requestIdShape, rowOf, until } from '../support/read.ts'
+import type { ChatCompletionMessageParam } from 'openai/resources'
+import { requestIdShape } from '../support/read.ts'
+import { clientOf, failureOf, type OpenAIPackage, says } from './openai-client.ts'
 import {
-  type Client,
-  clientOf,
-  failureOf,
-  type OpenAIPackage,
-  says,
-  weather,
-} from './openai-client.ts'
-import { expectPaid, models, pictureUri, type Stage } from './stage.ts'
-
-const model = models.text
-const tools: ChatCompletionTool[] = [{ type: 'function', function: weather }]
+  countsReasoning,
+  expectPaid,
+  modelNames,
+  models,
+  type Over,
+  pictureUri,
+  report,
+  type Stage,
+} from './stage.ts'
 
 export function describeModels(sdk: OpenAIPackage, stage: Stage): void {
   describe('models', () => {
@@ -21,10 +20,10 @@ export function describeModels(sdk: OpenAIPackage, stage: Stage): void {
       const client = clientOf(sdk, stage)
       const ids: string[] = []
       for await (const listed of client.models.list()) ids.push(listed.id)
-      expect(ids).toEqual(['txta-embed', 'txta-plus', 'txta-vl-long', 'txta-vl-plus'])
-      const { id, object, created, owned_by } = await client.models.retrieve(model)
+      expect(ids).toEqual(modelNames)
+      const { id, object, created, owned_by } = await client.models.retrieve(models.text)
       expect([id, object, typeof created, typeof owned_by]).toEqual([
-        model,
+        models.text,
         'model',
         'number',
         'string',
@@ -40,40 +39,49 @@ export function describeModels(sdk: OpenAIPackage, stage: Stage): void {
   })
 }
 
-export function describeChat(sdk: OpenAIPackage, stage: Stage): void {
+export function describeChat(sdk: OpenAIPackage, stage: Stage, over: Over): void {
   describe('chat', () => {
-    describeChatAnswers(sdk, stage)
-    describeChatStreams(sdk, stage)
-    describeChatTools(sdk, stage)
-    describeToolRunner(sdk, stage)
-    describeLeaving(sdk, stage)
+    describeAnswers(sdk, stage, over)
+    describeEnds(sdk, stage, over)
+    describeObjects(sdk, stage, over)
+    describeStreams(sdk, stage, over)
   })
 }
 
-function describeChatAnswers(sdk: OpenAIPackage, stage: Stage): void {
+/** The package has no field for it, but passes on what it does not know. */
+const shown = { reasoning_effort: 'low' as const, include_reasoning: true }
+
+function describeAnswers(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over): void {
   const create = (content: string, extra: object = {}) =>
     clientOf(sdk, stage).chat.completions.create({ model, messages: says(content), ...extra })
 
   test('gives a completion whose usage is what was charged', async () => {
     const answer = await create('[[sim:tokens=5]]')
-    expect(answer.model).toBe(model)
+    expect([answer.object, answer.model]).toEqual(['chat.completion', model])
     expect(answer.choices[0]?.finish_reason).toBe('stop')
     expect(answer.choices[0]?.message.content).toBeTruthy()
-    expect(answer.usage?.completion_tokens).toBe(5)
-    const { prompt_tokens: input, completion_tokens: output } = answer.usage!
+    const { prompt_tokens: input, completion_tokens: output, total_tokens } = answer.usage!
+    expect([output, total_tokens]).toEqual([5, input + output])
     const row = await expectPaid(stage, answer._request_id, { input, output })
     expect(row.interface).toBe('chat')
   })
 
-  test('gives several choices', async () => {
-    const answer = await create('[[sim:tokens=5]]', { n: 3 })
-    expect(answer.choices.map(({ index }) => index)).toEqual([0, 1, 2])
-    expect(answer.usage?.completion_tokens).toBe(15)
+  test('is given instructions, which count', async () => {
+    const plain = await create('hello [[sim:tokens=5]]')
+    for (const role of ['system', 'developer'] as const) {
+      const messages: ChatCompletionMessageParam[] = [
+        { role, content: 'Be as brief as you can be.' },
+        ...says('hello [[sim:tokens=5]]'),
+      ]
+      const answer = await create('', { messages })
+      expect(answer.usage!.prompt_tokens).toBeGreaterThan(plain.usage!.prompt_tokens + 5)
+      const { prompt_tokens: input, completion_tokens: output } = answer.usage!
+      await expectPaid(stage, answer._request_id, { input, output })
+    }
   })
 
   test('looks at a picture', async () => {
-    const answer = await clientOf(sdk, stage).chat.completions.create({
-      model: models.vision,
+    const { choices } = await create('', {
       messages: [
         {
           role: 'user',
@@ -84,23 +92,75 @@ function describeChatAnswers(sdk: OpenAIPackage, stage: Stage): void {
         },
       ],
     })
-    expect(answer.choices[0]?.message.content).toContain('I saw 1 image')
-  })
-
-  test('answers in JSON when asked to', async () => {
-    const answer = await create('json please', { response_format: { type: 'json_object' } })
-    expect(typeof JSON.parse(answer.choices[0]!.message.content!)).toBe('object')
+    expect(choices[0]?.message.content).toContain('I saw 1 image')
   })
 
   test('shows its reasoning', async () => {
-    const answer = await create('think', { reasoning_effort: 'low' })
+    const answer = await create('think [[sim:reasoning=12]]', shown)
     const message = answer.choices[0]!.message as { reasoning_content?: string }
     expect(message.reasoning_content).toBeTruthy()
-    expect(answer.usage?.completion_tokens_details?.reasoning_tokens).toBe(12)
+    const counted = answer.usage?.completion_tokens_details?.reasoning_tokens
+    expect(counted).toBe(countsReasoning(wire) ? 12 : 0)
   })
 }
 
-function describeChatStreams(sdk: OpenAIPackage, stage: Stage): void {
+/** What only some upstreams can do is refused for the others, and the field is named. */
+function describeEnds(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over): void {
+  const create = (content: string, extra: object) =>
+    clientOf(sdk, stage).chat.completions.create({ model, messages: says(content), ...extra })
+  const refusedFor = async (param: string, extra: object) => {
+    const error = await failureOf(sdk, () => create('x', extra))
+    expect(error).toBeInstanceOf(sdk.BadRequestError)
+    expect(error.param).toBe(param)
+  }
+
+  test('says that the limit cut it', async () => {
+    const { choices } = await create('[[sim:tokens=40]]', { max_completion_tokens: 16 })
+    expect(choices[0]?.finish_reason).toBe('length')
+  })
+
+  test('has several choices over chat only', async () => {
+    if (wire !== 'chat') return refusedFor('n', { n: 3 })
+    const answer = await create('[[sim:tokens=5]]', { n: 3 })
+    expect(answer.choices.map(({ index }) => index)).toEqual([0, 1, 2])
+    expect(answer.usage?.completion_tokens).toBe(15)
+  })
+
+  test('takes stop sequences where the upstream has them', async () => {
+    if (wire === 'responses') return refusedFor('stop', { stop: ['END'] })
+    const { choices } = await create('[[sim:tokens=5]]', { stop: ['END'] })
+    expect(choices[0]?.finish_reason).toBe('stop')
+  })
+}
+
+function describeObjects(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
+  test('answers in JSON when asked to', async () => {
+    const { choices } = await clientOf(sdk, stage).chat.completions.create({
+      model,
+      messages: says('json please'),
+      response_format: { type: 'json_object' },
+    })
+    expect(typeof JSON.parse(choices[0]!.message.content!)).toBe('object')
+  })
+
+  test("gives an object of a schema, parsed by the SDK's own helper", async () => {
+    const client = clientOf(sdk, stage)
+    const request = {
+      model,
+      messages: says('a report please'),
+      response_format: sdk.zod.zodResponseFormat(report, 'report'),
+    }
+    const whole = await client.chat.completions.parse(request)
+    const { parsed, content } = whole.choices[0]!.message
+    expect(parsed).toEqual(report.parse(JSON.parse(content!)))
+    const { prompt_tokens: input, completion_tokens: output } = whole.usage!
+    await expectPaid(stage, whole._request_id, { input, output })
+    const streamed = await client.chat.completions.stream(request).finalChatCompletion()
+    expect(streamed.choices[0]!.message.parsed).toEqual(parsed)
+  })
+}
+
+function describeStreams(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
   test.each([true, false])('streams the same text, with usage if asked: %p', async (asked) => {
     const client = clientOf(sdk, stage)
     const messages = says('tell me [[sim:tokens=12]]')
@@ -129,107 +189,35 @@ function describeChatStreams(sdk: OpenAIPackage, stage: Stage): void {
     await expectPaid(stage, request_id, { input: whole.usage!.prompt_tokens, output: 12 })
   })
 
+  test("is put together by the SDK's own accumulator", async () => {
+    const stream = clientOf(sdk, stage).chat.completions.stream({
+      model,
+      messages: says('tell me [[sim:tokens=12]]'),
+      stream_options: { include_usage: true },
+    })
+    let text = ''
+    stream.on('content', (piece) => {
+      text += piece
+    })
+    const { choices, usage } = await stream.finalChatCompletion()
+    expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: text } })
+    expect(usage?.completion_tokens).toBe(12)
+  })
+
   test('streams its reasoning before its text', async () => {
     const stream = await clientOf(sdk, stage).chat.completions.create({
       model,
       messages: says('[[sim:reasoning=6]]'),
+      ...shown,
       stream: true,
     })
     const kinds: string[] = []
     for await (const { choices } of stream) {
       const delta = choices[0]?.delta as { reasoning_content?: string; content?: string }
-      if (delta.reasoning_content) kinds.push('reasoning')
-      else if (delta.content) kinds.push('text')
+      if (delta?.reasoning_content) kinds.push('reasoning')
+      else if (delta?.content) kinds.push('text')
     }
     expect(kinds.lastIndexOf('reasoning')).toBe(5)
     expect(kinds.indexOf('text')).toBe(6)
-  })
-}
-
-function describeChatTools(sdk: OpenAIPackage, stage: Stage): void {
-  const whole = async (client: Client, messages: ChatCompletionMessageParam[]) =>
-    (await client.chat.completions.create({ model, messages, tools })).choices[0]!
-  const streamed = async (client: Client, messages: ChatCompletionMessageParam[]) =>
-    (await client.chat.completions.stream({ model, messages, tools }).finalChatCompletion())
-      .choices[0]!
-
-  test.each([
-    ['whole', whole],
-    ['streamed', streamed],
-  ])('calls a tool and reads its result, %s', async (_, ask) => {
-    const client = clientOf(sdk, stage)
-    const messages: ChatCompletionMessageParam[] = says('how is the weather? [[sim:tool]]')
-    const asked = await ask(client, messages)
-    expect(asked.finish_reason).toBe('tool_calls')
-    const [call] = asked.message.tool_calls ?? []
-    if (call?.type !== 'function') throw new Error('no function was called')
-    expect([call.function.name, JSON.parse(call.function.arguments)]).toEqual([
-      'weather',
-      { city: 'sandbox' },
-    ])
-    messages.push(asked.message, { role: 'tool', tool_call_id: call.id, content: 'sunny' })
-    const told = await ask(client, messages)
-    expect(told.finish_reason).toBe('stop')
-    expect(told.message.content).toBeTruthy()
-  })
-}
-
-function describeToolRunner(sdk: OpenAIPackage, stage: Stage): void {
-  test.each([false, true])("lets the SDK's own runner call tools, streamed: %p", async (stream) => {
-    const cities: string[] = []
-    const runner = clientOf(sdk, stage).chat.completions.runTools({
-      model,
-      stream: stream as true,
-      messages: says('how is the weather? [[sim:tool]]'),
-      tools: [
-        {
-          type: 'function',
-          function: {
-            ...weather,
-            parse: (given: string) => JSON.parse(given) as { city: string },
-            function: ({ city }: { city: string }) => {
-              cities.push(city)
-              return 'sunny'
-            },
-          },
-        },
-      ],
-    })
-    expect(await runner.finalContent()).toBeTruthy()
-    expect(cities).toEqual(['sandbox'])
-  })
-}
-
-function describeLeaving(sdk: OpenAIPackage, stage: Stage): void {
-  test('can be left half-way, and is paid for', async () => {
-    const { data: stream, request_id } = await clientOf(sdk, stage)
-      .chat.completions.create({
-        model,
-        messages: says('[[sim:tokens=50]] [[sim:chunk=10ms]]'),
-        stream: true,
-      })
-      .withResponse()
-    let seen = 0
-    for await (const _ of stream) if (++seen === 3) stream.controller.abort()
-    expect(seen).toBeLessThan(50)
-    const row = await rowOf(stage.gateway, request_id!)
-    expect(row.ending).toBe('caller_left')
-    expect(row.usage?.output_tokens).toBe(50)
-  })
-
-  test('can be given up before it answers, and costs nothing', async () => {
-    const leaving = new AbortController()
-    const asked = clientOf(sdk, stage).chat.completions.create(
-      { model, messages: says('[[sim:delay=900ms]]') },
-      { signal: leaving.signal },
-    )
-    setTimeout(() => leaving.abort(), 100)
-    expect(await failureOf(sdk, () => asked)).toBeInstanceOf(sdk.APIUserAbortError)
-    const row = await until('the row of a call that was given up', async () => {
-      const { body } = await stage.gateway.admin('GET', '/requests?limit=1')
-      const [newest] = (body as { items: RequestRow[] }).items
-      return newest?.ending === 'caller_left' && !newest.stream ? newest : undefined
-    })
-    expect(nanos(row.charge)).toBe(0n)
   })
 }

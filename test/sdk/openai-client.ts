@@ -1,16 +1,18 @@
 // The `openai` package in the majors that are in use, seen as one: the cases are typed by the
 // current one, and the previous one must do the same.
 import * as current from 'openai'
+import * as currentZod from 'openai/helpers/zod'
 import * as previous from 'openai-previous'
+import * as previousZod from 'openai-previous/helpers/zod'
 import { type Stage, thrownBy, tokens } from './stage.ts'
 
-export type OpenAIPackage = typeof current
+export type OpenAIPackage = typeof current & { zod: typeof currentZod }
 export type Client = InstanceType<OpenAIPackage['OpenAI']>
 type Options = ConstructorParameters<OpenAIPackage['OpenAI']>[0]
 
 export const packages: readonly [name: string, sdk: OpenAIPackage][] = [
-  ['openai', current],
-  ['openai, previous major', previous as unknown as OpenAIPackage],
+  ['openai', { ...current, zod: currentZod }],
+  ['openai, previous major', { ...previous, zod: previousZod } as unknown as OpenAIPackage],
 ]
 
 export const clientOf = (sdk: OpenAIPackage, { gateway }: Stage, options: Options = {}): Client =>
@@ -29,13 +31,3 @@ export async function failureOf(sdk: OpenAIPackage, work: () => unknown) {
 }
 
 export const says = (content: string) => [{ role: 'user' as const, content }]
-
-export const weather = {
-  name: 'weather',
-  description: 'How the weather is in a city',
-  parameters: {
-    type: 'object',
-    properties: { city: { type: 'string' } },
-    required: ['city'],
-  },
-}

@@ -1,164 +1,76 @@
-// How failures look to users of the `openai` package, and what it tries again by itself.
+// How failures look to users of the `openai` package.
 import { describe, expect, test } from 'bun:test'
 import { requestIdShape } from '../support/read.ts'
+import { breaking, type ErrorClass, type Failing, refusals, upstreamFailures } from './failures.ts'
 import { type Client, clientOf, failureOf, type OpenAIPackage, says } from './openai-client.ts'
-import { models, type Stage, tokens } from './stage.ts'
+import { models, type Over, type Stage, tokens } from './stage.ts'
 
-const model = models.text
+type Ask = (client: Client, model: string, content: string) => Promise<unknown>
 
-interface Style {
-  style: string
-  /** A model that has it. */
-  own: string
-  /** A model that lacks it. */
-  other: string
-  ask(client: Client, model: string, content: string): Promise<unknown>
+const chat: Ask = (client, model, content) =>
+  client.chat.completions.create({ model, messages: says(content) })
+const responses: Ask = (client, model, input) => client.responses.create({ model, input })
+const embeddings: Ask = (client, model, input) => client.embeddings.create({ model, input })
+
+/** The class and the type of an error, by its status. */
+const shown: Readonly<Record<number, readonly [ErrorClass, string]>> = {
+  400: ['BadRequestError', 'invalid_request_error'],
+  401: ['AuthenticationError', 'authentication_error'],
+  402: ['APIError', 'insufficient_quota'],
+  403: ['PermissionDeniedError', 'permission_error'],
+  404: ['NotFoundError', 'invalid_request_error'],
+  429: ['RateLimitError', 'rate_limit_error'],
+  502: ['InternalServerError', 'upstream_error'],
 }
 
-const styles: Style[] = [
-  {
-    style: 'chat',
-    own: model,
-    other: models.embedding,
-    ask: (client, model, content) =>
-      client.chat.completions.create({ model, messages: says(content) }),
-  },
-  {
-    style: 'responses',
-    own: model,
-    other: models.embedding,
-    ask: (client, model, input) => client.responses.create({ model, input }),
-  },
-  {
-    style: 'embeddings',
-    own: models.embedding,
-    other: model,
-    ask: (client, model, input) => client.embeddings.create({ model, input }),
-  },
-]
-
-interface Failing {
-  what: string
-  kind:
-    | 'AuthenticationError'
-    | 'PermissionDeniedError'
-    | 'NotFoundError'
-    | 'BadRequestError'
-    | 'RateLimitError'
-    | 'InternalServerError'
-    | 'APIError'
-  status: number
-  code: string
-  type: string
-  content?: string
-  model?: 'unknown' | 'other'
-  apiKey?: string
+async function expectFailure(
+  sdk: OpenAIPackage,
+  stage: Stage,
+  ask: Ask,
+  { status, code, token = tokens.usual, model = '', content = 'x' }: Failing,
+): Promise<void> {
+  const client = clientOf(sdk, stage, { apiKey: token })
+  const error = await failureOf(sdk, () => ask(client, model, content))
+  const [kind, type] = shown[status]!
+  expect(error).toBeInstanceOf(sdk[kind])
+  expect([error.status, error.code, error.type]).toEqual([status, code, type])
+  expect(error.requestID).toMatch(requestIdShape)
+  expect(error.message).toEndWith(`(${error.requestID})`)
 }
 
-const invalid = 'invalid_request_error'
-const failing: Failing[] = [
-  {
-    what: 'an unknown token',
-    kind: 'AuthenticationError',
-    status: 401,
-    code: 'invalid_api_key',
-    type: 'authentication_error',
-    apiKey: tokens.unknown,
-  },
-  {
-    what: 'a token used elsewhere',
-    kind: 'PermissionDeniedError',
-    status: 403,
-    code: 'ip_not_allowed',
-    type: 'permission_error',
-    apiKey: tokens.elsewhere,
-  },
-  {
-    what: 'an empty account',
-    kind: 'APIError',
-    status: 402,
-    code: 'insufficient_quota',
-    type: 'insufficient_quota',
-    apiKey: tokens.broke,
-  },
-  {
-    what: 'an unknown model',
-    kind: 'NotFoundError',
-    status: 404,
-    code: 'model_not_found',
-    type: invalid,
-    model: 'unknown',
-  },
-  {
-    what: 'a model of another interface',
-    kind: 'BadRequestError',
-    status: 400,
-    code: 'model_not_supported',
-    type: invalid,
-    model: 'other',
-  },
-  {
-    what: "the upstream's refusal",
-    kind: 'BadRequestError',
-    status: 400,
-    code: 'upstream_invalid_request',
-    type: invalid,
-    content: '[[sim:status=400]]',
-  },
-  {
-    what: 'refused content',
-    kind: 'BadRequestError',
-    status: 400,
-    code: 'content_policy_violation',
-    type: invalid,
-    content: '[[sim:fail=content_policy]]',
-  },
-  {
-    what: "the upstream's rate limit",
-    kind: 'RateLimitError',
-    status: 429,
-    code: 'upstream_rate_limited',
-    type: 'rate_limit_error',
-    content: '[[sim:status=429]]',
-  },
-  {
-    what: 'an upstream that fails',
-    kind: 'InternalServerError',
-    status: 502,
-    code: 'upstream_error',
-    type: 'upstream_error',
-    content: '[[sim:fail]]',
-  },
-  {
-    what: "the gateway's key refused",
-    kind: 'InternalServerError',
-    status: 502,
-    code: 'upstream_permission_denied',
-    type: 'upstream_error',
-    content: '[[sim:status=401]]',
-  },
-]
+/** Those that come from upstream. */
+export function describeFailures(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
+  describe.each([
+    ['chat', chat],
+    ['responses', responses],
+  ])('errors of %s', (_, ask) => {
+    test.each(upstreamFailures)('for $what have their class, code, type and id', (failing) =>
+      expectFailure(sdk, stage, ask, { model, ...failing }),
+    )
+  })
+}
 
-export function describeErrors(sdk: OpenAIPackage, stage: Stage): void {
-  describe.each(styles)('errors of $style', ({ own, other, ask }) => {
-    test.each(failing)('for $what have their class, code, type and id', async (wanted) => {
-      const { apiKey = tokens.usual, content = 'x' } = wanted
-      const named = { own, other, unknown: 'nope' }[wanted.model ?? 'own']
-      const error = await failureOf(sdk, () =>
-        ask(clientOf(sdk, stage, { apiKey }), named, content),
-      )
-      expect(error).toBeInstanceOf(sdk[wanted.kind])
-      expect([error.status, error.code, error.type]).toEqual([
-        wanted.status,
-        wanted.code,
-        wanted.type,
-      ])
-      expect(error.requestID).toMatch(requestIdShape)
-      expect(error.message).toEndWith(`(${error.requestID})`)
-    })
+/** Those that are the same whatever the upstream speaks. */
+export function describeRefusals(sdk: OpenAIPackage, stage: Stage): void {
+  const failing = (own: string, other: string) =>
+    [...refusals, ...upstreamFailures].map((each) => ({
+      ...each,
+      model: each.model === models.embedding ? other : (each.model ?? own),
+    }))
+
+  describe.each([
+    ['chat', chat, failing(models.text, models.embedding)],
+    ['responses', responses, failing(models.text, models.embedding)],
+    ['embeddings', embeddings, failing(models.embedding, models.text)],
+  ])('errors of %s', (_, ask, all) => {
+    test.each(all)('for $what have their class, code, type and id', (each) =>
+      expectFailure(sdk, stage, ask, each),
+    )
   })
 
   describe('errors', () => {
+    const model = models.text
+
     test('name the field that is wrong', async () => {
       const client = clientOf(sdk, stage)
       const error = await failureOf(sdk, () =>
@@ -171,9 +83,7 @@ export function describeErrors(sdk: OpenAIPackage, stage: Stage): void {
     test("for the gateway's own rate limit say when to come again", async () => {
       const client = clientOf(sdk, stage, { apiKey: tokens.slow })
       const error = await failureOf(sdk, async () => {
-        for (let i = 0; i < 2; i++) {
-          await client.chat.completions.create({ model, messages: says('[[sim:tokens=1]]') })
-        }
+        for (let i = 0; i < 2; i++) await chat(client, model, '[[sim:tokens=1]]')
       })
       expect(error).toBeInstanceOf(sdk.RateLimitError)
       expect([error.code, error.type]).toEqual(['rate_limit_exceeded', 'rate_limit_error'])
@@ -182,42 +92,68 @@ export function describeErrors(sdk: OpenAIPackage, stage: Stage): void {
 
     test('for a base address without /v1 say what was meant', async () => {
       const client = clientOf(sdk, stage, { baseURL: stage.gateway.url })
-      const error = await failureOf(sdk, () =>
-        client.chat.completions.create({ model, messages: says('x') }),
-      )
+      const error = await failureOf(sdk, () => chat(client, model, 'x'))
       expect(error).toBeInstanceOf(sdk.NotFoundError)
       expect(error.message).toContain('did you mean /v1/chat/completions?')
-    })
-
-    test('for a time-out are a 504', async () => {
-      const error = await failureOf(sdk, () =>
-        clientOf(sdk, stage).responses.create({ model, input: '[[sim:hang]]' }),
-      )
-      expect(error).toBeInstanceOf(sdk.InternalServerError)
-      expect([error.status, error.code]).toEqual([504, 'upstream_timeout'])
     })
   })
 }
 
-/** A failure, and how many calls upstream it makes with one retry allowed. */
-const tries: [string, string, number][] = [
-  ['a rate limit', 'status=429', 2],
-  ['an upstream failure', 'status=503', 2],
-  // A 502 like the one before, but with x-should-retry: false.
-  ['a refused key', 'status=401', 1],
-  ['a refused request', 'status=400', 1],
-]
+/** A stream that ends too early. */
+export function describeBrokenStreams(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
+  const readChat = async (content: string, take: (text: string) => void) => {
+    const request = { model, messages: says(content), stream: true } as const
+    for await (const { choices } of await clientOf(sdk, stage).chat.completions.create(request)) {
+      take(choices[0]?.delta.content ?? '')
+    }
+  }
+  const readResponses = async (input: string, take: (text: string) => void) => {
+    const request = { model, input, stream: true } as const
+    for await (const event of await clientOf(sdk, stage).responses.create(request)) {
+      if (event.type === 'response.output_text.delta') take(event.delta)
+    }
+  }
 
-export function describeRetries(sdk: OpenAIPackage, stage: Stage): void {
-  describe('retries', () => {
-    test.each(tries)('after %s (%s) make %d calls upstream', async (_, directive, wanted) => {
-      const client = clientOf(sdk, stage, { maxRetries: 1 })
-      const calls = await stage.countCalls(() =>
-        failureOf(sdk, () =>
-          client.chat.completions.create({ model, messages: says(`[[sim:${directive}]]`) }),
-        ),
+  describe('a stream that breaks', () => {
+    describe.each([
+      ['chat', readChat],
+      ['responses', readResponses],
+    ])('in %s', (_, read) => {
+      test.each(breaking)('is an APIError after the text before it (%s)', async (how) => {
+        let text = ''
+        const take = (piece: string) => {
+          text += piece
+        }
+        const error = await failureOf(sdk, () => read(`[[sim:tokens=20]] [[sim:${how}]]`, take))
+        expect(text).not.toBe('')
+        expectBroken(error)
+      })
+
+      test('is an APIError also when it breaks before any text', async () => {
+        const error = await failureOf(sdk, () => read('[[sim:tokens=20]] [[sim:cut=3]]', () => {}))
+        expectBroken(error)
+      })
+    })
+
+    test.each(breaking)('fails the final response of the stream helper (%s)', async (how) => {
+      const input = `[[sim:tokens=20]] [[sim:${how}]]`
+      const error = await failureOf(sdk, () =>
+        clientOf(sdk, stage).responses.stream({ model, input }).finalResponse(),
       )
-      expect(calls).toBe(wanted)
+      expectBroken(error)
     })
   })
+}
+
+interface Broken {
+  code?: string | null | undefined
+  type?: string | undefined
+  message: string
+  requestID: string | null | undefined
+}
+
+function expectBroken(error: Broken): void {
+  expect([error.code, error.type]).toEqual(['upstream_error', 'upstream_error'])
+  expect(error.requestID).toMatch(requestIdShape)
+  expect(error.message).toEndWith(`(${error.requestID})`)
 }

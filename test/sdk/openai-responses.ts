@@ -1,22 +1,24 @@
-// What users of the `openai` package do with responses and embeddings.
+// What users of the `openai` package do with responses.
 import { describe, expect, test } from 'bun:test'
-import type { FunctionTool, Response, ResponseInput } from 'openai/resources/responses/responses'
-import { rowOf } from '../support/read.ts'
-import { type Client, clientOf, type OpenAIPackage, says, weather } from './openai-client.ts'
-import { expectPaid, models, pictureUri, type Stage } from './stage.ts'
+import type { Response, ResponseInput } from 'openai/resources/responses/responses'
+import { clientOf, failureOf, type OpenAIPackage, says } from './openai-client.ts'
+import { countsReasoning, expectPaid, type Over, pictureUri, report, type Stage } from './stage.ts'
 
-const model = models.text
-const tools: FunctionTool[] = [{ type: 'function', strict: null, ...weather }]
-
-export function describeResponses(sdk: OpenAIPackage, stage: Stage): void {
+export function describeResponses(sdk: OpenAIPackage, stage: Stage, over: Over): void {
   describe('responses', () => {
-    describeAnswers(sdk, stage)
-    describeStreams(sdk, stage)
-    describeTools(sdk, stage)
+    describeAnswers(sdk, stage, over)
+    describeObjects(sdk, stage, over)
+    describeHistory(sdk, stage, over)
+    describeStreams(sdk, stage, over)
   })
 }
 
-function describeAnswers(sdk: OpenAIPackage, stage: Stage): void {
+const paidFor = ({ usage }: Response) => ({
+  input: usage!.input_tokens,
+  output: usage!.output_tokens,
+})
+
+function describeAnswers(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over): void {
   const inputs: [string, string | ResponseInput][] = [
     ['a text', '[[sim:tokens=7]]'],
     ['messages', says('[[sim:tokens=7]]')],
@@ -26,15 +28,26 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage): void {
     const answer = await clientOf(sdk, stage).responses.create({ model, input })
     expect([answer.object, answer.status, answer.model]).toEqual(['response', 'completed', model])
     expect(answer.output_text).toBeTruthy()
-    const { input_tokens, output_tokens } = answer.usage!
-    expect(output_tokens).toBe(7)
-    const paid = { input: input_tokens, output: output_tokens }
-    expect((await expectPaid(stage, answer._request_id, paid)).interface).toBe('responses')
+    const { input_tokens, output_tokens, total_tokens } = answer.usage!
+    expect([output_tokens, total_tokens]).toEqual([7, input_tokens + 7])
+    const row = await expectPaid(stage, answer._request_id, paidFor(answer))
+    expect(row.interface).toBe('responses')
+  })
+
+  test('are given instructions, which count', async () => {
+    const client = clientOf(sdk, stage)
+    const request = { model, input: 'hello [[sim:tokens=5]]' }
+    const plain = await client.responses.create(request)
+    const instructions = 'Be as brief as you can be.'
+    const answer = await client.responses.create({ ...request, instructions })
+    expect(answer.instructions).toBe(instructions)
+    expect(answer.usage!.input_tokens).toBeGreaterThan(plain.usage!.input_tokens + 5)
+    await expectPaid(stage, answer._request_id, paidFor(answer))
   })
 
   test('look at a picture', async () => {
     const answer = await clientOf(sdk, stage).responses.create({
-      model: models.vision,
+      model,
       input: [
         {
           role: 'user',
@@ -48,6 +61,89 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage): void {
     expect(answer.output_text).toContain('I saw 1 image')
   })
 
+  test('show their reasoning', async () => {
+    const answer = await clientOf(sdk, stage).responses.create({
+      model,
+      input: 'think [[sim:reasoning=12]]',
+      reasoning: { effort: 'low', summary: 'auto' },
+    })
+    const [thought] = answer.output
+    expect(thought?.type === 'reasoning' && thought.summary[0]?.text).toBeTruthy()
+    const counted = answer.usage?.output_tokens_details.reasoning_tokens
+    expect(counted).toBe(countsReasoning(wire) ? 12 : 0)
+    expect(answer.output_text).toBeTruthy()
+  })
+
+  test('say when the limit cut them', async () => {
+    const request = { model, input: '[[sim:tokens=40]]', max_output_tokens: 16 }
+    const client = clientOf(sdk, stage)
+    const whole = await client.responses.create(request)
+    const streamed = await client.responses.stream(request).finalResponse()
+    for (const { status, incomplete_details } of [whole, streamed]) {
+      expect([status, incomplete_details?.reason]).toEqual(['incomplete', 'max_output_tokens'])
+    }
+  })
+}
+
+function describeObjects(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
+  test('are JSON when asked to', async () => {
+    const answer = await clientOf(sdk, stage).responses.create({
+      model,
+      input: 'json please',
+      text: { format: { type: 'json_object' } },
+    })
+    expect(typeof JSON.parse(answer.output_text)).toBe('object')
+  })
+
+  test("give an object of a schema, parsed by the SDK's own helper", async () => {
+    const client = clientOf(sdk, stage)
+    const format = sdk.zod.zodTextFormat(report, 'report')
+    const request = { model, input: 'a report please', text: { format } }
+    const whole = await client.responses.parse(request)
+    expect(whole.output_parsed).toEqual(report.parse(JSON.parse(whole.output_text)))
+    await expectPaid(stage, whole._request_id, paidFor(whole))
+    const streamed = await client.responses.stream(request).finalResponse()
+    expect(streamed.output_parsed).toEqual(whole.output_parsed)
+  })
+}
+
+function describeHistory(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over): void {
+  test('go on from the items of an earlier one, with its reasoning', async () => {
+    const client = clientOf(sdk, stage)
+    const include = ['reasoning.encrypted_content' as const]
+    const reasoning = { effort: 'low', summary: 'auto' } as const
+    const request = { model, include, reasoning, store: false }
+    const first = await client.responses
+      .stream({ ...request, input: 'one two three [[sim:tokens=9]]' })
+      .finalResponse()
+    const next = await client.responses.create({
+      ...request,
+      input: [
+        ...says('one two three [[sim:tokens=9]]'),
+        ...(first.output as ResponseInput),
+        ...says('go on [[sim:tokens=5]]'),
+      ],
+    })
+    expect(next.status).toBe('completed')
+    expect(next.usage!.input_tokens).toBeGreaterThan(first.usage!.input_tokens)
+  })
+
+  if (wire === 'responses') describeState(sdk, stage, model)
+  else {
+    test('cannot go on by an id, because nothing is kept', async () => {
+      const client = clientOf(sdk, stage)
+      const first = await client.responses.create({ model, input: 'hello' })
+      const error = await failureOf(sdk, () =>
+        client.responses.create({ model, input: 'x', previous_response_id: first.id }),
+      )
+      expect(error).toBeInstanceOf(sdk.NotFoundError)
+      expect(error.param).toBe('previous_response_id')
+      expect(error.message).toContain("'store': false")
+    })
+  }
+}
+
+function describeState(sdk: OpenAIPackage, stage: Stage, model: string): void {
   test('go on from an earlier one, by its id or by its items', async () => {
     const client = clientOf(sdk, stage)
     const first = await client.responses.create({ model, input: 'one two three [[sim:tokens=9]]' })
@@ -81,45 +177,17 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage): void {
       expect(error).toMatchObject({ status: 404, param: 'previous_response_id' })
     }
   })
-
-  test('show their reasoning', async () => {
-    const answer = await clientOf(sdk, stage).responses.create({
-      model,
-      input: 'think',
-      reasoning: { effort: 'low', summary: 'auto' },
-    })
-    const [thought] = answer.output
-    expect(thought?.type === 'reasoning' && thought.summary[0]?.text).toBeTruthy()
-    expect(answer.usage?.output_tokens_details.reasoning_tokens).toBe(12)
-    expect(answer.output_text).toBeTruthy()
-  })
-
-  test('are JSON when asked to', async () => {
-    const answer = await clientOf(sdk, stage).responses.create({
-      model,
-      input: 'json please',
-      text: { format: { type: 'json_object' } },
-    })
-    expect(typeof JSON.parse(answer.output_text)).toBe('object')
-  })
-
-  test('say when the limit cut them', async () => {
-    const answer = await clientOf(sdk, stage).responses.create({
-      model,
-      input: '[[sim:tokens=40]]',
-      max_output_tokens: 16,
-    })
-    expect([answer.status, answer.incomplete_details?.reason]).toEqual([
-      'incomplete',
-      'max_output_tokens',
-    ])
-  })
 }
 
-function describeStreams(sdk: OpenAIPackage, stage: Stage): void {
+function describeStreams(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
   test('stream typed events up to the whole response', async () => {
     const { data: stream, request_id } = await clientOf(sdk, stage)
-      .responses.create({ model, input: '[[sim:tokens=9]] [[sim:reasoning=3]]', stream: true })
+      .responses.create({
+        model,
+        input: '[[sim:tokens=9]] [[sim:reasoning=3]]',
+        reasoning: { summary: 'auto' },
+        stream: true,
+      })
       .withResponse()
     const types: string[] = []
     let text = ''
@@ -135,9 +203,8 @@ function describeStreams(sdk: OpenAIPackage, stage: Stage): void {
     const message = last?.output.find(({ type }) => type === 'message')
     const part = message?.type === 'message' ? message.content[0] : undefined
     expect(part?.type === 'output_text' && part.text).toBe(text)
-    const { input_tokens: input, output_tokens: output } = last!.usage!
-    expect(output).toBe(9)
-    await expectPaid(stage, request_id, { input, output })
+    expect(last!.usage!.output_tokens).toBe(9)
+    await expectPaid(stage, request_id, paidFor(last!))
   })
 
   test('stream to the same final response as without a stream', async () => {
@@ -147,88 +214,5 @@ function describeStreams(sdk: OpenAIPackage, stage: Stage): void {
     const whole = await client.responses.create({ model, input })
     expect(streamed.output_text).toBe(whole.output_text)
     expect(streamed.usage?.output_tokens).toBe(whole.usage!.output_tokens)
-  })
-
-  test('can be left half-way, and are paid for', async () => {
-    const { data: stream, request_id } = await clientOf(sdk, stage)
-      .responses.create({ model, input: '[[sim:tokens=50]] [[sim:chunk=10ms]]', stream: true })
-      .withResponse()
-    let seen = 0
-    for await (const _ of stream) if (++seen === 6) stream.controller.abort()
-    expect(seen).toBeLessThan(50)
-    const row = await rowOf(stage.gateway, request_id!)
-    expect([row.ending, row.usage?.output_tokens]).toEqual(['caller_left', 50])
-  })
-}
-
-function describeTools(sdk: OpenAIPackage, stage: Stage): void {
-  type Ask = (client: Client, input: ResponseInput) => Promise<Response>
-  const ways: [string, Ask][] = [
-    ['whole', (client, input) => client.responses.create({ model, input, tools })],
-    [
-      'streamed',
-      (client, input) => client.responses.stream({ model, input, tools }).finalResponse(),
-    ],
-  ]
-  test.each(ways)('call a tool and read its result, %s', async (_, ask) => {
-    const client = clientOf(sdk, stage)
-    const input: ResponseInput = says('how is the weather? [[sim:tool]]')
-    const asked = await ask(client, input)
-    const call = asked.output.find((item) => item.type === 'function_call')
-    expect([call?.name, JSON.parse(call?.arguments ?? 'null')]).toEqual([
-      'weather',
-      { city: 'sandbox' },
-    ])
-    const { call_id, name, arguments: given } = call!
-    input.push(
-      { type: 'function_call', call_id, name, arguments: given },
-      { type: 'function_call_output', call_id, output: 'sunny' },
-    )
-    const told = await ask(client, input)
-    expect(told.output.map(({ type }) => type)).toEqual(['message'])
-    expect(told.output_text).toBeTruthy()
-  })
-}
-
-export function describeEmbeddings(sdk: OpenAIPackage, stage: Stage): void {
-  describe('embeddings', () => {
-    const model = models.embedding
-
-    test('are the same vectors in base64, which is the default, and as numbers', async () => {
-      const client = clientOf(sdk, stage)
-      const input = ['one', 'two']
-      const usual = await client.embeddings.create({ model, input })
-      const floats = await client.embeddings.create({ model, input, encoding_format: 'float' })
-      expect(usual.data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
-        [0, 1024],
-        [1, 1024],
-      ])
-      for (const [i, { embedding }] of usual.data.entries()) {
-        expect(Array.from(Float32Array.from(floats.data[i]!.embedding))).toEqual([...embedding])
-      }
-      const paid = { input: usual.usage.prompt_tokens, output: 0 }
-      const row = await expectPaid(stage, usual._request_id, paid)
-      expect([row.interface, row.model]).toEqual(['embeddings', model])
-    })
-
-    test('have as many dimensions as asked for', async () => {
-      const { data } = await clientOf(sdk, stage).embeddings.create({
-        model,
-        input: 'one',
-        dimensions: 64,
-      })
-      expect(data[0]?.embedding).toHaveLength(64)
-    })
-
-    test('take lists of token numbers', async () => {
-      const { data, usage } = await clientOf(sdk, stage).embeddings.create({
-        model,
-        input: [
-          [1, 2, 3],
-          [4, 5],
-        ],
-      })
-      expect([data.length, usage.prompt_tokens]).toEqual([2, 5])
-    })
   })
 }

@@ -1,21 +1,28 @@
-// The gateway through the official `openai` package, current and previous major: shapes, streams,
-// error classes, retries, money.
+// The gateway through the official `openai` package, current and previous major, over upstreams of
+// every style: shapes, streams, tools, error classes, retries, money.
 import { describe } from 'bun:test'
-import { describeBrokenStreams } from './openai-broken-streams.ts'
 import { describeChat, describeModels } from './openai-chat.ts'
 import { packages } from './openai-client.ts'
-import { describeErrors, describeRetries } from './openai-errors.ts'
-import { describeEmbeddings, describeResponses } from './openai-responses.ts'
-import { useStage } from './stage.ts'
+import { describeEmbeddings } from './openai-embeddings.ts'
+import { describeBrokenStreams, describeFailures, describeRefusals } from './openai-errors.ts'
+import { describeLeaving } from './openai-leaving.ts'
+import { describeResponses } from './openai-responses.ts'
+import { describeTools } from './openai-tools.ts'
+import { overs, useStage } from './stage.ts'
 
 const stage = useStage()
 
 describe.each(packages)('%s', (_, sdk) => {
   describeModels(sdk, stage)
-  describeChat(sdk, stage)
-  describeResponses(sdk, stage)
   describeEmbeddings(sdk, stage)
-  describeErrors(sdk, stage)
-  describeBrokenStreams(sdk, stage)
-  describeRetries(sdk, stage)
+  describeRefusals(sdk, stage)
+  describeLeaving(sdk, stage)
+
+  describe.each([...overs])('over $wire', (over) => {
+    describeChat(sdk, stage, over)
+    describeResponses(sdk, stage, over)
+    describeTools(sdk, stage, over)
+    describeFailures(sdk, stage, over)
+    describeBrokenStreams(sdk, stage, over)
+  })
 })

@@ -1,12 +1,12 @@
 // What every SDK is tried on: one sandbox with a call log, one gateway in front of it, and what was
 // charged. Knows no SDK.
 import { afterAll, beforeAll, expect } from 'bun:test'
+import { z } from 'zod'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { modelOver, oneWireConfig, type Wire, wireKey, wires } from '../support/one-wire.ts'
 import { chargeOf, nanos, type RequestRow, requestIdShape, rowOf } from '../support/read.ts'
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
-
-const key = 'upk-sdk-0123456789abcdef'
 
 export const tokens = {
   usual: apiToken,
@@ -20,12 +20,30 @@ export const tokens = {
 }
 
 export const models = {
+  /** Its upstream speaks every style. */
   text: 'txta-plus',
-  vision: 'txta-vl-plus',
   embedding: 'txta-embed',
   /** Served by an upstream that keeps what it was sent. */
   recorded: 'txta-vl-long',
 }
+
+/** What an upstream speaks, and nothing else; and the model that only that upstream has. */
+export interface Over {
+  wire: Wire
+  model: string
+}
+export const overs: readonly Over[] = wires.map((wire) => ({ wire, model: modelOver(wire) }))
+
+/** Upstreams of the messages style do not say how much of the output was reasoning. */
+export const countsReasoning = (wire: Wire): boolean => wire !== 'messages'
+
+/** As lists of models have them. */
+export const modelNames = [
+  ...overs.map(({ model }) => model),
+  models.embedding,
+  models.text,
+  models.recorded,
+].sort()
 
 /** A red pixel. */
 export const picture =
@@ -39,26 +57,36 @@ export interface Stage {
   countCalls(work: () => Promise<unknown>): Promise<number>
 }
 
-const config = (sandbox: Sandbox, recorded: TestUpstream) => `
-accounts:
-  - { name: acme, balance: "10.00" }
-  - { name: empty, balance: "0.00" }
-tokens:
-  - { account: acme, name: test, token: ${tokens.usual} }
-  - { account: acme, name: away, token: ${tokens.elsewhere}, allowed_ips: ["203.0.113.0/24"] }
-  - { account: acme, name: slow, token: ${tokens.slow}, limits: { rpm: 1 } }
-  - { account: empty, name: broke, token: ${tokens.broke} }
-channels:
-  - name: simulated
-    keys: [${key}]
-    protocols: ${JSON.stringify(sandbox.protocols)}
-    models: { ${models.text}: "*", ${models.vision}: "*", ${models.embedding}: "*" }
-    timeouts: { first_byte: 1s }
-  - name: recorded
-    keys: [${key}]
-    protocols: { messages: "${recorded.url}" }
-    models: { ${models.recorded}: "*" }
-`
+const timeouts = { first_byte: '1s' }
+
+/** Models of one wire each, and what the cases need besides. */
+const configFor = (sandbox: Sandbox, recorded: TestUpstream) =>
+  oneWireConfig(sandbox, {
+    channel: () => ({ timeouts }),
+    config: {
+      accounts: [{ name: 'empty', balance: '0.00' }],
+      tokens: [
+        { account: 'acme', name: 'away', token: tokens.elsewhere, allowed_ips: ['203.0.113.0/24'] },
+        { account: 'acme', name: 'slow', token: tokens.slow, limits: { rpm: 1 } },
+        { account: 'empty', name: 'broke', token: tokens.broke },
+      ],
+      channels: [
+        {
+          name: 'simulated',
+          keys: [wireKey],
+          protocols: sandbox.protocols,
+          models: { [models.text]: '*', [models.embedding]: '*' },
+          timeouts,
+        },
+        {
+          name: 'recorded',
+          keys: [wireKey],
+          protocols: { messages: recorded.url },
+          models: { [models.recorded]: '*' },
+        },
+      ],
+    },
+  })
 
 /** Started before the cases of a file and stopped after them. */
 export function useStage(): Stage {
@@ -66,9 +94,9 @@ export function useStage(): Stage {
   let recorded: TestUpstream
   let gateway: TestGateway
   beforeAll(async () => {
-    sandbox = startSandbox({ key })
+    sandbox = startSandbox({ key: wireKey })
     recorded = startUpstream(() => jsonReply(recordedMessage))
-    gateway = await startGateway({ config: config(sandbox, recorded) })
+    gateway = await startGateway({ config: JSON.stringify(configFor(sandbox, recorded)) })
   })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
@@ -123,7 +151,41 @@ export interface SeenUsage {
   cacheWrite?: number
 }
 
-/** The books say what the SDK was told, and the account has paid for it. */
+export const weather = {
+  name: 'weather',
+  description: 'How the weather is in a city',
+  parameters: {
+    type: 'object' as const,
+    properties: { city: { type: 'string' as const } },
+    required: ['city'],
+  },
+}
+
+/** The upstream asks for the weather in a city, and answers when it has it; also with reasoning. */
+export const toolLoops = [
+  'how is the weather? [[sim:tool]]',
+  '[[sim:reasoning=4]] how is the weather? [[sim:tool]]',
+] as const
+export const weatherIn = (city: string): string => `sunny in ${city}`
+
+export function expectLoop(cities: readonly string[], answer: string | null | undefined): void {
+  expect(cities).toEqual(['sandbox'])
+  expect(answer).toBeTruthy()
+}
+
+/** What the SDKs ask for where they have a way to ask for an object. */
+export const report = z.object({
+  city: z.string(),
+  degrees: z.number(),
+  sunny: z.boolean(),
+  note: z.string().nullable(),
+  days: z.array(z.object({ name: z.string(), hours: z.number() })),
+})
+
+/**
+ * The books say what the SDK was told, and the account has paid for it. What was translated for it
+ * lost nothing.
+ */
 export async function expectPaid(
   { gateway }: Stage,
   requestId: string | null | undefined,
@@ -138,6 +200,9 @@ export async function expectPaid(
     cache_write_tokens: seen.cacheWrite ?? 0,
   })
   expect([row.ending, row.estimated]).toEqual(['complete', false])
+  const wire = row.channel?.startsWith('only-') ? row.channel.slice(5) : row.interface
+  const path = wire === row.interface ? undefined : `${row.interface}>${wire}`
+  expect([row.translation, row.translation_losses ?? []]).toEqual([path, []])
   const charge = await chargeOf(gateway, requestId!)
   expect(charge?.quantity).toBe(seen.input + seen.output)
   expect(nanos(charge!.amount)).toBe(-nanos(row.charge))

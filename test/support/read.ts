@@ -93,6 +93,8 @@ export interface RequestRow {
   first_byte_ms: number | null
   total_ms: number
   attempts: { channel: string; ms: number; status?: number; error?: string }[]
+  translation?: string
+  translation_losses?: string[]
 }
 
 /** Asks again and again until there is a value; gives up loudly. */
