@@ -21,7 +21,9 @@ import { runScaling, scalingSeconds } from './scaling/scaling.ts'
 import { runScrape, scrapeSeconds } from './scrape/scrape.ts'
 import { runStall, stallSeconds } from './stall/stall.ts'
 import { firstTokenSeconds, runFirstToken } from './streams/first-token.ts'
+import { largeSeconds, runLarge } from './streams/large.ts'
 import { memorySeconds, runMemory } from './streams/memory.ts'
+import { runTranslated, translatedSeconds } from './translated/translated.ts'
 
 interface Planned {
   seconds: number
@@ -45,6 +47,8 @@ function planOf(options: Options): Planned[] {
     console: { seconds: consoleSeconds, run: runConsole },
     scrape: { seconds: scrapeSeconds(options), run: runScrape },
     stall: { seconds: stallSeconds, run: runStall },
+    translated: { seconds: translatedSeconds(options), run: runTranslated },
+    large: { seconds: largeSeconds, run: runLarge },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]
   return [...cpu, ...options.parts.map((part) => others[part])]

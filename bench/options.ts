@@ -1,7 +1,7 @@
 // The command line of the bench, as one checked record. Refuses to know what the options do.
 
 import { parseArgs } from 'node:util'
-import { type Mode, modes, type Style, styles } from './payload/index.ts'
+import { type Mode, modes, type Style, styles, textStyles } from './payload/index.ts'
 
 export const parts = [
   'first-token',
@@ -15,8 +15,15 @@ export const parts = [
   'console',
   'scrape',
   'stall',
+  'translated',
+  'large',
 ] as const
 type Part = (typeof parts)[number]
+
+const allPairs = textStyles.flatMap((caller) =>
+  textStyles.filter((each) => each !== caller).map((upstream) => `${caller}>${upstream}`),
+)
+const usualPairs = ['messages>chat', 'responses>chat', 'chat>messages', 'chat>generate']
 
 export interface Options {
   connections: number
@@ -32,6 +39,8 @@ export interface Options {
   /** Kinds of call whose CPU is measured. */
   modes: Mode[]
   styles: Style[]
+  /** Translated calls: the caller's style and the upstream's. */
+  pairs: readonly string[]
   /** The other parts to run. */
   parts: Part[]
   peers: boolean
@@ -62,8 +71,11 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            console       its pages over 1,000,000 requests and 100,000 tasks
                            scrape        one scrape of the metrics under full load
                            stall         how long other callers wait beside large bodies
+                           translated    CPU per call where the upstream speaks another style
+                           large         1,000 streams with requests of 500 KB
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
+  --pairs LIST           of the translated calls, such as messages>chat, or all (four of them)
   --connections N        callers at once, one request at a time each (64; at most 2000)
   --seconds N            length of one slice (2; at most 60)
   --rounds N             slices per target and kind of call, interleaved (7; at most 20)
@@ -83,6 +95,7 @@ const flags = {
   rounds: { type: 'string', default: '7' },
   only: { type: 'string' },
   styles: { type: 'string' },
+  pairs: { type: 'string', default: usualPairs.join(',') },
   'chunks-per-write': { type: 'string', default: '10' },
   tasks: { type: 'string', default: '10000' },
   rows: { type: 'string', default: '1000000' },
@@ -126,6 +139,7 @@ export function parseOptions(args: string[]): Parsed {
       requests: count('requests'),
       modes: modes.filter((mode) => only.includes(mode)),
       styles: styles.filter((style) => style === 'chat' || named.includes(style)),
+      pairs: values.pairs === 'all' ? allPairs : listOf('pairs', values.pairs, allPairs),
       parts: parts.filter((part) => only.includes(part)),
       peers: values.peers,
       strict: values.strict,

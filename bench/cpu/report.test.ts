@@ -117,7 +117,8 @@ test('without options everything is measured', () => {
       seconds: 2,
       rounds: 7,
       modes: ['json', 'stream'],
-      styles: ['chat', 'responses', 'messages', 'embeddings'],
+      styles: ['chat', 'responses', 'messages', 'generate', 'embeddings'],
+      pairs: ['messages>chat', 'responses>chat', 'chat>messages', 'chat>generate'],
       parts: [...parts],
     },
   })
@@ -144,6 +145,7 @@ test('options have bounds and say which one was wrong', () => {
     ['--only', 'xml'],
     ['--only', ''],
     ['--styles', 'chat,images'],
+    ['--pairs', 'chat>chat'],
   ] as const) {
     expect(parseOptions([flag, value])).toMatchObject({
       kind: 'wrong',

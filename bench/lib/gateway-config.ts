@@ -23,8 +23,16 @@ export interface Channel {
 const models = [...new Set(styles.map((style) => payloads[style].model))]
 
 /** Every kind of token has one price, so that a call's charge follows from its total alone. */
-export function gatewayConfig(channels: readonly Channel[]): object {
+export const tokenPrices = (names: readonly string[]): object[] => {
   const price = '1.00'
+  return names.map((model) => ({
+    model,
+    unit: 'token',
+    per_million: { input: price, output: price, cache_read: price, cache_write: price },
+  }))
+}
+
+export function gatewayConfig(channels: readonly Channel[]): object {
   return {
     region: 'cn',
     currency: 'CNY',
@@ -37,15 +45,12 @@ export function gatewayConfig(channels: readonly Channel[]): object {
         chat: `${url}/v1`,
         responses: `${url}/v1`,
         messages: url,
+        generate: url,
         embeddings: `${url}/v1`,
       },
       models: Object.fromEntries(models.map((model) => [model, '*'])),
       max_concurrency: 100_000,
     })),
-    prices: models.map((model) => ({
-      model,
-      unit: 'token',
-      per_million: { input: price, output: price, cache_read: price, cache_write: price },
-    })),
+    prices: tokenPrices(models),
   }
 }

@@ -9,7 +9,14 @@ import { newReader, type ResponseReader, read } from './response-reader.ts'
 
 export type HeldCommand =
   /** Opens streams, so many per second; done when each has had a token or failed. */
-  | { command: 'hold'; port: number; request: string; endMark: string; streams: number }
+  | {
+      command: 'hold'
+      port: number
+      request: string
+      endMark: string
+      streams: number
+      perSecond?: number
+    }
   /** Times the tokens that come within so many seconds. */
   | { command: 'listen'; seconds: number }
   /** Done when all streams have ended. */
@@ -34,6 +41,8 @@ export interface Listened extends HeldResult {
 
 interface Held {
   reader: ResponseReader
+  /** The rest of the request. */
+  unsent: Buffer
   hasToken: boolean
   over: boolean
 }
@@ -84,6 +93,11 @@ function closed({ data }: Socket<Held>): void {
   if (!data.over) fail('the connection closed before the stream ended')
 }
 
+function sendRest(socket: Socket<Held>): void {
+  const { unsent } = socket.data
+  if (unsent.length > 0) socket.data.unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
+}
+
 function openHeld(port: number, request: Buffer, endMark: string): void {
   Bun.connect<Held>({
     hostname: '127.0.0.1',
@@ -91,10 +105,11 @@ function openHeld(port: number, request: Buffer, endMark: string): void {
     socket: {
       open(socket) {
         state.open++
-        socket.data = { reader: newReader(), hasToken: false, over: false }
+        socket.data = { reader: newReader(), unsent: request, hasToken: false, over: false }
         socket.setNoDelay(true)
-        socket.write(request)
+        sendRest(socket)
       },
+      drain: sendRest,
       data: (socket, bytes) => receive(socket, bytes, endMark),
       close: closed,
       error() {},
@@ -121,8 +136,12 @@ function openStalled(port: number, request: Buffer): void {
   }).catch((error: Error) => fail(`cannot connect: ${error.message}`))
 }
 
-async function openMany(count: number, open: () => void): Promise<void> {
-  const perBatch = (opensPerSecond * openBatchMs) / 1000
+async function openMany(
+  count: number,
+  open: () => void,
+  perSecond: number = opensPerSecond,
+): Promise<void> {
+  const perBatch = (perSecond * openBatchMs) / 1000
   for (let opened = 0; opened < count; opened += perBatch) {
     for (let i = opened; i < Math.min(count, opened + perBatch); i++) open()
     await Bun.sleep(openBatchMs)
@@ -162,7 +181,8 @@ async function run(command: HeldCommand): Promise<HeldResult> {
     await openMany(streams, () => openStalled(port, request))
     await waitUntil(() => state.open + state.failed >= streams, holdMs)
   } else {
-    await openMany(streams, () => openHeld(port, request, command.endMark))
+    const { endMark, perSecond } = command
+    await openMany(streams, () => openHeld(port, request, endMark), perSecond)
     await waitUntil(() => state.hasToken + state.failed >= streams, holdMs)
   }
   return result()

@@ -5,13 +5,17 @@ import type { Slice } from '../cpu/report.ts'
 import type { Child } from '../lib/children.ts'
 import { cpuMicros, memory } from '../lib/proc.ts'
 import type { Target } from '../lib/targets.ts'
-import { type Mode, payloads, problemWith, type Style } from '../payload/index.ts'
+import { endMarkOf, type Mode, payloads, problemWith, type Style } from '../payload/index.ts'
 import type { LoadCommand, LoadResult } from './load.ts'
 
 /** One kind of call in one style. */
 export interface Call {
   style: Style
   mode: Mode
+  /** Absent: the usual one of the style. */
+  model?: string
+  /** The model's upstream speaks another style. */
+  isTranslated?: boolean
 }
 
 /** Which call to send to which target, and how much must come back. */
@@ -29,29 +33,32 @@ const minShare = 0.995
 
 /** One call, read and checked in full, so that the checks under load can stay simple; throws. */
 export async function probe(target: Target, call: Call): Promise<Work> {
-  const { style, mode } = call
-  const { path, headers, requestBody } = payloads[style]
-  const answer = await fetch(`http://127.0.0.1:${target.port}${path}`, {
+  const { style, mode, model = payloads[style].model, isTranslated } = call
+  const { pathOf, headers, requestBody } = payloads[style]
+  const answer = await fetch(`http://127.0.0.1:${target.port}${pathOf(mode, model)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers, ...target.headers },
-    body: requestBody(mode),
+    body: requestBody(mode, model),
     signal: AbortSignal.timeout(probeMs),
   })
   const body = await answer.text()
-  const problem = answer.status === 200 ? problemWith(style, mode, body) : `status ${answer.status}`
+  const problem =
+    answer.status === 200
+      ? problemWith(style, mode, body, isTranslated)
+      : `status ${answer.status}`
   if (problem !== undefined) {
     const what = `${target.name} gave a wrong ${style} answer (${mode}): ${problem}`
     throw new Error(`${what}\n${body.slice(0, 500)}`)
   }
-  return { target, style, mode, minBodyBytes: Math.floor(Buffer.byteLength(body) * minShare) }
+  return { ...call, target, minBodyBytes: Math.floor(Buffer.byteLength(body) * minShare) }
 }
 
 export function rawRequest(
   target: Pick<Target, 'port' | 'headers'>,
-  { style, mode }: Call,
+  { style, mode, model = payloads[style].model }: Call,
+  body: string = payloads[style].requestBody(mode, model),
 ): string {
-  const { path, headers, requestBody } = payloads[style]
-  const body = requestBody(mode)
+  const { pathOf, headers } = payloads[style]
   const all = {
     host: `localhost:${target.port}`,
     'content-type': 'application/json',
@@ -60,12 +67,12 @@ export function rawRequest(
     'content-length': String(Buffer.byteLength(body)),
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+  return `POST ${pathOf(mode, model)} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
 }
 
 export function commandFor(work: Work, connections: number, seconds: number): LoadCommand {
-  const { target, style, mode, minBodyBytes } = work
-  const endMark = mode === 'stream' ? payloads[style].stream?.endMark : undefined
+  const { target, style, mode, minBodyBytes, isTranslated } = work
+  const endMark = mode === 'stream' ? endMarkOf(style, isTranslated) : undefined
   return {
     port: target.port,
     request: rawRequest(target, work),

@@ -17,11 +17,10 @@ const doneEvent = 'data: [DONE]'
 const messages = [{ role: 'user', content: prompt }]
 
 export const chat: Payload = {
-  path: '/v1/chat/completions',
+  pathOf: () => '/v1/chat/completions',
   model: 'txta-plus',
   headers: {},
-  requestBody(mode) {
-    const { model } = chat
+  requestBody(mode, model = chat.model) {
     if (mode === 'json') return JSON.stringify({ model, messages })
     const stream_options = { include_usage: true }
     return JSON.stringify({ model, messages, stream: true, stream_options })
@@ -63,6 +62,9 @@ const chunk = (model: string, fields: object): string =>
 export const chatDelta = (model: string, content: string): string =>
   chunk(model, { choices: [{ index: 0, delta: { content }, finish_reason: null }], usage: null })
 
-/** Usage and end mark. */
-export const chatEnd = (model: string): string =>
-  `${chunk(model, { choices: [], usage: usage('stream') })}${doneEvent}\n\n`
+/** Finish reason, usage and end mark. */
+export const chatEnd = (model: string): string => {
+  const choices = [{ index: 0, delta: {}, finish_reason: 'stop' }]
+  const finish = chunk(model, { choices, usage: null })
+  return `${finish}${chunk(model, { choices: [], usage: usage('stream') })}${doneEvent}\n\n`
+}

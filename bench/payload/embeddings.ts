@@ -5,11 +5,11 @@ import { type Payload, prompt, tokensPerCall } from './shape.ts'
 const dimensions = 1024
 
 export const embeddings: Payload = {
-  path: '/v1/embeddings',
+  pathOf: () => '/v1/embeddings',
   model: 'txta-embed',
   headers: {},
-  requestBody: () =>
-    JSON.stringify({ model: embeddings.model, input: prompt, encoding_format: 'base64' }),
+  requestBody: (_, model = embeddings.model) =>
+    JSON.stringify({ model, input: prompt, encoding_format: 'base64' }),
   jsonAnswer(model) {
     const data = [{ object: 'embedding', index: 0, embedding: vector() }]
     // Only input exists here; it is as much as input and output of the other styles.

@@ -12,12 +12,12 @@ import {
 } from './shape.ts'
 
 export const messages: Payload = {
-  path: '/v1/messages',
+  pathOf: () => '/v1/messages',
   model: 'txta-plus',
   headers: { 'anthropic-version': '2023-06-01' },
-  requestBody(mode) {
+  requestBody(mode, model = messages.model) {
     const turns = [{ role: 'user', content: prompt }]
-    const fields = { model: messages.model, max_tokens: 1024, messages: turns }
+    const fields = { model, max_tokens: 1024, messages: turns }
     return JSON.stringify(mode === 'json' ? fields : { ...fields, stream: true })
   },
   jsonAnswer: (model) =>

@@ -19,12 +19,12 @@ const itemId = 'msg_bench'
 const lastNumber = 4 + deltaCount + 3
 
 export const responses: Payload = {
-  path: '/v1/responses',
+  pathOf: () => '/v1/responses',
   model: 'txta-plus',
   headers: {},
-  requestBody(mode) {
+  requestBody(mode, model = responses.model) {
     const input = [{ role: 'user', content: [{ type: 'input_text', text: prompt }] }]
-    const fields = { model: responses.model, input, max_output_tokens: 1024 }
+    const fields = { model, input, max_output_tokens: 1024 }
     return JSON.stringify(mode === 'json' ? fields : { ...fields, stream: true })
   },
   jsonAnswer: (model) => JSON.stringify(completed(model, 'json', reply)),
@@ -36,6 +36,7 @@ export const responses: Payload = {
     },
     deltaMark: `"delta":"${word}"`,
     endMark: `"sequence_number":${lastNumber}}`,
+    translatedEndMark: `"total_tokens":${tokensPerCall('stream')}}`,
   },
 }
 

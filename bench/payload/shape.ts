@@ -1,8 +1,12 @@
 // What every style of call must bring to the bench, and the token counts all of them report.
 // Refuses to know sockets, processes and prices.
 
-export const styles = ['chat', 'responses', 'messages', 'embeddings'] as const
+export const styles = ['chat', 'responses', 'messages', 'generate', 'embeddings'] as const
 export type Style = (typeof styles)[number]
+
+/** Styles that the gateway translates into each other. */
+export const textStyles = ['chat', 'responses', 'messages', 'generate'] as const
+export type TextStyle = (typeof textStyles)[number]
 
 export const modes = ['json', 'stream'] as const
 export type Mode = (typeof modes)[number]
@@ -14,15 +18,17 @@ interface StreamPayload {
   deltaMark: string
   /** Stands in the last 32 bytes of a stream that is whole. */
   endMark: string
+  /** The same where the gateway has written the stream itself; absent: no difference. */
+  translatedEndMark?: string
 }
 
 export interface Payload {
-  /** The same for callers and upstream. */
-  path: string
+  /** Where callers send it. */
+  pathOf(mode: Mode, model: string): string
   model: string
   /** What callers of this style send besides credentials. */
   headers: Readonly<Record<string, string>>
-  requestBody(mode: Mode): string
+  requestBody(mode: Mode, model?: string): string
   jsonAnswer(model: string): string
   /** Stands in every JSON answer that is whole. */
   usageMark: string

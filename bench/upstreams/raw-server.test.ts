@@ -28,6 +28,8 @@ test('a request tells its path, its model and whether it wants a stream', () => 
   expect(wantsStream(request)).toBe(true)
   expect(wantsStream('{"stream":false}')).toBe(false)
   expect(modelOf('{}')).toBe('')
+  const generate = 'POST /v1beta/models/m-1:streamGenerateContent?alt=sse HTTP/1.1\r\n\r\n{}'
+  expect([modelOf(generate), wantsStream(generate)]).toEqual(['m-1', true])
 })
 
 test('what is framed or answered is well-formed, and counts bytes, not characters', () => {
@@ -37,7 +39,7 @@ test('what is framed or answered is well-formed, and counts bytes, not character
   expect(reader).toMatchObject({ status: 503, bodyBytes: 10 })
 })
 
-test.each(['chat', 'responses', 'messages'] as Style[])(
+test.each(['chat', 'responses', 'messages', 'generate'] as Style[])(
   'a stream of %s is whole however many events a write holds, and ends in its mark',
   (style) => {
     for (const perWrite of [1, 10, 100]) {

@@ -5,6 +5,8 @@ import type { Socket } from 'bun'
 
 interface Connection<Work> {
   input: string
+  /** What a large request still lacks. */
+  missing: number
   unsent: Buffer[]
   /** What is being answered on it; absent between answers and after it was closed. */
   work: Work | undefined
@@ -42,11 +44,14 @@ export function pathOf(request: string): string {
   return request.slice(start, request.indexOf(' ', start))
 }
 
+/** In the body, or in the path. */
 export function modelOf(request: string): string {
-  return /"model": ?"([^"]*)"/.exec(request)?.[1] ?? ''
+  const found = /"model": ?"([^"]*)"/.exec(request) ?? /\/models\/([^:/ ]+):/.exec(request)
+  return found?.[1] ?? ''
 }
 
-export const wantsStream = (request: string): boolean => /"stream": ?true/.test(request)
+export const wantsStream = (request: string): boolean =>
+  /"stream": ?true|^\S+ \S+:streamGenerateContent/.test(request)
 
 /** Length of the first whole request in `input`, or undefined while some of it is missing. */
 export function requestLength(input: string): number | undefined {
@@ -61,6 +66,13 @@ export function requestLength(input: string): number | undefined {
   if (!/transfer-encoding: *chunked/i.test(head)) return headEnd + 4
   const last = input.indexOf('\r\n0\r\n\r\n', headEnd)
   return last === -1 ? undefined : last + 7
+}
+
+/** 0 when it is not known. */
+function missingBytes(input: string): number {
+  const headEnd = input.indexOf('\r\n\r\n')
+  const length = headEnd === -1 ? null : /content-length: *(\d+)/i.exec(input.slice(0, headEnd))
+  return length === null ? 0 : headEnd + 4 + Number(length[1]) - input.length
 }
 
 export function send<Work>(peer: Peer<Work>, bytes: Buffer): void {
@@ -89,14 +101,20 @@ export function serveRaw<Work>(reception: Reception<Work>): number {
     port: 0,
     socket: {
       open(peer) {
-        peer.data = { input: '', unsent: [], work: undefined }
+        peer.data = { input: '', missing: 0, unsent: [], work: undefined }
         peer.setNoDelay(true)
       },
       data(peer, bytes) {
         const { data } = peer
         data.input += bytes.toString('latin1', 0, bytes.length)
+        data.missing -= bytes.length
+        // To look for its end again and again would take longer than to receive it.
+        if (data.missing > 0) return
         const length = requestLength(data.input)
-        if (length === undefined) return
+        if (length === undefined) {
+          data.missing = missingBytes(data.input)
+          return
+        }
         const request = data.input.slice(0, length)
         data.input = data.input.slice(length)
         reception.received(peer, request)

@@ -27,7 +27,14 @@ interface Sending {
 }
 
 const answersByKey = new Map<string, Answers>()
-const styleByPath = new Map<string, Style>(styles.map((style) => [payloads[style].path, style]))
+const styleByPath = new Map<string, Style>(
+  styles.map((style) => [payloads[style].pathOf('json', ''), style]),
+)
+const generatePath = /:(?:g|streamG)enerateContent(?:\?|$)/
+
+const styleAt = (path: string): Style | undefined =>
+  generatePath.test(path) ? 'generate' : styleByPath.get(path)
+
 let streaming: Peer<Sending>[] = []
 
 /** One buffer per network write; the response head travels with the first event. */
@@ -53,7 +60,7 @@ function answersFor(request: string, eventsPerWrite: number): Answers {
   const key = `${path} ${model}`
   const known = answersByKey.get(key)
   if (known !== undefined) return known
-  const style = styleByPath.get(path)
+  const style = styleAt(path)
   if (style === undefined) return { json: jsonResponse('{}', '404 Not Found'), stream: [] }
   const made = {
     json: jsonResponse(payloads[style].jsonAnswer(model)),
