@@ -43,9 +43,7 @@ export async function probe(target: Target, call: Call): Promise<Work> {
   })
   const body = await answer.text()
   const problem =
-    answer.status === 200
-      ? problemWith(style, mode, body, isTranslated)
-      : `status ${answer.status}`
+    answer.status === 200 ? problemWith(style, mode, body, isTranslated) : `status ${answer.status}`
   if (problem !== undefined) {
     const what = `${target.name} gave a wrong ${style} answer (${mode}): ${problem}`
     throw new Error(`${what}\n${body.slice(0, 500)}`)

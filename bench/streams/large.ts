@@ -16,7 +16,7 @@ import {
 } from '../lib/part.ts'
 import { watchPeakMemory } from '../lib/peak-memory.ts'
 import { memory } from '../lib/proc.ts'
-import { startGateway } from '../lib/targets.ts'
+import { startGateway, type Target } from '../lib/targets.ts'
 import type { HeldCommand, HeldResult, Listened } from '../load/held-load.ts'
 import { type Call, rawRequest } from '../load/slice.ts'
 import { endMarkOf, type TextStyle } from '../payload/index.ts'
@@ -72,25 +72,19 @@ function largeBody(model: string): string {
   return JSON.stringify({ model, max_tokens: 1024, stream: true, messages })
 }
 
-async function hold(
-  run: Run,
-  name: string,
-  style: TextStyle,
-): Promise<{ figures: LargeFigures; charges: Charges }> {
+async function start(run: Run, style: TextStyle) {
   const own = workspaceFor(run, `large-${style}`)
   const upstream = startProgram(own, 'upstreams/paced-upstream')
   const workspace = { ...own, upstreamPort: await portOf(upstream) }
   const config = pairConfig(`http://127.0.0.1:${workspace.upstreamPort}`)
   const gateway = await startGateway(workspace, run.options.gatewayCommand, [], { config })
-  const held = startProgram(own, 'load/held-load')
   const tell = (command: PaceCommand) => upstream.send(JSON.stringify(command))
-  tell({ command: 'pace', ...pace })
+  return { gateway, tell, load: startProgram(own, 'load/held-load') }
+}
+
+function openCommand(gateway: Target, style: TextStyle): HeldCommand {
   const call: Call = { style, mode: 'stream', model: pairModel('chat') }
-  const before = await readBalance(gateway)
-  const baseBytes = memory(gateway.pids).rssBytes
-  const peakMemory = watchPeakMemory(gateway)
-  note(`large: opening ${streams} streams, ${name} ...`)
-  const command: HeldCommand = {
+  return {
     command: 'hold',
     port: gateway.port,
     request: rawRequest(gateway, call, largeBody(pairModel('chat'))),
@@ -98,16 +92,29 @@ async function hold(
     streams,
     perSecond,
   }
-  const opened = await ask<HeldResult>(held, command, openMs)
+}
+
+async function hold(
+  run: Run,
+  name: string,
+  style: TextStyle,
+): Promise<{ figures: LargeFigures; charges: Charges }> {
+  const { gateway, tell, load } = await start(run, style)
+  tell({ command: 'pace', ...pace })
+  const before = await readBalance(gateway)
+  const baseBytes = memory(gateway.pids).rssBytes
+  const peakMemory = watchPeakMemory(gateway)
+  note(`large: opening ${streams} streams, ${name} ...`)
+  const opened = await ask<HeldResult>(load, openCommand(gateway, style), openMs)
   note(`large: ${opened.open} open, ${opened.failed} failed ${opened.firstFailure ?? ''}`)
   const listening = { command: 'listen', seconds: listenSeconds }
-  const listened = await ask<Listened>(held, listening, listenSeconds * 1000 + finishMs)
+  const listened = await ask<Listened>(load, listening, listenSeconds * 1000 + finishMs)
   const heldBytes = memory(gateway.pids).rssBytes
   const sampledBytes = peakMemory()
   const { peakBytes } = memory(gateway.pids)
   tell({ command: 'end' })
   const ending = { command: 'finish', timeoutMs: finishMs }
-  const ended = await ask<HeldResult>(held, ending, finishMs + 1000)
+  const ended = await ask<HeldResult>(load, ending, finishMs + 1000)
   if (ended.failed > 0) note(`large: ${ended.failed} failed: ${ended.firstFailure}`)
   const figures: LargeFigures = {
     name,

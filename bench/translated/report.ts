@@ -89,8 +89,7 @@ const columns: Columns<PairFigures> = {
   failed: (row) => row.failed,
 }
 
-export const formatPairs = (figures: readonly PairFigures[]): string =>
-  formatRows(columns, figures)
+export const formatPairs = (figures: readonly PairFigures[]): string => formatRows(columns, figures)
 
 const isTranslated = ({ target, pair }: PairFigures): boolean =>
   target === 'gateway' && pair !== ownPair(pair) && !pair.endsWith(sameName)

@@ -9,13 +9,7 @@ import { startGateway, startNginx, type Target } from '../lib/targets.ts'
 import { type Call, measure, probe, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { type Mode, modes, type TextStyle } from '../payload/index.ts'
-import {
-  checkPairs,
-  formatPairs,
-  type PairSlice,
-  sameName,
-  summarisePairs,
-} from './report.ts'
+import { checkPairs, formatPairs, type PairSlice, sameName, summarisePairs } from './report.ts'
 
 const warmUpSeconds = 4
 
@@ -29,7 +23,7 @@ interface PairWork extends Work {
 }
 
 /** Own styles first: the others are compared with them. */
-export function rowsFor({ pairs }: Pick<Options, 'pairs'>, mode: Mode): Row[] {
+function rowsFor({ pairs }: Pick<Options, 'pairs'>, mode: Mode): Row[] {
   const asked = pairs.map((pair) => pair.split('>') as [TextStyle, TextStyle])
   const callers = [...new Set(asked.map(([caller]) => caller))]
   const own = callers.flatMap((style): Row[] => [

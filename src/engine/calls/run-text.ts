@@ -29,11 +29,19 @@ export async function runText(
   const rest = { rate: admission.pass.view, ...translationOf(record) }
   if (answer.kind === 'stream') {
     recordOverhead(open)
+    forgetBody(open.call)
+    forgetBody(call)
     return { stream: streamText(open, answer), ...rest }
   }
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
   recordOverhead(open)
   return refusal ?? { body: answer.body, ...rest }
+}
+
+/** It is not sent again: a stream may last for an hour, and a body may have many megabytes. */
+function forgetBody(call: TextCall): void {
+  call.body = ''
+  call.fields = {}
 }
 
 function translationOf({ detail }: RequestRecord): Pick<TextAnswer, 'translation'> | undefined {

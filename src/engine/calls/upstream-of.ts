@@ -32,15 +32,37 @@ export const upstreamOf = (
 
 const translatingFor = (
   seal: Seal,
-  { baseUrl, protocol, channel }: Route,
+  route: Route,
   { ctx: { requestId, atMs }, admission, call }: OpenCall,
 ): Translating => ({
   answerId: requestId.slice(requestId.indexOf('_') + 1),
   createdMs: atMs,
   // What the hold is for: an upstream that needs a limit gets this one.
   maxOutputTokens: Math.floor(admission.bounds.outputTokens / call.choices),
-  envelopeKey: seal.derive('reasoning envelopes'),
-  realm: `${protocol} ${new URL(baseUrl).host}`,
-  strict: channel.translation === 'strict',
-  settings: { ...channel.capabilities, autoCache: channel.autoCache === true },
+  envelopeKey: envelopeKeyOf(seal),
+  realm: realmOf(route),
+  strict: route.channel.translation === 'strict',
+  settings: { ...route.channel.capabilities, autoCache: route.channel.autoCache === true },
 })
+
+/** The same for all calls: derived once. */
+const envelopeKeys = new WeakMap<Seal, Uint8Array>()
+const realms = new WeakMap<Route, string>()
+
+function envelopeKeyOf(seal: Seal): Uint8Array {
+  let key = envelopeKeys.get(seal)
+  if (key === undefined) {
+    key = seal.derive('reasoning envelopes')
+    envelopeKeys.set(seal, key)
+  }
+  return key
+}
+
+function realmOf(route: Route): string {
+  let realm = realms.get(route)
+  if (realm === undefined) {
+    realm = `${route.protocol} ${new URL(route.baseUrl).host}`
+    realms.set(route, realm)
+  }
+  return realm
+}

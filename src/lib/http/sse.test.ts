@@ -3,9 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   dataOf,
+  eachEvent,
   endOfEvent,
   endOfLastEvent,
   findOddEvent,
+  nameOf,
   splitEvents,
   startOfEvent,
 } from './sse.ts'
@@ -160,4 +162,43 @@ test.each([
   ['abc', 0, 3],
 ])('in %j the event that begins at %d ends at %d', (text, start, end) => {
   expect(endOfEvent(bytes(text), start)).toBe(end)
+})
+
+describe('each event', () => {
+  const read = (text: string, max = Number.POSITIVE_INFINITY) => {
+    const found: [string, string | undefined][] = []
+    eachEvent(text, (data, name) => found.push([data, name]) < max)
+    return found
+  }
+  const expected = (events: readonly string[]) =>
+    events.flatMap((each) => {
+      const data = dataOf(each)
+      return data === undefined ? [] : [[data, nameOf(each)]]
+    })
+
+  test('is read as if it were cut out first', () => {
+    fc.assert(
+      fc.property(streams, streams, (some, more) => {
+        const events = [...some, ...more]
+        expect(read(events.join(''))).toEqual(expected(events) as [string, string | undefined][])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test.each([
+    ['data: 1\ndata: 2\n\n', [['1\n2', undefined]]],
+    ['data: 1\nevent: late\n\n', [['1', 'late']]],
+    ['event: a\nid: 7\ndata: 1\n\n', [['1', 'a']]],
+    ['data: 1\n\r\ndata: 2\n\n', [['1\n2', undefined]]],
+    ['data: 1\r\n\n', [['1', undefined]]],
+    ['data: 1\n\ndata: begun', [['1', undefined]]],
+    ['\n\ndata: 1\n\n', [['1', undefined]]],
+  ] as [string, [string, string | undefined][]][])('of %j is %j', (text, found) => {
+    expect(read(text)).toEqual(found)
+  })
+
+  test('is the last when it is told to stop', () => {
+    expect(read('data: 1\n\ndata: 2\n\n', 1)).toHaveLength(1)
+  })
 })

@@ -36,6 +36,57 @@ export function dataOf(event: string): string | undefined {
 /** The value after `event:`. */
 export const nameOf = (event: string): string | undefined => /^event: ?([^\r\n]*)/m.exec(event)?.[1]
 
+const cr = 0x0d
+const lf = 0x0a
+const namePrefix = 'event: '
+const dataPrefix = 'data: '
+
+/**
+ * The data and the name of each complete event that has data. Stops when `take` returns false. The
+ * usual forms, one line of data with or without a line with the name before it, are cut out directly.
+ */
+export function eachEvent(
+  text: string,
+  take: (data: string, name: string | undefined) => boolean,
+): void {
+  for (let at = 0; at < text.length; ) {
+    const nameEnd = text.startsWith(namePrefix, at) ? text.indexOf('\n', at) : -1
+    const data = nameEnd === -1 ? at : nameEnd + 1
+    const dataEnd = text.startsWith(dataPrefix, data) ? text.indexOf('\n', data) : -1
+    const end = dataEnd === -1 ? -1 : afterBlankLine(text, dataEnd)
+    if (end === -1) {
+      const next = endOfEventIn(text, at)
+      if (next === -1) return
+      const event = text.slice(at, next)
+      const lines = dataOf(event)
+      if (lines !== undefined && !take(lines, nameOf(event))) return
+      at = next
+      continue
+    }
+    const name =
+      nameEnd === -1 ? undefined : text.slice(at + namePrefix.length, lineEnd(text, nameEnd))
+    if (!take(text.slice(data + dataPrefix.length, lineEnd(text, dataEnd)), name)) return
+    at = end
+  }
+}
+
+/** Without the carriage return before the line feed. */
+const lineEnd = (text: string, feed: number): number =>
+  text.charCodeAt(feed - 1) === cr ? feed - 1 : feed
+
+/** Where the next line begins if the one behind this line feed is empty, else -1. */
+function afterBlankLine(text: string, feed: number): number {
+  if (text.charCodeAt(feed + 1) === lf) return feed + 2
+  return text.startsWith('\r\n\r\n', feed - 1) ? feed + 3 : -1
+}
+
+function endOfEventIn(text: string, start: number): number {
+  const unix = text.indexOf('\n\n', start)
+  const dos = text.indexOf('\r\n\r\n', start)
+  if (dos !== -1 && (unix === -1 || dos < unix)) return dos + 4
+  return unix === -1 ? -1 : unix + 2
+}
+
 /** Index just after the event that begins at `start`. */
 export function endOfEvent(bytes: Buffer, start: number): number {
   const unix = bytes.indexOf(blankLine, start)

@@ -18,7 +18,8 @@ export interface ReadAnswer {
 
 /** The state of a stream so far. */
 export interface StreamState {
-  readonly call: TextCall
+  /** Not all of the call: a stream must not keep its request in memory. */
+  readonly call: Pick<TextCall, 'choices' | 'wantsUsage'>
   readonly upstreamRequestId: string | undefined
   reported: Reported
   /** The answer has a stop reason; only the end marker may be missing. */

@@ -17,8 +17,9 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent } from '../../styles/common/answer.ts'
 import type { Conversation, Json, StyleName } from '../../styles/common/conversation.ts'
 import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
-import { parseExact } from '../../styles/common/exact-json.ts'
+import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { Losses } from '../../styles/common/losses.ts'
+import { present } from '../../styles/common/request-reading.ts'
 import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { isStyle, styles } from '../../styles/index.ts'
@@ -99,9 +100,9 @@ async function sendAs(
   if (reply.kind === 'failed') return reply
   const { cacheMarks } = translation
   const noted = cacheMarks === 0 ? reply : { ...reply, cacheMarks }
-  return noted.kind === 'json'
-    ? answered(from, to, translation, noted)
-    : streamed(from, to, translation, noted)
+  if (noted.kind === 'json') return answered(from, to, translation, noted)
+  reads.delete(call)
+  return streamed(from, to, translation, noted)
 }
 
 function translate(
@@ -134,13 +135,23 @@ function translate(
       model: call.model,
       createdMs,
       fields,
-      conversation,
+      conversation: shownOf(conversation),
       envelopes,
       inputTokens: call.inputTokens,
       ...(call.codingTool && { codingTool: true }),
     },
   }
 }
+
+/** Without the rest of the request: a long stream must not keep it. */
+const shownOf = ({
+  showReasoning,
+  wantsSeals,
+  tools,
+}: Conversation): WriteContext['conversation'] => ({
+  tools: tools.filter((tool) => tool.search),
+  ...present({ showReasoning, wantsSeals }),
+})
 
 /** Under the upstream's name of the model: the answer is written anew, with the caller's. */
 const translatedCall = (call: TextCall, to: Style, model: string, request: Json): TextCall => ({
@@ -156,8 +167,8 @@ function readOnce(from: Style, call: TextCall, envelopes: Envelopes): Read {
   const known = reads.get(call)
   if (known !== undefined) return known
   const losses = new Losses()
-  const parsed = parseExact(call.body)
-  const fields = isObject(parsed) ? parsed : call.fields
+  const exact = needsExact(call.body) ? parseExact(call.body) : undefined
+  const fields = isObject(exact) ? exact : call.fields
   const conversation = from.readRequest({ fields, body: call.body, envelopes }, losses)
   const read = { conversation, fields, losses: losses.names }
   reads.set(call, read)
@@ -201,5 +212,7 @@ function streamed(
   reply: Extract<TextReply, { kind: 'stream' }>,
 ): TextReply {
   const [reader, writer] = [to.newReader(reading), from.newWriter(writing)]
+  // The writer has taken what it needs; a long stream must not keep the rest of the request.
+  writing.fields = {}
   return { ...reply, watcher: new TranslatedStream(reply.watcher, reader, writer), losses }
 }

@@ -1,7 +1,7 @@
 // A stream of one style written in another while it passes. The watcher of the upstream's style sees
 // it first: it reads usage and failures, and keeps the final event back.
 import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
-import { dataOf, nameOf, splitEvents } from '../../lib/http/sse.ts'
+import { eachEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent, StreamReader, StreamWriter } from '../../styles/common/answer.ts'
 import { parseExact } from '../../styles/common/exact-json.ts'
@@ -69,13 +69,15 @@ export class TranslatedStream implements StreamWatcher {
   }
 
   #read(bytes: Uint8Array): void {
+    if (this.#failure !== undefined) return
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-    for (const event of splitEvents(text)) {
-      const data = dataOf(event)
-      if (data === undefined || this.#failure !== undefined) continue
-      const value = parseExact(data)
-      if (isObject(value)) this.#reader.read(value, nameOf(event), this.#write)
-    }
+    eachEvent(text, this.#event)
+  }
+
+  readonly #event = (data: string, name: string | undefined): boolean => {
+    const value = parseExact(data)
+    if (isObject(value)) this.#reader.read(value, name, this.#write)
+    return this.#failure === undefined
   }
 
   readonly #write = (event: AnswerEvent): void => {
@@ -85,15 +87,13 @@ export class TranslatedStream implements StreamWatcher {
       this.#failure = { begun: true, ...error }
       return
     }
-    const text = this.#writer.write(event)
-    if (text === '') return
-    this.#written += text
-    this.events += countEvents(text)
+    this.#written += this.#writer.write(event)
   }
 
   #taken(): Uint8Array | undefined {
     if (this.#written === '') return undefined
     const bytes = Buffer.from(this.#written)
+    this.events += countEvents(this.#written)
     this.#written = ''
     return bytes
   }

@@ -1,6 +1,6 @@
-// Watches a text stream on its way to the caller. Bytes pass unchanged; it parses only events with
-// usage, an error or the end, and those with a model name to restore. Events split across packets
-// are buffered until complete.
+// Watches a text stream on its way to the caller. Bytes pass unchanged except for the model's name; it
+// parses only events with usage, an error or the end. Events split across packets are buffered until
+// complete.
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
@@ -9,6 +9,7 @@ import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
+import { ModelNames, type OwnName, ownName } from './model-names.ts'
 import { isPage, maxAnswerDepth, oneLine } from './read-events.ts'
 import type { StreamState, StreamStyle } from './style.ts'
 import { nextSign, type Unread, unreadOf } from './unread-events.ts'
@@ -29,6 +30,8 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #state: StreamState
   /** The name the caller used; undefined when the upstream uses the same. */
   readonly #restoreTo: string | undefined
+  /** Set where every event has the name. */
+  readonly #ownName: OwnName | undefined
   readonly #unread: Unread
   readonly #packets = new EventBuffer()
   /** The last bytes sent; they show whether the answer was complete. */
@@ -53,8 +56,13 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#marks = markFor === undefined ? undefined : new IdMarks(markFor)
     this.#restoreTo = model === call.model ? undefined : call.model
     this.#unread = unreadOf(style)
+    if (this.#restoreTo !== undefined && this.#unread.names === undefined) {
+      this.#ownName = ownName(style.modelFields ?? usualFields, this.#restoreTo)
+    }
     const reported = { usage: undefined, raw: undefined }
-    this.#state = { call, upstreamRequestId: requestId, reported, complete: false }
+    const { choices, wantsUsage } = call
+    const asked = { choices, wantsUsage }
+    this.#state = { call: asked, upstreamRequestId: requestId, reported, complete: false }
   }
 
   get reported(): Reported {
@@ -78,10 +86,12 @@ export class TextStreamWatcher implements StreamWatcher {
   #forward(whole: Buffer): Buffer | undefined {
     const out: Buffer[] = []
     const signs: number[] = []
+    const own = this.#ownName
+    const names = own === undefined ? undefined : new ModelNames(own, whole)
     let changed = ''
     let [from, at] = [0, 0]
     while (at < whole.length && this.outcome === undefined) {
-      const odd = this.#nextOdd(whole, at, signs)
+      const odd = this.#nextOdd(whole, at, signs, names)
       if (odd > at) this.#remember(whole, at, odd)
       at = odd
       if (odd === whole.length) break
@@ -93,28 +103,28 @@ export class TextStreamWatcher implements StreamWatcher {
       if (passed === event) continue
       if (odd > from) {
         if (changed !== '') out.push(Buffer.from(changed))
-        out.push(whole.subarray(from, odd))
+        out.push(runOf(whole, from, odd, names))
         changed = ''
       }
       changed += passed
       from = end
     }
     if (changed !== '') out.push(Buffer.from(changed))
-    if (at > from) out.push(from === 0 && at === whole.length ? whole : whole.subarray(from, at))
+    if (at > from) out.push(runOf(whole, from, at, names))
     return out.length > 1 ? Buffer.concat(out) : out[0]
   }
 
   /** Start of the next event that must be parsed; the end when there is none. */
-  #nextOdd(whole: Buffer, at: number, signs: number[]): number {
+  #nextOdd(whole: Buffer, at: number, signs: number[], modelNames: ModelNames | undefined): number {
     const { names, texts } = this.#unread
     if (names !== undefined) {
       const odd = findOddEvent(whole, at, whole.length, this, names)
       return odd === -1 ? whole.length : odd
     }
-    if (this.#restoreTo !== undefined || this.#held !== '') return at
+    if (this.#held !== '') return at
     const sign = nextSign(whole, at, texts, signs)
     const start = sign === -1 ? whole.length : Math.max(at, startOfEvent(whole, sign))
-    const odd = findOddEvent(whole, at, start, this)
+    const odd = modelNames?.findOdd(at, start, this) ?? findOddEvent(whole, at, start, this)
     return odd === -1 ? start : odd
   }
 
@@ -274,4 +284,10 @@ export class TextStreamWatcher implements StreamWatcher {
     const restored = restore(joined)
     return restored === joined ? event : restored
   }
+}
+
+/** Events that are forwarded unparsed. */
+function runOf(whole: Buffer, from: number, to: number, names: ModelNames | undefined): Buffer {
+  if (names !== undefined) return names.restored(whole, from, to)
+  return from === 0 && to === whole.length ? whole : whole.subarray(from, to)
 }

@@ -104,7 +104,8 @@ export class Lanes {
   /** Sends what may go out now. */
   #advance(): void {
     for (;;) {
-      const [first, next] = this.#lanes
+      const first = this.#lanes[0]
+      const next = this.#lanes[1]
       if (first === undefined) return
       if (first.kind === 'call') this.#sendCall(first, next !== undefined)
       else this.#sendText(first)

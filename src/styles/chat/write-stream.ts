@@ -18,8 +18,9 @@ type Stop = Extract<AnswerEvent, { type: 'stop' }>
 
 export class ChatWriter implements StreamWriter {
   readonly #context: WriteContext
-  /** A chunk up to its delta. */
+  /** A chunk up to its delta, and behind the delta of one that is not the last. */
   readonly #start: string
+  readonly #end: string
   readonly #head: string
   readonly #wantsUsage: boolean
   readonly #showsReasoning: boolean
@@ -39,6 +40,7 @@ export class ChatWriter implements StreamWriter {
     this.#showsReasoning = showsReasoning(context)
     this.#head = JSON.stringify(headOf(context, 'chat.completion.chunk')).slice(0, -1)
     this.#start = `data: ${this.#head},"choices":[{"index":0,"delta":`
+    this.#end = this.#endWith('null')
   }
 
   write(event: AnswerEvent): string {
@@ -68,10 +70,14 @@ export class ChatWriter implements StreamWriter {
     }
   }
 
-  #chunk(delta: string, reason: string | null = null): string {
+  #chunk(delta: string): string {
+    return `${this.#start}${delta}${this.#end}`
+  }
+
+  /** `reason` in JSON. */
+  #endWith(reason: string): string {
     const usage = this.#wantsUsage ? ',"usage":null' : ''
-    const end = `,"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]`
-    return `${this.#start}${delta}${end}${usage}}\n\n`
+    return `,"logprobs":null,"finish_reason":${reason}}]${usage}}\n\n`
   }
 
   #delta(delta: object): string {
@@ -108,11 +114,12 @@ export class ChatWriter implements StreamWriter {
     return this.#chunk(`{"${field}":${JSON.stringify(text)}}`)
   }
 
-  #input(text: string, extra: Json = {}): string {
+  #input(text: string, extra?: Json): string {
     const isFree = this.#block?.kind === 'call' && this.#block.call.freeForm
-    const index = this.#call
-    const made = isFree ? { custom: { input: text } } : { function: { arguments: text } }
-    return this.#opened() + this.#delta({ tool_calls: [{ index, ...made, ...extra }] })
+    const piece = JSON.stringify(text)
+    const made = isFree ? `"custom":{"input":${piece}}` : `"function":{"arguments":${piece}}`
+    const more = extra === undefined ? '' : `,${JSON.stringify(extra).slice(1, -1)}`
+    return this.#opened() + this.#chunk(`{"tool_calls":[{"index":${this.#call},${made}${more}}]}`)
   }
 
   #seal(seal: Seal): string {
@@ -136,7 +143,8 @@ export class ChatWriter implements StreamWriter {
     const { reason, explanation } = this.#stop
     const isGiven = this.#hasRefusal || explanation === undefined
     const refusal = isGiven ? '' : this.#delta({ refusal: explanation })
-    const finish = this.#chunk('{}', finishReason(reason, this.#hasRefusal))
+    const word = JSON.stringify(finishReason(reason, this.#hasRefusal))
+    const finish = `${this.#start}{}${this.#endWith(word)}`
     return `${refusal}${finish}${this.#usageChunk()}data: [DONE]\n\n`
   }
 

@@ -16,10 +16,13 @@ interface ExactJson {
 }
 const exactJson = JSON as unknown as ExactJson
 
+/** Whether JSON.parse may not do. */
+export const needsExact = (text: string): boolean => mayLoseDigits.test(text)
+
 /** Undefined when the text is not JSON. */
 export function parseExact(text: string): unknown {
   try {
-    return mayLoseDigits.test(text) ? exactJson.parse(text, exactNumber) : JSON.parse(text)
+    return needsExact(text) ? exactJson.parse(text, exactNumber) : JSON.parse(text)
   } catch {
     return undefined
   }

@@ -48,7 +48,8 @@ export interface WriteContext {
   createdMs: number
   /** The caller's own request, for styles that repeat it in the answer. */
   fields: Json
-  conversation: Conversation
+  /** Of its tools only those that a writer of answers tells apart. */
+  conversation: Pick<Conversation, 'showReasoning' | 'wantsSeals' | 'tools'>
   envelopes: Envelopes
   /** Estimated; for styles that give a count before the first output. */
   inputTokens: number

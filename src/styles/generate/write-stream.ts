@@ -34,6 +34,8 @@ class PartWriter {
   #envelope: string | undefined
   #stop: Extract<AnswerEvent, { type: 'stop' }> | undefined
   #usage: AnswerUsage | undefined
+  /** A partial answer behind its parts. */
+  #end: string | undefined
 
   constructor(context: WriteContext) {
     this.#context = context
@@ -98,9 +100,10 @@ class PartWriter {
     return this.#envelope === undefined ? [] : [{ text: '', ...this.#sealed() }]
   }
 
-  /** A partial answer. */
-  answer(parts: readonly Json[]): Json {
-    return this.#answer({ content: contentOf(parts) })
+  /** A partial answer, as JSON. */
+  answer(parts: readonly Json[]): string {
+    this.#end ??= JSON.stringify(this.#answer({})).slice(start.length)
+    return `{"candidates":[{"content":${JSON.stringify(contentOf(parts))},"index":0${this.#end}`
   }
 
   /** The last one, or the whole. */
@@ -129,6 +132,9 @@ class PartWriter {
   }
 }
 
+/** An answer without content, up to what follows its candidate's index. */
+const start = '{"candidates":[{"index":0'
+
 const contentOf = (parts: readonly Json[]): Json => ({ parts, role: 'model' })
 
 export class GenerateWriter implements StreamWriter {
@@ -143,7 +149,7 @@ export class GenerateWriter implements StreamWriter {
     if (event.type === 'fail') return eventOf(errorObject(event.error))
     const parts = this.#parts.parts(event)
     if (event.type === 'stop') this.#waiting = parts
-    else if (parts.length > 0) return eventOf(this.#parts.answer(parts))
+    else if (parts.length > 0) return `data: ${this.#parts.answer(parts)}\n\n`
     return ''
   }
 

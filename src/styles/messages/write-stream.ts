@@ -96,6 +96,12 @@ export class MessagesWriter implements StreamWriter {
     return line('content_block_delta', { index: this.#index, delta })
   }
 
+  /** The same for the many events with nothing but a piece of text. */
+  #piece(type: string, field: string, text: string): string {
+    const delta = `{"type":"${type}","${field}":${JSON.stringify(text)}}`
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`
+  }
+
   #end(): string {
     this.#isStarted = false
     return line('content_block_stop', { index: this.#index })
@@ -113,11 +119,11 @@ export class MessagesWriter implements StreamWriter {
   #text(text: string): string {
     if (this.#block?.kind !== 'reasoning') {
       const start = this.#isStarted ? '' : this.#start({ type: 'text', text: '' })
-      return start + this.#delta({ type: 'text_delta', text })
+      return start + this.#piece('text_delta', 'text', text)
     }
     if (this.#block.redacted) return ''
     const start = this.#startThinking()
-    if (this.#showsReasoning) return start + this.#delta({ type: 'thinking_delta', thinking: text })
+    if (this.#showsReasoning) return start + this.#piece('thinking_delta', 'thinking', text)
     this.#hidden += text
     return start
   }
@@ -129,8 +135,8 @@ export class MessagesWriter implements StreamWriter {
   #input(text: string): string {
     if (this.#block?.kind !== 'call') return ''
     const { call } = this.#block
-    const partial_json = call.freeForm ? wrapInput(text) : text
-    return this.#startCall(call) + this.#delta({ type: 'input_json_delta', partial_json })
+    const json = call.freeForm ? wrapInput(text) : text
+    return this.#startCall(call) + this.#piece('input_json_delta', 'partial_json', json)
   }
 
   #startCall(call: CallHead): string {

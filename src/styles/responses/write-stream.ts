@@ -201,7 +201,11 @@ export class ResponsesWriter implements StreamWriter {
     if (this.#isSilent) return ''
     let text = ''
     for (const [type, fields] of events) {
-      const data = JSON.stringify({ type, sequence_number: this.#number++, ...fields })
+      const sequence_number = this.#number++
+      const data =
+        typeof fields === 'string'
+          ? `{"type":"${type}","sequence_number":${sequence_number},${fields}}`
+          : JSON.stringify({ type, sequence_number, ...fields })
       text += `event: ${type}\ndata: ${data}\n\n`
     }
     return text

@@ -5,8 +5,8 @@ import { inputObject } from '../common/exact-json.ts'
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-/** An event without its number. */
-export type ItemEvent = readonly [type: string, fields: Json]
+/** An event without its number; a frequent one with its fields as JSON, without braces. */
+export type ItemEvent = readonly [type: string, fields: Json | string]
 
 export interface WrittenItem {
   readonly id: string
@@ -54,6 +54,9 @@ export function newItem(
   }
 }
 
+/** The fields of every event of an item, and a comma. */
+const startOf = (at: Place): string => `${JSON.stringify(at).slice(1, -1)},`
+
 const messageView = (id: string, status: ItemStatus, content: readonly Json[]): Json => ({
   id,
   type: 'message',
@@ -65,6 +68,7 @@ const messageView = (id: string, status: ItemStatus, content: readonly Json[]): 
 class TextItem implements WrittenItem {
   readonly id: string
   readonly #at: Place & { content_index: number }
+  readonly #start: string
   #text = ''
   #isOpen = false
   readonly #annotations: Json[] = []
@@ -72,6 +76,7 @@ class TextItem implements WrittenItem {
   constructor(key: string, index: number) {
     this.id = `msg_${key}`
     this.#at = { item_id: this.id, output_index: index, content_index: 0 }
+    this.#start = startOf(this.#at)
   }
 
   #part(): Json {
@@ -90,7 +95,8 @@ class TextItem implements WrittenItem {
 
   piece(text: string): ItemEvent[] {
     this.#text += text
-    return [['response.output_text.delta', { ...this.#at, delta: text, logprobs: [] }]]
+    const fields = `${this.#start}"delta":${JSON.stringify(text)},"logprobs":[]`
+    return [['response.output_text.delta', fields]]
   }
 
   cite({ url, title, start, end }: Citation): ItemEvent[] {
@@ -156,11 +162,13 @@ class ReasoningItem implements WrittenItem {
   readonly id: string
   envelope?: string
   readonly #at: Place & { summary_index: number }
+  readonly #start: string
   #text = ''
 
   constructor(key: string, index: number) {
     this.id = `rs_${key}`
     this.#at = { item_id: this.id, output_index: index, summary_index: 0 }
+    this.#start = startOf(this.#at)
   }
 
   #part(): Json {
@@ -181,14 +189,15 @@ class ReasoningItem implements WrittenItem {
   }
 
   piece(text: string): ItemEvent[] {
-    const isFirst = this.#text === ''
-    const added: ItemEvent = [
-      'response.reasoning_summary_part.added',
-      { ...this.#at, part: this.#part() },
-    ]
-    this.#text += text
-    const delta: ItemEvent = ['response.reasoning_summary_text.delta', { ...this.#at, delta: text }]
-    return isFirst ? [added, delta] : [delta]
+    const fields = `${this.#start}"delta":${JSON.stringify(text)}`
+    const delta: ItemEvent = ['response.reasoning_summary_text.delta', fields]
+    if (this.#text !== '') {
+      this.#text += text
+      return [delta]
+    }
+    const part = this.#part()
+    this.#text = text
+    return [['response.reasoning_summary_part.added', { ...this.#at, part }], delta]
   }
 
   closed(): ItemEvent[] {
@@ -240,6 +249,7 @@ class CallItem implements WrittenItem {
   readonly id: string
   readonly #call: CallHead
   readonly #at: Place
+  readonly #start: string
   /** Names of the item, of its events, and of its input. */
   readonly #type: string
   readonly #events: string
@@ -251,6 +261,7 @@ class CallItem implements WrittenItem {
     this.id = freeForm ? `ctc_${key}` : `fc_${key}`
     this.#call = call
     this.#at = { item_id: this.id, output_index: index }
+    this.#start = startOf(this.#at)
     this.#type = freeForm ? 'custom_tool_call' : 'function_call'
     this.#events = freeForm ? 'response.custom_tool_call_input' : 'response.function_call_arguments'
     this.#field = freeForm ? 'input' : 'arguments'
@@ -275,7 +286,7 @@ class CallItem implements WrittenItem {
 
   piece(text: string): ItemEvent[] {
     this.#input += text
-    return [[`${this.#events}.delta`, { ...this.#at, delta: text }]]
+    return [[`${this.#events}.delta`, `${this.#start}"delta":${JSON.stringify(text)}`]]
   }
 
   closed(): ItemEvent[] {

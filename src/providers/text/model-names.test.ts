@@ -1,0 +1,115 @@
+// The caller's name for the model in plain events: the same as parsing each event would give, however
+// the network splits the stream, and byte for byte the same elsewhere.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { restoreModel } from '../../lib/json/splice.ts'
+import { ModelNames, ownName } from './model-names.ts'
+import type { StreamStyle } from './style.ts'
+import { cut, places, watchStream } from './test-watching.ts'
+
+/** Unnamed events, each with the name of its model. */
+const plainStyle: StreamStyle = {
+  unread: { without: ['"error"', '[DONE]'] },
+  marker: '[DONE]',
+  read: () => 'pass',
+  ending: () => undefined,
+  textField: /"content":"([^"]*)"/g,
+  fromAnswer: () => [],
+  toAnswer: () => undefined,
+}
+const end = 'data: [DONE]\n\n'
+const finish = '{"model":"up","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}'
+
+/** Objects as text, in which the place of the name is easy, hard, or missing. */
+const objects = [
+  '{"id":"1","model":"up-model","choices":[{"index":0,"delta":{"content":"hi"}}]}',
+  '{"id":"1","model": "up-model","choices":[]}',
+  '{"id":"1","model" :\t"up-model","choices":[]}',
+  '{"choices":[{"delta":{"content":"a"}}],"model":"up-model"}',
+  '{"choices":[{"delta":{"model":"inner"}}],"model":"up-model","z":{"a":1}}',
+  '{"choices":[{"delta":{"model":"inner"}}]}',
+  '{"choices":[{"delta":{"content":"say \\"model\\":\\"x\\" twice"}}],"model":"up-model"}',
+  '{"choices":[{"delta":{"content":"\\\\"}}],"model":"up-model"}',
+  '{"content":"a \\"model","model":"up-model"}',
+  '{"type":"model","model":"up-model"}',
+  '{"type":"model"}',
+  '{"model":null,"choices":[]}',
+  '{"model":{"name":"x"},"choices":[]}',
+  '{"model":"a","model":"b","choices":[]}',
+  '{"mod\\u0065l":"up-model","choices":[]}',
+  '{"content":"\\u0041","model":"up-model"}',
+  '{"model":"with \\"quotes\\"","choices":[]}',
+  '{"id":"[{","model":"up-model","choices":[]}',
+  '{"id":"ü€👩‍👩‍👧","model":"größer","choices":[{"delta":{"content":"你好"}}]}',
+  '{"choices":[]}',
+  '{"model":""}',
+]
+
+const names = ['own', 'with "quotes" and $&', 'größer 你好']
+
+/** Restoring in a text may leave out the space before the name. */
+const unspaced = (text: string): string => text.replaceAll(/"model"\s*:\s*/g, '"model":')
+
+describe('plain events', () => {
+  test('have the caller’s name where parsing would put it, and all other bytes as they came', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...objects), { maxLength: 12 }),
+        fc.constantFrom(...names),
+        places,
+        (texts, name, at) => {
+          const all = [...texts, finish]
+          const stream = all.map((text) => `data: ${text}\n\n`).join('') + end
+          const seen = watchStream(plainStyle, cut(stream, at), { restoreTo: name })
+          const expected = all.map((text) => `data: ${restoreModel(text, name)}\n\n`).join('') + end
+          expect(unspaced(seen.all)).toBe(unspaced(expected))
+          expect(seen.watcher.events).toBe(all.length)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('are the same when the stream is cut at any byte', () => {
+    const stream = [...objects, finish].map((text) => `data: ${text}\n\n`).join('') + end
+    const whole = watchStream(plainStyle, [Buffer.from(stream)], { restoreTo: 'own' }).all
+    for (let at = 1; at < Buffer.byteLength(stream); at++) {
+      expect(watchStream(plainStyle, cut(stream, [at]), { restoreTo: 'own' }).all).toBe(whole)
+    }
+  })
+
+  test('beside comments, other line ends and data on several lines', () => {
+    const [plain] = objects as [string]
+    const odd = [
+      ': comment\n\n',
+      `data: ${plain}\r\n\r\n`,
+      `data: {"id":"1",\ndata: "model":"up-model"}\n\n`,
+      `id: 7\ndata: ${plain}\n\n`,
+      `data:${plain}\n\n`,
+    ]
+    for (const each of odd) {
+      const stream = `data: ${plain}\n\n${each}data: ${plain}\n\ndata: ${finish}\n\n${end}`
+      const { all } = watchStream(plainStyle, [Buffer.from(stream)], { restoreTo: 'own' })
+      expect(all).not.toContain('up-model')
+      expect(all.split('"own"').length - 1).toBe(each.startsWith(':') ? 3 : 4)
+    }
+  })
+
+  test('of a style with two spellings have the name in the one that they use', () => {
+    const style = { ...plainStyle, modelFields: ['modelVersion', 'model_version'] }
+    const text = (field: string) => `data: {"candidates":[{"index":0}],"${field}":"up"}\n\n`
+    const stream = text('modelVersion') + text('model_version')
+    const { passed } = watchStream(style, [Buffer.from(stream)], { restoreTo: 'own' })
+    expect(passed).toBe(stream.replaceAll('"up"', '"own"'))
+    const both = 'data: {"modelVersion":"up","model_version":"up"}\n\n'
+    const { passed: two } = watchStream(style, [Buffer.from(both)], { restoreTo: 'own' })
+    expect(two).toBe(both.replaceAll('"up"', '"own"'))
+  })
+})
+
+test('a read without a name is passed on without a copy', () => {
+  const read = Buffer.from('data: {"choices":[]}\n\n')
+  const found = new ModelNames(ownName(['model'], 'own'), read)
+  expect(found.findOdd(0, read.length, { events: 0 })).toBe(-1)
+  expect(found.restored(read, 0, read.length)).toBe(read)
+})

@@ -1,0 +1,138 @@
+// Puts the caller's name for the model into the plain events of a stream, a whole read at a time:
+// finds the one place in each event and replaces its bytes. Nothing is parsed; an event in which the
+// place is not certain is left to be read by itself.
+
+const [lineFeed, space, quote, colon, backslash] = [0x0a, 0x20, 0x22, 0x3a, 0x5c]
+const [openBrace, closeBrace, letterD] = [0x7b, 0x7d, 0x64]
+const dataAt = 'data: '.length
+/** Any letter may be spelled that way, those of the field's name too. */
+const escapeStart = '\\u00'
+
+/** What is replaced in a stream, and by what. */
+export interface OwnName {
+  /** Fields that hold a name, as they stand in JSON: `"model"`. */
+  keys: readonly string[]
+  /** In JSON, one letter for each byte. */
+  json: string
+}
+
+export const ownName = (fields: readonly string[], name: string): OwnName => ({
+  keys: fields.map((field) => `"${field}"`),
+  json: Buffer.from(JSON.stringify(name)).toString('latin1'),
+})
+
+/** The names in the events of one read. */
+export class ModelNames {
+  readonly #own: OwnName
+  /** The read, one letter for each byte. */
+  readonly #text: string
+  /** Start and end of each name to replace, in order. */
+  readonly #places: number[] = []
+  /** The next place of each key, and of an escape; -1 while it is not known. */
+  readonly #next: number[]
+  #nextEscape = -1
+
+  constructor(own: OwnName, read: Buffer) {
+    this.#own = own
+    this.#text = read.toString('latin1', 0, read.length)
+    this.#next = own.keys.map(() => -1)
+  }
+
+  #find(text: string, from: number): number {
+    const at = this.#text.indexOf(text, from)
+    return at === -1 ? this.#text.length : at
+  }
+
+  /**
+   * Where the first event between `start` and `end` begins that is not one line of `data: {…}`, or in
+   * which the name has no certain place; -1 if there is none. `seen` receives the number of the
+   * others.
+   */
+  findOdd(start: number, end: number, seen: { events: number }): number {
+    const text = this.#text
+    let at = start
+    while (at < end) {
+      const close = text.indexOf('\n', at)
+      const usual =
+        close !== -1 &&
+        text.charCodeAt(close + 1) === lineFeed &&
+        text.charCodeAt(close - 1) === closeBrace &&
+        text.charCodeAt(at) === letterD &&
+        text.charCodeAt(at + dataAt - 1) === space &&
+        text.charCodeAt(at + dataAt) === openBrace
+      if (!usual || !this.#place(at + dataAt, close)) return at
+      seen.events++
+      at = close + 2
+    }
+    return -1
+  }
+
+  /** The place in an object's text, which may also have none; false when it is not certain. */
+  #place(open: number, close: number): boolean {
+    if (this.#nextEscape < open) this.#nextEscape = this.#find(escapeStart, open)
+    if (this.#nextEscape < close) return false
+    const { keys } = this.#own
+    let found = -1
+    for (let i = 0; i < keys.length; i++) {
+      if (this.#nextOf(i, open) >= close) continue
+      if (found !== -1) return false
+      found = i
+    }
+    if (found === -1) return true
+    const key = this.#next[found]!
+    const behind = key + keys[found]!.length
+    return this.#nextOf(found, behind) >= close && this.#placeAt(open, key, behind, close)
+  }
+
+  #nextOf(i: number, from: number): number {
+    let next = this.#next[i]!
+    if (next < from) {
+      next = this.#find(this.#own.keys[i]!, from)
+      this.#next[i] = next
+    }
+    return next
+  }
+
+  #placeAt(open: number, key: number, behind: number, close: number): boolean {
+    const text = this.#text
+    if (text.charCodeAt(key - 1) === backslash) return false
+    const colonAt = this.#afterSpace(behind)
+    const start = this.#afterSpace(colonAt + 1)
+    if (text.charCodeAt(colonAt) !== colon || text.charCodeAt(start) !== quote) return false
+    const end = text.indexOf('"', start + 1) + 1
+    if (end === 0 || end > close || text.slice(start, end).includes('\\')) return false
+    if (!this.#isFlat(open + 1, key) && !this.#isFlat(end, close - 1)) return false
+    this.#places.push(start, end)
+    return true
+  }
+
+  #afterSpace(from: number): number {
+    let at = from
+    while (this.#text.charCodeAt(at) === space) at++
+    return at
+  }
+
+  /** No object or list begins or ends there, so that all of it is at the outermost level. */
+  #isFlat(from: number, to: number): boolean {
+    for (let at = from; at < to; at++) {
+      // [ ] { } differ in these bits only.
+      const code = this.#text.charCodeAt(at) & 0xdf
+      if (code === 0x5b || code === 0x5d) return false
+    }
+    return true
+  }
+
+  /** These bytes of the read with the caller's name in each event. */
+  restored(read: Buffer, from: number, to: number): Buffer {
+    let text = ''
+    let at = from
+    for (let i = 0; i < this.#places.length; i += 2) {
+      const start = this.#places[i]!
+      if (start < from || start >= to) continue
+      text += this.#text.slice(at, start) + this.#own.json
+      at = this.#places[i + 1]!
+    }
+    if (at === from) return from === 0 && to === read.length ? read : read.subarray(from, to)
+    return Buffer.from(text + this.#text.slice(at, to), 'latin1')
+  }
+}
