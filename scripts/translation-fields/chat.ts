@@ -30,6 +30,13 @@ const choose = (choice: unknown) => ({
   beside: { tools: twoTools },
 })
 
+const besideEffort = (fields: object) => ({
+  fields: { ...fields, reasoning_effort: 'high' },
+  beside: { reasoning_effort: 'high' },
+})
+const mark = { cache_control: { type: 'ephemeral' } }
+const marked = ['A', 'B', 'C', 'D', 'E'].map((text) => ({ type: 'text', text, ...mark }))
+
 export const base = { model: 'm', messages: [user('Hm')] }
 
 export const probes: Probes = {
@@ -86,6 +93,9 @@ export const probes: Probes = {
       messages: [user([{ type: 'text', text: 'Hm', cache_control: { type: 'ephemeral' } }])],
     },
   },
+  'messages.content.cache_control (more than four)': {
+    fields: { messages: [user(marked)] },
+  },
   'messages.name': { fields: { messages: [{ ...user('Hm'), name: 'Ann' }] } },
   'messages.reasoning_content': {
     fields: after({ content: 'A', reasoning_content: 'Let me see' }),
@@ -137,6 +147,9 @@ export const probes: Probes = {
   ...alone({ temperature: 0.5 }),
   'temperature (above 1)': { fields: { temperature: 1.5 } },
   ...alone({ top_p: 0.9, top_k: 40, presence_penalty: 0.5, frequency_penalty: 0.5, seed: 7 }),
+  'temperature (beside effort)': besideEffort({ temperature: 0.5 }),
+  'top_p (beside effort)': besideEffort({ top_p: 0.5 }),
+  'top_k (beside effort)': besideEffort({ top_k: 3 }),
   'response_format (json_object)': { fields: { response_format: { type: 'json_object' } } },
   response_format: {
     fields: {

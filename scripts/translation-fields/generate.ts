@@ -40,6 +40,12 @@ const inConfig = (samples: Sample): Probes =>
 const think = (thinkingConfig: object) => ({ fields: { generationConfig: { thinkingConfig } } })
 const json = { responseMimeType: 'application/json' }
 
+const high = { thinkingConfig: { thinkingLevel: 'HIGH' } }
+const besideEffort = (fields: object) => ({
+  fields: { generationConfig: { ...high, ...fields } },
+  beside: { generationConfig: high },
+})
+
 export const base = { contents: [user()] }
 
 export const probes: Probes = {
@@ -120,6 +126,9 @@ export const probes: Probes = {
     seed: 7,
     responseMimeType: 'application/json',
   }),
+  'generationConfig.temperature (beside effort)': besideEffort({ temperature: 0.5 }),
+  'generationConfig.topP (beside effort)': besideEffort({ topP: 0.5 }),
+  'generationConfig.topK (beside effort)': besideEffort({ topK: 3 }),
   'generationConfig.responseJsonSchema': {
     fields: { generationConfig: { ...json, responseJsonSchema: schema } },
   },

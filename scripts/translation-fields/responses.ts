@@ -28,6 +28,16 @@ const call = { type: 'function_call', call_id: 'c1', name: 'weather', arguments:
 const output = (value: unknown) => ({ type: 'function_call_output', call_id: 'c1', output: value })
 const format = (more: object) => ({ text: { format: { type: 'json_schema', name: 'n', ...more } } })
 
+const besideEffort = (fields: object) => ({
+  fields: { ...fields, reasoning: { effort: 'high' } },
+  beside: { reasoning: { effort: 'high' } },
+})
+const marked = ['A', 'B', 'C', 'D', 'E'].map((text) => ({
+  type: 'input_text',
+  text,
+  prompt_cache_breakpoint: { mode: 'explicit' },
+}))
+
 export const base = { model: 'm', input: [user()] }
 
 export const probes: Probes = {
@@ -80,6 +90,9 @@ export const probes: Probes = {
         },
       ],
     },
+  },
+  'input.prompt_cache_breakpoint (more than four)': {
+    fields: { input: [{ role: 'user', content: marked }] },
   },
   'input.refusal': {
     fields: after({ role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }),
@@ -140,6 +153,8 @@ export const probes: Probes = {
   ...alone({ max_output_tokens: 100, temperature: 0.5 }),
   'temperature (above 1)': { fields: { temperature: 1.5 } },
   ...alone({ top_p: 0.9, presence_penalty: 0.5, frequency_penalty: 0.5, top_logprobs: 2 }),
+  'temperature (beside effort)': besideEffort({ temperature: 0.5 }),
+  'top_p (beside effort)': besideEffort({ top_p: 0.5 }),
   'text.format (json_object)': { fields: { text: { format: { type: 'json_object' } } } },
   'text.format': { fields: format({ schema, strict: true }) },
   'text.format (open schema)': { fields: format({ schema: openSchema, strict: true }) },

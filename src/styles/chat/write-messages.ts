@@ -73,16 +73,17 @@ export class MessageWriter {
   }
 
   /** `content`: of the message of the user that follows, which gets the media of the result. */
-  #result({ callId: id, name, parts, isError, cache }: ToolResultPart, content: Json[]): void {
+  #result(part: ToolResultPart, content: Json[]): void {
+    const { callId: id, name, parts, isError, cache } = part
     if (cache !== undefined) this.#losses.add(this.#fieldNames.cache)
-    if (isError) this.#losses.add(this.#fieldNames.isError)
+    if (isError && !part.isMade) this.#losses.add(this.#fieldNames.isError)
     let media = 0
-    const texts = parts.map((part) => {
-      if (part.type === 'text') return this.#unmarked(part).text
-      if (part.text !== undefined) return this.#documentText(part)
-      this.#addMedia(part, content)
+    const texts = parts.map((each) => {
+      if (each.type === 'text') return this.#unmarked(each).text
+      if (each.text !== undefined) return this.#documentText(each)
+      this.#addMedia(each, content)
       const tool = this.#called.get(id) ?? name ?? 'the tool'
-      return `[${part.type} ${++media} of the result of ${tool} follows]`
+      return `[${each.type} ${++media} of the result of ${tool} follows]`
     })
     if (media > 0) this.#losses.add(this.#fieldNames.result)
     const text = texts.join('\n')

@@ -54,6 +54,8 @@ export interface ToolResultPart extends Marked {
   name?: string
   parts: readonly (TextPart | MediaPart)[]
   isError: boolean
+  /** Stands for one that the caller did not give: nothing of it can be lost. */
+  isMade?: true
 }
 
 export interface ReasoningPart {

@@ -173,7 +173,7 @@ class Repair {
     }
     if (count !== 1) this.changed = true
     const parts: TextPart[] = [{ type: 'text', text: noResult }]
-    return found ?? { type: 'result', callId: id, name, parts, isError: true }
+    return found ?? { type: 'result', callId: id, name, parts, isError: true, isMade: true }
   }
 }
 

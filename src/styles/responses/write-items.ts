@@ -106,8 +106,8 @@ export class ItemWriter {
     }
   }
 
-  #result({ callId: id, parts, isError, cache }: ToolResultPart): void {
-    if (isError) this.#losses.add(this.#names.isError)
+  #result({ callId: id, parts, isError, cache, isMade }: ToolResultPart): void {
+    if (isError && !isMade) this.#losses.add(this.#names.isError)
     const marked = isError ? withErrorMark(parts) : parts
     const type = this.#freeForm.has(id) ? 'custom_tool_call_output' : 'function_call_output'
     const isText = marked.every((part) => part.type === 'text')

@@ -1,6 +1,7 @@
 // All conversations of the matrix.
 import type { ConversationCase } from './conversation-case.ts'
 import { mediaCases } from './media.ts'
+import { repairCases } from './repairs.ts'
 import { settingCases } from './settings.ts'
 import { toolCases } from './tools.ts'
 import { turnCases } from './turns.ts'
@@ -10,4 +11,5 @@ export const cases: readonly ConversationCase[] = [
   ...toolCases,
   ...mediaCases,
   ...settingCases,
+  ...repairCases,
 ]

@@ -8,7 +8,11 @@ import type {
 import type { Aspect, ConversationCase } from '../conversations/conversation-case.ts'
 import { lossName } from './losses.ts'
 
-const parts = ({ turns }: Conversation): Part[] => turns.flatMap((turn) => turn.parts)
+/** Those of results, too. */
+const parts = ({ turns }: Conversation): Part[] =>
+  turns
+    .flatMap((turn) => turn.parts)
+    .flatMap((part): Part[] => (part.type === 'result' ? [part, ...part.parts] : [part]))
 const isOf =
   (type: Part['type']) =>
   (given: Conversation): boolean =>
@@ -25,7 +29,8 @@ const says: Readonly<Record<Aspect, (given: Conversation) => boolean>> = {
     given.turns.at(-1)?.role === 'assistant' ||
     parts(given).some((part) => part.type === 'text' && part.text.trim() === '') ||
     parts(given).some((part) => part.type === 'call' && !/^\{.*\}$|^$/s.test(part.input)) ||
-    given.turns.some(hasTextAfterCall),
+    given.turns.some(hasTextAfterCall) ||
+    !hasOneResultEach(given),
   tools: ({ tools }) => tools.length > 0,
   toolStrict: ({ tools }) => tools.some(({ strict }) => strict === true),
   toolFreeForm: ({ tools }) => tools.some(({ freeForm }) => freeForm !== undefined),
@@ -74,6 +79,13 @@ function hasTextAfterCall({ role, parts: given }: Conversation['turns'][number])
   return (
     role === 'assistant' && given.slice(call).some(({ type }) => call !== -1 && type === 'text')
   )
+}
+
+function hasOneResultEach(given: Conversation): boolean {
+  const all = parts(given)
+  const results = all.flatMap((part) => (part.type === 'result' ? [part.callId] : []))
+  const calls = all.flatMap((part) => (part.type === 'call' ? [part.id] : []))
+  return Bun.deepEquals(results.sort(), calls.sort())
 }
 
 export type Outcome = { losses: string[] } | { refused: string }

@@ -37,7 +37,7 @@ const explains: Partial<Record<Aspect, Explain>> = {
     given.entries = given.entries.map((entry) => asText(entry, asked.entries))
   },
   'document.name': ({ given }) => {
-    for (const entry of given.entries) if (entry.type === 'media') delete entry.media.name
+    for (const media of mediaIn(given)) delete media.name
   },
   refusal: ({ given }) => {
     given.entries = given.entries.map((entry) =>
@@ -75,7 +75,14 @@ function explainTurns({ given, asked }: Sides): void {
       return inner === undefined ? entry : { role: 'system', type: 'text', text: inner }
     })
     .filter((entry) => !('text' in entry) || !entry.text.startsWith('(the conversation begins'))
-  given.entries = given.entries.filter((entry) => entry.type !== 'text' || entry.text.trim() !== '')
+  given.entries = given.entries
+    .filter((entry) => entry.type !== 'text' || entry.text.trim() !== '')
+    .filter((entry, at, all) => entry.type !== 'result' || isLastResult(entry.id, at, all))
+  const ids = given.entries.flatMap((entry) => (entry.type === 'result' ? [entry.id] : []))
+  asked.entries = asked.entries.filter(
+    (entry) =>
+      entry.type !== 'result' || ids.includes(entry.id) || !/no result was given/.test(entry.text),
+  )
   const inputs = given.entries.flatMap((entry) => (entry.type === 'call' ? [entry.input] : []))
   for (const entry of asked.entries) {
     if (entry.type !== 'call') continue
@@ -87,6 +94,9 @@ function explainTurns({ given, asked }: Sides): void {
   given.entries = callsLast(given.entries)
   asked.entries = callsLast(asked.entries)
 }
+
+const isLastResult = (id: string, at: number, all: readonly Entry[]): boolean =>
+  all.findLastIndex((each) => each.type === 'result' && each.id === id) === at
 
 const textsOf = ({ entries }: Said): unknown =>
   joined(callsLast(entries)).filter(({ type }) => type === 'text')
@@ -176,7 +186,7 @@ function explained(given: Said, asked: Said, fieldNames: FieldNames, losses: rea
   }
   for (const side of [sides.given, sides.asked]) side.entries = joined(side.entries)
   if (given.maxOutputTokens === undefined) delete sides.asked.maxOutputTokens
-  for (const { media } of mediaIn(sides.asked)) {
+  for (const media of mediaIn(sides.asked)) {
     if (/^document\.\w+$/.test(media.name ?? '') && !isNamed(given)) delete media.name
   }
   // More than the caller wants is no loss.
@@ -185,9 +195,11 @@ function explained(given: Said, asked: Said, fieldNames: FieldNames, losses: rea
 }
 
 const mediaIn = ({ entries }: Said) =>
-  entries.flatMap((entry) => (entry.type === 'media' ? [entry] : []))
-const isNamed = (given: Said): boolean =>
-  mediaIn(given).some(({ media }) => media.name !== undefined)
+  entries.flatMap((entry) => {
+    if (entry.type === 'result') return entry.media
+    return entry.type === 'media' ? [entry.media] : []
+  })
+const isNamed = (given: Said): boolean => mediaIn(given).some(({ name }) => name !== undefined)
 
 export interface Compared extends Sides {
   /** Declared, although nothing of it differs. */
