@@ -39,6 +39,7 @@ const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
     /^docs\/(money\/(charges|prices|audit)|run\/backup)\.md$/,
     /^(sh run|sh start|text output|yaml file|csv prices)$/,
   ],
+  ['coding-tools/coding-tools.test.ts', /^docs\/use\/coding-tools\.md$/, /^sh tool$/],
   ['docs/rehearsed.test.ts', /./, /^sh rehearse$/],
   ['docs/rehearsed.test.ts', /^docs\/run\/deploy\.md$/, /^yaml file$/],
   [
@@ -49,7 +50,7 @@ const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
   ['docs/upgrade.test.ts', /^docs\/upgrade\.md$/, /^sh run$/],
   [
     'docs/guide.test.ts',
-    /^docs\/use\/(?!callbacks|openapi|sandbox)/,
+    /^docs\/use\/(?!callbacks|coding-tools|openapi|sandbox)/,
     /^((sh|ts|python) run|text output)$/,
   ],
   ['docs/readme.test.ts', /^README\.md$/, /^((sh|ts|python|yaml) run|text (output|start))$/],

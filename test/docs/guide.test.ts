@@ -10,7 +10,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const limitMs = 60_000
 /** Pages whose examples another test runs. */
-const elsewhere = /^docs\/use\/(callbacks|openapi|sandbox)\.md$/
+const elsewhere = /^docs\/use\/(callbacks|coding-tools|openapi|sandbox)\.md$/
 const pages = allPages.filter((page) => page.startsWith('docs/use/') && !elsewhere.test(page))
 const configuration = 'docs/run/configuration.md'
 
