@@ -40,6 +40,9 @@ export interface Fault {
   code?: string
 }
 
+/** The code of a prompt that is too long, which every text protocol tells in words of its own. */
+export const contextLength = 'context_length_exceeded'
+
 interface Counts {
   promptTokens: number
   completionTokens: number

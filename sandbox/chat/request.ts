@@ -4,6 +4,7 @@ import type { Directives } from '../http/directives.ts'
 import {
   asList,
   asObject,
+  asTexts,
   invalid,
   isFault,
   isWhole,
@@ -55,6 +56,7 @@ export function readChatRequest(fields: Json, { replay }: Directives): TextReque
     cacheKey: textOrNone(fields['prompt_cache_key']),
     choices,
     maxTokens,
+    stop: asTexts(fields['stop']),
     json:
       format === 'json_schema'
         ? { schema: asObject(asObject(described)['schema']) }

@@ -27,6 +27,7 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
 
 const finishReasons = {
   stop: 'stop',
+  stop_sequence: 'stop',
   length: 'length',
   call: 'tool_calls',
   refusal: 'stop',
@@ -61,6 +62,13 @@ const callHead = (call: FunctionCall, text: string) => ({
   ...named(call, text),
 })
 
+function annotationsOf({ citation }: Choice) {
+  if (citation === undefined) return {}
+  const { quote, ...source } = citation
+  const url_citation = { start_index: 0, end_index: quote.length, ...source }
+  return { annotations: [{ type: 'url_citation', url_citation }] }
+}
+
 const shows = ({ directives: { redacted } }: Draft): boolean => !redacted
 
 function messageOf(choice: Choice, draft: Draft): unknown {
@@ -69,9 +77,10 @@ function messageOf(choice: Choice, draft: Draft): unknown {
   const isRefusal = finish === 'refusal'
   return {
     role: 'assistant',
-    content: calls.length > 0 || isRefusal ? null : text,
+    content: (calls.length > 0 && text === '') || isRefusal ? null : text,
     refusal: isRefusal ? text : null,
     ...(reasoning.length > 0 && shows(draft) && { reasoning_content: reasoning.join('') }),
+    ...annotationsOf(choice),
     ...(calls.length > 0 && {
       tool_calls: calls.map((call) => callHead(call, call.tokens.join(''))),
     }),
@@ -125,11 +134,19 @@ function streamUsage({ counted, fields, directives }: Draft) {
 /** The deltas of one choice, each with the output tokens it hands over. */
 function* deltas(choice: Choice, draft: Draft): Generator<[delta: unknown, outputTokens: number]> {
   const { reasoning, tokens, calls, finish } = choice
-  yield [{ role: 'assistant', content: calls.length === 0 ? '' : null, refusal: null }, 0]
+  yield [
+    {
+      role: 'assistant',
+      content: calls.length === 0 || tokens.length > 0 ? '' : null,
+      refusal: null,
+    },
+    0,
+  ]
   if (shows(draft)) for (const token of reasoning) yield [{ reasoning_content: token }, 1]
   else if (reasoning.length > 0) yield [{}, reasoning.length]
   const field = finish === 'refusal' ? 'refusal' : 'content'
   for (const token of tokens) yield [{ [field]: token }, 1]
+  if (choice.citation !== undefined) yield [annotationsOf(choice), 0]
   for (const step of orderCalls(calls, draft.directives)) {
     const { call, at: index } = step
     if (step.step === 'open') {

@@ -1,5 +1,5 @@
 // The error body of the generate protocol: a number, a word and a text.
-import type { Fault } from '../protocol.ts'
+import { contextLength, type Fault } from '../protocol.ts'
 
 const byStatus: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
@@ -12,7 +12,11 @@ const byStatus: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-export function generateError({ status, message, reason }: Fault) {
+const tooLong =
+  'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).'
+
+export function generateError({ status, message: given, reason, code }: Fault) {
+  const message = code === contextLength ? tooLong : given
   const word = byStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const details =
     reason === 'content_policy'

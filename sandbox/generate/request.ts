@@ -1,6 +1,15 @@
 // Reads a request of the generate style: contents made of parts, under either spelling of a field.
 // The results of functions come in the user's contents here.
-import { asList, asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
+import {
+  asList,
+  asObject,
+  asText,
+  asTexts,
+  invalid,
+  isFault,
+  type Json,
+  missing,
+} from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
 import type { ToolChoice } from '../text/choose-calls.ts'
@@ -61,6 +70,7 @@ export function readGenerateRequest(fields: Json): TextRequest | Fault {
     stream: fields['stream'] === true,
     choices,
     maxTokens,
+    stop: asTexts(field(settings, 'stopSequences')),
     json: formatOf(settings),
     reasons: field(thinking, 'includeThoughts') === true,
   }

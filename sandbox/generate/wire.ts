@@ -2,7 +2,7 @@
 import { asObject } from '../http/fields.ts'
 import type { StreamEvent } from '../protocol.ts'
 import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
-import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
+import { type Choice, type Citation, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
 import type { Seals } from '../text/seals.ts'
 import { callDigest } from './check-seals.ts'
 import { field } from './request.ts'
@@ -22,6 +22,7 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
 
 const finishReasons = {
   stop: 'STOP',
+  stop_sequence: 'STOP',
   length: 'MAX_TOKENS',
   call: 'STOP',
   refusal: 'SAFETY',
@@ -69,10 +70,11 @@ function partsOf(draft: Draft, choice: Choice, seals: Seals): object[] {
   const { reasoning, tokens, calls, finish } = choice
   const thoughts = showsThoughts(draft) ? reasoning : []
   const isSilent = tokens.length === 0 || finish === 'refusal'
+  const sealed = isSilent || calls.length === 0 ? 0 : 1
   const said = [...(isSilent ? [] : [{ text: tokens.join('') }]), ...calls.map(callPart)]
   return [
     ...(thoughts.length > 0 ? [{ text: thoughts.join(''), thought: true }] : []),
-    ...said.map((part, at) => (at === 0 ? { ...part, ...sealOf(choice, seals) } : part)),
+    ...said.map((part, at) => (at === sealed ? { ...part, ...sealOf(choice, seals) } : part)),
   ]
 }
 
@@ -88,11 +90,20 @@ export const wholeAnswer = (draft: Draft, seals: Seals): unknown =>
         ...tailOf(draft, 'last'),
       }
 
-function finishOf({ directives }: Draft, { finish, tokens }: Choice) {
+function groundingOf({ url, title, quote }: Citation) {
+  const segment = { startIndex: 0, endIndex: Buffer.byteLength(quote), text: quote }
+  return {
+    groundingChunks: [{ web: { uri: url, title } }],
+    groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+  }
+}
+
+function finishOf({ directives }: Draft, { finish, tokens, citation }: Choice) {
   const finishReason = finishWord(directives, finishReasons, finish)
   return {
     ...(finishReason !== undefined && { finishReason }),
     ...(finish === 'refusal' && { finishMessage: tokens.join('') }),
+    ...(citation !== undefined && { groundingMetadata: groundingOf(citation) }),
   }
 }
 

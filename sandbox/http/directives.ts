@@ -19,6 +19,10 @@ export interface Directives {
   calls?: number
   /** Their arguments alternate in a stream, where the protocol can say so. */
   interleaved: boolean
+  /** The text names a source. */
+  cite: boolean
+  /** A text comes before the calls. */
+  preamble: boolean
   /** Reasoning comes without its text. */
   redacted: boolean
   /** Reasoning of earlier calls must come back. */
@@ -60,6 +64,8 @@ export function readDirectives(fields: Readonly<Record<string, unknown>>): Direc
     delayMs: 0,
     chunkMs: 0,
     interleaved: false,
+    cite: false,
+    preamble: false,
     redacted: false,
     replay: false,
     noDone: false,
@@ -92,6 +98,8 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['tool', (value) => ({ tool: value ?? '' })],
   ['calls', whole('calls', 1, maxCalls)],
   ['interleaved', () => ({ interleaved: true })],
+  ['cite', () => ({ cite: true })],
+  ['preamble', () => ({ preamble: true })],
   ['redacted', () => ({ redacted: true })],
   ['replay', () => ({ replay: true })],
   ['refusal', (value) => ({ refusal: value ?? '' })],

@@ -14,6 +14,10 @@ export const asText = (value: unknown): string => (typeof value === 'string' ? v
 /** A text that is not empty. */
 export const textOrNone = (value: unknown): string | undefined => asText(value) || undefined
 
+/** A text, or a list of them. */
+export const asTexts = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+
 /** A whole number of at least 1. */
 export const isWhole = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 1

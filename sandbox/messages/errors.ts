@@ -1,5 +1,5 @@
 // The error body of the messages protocol. It has no codes: the type and the text are all.
-import type { Fault } from '../protocol.ts'
+import { contextLength, type Fault } from '../protocol.ts'
 
 const types: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -14,7 +14,10 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-export function messagesError({ status, message }: Fault) {
+const tooLong = 'prompt is too long: 200001 tokens > 200000 maximum'
+
+export function messagesError({ status, message: given, code }: Fault) {
+  const message = code === contextLength ? tooLong : given
   const type = types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return { type: 'error', error: { type, message } }
 }

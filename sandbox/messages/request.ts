@@ -1,7 +1,16 @@
 // Reads a messages request: system text and messages made of blocks. The results of functions come
 // in the user's messages here.
 
-import { asList, asObject, asText, isFault, type Json, missing, readLimit } from '../http/fields.ts'
+import {
+  asList,
+  asObject,
+  asText,
+  asTexts,
+  isFault,
+  type Json,
+  missing,
+  readLimit,
+} from '../http/fields.ts'
 import type { Fault } from '../protocol.ts'
 import type { TextRequest } from '../text/answer-text.ts'
 import type { ToolChoice } from '../text/choose-calls.ts'
@@ -71,6 +80,7 @@ export function readMessagesRequest(fields: Json): TextRequest | Fault {
     stream: fields['stream'] === true,
     choices: 1,
     maxTokens,
+    stop: asTexts(fields['stop_sequences']),
     json: format['type'] === 'json_schema' && { schema: asObject(format['schema']) },
     reasons: thinking === 'enabled' || thinking === 'adaptive',
   }

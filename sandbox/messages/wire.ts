@@ -3,7 +3,7 @@
 import { asObject } from '../http/fields.ts'
 import { namedEvent, type StreamEvent } from '../protocol.ts'
 import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
-import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
+import { type Choice, type Citation, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
 import { digestOf, type Seals } from '../text/seals.ts'
 
 /** Cached and written tokens are not in input_tokens. */
@@ -24,6 +24,7 @@ function usageOf({ inputTokens, cache }: Counted, outputTokens: number) {
 
 const stopReasons = {
   stop: 'end_turn',
+  stop_sequence: 'stop_sequence',
   length: 'max_tokens',
   call: 'tool_use',
   refusal: 'refusal',
@@ -42,10 +43,10 @@ const choiceOf = ({ reply }: Draft): Choice => reply.choices[0]!
 
 /** Calls are one after the other in any case: a block ends before the next one begins. */
 function blocksOf(draft: Draft, seals: Seals): Block[] {
-  const { reasoning, tokens, calls, finish } = choiceOf(draft)
+  const { reasoning, tokens, calls, finish, citation } = choiceOf(draft)
   const blocks: Block[] = []
   if (reasoning.length > 0) blocks.push(reasoningBlock(draft, seals))
-  if (tokens.length > 0 && finish !== 'refusal') blocks.push(textBlock(tokens))
+  if (tokens.length > 0 && finish !== 'refusal') blocks.push(textBlock(tokens, citation))
   blocks.push(...calls.map(toolBlock))
   return blocks
 }
@@ -80,12 +81,19 @@ function thinkingBlock(tokens: readonly string[], isShown: boolean, signature: s
   }
 }
 
-const textBlock = (tokens: readonly string[]): Block => ({
-  opened: { type: 'text', text: '' },
-  fill: tokens.map((text) => [{ type: 'text_delta', text }, 1]),
-  full: { type: 'text', text: tokens.join('') },
-  openingTokens: 0,
-})
+function textBlock(tokens: readonly string[], source: Citation | undefined): Block {
+  const { quote, ...place } = source ?? {}
+  const location = { type: 'web_search_result_location', encrypted_index: 'c2FuZGJveA==' }
+  const citation = { ...location, ...place, cited_text: quote }
+  const cited: [object, number][] = source ? [[{ type: 'citations_delta', citation }, 0]] : []
+  const deltas = tokens.map((text): [object, number] => [{ type: 'text_delta', text }, 1])
+  return {
+    opened: { type: 'text', text: '', ...(source && { citations: [] }) },
+    fill: [...deltas, ...cited],
+    full: { type: 'text', text: tokens.join(''), ...(source && { citations: [citation] }) },
+    openingTokens: 0,
+  }
+}
 
 function toolBlock(call: FunctionCall): Block {
   const block = { type: 'tool_use', id: toolUseId(call), name: call.name }
@@ -100,11 +108,11 @@ function toolBlock(call: FunctionCall): Block {
 
 /** Why it ended; a refusal is explained here and not in the content. */
 function stopOf(draft: Draft) {
-  const { finish, tokens } = choiceOf(draft)
+  const { finish, tokens, stopSequence } = choiceOf(draft)
   const details = { type: 'refusal', category: 'policy', explanation: tokens.join('') }
   return {
     stop_reason: finishWord(draft.directives, stopReasons, finish) ?? null,
-    stop_sequence: null,
+    stop_sequence: stopSequence ?? null,
     ...(finish === 'refusal' && { stop_details: details }),
   }
 }

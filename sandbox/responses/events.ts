@@ -7,6 +7,7 @@ import { openingTokens } from '../text/plan-reply.ts'
 import type { Seals } from '../text/seals.ts'
 import { type CallStep, orderCalls } from '../text/stream-order.ts'
 import {
+  annotationsOf,
   callItem,
   choiceOf,
   contentPart,
@@ -86,6 +87,9 @@ function* messageSteps(draft: Draft, outputIndex: number): Generator<Step> {
   yield added(item, outputIndex)
   yield ['content_part.added', { ...place, part: contentPart(draft, []) }]
   for (const delta of tokens) yield [`${type}.delta`, { ...place, delta, ...more }, 1]
+  for (const [annotation_index, annotation] of annotationsOf(draft).entries()) {
+    yield ['output_text.annotation.added', { ...place, annotation_index, annotation }]
+  }
   const said = 'text' in full ? { text: full.text } : full
   yield [`${type}.done`, { ...place, ...said, ...more }]
   yield ['content_part.done', { ...place, part: whole }]

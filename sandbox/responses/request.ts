@@ -49,6 +49,7 @@ export function readResponsesRequest(fields: Json): TextRequest | Fault {
     cacheKey: textOrNone(fields['prompt_cache_key']),
     choices: 1,
     maxTokens,
+    stop: [],
     json: format === 'json_schema' ? { schema: asObject(schema) } : format === 'json_object',
     reasons: effort !== 'none',
   }

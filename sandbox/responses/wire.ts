@@ -25,6 +25,7 @@ export const choiceOf = ({ reply }: Draft): Choice => reply.choices[0]!
 
 const reasons = {
   stop: '',
+  stop_sequence: '',
   length: 'max_output_tokens',
   call: '',
   refusal: '',
@@ -110,7 +111,7 @@ function outputOf(draft: Draft, seals: Seals): Item[] {
 
 export const hasMessage = (draft: Draft): boolean => {
   const { tokens, finish, calls } = choiceOf(draft)
-  return calls.length === 0 && (finish !== 'length' || tokens.length > 0)
+  return tokens.length > 0 || (calls.length === 0 && finish !== 'length')
 }
 
 export const thoughtStatus = (draft: Draft): ItemStatus =>
@@ -119,9 +120,17 @@ export const thoughtStatus = (draft: Draft): ItemStatus =>
 /** The only part of a message: what the model says, or that it refuses to. */
 export function contentPart(draft: Draft, tokens: readonly string[]) {
   const text = tokens.join('')
+  const annotations = tokens.length === 0 ? [] : annotationsOf(draft)
   return choiceOf(draft).finish === 'refusal'
     ? { type: 'refusal', refusal: text }
-    : { type: 'output_text', annotations: [], logprobs: [], text }
+    : { type: 'output_text', annotations, logprobs: [], text }
+}
+
+export function annotationsOf(draft: Draft): object[] {
+  const { citation } = choiceOf(draft)
+  if (citation === undefined) return []
+  const { quote, ...source } = citation
+  return [{ type: 'url_citation', start_index: 0, end_index: quote.length, ...source }]
 }
 
 export const summaryText = (tokens: readonly string[]) => ({

@@ -3,7 +3,14 @@
 
 import type { Directives } from '../http/directives.ts'
 import { isFault, type Json } from '../http/fields.ts'
-import { type Answer, type Call, type Fault, jsonAnswer, type StreamEvent } from '../protocol.ts'
+import {
+  type Answer,
+  type Call,
+  contextLength,
+  type Fault,
+  jsonAnswer,
+  type StreamEvent,
+} from '../protocol.ts'
 import { type Callable, chooseCalls } from './choose-calls.ts'
 import { type Finish, type Plannable, planReply, type Reply } from './plan-reply.ts'
 import type { CacheUse, PromptCache } from './prompt.ts'
@@ -69,8 +76,9 @@ export function answerText(call: Call, cache: PromptCache, style: TextStyle): An
   const draft = { model, reply, counted: told, fields, directives }
   const promptTokens = prompt.tokens
   if (request.stream) {
-    const { keepAliveEvents } = directives
-    const events = withKeepAlives(style.events(draft), style.keepAlive, keepAliveEvents)
+    const { keepAliveEvents: every } = directives
+    const plain = style.events(draft)
+    const events = every === undefined ? plain : withKeepAlives(plain, style.keepAlive, every)
     return { kind: 'stream', promptTokens, events }
   }
   return jsonAnswer(style.whole(draft), { promptTokens, completionTokens: outputTokens })
@@ -89,6 +97,10 @@ export function finishWord(
 /** What `[[sim:fail]]` means where an answer is given at once. */
 export function failureOf({ fail }: Directives): Fault | undefined {
   if (fail === undefined) return undefined
+  if (fail === 'context_length') {
+    const message = `This model's maximum context length is 128000 tokens. However, your messages resulted in 128001 tokens.`
+    return { status: 400, message, code: contextLength }
+  }
   if (fail !== 'content_policy') return { status: 500, message: 'The model failed to answer.' }
   const message = 'Input text data may contain inappropriate content.'
   return { status: 400, message, reason: 'content_policy' }

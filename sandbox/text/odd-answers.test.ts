@@ -94,6 +94,77 @@ describe('several calls', () => {
   })
 })
 
+describe('a text before the calls', () => {
+  const text = '[[sim:tool]] [[sim:calls=2]] [[sim:preamble]] [[sim:reasoning=3]]'
+  const said: Record<string, (answer: Any) => unknown[]> = {
+    chat: ({ choices: [{ message }] }) => [message.content, message.tool_calls.length],
+    responses: ({ output: [, message, ...calls] }) => [message.content[0].text, calls.length],
+    messages: ({ content: [, block, ...calls] }) => [block.text, calls.length],
+    generate: ({ candidates: [{ content }] }) => {
+      const [first, call, ...more] = content.parts
+      expect([first.thoughtSignature, typeof call.thoughtSignature]).toEqual([undefined, 'string'])
+      return [first.text, 1 + more.length]
+    },
+  }
+
+  test.each(protocols)('%s', async (protocol) => {
+    const [before, calls] = said[protocol]!(await ask(protocol, text))
+    expect([String(before).split(' ').length > 3, calls]).toEqual([true, 2])
+    const stream = await rawStream(protocol, text)
+    expect(stream).toContain(`"${String(before).slice(0, 3)}`)
+  })
+})
+
+test.each<[protocol: string, more: object, text: (answer: Any) => string, why: object]>([
+  [
+    'chat',
+    { stop: ' ' },
+    ({ choices }) => choices[0].message.content,
+    { choices: [{ finish_reason: 'stop' }] },
+  ],
+  [
+    'messages',
+    { stop_sequences: ['zz', ' '] },
+    ({ content }) => content[0].text,
+    { stop_reason: 'stop_sequence', stop_sequence: ' ' },
+  ],
+  [
+    'generate',
+    { generationConfig: { stopSequences: [' '] } },
+    ({ candidates }) => candidates[0].content.parts[0].text,
+    { candidates: [{ finishReason: 'STOP' }] },
+  ],
+])('%s stops before a sequence', async (protocol, more, text, why) => {
+  const answer = await ask(protocol, 'hi', more)
+  expect(text(answer)).toMatch(/^\w+$/)
+  expect(answer).toMatchObject(why)
+})
+
+test.each([
+  ['chat', { code: 'context_length_exceeded' }],
+  ['responses', { code: 'context_length_exceeded' }],
+  [
+    'messages',
+    { message: expect.stringMatching(/^prompt is too long: \d+ tokens > \d+ maximum$/) },
+  ],
+  ['generate', { message: expect.stringContaining('exceeds the maximum number of tokens') }],
+])('fail=context_length: %s says so in its own words', async (protocol, error) => {
+  expect(await ask(protocol, '[[sim:fail=context_length]]')).toMatchObject({ error })
+})
+
+test.each<[protocol: string, sources: (answer: Any) => Any]>([
+  ['chat', ({ choices }) => choices[0].message.annotations[0].url_citation],
+  ['responses', ({ output }) => output[0].content[0].annotations[0]],
+  ['messages', ({ content }) => content[0].citations[0]],
+  ['generate', ({ candidates }) => candidates[0].groundingMetadata.groundingChunks[0].web],
+])('cite: %s names a source in both forms', async (protocol, sources) => {
+  const url = 'https://sandbox.example/source'
+  const found = sources(await ask(protocol, '[[sim:cite]]'))
+  expect([found.url ?? found.uri, found.title]).toEqual([url, 'A source'])
+  expect(await rawStream(protocol, '[[sim:cite]]')).toContain(url)
+  expect(await rawStream(protocol, 'plain')).not.toContain(url)
+})
+
 describe('interleaved calls', () => {
   const text = '[[sim:tool]] [[sim:interleaved]]'
   const deltas: Record<string, (events: Any[]) => [at: number, piece: string][]> = {

@@ -20,16 +20,27 @@ export interface FunctionCall {
   tokens: readonly string[]
 }
 
+/** Where a text takes something from, at the start of the text. */
+export interface Citation {
+  url: string
+  title: string
+  quote: string
+}
+
 /** `filtered`: the answer was withheld, or broken off, for what it says. */
-export type Finish = 'stop' | 'length' | 'call' | 'refusal' | 'filtered'
+export type Finish = 'stop' | 'stop_sequence' | 'length' | 'call' | 'refusal' | 'filtered'
 
 export interface Choice {
   /** Comes before everything else. */
   reasoning: readonly string[]
-  /** The text, token by token; of function calls none. */
+  /** The text, token by token. */
   tokens: readonly string[]
+  /** Come after the text, if there is any beside them. */
   calls: readonly FunctionCall[]
   finish: Finish
+  citation?: Citation | undefined
+  /** The text of the caller that ended it. */
+  stopSequence?: string
 }
 
 export interface Reply {
@@ -45,6 +56,8 @@ export interface Plannable {
   turns: readonly Turn[]
   choices: number
   maxTokens: number | undefined
+  /** Texts that end the answer before them. */
+  stop: readonly string[]
   /** JSON is wanted: any, or some that fits a schema. */
   json: boolean | { schema: Json }
   /** The request's own switch for reasoning. */
@@ -53,6 +66,7 @@ export interface Plannable {
 
 const earliest = 1_760_000_000
 const usualReasoningTokens = 12
+const preambleTokens = 8
 const refusalText = 'I cannot help with that request.'
 /** Only changes how an answer is delivered, or to whom. */
 const immaterial = {
@@ -105,19 +119,42 @@ function planChoice(
   const thought = Math.min(thoughtTokens(request, directives), calls.length > 0 ? Infinity : exact)
   const reasoning = writeProse(~seed, Math.min(thought, limit))
   if (thought > limit) return { reasoning, tokens: [], calls: [], finish: 'length' }
-  if (calls.length > 0) return { reasoning, tokens: [], calls, finish: endOf(directives, 'call') }
+  if (calls.length > 0) {
+    const tokens = directives.preamble ? writeProse(seed, preambleTokens) : []
+    return { reasoning, tokens, calls, finish: endOf(directives, 'call') }
+  }
   if (directives.refusal !== undefined) {
     return { reasoning, tokens: splitTokens(refusalText), calls, finish: 'refusal' }
   }
   const length = Number.isFinite(exact) ? exact - thought : undefined
-  const tokens = text === undefined ? writeText(request, seed, length) : splitTokens(text)
-  const fits = tokens.length <= limit - thought
-  return {
-    reasoning,
-    tokens: fits ? tokens : tokens.slice(0, limit - thought),
-    calls,
-    finish: endOf(directives, fits ? 'stop' : 'length'),
+  const all = text === undefined ? writeText(request, seed, length) : splitTokens(text)
+  const { tokens, stopSequence } = stopAt(all, request.stop)
+  if (tokens.length > limit - thought) {
+    const some = tokens.slice(0, limit - thought)
+    return { reasoning, tokens: some, calls, finish: endOf(directives, 'length') }
   }
+  if (stopSequence === undefined) {
+    const citation = directives.cite ? cite(tokens) : undefined
+    return { reasoning, tokens, calls, finish: endOf(directives, 'stop'), citation }
+  }
+  const finish = endOf(directives, 'stop_sequence')
+  return { reasoning, tokens, calls, finish, stopSequence }
+}
+
+const cite = ([quote]: readonly string[]): Citation | undefined =>
+  quote === undefined
+    ? undefined
+    : { url: 'https://sandbox.example/source', title: 'A source', quote }
+
+/** Ends before the first of the texts that the caller does not want to see. */
+function stopAt(tokens: readonly string[], stop: readonly string[]) {
+  const text = stop.length === 0 ? '' : tokens.join('')
+  const found = stop
+    .map((sequence) => ({ sequence, at: sequence === '' ? -1 : text.indexOf(sequence) }))
+    .filter(({ at }) => at !== -1)
+    .sort((a, b) => a.at - b.at)[0]
+  if (found === undefined) return { tokens }
+  return { tokens: splitTokens(text.slice(0, found.at)), stopSequence: found.sequence }
 }
 
 const endOf = ({ finish }: Directives, usual: Finish): Finish =>

@@ -33,12 +33,11 @@ function* callSteps(call: FunctionCall, at: number): Generator<CallStep> {
 export function* withKeepAlives(
   events: Iterable<StreamEvent>,
   wire: string,
-  every: number | undefined,
+  every: number,
 ): Generator<StreamEvent> {
   let position = 0
   for (const event of events) {
-    if (every !== undefined && position > 0 && position % every === 0)
-      yield { wire, outputTokens: 0 }
+    if (position > 0 && position % every === 0) yield { wire, outputTokens: 0 }
     position++
     yield event
   }
