@@ -152,6 +152,18 @@ describe('many conversations', () => {
   })
 })
 
+test('a name or a beginning that very many calls share is spread over all keys while that lasts', () => {
+  const { ask } = gateway(threeKeys)
+  const asks = (count: number) => Array.from({ length: count }, () => ask({ by: 'session-id' }))
+  const one = asks(120)
+  expect(new Set(one.map(({ key }) => key)).size).toBe(1)
+  const many = asks(60)
+  expect(many.map(({ key }) => key)).toEqual(many.map((_, i) => keys[i % 3]!))
+  expect(many.map(told)).toEqual(many.map(() => ''))
+  nowMs += 60_000
+  expect(asks(9).map(told)).toEqual(Array(9).fill('kept'))
+})
+
 describe('a small first call without a name', () => {
   const small = { isNew: true, inputTokens: 255 }
 

@@ -14,6 +14,8 @@ const maxConversations = 20_000
 const rememberedMs = 3_600_000
 /** No usual upstream caches shorter prompts. */
 const minCachedTokens = 256
+/** More calls than any conversation has: many share its name or its beginning. */
+const maxCallsPerMinute = 120
 
 export interface Place {
   channelId: string
@@ -22,6 +24,9 @@ export interface Place {
 
 interface LastPlace extends Place {
   usedMs: number
+  /** Calls in the minute that began then. */
+  minuteMs: number
+  calls: number
 }
 
 export class Conversations {
@@ -58,10 +63,20 @@ export class Conversations {
     return this.#clock.nowMs() - place.usedMs < rememberedMs ? place : undefined
   }
 
+  /** One place would throttle its calls; spread, each place has the beginning in its cache. */
+  isShared(id: string): boolean {
+    const { calls = 0, minuteMs = 0 } = this.#places.get(id) ?? {}
+    return calls >= maxCallsPerMinute && this.#clock.nowMs() - minuteMs < 60_000
+  }
+
   /** Also makes it the last one to be forgotten. */
   remember(id: string, channelId: string, key: string): void {
+    const usedMs = this.#clock.nowMs()
+    const { calls, minuteMs } = this.#places.get(id) ?? { calls: 0, minuteMs: usedMs }
+    const counted =
+      usedMs - minuteMs < 60_000 ? { calls: calls + 1, minuteMs } : { calls: 1, minuteMs: usedMs }
     this.#places.delete(id)
-    this.#places.set(id, { channelId, key, usedMs: this.#clock.nowMs() })
+    this.#places.set(id, { channelId, key, usedMs, ...counted })
     if (this.#places.size <= maxConversations) return
     for (const oldest of this.#places.keys()) {
       this.#places.delete(oldest)
@@ -83,7 +98,8 @@ export class Placement {
   readonly isNew: boolean
   /**
    * Whether it decides where the call goes. The first call of a conversation without a name, with less
-   * than is ever cached, is spread like calls that belong to none: many of these may be equal.
+   * than is ever cached, is spread like calls that belong to none: many of these may be equal. So are
+   * calls that too many have something in common with.
    */
   readonly steers: boolean
   readonly #conversations: Conversations
@@ -100,7 +116,8 @@ export class Placement {
   ) {
     this.by = by
     this.isNew = isNew
-    this.steers = by !== undefined || !isNew || inputTokens >= minCachedTokens
+    const isConversation = by !== undefined || !isNew || inputTokens >= minCachedTokens
+    this.steers = isConversation && !conversations.isShared(id)
     this.#conversations = conversations
     this.#id = id
     this.#seed = seed
