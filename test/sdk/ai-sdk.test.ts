@@ -25,6 +25,7 @@ import {
   type Over,
   overs,
   picture,
+  sealsOfLoop,
   thrownBy,
   tokens,
   toolLoops,
@@ -46,7 +47,7 @@ describe.each([...ways])('$way', (way) => {
     const providerOptions = way.options?.(over) ?? {}
     const asking = () => ({ ...usual, providerOptions, model: modelOf(way, over.model) })
     describeTexts(way, over, asking)
-    describeTools(way, asking)
+    describeTools(way, over, asking)
     describeObjects(way, asking)
 
     test.each([...upstreamFailures])('fails for $what, with its status and id', (failing) =>
@@ -151,7 +152,7 @@ function describeTexts({ used, reasons }: Way, { wire }: Over, asking: Asking): 
 const said = (error: unknown): string =>
   error instanceof Error ? `${error.message} ${String(error.cause)}` : JSON.stringify(error)
 
-function describeTools({ reasons = {} }: Way, asking: Asking): void {
+function describeTools({ reasons = {}, keepsSeals }: Way, over: Over, asking: Asking): void {
   const asksForTools = (prompt: string) => {
     const cities: string[] = []
     const tools = {
@@ -176,19 +177,27 @@ function describeTools({ reasons = {} }: Way, asking: Asking): void {
     return { asked, cities }
   }
 
-  test.each([...toolLoops])('runs tools and answers with their results: %s', async (prompt) => {
-    const { asked, cities } = asksForTools(prompt)
-    const { text, steps } = await generateText(asked)
-    expectLoop(cities, text)
-    const ends = steps.map(({ finishReason }) => finishReason)
-    expect(ends.at(-1)).toBe('stop')
+  const wanted = (loop: string) => sealsOfLoop(loop, over, keepsSeals(over))
+
+  test.each([...toolLoops])('runs tools and answers with their results: %s', async (loop) => {
+    const { asked, cities } = asksForTools(loop)
+    const seals = await stage.countSeals(async () => {
+      const { text, steps } = await generateText(asked)
+      expectLoop(cities, text)
+      const ends = steps.map(({ finishReason }) => finishReason)
+      expect(ends).toEqual(['tool-calls', 'tool-calls', 'stop'])
+    })
+    expect(seals).toEqual(wanted(loop))
   })
 
-  test.each([...toolLoops])('runs tools in streams: %s', async (prompt) => {
-    const { asked, cities } = asksForTools(prompt)
-    const stream = streamText(asked)
-    expectLoop(cities, await stream.text)
-    expect(await stream.finishReason).toBe('stop')
+  test.each([...toolLoops])('runs tools in streams: %s', async (loop) => {
+    const { asked, cities } = asksForTools(loop)
+    const seals = await stage.countSeals(async () => {
+      const stream = streamText(asked)
+      expectLoop(cities, await stream.text)
+      expect(await stream.finishReason).toBe('stop')
+    })
+    expect(seals).toEqual(wanted(loop))
   })
 }
 

@@ -23,6 +23,8 @@ export interface Way {
   base?: string
   /** Besides what a call says itself. */
   options?(over: Over): ProviderOptions
+  /** Whether it brings seals on reasoning back to such an upstream. */
+  keepsSeals(over: Over): boolean
   /** Asks for reasoning that is shown; absent: it shows none. */
   reasons?: ProviderOptions
   /** The ways to ask for an object. */
@@ -49,11 +51,15 @@ export const compatible = (given: Settings) =>
 const keepsNothing = ({ wire }: Over): ProviderOptions =>
   wire === 'responses' ? {} : { openai: { store: false } }
 
+/** Those of calls, which only upstreams of the generate style make. */
+const ofCalls = ({ wire }: Over): boolean => wire === 'generate'
+
 export const ways: readonly Way[] = [
   {
     way: '@ai-sdk/openai-compatible',
     used: 'chat',
     open: (given, model) => compatible(given)(model),
+    keepsSeals: ofCalls,
     reasons: { gateway: { reasoningEffort: 'low', include_reasoning: true } },
   },
   {
@@ -61,6 +67,7 @@ export const ways: readonly Way[] = [
     used: 'responses',
     open: (given, model) => createOpenAI(given)(model),
     options: keepsNothing,
+    keepsSeals: () => true,
     reasons: {
       openai: {
         forceReasoning: true,
@@ -74,11 +81,13 @@ export const ways: readonly Way[] = [
     way: '@ai-sdk/openai, chat',
     used: 'chat',
     open: (given, model) => createOpenAI(given).chat(model),
+    keepsSeals: () => false,
   },
   {
     way: '@ai-sdk/anthropic',
     used: 'messages',
     open: (given, model) => createAnthropic(given)(model),
+    keepsSeals: () => true,
     reasons: {
       anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } },
     },
@@ -89,6 +98,7 @@ export const ways: readonly Way[] = [
     used: 'generate',
     base: '/vendorg/v1beta',
     open: (given, model) => createGoogleGenerativeAI(given)(model),
+    keepsSeals: () => true,
     reasons: { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } } },
   },
 ]

@@ -13,6 +13,7 @@ import {
   expectLoop,
   type Over,
   type Stage,
+  sealsOfLoop,
   tokens,
   toolLoops,
   weather,
@@ -37,21 +38,26 @@ const resultOf = ({ id, name, args }: FunctionCall): Part => ({
 
 const citiesOf = (calls: readonly FunctionCall[]) => calls.map(({ args }) => String(args?.['city']))
 
-export function describeTools(stage: Stage, { model }: Over): void {
+export function describeTools(stage: Stage, over: Over): void {
+  const { model } = over
   const config = { tools: [declared] }
 
+  const play = async (text: string): Promise<void> => {
+    const { models } = clientOf(stage)
+    const contents: Content[] = [{ role: 'user', parts: [{ text }] }]
+    const cities: string[] = []
+    for (;;) {
+      const answer = await models.generateContent({ model, contents, config })
+      const { functionCalls: calls } = answer
+      if (calls === undefined) return expectLoop(cities, answer.text)
+      cities.push(...citiesOf(calls))
+      contents.push(answer.candidates![0]!.content!, { role: 'user', parts: calls.map(resultOf) })
+    }
+  }
+
   describe('tools', () => {
-    test.each([...toolLoops])('are called and their results are read: %s', async (text) => {
-      const { models } = clientOf(stage)
-      const contents: Content[] = [{ role: 'user', parts: [{ text }] }]
-      const cities: string[] = []
-      for (;;) {
-        const answer = await models.generateContent({ model, contents, config })
-        const { functionCalls: calls } = answer
-        if (calls === undefined) return expectLoop(cities, answer.text)
-        cities.push(...citiesOf(calls))
-        contents.push(answer.candidates![0]!.content!, { role: 'user', parts: calls.map(resultOf) })
-      }
+    test.each([...toolLoops])('are called and their results are read: %s', async (loop) => {
+      expect(await stage.countSeals(() => play(loop))).toEqual(sealsOfLoop(loop, over))
     })
 
     test.each([...toolLoops])('are called by the SDK itself: %s', async (contents) => {

@@ -10,7 +10,15 @@ import type {
 import type { FunctionTool, Response, ResponseInput } from 'openai/resources/responses/responses'
 import { z } from 'zod'
 import { type Client, clientOf, type OpenAIPackage, says } from './openai-client.ts'
-import { expectLoop, type Over, type Stage, toolLoops, weather, weatherIn } from './stage.ts'
+import {
+  expectLoop,
+  type Over,
+  type Stage,
+  sealsOfLoop,
+  toolLoops,
+  weather,
+  weatherIn,
+} from './stage.ts'
 
 const place = z.object({ city: z.string() })
 
@@ -25,7 +33,8 @@ export function describeTools(sdk: OpenAIPackage, stage: Stage, over: Over): voi
   })
 }
 
-function describeChatCalls(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
+function describeChatCalls(sdk: OpenAIPackage, stage: Stage, over: Over): void {
+  const { model, wire } = over
   const tools: ChatCompletionTool[] = [{ type: 'function', function: weather }]
   type Ask = (client: Client, messages: ChatCompletionMessageParam[]) => Promise<ChatCompletion>
   const ways: [string, Ask][] = [
@@ -38,7 +47,7 @@ function describeChatCalls(sdk: OpenAIPackage, stage: Stage, { model }: Over): v
   ]
   const cases = ways.flatMap(([way, ask]) => toolLoops.map((loop) => [way, loop, ask] as const))
 
-  test.each(cases)('are called and their results are read, %s, %s', async (_, loop, ask) => {
+  const play = async (loop: string, ask: Ask): Promise<void> => {
     const client = clientOf(sdk, stage)
     const messages: ChatCompletionMessageParam[] = says(loop)
     const cities: string[] = []
@@ -53,6 +62,12 @@ function describeChatCalls(sdk: OpenAIPackage, stage: Stage, { model }: Over): v
         messages.push({ role: 'tool', tool_call_id: call.id, content: weatherIn(city) })
       }
     }
+  }
+
+  test.each(cases)('are called and their results are read, %s, %s', async (_, loop, ask) => {
+    // Only the seals of calls have a place in messages that nobody asked for seals in.
+    const wanted = sealsOfLoop(loop, over, wire === 'generate')
+    expect(await stage.countSeals(() => play(loop, ask))).toEqual(wanted)
   })
 
   test('have their input parsed by a schema', async () => {
@@ -91,7 +106,8 @@ function describeRunner(sdk: OpenAIPackage, stage: Stage, { model }: Over): void
 
 const tools: FunctionTool[] = [{ type: 'function', strict: null, ...weather }]
 
-function describeResponsesCalls(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
+function describeResponsesCalls(sdk: OpenAIPackage, stage: Stage, over: Over): void {
+  const { model } = over
   const include = ['reasoning.encrypted_content' as const]
   type Ask = (client: Client, input: ResponseInput) => Promise<Response>
   const ways: [string, Ask][] = [
@@ -103,7 +119,7 @@ function describeResponsesCalls(sdk: OpenAIPackage, stage: Stage, { model }: Ove
   ]
   const cases = ways.flatMap(([way, ask]) => toolLoops.map((loop) => [way, loop, ask] as const))
 
-  test.each(cases)('are called and their results are read, %s, %s', async (_, loop, ask) => {
+  const play = async (loop: string, ask: Ask): Promise<void> => {
     const client = clientOf(sdk, stage)
     const input: ResponseInput = says(loop)
     const cities: string[] = []
@@ -119,6 +135,11 @@ function describeResponsesCalls(sdk: OpenAIPackage, stage: Stage, { model }: Ove
         input.push({ type: 'function_call_output', call_id, output: weatherIn(city) })
       }
     }
+  }
+
+  test.each(cases)('are called and their results are read, %s, %s', async (_, loop, ask) => {
+    const wanted = sealsOfLoop(loop, over)
+    expect(await stage.countSeals(() => play(loop, ask))).toEqual(wanted)
   })
 
   test('have their input parsed by a schema', async () => {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { z } from 'zod'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { askedDuring } from '../support/asked.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { modelOver, oneWireConfig, type Wire, wireKey, wires } from '../support/one-wire.ts'
 import { chargeOf, nanos, type RequestRow, requestIdShape, rowOf } from '../support/read.ts'
@@ -55,6 +56,8 @@ export interface Stage {
   readonly recorded: TestUpstream
   /** How many calls reach the sandbox while the work is done. */
   countCalls(work: () => Promise<unknown>): Promise<number>
+  /** How many seals on reasoning each of these calls has. */
+  countSeals(work: () => Promise<unknown>): Promise<number[]>
 }
 
 const timeouts = { first_byte: '1s' }
@@ -119,6 +122,10 @@ export function useStage(): Stage {
       await work()
       return (await total()) - before
     },
+    async countSeals(work) {
+      const asked = await askedDuring(sandbox, work)
+      return asked.map(({ body }) => body?.match(seals)?.length ?? 0)
+    },
   }
 }
 
@@ -132,6 +139,8 @@ const recordedMessage = {
   stop_sequence: null,
   usage: { input_tokens: 9, output_tokens: 3 },
 }
+
+const seals = /"(?:signature|encrypted_content|thoughtSignature)":"(?!skip_)/g
 
 /** What the work throws. */
 export async function thrownBy(work: () => unknown): Promise<unknown> {
@@ -161,17 +170,25 @@ export const weather = {
   },
 }
 
-/** The upstream asks for the weather in a city, and answers when it has it; also with reasoning. */
-export const toolLoops = [
-  'how is the weather? [[sim:tool]]',
-  '[[sim:reasoning=4]] how is the weather? [[sim:tool]]',
-] as const
+/** The upstream asks for one city, then for two at once, and quotes the last result. */
+const loop =
+  '[[sim:tools=[["weather",{"city":"Paris"}],[["weather",{"city":"Rome"}],["weather",{"city":"Oslo"}]]]]]'
+/** Without reasoning, and with reasoning before every call. */
+export const toolLoops = [loop, `[[sim:reasoning=4]] ${loop}`] as const
 export const weatherIn = (city: string): string => `sunny in ${city}`
 
+/** All cities were asked for in that order, and the last answer has the last result. */
 export function expectLoop(cities: readonly string[], answer: string | null | undefined): void {
-  expect(cities).toEqual(['sandbox'])
-  expect(answer).toBeTruthy()
+  expect(cities).toEqual(['Paris', 'Rome', 'Oslo'])
+  expect(answer).toContain(weatherIn('Oslo'))
 }
+
+/**
+ * How many seals each request of a loop with reasoning brings back to the upstream, from an SDK that
+ * keeps them. An upstream of the chat style seals nothing.
+ */
+export const sealsOfLoop = (loop: string, { wire }: Over, isKept = true): number[] =>
+  loop === toolLoops[1] && wire !== 'chat' && isKept ? [0, 1, 2] : [0, 0, 0]
 
 /** What the SDKs ask for where they have a way to ask for an object. */
 export const report = z.object({
