@@ -16,7 +16,7 @@ import { textOf } from '../support/docs/pages.ts'
 import { errorIn, listAll, type RequestRow, requestIdOf } from '../support/read.ts'
 import type { Body, ConversationCase } from './conversations/conversation-case.ts'
 import { cases } from './conversations/index.ts'
-import { type AnswerSaid, jsonSaid, streamSaid } from './matrix/answers.ts'
+import { type AnswerSaid, answerOf, expectGrammar, jsonSaid, streamSaid } from './matrix/answers.ts'
 import { named, pathOf, readAs, requestOf } from './matrix/callers.ts'
 import { expectedOutcome } from './matrix/expected.ts'
 import { compare } from './matrix/losses.ts'
@@ -58,6 +58,9 @@ async function send(
 ): Promise<Sent> {
   const mark = `#${cases.indexOf(each)}.${from}.${to}`
   const { path, body } = requestOf(each, { from, model: `over-${to}`, stream, mark })
+  if (each.answer !== undefined) {
+    stage.recorder.answerWith(mark, stream, answerOf(to, each.answer, stream))
+  }
   const response = await stage.gateway.post(path, body)
   const answer = await response.text()
   const lost = response.headers.get('x-gateway-translation-loss')
@@ -71,10 +74,15 @@ async function send(
 }
 
 /** The same bytes but for the name of the model, and usage that the gateway asks for. */
-function expectForwarded({ body, exchange, path }: Sent): void {
-  const { model: _, stream_options: __, ...asked } = JSON.parse(exchange!.body)
-  const { model: ___, stream_options: ____, ...sent } = body
-  expect({ path, asked }).toEqual({ path: null, asked: sent })
+function expectForwarded(each: ConversationCase, to: StyleName, sent: Sent): void {
+  const { model: _, stream_options: __, ...asked } = JSON.parse(sent.exchange!.body)
+  const { model: ___, stream_options: ____, ...given } = sent.body
+  const status = each.refusedAtHome?.includes(to) ? 400 : 200
+  expect({ path: sent.path, status: sent.status, asked }).toEqual({
+    path: null,
+    status,
+    asked: given,
+  })
 }
 
 function expectTranslated(
@@ -115,8 +123,18 @@ function answersOf(from: StyleName, to: StyleName, sent: Sent, stream: boolean):
   const saidIn = stream ? streamSaid : jsonSaid
   const upstream = saidIn(to, sent.exchange!.answer, upstreams)
   const isHidden = from !== to && read.showReasoning === false
-  return [saidIn(from, sent.answer, own), isHidden ? { ...upstream, reasoning: '' } : upstream]
+  const answers = [
+    saidIn(from, sent.answer, own),
+    isHidden ? { ...upstream, reasoning: '' } : upstream,
+  ]
+  // This style does not say where in a text a source belongs.
+  return from === 'messages' || to === 'messages' ? answers.map(withoutPlaces) : answers
 }
+
+const withoutPlaces = ({ sources, ...rest }: AnswerSaid): AnswerSaid => ({
+  ...rest,
+  sources: sources.map(({ start: _, end: __, ...source }) => source),
+})
 
 const pairs = styleNames.flatMap((from) => styleNames.map((to) => [from, to] as const))
 
@@ -124,12 +142,13 @@ describe.each(pairs)('%s over %s', (from, to) => {
   test.each(cases.map((each) => [each.name, each] as const))('%s', async (_, each) => {
     const calls = await Promise.all([false, true].map((stream) => send(each, from, to, stream)))
     for (const sent of calls) {
-      if (from === to) expectForwarded(sent)
+      if (from === to) expectForwarded(each, to, sent)
       else expectTranslated(each, from, to, sent)
     }
     if (calls.some(({ status }) => status !== 200)) return
     const [whole, wholeUpstream] = answersOf(from, to, calls[0]!, false)
     const [streamed, streamedUpstream] = answersOf(from, to, calls[1]!, true)
+    if (from !== to || !each.isOutOfOrder) expectGrammar(from, calls[1]!.answer)
     expect({ whole, streamed }).toEqual({ whole: wholeUpstream, streamed: streamedUpstream })
     expect(streamed).toEqual({ ...whole!, usage: streamed!.usage })
   })

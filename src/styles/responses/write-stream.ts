@@ -145,13 +145,14 @@ export class ResponsesWriter implements StreamWriter {
   #stopped(stop: Stop): string {
     const isBare = stop.reason === 'refusal' && !this.#hasRefusal && !stop.explanation
     this.#stop = isBare ? { ...stop, reason: 'filtered' } : stop
-    const { reason } = this.#stop
+    const { reason, explanation } = this.#stop
     const done = this.#done(
       reason === 'length' || reason === 'filtered' ? 'incomplete' : 'completed',
     )
-    if (reason !== 'refusal' || this.#hasRefusal) return done
+    const isWithheld = reason === 'refusal' || (reason === 'filtered' && !this.#context.codingTool)
+    if (!isWithheld || this.#hasRefusal || !explanation) return done
     const refusal = this.#open({ kind: 'refusal' })
-    const text = this.#send(this.#item!.piece(stop.explanation!))
+    const text = this.#send(this.#item!.piece(explanation))
     return done + refusal + text + this.#close() + this.#done('completed')
   }
 

@@ -1,5 +1,6 @@
 // What a case of the matrix is: a conversation in the neutral form, what callers of each style say in
 // words of their own, and what upstreams of each style get of it.
+import type { AnswerEvent } from '../../../src/styles/common/answer.ts'
 import type {
   Conversation,
   FieldNames,
@@ -25,6 +26,12 @@ export interface ConversationCase {
   refuses?: Partial<Record<StyleName, Aspect>>
   /** By style of the caller: fields that are not read, whatever the upstream. */
   unread?: Partial<Record<StyleName, readonly string[]>>
+  /** What the upstream answers, if the sandbox does not say it. */
+  answer?: readonly AnswerEvent[]
+  /** Upstreams of these styles refuse it from callers of their own. */
+  refusedAtHome?: readonly StyleName[]
+  /** What upstreams stream is not in order, and forwarded as it is. */
+  isOutOfOrder?: true
 }
 
 export const text = (value: string): Part => ({ type: 'text', text: value })

@@ -1,4 +1,5 @@
 // All conversations of the matrix.
+import { answerCases } from './answers.ts'
 import type { ConversationCase } from './conversation-case.ts'
 import { mediaCases } from './media.ts'
 import { repairCases } from './repairs.ts'
@@ -12,4 +13,5 @@ export const cases: readonly ConversationCase[] = [
   ...mediaCases,
   ...settingCases,
   ...repairCases,
+  ...answerCases,
 ]

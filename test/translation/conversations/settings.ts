@@ -178,6 +178,8 @@ export const settingCases: readonly ConversationCase[] = [
       ],
     },
     changes: forAll(['reasoning']),
+    // Not sealed by them.
+    refusedAtHome: ['responses', 'messages', 'generate'],
   },
   {
     name: 'probabilities of tokens',
