@@ -33,8 +33,16 @@ export interface CallContext {
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
   readonly trace?: CallTrace | undefined
-  /** The error event in this caller's dialect, in a stream after `events` events. */
-  errorEvent(refusal: Refusal, events: number): Uint8Array
+  /** The error event in this caller's dialect. */
+  errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array
+}
+
+/** A stream that fails after it has begun. */
+export interface FailedStream {
+  /** That went out before. */
+  events: number
+  /** It was written by the gateway, in the caller's style. */
+  isTranslated: boolean
 }
 
 export type TextAnswer = {
@@ -53,6 +61,8 @@ export interface TranslationNote {
 export interface Counted {
   inputTokens: number
   estimated: boolean
+  /** How the question was translated for the upstream that counted. */
+  translation?: TranslationNote
   rate: RateView | undefined
 }
 
@@ -195,8 +205,8 @@ export interface CallerModels {
   isNamed(token: Token, name: string): boolean
   /** Any model, without a check of permissions. */
   find(name: string): Model | undefined
-  /** The interfaces that serve it now. */
-  servedBy(model: Model): InterfaceRow[]
+  /** The interfaces that serve it to this token now. */
+  servedBy(token: Token, model: Model): InterfaceRow[]
 }
 
 export interface CallerApi {

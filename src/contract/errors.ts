@@ -47,6 +47,7 @@ export const refusals = {
   upstream_rate_limited: row(429, 'rate_limit_error'),
   upstream_permission_denied: row(502, 'upstream_error', false),
   upstream_invalid_request: row(400, 'invalid_request_error', false),
+  context_length_exceeded: row(400, 'invalid_request_error', false),
   content_policy_violation: row(400, 'invalid_request_error', false),
   upstream_error: row(502, 'upstream_error'),
   upstream_invalid_response: row(502, 'upstream_error'),
@@ -63,10 +64,26 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals
 
+/**
+ * Failures of an upstream that tools act on by the words of their style. Sizes are in tokens, where the
+ * upstream gave them.
+ */
+export type FailureReason =
+  | { kind: 'input_too_long'; inputTokens?: number; maxTokens?: number }
+  /** The input fits, but not together with the output limit of the request. */
+  | { kind: 'context_too_small'; inputTokens: number; outputTokens: number; maxTokens: number }
+  /** The output limit is above that of the model. */
+  | { kind: 'output_limit'; outputTokens?: number; maxTokens: number }
+  | { kind: 'invalid_image' }
+  /** Reasoning in the request has a seal that the upstream does not accept. */
+  | { kind: 'invalid_seal' }
+  | { kind: 'overloaded' }
+
 interface RefusalExtras {
   param?: string
   upstreamRequestId?: string
   retryAfterSeconds?: number
+  reason?: FailureReason
   /** The state of the caller's rate limits. */
   rate?: RateView
   /** The request that first got this answer: repeating changes nothing. */
@@ -96,3 +113,28 @@ export class Refusal {
 
 export const refuse = (code: RefusalCode, message: string, extras?: RefusalExtras): Refusal =>
   new Refusal(code, message, extras)
+
+type Of<Kind> = Extract<FailureReason, { kind: Kind }>
+
+/**
+ * Words that the tools of one text style act on, by the kind of failure; a kind without a row is told in
+ * the upstream's words alone.
+ */
+export type FailureWords = {
+  readonly [Kind in FailureReason['kind']]?: {
+    /** The upstream's text says it already. */
+    readonly said: RegExp
+    write(reason: Of<Kind>): string
+  }
+}
+
+/** The text of a failure: in the words of a style, then in the upstream's own. */
+export function failureText(
+  words: FailureWords,
+  { message, extras: { reason } }: Pick<Refusal, 'message' | 'extras'>,
+): string {
+  if (reason === undefined) return message
+  const row = words[reason.kind]
+  if (row === undefined || row.said.test(message)) return message
+  return `${row.write(reason as never)}. ${message}`
+}

@@ -2,7 +2,7 @@
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
 import type { MessagesSettings, Protocol, Timeouts, TranslationSettings } from './catalog.ts'
-import type { RefusalCode } from './errors.ts'
+import type { FailureReason, RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
 import type { ReportedUsage } from './usage.ts'
@@ -114,6 +114,8 @@ export interface UpstreamError {
   about?: 'key' | 'model' | 'translation'
   /** The field of the request that it names. */
   param?: string
+  /** What tools of callers act on. */
+  reason?: FailureReason
   /** It had accepted the request and may have worked on it: not a refusal. */
   begun?: true
   /** Output tokens before the failure, where the provider saw any. */
@@ -176,7 +178,11 @@ export type TextReply =
   | { kind: 'failed'; error: UpstreamError }
 
 export type CountReply =
-  | { kind: 'counted'; inputTokens: number; upstreamRequestId: string | undefined }
+  | (Translated & {
+      kind: 'counted'
+      inputTokens: number
+      upstreamRequestId: string | undefined
+    })
   | { kind: 'failed'; error: UpstreamError }
 
 export interface TextProvider {

@@ -34,6 +34,8 @@ export interface DialectDeclaration {
   /** Documents and the refusal of a caller without a token name the first one. */
   keyPlaces?: readonly KeyPlace[]
   errors?: ErrorDialect
+  /** The text of an error in the words that clients of the surface act on; default: its message. */
+  errorText?(refusal: Refusal): string
   /** The interface under which its refused requests are logged; default `chat`. */
   loggedAs?: Interface
 }
@@ -49,6 +51,7 @@ export interface Dialect {
   /** Ids of the security schemes, the usual one first. */
   securityIds: readonly string[]
   errors?: ErrorDialect
+  errorText?(refusal: Refusal): string
   loggedAs: Interface
 }
 
@@ -86,6 +89,7 @@ function resolved(
     browsers = false,
     keyPlaces = [],
     errors,
+    errorText,
     loggedAs = 'chat',
   }: Omit<DialectDeclaration, 'prefixes'>,
   all: readonly KeyPlace[],
@@ -101,6 +105,7 @@ function resolved(
     tokenHint: first === undefined ? bearerHint : `${first.name}: <token>`,
     securityIds: [...new Set(ids.filter((id) => id !== undefined))],
     ...(errors !== undefined && { errors }),
+    ...(errorText !== undefined && { errorText }),
     loggedAs,
   }
 }

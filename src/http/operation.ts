@@ -135,6 +135,7 @@ export const workRefusals: readonly RefusalCode[] = [
   'upstream_rate_limited',
   'upstream_permission_denied',
   'upstream_invalid_request',
+  'context_length_exceeded',
   'content_policy_violation',
   'upstream_error',
   'upstream_invalid_response',

@@ -6,20 +6,21 @@ import { rateHeaders } from './rate-headers.ts'
 import { type AnswerHeaders, answerJson, type RequestContext } from './request-context.ts'
 
 /** The text for callers; the request id leads to the details. */
-export const publicText = ({ message }: Refusal, requestId: string): string =>
+export const publicText = ({ message }: Pick<Refusal, 'message'>, requestId: string): string =>
   `${message} (${requestId})`
 
 export function errorBody(
   refusal: Refusal,
   requestId: string,
-  { errors }: Dialect,
+  { errors, errorText }: Dialect,
   request?: Request,
 ): string {
   const { top, error } = errors?.render(refusal, requestId, request) ?? {}
+  const message = errorText?.(refusal) ?? refusal.message
   return JSON.stringify({
     ...top,
     error: {
-      message: publicText(refusal, requestId),
+      message: publicText({ message }, requestId),
       type: refusals[refusal.code].type,
       code: refusal.code,
       param: refusal.extras.param ?? null,

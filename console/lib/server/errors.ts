@@ -54,6 +54,7 @@ export const errorCodes = {
     '上游拒绝了渠道的凭证。',
   ],
   upstream_invalid_request: ['The upstream rejected the request.', '上游拒绝了该请求。'],
+  context_length_exceeded: ['The input is too long for the model.', '输入超出模型的上下文长度。'],
   content_policy_violation: [
     'The content policy of the upstream rejected the request.',
     '请求被上游的内容策略拒绝。',

@@ -138,9 +138,10 @@ export const giveUp = (open: OpenCall, error: UpstreamError, hasLeft: boolean): 
   release(open, 'failed', refusalOf(error), hasLeft)
 
 export const refusalOf = (error: UpstreamError): Refusal => {
-  const { code, message, upstreamRequestId, retryAfterSeconds, param } = error
+  const { code, message, upstreamRequestId, retryAfterSeconds, param, reason } = error
   return refuse(code, message, {
     ...(param !== undefined && { param }),
+    ...(reason !== undefined && { reason }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   })

@@ -116,7 +116,9 @@ class CallerStream implements Bun.UnderlyingSource<Uint8Array> {
 /** Settles or releases, then returns the last bytes for the caller. */
 async function finish(open: OpenCall, begun: BegunStream): Promise<Uint8Array | undefined> {
   const { watcher } = begun.reply
-  const errorEvent = (refusal: Refusal) => open.ctx.errorEvent(refusal, watcher.events)
+  const isTranslated = begun.attempt.route.translated === true
+  const errorEvent = (refusal: Refusal) =>
+    open.ctx.errorEvent(refusal, { events: watcher.events, isTranslated })
   if (!open.admission.hold.open) return undefined
   if (watcher.outcome === 'finished') {
     const settled = await settle(open, begun, 'complete')

@@ -79,5 +79,6 @@ function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined
 /** Another channel would refuse it too, or the channel was not the cause. */
 export const isAboutRequest = ({ code }: UpstreamError): boolean =>
   code === 'upstream_invalid_request' ||
+  code === 'context_length_exceeded' ||
   code === 'content_policy_violation' ||
   code === 'internal_error'

@@ -1,9 +1,12 @@
 // Maps an upstream's refusal to the error table. The text is the upstream's own, cleaned later.
 import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { codeOfReason, isOverload, requestReason } from './failure-reason.ts'
+import { retryDelay, writtenDelay } from './retry-delay.ts'
 
 /** Words that upstreams use for a content refusal. */
-const contentPolicy = /content_policy|content_filter|data_inspection|inappropriate content/i
+const contentPolicy =
+  /content_policy|content_filter|data_?inspection|inappropriate content|invalid_prompt|PROHIBITED_CONTENT/i
 /** Words that they use when this account may not use this model. */
 const notEntitled =
   /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|models?\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
@@ -13,15 +16,16 @@ const notKept =
 /** Words that they use for a key that is wrong, where the status blames the request. */
 const badKey = /API_KEY_INVALID|\bapi key (?:not valid|not found|expired|is invalid)/i
 /** Words that they use when this account is out of credit. */
-const noQuota = /insufficient_quota|insufficient balance|arrearage|billing_error|overdue/i
+const noQuota =
+  /insufficient_quota|insufficient balance|credit balance is too low|arrearage|billing_error|overdue/i
 
 export const upstreamRequestId = (answer: HttpAnswer): string | undefined =>
   answer.header('x-request-id') ?? answer.header('request-id')
 
 export function readError(answer: HttpAnswer, text: string): UpstreamError {
   const { status } = answer
-  const { message, code, requestId } = bodyOf(text)
-  const retryAfterSeconds = retryAfter(answer.header('retry-after'))
+  const { message, code, requestId, error } = bodyOf(text)
+  const retryAfterSeconds = retryDelay(answer, message, error)
   const id = upstreamRequestId(answer) ?? requestId
   const words = `${code} ${message}`
   const about = blamed(status, words)
@@ -35,14 +39,41 @@ export function readError(answer: HttpAnswer, text: string): UpstreamError {
   }
 }
 
+/** The same for text calls, with what tools of their callers act on. */
+export function readTextError(answer: HttpAnswer, text: string): UpstreamError {
+  const { message, code, error } = bodyOf(text)
+  return withReason(readError(answer, text), `${code} ${message}`, error)
+}
+
 /** An error object inside an answer or a stream that began successfully. */
-export function readErrorEvent(error: unknown, requestId: string | undefined): UpstreamError {
-  const { message, code } = bodyOf(JSON.stringify({ error }))
-  return {
-    code: codeInside(`${code} ${message}`, code),
+export function readErrorEvent(given: unknown, requestId: string | undefined): UpstreamError {
+  const { message, code, error } = bodyOf(JSON.stringify({ error: given }))
+  const words = `${code} ${message}`
+  const wait = writtenDelay(message, error['details'])
+  const read: UpstreamError = {
+    code: codeInside(words, code),
     message: message || 'the upstream reported an error in its stream',
+    ...(wait !== undefined && { retryAfterSeconds: wait }),
     ...(requestId !== undefined && { upstreamRequestId: requestId }),
   }
+  return withReason(read, words, error)
+}
+
+/** Statuses that blame the request, or nothing yet. */
+const requestStatuses: readonly number[] = [200, 400, 413, 422]
+
+function withReason(read: UpstreamError, words: string, error: object): UpstreamError {
+  const { httpStatus = 200, about, code } = read
+  if ((httpStatus === 429 || httpStatus === 200) && noQuota.test(words)) {
+    return { ...read, code: 'upstream_permission_denied', about: 'key' }
+  }
+  if (about !== undefined || (code !== 'upstream_error' && code !== 'upstream_invalid_request'))
+    return read
+  const isRequest = requestStatuses.includes(httpStatus)
+  const reason = isRequest ? requestReason(words, error) : undefined
+  if (reason !== undefined) return { ...read, code: codeOfReason(reason) ?? code, reason }
+  const isBusy = (httpStatus === 200 || httpStatus >= 500) && isOverload(httpStatus, words)
+  return isBusy ? { ...read, reason: { kind: 'overloaded' } } : read
 }
 
 /** For an error that the status does not explain. */
@@ -103,13 +134,21 @@ export function failure(
   }
 }
 
-function bodyOf(text: string): { message: string; code: string; requestId: string | undefined } {
+interface ErrorBody {
+  message: string
+  code: string
+  requestId: string | undefined
+  /** The object that has them. */
+  error: Readonly<Record<string, unknown>>
+}
+
+function bodyOf(text: string): ErrorBody {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch {
     // An HTML page or plain text is of no use to a caller.
-    return { message: '', code: '', requestId: undefined }
+    return { message: '', code: '', requestId: undefined, error: {} }
   }
   // A stream that was refused may be a list with one error in it.
   const first: unknown = Array.isArray(body) ? body[0] : body
@@ -122,6 +161,7 @@ function bodyOf(text: string): { message: string; code: string; requestId: strin
       .map(text_)
       .join(' '),
     requestId: text_(outer['request_id']) || text_(error['request_id']) || undefined,
+    error,
   }
 }
 
@@ -130,10 +170,3 @@ const reasonsIn = (details: unknown): unknown[] =>
   Array.isArray(details)
     ? details.map((each: unknown) => (isObject(each) ? each['reason'] : undefined))
     : []
-
-/** Seconds or an HTTP date, clamped to what a caller can act on. */
-function retryAfter(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const seconds = /^-?\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.min(600, Math.max(1, Math.ceil(seconds))) : undefined
-}

@@ -1,6 +1,6 @@
 // HTTP answers that are errors: a status other than 200, or an encoding that was not requested.
 import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
-import { failure, readError, upstreamRequestId } from './errors.ts'
+import { failure, readTextError, upstreamRequestId } from './errors.ts'
 
 const maxErrorBytes = 64 * 1024
 
@@ -15,7 +15,7 @@ export async function refusedAnswer(
 ): Promise<{ kind: 'failed'; error: UpstreamError }> {
   if (answer.status !== 200) {
     const text = await answer.text(maxErrorBytes).catch(() => '')
-    return { kind: 'failed', error: readError(answer, text ?? '') }
+    return { kind: 'failed', error: readTextError(answer, text ?? '') }
   }
   answer.cancel()
   const message = 'the upstream compressed its answer although it was asked not to'

@@ -6,7 +6,7 @@ import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { restoreModel, withField, withModel } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
-import { failure, notAnswered, readError, upstreamRequestId } from '../common/errors.ts'
+import { failure, notAnswered, readTextError, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { IdMarks } from './id-marks.ts'
 import { isPage, maxAnswerDepth, readEvents } from './read-events.ts'
@@ -102,7 +102,7 @@ function understand(
   const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
   if (text === undefined || !isObject(answer)) return noAnswer(style, requestId, text)
   if (answer['error'] != null) {
-    return { kind: 'failed', error: readError(response, JSON.stringify(answer)) }
+    return { kind: 'failed', error: readTextError(response, JSON.stringify(answer)) }
   }
   const read = style.readAnswer(answer, call)
   if (read === undefined) return noAnswer(style, requestId, text)

@@ -14,6 +14,8 @@ export class TranslatedStream implements StreamWatcher {
   readonly #reader: StreamReader
   readonly #writer: StreamWriter
   #written = ''
+  /** The beginning goes out with what follows it: until then another upstream can take over. */
+  #hasContent = false
   #failure: UpstreamError | undefined
   #isWhole = false
 
@@ -52,7 +54,9 @@ export class TranslatedStream implements StreamWatcher {
   }
 
   keepAlive(): Uint8Array {
-    return Buffer.from(this.#writer.keepAlive())
+    const text = this.#writer.keepAlive()
+    this.events += countEvents(text)
+    return Buffer.from(text)
   }
 
   /** What is written once the upstream's end is known waits for the charge. */
@@ -88,10 +92,11 @@ export class TranslatedStream implements StreamWatcher {
       return
     }
     this.#written += this.#writer.write(event)
+    if (event.type !== 'begin') this.#hasContent = true
   }
 
   #taken(): Uint8Array | undefined {
-    if (this.#written === '') return undefined
+    if (this.#written === '' || !this.#hasContent) return undefined
     const bytes = Buffer.from(this.#written)
     this.events += countEvents(this.#written)
     this.#written = ''

@@ -304,7 +304,8 @@ describe('an end', () => {
     ['upstream_error', 'broken', 'server_error'],
     ['upstream_rate_limited', 'slow down', 'rate_limit_exceeded'],
     ['content_policy_violation', 'no', 'invalid_prompt'],
-    ['upstream_invalid_request', 'prompt is too long: 9 > 8', 'context_length_exceeded'],
+    ['context_length_exceeded', 'prompt is too long: 9 > 8', 'context_length_exceeded'],
+    ['upstream_invalid_request', 'no such field', 'invalid_prompt'],
   ] as const)('with the failure %s is the last event', (code, message, word) => {
     for (const before of [[], [begin], text.slice(0, 3)]) {
       const writer = responses.newWriter(writeContext())

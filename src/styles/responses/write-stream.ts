@@ -6,6 +6,7 @@ import type { Json } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { WriteContext } from '../common/style.ts'
 import { echoOf } from './echo.ts'
+import { failedCode } from './failure-words.ts'
 import { writeUsage } from './usage.ts'
 import { type ItemEvent, newItem, type WrittenItem } from './written-items.ts'
 
@@ -157,7 +158,7 @@ export class ResponsesWriter implements StreamWriter {
   }
 
   #failed(error: UpstreamError): string {
-    this.#error = { code: errorCode(error), message: error.message }
+    this.#error = { code: failedCode(error.code), message: error.message }
     return this.#begin() + this.end()
   }
 
@@ -212,16 +213,3 @@ export class ResponsesWriter implements StreamWriter {
     return text
   }
 }
-
-/** The words that clients act on. */
-function errorCode({ code, message }: UpstreamError): string {
-  if (code === 'content_policy_violation') return 'invalid_prompt'
-  if (code === 'upstream_rate_limited' || code === 'rate_limit_exceeded') {
-    return 'rate_limit_exceeded'
-  }
-  if (code === 'insufficient_quota') return code
-  return tooLong.test(message) ? 'context_length_exceeded' : 'server_error'
-}
-
-const tooLong =
-  /context_length_exceeded|maximum context length|prompt is too long|input is too long|exceeds? the (?:available )?context (?:size|window)|input token count .* exceeds/i

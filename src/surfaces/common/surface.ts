@@ -2,10 +2,10 @@
 // plain result back. A route runs only for an authenticated caller.
 
 import type { Hono } from 'hono'
-import type { CallContext, CallerApi, LinkTo } from '../../contract/caller-api.ts'
+import type { CallContext, CallerApi, FailedStream, LinkTo } from '../../contract/caller-api.ts'
 import type { InterfaceRow, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { CallTrace } from '../../contract/requests.ts'
+import type { CallTrace, TextCall } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import type { BodyLimits } from '../../http/body/read-json.ts'
 import { credentialOf, missingCredential } from '../../http/credentials.ts'
@@ -44,21 +44,28 @@ export function callerOf(api: CallerApi, x: RequestContext): Token | Refusal {
   return token
 }
 
+/** A call whose stream fails. */
+export interface FailedCall extends FailedStream {
+  requestId: string
+  atMs: number
+  call: TextCall | undefined
+}
+
+type ErrorEvent = (errorBody: string, failed: FailedCall) => string
+
 export class Caller implements CallContext {
   readonly requestId: string
   readonly atMs: number
   readonly token: Token
   readonly signal: AbortSignal
   readonly trace: CallTrace | undefined
+  /** Set once it is read. */
+  call: TextCall | undefined
   readonly #dialect: Dialect
   readonly #request: Request
-  readonly #errorEvent: (errorBody: string, events: number) => string
+  readonly #errorEvent: ErrorEvent
 
-  constructor(
-    x: RequestContext,
-    token: Token,
-    errorEvent: (errorBody: string, events: number) => string,
-  ) {
+  constructor(x: RequestContext, token: Token, errorEvent: ErrorEvent) {
     this.requestId = x.requestId
     this.atMs = x.atMs
     this.token = token
@@ -69,8 +76,9 @@ export class Caller implements CallContext {
     this.#errorEvent = errorEvent
   }
 
-  errorEvent(refusal: Refusal, events: number): Uint8Array {
-    const body = errorBody(refusal, this.requestId, this.#dialect, this.#request)
-    return Buffer.from(this.#errorEvent(body, events))
+  errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array {
+    const { requestId, atMs, call } = this
+    const body = errorBody(refusal, requestId, this.#dialect, this.#request)
+    return Buffer.from(this.#errorEvent(body, { ...stream, requestId, atMs, call }))
   }
 }

@@ -16,8 +16,11 @@ const notFound = 'not_found_error'
 const noThread = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
 
 export const messagesErrors: ErrorDialect = {
-  render({ code, status, extras: { param } }, requestId) {
-    const type = types[code] ?? (status === 404 ? notFound : undefined)
+  render({ code, status, extras: { param, reason } }, requestId) {
+    const type =
+      reason?.kind === 'overloaded'
+        ? types.overloaded
+        : (types[code] ?? (status === 404 ? notFound : undefined))
     return {
       top: { type: 'error', request_id: requestId },
       error: {

@@ -19,7 +19,7 @@ import { answerJson, answerStream, type RequestContext } from '../../http/reques
 import { nextTurn } from '../../lib/turns.ts'
 import { lossHeader } from '../../styles/common/losses.ts'
 import { maxModelName, modelNamedIn } from '../common/fields.ts'
-import { Caller, callerOf, type Surface } from '../common/surface.ts'
+import { Caller, callerOf, type FailedCall, type Surface } from '../common/surface.ts'
 import { identify, type Opening } from './conversation.ts'
 
 /** How the calls of one path are read and answered. */
@@ -33,8 +33,10 @@ export interface TextShape {
   modelOf?(x: RequestContext): string
   /** Absent: as server-sent events. */
   answerStream?: typeof answerStream
-  /** How an error looks inside a stream that has begun; `events` have gone out before it. */
-  errorEvent(errorBody: string, events: number): string
+  /** How an error looks inside a stream that has begun. */
+  errorEvent(errorBody: string, failed: FailedCall): string
+  /** An answer to a call that failed before it had one; undefined: the usual error. */
+  answerFailure?(x: RequestContext, refusal: Refusal, ctx: Caller): Response | undefined
 }
 
 /** A style with one path, and the model's name in the body. */
@@ -84,7 +86,9 @@ async function answerTo(
   if (asked instanceof Refusal) return answerRefusal(x, asked)
   x.connection.keepOpen()
   const done = await api.runText(asked.ctx, asked.call)
-  if (done instanceof Refusal) return answerRefusal(x, done)
+  if (done instanceof Refusal) {
+    return shape.answerFailure?.(x, done, asked.ctx) ?? answerRefusal(x, done)
+  }
   const headers = { ...rateHeaders(done.rate), ...translationHeaders(done.translation) }
   return 'body' in done
     ? answerJson(x, done.body, 200, headers)
@@ -113,10 +117,13 @@ export async function readCall(
   }
   const { opening } = shape
   if (opening !== undefined) call.conversation = () => identify(x, opening(call.fields))
+  ctx.call = call
   return { ctx, call }
 }
 
-function translationHeaders(note: TranslationNote | undefined): Record<string, string> | undefined {
+export function translationHeaders(
+  note: TranslationNote | undefined,
+): Record<string, string> | undefined {
   if (note === undefined) return undefined
   const lost = lossHeader(note.losses)
   return {

@@ -1,7 +1,7 @@
 // Errors of long-running operations, and the ways their SDKs send a token.
 import type { ErrorDialect, KeyPlace } from '../../http/dialect.ts'
 import { errorFields } from '../../http/error-schemas.ts'
-import { either, named, object, text, whole } from '../../http/schema.ts'
+import { either, list, named, object, text, whole } from '../../http/schema.ts'
 import { rpcStatusOf } from './rpc-status.ts'
 
 const sdkHeader = 'x-goog-api-key'
@@ -15,8 +15,13 @@ export const keyPlaces: readonly KeyPlace[] = [
 
 /** SDKs show a message only with a numeric code; other callers get the usual code. */
 export const operationErrors: ErrorDialect = {
-  render({ code, status }, _, request) {
-    const word = { status: rpcStatusOf(status) }
+  render({ code, status, extras: { reason, retryAfterSeconds } }, _, request) {
+    const isBusy = reason?.kind === 'overloaded'
+    const word = {
+      status: isBusy ? 'UNAVAILABLE' : rpcStatusOf(status),
+      ...(status === 429 &&
+        retryAfterSeconds !== undefined && { details: [wait(retryAfterSeconds)] }),
+    }
     const bySdk = request?.headers.has(sdkHeader) || hasKey(request?.url ?? '')
     return { error: bySdk ? { ...word, code: status, reason: code } : word }
   },
@@ -30,11 +35,18 @@ export const operationErrors: ErrorDialect = {
           whole(400, 599, 'The status, for callers that use `x-goog-api-key` or `?key=`.'),
         ),
         status: text('Such as `NOT_FOUND`.'),
+        'details?': list(object({ '@type': text(), retryDelay: text('Such as `7s`.') })),
         'reason?': text('The code of the table, where `code` is a number.'),
       }),
     }),
   ),
   codeSchema: (codes) => either(codes, { type: 'integer' }),
 }
+
+/** As SDKs of this style look for it. */
+const wait = (seconds: number) => ({
+  '@type': 'type.googleapis.com/google.rpc.RetryInfo',
+  retryDelay: `${seconds}s`,
+})
 
 const hasKey = (url: string): boolean => /[?&]key=/.test(url)
