@@ -41,8 +41,8 @@ export interface Catalog {
   serves(name: string): boolean
   /** Routes of a model for one interface, best first. */
   routes(model: Model, use: Interface): readonly Route[]
-  /** Interfaces through which it can be called now. */
-  servedBy(model: Model): Interface[]
+  /** Interfaces through which it can be called now. `isNative`: without translation. */
+  servedBy(model: Model, isNative?: boolean): Interface[]
   visible(token: Token, name: string): Model | undefined
   listVisible(token: Token): Model[]
 }
@@ -76,8 +76,10 @@ export function createCatalog(parts: CatalogParts): Catalog {
     if (entitlements === undefined || !entitlements.any) return all
     return all.filter(({ channel }) => !entitlements.isDenied(channel.id, model.name))
   }
-  const servedBy = (model: Model) =>
-    interfacesOf(model).filter((use) => routesFor(model, use).length > 0)
+  const servedBy = (model: Model, isNative = false) =>
+    interfacesOf(model).filter((use) =>
+      routesFor(model, use).some(({ translated }) => !isNative || !translated),
+    )
   const isServed = (model: Model) => !parts.entitlements?.any || servedBy(model).length > 0
   const mayUse = (token: Token, model: Model) => {
     const plain = model.pricedAs ?? model.name
@@ -136,35 +138,33 @@ export const routesThrough = (channel: Channel, model: Model, use: Interface): R
 
 /** Those it declares, and those whose calls can be translated for it. */
 function interfacesOf(model: Model): readonly Interface[] {
-  if (!isTranslated(model)) return model.interfaces
-  const others = translating().filter((use) => !model.interfaces.includes(use))
+  const others = translatingFor(model).filter((use) => !model.interfaces.includes(use))
   return others.length === 0 ? model.interfaces : [...model.interfaces, ...others]
 }
 
 /** Those it declares, and those that its calls can be translated into. */
-const protocolsOf = (model: Model): readonly Protocol[] =>
-  isTranslated(model) ? [...new Set([...model.protocols, ...translating()])] : model.protocols
-
-const isTranslated = ({ kind, translate }: Model): boolean => kind === 'text' && translate !== false
+const protocolsOf = (model: Model): readonly Protocol[] => [
+  ...new Set([...model.protocols, ...translatingFor(model)]),
+]
 
 /** Interfaces that share a neutral form; each is also the name of a protocol. */
-const translating = (): Interface[] =>
-  Object.keys(interfaceRows).filter((use) => translationsOf(use).length > 0)
+const translatingFor = (model: Model): Interface[] =>
+  Object.keys(interfaceRows).filter((use) => translationsOf(model, use).length > 0)
 
-const translationsOf = (use: Interface): readonly Protocol[] => interfaceRows[use]?.translates ?? []
+const translationsOf = ({ kind, translate }: Model, use: Interface): readonly Protocol[] =>
+  translate === false ? [] : (interfaceRows[use]?.translates?.[kind] ?? [])
 
 /** A channel with several protocols for a model uses the one it prefers; translation comes last. */
 function servingRoutes(model: Model, found: readonly Route[], use: Interface): Route[] {
   const own = found.filter((route) => serves(route, use))
-  const translated = isTranslated(model) ? translatedRoutes(found, use) : []
-  const serving = [...own, ...translated]
+  const serving = [...own, ...translatedRoutes(model, found, use)]
   return serving.filter(
     ({ channel }, at) => serving.findIndex((other) => other.channel === channel) === at,
   )
 }
 
-const translatedRoutes = (found: readonly Route[], use: Interface): Route[] =>
-  translationsOf(use).flatMap((to) =>
+const translatedRoutes = (model: Model, found: readonly Route[], use: Interface): Route[] =>
+  translationsOf(model, use).flatMap((to) =>
     found
       .filter(({ protocol, channel }) => protocol === to && channel.translation !== 'off')
       .map((route) => ({ ...route, translated: true as const })),

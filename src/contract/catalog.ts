@@ -13,10 +13,10 @@ export interface InterfaceRow {
   /** Upstreams are called in the protocol of the same name, and in no other. */
   own: boolean
   /**
-   * Protocols that its calls can be translated into, best first, for models that no channel serves in
-   * its own.
+   * Protocols that its calls can be translated into, by the kind of model, best first, for models that
+   * no channel serves in its own.
    */
-  translates?: readonly Protocol[]
+  translates?: Readonly<Partial<Record<ModelKind, readonly Protocol[]>>>
   /** Desktop clients choose by it how to talk to a model; may be empty. */
   clientWords: readonly string[]
   /** Its calls by name, in styles that name them, by the kind of model that they are for. */
@@ -148,6 +148,8 @@ export interface Token {
   models: readonly string[]
   limits: TokenLimits
   allowedIps: readonly string[]
+  /** Its calls in other text styles than a channel's: as with channels. */
+  translation?: 'strict' | 'off'
   expiresAtMs?: number
   disabled: boolean
   source: Source

@@ -105,7 +105,10 @@ const modelsOf = (engine: Engine): CallerModels => ({
     return isUnreachable && token.models.some((pattern) => matches(pattern, name))
   },
   find: (name) => engine.catalog.models.get(name),
-  servedBy: (model) => engine.catalog.servedBy(model).flatMap((name) => interfaceRows[name] ?? []),
+  servedBy: (token, model) =>
+    engine.catalog
+      .servedBy(model, token.translation === 'off')
+      .flatMap((name) => interfaceRows[name] ?? []),
 })
 
 /** The request id leads to this line, and to a row of the request log while there are few of them. */

@@ -56,6 +56,7 @@ export interface Schema extends AuditTables {
     created_at_ms: number
     revoked_at_ms: number | null
     staff_bounds: string | null
+    translation: string | null
   }
   channels: {
     id: string

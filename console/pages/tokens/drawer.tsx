@@ -149,6 +149,7 @@ function TokenDetails({ token }: { token: Token }) {
           [t('token'), `${token.prefix}…`],
           [t('models'), token.models.join(', ')],
           [t('ips'), token.allowed_ips.join(', ') || t('any_ip')],
+          [t('translation'), t(`translation_${token.translation}`)],
           [t('rpm'), token.limits.rpm],
           [t('tpm'), token.limits.tpm],
           [t('concurrency'), token.limits.concurrency],

@@ -10,6 +10,7 @@ import { useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
+const translationModes = ['on', 'strict', 'off'] as const
 const limitNames = ['rpm', 'tpm', 'concurrency'] as const
 type Limits = Record<(typeof limitNames)[number], number | ''>
 
@@ -69,6 +70,7 @@ export function TokenForm({
 interface Rights {
   models: string[]
   ips: string[]
+  translation: Token['translation']
   /** A day, or empty. */
   expires: string
   limits: Limits
@@ -79,6 +81,7 @@ const noLimits: Limits = { rpm: '', tpm: '', concurrency: '' }
 const rightsOf = (token: Token | undefined): Rights => ({
   models: token?.models.filter((each) => each !== '*') ?? [],
   ips: token?.allowed_ips ?? [],
+  translation: token?.translation ?? 'on',
   expires: dayOf(token?.expires_at),
   limits: { ...noLimits, ...token?.limits },
 })
@@ -91,7 +94,7 @@ function RightsFields({
   onChange: (rights: Rights) => void
 }) {
   const t = useMessages(messages)
-  const { models, ips, expires, limits } = rights
+  const { models, ips, translation, expires, limits } = rights
   const change = (part: Partial<Rights>) => onChange({ ...rights, ...part })
   return (
     <>
@@ -121,6 +124,14 @@ function RightsFields({
           />
         ))}
       </Group>
+      <Select
+        label={t('translation')}
+        description={t('translation_hint')}
+        allowDeselect={false}
+        data={translationModes.map((value) => ({ value, label: t(`translation_${value}`) }))}
+        value={translation}
+        onChange={(next) => change({ translation: (next ?? 'on') as Rights['translation'] })}
+      />
       <TextInput
         type="date"
         label={t('expires')}
@@ -136,20 +147,22 @@ const dayOf = (at: string | null | undefined): string => at?.slice(0, 10) ?? ''
 /** The end of that day, by UTC. */
 const endOf = (day: string): string => `${day}T23:59:59Z`
 
-function newFields({ models, ips, expires, limits }: Rights): object {
+function newFields({ models, ips, translation, expires, limits }: Rights): object {
   const set = Object.entries(limits).filter(([, value]) => value !== '')
   return {
     ...(models.length > 0 && { models }),
     ...(ips.length > 0 && { allowed_ips: ips }),
+    ...(translation !== 'on' && { translation }),
     ...(expires !== '' && { expires_at: endOf(expires) }),
     ...(set.length > 0 && { limits: Object.fromEntries(set) }),
   }
 }
 
 /** Empty fields are removed. */
-const changedFields = ({ models, ips, expires, limits }: Rights): object => ({
+const changedFields = ({ models, ips, translation, expires, limits }: Rights): object => ({
   models: models.length === 0 ? ['*'] : models,
   allowed_ips: ips,
+  translation,
   expires_at: expires === '' ? null : endOf(expires),
   limits: Object.fromEntries(limitNames.map((name) => [name, limits[name] || null])),
 })

@@ -27,6 +27,7 @@ function useColumns(): Column<Token>[] {
     column(t('prefix'), '120px', ({ prefix }) => `${prefix}…`, { isPrivate: true }),
     column(t('models'), '110px', ({ models }) => models.join(', ')),
     column(t('limits'), '110px', limitsText),
+    column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`)),
     column(t('spend'), '200px', (token) => <SpendCell token={token} />),
     column(t('budget'), '110px', (token) => <Budget token={token} />),
     column(t('last_used'), '120px', (token) => <Time at={token.last_charged_at} how="ago" />),

@@ -23,6 +23,14 @@ export const messages = defineMessages({
   ips: ['Allowed IP addresses', '允许的 IP 地址'],
   ips_hint: ['IP addresses or CIDR ranges. Empty: any.', 'IP 地址或 CIDR；留空表示不限。'],
   any_ip: ['Any', '不限'],
+  translation: ['Translation', '协议转换'],
+  translation_hint: [
+    'Calls of other text styles than the upstream speaks.',
+    '上游不支持调用所用的文本协议时如何处理。',
+  ],
+  translation_on: ['Translate', '转换'],
+  translation_strict: ['Only without loss', '仅限无损转换'],
+  translation_off: ['Never', '从不转换'],
   expires_hint: [
     'Valid until the end of this day (UTC). Empty: no expiry.',
     '有效至当日结束（UTC）；留空表示永不过期。',

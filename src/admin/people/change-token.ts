@@ -43,12 +43,13 @@ export const isMember = ({ viewer }: RequestContext): boolean => viewer?.role ==
 
 /** Limits are merged; null takes one away. */
 function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): TokenChange {
-  const { name, models, limits, allowed_ips, expires_at, disabled } = body
+  const { name, models, limits, allowed_ips, translation, expires_at, disabled } = body
   return {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models }),
     ...(limits !== undefined && { limits: defined({ ...before.limits, ...limits }) }),
     ...(allowed_ips !== undefined && { allowedIps: allowed_ips }),
+    ...(translation !== undefined && { translation: translation === 'on' ? null : translation }),
     ...(expires_at !== undefined && {
       expiresAtMs: expires_at === null ? null : Date.parse(expires_at),
     }),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 
-const { name, models, limits, allowed_ips, expires_at } = tokenDeclaration.shape
+const { name, models, limits, allowed_ips, translation, expires_at } = tokenDeclaration.shape
 const limitChange = z
   .strictObject(
     Object.fromEntries(
@@ -21,6 +21,7 @@ export const tokenChange = z
     models,
     limits: limitChange,
     allowed_ips,
+    translation,
     expires_at: expires_at.nullable(),
     disabled: z.boolean().optional(),
   })

@@ -7,13 +7,17 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import { matches } from '../../lib/text/pattern.ts'
 import type { StoredToken, TokenBounds, TokenChange } from '../../store/catalog/tokens.ts'
 
-type Settings = Pick<StoredToken, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
+type Settings = Pick<
+  StoredToken,
+  'models' | 'limits' | 'allowedIps' | 'translation' | 'expiresAtMs' | 'disabled'
+>
 
 /** All that a token says, as a bound: of one that staff has made. */
 export const boundsOf = (token: Settings): TokenBounds => ({
   models: token.models,
   limits: token.limits,
   allowedIps: token.allowedIps,
+  ...(token.translation !== undefined && { translation: token.translation }),
   ...(token.expiresAtMs !== undefined && { expiresAtMs: token.expiresAtMs }),
   disabled: token.disabled,
 })
@@ -24,22 +28,27 @@ export const boundsBefore = (token: StoredToken): TokenBounds =>
 
 /** What staff changes is the new bound, wider or narrower. */
 export function withChange(bounds: TokenBounds, change: TokenChange): TokenBounds {
-  const { models, limits, allowedIps, disabled, expiresAtMs } = change
-  const { expiresAtMs: before, ...rest } = bounds
+  const { models, limits, allowedIps, disabled, expiresAtMs, translation } = change
+  const { expiresAtMs: before, translation: mode, ...rest } = bounds
   const ends = expiresAtMs === undefined ? before : (expiresAtMs ?? undefined)
+  const translated = translation === undefined ? mode : (translation ?? undefined)
   return {
     ...rest,
     ...(models !== undefined && { models }),
     ...(limits !== undefined && { limits }),
     ...(allowedIps !== undefined && { allowedIps }),
     ...(disabled !== undefined && { disabled }),
+    ...(translated !== undefined && { translation: translated }),
     ...(ends !== undefined && { expiresAtMs: ends }),
   }
 }
 
 /** A refusal when a member's change would be wider than what staff has set. */
 export function widens(bounds: TokenBounds, change: TokenChange): Refusal | undefined {
-  const { models, limits, allowedIps, disabled, expiresAtMs } = change
+  const { models, limits, allowedIps, disabled, expiresAtMs, translation } = change
+  if (translation !== undefined && strictness(translation) < strictness(bounds.translation)) {
+    return beyond('translation')
+  }
   if (disabled === false && bounds.disabled === true) return beyond('disabled')
   if (models !== undefined && !coversModels(bounds.models, models)) return beyond('models')
   if (limits !== undefined) {
@@ -56,6 +65,9 @@ export function widens(bounds: TokenBounds, change: TokenChange): Refusal | unde
   }
   return undefined
 }
+
+const strictness = (mode: TokenChange['translation']): number =>
+  ['on', 'strict', 'off'].indexOf(mode ?? 'on')
 
 const beyond = (param: string): Refusal =>
   refuse('not_permitted', `${param} was set by an operator; a member can narrow it only`, {

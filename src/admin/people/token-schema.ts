@@ -1,5 +1,6 @@
 // Tokens as the admin API tells of them: never their secret, but in the answer that makes it.
 import { z } from 'zod'
+import { translationModes } from '../../contract/config-schema/translation.ts'
 import { accountField, column, money, pageFields, pageOf, source, time } from '../schema.ts'
 
 const limit = z.int().min(1).exactOptional()
@@ -13,6 +14,7 @@ const fields = {
   models: column(z.array(z.string())),
   limits: column(z.object({ rpm: limit, tpm: limit, concurrency: limit })),
   allowed_ips: column(z.array(z.string())),
+  translation: column(z.enum(translationModes)),
   expires_at: column(time().nullable(), 'expires'),
   source: column(source),
   created_at: time(),

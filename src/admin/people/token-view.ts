@@ -19,6 +19,7 @@ export const view = (token: StoredToken): View<typeof tokenSchema> => ({
   models: token.models,
   limits: token.limits,
   allowed_ips: token.allowedIps,
+  translation: token.translation ?? 'on',
   expires_at: timeOrNull(token.expiresAtMs),
   disabled: token.disabled,
   source: token.source,

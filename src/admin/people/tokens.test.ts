@@ -61,8 +61,25 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     expect(owner(body.token)?.id).toBe(made.id)
   })
 
+  test('translation is on unless the token says otherwise, and can be changed', async () => {
+    const usual = await make('translated')
+    expect((await ask('GET', `/tokens/${usual.id}`)).body.translation).toBe('on')
+    const made = await make('strict', { translation: 'strict' })
+    expect(owner(made.token)?.translation).toBe('strict')
+    const change = (translation: string) => ask('PATCH', `/tokens/${made.id}`, { translation })
+    expect((await change('off')).body.translation).toBe('off')
+    expect((await change('on')).body.translation).toBe('on')
+    expect(owner(made.token)?.translation).toBeUndefined()
+    expect((await change('never')).status).toBe(400)
+  })
+
   test('the old secret works on as a token of its own until it expires', async () => {
-    const rules = { models: ['txta-*'], limits: { rpm: 7 }, allowed_ips: ['127.0.0.0/8'] }
+    const rules = {
+      models: ['txta-*'],
+      limits: { rpm: 7 },
+      allowed_ips: ['127.0.0.0/8'],
+      translation: 'strict',
+    }
     const made = await make('overlapping', rules)
     const until = later(hourMs)
     const { body } = await ask('POST', `/tokens/${made.id}/rotate`, { previous_valid_until: until })

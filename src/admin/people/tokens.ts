@@ -2,6 +2,7 @@
 // them lately.
 import type { z } from 'zod'
 import { tokenSpends } from '../../billing/token-spend.ts'
+import { translationFrom } from '../../contract/config-schema/translation.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Seals } from '../../engine/base-deps.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
@@ -74,6 +75,7 @@ async function insertNew(
     models: body.models ?? ['*'],
     limits: defined(body.limits ?? {}),
     allowedIps: body.allowed_ips ?? [],
+    ...translationFrom({ translation: body.translation }),
     ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
     disabled: false,
   }
@@ -179,6 +181,7 @@ export const tokenRoutes = [
         models: ['txta-*'],
         limits: { rpm: 600 },
         allowed_ips: ['127.0.0.0/8'],
+        translation: 'strict',
         expires_at: '2099-01-01T00:00:00Z',
       },
     },

@@ -61,6 +61,7 @@ export const tokenDeclaration = strict({
     )
     .meta({ description: 'IP addresses and networks of callers. Left out or empty, any.' })
     .optional(),
+  translation: translationMode.optional(),
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
 

@@ -146,9 +146,11 @@ export function findServed(
 ): { model: Model; routes: readonly Route[] } | Refusal {
   const model = engine.catalog.visible(ctx.token, call.model)
   if (model === undefined) return modelNotFound(call.model)
-  const routes = engine.catalog.routes(model, call.interface)
+  const isNative = ctx.token.translation === 'off'
+  const all = engine.catalog.routes(model, call.interface)
+  const routes = isNative ? all.filter(({ translated }) => !translated) : all
   if (routes.length === 0) {
-    const ways = engine.catalog.servedBy(model).join(', ')
+    const ways = engine.catalog.servedBy(model, isNative).join(', ')
     return refuse(
       'model_not_supported',
       `model '${call.model}' cannot be used here; it is served by: ${ways}`,
@@ -159,10 +161,27 @@ export function findServed(
     const message = `model '${call.model}' is for ${model.kind}; this call is for ${call.makes}`
     return refuse('model_not_supported', message, { param: 'model' })
   }
+  const refused = call.rewritten && rewriteRefusal(call.rewritten, ctx.token, model)
+  if (refused !== undefined) return refused
   if (engine.load.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }
   return engine.jobs.clockWatch.refusal ?? { model, routes }
+}
+
+/** A body of another style is a translation, too. */
+function rewriteRefusal(
+  { path, losses: [lost] }: NonNullable<TextCall['rewritten']>,
+  { translation }: Token,
+  { translate }: Model,
+): Refusal | undefined {
+  if (translation === 'off' || translate === false) {
+    const message = `the body has another style (${path}), and translation is off`
+    return refuse('model_not_supported', message)
+  }
+  if (translation !== 'strict' || lost === undefined) return undefined
+  const message = `'${lost}' would be changed or left out, and changes are not allowed`
+  return refuse('invalid_request', message, { param: lost })
 }
 
 /** Counts the call's estimated usage against the token's limits; corrected when it has ended. */

@@ -10,6 +10,7 @@ import {
   type TokenDeclaration,
   termsFrom,
 } from '../../contract/config-schema/index.ts'
+import { translationFrom } from '../../contract/config-schema/translation.ts'
 import type { Price } from '../../contract/price.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
@@ -133,7 +134,7 @@ async function addToken(
     nowMs,
   }: { declared: TokenDeclaration; accountId: string; secret: string; nowMs: number },
 ): Promise<void> {
-  const { expiresAtMs, ...rest } = changeOf(declared)
+  const { expiresAtMs, translation, ...rest } = changeOf(declared)
   await insertToken(tx, {
     id: newShortId('tok', nowMs),
     accountId,
@@ -142,6 +143,7 @@ async function addToken(
     prefix: secret.slice(0, 8),
     ...rest,
     ...(expiresAtMs !== null && { expiresAtMs }),
+    ...(translation !== null && { translation }),
     disabled: false,
     source: 'file',
     createdAtMs: nowMs,
@@ -152,6 +154,7 @@ const changeOf = (declared: TokenDeclaration) => ({
   models: declared.models ?? ['*'],
   limits: JSON.parse(JSON.stringify(declared.limits ?? {})),
   allowedIps: declared.allowed_ips ?? [],
+  translation: translationFrom({ translation: declared.translation }).translation ?? null,
   expiresAtMs: declared.expires_at === undefined ? null : Date.parse(declared.expires_at),
 })
 

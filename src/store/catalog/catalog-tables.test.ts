@@ -76,6 +76,7 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
       models: ['txta-*'],
       limits: { rpm: 5 },
       allowedIps: [],
+      translation: 'strict',
       expiresAtMs: 1_900_000_000_000,
       disabled: false,
       source: 'api',
@@ -83,11 +84,11 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
     } as const
     await store.tx((tx) => insertToken(tx, token))
     expect(await loadTokens(store.read)).toEqual([{ ...token, accountName: 'acme' }])
-    const change = { disabled: true, expiresAtMs: null, limits: {} }
+    const change = { disabled: true, expiresAtMs: null, translation: null, limits: {} }
     expect(await store.tx((tx) => updateToken(tx, 'tok_1', change))).toBe(true)
     const changed = await findToken(store.read, 'tok_1')
     expect(changed).toMatchObject({ disabled: true, limits: {}, models: ['txta-*'] })
-    expect(changed?.expiresAtMs).toBeUndefined()
+    expect([changed?.expiresAtMs, changed?.translation]).toEqual([undefined, undefined])
     expect((await listTokens(store.read, { limit: 5, accountId: 'acc_beta' })).items).toEqual([])
     expect(await store.tx((tx) => revokeToken(tx, 'tok_1', 9))).toBe(true)
     expect(await store.tx((tx) => revokeToken(tx, 'tok_1', 9))).toBe(false)

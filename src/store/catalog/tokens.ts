@@ -15,7 +15,7 @@ export interface StoredToken extends Token {
 
 /** An absent field is unbounded. */
 export type TokenBounds = Partial<
-  Pick<Token, 'models' | 'limits' | 'allowedIps' | 'expiresAtMs' | 'disabled'>
+  Pick<Token, 'models' | 'limits' | 'allowedIps' | 'translation' | 'expiresAtMs' | 'disabled'>
 >
 
 export async function insertToken(
@@ -33,6 +33,7 @@ export async function insertToken(
       models: JSON.stringify(token.models),
       limits: JSON.stringify(token.limits),
       allowed_ips: JSON.stringify(token.allowedIps),
+      translation: token.translation ?? null,
       expires_at_ms: token.expiresAtMs ?? null,
       disabled: token.disabled ? 1 : 0,
       source: token.source,
@@ -48,6 +49,8 @@ export interface TokenChange {
   models?: readonly string[]
   limits?: TokenLimits
   allowedIps?: readonly string[]
+  /** Null: on. */
+  translation?: Token['translation'] | null
   /** Null: never. */
   expiresAtMs?: number | null
   disabled?: boolean
@@ -61,11 +64,13 @@ export async function updateToken(
   change: TokenChange,
 ): Promise<boolean> {
   const { name, models, limits, allowedIps, expiresAtMs, disabled, staffBounds } = change
+  const { translation } = change
   const columns = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
     ...(limits !== undefined && { limits: JSON.stringify(limits) }),
     ...(allowedIps !== undefined && { allowed_ips: JSON.stringify(allowedIps) }),
+    ...(translation !== undefined && { translation }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
     ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
     ...(staffBounds !== undefined && { staff_bounds: JSON.stringify(staffBounds) }),
@@ -201,6 +206,7 @@ function shape(row: Selectable<Schema['tokens']> & { account_name: string }): St
     source: row.source as Source,
     createdAtMs: row.created_at_ms,
   }
+  if (row.translation !== null) token.translation = row.translation as 'strict' | 'off'
   if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
   if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
   if (row.revoked_at_ms !== null) token.revokedAtMs = row.revoked_at_ms

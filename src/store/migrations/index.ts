@@ -22,6 +22,7 @@ import { shortAccounts } from './0014-short-accounts.ts'
 import { plainNames } from './0015-plain-names.ts'
 import { plainStates } from './0016-plain-states.ts'
 import { shortClaims } from './0017-short-claims.ts'
+import { tokenTranslation } from './0018-token-translation.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   plainNames,
   plainStates,
   shortClaims,
+  tokenTranslation,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -45,8 +45,8 @@ function listBody(models: CallerModels, token: Token): object {
   const visible = models.list(token)
   return {
     object: 'list',
-    data: visible.map((model) => itemOf(models, model)),
-    models: visible.map((model) => longRunningItemOf(models, model)),
+    data: visible.map((model) => itemOf(models, token, model)),
+    models: visible.map((model) => longRunningItemOf(models, token, model)),
     has_more: false,
     first_id: visible[0]?.name ?? null,
     last_id: visible.at(-1)?.name ?? null,
@@ -57,8 +57,8 @@ function one(
   models: CallerModels,
   token: Token,
   name: string,
-  view: (models: CallerModels, model: Model) => object,
+  view: (models: CallerModels, token: Token, model: Model) => object,
 ): object | Refusal {
   const model = models.visible(token, name)
-  return model === undefined ? modelNotFound(name) : view(models, model)
+  return model === undefined ? modelNotFound(name) : view(models, token, model)
 }

@@ -1,13 +1,13 @@
 // One model as clients read it. Models carry no date of their own; clients only need the fields to
 // be there and steady.
 import type { CallerModels } from '../../contract/caller-api.ts'
-import type { Model } from '../../contract/catalog.ts'
+import type { Model, Token } from '../../contract/catalog.ts'
 
 const created = 1_767_225_600
 const createdAt = new Date(created * 1000).toISOString()
 
-export function itemOf(models: CallerModels, model: Model): object {
-  const types = models.servedBy(model).flatMap(({ clientWords }) => clientWords)
+export function itemOf(models: CallerModels, token: Token, model: Model): object {
+  const types = models.servedBy(token, model).flatMap(({ clientWords }) => clientWords)
   return {
     id: model.name,
     object: 'model',
@@ -17,11 +17,13 @@ export function itemOf(models: CallerModels, model: Model): object {
     display_name: model.displayName,
     created_at: createdAt,
     modality: model.kind,
+    ...(model.contextWindow !== undefined && { max_input_tokens: model.contextWindow }),
+    ...(model.maxOutputTokens !== undefined && { max_tokens: model.maxOutputTokens }),
     supported_endpoint_types: [...new Set(types)],
   }
 }
 
-export function longRunningItemOf(models: CallerModels, model: Model): object {
+export function longRunningItemOf(models: CallerModels, token: Token, model: Model): object {
   return {
     name: `models/${model.name}`,
     baseModelId: model.name,
@@ -31,7 +33,7 @@ export function longRunningItemOf(models: CallerModels, model: Model): object {
     ...(model.contextWindow !== undefined && { inputTokenLimit: model.contextWindow }),
     ...(model.maxOutputTokens !== undefined && { outputTokenLimit: model.maxOutputTokens }),
     supportedGenerationMethods: models
-      .servedBy(model)
+      .servedBy(token, model)
       .flatMap(({ methods }) => methods?.[model.kind] ?? []),
   }
 }

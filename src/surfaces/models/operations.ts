@@ -14,6 +14,8 @@ const model = named(
     display_name: text(),
     created_at: text(),
     modality: word(modelKinds),
+    'max_input_tokens?': whole(1, undefined, 'Its context window.'),
+    'max_tokens?': whole(1, undefined, 'Most tokens of one answer.'),
     supported_endpoint_types: list(text()),
   }),
 )
