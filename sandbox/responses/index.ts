@@ -1,11 +1,20 @@
 // The responses protocol as an upstream speaks it. An answer cannot be fetched again, but a request
 // may go on from it, unless it said `store: false`.
 
-import { bearerKey, namedEvent, type ProtocolMaker } from '../protocol.ts'
-import { answerText } from '../text/answer-text.ts'
+import { isFault } from '../http/fields.ts'
+import {
+  type Answer,
+  bearerKey,
+  type Call,
+  jsonAnswer,
+  namedEvent,
+  type ProtocolMaker,
+} from '../protocol.ts'
+import { answerText, failureOf } from '../text/answer-text.ts'
 import { errorBody, errorObject } from '../text/error-object.ts'
 import { PromptCache } from '../text/prompt.ts'
 import { createSeals } from '../text/seals.ts'
+import { layOutPrompt } from '../text/turns.ts'
 import { Memory } from './memory.ts'
 
 export const responses: ProtocolMaker = ({ maker }) => {
@@ -31,6 +40,21 @@ export const responses: ProtocolMaker = ({ maker }) => {
         path: /^\/v1\/responses$/,
         answer: (call) => answerText(call, cache, memory.styleFor(call.key)),
       },
+      {
+        method: 'POST',
+        path: /^\/v1\/responses\/input_tokens$/,
+        answer: (call) => countInput(call, memory),
+      },
     ],
   }
+}
+
+/** Counts only: nothing is kept, and the call log books no tokens. */
+function countInput({ fields, directives, key }: Call, memory: Memory): Answer {
+  const request = memory.styleFor(key).read(fields)
+  if (isFault(request)) return { kind: 'fault', fault: request }
+  const fault = failureOf(directives)
+  if (fault !== undefined) return { kind: 'fault', fault }
+  const input_tokens = layOutPrompt(request.tools, request.turns).tokens
+  return jsonAnswer({ object: 'response.input_tokens', input_tokens })
 }

@@ -55,6 +55,11 @@ export interface TextCall {
   references?: readonly Reference[]
   /** The call's name, in styles that have several calls of one form. */
   method?: string
+  /**
+   * The body came in the shape of another style and was rewritten: both styles, and the fields that
+   * were changed or left out.
+   */
+  rewritten?: { path: string; losses: readonly string[] }
   /** The kind of model that the call is for, where the interface serves several. */
   makes?: ModelKind
   /** The caller is a coding tool that takes an incomplete answer for a broken connection. */

@@ -1,7 +1,9 @@
 // The registry of text styles. Any of them translates into any other through the conversation.
 import { chat } from './chat/index.ts'
 import type { StyleName } from './common/conversation.ts'
-import type { Style } from './common/style.ts'
+import type { EmbeddingStyle, Style } from './common/style.ts'
+import { embeddings } from './embeddings/index.ts'
+import { generateEmbeddings } from './generate/embed.ts'
 import { generate } from './generate/index.ts'
 import { messages } from './messages/index.ts'
 import { responses } from './responses/index.ts'
@@ -9,3 +11,12 @@ import { responses } from './responses/index.ts'
 export const styles: Readonly<Record<StyleName, Style>> = { chat, responses, messages, generate }
 
 export const isStyle = (name: string): name is StyleName => Object.hasOwn(styles, name)
+
+/** Styles that embeddings can be asked for in. */
+export const embeddingStyles = {
+  embeddings,
+  generate: generateEmbeddings,
+} as const satisfies Readonly<Record<string, EmbeddingStyle>>
+
+export const isEmbeddingStyle = (name: string): name is keyof typeof embeddingStyles =>
+  Object.hasOwn(embeddingStyles, name)

@@ -904,7 +904,7 @@ describe('an error', () => {
     const ways = {
       narrow: 'chat',
       plain: 'chat, responses, messages, generate',
-      vectors: 'embeddings',
+      vectors: 'embeddings, generate',
     }
     expect(message).toContain(`it is served by: ${ways[model as keyof typeof ways]} (`)
   })
@@ -955,7 +955,7 @@ describe('the list of models', () => {
       plain: ['openai', 'openai-response', 'anthropic', 'gemini'],
       narrow: ['openai'],
       guessed: ['openai', 'openai-response', 'anthropic', 'gemini'],
-      vectors: ['embeddings'],
+      vectors: ['embeddings', 'gemini'],
       'txta-plus': ['openai', 'openai-response', 'anthropic', 'gemini'],
     })
   })

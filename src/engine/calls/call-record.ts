@@ -1,9 +1,9 @@
 // The request log row of a call, filled in as the call proceeds.
 
 import type { CallContext } from '../../contract/caller-api.ts'
-import type { Interface } from '../../contract/catalog.ts'
+import type { Interface, Protocol } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
-import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
+import type { CallEnding, RequestRecord, TextCall } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { knownModelOf } from '../admission/known-model.ts'
 import type { BaseDeps } from '../base-deps.ts'
@@ -41,6 +41,18 @@ export function newRecord(ctx: RecordedContext, use: Interface, model: string): 
     record.detail.traceId = ctx.trace.traceId
   }
   return record
+}
+
+/** How the answer of a call came about whose style is not the upstream's. */
+export function recordTranslation(
+  { detail }: RequestRecord,
+  { interface: own, rewritten }: TextCall,
+  protocol: Protocol,
+  losses: readonly string[] | undefined,
+): void {
+  detail.translation = losses === undefined ? rewritten!.path : `${own}>${protocol}`
+  const all = [...new Set([...(rewritten?.losses ?? []), ...(losses ?? [])])].sort()
+  if (all.length > 0) detail.translationLosses = all
 }
 
 export function endRecord(

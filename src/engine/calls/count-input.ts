@@ -1,15 +1,24 @@
-// Counts the input tokens of a call: asks a channel that can count, else estimates. Free of charge,
-// but counts against the token's request limit.
+// Counts the input tokens of a call: asks a channel that can count, in the caller's style or
+// translated, else estimates. Free of charge, but counts against the token's request limit.
+import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext, Counted } from '../../contract/caller-api.ts'
+import { modelDefaults } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { CountReply } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { enter, findFunds, findServed } from '../admission/admit.ts'
+import { resolveReferences } from '../admission/references.ts'
 import { type ChannelState, channelStateOf } from '../routing/channel-state.ts'
 import { dropProbes } from '../routing/learn.ts'
-import type { PickedRoute } from '../routing/pick-route.ts'
+import type { PickedRoute, Tried } from '../routing/pick-route.ts'
 import { takeFreePlace } from '../routing/take-place.ts'
-import { endRecord, newRecord, recordUnbilled, writeRecord } from './call-record.ts'
+import {
+  endRecord,
+  newRecord,
+  recordTranslation,
+  recordUnbilled,
+  writeRecord,
+} from './call-record.ts'
 import type { CallDeps } from './open-call.ts'
 import { beginAttempt, endAttempt } from './send-call.ts'
 import { upstreamOf } from './upstream-of.ts'
@@ -18,6 +27,13 @@ import { upstreamOf } from './upstream-of.ts'
 const askAgainMs = 10 * 60_000
 const untilByChannel = new WeakMap<ChannelState, number>()
 
+/** The call as it goes upstream, and where it may go. */
+interface Countable {
+  call: TextCall
+  routes: readonly Route[]
+  tried: Tried | undefined
+}
+
 export async function countInput(
   engine: CallDeps,
   ctx: CallContext,
@@ -25,32 +41,64 @@ export async function countInput(
 ): Promise<Counted | Refusal> {
   const record = newRecord(ctx, call.interface, call.model)
   record.detail.operation = 'count_tokens'
-  const served = findServed(engine, ctx, call)
-  const refused =
-    served instanceof Refusal ? served : await findFunds(engine, ctx, call, served.model)
-  const pass = refused ?? (await enter(engine, ctx, call.inputTokens))
-  if (served instanceof Refusal || pass instanceof Refusal) {
+  const countable = await findCountable(engine, ctx, call)
+  const pass = countable instanceof Refusal ? countable : await enter(engine, ctx, call.inputTokens)
+  if (countable instanceof Refusal || pass instanceof Refusal) {
     return recordUnbilled(engine, record, 'refused', pass as Refusal)
   }
-  const routes = served.routes.filter(
-    ({ channel, translated }) => !translated && mayAsk(engine, channel.id),
-  )
-  const picked = routes.length === 0 ? undefined : takeFreePlace(engine, routes, record)
-  const reply =
-    picked === undefined || picked === 'full' || picked instanceof Refusal
-      ? undefined
-      : await ask(engine, ctx, call, record, picked)
+  const reply = await askAny(engine, ctx, record, countable)
   pass.leave(undefined)
   endRecord(engine, record, 'complete', 200)
-  const estimated = reply?.kind !== 'counted'
-  if (estimated) record.detail.estimated = true
+  const { view: rate } = pass
+  if (reply?.kind === 'counted') {
+    writeRecord(engine, record)
+    const { translation: path, translationLosses: losses = [] } = record.detail
+    const note = path === undefined ? undefined : { translation: { path, losses } }
+    return { inputTokens: reply.inputTokens, estimated: false, rate, ...note }
+  }
+  record.detail.estimated = true
   writeRecord(engine, record)
-  const inputTokens = estimated ? call.inputTokens : reply.inputTokens
-  return { inputTokens, estimated, rate: pass.view }
+  return { inputTokens: call.inputTokens, estimated: true, rate }
 }
 
-const mayAsk = (engine: CallDeps, id: string): boolean =>
-  (untilByChannel.get(channelStateOf(engine.routing.states, id)) ?? 0) <= engine.clock.nowMs()
+async function findCountable(
+  engine: CallDeps,
+  ctx: CallContext,
+  call: TextCall,
+): Promise<Countable | Refusal> {
+  const served = findServed(engine, ctx, call)
+  if (served instanceof Refusal) return served
+  const { model, routes } = served
+  const referred =
+    call.references === undefined
+      ? { call, routes, tried: undefined }
+      : resolveReferences(engine.seal, ctx, call, routes)
+  if (referred instanceof Refusal) return referred
+  return (await findFunds(engine, ctx, call, model)) ?? referred
+}
+
+/** Undefined when no channel can be asked now. */
+async function askAny(
+  engine: CallDeps,
+  ctx: CallContext,
+  record: RequestRecord,
+  { call, routes, tried }: Countable,
+): Promise<CountReply | undefined> {
+  const able = routes.filter((route) => mayAsk(engine, route))
+  const { accountId } = record
+  const picked = able.length === 0 ? 'full' : takeFreePlace(engine, able, { accountId, tried })
+  if (picked === 'full' || picked instanceof Refusal) return undefined
+  const reply = await ask(engine, ctx, call, record, picked)
+  if (reply?.kind === 'counted' && reply.losses !== undefined) {
+    recordTranslation(record, call, picked.route.protocol, reply.losses)
+  }
+  return reply
+}
+
+const mayAsk = (engine: CallDeps, { channel, protocol }: Route): boolean =>
+  engine.providers.get(protocol)?.text?.countTokens !== undefined &&
+  (untilByChannel.get(channelStateOf(engine.routing.states, channel.id)) ?? 0) <=
+    engine.clock.nowMs()
 
 async function ask(
   engine: CallDeps,
@@ -63,14 +111,14 @@ async function ask(
   ctx.signal.addEventListener('abort', attempt.stop)
   const reply = await attempt.provider.countTokens?.(
     call,
-    upstreamOf(engine, attempt, ctx),
+    upstreamOf(engine, attempt, ctx, modelDefaults.maxOutputTokens),
     attempt.stop,
   )
   ctx.signal.removeEventListener('abort', attempt.stop)
   endAttempt(engine, attempt)
   dropProbes(attempt)
   // The reply to a count says little about the channel's health.
-  if (reply?.kind === 'failed') {
+  if (reply?.kind === 'failed' && reply.error.about !== 'translation') {
     untilByChannel.set(attempt.channelState, engine.clock.nowMs() + askAgainMs)
   }
   return reply

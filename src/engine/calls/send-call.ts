@@ -12,6 +12,7 @@ import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from '../rou
 import { type PickedRoute, Tried } from '../routing/pick-route.ts'
 import { takePlace } from '../routing/take-place.ts'
 import { addFailedLoss } from './call-losses.ts'
+import { recordTranslation } from './call-record.ts'
 import { cleaned, isId } from './clean-error.ts'
 import {
   type BegunStream,
@@ -22,7 +23,7 @@ import {
 } from './open-call.ts'
 import { firstBytes } from './read-stream.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
-import { upstreamOf } from './upstream-of.ts'
+import { outputLimitOf, upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -48,7 +49,7 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     let reply: TextReply
     const sentMs = performance.now()
     try {
-      reply = await provider.send(call, upstreamOf(engine, attempt, ctx, open), stop)
+      reply = await provider.send(call, upstreamOf(engine, attempt, ctx, outputLimitOf(open)), stop)
     } catch (error) {
       reply = bugAsReply(open, error)
     }
@@ -134,9 +135,8 @@ function answered(
   recordSuccess(engine, attempt, call.model)
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   if (reply.cacheMarks !== undefined) record.detail.cacheMarks = reply.cacheMarks
-  if (reply.losses !== undefined) {
-    record.detail.translation = `${call.interface}>${attempt.route.protocol}`
-    if (reply.losses.length > 0) record.detail.translationLosses = reply.losses
+  if (reply.losses !== undefined || call.rewritten !== undefined) {
+    recordTranslation(record, call, attempt.route.protocol, reply.losses)
   }
   if (reply.kind === 'stream') return { kind: 'stream', reply, attempt, first }
   completeAttempt(open, attempt, reply.upstreamRequestId)

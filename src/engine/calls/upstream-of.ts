@@ -10,8 +10,9 @@ import type { CallDeps, OpenCall, UpstreamAttempt } from './open-call.ts'
 export const upstreamOf = (
   { http, seal }: CallDeps,
   { route, key, deadline, provider }: UpstreamAttempt,
-  { trace, token }: Pick<CallContext, 'trace' | 'token'>,
-  open?: OpenCall,
+  ctx: CallContext,
+  /** For an upstream that needs an output limit. */
+  maxOutputTokens: number,
 ): Upstream => ({
   baseUrl: route.baseUrl,
   key,
@@ -22,26 +23,30 @@ export const upstreamOf = (
     autoCache: true,
     cacheControl: route.channel.capabilities?.cacheControl,
   }),
-  http: trace === undefined ? http : clientFor(http, trace, route.channel),
+  http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
   progress: deadline,
-  ...(route.translated && open !== undefined && { translating: translatingFor(seal, route, open) }),
+  ...(route.translated && { translating: translatingFor(seal, route, ctx, maxOutputTokens) }),
   ...(provider.handsOutIds && {
-    markFor: (id) => markFor(seal, token.accountId, { channel: route.channel, key }, id),
+    markFor: (id) => markFor(seal, ctx.token.accountId, { channel: route.channel, key }, id),
   }),
 })
+
+/** What the hold is for. */
+export const outputLimitOf = ({ admission, call }: OpenCall): number =>
+  Math.floor(admission.bounds.outputTokens / call.choices)
 
 const translatingFor = (
   seal: Seal,
   route: Route,
-  { ctx: { requestId, atMs }, admission, call }: OpenCall,
+  { requestId, atMs, token }: CallContext,
+  maxOutputTokens: number,
 ): Translating => ({
   answerId: requestId.slice(requestId.indexOf('_') + 1),
   createdMs: atMs,
-  // What the hold is for: an upstream that needs a limit gets this one.
-  maxOutputTokens: Math.floor(admission.bounds.outputTokens / call.choices),
+  maxOutputTokens,
   envelopeKey: envelopeKeyOf(seal),
   realm: realmOf(route),
-  strict: route.channel.translation === 'strict',
+  strict: route.channel.translation === 'strict' || token.translation === 'strict',
   settings: { ...route.channel.capabilities, autoCache: route.channel.autoCache === true },
 })
 

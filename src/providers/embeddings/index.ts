@@ -2,11 +2,11 @@
 
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { asBase64, asFloats } from '../../styles/embeddings/vectors.ts'
 import { bearer } from '../common/bearer.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { readUsage } from './usage.ts'
-import { asBase64, asFloats } from './vectors.ts'
 
 export const embeddingsStyle: TextStyle = {
   protocol: 'embeddings',

@@ -4,9 +4,9 @@ import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
-import { askForCount } from '../text/count-tokens.ts'
+import { counterFor } from '../text/count-tokens.ts'
+import { senderFor } from '../text/sender.ts'
 import type { TextStyle } from '../text/style.ts'
-import { senderFor } from '../text/translate.ts'
 import { readAnswer } from './read-answer.ts'
 import { stream } from './stream.ts'
 
@@ -28,8 +28,7 @@ export const generate: Provider = {
     askForModels('/v1beta/models?pageSize=1000', keyHeader(upstream), upstream, stop),
   text: {
     send: senderFor(generateStyle),
-    countTokens: (call, upstream, stop) =>
-      askForCount(generateStyle, countQuestion(upstream), call, upstream, stop),
+    countTokens: counterFor(generateStyle, (upstream) => countQuestion(upstream)),
   },
 }
 

@@ -4,9 +4,9 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
 import { markMessages } from '../text/cache-marks.ts'
-import { askForCount } from '../text/count-tokens.ts'
+import { counterFor } from '../text/count-tokens.ts'
+import { senderFor } from '../text/sender.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
-import { senderFor } from '../text/translate.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -32,8 +32,7 @@ export const messages: Provider = {
     askForModels('/v1/models?limit=1000', headers({}, upstream), upstream, stop),
   text: {
     send: senderFor(messagesStyle),
-    countTokens: (call, upstream, stop) =>
-      askForCount(messagesStyle, countQuestion, call, upstream, stop),
+    countTokens: counterFor(messagesStyle, () => countQuestion),
   },
 }
 

@@ -3,6 +3,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { bearer } from '../common/bearer.ts'
 import { readErrorEvent } from '../common/errors.ts'
+import { counterFor } from '../text/count-tokens.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, TextStyle } from '../text/style.ts'
 import { learnResponse } from './ids.ts'
@@ -19,7 +20,12 @@ export const responsesStyle: TextStyle = {
   stream,
 }
 
-export const responses = textProvider(responsesStyle)
+const countQuestion = { path: '/responses/input_tokens', fields: ['input_tokens'] } as const
+
+export const responses = textProvider(
+  responsesStyle,
+  counterFor(responsesStyle, () => countQuestion),
+)
 
 /** `incomplete` is an answer: it stopped at a limit. Any other unfinished one is an error. */
 const ended = new Set<unknown>(['completed', 'incomplete', undefined])

@@ -1,20 +1,70 @@
-// Asks an upstream for the token count of a call, where it supports that.
-
-import type { CountReply, Stop, Upstream } from '../../contract/provider.ts'
+// Asks an upstream for the token count of a call, where it supports that. A call of another style is
+// translated first.
+import { Refusal } from '../../contract/errors.ts'
+import type { CountReply, Stop, TextProvider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { ensure } from '../../lib/ensure.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { isStyle, styles } from '../../styles/index.ts'
 import { failure, notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { buildBody, post } from './send.ts'
 import type { TextStyle } from './style.ts'
+import { type Given, translate } from './translate.ts'
 import { count, maxCount } from './usage.ts'
 
 const maxAnswerBytes = 64 * 1024
 
-export async function askForCount(
+/** The address below the base URL, and the fields of the answer that may hold the count. */
+interface Question {
+  path: string
+  fields: readonly string[]
+}
+
+export const counterFor =
+  (
+    style: TextStyle,
+    questionFor: (upstream: Upstream) => Question,
+  ): NonNullable<TextProvider['countTokens']> =>
+  async (call, upstream, stop) => {
+    const question = questionFor(upstream)
+    const { translating } = upstream
+    if (translating === undefined) return askForCount(style, question, call, upstream, stop)
+    const made = translated(style, { call, upstream, translating })
+    if (made instanceof Refusal) {
+      const { code, message } = made
+      return { kind: 'failed', error: { code, message, about: 'translation' } }
+    }
+    const reply = await askForCount(style, question, made.call, upstream, stop)
+    return reply.kind === 'counted' ? { ...reply, losses: made.losses } : reply
+  }
+
+/** The same question in the style of the upstream. */
+function translated(
   style: TextStyle,
-  /** The address below the base URL, and the fields of the answer that may hold the count. */
-  { path, fields }: { path: string; fields: readonly string[] },
+  { call, upstream, translating }: Given,
+): { call: TextCall; losses: readonly string[] } | Refusal {
+  const { interface: own } = call
+  ensure(isStyle(own) && isStyle(style.protocol), `${own} can be translated`)
+  const [from, to] = [styles[own], styles[style.protocol]]
+  const wanted = from.count?.requestIn?.(call.fields) ?? call.fields
+  const request = wanted === call.fields ? call : { ...call, body: JSON.stringify(wanted) }
+  // Nothing is added to what is counted.
+  const settings = { ...translating.settings, autoCache: false }
+  const made = translate(from, to, {
+    call: request,
+    upstream,
+    translating: { ...translating, settings },
+  })
+  if (made instanceof Refusal) return made
+  const fields = to.count?.bodyOf(made.call.fields, upstream.model) ?? made.call.fields
+  const asked = { ...made.call, fields, body: JSON.stringify(fields) }
+  return { call: asked, losses: made.losses }
+}
+
+async function askForCount(
+  style: TextStyle,
+  { path, fields }: Question,
   call: TextCall,
   upstream: Upstream,
   stop: Stop,

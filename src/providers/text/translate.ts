@@ -12,20 +12,16 @@ import type {
   UpstreamError,
 } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { ensure } from '../../lib/ensure.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent } from '../../styles/common/answer.ts'
-import type { Conversation, Json, StyleName } from '../../styles/common/conversation.ts'
+import type { Conversation, Json } from '../../styles/common/conversation.ts'
 import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { Losses } from '../../styles/common/losses.ts'
 import { present } from '../../styles/common/request-reading.ts'
 import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
-import { isStyle, styles } from '../../styles/index.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { sendText } from './send.ts'
-import type { TextStyle } from './style.ts'
 import { TranslatedStream } from './translated-stream.ts'
 
 /** A request as the caller sent it, read once for all tries of its call. */
@@ -46,47 +42,13 @@ interface Translation {
   writing: WriteContext
 }
 
-/** Sends calls of this style as they are, and calls of others translated. */
-export function senderFor(style: TextStyle): TextProvider['send'] {
-  const send: TextProvider['send'] = (...call) => sendText(style, ...call)
-  const { protocol } = style
-  if (!isStyle(protocol)) return send
-  return (call, upstream, stop) => {
-    const { translating } = upstream
-    if (translating === undefined) {
-      const marked = upstream.autoCache ? marksFor(style, protocol, call, upstream) : undefined
-      return marked === undefined
-        ? send(call, upstream, stop)
-        : sendMarked(send, { ...call, body: marked.body }, upstream, stop, marked.marks)
-    }
-    ensure(isStyle(call.interface), `${call.interface} can be translated`)
-    const [from, to] = [styles[call.interface], styles[protocol]]
-    return sendAs(from, to, send, { call, upstream, translating }, stop)
-  }
-}
-
-/** For upstreams that read them. */
-const marksFor = (style: TextStyle, name: StyleName, call: TextCall, { cacheControl }: Upstream) =>
-  (cacheControl ?? usualSettings[name].cacheControl) ? style.withCacheMarks?.(call) : undefined
-
-async function sendMarked(
-  send: TextProvider['send'],
-  call: TextCall,
-  upstream: Upstream,
-  stop: Stop,
-  cacheMarks: number,
-): Promise<TextReply> {
-  const reply = await send(call, upstream, stop)
-  return reply.kind === 'failed' ? reply : { ...reply, cacheMarks }
-}
-
-interface Given {
+export interface Given {
   call: TextCall
   upstream: Upstream
   translating: Translating
 }
 
-async function sendAs(
+export async function sendAs(
   from: Style,
   to: Style,
   send: TextProvider['send'],
@@ -105,7 +67,7 @@ async function sendAs(
   return streamed(from, to, translation, noted)
 }
 
-function translate(
+export function translate(
   from: Style,
   to: Style,
   { call, upstream, translating }: Given,
@@ -183,7 +145,7 @@ const notStrict = (param: string): Refusal =>
   )
 
 /** Not a failure of the upstream: another one may be able to carry the field. */
-function refused({ code, message, extras: { param } }: Refusal): TextReply {
+export function refused({ code, message, extras: { param } }: Refusal): TextReply {
   const error: UpstreamError = { code, message, about: 'translation' }
   return { kind: 'failed', error: param === undefined ? error : { ...error, param } }
 }

@@ -97,3 +97,7 @@ export function present<Fields extends object>(fields: Fields): Present<Fields> 
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) found[name] = value
   return found as Present<Fields>
 }
+
+/** The fields of a request that a question about the size of its input may have. */
+export const onlyFields = (request: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.flatMap((name) => (name in request ? [[name, request[name]]] : [])))

@@ -77,4 +77,43 @@ export interface Style {
   newWriter(context: WriteContext): StreamWriter
   /** Which tool names it allows. */
   toolName: RegExp
+  /** Absent: upstreams of the style do not count the input of a call. */
+  count?: CountStyle
+}
+
+/** How the input of a call is counted without making it. */
+interface CountStyle {
+  /** The request in the body of a caller's question; absent: that body is the request. */
+  requestIn?(fields: Json): Json
+  /** The body of a question about a request that `writeRequest` has written. */
+  bodyOf(request: Json, model: string): Json
+}
+
+/** A request for embeddings in no style. */
+export interface EmbeddingRequest {
+  inputs: readonly string[]
+  /** Absent: as the model does it. */
+  dimensions?: number
+  /** What the vectors are for, and the caller's name of the field. */
+  purpose?: { value: 'query' | 'document'; field: string }
+}
+
+type Vectors = readonly (readonly unknown[])[]
+
+export interface EmbeddingStyle {
+  /** The call's name, where the style has several. */
+  method?: string
+  readRequest(fields: Json, losses: Losses): EmbeddingRequest | Refusal
+  writeRequest(request: EmbeddingRequest, model: string, losses: Losses): Json
+  /** One vector for each input, in order; undefined when it is no such answer. */
+  readVectors(answer: Json): Vectors | undefined
+  writeAnswer(vectors: Vectors, context: EmbeddingContext): Json
+}
+
+/** The caller's side of an answer. */
+interface EmbeddingContext {
+  /** The name the caller used. */
+  model: string
+  fields: Json
+  inputTokens: number
 }

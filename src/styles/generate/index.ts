@@ -1,5 +1,7 @@
 // The generate style: contents and parts in, candidates out, partial answers in streams.
+import { objectIn } from '../../lib/json/values.ts'
 import type { Style } from '../common/style.ts'
+import { camelCased } from './field-names.ts'
 import { readRequest } from './read-request.ts'
 import { GenerateReader } from './read-stream.ts'
 import { writeRequest } from './write-request.ts'
@@ -18,4 +20,11 @@ export const generate: Style = {
   writeAnswer,
   newWriter: (context) => new GenerateWriter(context),
   toolName: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
+  count: {
+    requestIn: (fields) => objectIn(camelCased(fields), 'generateContentRequest') ?? fields,
+    // Only there it may have instructions and tools.
+    bodyOf: (request, model) => ({
+      generateContentRequest: { model: `models/${model}`, ...request },
+    }),
+  },
 }

@@ -1,10 +1,13 @@
 // The responses style: items in, items out, typed events in streams.
+import { onlyFields } from '../common/request-reading.ts'
 import type { Style } from '../common/style.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { ResponsesReader } from './read-stream.ts'
 import { writeRequest } from './write-request.ts'
 import { ResponsesWriter } from './write-stream.ts'
+
+const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'reasoning', 'text']
 
 export const responses: Style = {
   name: 'responses',
@@ -19,4 +22,5 @@ export const responses: Style = {
   },
   newWriter: (context) => new ResponsesWriter(context),
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
+  count: { bodyOf: (request) => onlyFields(request, counted) },
 }

@@ -1,4 +1,5 @@
 // Chat completions: JSON and stream.
+import { chatFailureText } from '../../styles/chat/failure-words.ts'
 import { keysIn } from '../text/request-fields.ts'
 import { textSurface } from '../text/serve.ts'
 import { parseChat } from './parse.ts'
@@ -9,7 +10,7 @@ export const chat = textSurface(
     name: 'chat',
     path: '/v1/chat/completions',
     models: {
-      translates: ['responses', 'messages', 'generate'],
+      translates: { text: ['responses', 'messages', 'generate'] },
       clientWords: ['openai'],
       question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
     },
@@ -20,6 +21,7 @@ export const chat = textSurface(
       tools,
       turns,
     }),
+    dialect: { errorText: chatFailureText },
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
   },
   async () => (await import('./operations.ts')).chatOperations,

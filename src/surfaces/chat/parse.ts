@@ -8,11 +8,21 @@ import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
 import { streamIn, wholeNumberIn } from '../text/fields.ts'
 import { extraProblem, noResponse } from '../text/refuse-extras.ts'
+import { hasItems, readItems } from './read-items.ts'
 import { maxChoices } from './request-fields.ts'
 
 const clientTools = ['function', 'custom', undefined] as const
 
-export function parseChat({ text, fields }: JsonBody): TextCall | Refusal {
+export function parseChat(body: JsonBody): TextCall | Refusal {
+  if (!hasItems(body)) return parseMessages(body)
+  const model = modelIn(body.fields)
+  const made = model instanceof Refusal ? model : readItems(body)
+  if (made instanceof Refusal) return made
+  const call = parseMessages(made.body)
+  return call instanceof Refusal ? call : { ...call, rewritten: made.rewritten }
+}
+
+function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
   const { messages } = fields

@@ -10,6 +10,7 @@ export const embeddings = textSurface(
     path: '/v1/embeddings',
     models: {
       kind: 'embedding',
+      translates: { embedding: ['generate'] },
       clientWords: ['embeddings'],
       question: { input: ['ping'] },
     },

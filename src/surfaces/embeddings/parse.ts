@@ -26,6 +26,7 @@ export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal 
   return {
     interface: 'embeddings',
     model,
+    makes: 'embedding',
     stream: false,
     wantsUsage: true,
     body: text,

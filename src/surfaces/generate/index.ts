@@ -1,12 +1,10 @@
 // The generate style: answers, streams, counts and embeddings of the model that the path names. Its
 // paths lie beside those of long-running operations, which have the same errors and credentials.
-import { Refusal } from '../../contract/errors.ts'
 import type { Dialect } from '../../http/dialect.ts'
-import { rateHeaders } from '../../http/rate-headers.ts'
-import { answerRefusal } from '../../http/render-error.ts'
-import { answerJson, type RequestContext } from '../../http/request-context.ts'
-import type { Surface, SurfaceDeps } from '../common/surface.ts'
-import { readCall, serve } from '../text/serve.ts'
+import { generateFailureText } from '../../styles/generate/failure-words.ts'
+import type { Surface } from '../common/surface.ts'
+import { serve } from '../text/serve.ts'
+import { serveCount } from '../text/serve-count.ts'
 import { callIn, countShape, shapes } from './shapes.ts'
 
 const count = 'countTokens'
@@ -16,7 +14,7 @@ export const generate: Surface = {
   interface: {
     kind: 'text',
     own: true,
-    translates: ['responses', 'messages', 'chat'],
+    translates: { text: ['responses', 'messages', 'chat'], embedding: ['embeddings'] },
     clientWords: ['gemini'],
     methods: {
       text: ['generateContent', 'streamGenerateContent', count],
@@ -38,29 +36,20 @@ export const generate: Surface = {
       const shape = shapes.get(method)
       if (shape === undefined && method !== count) return next()
       x.dialect = ownDialect(x.dialect)
-      return shape === undefined ? serveCount(deps, x) : serve(shape, deps.api, deps.limits, x)
+      return shape === undefined
+        ? serveCount(countShape, deps, x, (totalTokens) => ({ totalTokens }))
+        : serve(shape, deps.api, deps.limits, x)
     })
   },
 }
 
 const dialects = new WeakMap<Dialect, Dialect>()
 
-/** That of the paths, except for the name in the log. */
+/** That of the paths, except for the name in the log and the words of failures. */
 function ownDialect(usual: Dialect): Dialect {
   const known = dialects.get(usual)
   if (known !== undefined) return known
-  const own = { ...usual, loggedAs: generate.name }
+  const own = { ...usual, loggedAs: generate.name, errorText: generateFailureText }
   dialects.set(usual, own)
   return own
-}
-
-async function serveCount({ api, limits }: SurfaceDeps, x: RequestContext): Promise<Response> {
-  const asked = await readCall(countShape, api, limits, x).finally(() => x.releaseBody?.())
-  if (asked instanceof Refusal) return answerRefusal(x, asked)
-  const counted = await api.countInput(asked.ctx, asked.call)
-  if (counted instanceof Refusal) return answerRefusal(x, counted)
-  return answerJson(x, JSON.stringify({ totalTokens: counted.inputTokens }), 200, {
-    ...rateHeaders(counted.rate),
-    ...(counted.estimated && { 'x-gateway-estimated': 'true' }),
-  })
 }

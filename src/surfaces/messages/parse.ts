@@ -40,7 +40,11 @@ export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextC
   if (model instanceof Refusal) return model
   const refused = extraProblem(fields) ?? noResponse(fields) ?? oneAnswerIn(fields)
   if (refused !== undefined) return refused
-  const { messages, system, tools } = fields
+  const { messages, input: items, system, tools } = fields
+  if (messages == null && items != null) {
+    const right = 'POST /v1/responses'
+    return wrong('input', `this path takes 'messages'; a request with 'input' goes to ${right}`)
+  }
   if (!Array.isArray(messages) || messages.length === 0) {
     return wrong('messages', "'messages' must be a non-empty array")
   }

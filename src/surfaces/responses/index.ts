@@ -1,35 +1,46 @@
-// Responses: JSON, and a stream of typed events.
+// Responses: JSON, a stream of typed events, and how many tokens the input of a call would have.
+import { responsesFailureText } from '../../styles/responses/failure-words.ts'
+import type { Surface } from '../common/surface.ts'
 import { keysIn } from '../text/request-fields.ts'
-import { textSurface } from '../text/serve.ts'
-import { parseResponses } from './parse.ts'
+import { type PlainShape, type TextShape, textSurface } from '../text/serve.ts'
+import { serveCount } from '../text/serve-count.ts'
+import { answerFailure, errorEvent } from './failed-event.ts'
+import { parseCount, parseResponses } from './parse.ts'
 import { responsesFields } from './request-fields.ts'
 
-export const responses = textSurface(
-  {
-    name: 'responses',
-    path: '/v1/responses',
-    models: {
-      translates: ['messages', 'chat', 'generate'],
-      clientWords: ['openai-response'],
-      question: { input: 'ping', max_output_tokens: 16 },
-    },
-    keys: keysIn(responsesFields),
-    parse: parseResponses,
-    opening: ({ prompt_cache_key: cacheKey, instructions, tools, input: turns }) => ({
-      cacheKey,
-      instructions,
-      tools,
-      turns,
-    }),
-    errorEvent,
+const shape: PlainShape = {
+  name: 'responses',
+  path: '/v1/responses',
+  models: {
+    translates: { text: ['messages', 'chat', 'generate'] },
+    clientWords: ['openai-response'],
+    question: { input: 'ping', max_output_tokens: 16 },
   },
-  async () => (await import('./operations.ts')).responsesOperations,
-)
+  keys: keysIn(responsesFields),
+  parse: parseResponses,
+  opening: ({ prompt_cache_key: cacheKey, instructions, tools, input: turns }) => ({
+    cacheKey,
+    instructions,
+    tools,
+    turns,
+  }),
+  dialect: { errorText: responsesFailureText },
+  errorEvent,
+  answerFailure,
+}
+const countShape: TextShape = { ...shape, parse: parseCount }
 
-/** The style's own error event, with the gateway's error object for clients that look for one. */
-function errorEvent(errorBody: string, events: number): string {
-  const { error } = JSON.parse(errorBody) as { error: Record<string, unknown> }
-  const { code, message, param } = error
-  const data = { type: 'error', code, message, param, sequence_number: events, error }
-  return `event: error\ndata: ${JSON.stringify(data)}\n\n`
+const text = textSurface(shape, async () => (await import('./operations.ts')).responsesOperations)
+
+export const responses: Surface = {
+  ...text,
+  mount(app, deps) {
+    text.mount(app, deps)
+    app.post('/v1/responses/input_tokens', ({ env }) =>
+      serveCount(countShape, deps, env.context, (input_tokens) => ({
+        object: 'response.input_tokens',
+        input_tokens,
+      })),
+    )
+  },
 }

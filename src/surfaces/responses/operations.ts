@@ -1,6 +1,6 @@
 // The responses interface as documents describe it; the request comes from the table that the parser uses.
 
-import type { Operation } from '../../http/operation.ts'
+import { answered, json, type Operation, rateNames, workRefusals } from '../../http/operation.ts'
 import {
   either,
   list,
@@ -105,4 +105,28 @@ export const responsesOperations: readonly Operation[] = [
     answer: response,
     events: { schema: either(event, errorEvent) },
   }),
+  {
+    id: 'countResponseTokens',
+    method: 'post',
+    path: '/v1/responses/input_tokens',
+    tag: 'Text',
+    summary: 'Count the input of a response',
+    description: 'Asked of an upstream that can tell; else estimated and marked. Free of charge.',
+    credential: 'token',
+    body: {
+      content: json(responsesRequest, { text: { model: 'txta-plus', input: 'Say hello.' } }),
+      required: true,
+    },
+    answers: [
+      answered(
+        object({
+          object: word(['response.input_tokens']),
+          input_tokens: tokenCount('Of the whole input.'),
+        }),
+        'The count.',
+        { headers: [...rateNames, 'x-gateway-estimated'] },
+      ),
+    ],
+    refusals: workRefusals,
+  },
 ]

@@ -58,9 +58,19 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
   }
 }
 
+/** The same for a question about its input: nothing is answered. */
+export function parseCount(body: JsonBody): TextCall | Refusal {
+  const call = parseResponses(body)
+  return call instanceof Refusal ? call : { ...call, stream: false }
+}
+
 /** A text or a list; an earlier response may stand in for it. */
 function inputProblem(fields: Fields): Refusal | undefined {
-  const { input } = fields
+  const { input, messages } = fields
+  if (input == null && messages != null) {
+    const right = 'POST /v1/chat/completions or POST /v1/messages'
+    return wrong('messages', `this path takes 'input'; a request with 'messages' goes to ${right}`)
+  }
   if (input == null) {
     return fields['previous_response_id'] == null
       ? wrong('input', "'input' must be a string or an array")

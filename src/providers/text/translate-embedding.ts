@@ -1,0 +1,42 @@
+// A call for embeddings of one style at an upstream of another. Usage is read from the upstream's own
+// answer, by the provider of its style.
+import { Refusal } from '../../contract/errors.ts'
+import type { Stop, TextProvider, TextReply } from '../../contract/provider.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { Losses, strictRefusal } from '../../styles/common/losses.ts'
+import type { EmbeddingStyle } from '../../styles/common/style.ts'
+import { failure } from '../common/errors.ts'
+import { maxAnswerDepth } from './read-events.ts'
+import { type Given, refused } from './translate.ts'
+
+export async function sendEmbedding(
+  from: EmbeddingStyle,
+  to: EmbeddingStyle,
+  send: TextProvider['send'],
+  { call, upstream, translating }: Given,
+  stop: Stop,
+): Promise<TextReply> {
+  const losses = new Losses()
+  const request = from.readRequest(call.fields, losses)
+  if (request instanceof Refusal) return refused(request)
+  const { model } = upstream
+  const fields = to.writeRequest(request, model, losses)
+  const changed = strictRefusal(translating.strict, losses)
+  if (changed !== undefined) return refused(changed)
+  const { method: _, ...plain } = call
+  const method = to.method === undefined ? undefined : { method: to.method }
+  const sent = { ...plain, ...method, model, fields, body: JSON.stringify(fields) }
+  const reply = await send(sent, upstream, stop)
+  if (reply.kind !== 'json') return reply
+  const parsed = parseJson(reply.body, maxAnswerDepth)
+  const vectors =
+    'value' in parsed && isObject(parsed.value) ? to.readVectors(parsed.value) : undefined
+  if (vectors?.length !== request.inputs.length) {
+    const message = 'the upstream did not answer with one vector for each input'
+    const error = failure('upstream_invalid_response', message, reply.upstreamRequestId)
+    return { kind: 'failed', error: { ...error, begun: true } }
+  }
+  const inputTokens = reply.reported.usage?.inputTokens ?? call.inputTokens
+  const answer = from.writeAnswer(vectors, { model: call.model, fields: call.fields, inputTokens })
+  return { ...reply, body: JSON.stringify(answer), losses: losses.names }
+}

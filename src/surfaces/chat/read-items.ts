@@ -1,0 +1,61 @@
+// Requests in the shape of the responses style on the path of this one: some editors send those and
+// expect a chat completion. They are rewritten as chat requests, and what that changes is noted.
+import { Refusal } from '../../contract/errors.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import type { JsonBody } from '../../http/body/read-json.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { chat } from '../../styles/chat/index.ts'
+import { createEnvelopes } from '../../styles/common/envelope.ts'
+import { parseExact } from '../../styles/common/exact-json.ts'
+import { Losses } from '../../styles/common/losses.ts'
+import { ToolNames } from '../../styles/common/tool-names.ts'
+import { responses } from '../../styles/responses/index.ts'
+import { usualSettings } from '../../styles/settings.ts'
+
+export const hasItems = ({ fields }: JsonBody): boolean =>
+  fields['input'] != null && fields['messages'] == null
+
+/** Nothing in it was sealed by this gateway for an answer of this style. */
+const envelopes = createEnvelopes(new Uint8Array(32))
+/** Callers get their own names back, so they stay as they are. */
+const anyName = /^/
+/** What an upstream cannot do is decided when it is chosen. */
+const settings = {
+  ...usualSettings.chat,
+  instructions: 'anywhere',
+  documents: true,
+  freeFormTools: true,
+} as const
+
+type Rewritten = Required<Pick<TextCall, 'rewritten'>> & { body: JsonBody }
+
+export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refusal {
+  const losses = new Losses()
+  const exact = parseExact(text)
+  const fields = isObject(exact) ? exact : shallow
+  const { stream_options: options, ...rest } = fields
+  const conversation = responses.readRequest({ fields: rest, body: text, envelopes }, losses)
+  if (conversation instanceof Refusal) return conversation
+  const target = {
+    model: String(fields['model'] ?? ''),
+    stream: false,
+    maxOutputTokens: Number.MAX_SAFE_INTEGER,
+    strict: false,
+    envelopes,
+    realm: '',
+    settings,
+  }
+  const names = new ToolNames(conversation.tools, anyName)
+  const request = chat.writeRequest(conversation, target, names, losses)
+  if (request instanceof Refusal) return request
+  const { stream } = fields
+  const written = {
+    ...request,
+    ...(stream != null && { stream }),
+    ...(options != null && { stream_options: options }),
+  }
+  return {
+    body: { text: JSON.stringify(written), fields: written },
+    rewritten: { path: 'responses>chat', losses: losses.names },
+  }
+}
