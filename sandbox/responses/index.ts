@@ -51,7 +51,7 @@ export const responses: ProtocolMaker = ({ maker }) => {
 
 /** Counts only: nothing is kept, and the call log books no tokens. */
 function countInput({ fields, directives, key }: Call, memory: Memory): Answer {
-  const request = memory.styleFor(key).read(fields)
+  const request = memory.styleFor(key).read(fields, directives)
   if (isFault(request)) return { kind: 'fault', fault: request }
   const fault = failureOf(directives)
   if (fault !== undefined) return { kind: 'fault', fault }

@@ -178,11 +178,7 @@ export type TextReply =
   | { kind: 'failed'; error: UpstreamError }
 
 export type CountReply =
-  | (Translated & {
-      kind: 'counted'
-      inputTokens: number
-      upstreamRequestId: string | undefined
-    })
+  | (SentWith & { kind: 'counted'; inputTokens: number; upstreamRequestId: string | undefined })
   | { kind: 'failed'; error: UpstreamError }
 
 export interface TextProvider {

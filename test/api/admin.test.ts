@@ -226,6 +226,7 @@ describe('tokens', () => {
     expect(prefix.length).toBeLessThan(12)
     expect(shown).toEqual({
       ...fields,
+      translation: 'on',
       expires_at: '2100-01-01T00:00:00.000Z',
       disabled: false,
       source: 'api',

@@ -20,7 +20,7 @@ import { parseEdit, parseGeneration } from '../../src/surfaces/images/parse.ts'
 import { parseImageTask } from '../../src/surfaces/imgvendor/parse.ts'
 import { withCallback } from '../../src/surfaces/media/callback.ts'
 import { parseCount, parseMessages } from '../../src/surfaces/messages/parse.ts'
-import { parseResponses } from '../../src/surfaces/responses/parse.ts'
+import { parseCount as countResponse, parseResponses } from '../../src/surfaces/responses/parse.ts'
 import { checkedFields } from '../../src/surfaces/text/refuse-extras.ts'
 import { parseOperation } from '../../src/surfaces/vendorg/parse.ts'
 import { parseVideo } from '../../src/surfaces/videos/parse.ts'
@@ -72,6 +72,11 @@ const generateExtras = new RegExp(
 const rows: readonly Row[] = [
   { call: 'createChatCompletion', parse: (fields) => parseChat(body(fields)), beyond: extras },
   { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: extras },
+  {
+    call: 'countResponseTokens',
+    parse: (fields) => countResponse(body(fields)),
+    beyond: extras,
+  },
   { call: 'createMessage', parse: (fields) => parseMessages(body(fields), x), beyond: extras },
   { call: 'countMessageTokens', parse: (fields) => parseCount(body(fields), x), beyond: extras },
   { call: 'createEmbeddings', parse: (fields) => parseEmbeddings(body(fields)), beyond: never },

@@ -38,13 +38,17 @@ const words: FailureWords = {
   },
 }
 
+export function responsesFailureText(refusal: Refusal): string {
+  const text = failureText(words, refusal)
+  return refusal.code === 'upstream_rate_limited' ? withWait(text, refusal) : text
+}
+
 const waits = /try again in \d/i
 
 /** Tools read from the text how long they must wait. */
-export function responsesFailureText(refusal: Refusal): string {
-  const text = failureText(words, refusal)
-  const { retryAfterSeconds } = refusal.extras
-  if (refusal.status !== 429 || retryAfterSeconds === undefined || waits.test(text)) return text
+export function withWait(text: string, { status, extras }: Refusal): string {
+  const { retryAfterSeconds } = extras
+  if (status !== 429 || retryAfterSeconds === undefined || waits.test(text)) return text
   return `${text.replace(/[\s.]+$/, '')}. Please try again in ${retryAfterSeconds}s.`
 }
 

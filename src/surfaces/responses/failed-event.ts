@@ -1,10 +1,10 @@
 // A failure inside a stream of the responses style. A response that the gateway wrote itself ends as a
 // failed response; so does any stream of a coding tool, which knows no other end. Other callers get the
 // error event of the style.
-import type { Refusal, RefusalCode } from '../../contract/errors.ts'
+import { type Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
 import { answerStream, type RequestContext } from '../../http/request-context.ts'
 import { echoOf } from '../../styles/responses/echo.ts'
-import { failedCode } from '../../styles/responses/failure-words.ts'
+import { failedCode, withWait } from '../../styles/responses/failure-words.ts'
 import type { Caller, FailedCall } from '../common/surface.ts'
 
 interface ErrorFields {
@@ -46,10 +46,12 @@ export function answerFailure(
 ): Response | undefined {
   const { call, requestId, atMs } = ctx
   if (call?.codingTool !== true || !call.stream || !inStream.has(refusal.code)) return undefined
+  const { code, message, extras } = refusal
+  const failure = refuse(code, withWait(message, refusal), extras)
   const stream = { events: 1, isTranslated: false }
   const response = responseOf({ ...stream, requestId, atMs, call }, 'in_progress')
   const created = eventOf({ type: 'response.created', sequence_number: 0, response })
-  const events = [created, Buffer.from(ctx.errorEvent(refusal, stream))]
+  const events = [created, Buffer.from(ctx.errorEvent(failure, stream))]
   return answerStream(x, new Blob(events).stream())
 }
 
