@@ -47,7 +47,7 @@ export function upstreamWith(
     messages: { headers: 'both', auth: 'both' },
     http: {
       post(url, headers, body) {
-        sent.push({ url, headers, body: String(body) })
+        sent.push({ url, headers, body: Buffer.from(body).toString() })
         return { answer: Promise.resolve(answerOf(given)), cancel() {} }
       },
       get: () => ({ answer: new Promise(() => {}), cancel() {} }),

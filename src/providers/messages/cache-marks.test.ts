@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TextCall } from '../../contract/requests.ts'
-import { messagesStyle } from './index.ts'
+import { Cancellation } from '../../lib/cancellation.ts'
+import { callOf as textCallOf, upstreamWith } from '../common/test-client.ts'
+import { messages, messagesStyle } from './index.ts'
 
 const mark = '"cache_control":{"type":"ephemeral"}'
 
@@ -126,4 +128,31 @@ test('any request: without its marks it is the one that was given, and there are
       expect(plain(JSON.parse(result.body))).toEqual(plain(given))
     }),
   )
+})
+
+describe('a request as it is sent', () => {
+  const good = { body: '{"content":[],"model":"up-model"}' }
+
+  test.each<[string, number, boolean, object, number | undefined]>([
+    ['short', 9, false, { autoCache: true }, 1],
+    ['longer than what is sent at once', 1_200_000, false, { autoCache: true }, 1],
+    ['a stream', 9, true, { autoCache: true }, 1],
+    ['for a channel without the setting', 9, false, {}, undefined],
+    [
+      'for an upstream that reads no marks',
+      9,
+      false,
+      { autoCache: true, cacheControl: false },
+      undefined,
+    ],
+  ])('%s', async (_, length, stream, settings, marks) => {
+    const fields = { model: 'own', stream, messages: [user('x'.repeat(length))] }
+    const { upstream, sent } = upstreamWith(good, settings)
+    const call = textCallOf(fields, { interface: 'messages' })
+    const reply = await messages.text!.send(call, upstream, new Cancellation())
+    expect(reply).toMatchObject({ kind: stream ? 'stream' : 'json' })
+    expect('cacheMarks' in reply ? reply.cacheMarks : undefined).toBe(marks)
+    expect(sent[0]!.body.split(mark)).toHaveLength((marks ?? 0) + 1)
+    expect(sent[0]!.body).toContain('"up-model"')
+  })
 })
