@@ -48,7 +48,8 @@ function translated(
   ensure(isStyle(own) && isStyle(style.protocol), `${own} can be translated`)
   const [from, to] = [styles[own], styles[style.protocol]]
   const wanted = from.count?.requestIn?.(call.fields) ?? call.fields
-  const request = wanted === call.fields ? call : { ...call, body: JSON.stringify(wanted) }
+  const request =
+    wanted === call.fields ? call : { ...call, fields: wanted, body: JSON.stringify(wanted) }
   // Nothing is added to what is counted.
   const settings = { ...translating.settings, autoCache: false }
   const made = translate(from, to, {
