@@ -36,6 +36,8 @@ export interface SandboxOptions {
   key?: string
   /** The bearer token that reads what was asked; the key if it is not given. */
   readerToken?: string
+  /** What makers refuse is refused, as with the directive `strict`. */
+  strict?: boolean
   /** Sandboxes of different makers refuse each other's sealed reasoning. */
   maker?: string
   /** The clock of tasks and of the addresses of what they made. */
@@ -79,7 +81,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       const call = books.log.open(id, target.protocol?.protocol ?? null)
       if (target.protocol?.keepsRequests) books.asked.keep(id, protocol.protocol, request, raw)
       const visit = { request, origin: url, path, raw, call, protocol, target }
-      const response = await answerCall(visit, options.key)
+      const response = await answerCall(visit, options)
       if (options.pollDelayMs && request.method === 'GET')
         await pause(options.pollDelayMs, request.signal)
       return response
@@ -126,7 +128,7 @@ function findTarget(spoken: readonly SimulatedProtocol[], method: string, path: 
   return near === undefined ? { params: {} } : { protocol: near, params: {} }
 }
 
-async function answerCall(visit: Visit, key: string | undefined): Promise<Response> {
+async function answerCall(visit: Visit, { key, strict }: SandboxOptions): Promise<Response> {
   const { request, path, raw, call, protocol, target } = visit
   const presented = protocol.readKey(request.headers)
   if (target.protocol === undefined) return refuse(visit, unknownPath(request.method, path))
@@ -145,6 +147,7 @@ async function answerCall(visit: Visit, key: string | undefined): Promise<Respon
   call.stream = fields['stream'] === true
 
   const directives = readDirectives(fields)
+  directives.strict ||= strict === true
   const { signal } = request
   if (directives.hang) await untilAborted(signal)
   const slowed = target.route.delaySlows ?? protocol.delaySlows

@@ -6,6 +6,7 @@ import { errorBody } from '../text/error-object.ts'
 import { PromptCache } from '../text/prompt.ts'
 import { modelList } from './model-list.ts'
 import { readChatRequest } from './request.ts'
+import { strictFault } from './strict.ts'
 import { completion, streamEvents } from './wire.ts'
 
 const style: TextStyle = {
@@ -13,6 +14,7 @@ const style: TextStyle = {
   whole: completion,
   events: streamEvents,
   keepAlive: ': keep-alive\n\n',
+  strictFault,
   stateFields: [],
 }
 

@@ -11,6 +11,7 @@ import { embedBatch, embedOne } from './embed.ts'
 import { generateError } from './errors.ts'
 import { modelList } from './model-list.ts'
 import { readCountable, readGenerateRequest } from './request.ts'
+import { strictFault } from './strict.ts'
 import { listEvents, streamEvents, wholeAnswer } from './wire.ts'
 
 const styleWith = (seals: Seals): TextStyle => ({
@@ -18,6 +19,7 @@ const styleWith = (seals: Seals): TextStyle => ({
   whole: (draft) => wholeAnswer(draft, seals),
   events: (draft) => streamEvents(draft, seals),
   keepAlive: ': keep-alive\r\n\r\n',
+  strictFault,
   stateFields: ['cachedContent', 'cached_content'],
 })
 

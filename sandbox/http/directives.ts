@@ -19,6 +19,8 @@ export interface Directives {
   calls?: number
   /** Their arguments alternate in a stream, where the protocol can say so. */
   interleaved: boolean
+  /** What makers refuse is refused, also where the sandbox could answer. */
+  strict: boolean
   /** The text names a source. */
   cite: boolean
   /** A text comes before the calls. */
@@ -64,6 +66,7 @@ export function readDirectives(fields: Readonly<Record<string, unknown>>): Direc
     delayMs: 0,
     chunkMs: 0,
     interleaved: false,
+    strict: false,
     cite: false,
     preamble: false,
     redacted: false,
@@ -98,6 +101,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['tool', (value) => ({ tool: value ?? '' })],
   ['calls', whole('calls', 1, maxCalls)],
   ['interleaved', () => ({ interleaved: true })],
+  ['strict', () => ({ strict: true })],
   ['cite', () => ({ cite: true })],
   ['preamble', () => ({ preamble: true })],
   ['redacted', () => ({ redacted: true })],

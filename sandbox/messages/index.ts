@@ -16,6 +16,7 @@ import { layOutPrompt } from '../text/turns.ts'
 import { sealFault } from './check-seals.ts'
 import { messagesError } from './errors.ts'
 import { readCountable, readMessagesRequest } from './request.ts'
+import { strictFault } from './strict.ts'
 import { streamEvents, wholeMessage } from './wire.ts'
 
 const styleWith = (seals: Seals): TextStyle => ({
@@ -23,6 +24,7 @@ const styleWith = (seals: Seals): TextStyle => ({
   whole: (draft) => wholeMessage(draft, seals),
   events: (draft) => streamEvents(draft, seals),
   keepAlive: namedEvent({ type: 'ping' }).wire,
+  strictFault,
   stateFields: ['container'],
 })
 

@@ -9,6 +9,7 @@ import { type Turn, textPart } from '../text/turns.ts'
 import { sealFault } from './check-seals.ts'
 import { streamEvents } from './events.ts'
 import { readResponsesRequest } from './request.ts'
+import { strictFault } from './strict.ts'
 import { choiceOf, finalResponse } from './wire.ts'
 
 /** More than any test goes on from. */
@@ -43,6 +44,7 @@ export class Memory {
         return streamEvents(draft, seals)
       },
       keepAlive: ': keep-alive\n\n',
+      strictFault,
       stateFields: ['conversation', 'prompt'],
     }
   }

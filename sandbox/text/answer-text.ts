@@ -51,10 +51,14 @@ export interface TextStyle {
   keepAlive: string
   /** Fields of a request that name what the upstream keeps. */
   stateFields: readonly string[]
+  /** What it refuses although the sandbox could read it. */
+  strictFault(fields: Json): Fault | undefined
 }
 
 export function answerText(call: Call, cache: PromptCache, style: TextStyle): Answer {
   const { fields, directives } = call
+  const broken = directives.strict ? style.strictFault(fields) : undefined
+  if (broken !== undefined) return { kind: 'fault', fault: broken }
   const request = style.read(fields, directives)
   if (isFault(request)) return { kind: 'fault', fault: request }
   const wanted = chooseCalls(request, directives)

@@ -15,7 +15,7 @@ type Any = any
 
 let stage: OneWireStage
 beforeAll(async () => {
-  stage = await startOneWire()
+  stage = await startOneWire({ sandbox: { strict: true } })
 })
 afterAll(() => stage.stop())
 

@@ -21,7 +21,7 @@ function at(url: string, sandbox: Sandbox): Sandbox {
 }
 
 export async function startStage(): Promise<Stage> {
-  const sandbox = startSandbox({ key: wireKey })
+  const sandbox = startSandbox({ key: wireKey, strict: true })
   const recorder = startRecorder(sandbox.url)
   const others = JSON.stringify(oneWireConfig(at(recorder.otherUrl, sandbox)))
   const { channels, models, prices } = JSON.parse(
