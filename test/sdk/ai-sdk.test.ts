@@ -3,35 +3,29 @@
 import { describe, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import {
-  type EmbeddingModel,
-  embed,
-  embedMany,
-  generateText,
-  isStepCount,
-  streamText,
-  tool,
-} from 'ai'
-import { z } from 'zod'
+import { type EmbeddingModel, embed, embedMany, generateText, streamText } from 'ai'
 import { requestIdShape } from '../support/read.ts'
 import { describeObjects } from './ai-objects.ts'
+import { describeTools } from './ai-tools.ts'
 import { type Asking, compatible, failureOf, settingsOf, type Way, ways } from './ai-ways.ts'
-import { breaking, type Failing, refusals, tries, upstreamFailures } from './failures.ts'
+import {
+  breaking,
+  type Failing,
+  refusals,
+  tries,
+  upstreamFailures,
+  withholding,
+} from './failures.ts'
 import {
   countsReasoning,
-  expectLoop,
   expectPaid,
   models,
   type Over,
   overs,
   picture,
-  sealsOfLoop,
   thrownBy,
   tokens,
-  toolLoops,
   useStage,
-  weather,
-  weatherIn,
 } from './stage.ts'
 
 const stage = useStage()
@@ -47,7 +41,7 @@ describe.each([...ways])('$way', (way) => {
     const providerOptions = way.options?.(over) ?? {}
     const asking = () => ({ ...usual, providerOptions, model: modelOf(way, over.model) })
     describeTexts(way, over, asking)
-    describeTools(way, over, asking)
+    describeTools(stage, way, over, asking)
     describeObjects(way, asking)
 
     test.each([...upstreamFailures])('fails for $what, with its status and id', (failing) =>
@@ -92,6 +86,12 @@ function describeTexts({ used, reasons }: Way, { wire }: Over, asking: Asking): 
     const asked = { ...asking(), maxOutputTokens: 16, prompt: '[[sim:tokens=40]]' }
     expect((await generateText(asked)).finishReason).toBe('length')
     expect(await streamText(asked).finishReason).toBe('length')
+  })
+
+  test.each([...withholding])('says that it was withheld: %s', async (prompt) => {
+    const asked = { ...asking(), prompt }
+    expect((await generateText(asked)).finishReason).toBe('content-filter')
+    expect(await streamText(asked).finishReason).toBe('content-filter')
   })
 
   test('looks at a picture', async () => {
@@ -152,55 +152,6 @@ function describeTexts({ used, reasons }: Way, { wire }: Over, asking: Asking): 
 const said = (error: unknown): string =>
   error instanceof Error ? `${error.message} ${String(error.cause)}` : JSON.stringify(error)
 
-function describeTools({ reasons = {}, keepsSeals }: Way, over: Over, asking: Asking): void {
-  const asksForTools = (prompt: string) => {
-    const cities: string[] = []
-    const tools = {
-      weather: tool({
-        description: weather.description,
-        inputSchema: z.object({ city: z.string() }),
-        execute: async ({ city }) => {
-          cities.push(city)
-          return weatherIn(city)
-        },
-      }),
-    }
-    const { providerOptions, ...call } = asking()
-    const asked = {
-      ...call,
-      maxOutputTokens: 2_000,
-      providerOptions: { ...providerOptions, ...(prompt === toolLoops[1] && reasons) },
-      tools,
-      stopWhen: isStepCount(4),
-      prompt,
-    }
-    return { asked, cities }
-  }
-
-  const wanted = (loop: string) => sealsOfLoop(loop, over, keepsSeals(over))
-
-  test.each([...toolLoops])('runs tools and answers with their results: %s', async (loop) => {
-    const { asked, cities } = asksForTools(loop)
-    const seals = await stage.countSeals(async () => {
-      const { text, steps } = await generateText(asked)
-      expectLoop(cities, text)
-      const ends = steps.map(({ finishReason }) => finishReason)
-      expect(ends).toEqual(['tool-calls', 'tool-calls', 'stop'])
-    })
-    expect(seals).toEqual(wanted(loop))
-  })
-
-  test.each([...toolLoops])('runs tools in streams: %s', async (loop) => {
-    const { asked, cities } = asksForTools(loop)
-    const seals = await stage.countSeals(async () => {
-      const stream = streamText(asked)
-      expectLoop(cities, await stream.text)
-      expect(await stream.finishReason).toBe('stop')
-    })
-    expect(seals).toEqual(wanted(loop))
-  })
-}
-
 async function expectFailure(
   way: Way,
   { status, token, model = models.text, content = 'x' }: Failing,
@@ -245,6 +196,16 @@ describe('a call over every upstream', () => {
     )
     expect(calls).toBe(wanted * all.length)
   })
+})
+
+test('an answer that is not kept is refused by its id, with the way to send it', async () => {
+  const model = createOpenAI(settingsOf(stage))(overs[0]!.model)
+  const user = { role: 'user' as const, content: 'hello' }
+  const { response } = await generateText({ ...usual, model, messages: [user] })
+  const messages = [user, ...response.messages, user]
+  const error = await failureOf(() => generateText({ ...usual, model, messages }))
+  expect(error.statusCode).toBe(404)
+  expect(error.message).toContain("'store': false")
 })
 
 test('a token is taken as an auth token, too', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import type { ContentBlock, Message } from '@anthropic-ai/sdk/resources/messages'
 import { requestIdShape, rowOf } from '../support/read.ts'
 import { type AnthropicPackage, asking, clientOf, failureOf } from './anthropic-client.ts'
+import { withholding } from './failures.ts'
 import {
   expectPaid,
   modelNames,
@@ -77,6 +78,13 @@ function describeAnswers(sdk: AnthropicPackage, stage: Stage, { model }: Over): 
     expect((await client.messages.create(request)).stop_reason).toBe('max_tokens')
     const streamed = await client.messages.stream(request).finalMessage()
     expect(streamed.stop_reason).toBe('max_tokens')
+  })
+
+  test.each([...withholding])('say that they were withheld: %s', async (content) => {
+    const { messages } = clientOf(sdk, stage)
+    expect((await messages.create(asking(content, model))).stop_reason).toBe('refusal')
+    const streamed = await messages.stream(asking(content, model)).finalMessage()
+    expect(streamed.stop_reason).toBe('refusal')
   })
 
   test('stream with betas too', async () => {

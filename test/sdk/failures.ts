@@ -86,3 +86,6 @@ export const tries: [string, string, number][] = [
 
 /** How a stream breaks after it has begun. */
 export const breaking = ['cut=9', 'error-after=9']
+
+/** What makes an upstream withhold its answer, or the rest of it. */
+export const withholding = ['[[sim:refusal]]', '[[sim:finish=filtered]]'] as const

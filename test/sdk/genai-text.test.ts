@@ -5,7 +5,14 @@ import type { GenerateContentConfig, GenerateContentResponse } from '@google/gen
 import { ApiError, FinishReason } from '@google/genai'
 import { z } from 'zod'
 import { requestIdShape } from '../support/read.ts'
-import { breaking, type Failing, refusals, tries, upstreamFailures } from './failures.ts'
+import {
+  breaking,
+  type Failing,
+  refusals,
+  tries,
+  upstreamFailures,
+  withholding,
+} from './failures.ts'
 import { clientOf, describeTools } from './genai-tools.ts'
 import {
   expectPaid,
@@ -98,6 +105,14 @@ function describeAnswers({ model, wire }: Over): void {
     const { last } = await streamed(model, '[[sim:tokens=50]]', config)
     for (const { candidates } of [answer, last]) {
       expect(candidates?.[0]?.finishReason).toBe(FinishReason.MAX_TOKENS)
+    }
+  })
+
+  test.each([...withholding])('answers say that they were withheld: %s', async (contents) => {
+    const whole = await ask(model, contents)
+    const { last } = await streamed(model, contents)
+    for (const { candidates } of [whole, last]) {
+      expect(candidates?.[0]?.finishReason).toBe(FinishReason.SAFETY)
     }
   })
 

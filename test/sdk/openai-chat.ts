@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatCompletionMessageParam } from 'openai/resources'
 import { requestIdShape } from '../support/read.ts'
+import { withholding } from './failures.ts'
 import { clientOf, failureOf, type OpenAIPackage, says } from './openai-client.ts'
 import {
   countsReasoning,
@@ -117,6 +118,20 @@ function describeEnds(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over): 
   test('says that the limit cut it', async () => {
     const { choices } = await create('[[sim:tokens=40]]', { max_completion_tokens: 16 })
     expect(choices[0]?.finish_reason).toBe('length')
+  })
+
+  test.each([...withholding])('says that it was withheld: %s', async (content) => {
+    const { completions } = clientOf(sdk, stage).chat
+    const request = { model, messages: says(content) }
+    const whole = await completions.create(request)
+    const streamed = await completions.stream(request).finalChatCompletion()
+    const ends = [whole, streamed].map(({ choices: [choice] }) => [
+      choice!.finish_reason,
+      choice!.message.refusal ?? null,
+    ])
+    expect(ends[1]).toEqual(ends[0])
+    const [reason, refusal] = ends[0]!
+    expect(reason === 'content_filter' || Boolean(refusal)).toBe(true)
   })
 
   test('has several choices over chat only', async () => {

@@ -1,6 +1,7 @@
 // What users of the `openai` package do with responses.
 import { describe, expect, test } from 'bun:test'
 import type { Response, ResponseInput } from 'openai/resources/responses/responses'
+import { withholding } from './failures.ts'
 import { clientOf, failureOf, type OpenAIPackage, says } from './openai-client.ts'
 import { countsReasoning, expectPaid, type Over, pictureUri, report, type Stage } from './stage.ts'
 
@@ -74,6 +75,14 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over
     expect(answer.output_text).toBeTruthy()
   })
 
+  test.each([...withholding])('say that they were withheld: %s', async (input) => {
+    const client = clientOf(sdk, stage)
+    const whole = await client.responses.create({ model, input })
+    const streamed = await client.responses.stream({ model, input }).finalResponse()
+    expect(endOf(streamed)).toBe(endOf(whole))
+    expect(endOf(whole)).toMatch(/^(?:refusal|incomplete content_filter)$/)
+  })
+
   test('say when the limit cut them', async () => {
     const request = { model, input: '[[sim:tokens=40]]', max_output_tokens: 16 }
     const client = clientOf(sdk, stage)
@@ -83,6 +92,13 @@ function describeAnswers(sdk: OpenAIPackage, stage: Stage, { model, wire }: Over
       expect([status, incomplete_details?.reason]).toEqual(['incomplete', 'max_output_tokens'])
     }
   })
+}
+
+/** A refusal is a part of the message where the upstream says that it is one. */
+const endOf = ({ status, incomplete_details, output }: Response) => {
+  const parts = output.flatMap((item) => (item.type === 'message' ? item.content : []))
+  const isRefused = parts.some(({ type }) => type === 'refusal')
+  return isRefused ? 'refusal' : `${status} ${incomplete_details?.reason}`
 }
 
 function describeObjects(sdk: OpenAIPackage, stage: Stage, { model }: Over): void {
