@@ -8,8 +8,8 @@ import { field } from './request.ts'
 /** Clients send these where they have no signature. */
 const placeholders = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go']
 
-export const callDigest = (name: string, input: unknown): string =>
-  digestOf(`${name} ${JSON.stringify(input ?? {})}`)
+/** Of the name alone: clients fill in defaults of the arguments before they send a call back. */
+export const callDigest = (name: string): string => digestOf(name)
 
 const partsOf = (content: unknown): Json[] => asList(asObject(content)['parts']).map(asObject)
 
@@ -31,9 +31,8 @@ const refused = (message: string): Fault => ({ status: 400, message, param: 'con
 
 function isFor(part: Json, claims: Json | undefined): boolean {
   if (claims === undefined) return false
-  const call = asObject(field(part, 'functionCall'))
-  const { name } = call
-  return claims['call'] === (typeof name === 'string' ? callDigest(name, call['args']) : '')
+  const { name } = asObject(field(part, 'functionCall'))
+  return claims['call'] === (typeof name === 'string' ? callDigest(name) : '')
 }
 
 function asksThoughts(fields: Json): boolean {

@@ -112,7 +112,7 @@ function sealOf({ reasoning, calls }: Choice, seals: Seals): object {
   if (reasoning.length === 0) return {}
   const [first] = calls
   return {
-    thoughtSignature: seals.make({ call: first ? callDigest(first.name, first.input) : '' }),
+    thoughtSignature: seals.make({ call: first ? callDigest(first.name) : '' }),
   }
 }
 

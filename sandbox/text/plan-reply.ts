@@ -4,6 +4,7 @@ import type { Directives } from '../http/directives.ts'
 import { asObject, asText, type Json } from '../http/fields.ts'
 import { writeJsonProse, writeProse } from './prose.ts'
 import { fitObject, fitValue } from './schema/fit-schema.ts'
+import { digestOf } from './seals.ts'
 import { countTokens, splitTokens } from './tokens.ts'
 import type { WantedAnswer, WantedCall } from './tool-script.ts'
 import { countImages, type Tool, type Turn } from './turns.ts'
@@ -88,8 +89,9 @@ export function planReply(
   const seed = Number.parseInt(hash.slice(0, 8), 16)
   const choices = Array.from({ length: request.choices }, (_, index) => {
     const calls = wanted.calls.map((call, at) => {
-      const ordinal = at === 0 ? `${index}` : `${index}_${at}`
-      return callOf(call, hash.slice(24, 44) + ordinal)
+      // No id may be the beginning of another: clients derive ids of their own from them.
+      const id = at === 0 ? hash.slice(24, 44) + index : digestOf(`${hash} ${index} ${at}`)
+      return callOf(call, id)
     })
     return planChoice(request, { calls, text: wanted.text }, directives, seed + index)
   })

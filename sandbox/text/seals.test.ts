@@ -149,10 +149,11 @@ describe('generate', () => {
     expect(await problem(back(part))).toBe('taken')
     const renamed = { functionCall, thought_signature: thoughtSignature }
     expect(await problem(back(renamed))).toBe('taken')
-    const args = { city: 'elsewhere' }
+    const args = { ...functionCall.args, days: 1 }
+    expect(await problem(back({ ...part, functionCall: { ...functionCall, args } }))).toBe('taken')
     for (const wrong of [
       back({ ...part, thoughtSignature: altered(thoughtSignature) }),
-      back({ ...part, functionCall: { ...functionCall, args } }),
+      back({ ...part, functionCall: { ...functionCall, name: 'other' } }),
       back({ text: '', thoughtSignature }, { functionCall }),
       [{ role: 'user', parts: [{ text: 'x', thoughtSignature }] }],
     ]) {

@@ -9,6 +9,9 @@ export interface Step {
   input: Readonly<Record<string, unknown>> | string
 }
 
+/** Several calls in one answer; one of them may fail. */
+type Steps = readonly (Step | readonly Step[])[]
+
 /** The work that a tool is given. */
 export const work = {
   file: 'notes.txt',
@@ -35,17 +38,20 @@ export interface CodingTool {
   /** So that it asks nobody but the gateway. */
   env: Readonly<Record<string, string>>
   /** Absent for a tool that edits by what the model writes, and so cannot be led. */
-  steps?(folder: string, wire: Wire): Step[]
+  steps?(folder: string, wire: Wire): Steps
 }
 
 /** The question, with the calls that the sandbox makes one after the other. Some tools quote what has spaces. */
 export function promptFor({ steps }: CodingTool, folder: string, wire: Wire): string {
   if (steps === undefined) return 'What is wrong in the notes?'
-  const script = steps(folder, wire).map(({ tool, input }) => [tool, input])
-  return `Correct:\n[[sim:tools=${JSON.stringify(script).replaceAll(' ', '\\u0020')}]]`
+  const script = steps(folder, wire).map((step) =>
+    'tool' in step ? [step.tool, step.input] : step.map(({ tool, input }) => [tool, input]),
+  )
+  return `Correct:\n[[sim:reasoning=20]][[sim:tools=${JSON.stringify(script).replaceAll(' ', '\\u0020')}]]`
 }
 
 const { file, wrong, right, command } = work
+const missing = 'missing.txt'
 
 const claudeCode: CodingTool = {
   name: 'Claude Code',
@@ -53,7 +59,10 @@ const claudeCode: CodingTool = {
   over: wires,
   env: { DISABLE_AUTOUPDATER: '1', DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1' },
   steps: (folder) => [
-    { tool: 'Read', input: { file_path: join(folder, file) } },
+    [
+      { tool: 'Read', input: { file_path: join(folder, file) } },
+      { tool: 'Read', input: { file_path: join(folder, missing) } },
+    ],
     { tool: 'ToolSearch', input: { query: 'select:NotebookEdit', max_results: 1 } },
     {
       tool: 'Edit',
@@ -75,7 +84,10 @@ const codex: CodingTool = {
   over: wires,
   env: {},
   steps: () => [
-    { tool: 'exec_command', input: { cmd: `cat ${file}` } },
+    [
+      { tool: 'exec_command', input: { cmd: `cat ${file}` } },
+      { tool: 'exec_command', input: { cmd: `cat ${missing}` } },
+    ],
     { tool: 'exec_command', input: { cmd: `apply_patch <<'EOF'\n${patch}EOF` } },
     { tool: 'exec_command', input: { cmd: command } },
   ],
@@ -103,7 +115,10 @@ const geminiCli: CodingTool = {
   over: wires,
   env: { GEMINI_TELEMETRY_ENABLED: 'false' },
   steps: () => [
-    { tool: 'read_file', input: { file_path: file } },
+    [
+      { tool: 'read_file', input: { file_path: file } },
+      { tool: 'read_file', input: { file_path: missing } },
+    ],
     {
       tool: 'replace',
       input: {

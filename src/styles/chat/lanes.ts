@@ -3,6 +3,7 @@
 import type { CallHead } from '../common/answer.ts'
 import {
   type AnswerSequence,
+  callIdOf,
   invalidAnswer,
   isJson,
   type TextKind,
@@ -44,6 +45,9 @@ export class Lanes {
   readonly #lanes: (TextLane | CallLane)[] = []
   /** All of them, also those that went out. */
   readonly #calls: CallLane[] = []
+
+  /** The upstream's id of the answer. */
+  answerId = ''
 
   constructor(out: AnswerSequence, names: ToolNames) {
     this.#out = out
@@ -146,11 +150,10 @@ export class Lanes {
     call.seal = undefined
   }
 
-  /** A result names its call by the id, so that no two calls may have the same. */
   #uniqueId(call: CallLane): string {
-    const others = this.#calls.filter((each) => each !== call && each.isOpen)
-    const id = call.id || `call_${this.#calls.indexOf(call)}`
-    return others.some((each) => each.id === id) ? `${id}_${others.length}` : id
+    const isTaken = this.#calls.some((each) => each !== call && each.isOpen && each.id === call.id)
+    if (call.id !== '' && !isTaken) return call.id
+    return callIdOf(this.answerId, this.#calls.indexOf(call))
   }
 
   #isComplete(lane: TextLane | CallLane): boolean {

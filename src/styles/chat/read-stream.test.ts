@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AnswerEvent } from '../common/answer.ts'
+import { callIdOf } from '../common/answer-sequence.ts'
 import { collectAnswer } from '../common/collect-answer.ts'
 import type { Json, Tool } from '../common/conversation.ts'
 import { eventsOf, eventsOfAnswer, expectLegal, readContext } from '../common/test-support.ts'
@@ -32,6 +33,13 @@ function outline(events: readonly AnswerEvent[]): string[] {
     failed === undefined ? String(stop?.reason) : 'failed',
   ]
 }
+
+test('a call without an id gets another one in every answer', () => {
+  const [one, other] = ['a', 'b'].map((id) =>
+    outline(read({ ...calls({ index: 0, function: { name: 'f', arguments: '{}' } }), id }, end())),
+  )
+  expect(one).not.toEqual(other)
+})
 
 describe('a chat stream', () => {
   test.each<[string, Json[], string[]]>([
@@ -143,7 +151,7 @@ describe('a chat stream', () => {
         calls({ index: 1, id: 'i', function: { name: 'g', arguments: '{}' } }),
         end('tool_calls'),
       ],
-      ['i:f:{}', 'i_1:g:{}', 'calls'],
+      ['i:f:{}', `${callIdOf('x undefined', 1)}:g:{}`, 'calls'],
     ],
     [
       'a name and an id that come late, twice and in parts',
@@ -159,7 +167,7 @@ describe('a chat stream', () => {
     [
       'a call without an id',
       [calls({ index: 0, function: { name: 'f', arguments: '{}' } }), end()],
-      ['call_0:f:{}', 'calls'],
+      [`${callIdOf('x undefined', 0)}:f:{}`, 'calls'],
     ],
     [
       'arguments as an object',
@@ -173,7 +181,7 @@ describe('a chat stream', () => {
         chunk({ function_call: { arguments: '1}' } }),
         end('function_call'),
       ],
-      ['call_0:f:{"x":1}', 'calls'],
+      [`${callIdOf('x undefined', 0)}:f:{"x":1}`, 'calls'],
     ],
     [
       'a call without a name',

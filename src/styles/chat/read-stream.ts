@@ -35,7 +35,7 @@ export class ChatReader implements StreamReader {
     const out = this.#out
     out.emit = emit
     if (out.isOver) return
-    const { error, usage, choices } = data
+    const { id, created, error, usage, choices } = data
     if (error != null && error !== '') {
       out.fail(reportedError(error))
       return
@@ -43,6 +43,7 @@ export class ChatReader implements StreamReader {
     if (isObject(usage)) this.#usage = usage
     if (!Array.isArray(choices)) return
     out.begin()
+    if (this.#lanes.answerId === '') this.#lanes.answerId = `${id} ${created}`
     for (const choice of choices) if (isObject(choice)) this.#choice(choice)
   }
 

@@ -1,5 +1,6 @@
 // Emits the events of an answer in legal order, whatever its reader does: readers of all styles write
 // to one of these. Blocks are numbered and closed, calls have an input, and the stop reason fits.
+import { createHash } from 'node:crypto'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerUsage, Block, CallHead, Citation, Emit, StopReason } from './answer.ts'
@@ -194,4 +195,16 @@ export function reportedError(error: unknown): UpstreamError {
         ? message
         : 'the upstream reported an error in its answer',
   }
+}
+
+const idLetters = 16
+
+/**
+ * The id of a call whose upstream gave none, or the same one twice: the same in every reading of an answer,
+ * and another one in every other answer. Clients derive ids of their own from ids of calls, so that none may
+ * be the beginning of another.
+ */
+export function callIdOf(answerId: string, ordinal: number): string {
+  const hash = createHash('sha256').update(`${answerId} ${ordinal}`).digest('hex')
+  return `call_${hash.slice(0, idLetters)}`
 }

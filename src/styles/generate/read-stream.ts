@@ -1,10 +1,14 @@
 // Reads an upstream's answer in the generate style. A stream is a sequence of partial answers; a whole
 // answer is a stream with one. Nothing marks the end of a stream but the reason in its last parts.
-import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/json/parse.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
 import type { AnswerUsage, Emit, StopReason, StreamReader } from '../common/answer.ts'
-import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import {
+  AnswerSequence,
+  callIdOf,
+  invalidAnswer,
+  reportedError,
+} from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
 import { plainSeal } from '../common/envelope.ts'
 import type { ReadContext } from '../common/style.ts'
@@ -26,8 +30,6 @@ const reasons: Readonly<Record<string, StopReason>> = {
 }
 /** Say that it stopped, not why: an end if there is any output. */
 const vague = ['OTHER', 'LANGUAGE', 'FINISH_REASON_UNSPECIFIED']
-
-const idLetters = 16
 
 export class GenerateReader implements StreamReader {
   readonly #context: ReadContext
@@ -121,7 +123,7 @@ export class GenerateReader implements StreamReader {
 
   #call(call: Json, signature: string | undefined): void {
     const name = textIn(call, 'name')
-    const id = textIn(call, 'id') || this.#newId()
+    const id = textIn(call, 'id') || callIdOf(this.#responseId, this.#calls)
     this.#calls++
     this.#hasOutput = true
     if (!name) {
@@ -133,12 +135,6 @@ export class GenerateReader implements StreamReader {
     if (signature) this.#seal(signature)
     this.#sequence.input(JSON.stringify(call['args'] ?? {}))
     this.#sequence.close()
-  }
-
-  /** The same in every reading of the same answer. */
-  #newId(): string {
-    const key = `${this.#responseId} ${this.#calls}`
-    return `call_${createHash('sha256').update(key).digest('hex').slice(0, idLetters)}`
   }
 
   #other(part: Json): void {

@@ -1,7 +1,12 @@
 // A messages stream as events: named events, blocks one after the other.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
-import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import {
+  AnswerSequence,
+  callIdOf,
+  invalidAnswer,
+  reportedError,
+} from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
 import type { ReadContext } from '../common/style.ts'
@@ -28,6 +33,7 @@ export class MessagesReader implements StreamReader {
   /** The open block of reasoning, which its seal is for. */
   #thinking = ''
   #signature = ''
+  #answerId = ''
   /** The input that the open call began with, if no other follows. */
   #givenInput: unknown
   /** The open block is the answer itself, as the input of a tool. */
@@ -44,7 +50,7 @@ export class MessagesReader implements StreamReader {
     switch (type) {
       case 'message_start':
         this.#out.begin()
-        this.#usage = mergeUsage(this.#usage, isObject(data['message']) && data['message']['usage'])
+        if (isObject(data['message'])) this.#begin(data['message'])
         break
       case 'content_block_start':
         if (isObject(data['content_block'])) this.#start(data['content_block'])
@@ -105,6 +111,11 @@ export class MessagesReader implements StreamReader {
     this.#out.close()
   }
 
+  #begin({ id, usage }: Json): void {
+    this.#answerId = textOf(id)
+    this.#usage = mergeUsage(this.#usage, usage)
+  }
+
   #call({ id, name, input }: Json): void {
     const { names } = this.#context
     const sent = textOf(name)
@@ -115,7 +126,8 @@ export class MessagesReader implements StreamReader {
     this.#givenInput = input
     this.#isAnswer = sent === names.answerTool
     if (this.#isAnswer) return
-    this.#out.openCall({ id: textOf(id) || `call_${this.#out.nextIndex}`, ...names.original(sent) })
+    const callId = textOf(id) || callIdOf(this.#answerId, this.#out.nextIndex)
+    this.#out.openCall({ id: callId, ...names.original(sent) })
   }
 
   #grow(delta: Json): void {
@@ -194,7 +206,7 @@ export class MessagesReader implements StreamReader {
       this.read({ type: 'error', error }, undefined, emit)
       return
     }
-    this.read({ type: 'message_start', message: { usage } }, undefined, emit)
+    this.read({ type: 'message_start', message: { id: rest['id'], usage } }, undefined, emit)
     for (const block of Array.isArray(content) ? content : []) {
       this.read({ type: 'content_block_start', content_block: block }, undefined, emit)
       this.read({ type: 'content_block_stop' }, undefined, emit)
