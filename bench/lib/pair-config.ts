@@ -9,6 +9,8 @@ export const pairModel = (style: TextStyle): string => `served-as-${style}`
 /** The same upstream, under the same name. */
 export const unmappedModel = (style: TextStyle): string => `named-as-${style}`
 
+const modelsOf = (style: TextStyle): string[] => [pairModel(style), unmappedModel(style)]
+
 const baseOf = (style: TextStyle, url: string): string =>
   style === 'chat' || style === 'responses' ? `${url}/v1` : url
 
@@ -26,6 +28,9 @@ export function pairConfig(url: string): object {
       models: { [pairModel(style)]: `upstream-${style}-2026-11`, [unmappedModel(style)]: '*' },
       max_concurrency: 100_000,
     })),
-    prices: tokenPrices(textStyles.flatMap((style) => [pairModel(style), unmappedModel(style)])),
+    models: textStyles.flatMap((style) =>
+      modelsOf(style).map((name) => ({ name, kind: 'text', interfaces: [style] })),
+    ),
+    prices: tokenPrices(textStyles.flatMap(modelsOf)),
   }
 }

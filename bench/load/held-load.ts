@@ -141,10 +141,10 @@ async function openMany(
   open: () => void,
   perSecond: number = opensPerSecond,
 ): Promise<void> {
-  const perBatch = (perSecond * openBatchMs) / 1000
+  const perBatch = Math.max(1, (perSecond * openBatchMs) / 1000)
   for (let opened = 0; opened < count; opened += perBatch) {
     for (let i = opened; i < Math.min(count, opened + perBatch); i++) open()
-    await Bun.sleep(openBatchMs)
+    await Bun.sleep((perBatch * 1000) / perSecond)
   }
 }
 

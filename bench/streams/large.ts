@@ -27,7 +27,7 @@ const streams = 1000
 const requestBytes = 500_000
 const turnBytes = 2000
 /** Reading and translating takes some milliseconds each: the gateway keeps up with these. */
-const perSecond = 50
+const perSecond = 25
 const pace = { firstMs: 100, everyMs: 1000 }
 const listenSeconds = 10
 const openMs = 90_000
@@ -65,7 +65,8 @@ export async function runLarge(run: Run): Promise<PartResult> {
 function largeBody(model: string): string {
   const sentence = 'and then the tool said that all of it was "fine".\n'
   const content = sentence.repeat(Math.ceil(turnBytes / sentence.length))
-  const messages = Array.from({ length: requestBytes / turnBytes }, (_, i) => ({
+  // The caller has the last word.
+  const messages = Array.from({ length: requestBytes / turnBytes + 1 }, (_, i) => ({
     role: i % 2 === 0 ? 'user' : 'assistant',
     content,
   }))

@@ -67,8 +67,9 @@ export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
       try {
         const { origin, opening } = targets.get(url)
         const head = `POST ${opening}${headerLines(headers)}Content-Length: `
-        if (typeof body !== 'string') {
-          dispatchBytes(exchange, origin, head, body, connectMs)
+        if (typeof body !== 'string' || body.length > LONG_TEXT) {
+          const bytes = typeof body === 'string' ? Buffer.from(body) : body
+          dispatchBytes(exchange, origin, head, bytes, connectMs)
           return exchange
         }
         const bodyBytes = Buffer.byteLength(body)

@@ -25,8 +25,10 @@ export const splitEvents = (text: string): string[] =>
 
 /** The event's data, its lines joined; undefined for comments and other fields. */
 export function dataOf(event: string): string | undefined {
-  if (event.startsWith('data: ') && event.indexOf('\n') === event.length - 2) {
-    return event.slice(6, -2)
+  if (event.startsWith('data: ')) {
+    const feed = event.indexOf('\n')
+    if (feed === event.length - 2) return event.slice(6, lineEnd(event, feed))
+    if (feed === event.length - 3 && event.endsWith('\r\n\r\n')) return event.slice(6, -4)
   }
   const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'))
   if (lines.length === 0) return undefined

@@ -3,16 +3,25 @@
 import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import { eachEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { TextTemplate } from '../../lib/json/text-template.ts'
 import type { AnswerEvent, StreamReader, StreamWriter } from '../../styles/common/answer.ts'
-import { parseExact } from '../../styles/common/exact-json.ts'
+import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
+import type { Json } from './style.ts'
+import { TextStreamWatcher } from './watch-stream.ts'
 
 export class TranslatedStream implements StreamWatcher {
   /** Events with data that went to the caller. */
   events = 0
   ending: Uint8Array | undefined
   readonly #upstream: StreamWatcher
+  /** What the watcher has parsed of the same events. */
+  readonly #parsed: readonly { data: string; value: Json }[]
   readonly #reader: StreamReader
   readonly #writer: StreamWriter
+  readonly #template = new TextTemplate()
+  /** Texts that the last event gave: their number, and the last. */
+  #texts = 0
+  #text = ''
   #written = ''
   /** The beginning goes out with what follows it: until then another upstream can take over. */
   #hasContent = false
@@ -21,6 +30,7 @@ export class TranslatedStream implements StreamWatcher {
 
   constructor(upstream: StreamWatcher, reader: StreamReader, writer: StreamWriter) {
     this.#upstream = upstream
+    this.#parsed = upstream instanceof TextStreamWatcher ? upstream.shareParsed() : []
     this.#reader = reader
     this.#writer = writer
   }
@@ -79,9 +89,20 @@ export class TranslatedStream implements StreamWatcher {
   }
 
   readonly #event = (data: string, name: string | undefined): boolean => {
-    const value = parseExact(data)
-    if (isObject(value)) this.#reader.read(value, name, this.#write)
+    const like = this.#template.match(data)
+    if (like !== undefined) this.#reader.read(like, name, this.#write)
+    else this.#parse(data, name)
     return this.#failure === undefined
+  }
+
+  #parse(data: string, name: string | undefined): void {
+    const known = this.#parsed.find((each) => each.data === data)
+    const isKnown = known !== undefined && !needsExact(data)
+    const value = isKnown ? known.value : parseExact(data)
+    if (!isObject(value)) return
+    this.#texts = 0
+    this.#reader.read(value, name, this.#write)
+    if (this.#texts === 1 && !isKnown) this.#template.learn(data, value, this.#text)
   }
 
   readonly #write = (event: AnswerEvent): void => {
@@ -90,6 +111,10 @@ export class TranslatedStream implements StreamWatcher {
       const { upstreamRequestId: _, ...error } = event.error
       this.#failure = { begun: true, ...error }
       return
+    }
+    if (event.type === 'text' || event.type === 'input') {
+      this.#texts++
+      this.#text = event.text
     }
     this.#written += this.#writer.write(event)
     if (event.type !== 'begin') this.#hasContent = true

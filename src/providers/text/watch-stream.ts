@@ -6,20 +6,23 @@ import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
-import { countTokens } from '../../lib/text/count-tokens.ts'
+import { TextSample } from '../../lib/text/text-sample.ts'
 import { EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { ModelNames, type OwnName, ownName } from './model-names.ts'
 import { isPage, maxAnswerDepth, oneLine } from './read-events.ts'
-import type { StreamState, StreamStyle } from './style.ts'
+import type { Json, StreamState, StreamStyle } from './style.ts'
 import { nextSign, type Unread, unreadOf } from './unread-events.ts'
 
-/** The sample from the start of a stream, for when its text has to be counted. */
-const sampleBytes = 4 * 1024
 /** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
 const usualFields = ['model'] as const
 const colon = 0x3a
+
+interface ParsedEvent {
+  data: string
+  value: Json
+}
 
 export class TextStreamWatcher implements StreamWatcher {
   outcome: 'finished' | UpstreamError | undefined
@@ -36,12 +39,10 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #packets = new EventBuffer()
   /** The last bytes sent; they show whether the answer was complete. */
   #last: Buffer | undefined
-  /** Copied, because a view would keep a whole network buffer alive. */
-  #sample: Buffer | undefined
-  #sampledBytes = 0
-  #textBytes = 0
+  readonly #sample = new TextSample()
   /** The event that is the last one if no other comes. */
   #held = ''
+  #parsed: ParsedEvent[] | undefined
 
   /** Undefined when the answer has no ids to mark. */
   readonly #marks: IdMarks | undefined
@@ -69,8 +70,16 @@ export class TextStreamWatcher implements StreamWatcher {
     return this.#state.reported
   }
 
+  /** The events of the last read that were parsed, for another reader of the same stream. */
+  shareParsed(): readonly ParsedEvent[] {
+    this.#parsed ??= []
+    return this.#parsed
+  }
+
   take(chunk: Uint8Array): Uint8Array | undefined {
     if (this.outcome !== undefined) return undefined
+    // One may be on hold.
+    if (this.#parsed !== undefined) this.#parsed.splice(0, this.#parsed.length - 1)
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     const whole = this.#packets.take(bytes)
     if (this.#packets.isTooLong) this.#fail('the upstream sent an event that never ends')
@@ -92,7 +101,7 @@ export class TextStreamWatcher implements StreamWatcher {
     let [from, at] = [0, 0]
     while (at < whole.length && this.outcome === undefined) {
       const odd = this.#nextOdd(whole, at, signs, names)
-      if (odd > at) this.#remember(whole, at, odd)
+      if (odd > at) this.#sample.add(whole, at, odd)
       at = odd
       if (odd === whole.length) break
       const end = endOfEvent(whole, odd)
@@ -153,14 +162,8 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#fail('the upstream broke off its stream', 'upstream_error')
   }
 
-  /** Counted in the sample and scaled up: a long answer need not be kept. */
   countOutputTokens(): number {
-    if (this.#sampledBytes === 0) return 0
-    let text = ''
-    // A text cut by the end of the sample ends there.
-    const sample = `${this.#sample?.toString('utf8', 0, this.#sampledBytes) ?? ''}"`
-    for (const [, piece] of sample.matchAll(this.#style.textField)) text += piece
-    return Math.ceil((countTokens(text) * this.#textBytes) / this.#sampledBytes)
+    return this.#sample.countTokens(this.#style.textField)
   }
 
   #recordLast(whole: Buffer): void {
@@ -176,15 +179,7 @@ export class TextStreamWatcher implements StreamWatcher {
   #recordOpened(whole: Buffer, from: number, to: number, event: string): void {
     if (dataOf(event) === undefined) return
     this.events++
-    if (event.search(this.#style.textField) !== -1) this.#remember(whole, from, to)
-  }
-
-  /** Events with text, or unread ones, lie between these places. */
-  #remember(whole: Buffer, from: number, to: number): void {
-    this.#textBytes += to - from
-    if (this.#sampledBytes === sampleBytes) return
-    this.#sample ??= Buffer.allocUnsafeSlow(sampleBytes)
-    this.#sampledBytes += whole.copy(this.#sample, this.#sampledBytes, from, to)
+    if (event.search(this.#style.textField) !== -1) this.#sample.add(whole, from, to)
   }
 
   #fail(message: string, code?: UpstreamError['code']): void {
@@ -240,6 +235,7 @@ export class TextStreamWatcher implements StreamWatcher {
       return ''
     }
     if (!isObject(parsed.value)) return event
+    this.#parsed?.push({ data, value: parsed.value })
     if (this.#marks !== undefined) this.#style.ids?.(parsed.value, this.#marks)
     const verdict = this.#style.read(parsed.value, this.#state, nameOf(event))
     const held = this.#held

@@ -5,8 +5,11 @@ import type { Citation } from '../common/answer.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
 
+const none: readonly Citation[] = []
+
 /** Found in one candidate: sources that support parts of the text, and sources it repeats. */
-export function citationsIn(candidate: Json, text: string): Citation[] {
+export function citationsIn(candidate: Json, text: string): readonly Citation[] {
+  if (candidate['groundingMetadata'] == null && candidate['citationMetadata'] == null) return none
   const grounding = objectIn(candidate, 'groundingMetadata') ?? {}
   const chunks = objectsIn(grounding, 'groundingChunks').map((each) => objectIn(each, 'web') ?? {})
   const supports = objectsIn(grounding, 'groundingSupports')
