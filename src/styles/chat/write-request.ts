@@ -172,7 +172,7 @@ function writeEffort(conversation: Conversation, { settings }: Target, losses: L
   const effort = effortOf(conversation)
   if (effort === undefined) return {}
   if (settings.reasoning === 'none') {
-    losses.add(conversation.fieldNames.effort)
+    if (effort !== 'none') losses.add(conversation.fieldNames.effort)
     return {}
   }
   if (conversation.effort === undefined) losses.add(conversation.fieldNames.effort)

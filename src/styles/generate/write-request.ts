@@ -1,7 +1,7 @@
 // Writes a conversation as a generate request. The model, and whether to stream, are in its path.
 import { Refusal } from '../../contract/errors.ts'
 import type { Conversation, Effort, Json, Tool, Turn } from '../common/conversation.ts'
-import { effortOf } from '../common/effort.ts'
+import { budgetOf, effortOf } from '../common/effort.ts'
 import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
 import { objectSchema, withDescription } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
@@ -172,33 +172,20 @@ const levels: Readonly<Record<Effort, string>> = {
   max: 'HIGH',
 }
 
-const budgets: Readonly<Record<Effort, number>> = {
-  none: 0,
-  minimal: 512,
-  low: 1_024,
-  medium: 8_192,
-  high: 24_576,
-  xhigh: 32_768,
-  max: 32_768,
-}
-
 function writeThinking(
   conversation: Conversation,
   { settings }: Target,
   losses: Losses,
 ): Json | undefined {
-  const { reasoningBudget, showReasoning, fieldNames } = conversation
+  const { showReasoning, fieldNames } = conversation
   const effort = effortOf(conversation)
   const shown = showReasoning ? { includeThoughts: true } : undefined
   if (effort === undefined) return shown
   if (settings.reasoning === 'none') {
-    losses.add(fieldNames.effort)
+    if (effort !== 'none') losses.add(fieldNames.effort)
     return shown
   }
-  if (settings.reasoning === 'budget') {
-    const thinkingBudget = conversation.effort === undefined ? reasoningBudget : budgets[effort]
-    return { ...shown, thinkingBudget }
-  }
+  if (settings.reasoning === 'budget') return { ...shown, thinkingBudget: budgetOf(conversation) }
   const isSame = levels[effort].toLowerCase() === effort && conversation.effort !== undefined
   if (!isSame) losses.add(fieldNames.effort)
   return { ...shown, thinkingLevel: levels[effort] }

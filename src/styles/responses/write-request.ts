@@ -182,7 +182,7 @@ function writeReasoning(
   const effort = effortOf(conversation)
   const { reasoningBudget, showReasoning, fieldNames } = conversation
   if (settings.reasoning === 'none') {
-    if (effort !== undefined) losses.add(fieldNames.effort)
+    if (effort !== undefined && effort !== 'none') losses.add(fieldNames.effort)
     return undefined
   }
   if (reasoningBudget !== undefined && conversation.effort === undefined) {

@@ -44,10 +44,17 @@ const explains: Partial<Record<Aspect, Explain>> = {
       entry.type === 'refusal' ? { ...entry, type: 'text' } : entry,
     )
   },
-  reasoning: ({ given }) => {
-    given.entries = given.entries.filter(({ type }) => type !== 'reasoning')
+  reasoning: (sides) => {
+    for (const side of [sides.given, sides.asked]) {
+      side.entries = side.entries.filter(({ type }) => type !== 'reasoning')
+    }
   },
-  cache: copy('marks'),
+  cache: ({ given, asked }) => {
+    asked.marks = given.marks.map((mark) => asked.marks.find(({ of }) => of === mark.of) ?? mark)
+  },
+  'cache.ttl': ({ given, asked }) => {
+    for (const side of [given, asked]) side.marks = side.marks.map(({ of }) => ({ of }))
+  },
   toolFreeForm: explainFreeForm,
   toolStrict: ({ given, asked }) => {
     for (const [index, tool] of asked.tools.entries()) tool.strict = given.tools[index]!.strict
@@ -115,12 +122,13 @@ function callsLast(entries: readonly Entry[]): Entry[] {
 }
 
 /** Media of results that came behind the results. */
-function explainResults({ asked }: Sides): void {
+function explainResults({ given, asked }: Sides): void {
   const follows = /\n?\[(?:image|document|audio|video) \d+ of the result of [^\]]+ follows\]/g
   for (const [at, entry] of asked.entries.entries()) {
     if (entry.type !== 'result') continue
-    const count = entry.text.match(follows)?.length ?? 0
     entry.text = entry.text.replaceAll(follows, '')
+    const own = given.entries.find((each) => each.type === 'result' && each.id === entry.id)
+    const count = own?.type === 'result' ? own.media.length - entry.media.length : 0
     for (let moved = 0; moved < count; moved++) {
       const next = asked.entries.findIndex((each, index) => index > at && each.type === 'media')
       const [found] = next === -1 ? [] : asked.entries.splice(next, 1)
@@ -191,6 +199,8 @@ function explained(given: Said, asked: Said, fieldNames: FieldNames, losses: rea
   }
   // More than the caller wants is no loss.
   if (!given.format.strict) sides.asked.format.strict = false
+  // A word may be said as a number.
+  if (given.budget === undefined) delete sides.asked.budget
   return sides
 }
 
