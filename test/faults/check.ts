@@ -113,7 +113,7 @@ function checkError(made: Case, outcome: Outcome, seen: SeenAs<'error'>): void {
 }
 
 function checkFields(
-  { fault, mode }: Case,
+  { fault, mode, style }: Case,
   { answer, row }: Outcome,
   error: ErrorFields,
   code: string | readonly string[],
@@ -127,7 +127,9 @@ function checkFields(
     content_policy_violation: 'invalid_request_error',
     upstream_rate_limited: 'rate_limit_error',
   }
-  expect(error.type).toBe(types[error.code] ?? 'upstream_error')
+  const isOverload = style.name === 'messages' && fault.name.startsWith('529')
+  const usual = isOverload ? 'overloaded_error' : 'upstream_error'
+  expect(error.type).toBe(types[error.code] ?? usual)
   if (fault.says !== undefined) expect(error.message).toContain(fault.says)
   if (fault.upstreamId === true) expect(error.upstream_request_id).toBe(upstreamId)
   expect([row.ending, row.error_code, row.stream]).toEqual([

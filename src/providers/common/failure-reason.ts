@@ -52,7 +52,7 @@ export function requestReason(text: string, error: unknown): FailureReason | und
 
 /** The upstream as a whole has too much to do. */
 export const isOverload = (status: number, words: string): boolean =>
-  status === 503 || status === 529 || overloaded.test(words.slice(0, maxWords))
+  status === 529 || overloaded.test(words.slice(0, maxWords))
 
 /** Of a failure with this reason; undefined: the status decides. */
 export const codeOfReason = (

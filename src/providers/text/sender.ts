@@ -20,9 +20,9 @@ export function senderFor(style: TextStyle): TextProvider['send'] {
         ? send(call, upstream, stop)
         : sendMarked(send, { ...call, body: marked.body }, upstream, stop, marked.marks)
     }
-    const { interface: from, makes } = call
+    const { interface: from } = call
     const given = { call, upstream, translating }
-    if (makes === 'embedding') {
+    if (from === 'embeddings' || call.makes === 'embedding') {
       ensure(isEmbeddingStyle(from) && isEmbeddingStyle(to), `${from} embeds at ${to}`)
       return sendEmbedding(embeddingStyles[from], embeddingStyles[to], send, given, stop)
     }

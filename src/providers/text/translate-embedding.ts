@@ -25,7 +25,8 @@ export async function sendEmbedding(
   if (changed !== undefined) return refused(changed)
   const { method: _, ...plain } = call
   const method = to.method === undefined ? undefined : { method: to.method }
-  const sent = { ...plain, ...method, model, fields, body: JSON.stringify(fields) }
+  const makes = 'embedding' as const
+  const sent = { ...plain, ...method, makes, model, fields, body: JSON.stringify(fields) }
   const reply = await send(sent, upstream, stop)
   if (reply.kind !== 'json') return reply
   const parsed = parseJson(reply.body, maxAnswerDepth)

@@ -26,7 +26,6 @@ export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal 
   return {
     interface: 'embeddings',
     model,
-    makes: 'embedding',
     stream: false,
     wantsUsage: true,
     body: text,
