@@ -173,8 +173,8 @@ export const weather = {
 /** The upstream asks for one city, then for two at once, and quotes the last result. */
 const loop =
   '[[sim:tools=[["weather",{"city":"Paris"}],[["weather",{"city":"Rome"}],["weather",{"city":"Oslo"}]]]]]'
-/** Without reasoning, and with reasoning before every call. */
-export const toolLoops = [loop, `[[sim:reasoning=4]] ${loop}`] as const
+/** One call after the other; and with reasoning before them, and the input of both side by side. */
+export const toolLoops = [loop, `[[sim:reasoning=4]] [[sim:interleaved]] ${loop}`] as const
 export const weatherIn = (city: string): string => `sunny in ${city}`
 
 /** All cities were asked for in that order, and the last answer has the last result. */
