@@ -6,6 +6,10 @@ const maxEventBytes = 8 * 1024 * 1024
 /** A blank line may begin this many bytes before a packet border. */
 const borderBytes = 3
 
+/** A view is made only where there is none: making one takes longer than forwarding some events. */
+export const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 export class EventBuffer {
   #begun: Buffer[] = []
   #begunBytes = 0

@@ -6,6 +6,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { TextTemplate } from '../../lib/json/text-template.ts'
 import type { AnswerEvent, StreamReader, StreamWriter } from '../../styles/common/answer.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
+import { asBuffer } from './event-buffer.ts'
 import type { Json } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
 
@@ -84,8 +85,7 @@ export class TranslatedStream implements StreamWatcher {
 
   #read(bytes: Uint8Array): void {
     if (this.#failure !== undefined) return
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-    eachEvent(text, this.#event)
+    eachEvent(asBuffer(bytes).toString(), this.#event)
   }
 
   readonly #event = (data: string, name: string | undefined): boolean => {

@@ -7,7 +7,7 @@ import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../li
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
-import { EventBuffer } from './event-buffer.ts'
+import { asBuffer, EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { ModelNames, type OwnName, ownName } from './model-names.ts'
 import { isPage, maxAnswerDepth, oneLine } from './read-events.ts'
@@ -80,8 +80,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (this.outcome !== undefined) return undefined
     // One may be on hold.
     if (this.#parsed !== undefined) this.#parsed.splice(0, this.#parsed.length - 1)
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    const whole = this.#packets.take(bytes)
+    const whole = this.#packets.take(asBuffer(chunk))
     if (this.#packets.isTooLong) this.#fail('the upstream sent an event that never ends')
     if (whole === undefined) return undefined
     this.#recordLast(whole)
