@@ -77,6 +77,7 @@ export const repairCases: readonly ConversationCase[] = [
   },
   {
     name: 'a call without a result',
+    refusedAtHome: ['chat', 'responses', 'messages', 'generate'],
     conversation: { tools: [weather], turns: asked },
     own: forEach((list) => {
       list.splice(
@@ -93,6 +94,7 @@ export const repairCases: readonly ConversationCase[] = [
   },
   {
     name: 'two results of one call',
+    refusedAtHome: ['chat', 'messages', 'generate'],
     conversation: { tools: [weather], turns: asked },
     own: forEach((list) => {
       const at = list.findIndex((each) => isResult(each) && hasId('call_2')(each))

@@ -138,6 +138,7 @@ export const settingCases: readonly ConversationCase[] = [
   },
   {
     name: 'a budget for reasoning',
+    refusedAtHome: ['chat'],
     conversation: ask({ maxOutputTokens: 4_000 }),
     own: {
       chat: (body) => {
@@ -227,6 +228,7 @@ export const settingCases: readonly ConversationCase[] = [
   },
   {
     name: 'a field that no one knows',
+    refusedAtHome: styleNames,
     conversation: ask({}),
     own: forAll((body) => {
       body.x_unknown = { a: 1 }

@@ -98,6 +98,7 @@ export const toolCases: readonly ConversationCase[] = [
   },
   {
     name: 'names of tools that are long or odd',
+    refusedAtHome: ['chat', 'responses', 'messages', 'generate'],
     conversation: {
       tools: oddTools,
       turns: [

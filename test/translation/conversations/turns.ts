@@ -62,6 +62,7 @@ export const turnCases: readonly ConversationCase[] = [
   },
   {
     name: 'texts and turns that are empty',
+    refusedAtHome: ['messages'],
     conversation: { turns: [user('Hello'), assistant('Hi!'), user('Go on')] },
     own: {
       chat: ({ messages }) => {
