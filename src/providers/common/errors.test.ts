@@ -107,6 +107,25 @@ describe('retry-after', () => {
     expect(retryAfterSeconds).toBeWithin(1, 32)
   })
 
+  test.each<[unknown, Record<string, string>, number | undefined]>([
+    [{ error: { message: 'Please try again in 6.2s.' } }, {}, 7],
+    [{ error: { message: 'Please try again in 20ms.' } }, {}, 1],
+    [{ error: { message: 'Please try again in 1m30s.' } }, {}, 90],
+    [{ error: { message: 'Please try again in 6m0s.' } }, {}, 360],
+    [{ error: { message: 'Please retry in 34.07s.' } }, {}, 35],
+    [{ error: { message: 'slow', details: [{ retryDelay: '6.5s' }] } }, {}, 7],
+    [{ error: { message: 'Please try again in 9s.' } }, { 'retry-after': '3' }, 3],
+    [{ error: { message: 'slow' } }, { 'retry-after-ms': '1500' }, 2],
+    [{ error: { message: 'try again later' } }, {}, undefined],
+  ])('of %j with headers %j is read', (body, headers, seconds) => {
+    expect(read(429, body, headers).retryAfterSeconds).toBe(seconds)
+  })
+
+  test('in the text of another failure means nothing', () => {
+    const body = { error: { message: 'Please try again in 6s.' } }
+    expect(read(400, body).retryAfterSeconds).toBeUndefined()
+  })
+
   test('that is missing stays missing', () => {
     expect('retryAfterSeconds' in read(429, {})).toBe(false)
   })
