@@ -5,7 +5,7 @@ import type { MessagesSettings, Protocol, Timeouts, TranslationSettings } from '
 import type { FailureReason, RefusalCode } from './errors.ts'
 import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
-import type { ReportedUsage } from './usage.ts'
+import type { ReportedUsage, TokenUsage } from './usage.ts'
 
 /** An HTTP response with its headers read. */
 export interface HttpAnswer {
@@ -61,6 +61,8 @@ export interface Upstream {
   autoCache?: boolean
   /** Whether it reads such marks; absent: as usual for its style. */
   cacheControl?: boolean | undefined
+  /** The call has failed at the upstream of another maker, whose seals of reasoning it may have. */
+  isOtherMaker?: true
   /** Set where the caller's style is not the provider's. */
   translating?: Translating
   /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */
@@ -74,6 +76,8 @@ export interface Translating {
   createdMs: number
   /** The output limit that the hold is for. */
   maxOutputTokens: number
+  /** What a finished answer is charged for; its caller is shown the same. */
+  chargedUsage(reported: ReportedUsage | undefined, countOutputTokens: () => number): TokenUsage
   /** Binds seals of reasoning to this gateway. */
   envelopeKey: Uint8Array
   /** Upstreams that accept each other's seals. */
@@ -87,9 +91,7 @@ export interface Translating {
 /** The same for tasks: the plain model name selects how media are sent. */
 export interface TaskUpstream extends Upstream {
   plainModel: string
-  /**
-   * The task's marker, at most 64 plain characters: sent in a field that the upstream reports back.
-   */
+  /** At most 64 plain characters, sent in a field that the upstream reports back. */
   marker: string
   /** Fetches media that a caller gave by URL, for upstreams that take bytes only. */
   fetchMedia(url: string): Promise<FetchedMedia | { problem: string }>
@@ -107,10 +109,7 @@ export interface UpstreamError {
   upstreamRequestId?: string
   httpStatus?: number
   retryAfterSeconds?: number
-  /**
-   * What was refused, if neither the request nor the upstream as a whole. `translation`: the
-   * upstream's style cannot carry part of the request; it was not sent.
-   */
+  /** What was refused, if not the request, nor all of the upstream. `translation`: it was not sent. */
   about?: 'key' | 'model' | 'translation'
   /** The field of the request that it names. */
   param?: string
@@ -146,6 +145,8 @@ export interface StreamWatcher {
   readonly reported: Reported
   /** Events with data sent to the caller; comments do not count. */
   readonly events: number
+  /** The same from the upstream, where that is another number. */
+  readonly received?: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number
   /** Shows the caller that the stream is alive; absent: a comment. Only after the first event. */

@@ -14,4 +14,6 @@ export interface TokenUsage {
 export interface ReportedUsage extends Pick<TokenUsage, 'cacheReadTokens' | 'cacheWriteTokens'> {
   inputTokens: number | undefined
   outputTokens: number | undefined
+  /** Those of the output that were not shown; absent: none. */
+  reasoningTokens?: number
 }

@@ -5,7 +5,7 @@ import { readUsage as readEmbeddings } from '../../src/providers/embeddings/usag
 import { readUsage as readMessages } from '../../src/providers/messages/usage.ts'
 import { readUsage as readResponses } from '../../src/providers/responses/usage.ts'
 import { usageOf } from '../../src/providers/text/test-usage.ts'
-import { count, maxCount, mergeUsage } from '../../src/providers/text/usage.ts'
+import { tokenCount as count, maxCount, mergeUsage } from '../../src/styles/common/answer-usage.ts'
 
 test.each<[unknown, number | undefined]>([
   [0, 0],

@@ -1,6 +1,6 @@
 // What a row of the fault table is made of, and the bytes that most rows share.
 import { until } from '../support/read.ts'
-import type { Wire } from './raw-upstream.ts'
+import { settle, type Wire } from './raw-upstream.ts'
 import { good, type Style, type StyleName, type Told } from './styles.ts'
 
 export type Mode = 'json' | 'stream'
@@ -17,7 +17,10 @@ export type Seen =
   | { kind: 'sane' }
 
 export interface Scene {
+  /** The upstream's. */
   style: Style
+  /** The caller's, where the call is translated. */
+  caller?: Style
   mode: Mode
   model: string
   /** What the caller has received so far. */
@@ -106,10 +109,20 @@ export const openStream = head('text/event-stream', 'connection: close\r\n')
 export const chunkedStream = head('text/event-stream', chunkedLine)
 
 /** Until the caller has this; what breaks afterwards breaks under its eyes. */
-export const callerHas = (scene: Scene, text: string): Promise<true> =>
-  until(`the caller of ${scene.model} to see ${text}`, () =>
-    withoutMarks(scene.received()).includes(text) ? (true as const) : undefined,
+export const callerHas = (scene: Scene, text: string): Promise<unknown> => {
+  if (scene.caller !== undefined && !beginsAtOnce(scene)) return settle()
+  return until(`the caller of ${scene.model} to see ${text}`, () =>
+    hasSeen(scene, text) ? (true as const) : undefined,
   )
+}
+
+/** A stream that is translated looks different: any of it will do. */
+const hasSeen = ({ caller, received }: Scene, text: string): boolean =>
+  caller === undefined ? withoutMarks(received()).includes(text) : received().includes('data: ')
+
+/** Whether the upstream's first event has output: a translated answer begins with some. */
+export const beginsAtOnce = ({ style }: Pick<Scene, 'style'>): boolean =>
+  style.name === 'chat' || style.name === 'generate'
 
 /** Ids of responses and their items have a mark behind them. */
 export const withoutMarks = (text: string): string => text.replaceAll(/_gw[0-9a-f]{44}(?=")/g, '')

@@ -75,6 +75,10 @@ async function send(
 
 /** The same bytes but for the name of the model, and usage that the gateway asks for. */
 function expectForwarded(each: ConversationCase, to: StyleName, sent: Sent): void {
+  if (each.strippedAtHome?.includes(to)) {
+    expect([sent.path, sent.status]).toEqual([`${to}>${to}`, 200])
+    return
+  }
   const { model: _, stream_options: __, ...asked } = JSON.parse(sent.exchange!.body)
   const { model: ___, stream_options: ____, ...given } = sent.body
   const status = each.refusedAtHome?.includes(to) ? 400 : 200
@@ -146,6 +150,7 @@ describe.each(pairs)('%s over %s', (from, to) => {
       else expectTranslated(each, from, to, sent)
     }
     if (calls.some(({ status }) => status !== 200)) return
+    if (from === to && each.strippedAtHome?.includes(to)) return
     const [whole, wholeUpstream] = answersOf(from, to, calls[0]!, false)
     const [streamed, streamedUpstream] = answersOf(from, to, calls[1]!, true)
     if (from !== to || !each.isOutOfOrder) expectGrammar(from, calls[1]!.answer)

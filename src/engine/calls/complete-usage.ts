@@ -24,8 +24,10 @@ export function completeUsage(
 export const isComplete = (usage: ReportedUsage | undefined): boolean =>
   usage?.inputTokens !== undefined && usage.outputTokens !== undefined
 
+type Bounds = Pick<TextBounds, 'windowTokens' | 'outputTokens'>
+
 /** The same object when the request allows all of it. */
-export function withinBounds(usage: TokenUsage, bounds: TextBounds): TokenUsage {
+export function withinBounds(usage: TokenUsage, bounds: Bounds): TokenUsage {
   const { windowTokens, outputTokens: maxOutput } = bounds
   if (usage.inputTokens <= windowTokens && usage.outputTokens <= maxOutput) return usage
   const inputTokens = Math.min(usage.inputTokens, windowTokens)

@@ -100,6 +100,11 @@ const mayAsk = (engine: CallDeps, { channel, protocol }: Route): boolean =>
   (untilByChannel.get(channelStateOf(engine.routing.states, channel.id)) ?? 0) <=
     engine.clock.nowMs()
 
+/** Nothing is charged for a count. */
+const { contextWindow: windowTokens, maxOutputTokens } = modelDefaults
+const bounds = { windowTokens, outputTokens: maxOutputTokens }
+const anySize = { maxOutputTokens, inputTokens: 0, bounds }
+
 async function ask(
   engine: CallDeps,
   ctx: CallContext,
@@ -111,7 +116,7 @@ async function ask(
   ctx.signal.addEventListener('abort', attempt.stop)
   const reply = await attempt.provider.countTokens?.(
     call,
-    upstreamOf(engine, attempt, ctx, modelDefaults.maxOutputTokens),
+    upstreamOf(engine, attempt, ctx, anySize),
     attempt.stop,
   )
   ctx.signal.removeEventListener('abort', attempt.stop)

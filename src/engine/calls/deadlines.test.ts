@@ -172,4 +172,15 @@ describe('a caller that waits for a silent upstream', () => {
     expect(beatsAfter(40_000)).toBe(3)
     expect(deadline.expired).toBe(false)
   })
+
+  test('is told the same when the upstream sends what is not for it', () => {
+    const deadline = start('a', { firstByteMs: 200_000, idleMs: 100_000, totalMs: 500_000 })
+    let beats = 0
+    deadline.waiter = { beat: () => beats++ }
+    for (let ms = 0; ms < 40_000; ms += 250) {
+      after(250)
+      deadline.touch()
+    }
+    expect(beats).toBe(2)
+  })
 })

@@ -13,7 +13,10 @@ interface Stoppable {
 }
 
 const sweepMs = 250
-/** Silence after which a waiting caller gets a heartbeat; proxies cut at 30 or 60 s. */
+/**
+ * After which a waiting caller gets a heartbeat; proxies cut at 30 or 60 s. The upstream need not be
+ * silent: not all of its events have something for the caller.
+ */
 const keepAliveMs = 15_000
 
 /** The limits of one call. */
@@ -30,6 +33,8 @@ export class Deadline {
   #lastMs: number
   #idleMs: number
   #caller: Stoppable | undefined
+  /** When the caller last got something, or began to wait. */
+  #givenMs: number
   #beatMs = 0
   /** Gets a heartbeat while the upstream is still working. */
   waiter: { beat(): void } | undefined
@@ -43,6 +48,7 @@ export class Deadline {
     this.#guarded = guarded
     this.#sinceMs = nowMs()
     this.#lastMs = this.#sinceMs
+    this.#givenMs = this.#sinceMs
     this.#idleMs = limits.firstByteMs
     all.add(this)
   }
@@ -65,6 +71,7 @@ export class Deadline {
     if (this.#caller !== undefined) this.#sinceMs += nowMs - this.#lastMs
     this.#caller = caller
     this.#lastMs = nowMs
+    this.#givenMs = nowMs
   }
 
   end(): void {
@@ -83,7 +90,8 @@ export class Deadline {
     const caller = this.#caller
     const isLate = caller === undefined && nowMs - this.#sinceMs > this.#limits.totalMs
     if (silentMs <= this.#idleMs && !isLate) {
-      if (silentMs > keepAliveMs && nowMs - this.#beatMs > keepAliveMs) this.#beat(nowMs)
+      const waitedMs = nowMs - Math.max(this.#givenMs, this.#beatMs)
+      if (waitedMs > keepAliveMs) this.#beat(nowMs)
       return
     }
     if (caller !== undefined) {

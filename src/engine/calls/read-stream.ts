@@ -13,10 +13,10 @@ export async function nextBytes(
       const chunk = await answer.read()
       deadline.touch()
       if (chunk === undefined) watcher.close()
-      const before = watcher.events
+      const before = receivedBy(watcher)
       const bytes = chunk === undefined ? undefined : watcher.take(chunk)
       // Comments alone are no progress.
-      if (watcher.events > before) deadline.advance()
+      if (receivedBy(watcher) > before) deadline.advance()
       if (bytes !== undefined) return bytes
     } catch (error) {
       if (!(error instanceof HttpError)) reportBug(open, error)
@@ -25,6 +25,8 @@ export async function nextBytes(
   }
   return undefined
 }
+
+const receivedBy = ({ received, events }: StreamReply['watcher']): number => received ?? events
 
 /** More comments than that before the first event are dropped. */
 const maxHeld = 100

@@ -23,7 +23,7 @@ import {
 } from './open-call.ts'
 import { firstBytes } from './read-stream.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
-import { outputLimitOf, upstreamOf } from './upstream-of.ts'
+import { hostOf, sizeOf, upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -49,7 +49,7 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     let reply: TextReply
     const sentMs = performance.now()
     try {
-      reply = await provider.send(call, upstreamOf(engine, attempt, ctx, outputLimitOf(open)), stop)
+      reply = await provider.send(call, upstreamOf(engine, attempt, ctx, sizeOf(open)), stop)
     } catch (error) {
       reply = bugAsReply(open, error)
     }
@@ -62,7 +62,7 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     const error = failAttempt(open, attempt, failure, watcherOf(reply))
     if (error.about === 'translation') untranslated ??= error
     const next = await takeAnother(open, attempt, error)
-    if (next !== undefined) attempt = beginAttempt(engine, record, next)
+    if (next !== undefined) attempt = beginNext(open, picked.route, next)
     else if (error.about === 'translation') return refuseUnsent(open, refusalOf(untranslated!))
     else return giveUp(open, error, hasLeft(open, attempt))
   }
@@ -101,6 +101,13 @@ export function beginAttempt(
   const startedMs = engine.clock.nowMs()
   const picked = { route, key, channelState, probe, affinity, moved }
   return { ...picked, accountId, provider, stop, deadline, startedMs }
+}
+
+/** After a failure at the first. */
+function beginNext({ engine, record }: OpenCall, first: Route, next: PickedRoute): UpstreamAttempt {
+  const attempt = beginAttempt(engine, record, next)
+  attempt.isOtherMaker = !first.translated && hostOf(first) !== hostOf(next.route)
+  return attempt
 }
 
 /** From here on the row names the channel. */

@@ -3,16 +3,17 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Translating, Upstream } from '../../contract/provider.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
+import type { TextBounds } from '../admission/text-bounds.ts'
 import { clientFor } from '../telemetry/traces/traced-client.ts'
+import { completeUsage, withinBounds } from './complete-usage.ts'
 import { markFor } from './object-ids.ts'
 import type { CallDeps, OpenCall, UpstreamAttempt } from './open-call.ts'
 
 export const upstreamOf = (
   { http, seal }: CallDeps,
-  { route, key, deadline, provider }: UpstreamAttempt,
+  { route, key, deadline, provider, isOtherMaker }: UpstreamAttempt,
   ctx: CallContext,
-  /** For an upstream that needs an output limit. */
-  maxOutputTokens: number,
+  size: CallSize,
 ): Upstream => ({
   baseUrl: route.baseUrl,
   key,
@@ -25,25 +26,41 @@ export const upstreamOf = (
   }),
   http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
   progress: deadline,
-  ...(route.translated && { translating: translatingFor(seal, route, ctx, maxOutputTokens) }),
+  ...(isOtherMaker && { isOtherMaker }),
+  ...(route.translated && { translating: translatingFor(seal, route, ctx, size) }),
   ...(provider.handsOutIds && {
     markFor: (id) => markFor(seal, ctx.token.accountId, { channel: route.channel, key }, id),
   }),
 })
 
-/** What the hold is for. */
-export const outputLimitOf = ({ admission, call }: OpenCall): number =>
-  Math.floor(admission.bounds.outputTokens / call.choices)
+/** What the call may use at most, and what it is counted as where nothing is reported. */
+interface CallSize {
+  maxOutputTokens: number
+  inputTokens: number
+  bounds: Pick<TextBounds, 'windowTokens' | 'outputTokens'>
+}
+
+export const sizeOf = ({ admission: { bounds }, call }: OpenCall): CallSize => ({
+  // What the hold is for.
+  maxOutputTokens: Math.floor(bounds.outputTokens / call.choices),
+  inputTokens: call.inputTokens,
+  bounds,
+})
+
+/** Upstreams at one host accept each other's seals of reasoning. */
+export const hostOf = ({ baseUrl }: Pick<Route, 'baseUrl'>): string => new URL(baseUrl).host
 
 const translatingFor = (
   seal: Seal,
   route: Route,
   { requestId, atMs, token }: CallContext,
-  maxOutputTokens: number,
+  { maxOutputTokens, inputTokens, bounds }: CallSize,
 ): Translating => ({
   answerId: requestId.slice(requestId.indexOf('_') + 1),
   createdMs: atMs,
   maxOutputTokens,
+  chargedUsage: (reported, countOutputTokens) =>
+    withinBounds(completeUsage(reported, inputTokens, countOutputTokens), bounds),
   envelopeKey: envelopeKeyOf(seal),
   realm: realmOf(route),
   strict: route.channel.translation === 'strict' || token.translation === 'strict',
@@ -66,7 +83,7 @@ function envelopeKeyOf(seal: Seal): Uint8Array {
 function realmOf(route: Route): string {
   let realm = realms.get(route)
   if (realm === undefined) {
-    realm = `${route.protocol} ${new URL(route.baseUrl).host}`
+    realm = `${route.protocol} ${hostOf(route)}`
     realms.set(route, realm)
   }
   return realm

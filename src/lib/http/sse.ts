@@ -30,13 +30,19 @@ export function dataOf(event: string): string | undefined {
     if (feed === event.length - 2) return event.slice(6, lineEnd(event, feed))
     if (feed === event.length - 3 && event.endsWith('\r\n\r\n')) return event.slice(6, -4)
   }
-  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'))
+  const lines = withoutMark(event)
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data:'))
   if (lines.length === 0) return undefined
   return lines.map((line) => line.slice(line[5] === ' ' ? 6 : 5)).join('\n')
 }
 
 /** The value after `event:`. */
-export const nameOf = (event: string): string | undefined => /^event: ?([^\r\n]*)/m.exec(event)?.[1]
+export const nameOf = (event: string): string | undefined =>
+  /^event: ?([^\r\n]*)/m.exec(withoutMark(event))?.[1]
+
+/** Some servers begin their stream with a byte order mark. */
+const withoutMark = (event: string): string => (event[0] === '\ufeff' ? event.slice(1) : event)
 
 const cr = 0x0d
 const lf = 0x0a

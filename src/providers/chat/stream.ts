@@ -1,8 +1,8 @@
 // A chat stream: unnamed events, usage in an event of its own near the end, `[DONE]` as the last.
 import { isObject } from '../../lib/json/parse.ts'
+import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
-import { mergeUsage } from '../text/usage.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { readUsage } from './usage.ts'
 

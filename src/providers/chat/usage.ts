@@ -1,5 +1,5 @@
-// Chat usage to plain usage. The input includes cached and written tokens.
-import type { Reported } from '../../contract/provider.ts'
-import { plainUsage } from '../text/usage.ts'
+// Usage of the chat style, as it is charged.
+import { readUsage as read } from '../../styles/chat/usage.ts'
+import { reportedBy } from '../text/style.ts'
 
-export const readUsage = (raw: unknown): Reported => plainUsage(raw)
+export const readUsage = reportedBy(read)

@@ -1,7 +1,7 @@
 // Usage of embeddings to plain usage: input only.
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { count } from '../text/usage.ts'
+import { tokenCount as count } from '../../styles/common/answer-usage.ts'
 
 export function readUsage(raw: unknown): Reported {
   if (!isObject(raw)) return { usage: undefined, raw: raw ?? undefined }

@@ -1,6 +1,7 @@
 // Converts an answer of the generate style to a stream and back, for upstreams that mix up the two,
 // and for those that send a stream as a list.
 import { isObject } from '../../lib/json/parse.ts'
+import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import {
   blockReasonOf,
   candidatesOf,
@@ -9,7 +10,6 @@ import {
   usageIn,
 } from '../../styles/generate/wire.ts'
 import type { Json } from '../text/style.ts'
-import { mergeUsage } from '../text/usage.ts'
 
 /** A whole answer is a stream of one event. */
 export const fromAnswer = (answer: Json): string[] => [`data: ${JSON.stringify(answer)}\n\n`]

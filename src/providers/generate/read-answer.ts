@@ -2,7 +2,7 @@
 import type { Reported } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { readCounts } from '../../styles/generate/counts.ts'
+import { readUsage as read } from '../../styles/generate/usage.ts'
 import {
   blockReasonOf,
   candidatesOf,
@@ -11,7 +11,7 @@ import {
   partsOf,
   usageIn,
 } from '../../styles/generate/wire.ts'
-import type { Json, ReadAnswer } from '../text/style.ts'
+import { type Json, type ReadAnswer, reportedBy } from '../text/style.ts'
 
 export function readAnswer(answer: Json, { makes }: TextCall): ReadAnswer | undefined {
   if (makes === 'embedding') return readVectors(answer)
@@ -32,12 +32,7 @@ export const nothing: Reported = {
   raw: undefined,
 }
 
-export function readUsage(raw: unknown): Reported {
-  const counts = readCounts(raw)
-  if (counts === undefined) return { usage: undefined, raw: raw ?? undefined }
-  const { inputTokens, outputTokens, cacheReadTokens } = counts
-  return { usage: { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens: 0 }, raw }
-}
+export const readUsage = reportedBy(read)
 
 function textOf(part: Json): string {
   const call = eitherOf(part, 'functionCall', 'function_call')

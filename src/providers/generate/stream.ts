@@ -3,10 +3,10 @@
 // upstreams put a finish reason into every event, some send the usage behind it.
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { blockReasonOf, candidatesOf, finishReasonOf, usageIn } from '../../styles/generate/wire.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
-import { mergeUsage } from '../text/usage.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { nothing, readUsage } from './read-answer.ts'
 

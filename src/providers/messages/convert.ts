@@ -1,7 +1,7 @@
 // Converts a message to a stream and back, for upstreams that mix up the two.
 import { isObject } from '../../lib/json/parse.ts'
+import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import type { Json } from '../text/style.ts'
-import { mergeUsage } from '../text/usage.ts'
 
 export function fromAnswer(answer: Json): string[] {
   const { content, stop_reason, stop_sequence, usage, ...rest } = answer

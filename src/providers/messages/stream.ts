@@ -2,9 +2,9 @@
 // output.
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
-import { mergeUsage } from '../text/usage.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { readUsage } from './usage.ts'
 

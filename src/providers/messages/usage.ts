@@ -1,6 +1,5 @@
-// Usage of the messages style to plain usage. `input_tokens` excludes cached and written tokens:
-// the whole input is the sum of all three.
-import type { Reported } from '../../contract/provider.ts'
-import { plainUsage } from '../text/usage.ts'
+// Usage of the messages style, as it is charged.
+import { readUsage as read } from '../../styles/messages/usage.ts'
+import { reportedBy } from '../text/style.ts'
 
-export const readUsage = (raw: unknown): Reported => plainUsage(raw, true)
+export const readUsage = reportedBy(read)

@@ -1,5 +1,5 @@
-// Usage of the responses style to plain usage. The input includes cached and written tokens.
-import type { Reported } from '../../contract/provider.ts'
-import { plainUsage } from '../text/usage.ts'
+// Usage of the responses style, as it is charged.
+import { readUsage as read } from '../../styles/responses/usage.ts'
+import { reportedBy } from '../text/style.ts'
 
-export const readUsage = (raw: unknown): Reported => plainUsage(raw)
+export const readUsage = reportedBy(read)

@@ -5,13 +5,13 @@ import type { CountReply, Stop, TextProvider, Upstream } from '../../contract/pr
 import type { TextCall } from '../../contract/requests.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { maxCount, tokenCount } from '../../styles/common/answer-usage.ts'
 import { isStyle, styles } from '../../styles/index.ts'
 import { failure, notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { buildBody, post } from './send.ts'
 import type { TextStyle } from './style.ts'
 import { type Given, translate } from './translate.ts'
-import { count, maxCount } from './usage.ts'
 
 const maxAnswerBytes = 64 * 1024
 
@@ -90,7 +90,7 @@ function tokensIn(text: string, fields: readonly string[]): number | undefined {
   try {
     const value: unknown = JSON.parse(text)
     const name = isObject(value) ? fields.find((each) => value[each] !== undefined) : undefined
-    const counted = isObject(value) && name !== undefined ? count(value[name]) : undefined
+    const counted = isObject(value) && name !== undefined ? tokenCount(value[name]) : undefined
     return counted === maxCount ? undefined : counted
   } catch {
     return undefined

@@ -4,6 +4,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { embeddingStyles, isEmbeddingStyle, isStyle, styles } from '../../styles/index.ts'
 import { usualSettings } from '../../styles/settings.ts'
+import { sendOwn } from './own-seals.ts'
 import { sendText } from './send.ts'
 import type { TextStyle } from './style.ts'
 import { sendAs } from './translate.ts'
@@ -12,13 +13,17 @@ import { sendEmbedding } from './translate-embedding.ts'
 export function senderFor(style: TextStyle): TextProvider['send'] {
   const send: TextProvider['send'] = (...call) => sendText(style, ...call)
   const { protocol: to } = style
+  const forward: TextProvider['send'] = (call, upstream, stop) => {
+    const marked = upstream.autoCache ? marksFor(style, call, upstream) : undefined
+    return marked === undefined
+      ? send(call, upstream, stop)
+      : sendMarked(send, { ...call, body: marked.body }, upstream, stop, marked.marks)
+  }
   return (call, upstream, stop) => {
     const { translating } = upstream
     if (translating === undefined) {
-      const marked = upstream.autoCache ? marksFor(style, call, upstream) : undefined
-      return marked === undefined
-        ? send(call, upstream, stop)
-        : sendMarked(send, { ...call, body: marked.body }, upstream, stop, marked.marks)
+      const sent: Parameters<TextProvider['send']> = [call, upstream, stop]
+      return isStyle(to) ? sendOwn(styles[to], forward, sent) : send(...sent)
     }
     const { interface: from } = call
     const given = { call, upstream, translating }

@@ -3,9 +3,15 @@
 import type { Protocol } from '../../contract/catalog.ts'
 import type { Reported, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { ReportedUsage } from '../../contract/usage.ts'
 import type { IdMarks } from './id-marks.ts'
 
 export type Json = Readonly<Record<string, unknown>>
+
+/** Usage as it is reported: read by the one reader of its style, and as it was received. */
+export const reportedBy =
+  (read: (raw: unknown) => ReportedUsage | undefined) =>
+  (raw: unknown): Reported => ({ usage: read(raw), raw: raw ?? undefined })
 
 /** A whole answer, parsed. */
 export interface ReadAnswer {

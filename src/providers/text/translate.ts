@@ -4,6 +4,7 @@
 
 import { Refusal } from '../../contract/errors.ts'
 import type {
+  Reported,
   Stop,
   TextProvider,
   TextReply,
@@ -13,7 +14,7 @@ import type {
 } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { AnswerEvent } from '../../styles/common/answer.ts'
+import type { AnswerEvent, AnswerUsage } from '../../styles/common/answer.ts'
 import type { Conversation, Json } from '../../styles/common/conversation.ts'
 import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
@@ -22,7 +23,8 @@ import { present } from '../../styles/common/request-reading.ts'
 import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { TranslatedStream } from './translated-stream.ts'
+import { isBadSeal } from './own-seals.ts'
+import { named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
 
 /** A request as the caller sent it, read once for all tries of its call. */
 interface Read {
@@ -40,6 +42,7 @@ interface Translation {
   cacheMarks: number
   reading: ReadContext
   writing: WriteContext
+  shownUsage: ShownUsage
 }
 
 export interface Given {
@@ -55,10 +58,15 @@ export async function sendAs(
   { call, upstream, translating }: Given,
   stop: Stop,
 ): Promise<TextReply> {
-  const translation = translate(from, to, { call, upstream, translating })
+  let translation = translate(from, to, { call, upstream, translating })
   if (translation instanceof Refusal) return refused(translation)
   const { markFor: _, ...plain } = upstream
-  const reply = await send(translation.call, plain, stop)
+  let reply = await send(translation.call, plain, stop)
+  if (isBadSeal(reply)) {
+    translation = translate(from, to, { call, upstream, translating }, noRealm)
+    if (translation instanceof Refusal) return refused(translation)
+    reply = await send(translation.call, plain, stop)
+  }
   if (reply.kind === 'failed') return reply
   const { cacheMarks } = translation
   const noted = cacheMarks === 0 ? reply : { ...reply, cacheMarks }
@@ -67,10 +75,14 @@ export async function sendAs(
   return streamed(from, to, translation, noted)
 }
 
+/** None of the seals is for it. */
+const noRealm = ''
+
 export function translate(
   from: Style,
   to: Style,
   { call, upstream, translating }: Given,
+  sealRealm = translating.realm,
 ): Translation | Refusal {
   const envelopes = createEnvelopes(translating.envelopeKey)
   const { conversation, fields, losses: lostInReading } = readOnce(from, call, envelopes)
@@ -80,7 +92,8 @@ export function translate(
   const { realm, strict, maxOutputTokens } = translating
   const settings = { ...usualSettings[to.name], ...translating.settings }
   const { model } = upstream
-  const target = { model, stream: call.stream, maxOutputTokens, strict, envelopes, realm, settings }
+  const limits = { stream: call.stream, maxOutputTokens, strict }
+  const target = { model, ...limits, envelopes, realm: sealRealm, settings }
   const names = new ToolNames(conversation.tools, to.toolName)
   const request = to.writeRequest(conversation, target, names, losses)
   if (request instanceof Refusal) return request
@@ -91,6 +104,7 @@ export function translate(
     call: translatedCall(call, to, model, request),
     losses: changed,
     cacheMarks: losses.cacheMarks,
+    shownUsage: (reported, count) => shownUsage(translating, reported, count),
     reading: { names, envelopes, realm },
     writing: {
       id,
@@ -114,6 +128,17 @@ const shownOf = ({
   tools: tools.filter((tool) => tool.search),
   ...present({ showReasoning, wantsSeals }),
 })
+
+/** What is charged; reasoning is a part of it that only callers are shown. */
+function shownUsage(
+  { chargedUsage }: Translating,
+  { usage: reported }: Reported,
+  countOutputTokens: () => number,
+): AnswerUsage {
+  const charged = chargedUsage(reported, countOutputTokens)
+  const reasoningTokens = Math.min(reported?.reasoningTokens ?? 0, charged.outputTokens)
+  return { ...charged, reasoningTokens }
+}
 
 /** Under the upstream's name of the model: the answer is written anew, with the caller's. */
 const translatedCall = (call: TextCall, to: Style, model: string, request: Json): TextCall => ({
@@ -150,31 +175,45 @@ export function refused({ code, message, extras: { param } }: Refusal): TextRepl
   return { kind: 'failed', error: param === undefined ? error : { ...error, param } }
 }
 
+type JsonReply = Extract<TextReply, { kind: 'json' }>
+
 function answered(
   from: Style,
   to: Style,
-  { reading, writing, losses }: Translation,
-  reply: Extract<TextReply, { kind: 'json' }>,
+  { reading, writing, losses, shownUsage: shown }: Translation,
+  reply: JsonReply,
 ): TextReply {
   const answer = parseExact(reply.body)
   const events: AnswerEvent[] = []
   let failure: UpstreamError | undefined
   to.readAnswer(isObject(answer) ? answer : {}, reading, (event) => {
     if (event.type === 'fail') failure ??= event.error
-    else events.push(event)
+    else if (event.type !== 'usage') events.push(event)
   })
-  if (failure !== undefined) return { kind: 'failed', error: { ...failure, begun: true } }
+  if (failure !== undefined) return spoiled(failure, reply)
+  events.push({ type: 'usage', usage: shown(reply.reported, reply.countOutputTokens) })
   return { ...reply, body: JSON.stringify(from.writeAnswer(events, writing)), losses }
 }
+
+/** The upstream's work is a loss, not charged to the caller. */
+const spoiled = (error: UpstreamError, reply: JsonReply): TextReply => ({
+  kind: 'failed',
+  error: {
+    ...error,
+    begun: true,
+    outputTokens: reply.countOutputTokens(),
+    ...named(reply.upstreamRequestId),
+  },
+})
 
 function streamed(
   from: Style,
   to: Style,
-  { reading, writing, losses }: Translation,
+  { reading, writing, losses, shownUsage: shown }: Translation,
   reply: Extract<TextReply, { kind: 'stream' }>,
 ): TextReply {
   const [reader, writer] = [to.newReader(reading), from.newWriter(writing)]
   // The writer has taken what it needs; a long stream must not keep the rest of the request.
   writing.fields = {}
-  return { ...reply, watcher: new TranslatedStream(reply.watcher, reader, writer), losses }
+  return { ...reply, watcher: new TranslatedStream(reply, reader, writer, shown), losses }
 }

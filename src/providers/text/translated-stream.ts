@@ -1,14 +1,24 @@
 // A stream of one style written in another while it passes. The watcher of the upstream's style sees
 // it first: it reads usage and failures, and keeps the final event back.
-import type { Reported, StreamWatcher, UpstreamError } from '../../contract/provider.ts'
+import type { Reported, StreamWatcher, TextReply, UpstreamError } from '../../contract/provider.ts'
 import { eachEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { TextTemplate } from '../../lib/json/text-template.ts'
-import type { AnswerEvent, StreamReader, StreamWriter } from '../../styles/common/answer.ts'
+import type {
+  AnswerEvent,
+  AnswerUsage,
+  StreamReader,
+  StreamWriter,
+} from '../../styles/common/answer.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { asBuffer } from './event-buffer.ts'
 import type { Json } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
+
+type StreamReply = Extract<TextReply, { kind: 'stream' }>
+
+/** The usage that a finished answer is charged for, as its caller is shown it. */
+export type ShownUsage = (reported: Reported, countOutputTokens: () => number) => AnswerUsage
 
 export class TranslatedStream implements StreamWatcher {
   /** Events with data that went to the caller. */
@@ -19,6 +29,8 @@ export class TranslatedStream implements StreamWatcher {
   readonly #parsed: readonly { data: string; value: Json }[]
   readonly #reader: StreamReader
   readonly #writer: StreamWriter
+  readonly #requestId: string | undefined
+  readonly #shownUsage: ShownUsage
   readonly #template = new TextTemplate()
   /** Texts that the last event gave: their number, and the last. */
   #texts = 0
@@ -29,11 +41,18 @@ export class TranslatedStream implements StreamWatcher {
   #failure: UpstreamError | undefined
   #isWhole = false
 
-  constructor(upstream: StreamWatcher, reader: StreamReader, writer: StreamWriter) {
-    this.#upstream = upstream
-    this.#parsed = upstream instanceof TextStreamWatcher ? upstream.shareParsed() : []
+  constructor(
+    { watcher, upstreamRequestId }: Pick<StreamReply, 'watcher' | 'upstreamRequestId'>,
+    reader: StreamReader,
+    writer: StreamWriter,
+    shownUsage: ShownUsage,
+  ) {
+    this.#upstream = watcher
+    this.#requestId = upstreamRequestId
+    this.#parsed = watcher instanceof TextStreamWatcher ? watcher.shareParsed() : []
     this.#reader = reader
     this.#writer = writer
+    this.#shownUsage = shownUsage
   }
 
   get outcome(): 'finished' | UpstreamError | undefined {
@@ -42,6 +61,10 @@ export class TranslatedStream implements StreamWatcher {
 
   get reported(): Reported {
     return this.#upstream.reported
+  }
+
+  get received(): number {
+    return this.#upstream.events
   }
 
   take(chunk: Uint8Array): Uint8Array | undefined {
@@ -53,20 +76,30 @@ export class TranslatedStream implements StreamWatcher {
 
   close(): void {
     this.#upstream.close()
-    this.#endIfFinished()
+    this.#endWithRest()
   }
 
   break(): void {
     this.#upstream.break()
+    this.#endWithRest()
+  }
+
+  /** No more bytes are taken: what is left, such as the beginning, goes out with the end. */
+  #endWithRest(): void {
+    this.#endIfFinished()
+    if (this.ending === undefined || this.#written === '') return
+    this.ending = Buffer.concat([Buffer.from(this.#written), this.ending])
+    this.#written = ''
   }
 
   countOutputTokens(): number {
     return this.#upstream.countOutputTokens()
   }
 
+  /** Comments do not count as events. */
   keepAlive(): Uint8Array {
     const text = this.#writer.keepAlive()
-    this.events += countEvents(text)
+    if (!text.startsWith(':')) this.events += countEvents(text)
     return Buffer.from(text)
   }
 
@@ -99,6 +132,7 @@ export class TranslatedStream implements StreamWatcher {
     const known = this.#parsed.find((each) => each.data === data)
     const isKnown = known !== undefined && !needsExact(data)
     const value = isKnown ? known.value : parseExact(data)
+    if (value === undefined && !this.#isWhole) this.#write(notJson)
     if (!isObject(value)) return
     this.#texts = 0
     this.#reader.read(value, name, this.#write)
@@ -108,16 +142,19 @@ export class TranslatedStream implements StreamWatcher {
   readonly #write = (event: AnswerEvent): void => {
     if (this.#failure !== undefined) return
     if (event.type === 'fail') {
-      const { upstreamRequestId: _, ...error } = event.error
-      this.#failure = { begun: true, ...error }
+      this.#failure = { ...event.error, begun: true, ...named(this.#requestId) }
       return
     }
+    if (event.type === 'usage') return
     if (event.type === 'text' || event.type === 'input') {
       this.#texts++
       this.#text = event.text
     }
     this.#written += this.#writer.write(event)
     if (event.type !== 'begin') this.#hasContent = true
+    if (event.type !== 'stop') return
+    const usage = this.#shownUsage(this.reported, () => this.countOutputTokens())
+    this.#written += this.#writer.write({ type: 'usage', usage })
   }
 
   #taken(): Uint8Array | undefined {
@@ -127,6 +164,19 @@ export class TranslatedStream implements StreamWatcher {
     this.#written = ''
     return bytes
   }
+}
+
+/** The upstream's name for the request, if it gave one. */
+export const named = (upstreamRequestId: string | undefined) =>
+  upstreamRequestId === undefined ? undefined : { upstreamRequestId }
+
+/** The watcher does not open every event. */
+const notJson: AnswerEvent = {
+  type: 'fail',
+  error: {
+    code: 'upstream_invalid_response',
+    message: 'the upstream sent an event that is not JSON',
+  },
 }
 
 function countEvents(text: string): number {

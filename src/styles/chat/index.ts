@@ -1,7 +1,9 @@
 // The chat-completions style.
 import type { Style } from '../common/style.ts'
+import { fieldNames } from './fields.ts'
 import { readRequest } from './read-request.ts'
 import { ChatReader } from './read-stream.ts'
+import { stripSeals } from './strip-seals.ts'
 import { writeAnswer } from './write-answer.ts'
 import { writeRequest } from './write-request.ts'
 import { ChatWriter } from './write-stream.ts'
@@ -9,6 +11,8 @@ import { ChatWriter } from './write-stream.ts'
 export const chat: Style = {
   name: 'chat',
   readRequest,
+  stripSeals,
+  sealField: fieldNames.reasoning,
   writeRequest,
   readAnswer: (answer, context, emit) => new ChatReader(context).answer(answer, emit),
   newReader: (context) => new ChatReader(context),

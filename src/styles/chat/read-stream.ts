@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
 import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import { answerUsage, mergeUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { plainSeal, type Seal } from '../common/envelope.ts'
 import { present } from '../common/request-reading.ts'
@@ -40,7 +41,7 @@ export class ChatReader implements StreamReader {
       out.fail(reportedError(error))
       return
     }
-    if (isObject(usage)) this.#usage = usage
+    this.#usage = mergeUsage(this.#usage, usage)
     if (!Array.isArray(choices)) return
     out.begin()
     if (this.#lanes.answerId === '') this.#lanes.answerId = `${id} ${created}`
@@ -141,7 +142,7 @@ export class ChatReader implements StreamReader {
     }
     this.#sealReasoning()
     this.#lanes.end()
-    out.finish({ reason }, readUsage(this.#usage))
+    out.finish({ reason }, answerUsage(readUsage(this.#usage)))
   }
 
   /** A whole answer. */

@@ -1,33 +1,127 @@
-// Token counts of an answer, made consistent: parts never exceed the whole.
+// Usage objects of chat, responses and messages to plain usage: what is charged and what translated
+// callers are shown. Upstreams mix the spellings, so every style reads both, in the details objects
+// and beside them. Contradictory parts are clamped.
+import type { ReportedUsage } from '../../contract/usage.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerUsage } from './answer.ts'
+import type { Json } from './conversation.ts'
 
-/** Above every context window. */
-const maxCount = 1_000_000_000
+/** Above every context window; a larger count is cut to it, so that sums stay exact. */
+export const maxCount = 1_000_000_000
 
-/** A valid count, else undefined. */
-export const tokenCount = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0
-    ? Math.min(value, maxCount)
-    : undefined
+/** A valid count, else undefined. A zero is a zero. */
+export function tokenCount(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined
+  return Math.min(value, maxCount) + 0
+}
 
-/** The first of the values that is a positive count, else zero. */
-export function firstCount(...values: readonly unknown[]): number {
-  for (const value of values) {
-    const found = tokenCount(value)
+/** A side that was not reported is none. */
+export function answerUsage(reported: ReportedUsage | undefined): AnswerUsage | undefined {
+  if (reported === undefined) return undefined
+  const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = reported
+  const { cacheReadTokens, cacheWriteTokens } = reported
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }
+}
+
+/**
+ * `prompt_tokens` always includes cached and written tokens. `input_tokens` includes them unless
+ * `cacheBeside` says that this style counts them separately.
+ */
+export function plainUsage(raw: unknown, cacheBeside = false): ReportedUsage | undefined {
+  if (!isObject(raw)) return undefined
+  const cacheReadTokens = readTokens(raw)
+  const cacheWriteTokens = writtenTokens(raw)
+  const beside = cacheBeside ? cacheReadTokens + cacheWriteTokens : 0
+  const fresh = tokenCount(raw['input_tokens'])
+  const input = said(
+    fresh === undefined ? undefined : fresh + beside,
+    tokenCount(raw['prompt_tokens']),
+  )
+  const output = said(tokenCount(raw['output_tokens']), tokenCount(raw['completion_tokens']))
+  if (input === undefined && output === undefined) return undefined
+  const total = tokenCount(raw['total_tokens'])
+  const inputTokens = input ?? rest(total, output)
+  const outputTokens = output ?? rest(total, input)
+  const usage: ReportedUsage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }
+  const reasoning = Math.min(reasoningTokens(raw), outputTokens ?? 0)
+  if (reasoning > 0) usage.reasoningTokens = reasoning
+  if (inputTokens === undefined) return usage
+  usage.cacheReadTokens = Math.min(cacheReadTokens, inputTokens)
+  usage.cacheWriteTokens = Math.min(cacheWriteTokens, inputTokens - usage.cacheReadTokens)
+  return usage
+}
+
+/** Later events of a stream override earlier ones; absent or null fields keep their value. */
+export function mergeUsage(known: unknown, news: unknown): unknown {
+  if (!isObject(news)) return known
+  if (!isObject(known)) return news
+  const merged: Record<string, unknown> = { ...known }
+  for (const name in news) if (news[name] !== null) merged[name] = news[name]
+  return merged
+}
+
+/** A zero may only be a default. */
+const said = (a: number | undefined, b: number | undefined): number | undefined =>
+  (a || b) ?? a ?? b
+
+/** A total smaller than one side says nothing about the other. */
+const rest = (total: number | undefined, known: number | undefined): number | undefined =>
+  total === undefined || known === undefined || total <= known ? undefined : total - known
+
+const none: Json = {}
+
+function objectIn(holder: Json, name: string): Json {
+  const value = holder[name]
+  return isObject(value) ? value : none
+}
+
+/** One upstream reports caches in a list of its own: `x_details: [{prompt_tokens_details}]`. */
+function listedDetails(raw: Json): Json {
+  const list = raw['x_details']
+  const first: unknown = Array.isArray(list) ? list[0] : undefined
+  return isObject(first) ? objectIn(first, 'prompt_tokens_details') : none
+}
+
+const readNames = ['cached_tokens', 'cache_read_input_tokens', 'prompt_cache_hit_tokens'] as const
+const writtenNames = ['cache_write_tokens', 'cache_creation_input_tokens'] as const
+
+const reasoningNames = ['reasoning_tokens', 'thinking_tokens'] as const
+
+const reasoningTokens = (raw: Json): number =>
+  firstIn(objectIn(raw, 'completion_tokens_details'), reasoningNames) ||
+  firstIn(objectIn(raw, 'output_tokens_details'), reasoningNames) ||
+  firstIn(raw, reasoningNames)
+
+const readTokens = (raw: Json): number =>
+  firstIn(objectIn(raw, 'prompt_tokens_details'), readNames) ||
+  firstIn(objectIn(raw, 'input_tokens_details'), readNames) ||
+  firstIn(raw, readNames) ||
+  firstIn(listedDetails(raw), readNames)
+
+const writtenTokens = (raw: Json): number =>
+  writtenIn(objectIn(raw, 'prompt_tokens_details')) ||
+  writtenIn(objectIn(raw, 'input_tokens_details')) ||
+  writtenIn(raw) ||
+  writtenIn(listedDetails(raw))
+
+function firstIn(holder: Json, names: readonly string[]): number {
+  if (holder === none) return 0
+  for (const name of names) {
+    const found = tokenCount(holder[name])
     if (found) return found
   }
   return 0
 }
 
-/** All of it, with cached and written tokens in the input and reasoning in the output. */
-export function consistentUsage(given: AnswerUsage): AnswerUsage {
-  const { inputTokens, outputTokens } = given
-  const cacheReadTokens = Math.min(given.cacheReadTokens, inputTokens)
-  return {
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens: Math.min(given.cacheWriteTokens, inputTokens - cacheReadTokens),
-    reasoningTokens: Math.min(given.reasoningTokens, outputTokens),
-  }
+/** At the top, one level down, or split by lifetime. */
+function writtenIn(holder: Json): number {
+  const top = firstIn(holder, writtenNames)
+  if (top > 0) return top
+  const nested = objectIn(holder, 'cache_creation')
+  if (nested === none) return 0
+  const inner = firstIn(nested, writtenNames)
+  if (inner > 0) return inner
+  let sum = 0
+  for (const name in nested) if (name.startsWith('ephemeral_')) sum += tokenCount(nested[name]) ?? 0
+  return Math.min(sum, maxCount)
 }

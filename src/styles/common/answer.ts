@@ -35,7 +35,7 @@ export interface Citation {
   quote?: string
 }
 
-/** As shown to the caller; money goes by what the provider read of the same answer. */
+/** As shown to the caller, who is charged for the same: the provider's reading of the answer. */
 export interface AnswerUsage {
   /** All input, cached and written included. */
   inputTokens: number

@@ -3,6 +3,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isObject } from '../../lib/json/parse.ts'
 
+type Json = Readonly<Record<string, unknown>>
+
 /** What an upstream needs to recognise its own reasoning. */
 export interface Seal {
   /** Upstreams that accept each other's seals. */
@@ -27,6 +29,10 @@ export const plainSeal = 'text'
 
 const version = 'gw1'
 const tagBytes = 12
+const shape = new RegExp(`^${version}\\.[0-9a-f]{8}\\.[\\w-]+\\.[\\w-]+$`)
+
+/** Of this gateway or of another one; no upstream makes such a seal. */
+export const isEnvelope = (seal: string): boolean => seal.startsWith(version) && shape.test(seal)
 
 export function createEnvelopes(key: Uint8Array): Envelopes {
   const tagOf = (realm: string, payload: string): Buffer =>
@@ -58,4 +64,25 @@ function sealIn(text: string): Seal | undefined {
   return isObject(value) && typeof value['realm'] === 'string' && typeof value['data'] === 'string'
     ? (value as unknown as Seal)
     : undefined
+}
+
+/** Whether the upstream must not get this seal. */
+export type IsForeign = (seal: unknown) => boolean
+
+/** The same object when nothing was changed; what becomes undefined is left out. */
+export function mapObjects(
+  holder: Json,
+  name: string,
+  map: (item: Json) => Json | undefined,
+): Json {
+  const list = holder[name]
+  if (!Array.isArray(list)) return holder
+  let kept: unknown[] | undefined
+  for (let at = 0; at < list.length; at++) {
+    const item: unknown = list[at]
+    const mapped = isObject(item) ? map(item) : item
+    if (mapped !== item) kept ??= list.slice(0, at)
+    if (mapped !== undefined) kept?.push(mapped)
+  }
+  return kept === undefined ? holder : { ...holder, [name]: kept }
 }

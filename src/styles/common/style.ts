@@ -4,7 +4,7 @@ import type { TranslationSettings } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { AnswerEvent, Emit, StreamReader, StreamWriter } from './answer.ts'
 import type { Conversation, Json, StyleName } from './conversation.ts'
-import type { Envelopes } from './envelope.ts'
+import type { Envelopes, IsForeign } from './envelope.ts'
 import type { Losses } from './losses.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -63,6 +63,10 @@ export interface WriteContext {
 export interface Style {
   name: StyleName
   readRequest(given: GivenRequest, losses: Losses): Conversation | Refusal
+  /** A caller's request without the seals that the upstream must not get; the same if there are none. */
+  stripSeals(request: Json, isForeign: IsForeign): Json
+  /** The field that holds them, as its callers know it. */
+  sealField: string
   writeRequest(
     conversation: Conversation,
     target: Target,

@@ -1,15 +1,18 @@
 // The generate style: contents and parts in, candidates out, partial answers in streams.
 import { objectIn } from '../../lib/json/values.ts'
 import type { Style } from '../common/style.ts'
-import { camelCased } from './field-names.ts'
+import { camelCased, fieldNames } from './field-names.ts'
 import { readRequest } from './read-request.ts'
 import { GenerateReader } from './read-stream.ts'
+import { stripSeals } from './wire.ts'
 import { writeRequest } from './write-request.ts'
 import { GenerateWriter, writeAnswer } from './write-stream.ts'
 
 export const generate: Style = {
   name: 'generate',
   readRequest,
+  stripSeals,
+  sealField: fieldNames.reasoning,
   writeRequest,
   readAnswer(answer, context, emit) {
     const reader = new GenerateReader(context)

@@ -2,13 +2,14 @@
 // answer is a stream with one. Nothing marks the end of a stream but the reason in its last parts.
 import { isObject } from '../../lib/json/parse.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
-import type { AnswerUsage, Emit, StopReason, StreamReader } from '../common/answer.ts'
+import type { Emit, StopReason, StreamReader } from '../common/answer.ts'
 import {
   AnswerSequence,
   callIdOf,
   invalidAnswer,
   reportedError,
 } from '../common/answer-sequence.ts'
+import { answerUsage, mergeUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { plainSeal } from '../common/envelope.ts'
 import type { ReadContext } from '../common/style.ts'
@@ -37,7 +38,7 @@ export class GenerateReader implements StreamReader {
   #reason: string | undefined
   #explanation: string | undefined
   #isBlocked = false
-  #usage: AnswerUsage | undefined
+  #usage: unknown
   #responseId = ''
   #calls = 0
   #hasOutput = false
@@ -64,7 +65,7 @@ export class GenerateReader implements StreamReader {
     }
     this.#sequence.begin()
     this.#responseId ||= textIn(answer, 'responseId') ?? ''
-    this.#usage = readUsage(answer['usageMetadata']) ?? this.#usage
+    this.#usage = mergeUsage(this.#usage, answer['usageMetadata'])
     const candidate = objectsIn(answer, 'candidates').find((each) => !numberIn(each, 'index'))
     if (candidate !== undefined) this.#candidate(camelCased(candidate))
     else this.#feedback(camelCased(objectIn(answer, 'promptFeedback') ?? {}))
@@ -149,7 +150,7 @@ export class GenerateReader implements StreamReader {
     const reason = this.#stopReason()
     if (reason !== undefined) {
       const explanation = reason === 'filtered' ? this.#explanation : undefined
-      this.#sequence.finish({ reason, explanation }, this.#usage)
+      this.#sequence.finish({ reason, explanation }, answerUsage(readUsage(this.#usage)))
       return
     }
     const word = this.#reason?.slice(0, 64)

@@ -1,20 +1,15 @@
 // Token counts of this style: reasoning is counted beside the output, cached tokens inside the input.
+import type { ReportedUsage } from '../../contract/usage.ts'
 import type { AnswerUsage } from '../common/answer.ts'
-import { consistentUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { readCounts } from './counts.ts'
 
-export function readUsage(given: unknown): AnswerUsage | undefined {
-  const counts = readCounts(given)
+export function readUsage(raw: unknown): ReportedUsage | undefined {
+  const counts = readCounts(raw)
   if (counts === undefined) return undefined
-  const { inputTokens = 0, outputTokens = 0, cacheReadTokens, reasoningTokens } = counts
-  return consistentUsage({
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens: 0,
-    reasoningTokens,
-  })
+  const { inputTokens, outputTokens, cacheReadTokens, reasoningTokens } = counts
+  const usage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens: 0 }
+  return reasoningTokens === 0 ? usage : { ...usage, reasoningTokens }
 }
 
 export const writeUsage = (usage: AnswerUsage): Json => ({

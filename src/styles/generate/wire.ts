@@ -1,6 +1,8 @@
 // Field names of the generate style that both forwarding and translation read. Upstreams and callers
 // may write each of them in camel case or with underscores.
 import { isObject } from '../../lib/json/parse.ts'
+import { type IsForeign, mapObjects } from '../common/envelope.ts'
+import { noSeal } from './field-names.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -35,3 +37,16 @@ export function partsOf({ content }: Json): readonly Json[] {
 
 export const usageIn = (answer: Json): unknown =>
   eitherOf(answer, 'usageMetadata', 'usage_metadata')
+
+/** Without seals of other upstreams. The parts stay; one that has nothing but a seal goes. */
+export const stripSeals = (request: Json, isForeign: IsForeign): Json =>
+  mapObjects(request, 'contents', (content) =>
+    mapObjects(content, 'parts', (part) => {
+      if (!isForeign(eitherOf(part, 'thoughtSignature', 'thought_signature'))) return part
+      const { thoughtSignature: _, thought_signature: __, ...rest } = part
+      const call = eitherOf(rest, 'functionCall', 'function_call')
+      // Upstreams that look for the seal of a call accept this instead of one.
+      if (isObject(call)) return { ...rest, thoughtSignature: noSeal }
+      return rest['text'] === '' || rest['thought'] === true ? undefined : rest
+    }),
+  )

@@ -1,8 +1,10 @@
 // The messages style.
 import { onlyFields } from '../common/request-reading.ts'
 import type { Style } from '../common/style.ts'
+import { fieldNames } from './fields.ts'
 import { readRequest } from './read-request.ts'
 import { MessagesReader } from './read-stream.ts'
+import { stripSeals } from './strip-seals.ts'
 import { writeAnswer } from './write-answer.ts'
 import { writeRequest } from './write-request.ts'
 import { MessagesWriter } from './write-stream.ts'
@@ -12,6 +14,8 @@ const counted = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinkin
 export const messages: Style = {
   name: 'messages',
   readRequest,
+  stripSeals,
+  sealField: fieldNames.reasoning,
   writeRequest,
   readAnswer: (answer, context, emit) => new MessagesReader(context).answer(answer, emit),
   newReader: (context) => new MessagesReader(context),

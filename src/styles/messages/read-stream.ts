@@ -7,10 +7,11 @@ import {
   invalidAnswer,
   reportedError,
 } from '../common/answer-sequence.ts'
+import { answerUsage, mergeUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
 import type { ReadContext } from '../common/style.ts'
-import { mergeUsage, readUsage } from './usage.ts'
+import { readUsage } from './usage.ts'
 
 const reasons: ReadonlyMap<unknown, StopReason> = new Map([
   ['end_turn', 'end'],
@@ -26,7 +27,7 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 export class MessagesReader implements StreamReader {
   readonly #out = new AnswerSequence()
   readonly #context: ReadContext
-  #usage: Json | undefined
+  #usage: unknown
   #delta: Json = {}
   /** The type of the open block. */
   #type = ''
@@ -195,7 +196,7 @@ export class MessagesReader implements StreamReader {
         sequence: typeof sequence === 'string' ? sequence : undefined,
         explanation: explanation || undefined,
       },
-      readUsage(this.#usage),
+      answerUsage(readUsage(this.#usage)),
     )
   }
 

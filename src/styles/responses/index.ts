@@ -1,6 +1,10 @@
 // The responses style: items in, items out, typed events in streams.
+
+import type { Json } from '../common/conversation.ts'
+import { type IsForeign, mapObjects } from '../common/envelope.ts'
 import { onlyFields } from '../common/request-reading.ts'
 import type { Style } from '../common/style.ts'
+import { fieldNames } from './field-names.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { ResponsesReader } from './read-stream.ts'
@@ -12,6 +16,8 @@ const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'reas
 export const responses: Style = {
   name: 'responses',
   readRequest,
+  stripSeals,
+  sealField: fieldNames.reasoning,
   writeRequest,
   readAnswer,
   newReader: (context) => new ResponsesReader(context),
@@ -23,4 +29,11 @@ export const responses: Style = {
   newWriter: (context) => new ResponsesWriter(context),
   toolName: /^[a-zA-Z0-9_-]{1,64}$/,
   count: { bodyOf: (request) => onlyFields(request, counted) },
+}
+
+/** Without items of reasoning that other upstreams have sealed: they are of no use without the seal. */
+function stripSeals(request: Json, isForeign: IsForeign): Json {
+  return mapObjects(request, 'input', (item) =>
+    item['type'] === 'reasoning' && isForeign(item['encrypted_content']) ? undefined : item,
+  )
 }

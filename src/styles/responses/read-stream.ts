@@ -4,6 +4,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
 import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import { answerUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
 import type { ReadContext } from '../common/style.ts'
@@ -175,7 +176,7 @@ export class ResponsesReader implements StreamReader {
     const reason = reasonOf(type, response)
     if (reason === undefined) {
       this.#sequence.fail(invalidAnswer('the upstream stopped for a reason that is not known'))
-    } else this.#sequence.finish({ reason }, readUsage(response['usage']))
+    } else this.#sequence.finish({ reason }, answerUsage(readUsage(response['usage'])))
   }
 }
 

@@ -30,6 +30,8 @@ export interface ConversationCase {
   answer?: readonly AnswerEvent[]
   /** Upstreams of these styles refuse it from callers of their own. */
   refusedAtHome?: readonly StyleName[]
+  /** Upstreams that refuse its seals; the gateway sends it once more without them. */
+  strippedAtHome?: readonly StyleName[]
   /** What upstreams stream is not in order, and forwarded as it is. */
   isOutOfOrder?: true
 }

@@ -180,7 +180,7 @@ export const settingCases: readonly ConversationCase[] = [
     },
     changes: forAll(['reasoning']),
     // Not sealed by them.
-    refusedAtHome: ['responses', 'messages', 'generate'],
+    strippedAtHome: ['responses', 'messages', 'generate'],
   },
   {
     name: 'probabilities of tokens',
