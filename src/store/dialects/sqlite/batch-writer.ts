@@ -10,22 +10,83 @@ import {
   requestColumns,
 } from '../group-commit.ts'
 
-const requestWidth = requestColumns.length
 const entryWidth = entryColumns.length
-const lossWidth = lossColumns.length
 const lossKey = 'ref, reason, channel, upstream_id'
 const entryAccount = entryColumns.indexOf('account_id')
 const entryAt = entryColumns.indexOf('at_ms')
 const entryKind = entryColumns.indexOf('kind')
 const entryAmount = entryColumns.indexOf('amount_nanos')
 
+/** Bound as numbers, which costs less than text that SQLite turns into one. Amounts may be larger. */
+const numbers: ReadonlySet<string> = new Set([
+  'at_ms',
+  'status',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'first_byte_ms',
+  'total_ms',
+  'quantity',
+  'estimated',
+  'is_estimate',
+])
+
+/** Inserts rows of cells into one table; a row that already exists changes nothing. */
+class RowInsert {
+  readonly #statement: Statement
+  readonly #isNullable: readonly boolean[]
+  readonly #isNumber: readonly boolean[]
+  /** Bound within each call, then used again. */
+  readonly #row: (string | number | null)[]
+
+  constructor(
+    db: Database,
+    table: string,
+    columns: readonly string[],
+    key: string,
+    nullable: ReadonlySet<string>,
+  ) {
+    this.#statement = db.prepare(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+       ON CONFLICT (${key}) DO NOTHING`,
+    )
+    this.#isNullable = columns.map((column) => nullable.has(column))
+    this.#isNumber = columns.map((column) => numbers.has(column))
+    this.#row = columns.map(() => null)
+  }
+
+  /** The row that begins at this cell. True when it is new. */
+  insert(cells: readonly string[], at: number): boolean {
+    const row = this.#row
+    for (let i = 0; i < row.length; i++) row[i] = this.#value(cells[at + i]!, i)
+    return this.#statement.run(row).changes > 0
+  }
+
+  insertAll(cells: readonly string[]): void {
+    for (let at = 0; at < cells.length; at += this.#row.length) this.insert(cells, at)
+  }
+
+  #value(text: string, i: number): string | number | null {
+    if (text === '' && this.#isNullable[i]) return null
+    if (!this.#isNumber[i]) return text
+    const number = Number(text)
+    // As text, so that the database refuses it; it would take a NaN for null.
+    return Number.isNaN(number) ? text : number
+  }
+
+  close(): void {
+    this.#statement.finalize()
+  }
+}
+
 export class BatchWriter {
   readonly #db: Database
   readonly #begin: Statement
   readonly #commit: Statement
-  readonly #request: Statement
-  readonly #entry: Statement
-  readonly #loss: Statement
+  readonly #request: RowInsert
+  readonly #entry: RowInsert
+  readonly #loss: RowInsert
   readonly #closedUntil: Statement
   readonly #balance: Statement
   readonly #held: Statement
@@ -37,25 +98,13 @@ export class BatchWriter {
 
   /** The tables must exist. */
   constructor(db: Database, beforeCommit: () => void = () => {}) {
-    const insert = (
-      table: string,
-      columns: readonly string[],
-      key: string,
-      nullable: ReadonlySet<string>,
-    ) => {
-      const cells = columns.map((column) => (nullable.has(column) ? `NULLIF(?, '')` : '?'))
-      return db.prepare(
-        `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${cells.join(', ')})
-         ON CONFLICT (${key}) DO NOTHING`,
-      )
-    }
     this.#db = db
     this.#beforeCommit = beforeCommit
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
-    this.#request = insert('requests', requestColumns, 'request_id', nullableInRequests)
-    this.#entry = insert('entries', entryColumns, 'ref, kind', nullableInEntries)
-    this.#loss = insert('losses', lossColumns, lossKey, nullableInLosses)
+    this.#request = new RowInsert(db, 'requests', requestColumns, 'request_id', nullableInRequests)
+    this.#entry = new RowInsert(db, 'entries', entryColumns, 'ref, kind', nullableInEntries)
+    this.#loss = new RowInsert(db, 'losses', lossColumns, lossKey, nullableInLosses)
     this.#closedUntil = db.prepare('SELECT closed_until_ms FROM accounts WHERE id = ?')
     this.#balance = db.prepare('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE id = ?')
     this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
@@ -67,13 +116,9 @@ export class BatchWriter {
     this.#closedUntilMs.clear()
     this.#begin.run()
     try {
-      for (let at = 0; at < requests.length; at += requestWidth) {
-        this.#request.run(...requests.slice(at, at + requestWidth))
-      }
+      this.#request.insertAll(requests)
       for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at)
-      for (let at = 0; at < losses.length; at += lossWidth) {
-        this.#loss.run(...losses.slice(at, at + lossWidth))
-      }
+      this.#loss.insertAll(losses)
       for (const [account, nanos] of this.#balanceChanges) this.#balance.run(nanos, account)
       for (const [account, nanos] of this.#heldChanges) this.#held.run(nanos, account)
       this.#beforeCommit()
@@ -87,11 +132,9 @@ export class BatchWriter {
   /** An entry that already exists changes nothing, the balance included. */
   #insertEntry(entries: string[], at: number): void {
     const account = entries[at + entryAccount]!
-    const row = entries.slice(at, at + entryWidth)
     const closedUntilMs = this.#closedUntilMsOf(account)
-    if (Number(row[entryAt]) < closedUntilMs) row[entryAt] = String(closedUntilMs)
-    const { changes } = this.#entry.run(...row)
-    if (changes === 0) return
+    if (Number(entries[at + entryAt]) < closedUntilMs) entries[at + entryAt] = String(closedUntilMs)
+    if (!this.#entry.insert(entries, at)) return
     const kind = entries[at + entryKind]
     const amount = BigInt(entries[at + entryAmount]!)
     if (kind === 'hold' || kind === 'release') {
@@ -113,8 +156,9 @@ export class BatchWriter {
   }
 
   close(): void {
-    const rows = [this.#request, this.#entry, this.#loss, this.#closedUntil]
-    const all = [this.#begin, this.#commit, ...rows, this.#balance, this.#held]
+    const rows = [this.#request, this.#entry, this.#loss]
+    for (const each of rows) each.close()
+    const all = [this.#begin, this.#commit, this.#closedUntil, this.#balance, this.#held]
     for (const statement of all) statement.finalize()
   }
 }
