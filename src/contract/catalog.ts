@@ -120,6 +120,8 @@ export interface Channel {
   translation?: 'strict' | 'off'
   /** What its upstream can do, where that is not as usual for its style. */
   capabilities?: Partial<TranslationSettings>
+  /** Channels of one style and one realm accept each other's sealed reasoning; absent: by host. */
+  realm?: string
   /** Set when calls of one conversation are spread over its keys. */
   affinity?: 'off'
   /** Mark prompts for the upstream's cache where the caller marks nothing. */

@@ -4,13 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { askedOf } from '../support/asked.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { callers, lostAs, seals, type Wire, wires } from './sealed-callers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Any = any
 
 const key = 'upk-makers-0123456789abcdef'
-const wires = ['responses', 'messages', 'generate'] as const
-type Wire = (typeof wires)[number]
 const pairs = wires.flatMap((first) =>
   wires.filter((wire) => wire !== first).map((second) => [first, second] as const),
 )
@@ -60,61 +59,6 @@ afterAll(async () => {
   await second.stop()
 })
 
-const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
-const prompt = '[[sim:tools=[["weather",{"city":"Paris"}]]]] [[sim:reasoning=4]]'
-
-const callers: Record<Wire, Any> = {
-  responses: {
-    path: () => '/v1/responses',
-    body: (model: string, input: Any[]) => ({
-      model,
-      input: [{ role: 'user', content: prompt }, ...input],
-      store: false,
-      include: ['reasoning.encrypted_content'],
-      reasoning: { effort: 'high' },
-      tools: [{ type: 'function', name: 'weather', parameters: schema, strict: false }],
-    }),
-    // Without ids, as coding tools send items: an id belongs to the upstream that keeps it.
-    goOn: ({ output }: Any) => [
-      ...output.map(({ id: _, ...item }: Any) => item),
-      { type: 'function_call_output', call_id: output.at(-1).call_id, output: 'sunny' },
-    ],
-  },
-  messages: {
-    path: () => '/v1/messages',
-    body: (model: string, messages: Any[]) => ({
-      model,
-      max_tokens: 8000,
-      thinking: { type: 'adaptive' },
-      messages: [{ role: 'user', content: prompt }, ...messages],
-      tools: [{ name: 'weather', input_schema: schema }],
-    }),
-    goOn: ({ content }: Any) => [
-      { role: 'assistant', content },
-      {
-        role: 'user',
-        content: [{ type: 'tool_result', tool_use_id: content.at(-1).id, content: 'sunny' }],
-      },
-    ],
-  },
-  generate: {
-    path: (model: string) => `/vendorg/v1beta/models/${model}:generateContent`,
-    body: (_: string, contents: Any[]) => ({
-      contents: [{ role: 'user', parts: [{ text: prompt }] }, ...contents],
-      generationConfig: { thinkingConfig: { includeThoughts: true } },
-      tools: [{ functionDeclarations: [{ name: 'weather', parametersJsonSchema: schema }] }],
-    }),
-    goOn: ({ candidates }: Any) => {
-      const { functionCall } = candidates[0].content.parts.at(-1)
-      const { id, name } = functionCall
-      const result = { functionResponse: { id, name, response: { result: 'sunny' } } }
-      return [candidates[0].content, { role: 'user', parts: [result] }]
-    },
-  },
-}
-
-const seals = /"(?:signature|encrypted_content|thoughtSignature)":"(?!skip_)/g
-
 interface Sent {
   json: Any
   translation: string | null
@@ -131,12 +75,6 @@ async function send(style: Wire, model: string, more: Any[]): Promise<Sent> {
     translation: answer.headers.get('x-gateway-translation'),
     lost: answer.headers.get('x-gateway-translation-loss'),
   }
-}
-
-const lostAs: Record<Wire, string> = {
-  responses: 'reasoning.encrypted_content',
-  messages: 'thinking.signature',
-  generate: 'contents.parts.thoughtSignature',
 }
 
 test.each(pairs)('%s, continued by an upstream of %s', async (a, b) => {

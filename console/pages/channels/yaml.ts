@@ -22,6 +22,7 @@ const channelLines = (channel: Channel): string[] => [
   ...pairs(channel.timeouts),
   '    messages:',
   ...pairs(channel.messages),
+  ...(channel.realm === undefined ? [] : [`    realm: ${quoted(channel.realm)}`]),
   ...(channel.affinity === 'on' ? [] : ['    affinity: off']),
   ...(channel.auto_cache ? ['    auto_cache: true'] : []),
   ...(channel.trace ? [] : ['    trace: false']),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { affinityModes } from '../../contract/config-schema/prompt-cache.ts'
 import {
   capabilitiesDeclaration,
+  realmName,
   translationModes,
 } from '../../contract/config-schema/translation.ts'
 import { amount, column, count, pageFields, pageOf, source, time } from '../schema.ts'
@@ -35,6 +36,7 @@ export const channel = z
     }),
     translation: z.enum(translationModes),
     capabilities: capabilitiesDeclaration,
+    realm: realmName.exactOptional(),
     affinity: z.enum(affinityModes),
     auto_cache: z.boolean(),
     trace: z.boolean().describe('Whether it is sent trace headers.'),

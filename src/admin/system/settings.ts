@@ -76,6 +76,7 @@ const declaredChannel = (channel: Channel) => ({
   ...(channel.capabilities !== undefined && {
     capabilities: capabilitiesView(channel.capabilities),
   }),
+  ...(channel.realm !== undefined && { realm: channel.realm }),
   ...(channel.affinity !== undefined && { affinity: channel.affinity }),
   ...(channel.autoCache && { auto_cache: true }),
   ...(channel.trace === false && { trace: false }),

@@ -25,7 +25,7 @@ import { mediaDeclaration } from './media.ts'
 import { hasOwnProtocol, interfaces, protocolPaths, protocols } from './names.ts'
 import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
 import { promptCacheFields } from './prompt-cache.ts'
-import { capabilitiesDeclaration, translationMode } from './translation.ts'
+import { capabilitiesDeclaration, realmName, translationMode } from './translation.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
@@ -141,6 +141,7 @@ export const channelDeclaration = strict({
   capabilities: capabilitiesDeclaration
     .meta({ description: 'What its upstream can do, where that is not as usual for its style.' })
     .optional(),
+  realm: realmName.optional(),
   ...promptCacheFields,
   trace: z
     .boolean()

@@ -1,7 +1,7 @@
 // How a channel takes calls of other text styles than its own.
 import { z } from 'zod'
 import type { Channel, TranslationSettings } from '../catalog.ts'
-import { strict } from './fields.ts'
+import { name, strict } from './fields.ts'
 
 const yes = (description: string) => z.boolean().meta({ description }).optional()
 
@@ -35,18 +35,25 @@ export const translationMode = z.enum(translationModes).meta({
     'Calls of other text styles: on translates them, strict refuses those that would lose something, off refuses all. Default on.',
 })
 
+export const realmName = name(
+  'Channels of one text style and one realm accept sealed reasoning of each other. Default: the host of the base URL.',
+)
+
 interface Declared {
   translation?: (typeof translationModes)[number] | undefined
   capabilities?: z.infer<typeof capabilitiesDeclaration> | undefined
+  realm?: string | undefined
 }
 
 export function translationFrom({
   translation,
   capabilities,
-}: Declared): Pick<Channel, 'translation' | 'capabilities'> {
+  realm,
+}: Declared): Pick<Channel, 'translation' | 'capabilities' | 'realm'> {
   return {
     ...(translation !== undefined && translation !== 'on' && { translation }),
     ...(capabilities !== undefined && { capabilities: settingsFrom(capabilities) }),
+    ...(realm !== undefined && { realm }),
   }
 }
 

@@ -23,7 +23,7 @@ import {
 } from './open-call.ts'
 import { firstBytes } from './read-stream.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
-import { hostOf, sizeOf, upstreamOf } from './upstream-of.ts'
+import { realmOf, sizeOf, upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -106,7 +106,7 @@ export function beginAttempt(
 /** After a failure at the first. */
 function beginNext({ engine, record }: OpenCall, first: Route, next: PickedRoute): UpstreamAttempt {
   const attempt = beginAttempt(engine, record, next)
-  attempt.isOtherMaker = !first.translated && hostOf(first) !== hostOf(next.route)
+  attempt.isOtherMaker = !first.translated && realmOf(first) !== realmOf(next.route)
   return attempt
 }
 

@@ -47,9 +47,6 @@ export const sizeOf = ({ admission: { bounds }, call }: OpenCall): CallSize => (
   bounds,
 })
 
-/** Upstreams at one host accept each other's seals of reasoning. */
-export const hostOf = ({ baseUrl }: Pick<Route, 'baseUrl'>): string => new URL(baseUrl).host
-
 const translatingFor = (
   seal: Seal,
   route: Route,
@@ -80,10 +77,11 @@ function envelopeKeyOf(seal: Seal): Uint8Array {
   return key
 }
 
-function realmOf(route: Route): string {
+/** Upstreams of one realm accept each other's seals of reasoning. */
+export function realmOf(route: Route): string {
   let realm = realms.get(route)
   if (realm === undefined) {
-    realm = `${route.protocol} ${hostOf(route)}`
+    realm = `${route.protocol} ${route.channel.realm ?? new URL(route.baseUrl).host}`
     realms.set(route, realm)
   }
   return realm

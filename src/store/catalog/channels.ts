@@ -93,8 +93,8 @@ async function putKeys(
 /** All fields without a column of their own; keys are excluded in any spelling. */
 function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
-  const { maxConcurrency, messages, translation, capabilities, affinity, autoCache } = channel
-  const { trace, disabled, source } = channel
+  const { maxConcurrency, messages, translation, capabilities, realm } = channel
+  const { affinity, autoCache, trace, disabled, source } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -106,6 +106,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     messages,
     translation,
     capabilities,
+    realm,
     affinity,
     autoCache,
     trace,
