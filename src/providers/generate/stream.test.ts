@@ -163,3 +163,16 @@ test('usage before the end says nothing about the output', () => {
   const { watcher } = watch(streamOf([chunk('a', { usageMetadata: usage(1) })]), { close: false })
   expect(watcher.reported.usage).toEqual({ ...counted, outputTokens: undefined } as never)
 })
+
+test('usage of an earlier event counts where the last one has none, also for a caller that leaves', () => {
+  const bare = { usageMetadata: usage(7, 2), modelVersion: upstreamModel }
+  const last = chunk('bye', {}, { finishReason: 'STOP' })
+  const events = [chunk('a', { usageMetadata: usage(1) }), chunk('b'), bare, chunk('c'), last]
+  const { watcher } = watch(streamOf(events))
+  expect(watcher.reported.usage).toEqual({ ...counted, reasoningTokens: 2 })
+  for (const more of [{}, { close: false }]) {
+    const first = chunk('a', { usageMetadata: { ...usage(1), cachedContentTokenCount: 4 } })
+    const left = watch(streamOf([first, chunk('b', { usageMetadata: usage(2) })]), more)
+    expect(left.watcher.reported.usage).toMatchObject({ inputTokens: 10, outputTokens: undefined })
+  }
+})

@@ -12,7 +12,9 @@ import { nothing, readUsage } from './read-answer.ts'
 
 export const stream: StreamStyle = {
   // Each in both spellings.
-  unread: { without: ['"finish', '"usage', '"prompt', '"error"'] },
+  unread: { without: ['"finish', '"promptF', '"prompt_f', '"error"'] },
+  // Nearly every event has it.
+  late: '"usage',
   modelFields: ['modelVersion', 'model_version'],
   read,
   ending: () => undefined,

@@ -1,12 +1,18 @@
 // Puts the caller's name for the model into the plain events of a stream, a whole read at a time:
 // finds the one place in each event and replaces its bytes. Nothing is parsed; an event in which the
 // place is not certain is left to be read by itself.
+import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
+import { oneLine } from './read-events.ts'
+import type { StreamStyle } from './style.ts'
 
 const [lineFeed, space, quote, colon, backslash] = [0x0a, 0x20, 0x22, 0x3a, 0x5c]
 const [openBrace, closeBrace, letterD] = [0x7b, 0x7d, 0x64]
 const dataAt = 'data: '.length
 /** Any letter may be spelled that way, those of the field's name too. */
 const escapeStart = '\\u00'
+
+/** Where a style says nothing else. */
+export const usualFields = ['model'] as const
 
 /** What is replaced in a stream, and by what. */
 export interface OwnName {
@@ -135,4 +141,23 @@ export class ModelNames {
     if (at === from) return from === 0 && to === read.length ? read : read.subarray(from, to)
     return Buffer.from(text + this.#text.slice(at, to), 'latin1')
   }
+}
+
+/** One event, which is searched whole. */
+export function withOwnName(
+  event: string,
+  data: string,
+  name: string,
+  { modelIn: holder, modelFields = usualFields }: StreamStyle,
+): string {
+  if (!event.includes('{')) return event
+  const restore = (text: string) =>
+    holder === undefined
+      ? modelFields.reduce((restored, field) => restoreModel(restored, name, field), text)
+      : withModelIn(text, holder, name)
+  // JSON is searched where it is on one line.
+  if (!data.includes('\n')) return restore(event)
+  const joined = oneLine(event, data)
+  const restored = restore(joined)
+  return restored === joined ? event : restored
 }

@@ -50,6 +50,11 @@ export type Verdict =
 export interface StreamStyle {
   /** Which events are forwarded unparsed: those with such a name, or those without such a text. */
   unread: { named: readonly string[] } | { without: readonly string[] }
+  /**
+   * Marks unparsed events that repeat what is known so far, such as the usage: the last of them is read
+   * before the next event that is parsed, and at the end. In answers with one choice only.
+   */
+  late?: string
   /** The field with the object that holds the model name; absent: every event has its own. */
   modelIn?: string
   /** Fields with the model name, one of which an answer may have; absent: `model`, always. */

@@ -4,6 +4,8 @@ import type { StreamStyle } from './style.ts'
 export interface Unread {
   names: readonly Buffer[] | undefined
   texts: readonly Buffer[]
+  /** Of the unparsed events with this text, the last one of a read is parsed later. */
+  late: Buffer | undefined
 }
 const known = new WeakMap<StreamStyle, Unread>()
 
@@ -11,15 +13,24 @@ const known = new WeakMap<StreamStyle, Unread>()
 export function unreadOf(style: StreamStyle): Unread {
   const made = known.get(style)
   if (made !== undefined) return made
-  const bytes = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
-  const { unread } = style
+  const { unread, late } = style
   const given =
     'named' in unread
-      ? { names: bytes(unread.named), texts: [] }
-      : { names: undefined, texts: bytes(unread.without) }
+      ? { names: bytesOf(unread.named), texts: [], late: undefined }
+      : {
+          names: undefined,
+          texts: bytesOf(unread.without),
+          late: late === undefined ? undefined : Buffer.from(late),
+        }
   known.set(style, given)
   return given
 }
+
+/** The same where no event may be left out: each may be about another choice. */
+export const withoutLate = ({ names, texts, late }: Unread): Unread =>
+  late === undefined ? { names, texts, late } : { names, texts: [...texts, late], late: undefined }
+
+const bytesOf = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
 
 /** Index of the earliest sign from `at` on; `found` caches the next position of each. */
 export function nextSign(

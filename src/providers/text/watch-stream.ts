@@ -5,18 +5,16 @@ import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../con
 import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
-import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
 import { asBuffer, EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
-import { ModelNames, type OwnName, ownName } from './model-names.ts'
-import { isPage, maxAnswerDepth, oneLine } from './read-events.ts'
+import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
+import { isPage, maxAnswerDepth } from './read-events.ts'
 import type { Json, StreamState, StreamStyle } from './style.ts'
-import { nextSign, type Unread, unreadOf } from './unread-events.ts'
+import { nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
 
 /** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
-const usualFields = ['model'] as const
 const colon = 0x3a
 
 interface ParsedEvent {
@@ -37,6 +35,8 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #ownName: OwnName | undefined
   readonly #unread: Unread
   readonly #packets = new EventBuffer()
+  /** The last unparsed event that has to be read when another is, or at the end. */
+  #late: string | undefined
   /** The last bytes sent; they show whether the answer was complete. */
   #last: Buffer | undefined
   readonly #sample = new TextSample()
@@ -56,7 +56,7 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#style = style
     this.#marks = markFor === undefined ? undefined : new IdMarks(markFor)
     this.#restoreTo = model === call.model ? undefined : call.model
-    this.#unread = unreadOf(style)
+    this.#unread = call.choices === 1 ? unreadOf(style) : withoutLate(unreadOf(style))
     if (this.#restoreTo !== undefined && this.#unread.names === undefined) {
       this.#ownName = ownName(style.modelFields ?? usualFields, this.#restoreTo)
     }
@@ -67,6 +67,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   get reported(): Reported {
+    this.#readLate()
     return this.#state.reported
   }
 
@@ -100,7 +101,7 @@ export class TextStreamWatcher implements StreamWatcher {
     let [from, at] = [0, 0]
     while (at < whole.length && this.outcome === undefined) {
       const odd = this.#nextOdd(whole, at, signs, names)
-      if (odd > at) this.#sample.add(whole, at, odd)
+      if (odd > at) this.#passRun(whole, at, odd)
       at = odd
       if (odd === whole.length) break
       const end = endOfEvent(whole, odd)
@@ -120,6 +121,25 @@ export class TextStreamWatcher implements StreamWatcher {
     if (changed !== '') out.push(Buffer.from(changed))
     if (at > from) out.push(runOf(whole, from, at, names))
     return out.length > 1 ? Buffer.concat(out) : out[0]
+  }
+
+  #passRun(whole: Buffer, from: number, to: number): void {
+    this.#sample.add(whole, from, to)
+    const { late } = this.#unread
+    const at = late === undefined ? -1 : whole.lastIndexOf(late, to - 1)
+    if (at < from) return
+    const start = Math.max(from, startOfEvent(whole, at))
+    this.#late = whole.toString('utf8', start, endOfEvent(whole, start))
+  }
+
+  /** What an unparsed event says of the answer so far; it was forwarded, whatever it says. */
+  #readLate(): void {
+    const event = this.#late
+    if (event === undefined) return
+    this.#late = undefined
+    const parsed = parseJson(dataOf(event) ?? '', maxAnswerDepth)
+    if ('value' in parsed && isObject(parsed.value))
+      this.#style.read(parsed.value, this.#state, undefined)
   }
 
   /** Start of the next event that must be parsed; the end when there is none. */
@@ -223,8 +243,9 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #isSign(data: string): boolean {
-    const { unread } = this.#style
-    return 'named' in unread || unread.without.some((sign) => data.includes(sign))
+    const { unread, late } = this.#style
+    if ('named' in unread || (late !== undefined && data.includes(late))) return true
+    return unread.without.some((sign) => data.includes(sign))
   }
 
   #inspect(event: string, data: string): string {
@@ -236,6 +257,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (!isObject(parsed.value)) return event
     this.#parsed?.push({ data, value: parsed.value })
     if (this.#marks !== undefined) this.#style.ids?.(parsed.value, this.#marks)
+    this.#readLate()
     const verdict = this.#style.read(parsed.value, this.#state, nameOf(event))
     const held = this.#held
     this.#held = ''
@@ -267,17 +289,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   #restored(event: string, data: string): string {
     const name = this.#restoreTo
-    if (name === undefined || !event.includes('{')) return event
-    const { modelIn: holder, modelFields = usualFields } = this.#style
-    const restore = (text: string) =>
-      holder === undefined
-        ? modelFields.reduce((restored, field) => restoreModel(restored, name, field), text)
-        : withModelIn(text, holder, name)
-    // JSON is searched where it is on one line.
-    if (!data.includes('\n')) return restore(event)
-    const joined = oneLine(event, data)
-    const restored = restore(joined)
-    return restored === joined ? event : restored
+    return name === undefined ? event : withOwnName(event, data, name, this.#style)
   }
 }
 
