@@ -126,6 +126,17 @@ test('a call is translated into the style that loses least', () => {
   ])
 })
 
+test('among channels that need translation the priority decides first', () => {
+  const low = channel('low', { protocols: { messages: 'http://low' }, priority: -1 })
+  const high = channel('high', { protocols: { chat: 'http://high' }, priority: 1 })
+  const it = catalog([model('m')], [low, high])
+  const routes = it.routes(it.models.get('m')!, 'responses')
+  expect(routes.map(({ channel: { name }, protocol }) => [name, protocol])).toEqual([
+    ['high', 'chat'],
+    ['low', 'messages'],
+  ])
+})
+
 test('a channel is asked by the first of the model’s protocols that it speaks', () => {
   const image = model('draw', {
     kind: 'image',

@@ -154,10 +154,17 @@ const translatingFor = (model: Model): Interface[] =>
 const translationsOf = ({ kind, translate }: Model, use: Interface): readonly Protocol[] =>
   translate === false ? [] : (interfaceRows[use]?.translates?.[kind] ?? [])
 
-/** A channel with several protocols for a model uses the one it prefers; translation comes last. */
+/**
+ * A channel with several protocols for a model uses the one it prefers. Translation comes last: by
+ * the priority of the channels, then by what a style can carry.
+ */
 function servingRoutes(model: Model, found: readonly Route[], use: Interface): Route[] {
   const own = found.filter((route) => serves(route, use))
-  const serving = [...own, ...translatedRoutes(model, found, use)]
+  const translated = translatedRoutes(model, found, use)
+  const serving = [
+    ...own,
+    ...translated.sort((one, other) => other.channel.priority - one.channel.priority),
+  ]
   return serving.filter(
     ({ channel }, at) => serving.findIndex((other) => other.channel === channel) === at,
   )
