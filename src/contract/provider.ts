@@ -61,8 +61,10 @@ export interface Upstream {
   autoCache?: boolean
   /** Whether it reads such marks; absent: as usual for its style. */
   cacheControl?: boolean | undefined
-  /** The call has failed at the upstream of another maker, whose seals of reasoning it may have. */
-  isOtherMaker?: true
+  /** It gets no sealed reasoning: it has refused a seal, or the call comes from another maker. */
+  withoutSeals?: true
+  /** Every change of a request is a refusal. */
+  strict?: true
   /** Set where the caller's style is not the provider's. */
   translating?: Translating
   /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */
@@ -82,8 +84,6 @@ export interface Translating {
   envelopeKey: Uint8Array
   /** Upstreams that accept each other's seals. */
   realm: string
-  /** Every change of the request is a refusal. */
-  strict: boolean
   /** What the channel says of its upstream; the rest is as usual for its style. */
   settings: Partial<TranslationSettings>
 }

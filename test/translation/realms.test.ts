@@ -33,6 +33,13 @@ for (const caller of wires) {
   const translated = { caller, first: over, second: over, isSameMaker: true }
   cases.set(`${caller}-shared`, { ...translated, settings: { realm: 'one' } })
   cases.set(`${caller}-apart`, { ...translated, settings: {} })
+  const own = { caller, first: caller, second: caller, isSameMaker: false }
+  // One realm by mistake: only the upstream itself can say that it is another maker.
+  cases.set(`${caller}-refused`, { ...own, settings: { realm: 'one' } })
+  cases.set(`${caller}-strict`, { ...own, settings: { realm: 'one', translation: 'strict' } })
+  cases.set(`${caller}-same`, { ...own, isSameMaker: true, settings: { realm: 'one' } })
+  cases.set(`${caller}-other`, { ...own, settings: {} })
+  cases.set(`${caller}-native`, { ...own, first: over, settings: {} })
 }
 
 let first: Sandbox
@@ -53,28 +60,40 @@ beforeAll(async () => {
     }),
   )
   await first.stop()
+  for (const model of [...cases.keys()].filter(comesLater)) {
+    await gateway.admin('POST', '/channels', channelOf(model, 'second'))
+  }
 }, limitMs)
 afterAll(async () => {
   await gateway.stop()
   await Promise.all([same.stop(), other.stop()])
 })
 
-function configOf(): string {
-  const all = [...cases]
-  const channel = (model: string, name: string, wire: Wire, { protocols }: Sandbox) => ({
-    name: `${model}-${name}`,
+const channelOf = (model: string, place: 'first' | 'second') => {
+  const each = cases.get(model)!
+  const wire = each[place]
+  const { protocols } = place === 'first' ? first : each.isSameMaker ? same : other
+  return {
+    name: `${model}-${place}`,
     keys: [key],
     protocols: { [wire]: protocols[wire] },
     models: { [model]: 'txta-plus' },
-    priority: name === 'first' ? 1 : 0,
-    ...cases.get(model)!.settings,
-  })
+    priority: place === 'first' ? 1 : 0,
+    ...each.settings,
+  }
+}
+
+/** An upstream of the caller's own style would be preferred. */
+const comesLater = (model: string) => model.endsWith('-native')
+
+function configOf(): string {
+  const all = [...cases]
   return JSON.stringify({
     accounts: [{ name: 'acme', balance: '100.00' }],
     tokens: [{ account: 'acme', name: 'test', token: apiToken }],
-    channels: all.flatMap(([model, each]) => [
-      channel(model, 'first', each.first, first),
-      channel(model, 'second', each.second, each.isSameMaker ? same : other),
+    channels: all.flatMap(([model]) => [
+      channelOf(model, 'first'),
+      ...(comesLater(model) ? [] : [channelOf(model, 'second')]),
     ]),
     models: all.map(([name, { caller }]) => ({ name, kind: 'text', interfaces: [caller] })),
     prices: all.map(([model]) => ({
@@ -89,27 +108,53 @@ interface Sent {
   status: number
   text: string
   json: Any
+  requestId: string
   translation: string | null
   lost: string | null
 }
 
-async function send(style: Wire, model: string, more: Any[]): Promise<Sent> {
+async function send(
+  style: Wire,
+  model: string,
+  more: Any[],
+  isStream = false,
+  settings: object = {},
+): Promise<Sent> {
   const { path, body } = callers[style]
-  const answer = await gateway.post(path(model), body(model, more))
+  const isGenerate = style === 'generate'
+  const address: string = path(model)
+  const answer = await gateway.post(
+    isStream ? address.replace(':generateContent', ':streamGenerateContent?alt=sse') : address,
+    { ...body(model, more), ...(isStream && !isGenerate && { stream: true }), ...settings },
+  )
   const text = await answer.text()
   return {
     status: answer.status,
     text,
-    json: JSON.parse(text),
+    json: text.startsWith('{') ? JSON.parse(text) : undefined,
+    requestId: answer.headers.get('x-request-id')!,
     translation: answer.headers.get('x-gateway-translation'),
     lost: answer.headers.get('x-gateway-translation-loss'),
   }
 }
 
-const goOn = (model: string) => {
+const goOn = (model: string, isStream = false, settings: object = {}) => {
   const { caller } = cases.get(model)!
-  return send(caller, model, callers[caller].goOn(opened.get(model)))
+  return send(caller, model, callers[caller].goOn(opened.get(model)), isStream, settings)
 }
+
+/** The row of a refused call is written after the answer. */
+async function rowOf({ requestId }: Sent): Promise<Any> {
+  for (;;) {
+    const { status, body } = await gateway.admin('GET', `/requests/${requestId}`)
+    if (status === 200) return body
+  }
+}
+
+const statusesOf = (row: Any): unknown[] =>
+  row.attempts.flatMap(({ channel, status }: Any) =>
+    channel.endsWith('-second') ? [status ?? null] : [],
+  )
 
 describe('translated calls', () => {
   test.each(wires)('%s: a channel of the same realm gets the seals', async (caller) => {
@@ -122,6 +167,66 @@ describe('translated calls', () => {
     const answer = await goOn(`${caller}-apart`)
     expect(answer).toMatchObject({ status: 200, lost: lostAs[caller] })
     expect((await askedOf(same)).at(-1)?.body?.match(seals)).toBeNull()
+  })
+})
+
+const forms = wires.flatMap((caller) => [[caller, 'JSON'] as const, [caller, 'stream'] as const])
+
+describe('calls in the style of the upstream', () => {
+  test.each(forms)(
+    '%s, %s: a seal that is refused costs one more attempt',
+    async (caller, form) => {
+      const answer = await goOn(`${caller}-refused`, form === 'stream')
+      expect(answer).toMatchObject({
+        status: 200,
+        translation: `${caller}>${caller}`,
+        lost: lostAs[caller],
+      })
+      expect(answer.text).toContain('sunny')
+      const row = await rowOf(answer)
+      expect(statusesOf(row)).toEqual([400, 200])
+      expect(row).toMatchObject({
+        status: 200,
+        translation: `${caller}>${caller}`,
+        translation_losses: [lostAs[caller]],
+      })
+      // Only the answer is paid.
+      const { input_tokens: input, output_tokens: output } = row.usage
+      expect(Number(row.charge)).toBeCloseTo((input + 2 * output) / 1_000_000, 9)
+      expect(row.loss).toBe('0.00')
+    },
+  )
+
+  test.each(forms)('%s, %s: a strict channel passes the refusal on', async (caller, form) => {
+    const answer = await goOn(`${caller}-strict`, form === 'stream')
+    expect(answer).toMatchObject({ status: 400, lost: null })
+    expect(answer.text).toMatch(/signature|could not be verified/i)
+    expect(statusesOf(await rowOf(answer))).toEqual([400])
+  })
+
+  test.each(wires)('%s: the same maker gets the seals, byte for byte', async (caller) => {
+    const answer = await goOn(`${caller}-same`)
+    expect(answer).toMatchObject({ status: 200, translation: null, lost: null })
+    expect(statusesOf(await rowOf(answer))).toEqual([200])
+  })
+
+  test.each(wires)('%s: after a failure, another realm gets none at once', async (caller) => {
+    const answer = await goOn(`${caller}-other`)
+    expect(answer).toMatchObject({ status: 200, lost: lostAs[caller] })
+    expect(statusesOf(await rowOf(answer))).toEqual([200])
+  })
+
+  test.each(forms)('%s, %s: what was translated before goes on natively', async (caller, form) => {
+    const answer = await goOn(`${caller}-native`, form === 'stream')
+    expect(answer).toMatchObject({ status: 200, lost: lostAs[caller] })
+    expect(answer.text).toContain('sunny')
+    expect(statusesOf(await rowOf(answer))).toEqual([200])
+  })
+
+  test('a budget for thinking is left out of a turn that lost its thinking', async () => {
+    const thinking = { type: 'enabled', budget_tokens: 2_000 }
+    const answer = await goOn('messages-refused', false, { thinking })
+    expect(answer).toMatchObject({ status: 200, lost: 'thinking;thinking.signature' })
   })
 })
 

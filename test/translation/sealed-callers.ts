@@ -24,7 +24,12 @@ export const callers: Record<Wire, Any> = {
     // Without ids, as coding tools send items: an id belongs to the upstream that keeps it.
     goOn: ({ output }: Any) => [
       ...output.map(({ id: _, ...item }: Any) => item),
-      { type: 'function_call_output', call_id: output.at(-1).call_id, output: 'sunny' },
+      {
+        type: 'function_call_output',
+        // The seal of a call may come after it, as an item of its own.
+        call_id: output.find(({ type }: Any) => type === 'function_call').call_id,
+        output: 'sunny',
+      },
     ],
   },
   messages: {

@@ -37,7 +37,6 @@ const translating: Translating = {
   chargedUsage: charged,
   envelopeKey: new Uint8Array(32),
   realm: 'here',
-  strict: false,
   settings: {},
 }
 

@@ -46,8 +46,8 @@ export interface UpstreamAttempt extends PickedRoute {
   readonly stop: Cancellation
   readonly deadline: Deadline
   readonly startedMs: number
-  /** The call has failed at the upstream of another maker, in the caller's own style. */
-  isOtherMaker?: boolean
+  /** Of the request that it sends: without sealed reasoning. */
+  readonly withoutSeals?: true
 }
 
 export type StreamReply = Extract<TextReply, { kind: 'stream' }>

@@ -4,7 +4,7 @@
 import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { StreamWatcher, TextReply, UpstreamError } from '../../contract/provider.ts'
-import type { Attempt, RequestRecord } from '../../contract/requests.ts'
+import type { RequestRecord } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { leavePlace } from '../routing/channel-places.ts'
@@ -13,7 +13,7 @@ import { type PickedRoute, Tried } from '../routing/pick-route.ts'
 import { takePlace } from '../routing/take-place.ts'
 import { addFailedLoss } from './call-losses.ts'
 import { recordTranslation } from './call-record.ts'
-import { cleaned, isId } from './clean-error.ts'
+import { cleaned } from './clean-error.ts'
 import {
   type BegunStream,
   type CallDeps,
@@ -22,8 +22,9 @@ import {
   type UpstreamAttempt,
 } from './open-call.ts'
 import { firstBytes } from './read-stream.ts'
+import { logFailure, recordAttempt, recordFailed } from './record-attempt.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
-import { realmOf, sizeOf, upstreamOf } from './upstream-of.ts'
+import { isStrict, realmOf, sizeOf, upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -59,6 +60,10 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return answered(open, attempt, reply as GoodReply, first)
+    if (isSealRefused(open, attempt, failure)) {
+      attempt = beginUnsealed(open, attempt, failure, watcherOf(reply))
+      continue
+    }
     const error = failAttempt(open, attempt, failure, watcherOf(reply))
     if (error.about === 'translation') untranslated ??= error
     const next = await takeAnother(open, attempt, error)
@@ -106,8 +111,39 @@ export function beginAttempt(
 /** After a failure at the first. */
 function beginNext({ engine, record }: OpenCall, first: Route, next: PickedRoute): UpstreamAttempt {
   const attempt = beginAttempt(engine, record, next)
-  attempt.isOtherMaker = !first.translated && realmOf(first) !== realmOf(next.route)
-  return attempt
+  const areOwn = !first.translated && !next.route.translated
+  const isOtherMaker = areOwn && realmOf(first) !== realmOf(next.route)
+  return isOtherMaker ? { ...attempt, withoutSeals: true } : attempt
+}
+
+/** The same upstream may answer when it gets no seals. Once for each place. */
+const isSealRefused = (
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  { reason }: UpstreamError,
+): boolean =>
+  reason?.kind === 'invalid_seal' &&
+  attempt.withoutSeals === undefined &&
+  !isStrict(attempt.route, open.ctx) &&
+  !hasLeft(open, attempt) &&
+  !open.engine.load.draining
+
+/** At the same place, which the call keeps; the refusal says nothing about the channel. */
+function beginUnsealed(
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  failure: UpstreamError,
+  watcher: StreamWatcher | undefined,
+): UpstreamAttempt {
+  const { engine, call } = open
+  const { route } = attempt
+  addFailedLoss(open, attempt, failure, watcher)
+  attempt.deadline.end()
+  attempt.stop.cancel()
+  recordFailed(open, attempt, cleaned(engine, failure, call, route))
+  const stop = new Cancellation()
+  const deadline = engine.deadlines.start(route.channel.timeouts, stop)
+  return { ...attempt, stop, deadline, startedMs: engine.clock.nowMs(), withoutSeals: true }
 }
 
 /** From here on the row names the channel. */
@@ -187,12 +223,7 @@ export function failAttempt(
   if (left || stopped) dropProbes(attempt)
   else recordFailure(engine, attempt, call.model, cause)
   const error = cleaned(engine, cause, call, attempt.route)
-  recordAttempt(open, attempt, {
-    ...(error.httpStatus !== undefined && { status: error.httpStatus }),
-    error: error.message,
-    upstreamRequestId: error.upstreamRequestId,
-    code: left ? 'caller_left' : error.code,
-  })
+  recordFailed(open, attempt, error, left ? 'caller_left' : error.code)
   if (!left) logFailure(open, error, raw.cause)
   return error
 }
@@ -209,43 +240,6 @@ const shuttingDown: UpstreamError = {
 const timedOut: UpstreamError = {
   code: 'upstream_timeout',
   message: 'the upstream did not answer in time',
-}
-
-function recordAttempt(
-  { engine, record }: OpenCall,
-  { route: { channel }, key, startedMs, affinity, moved }: UpstreamAttempt,
-  outcome: {
-    status?: number
-    error?: string
-    upstreamRequestId: string | undefined
-    code?: string
-  },
-): void {
-  const { status, error, upstreamRequestId, code } = outcome
-  if (upstreamRequestId !== undefined && isId(upstreamRequestId)) {
-    record.upstreamRequestId = upstreamRequestId
-  }
-  const afterMs = startedMs - record.atMs
-  const attempt: Attempt = { channel: channel.name, afterMs, ms: engine.clock.nowMs() - startedMs }
-  if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(key) + 1
-  if (status !== undefined) attempt.status = status
-  if (error !== undefined) attempt.error = error
-  if (affinity !== undefined) attempt.affinity = affinity
-  if (moved !== undefined) attempt.moved = moved
-  record.detail.attempts.push(attempt)
-  engine.meters?.attempt(channel.name, attempt.ms, code)
-}
-
-function logFailure({ engine, ctx, record }: OpenCall, error: UpstreamError, cause: unknown) {
-  engine.log.info('upstream failed', {
-    request_id: ctx.requestId,
-    trace_id: ctx.trace?.traceId,
-    channel: record.channel,
-    code: error.code,
-    // Its message may repeat the caller's text: only the request's row keeps it.
-    status: error.httpStatus,
-    cause: cause instanceof Error ? cause.message : cause,
-  })
 }
 
 /** Another channel or key after a failed attempt; undefined when the call should end. */

@@ -11,7 +11,7 @@ import type { CallDeps, OpenCall, UpstreamAttempt } from './open-call.ts'
 
 export const upstreamOf = (
   { http, seal }: CallDeps,
-  { route, key, deadline, provider, isOtherMaker }: UpstreamAttempt,
+  { route, key, deadline, provider, withoutSeals }: UpstreamAttempt,
   ctx: CallContext,
   size: CallSize,
 ): Upstream => ({
@@ -26,7 +26,8 @@ export const upstreamOf = (
   }),
   http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
   progress: deadline,
-  ...(isOtherMaker && { isOtherMaker }),
+  ...(withoutSeals && { withoutSeals }),
+  ...(isStrict(route, ctx) && { strict: true }),
   ...(route.translated && { translating: translatingFor(seal, route, ctx, size) }),
   ...(provider.handsOutIds && {
     markFor: (id) => markFor(seal, ctx.token.accountId, { channel: route.channel, key }, id),
@@ -50,19 +51,22 @@ export const sizeOf = ({ admission: { bounds }, call }: OpenCall): CallSize => (
 const translatingFor = (
   seal: Seal,
   route: Route,
-  { requestId, atMs, token }: CallContext,
+  ctx: CallContext,
   { maxOutputTokens, inputTokens, bounds }: CallSize,
 ): Translating => ({
-  answerId: requestId.slice(requestId.indexOf('_') + 1),
-  createdMs: atMs,
+  answerId: ctx.requestId.slice(ctx.requestId.indexOf('_') + 1),
+  createdMs: ctx.atMs,
   maxOutputTokens,
   chargedUsage: (reported, countOutputTokens) =>
     withinBounds(completeUsage(reported, inputTokens, countOutputTokens), bounds),
   envelopeKey: envelopeKeyOf(seal),
   realm: realmOf(route),
-  strict: route.channel.translation === 'strict' || token.translation === 'strict',
   settings: { ...route.channel.capabilities, autoCache: route.channel.autoCache === true },
 })
+
+/** Nothing may be left out of a request. */
+export const isStrict = ({ channel }: Route, { token }: Pick<CallContext, 'token'>): boolean =>
+  channel.translation === 'strict' || token.translation === 'strict'
 
 /** The same for all calls: derived once. */
 const envelopeKeys = new WeakMap<Seal, Uint8Array>()

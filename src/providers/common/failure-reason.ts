@@ -36,7 +36,7 @@ const outputLimitBelow =
 const invalidImage =
   /does not represent a valid image|could not process image|unable to process input image|provided image is not valid|invalid_image|invalid_base64_image|image_parse_error|failed to (?:load|decode) (?:the )?image/i
 const invalidSeal =
-  /invalid [`'"]?signature[`'"]? in [`'"]?thinking|corrupted thought signature|thought[_ ]signature is (?:not valid|invalid|missing)|missing a [`'"]?thought_signature|invalid_encrypted_content|encrypted content.{0,80}could not be (?:verified|decrypted)/i
+  /invalid [`'"]?(?:signature|data)[`'"]? in [`'"]?(?:redacted_)?thinking|thinking\.signature: field required|corrupted thought signature|thought[_ ]signature is (?:not valid|invalid|missing)|missing a [`'"]?thought_signature|invalid_encrypted_content|encrypted content.{0,80}could not be (?:verified|decrypted)/i
 const overloaded = /overloaded|slow_down|\bUNAVAILABLE\b/
 
 /** What of a refused request tools act on. `error`: the upstream's error object. */

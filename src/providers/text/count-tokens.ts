@@ -9,6 +9,7 @@ import { maxCount, tokenCount } from '../../styles/common/answer-usage.ts'
 import { isStyle, styles } from '../../styles/index.ts'
 import { failure, notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
+import { withoutEnvelopes } from './own-seals.ts'
 import { buildBody, post } from './send.ts'
 import type { TextStyle } from './style.ts'
 import { type Given, translate } from './translate.ts'
@@ -29,7 +30,13 @@ export const counterFor =
   async (call, upstream, stop) => {
     const question = questionFor(upstream)
     const { translating } = upstream
-    if (translating === undefined) return askForCount(style, question, call, upstream, stop)
+    if (translating === undefined) {
+      const own = isStyle(style.protocol) ? styles[style.protocol] : undefined
+      const asked = own === undefined ? call : withoutEnvelopes(own, call)
+      const reply = await askForCount(style, question, asked, upstream, stop)
+      if (own === undefined || asked === call || reply.kind === 'failed') return reply
+      return { ...reply, losses: [own.sealField] }
+    }
     const made = translated(style, { call, upstream, translating })
     if (made instanceof Refusal) {
       const { code, message } = made

@@ -13,7 +13,7 @@ export async function sendEmbedding(
   from: EmbeddingStyle,
   to: EmbeddingStyle,
   send: TextProvider['send'],
-  { call, upstream, translating }: Given,
+  { call, upstream }: Given,
   stop: Stop,
 ): Promise<TextReply> {
   const losses = new Losses()
@@ -21,7 +21,7 @@ export async function sendEmbedding(
   if (request instanceof Refusal) return refused(request)
   const { model } = upstream
   const fields = to.writeRequest(request, model, losses)
-  const changed = strictRefusal(translating.strict, losses)
+  const changed = strictRefusal(upstream.strict === true, losses)
   if (changed !== undefined) return refused(changed)
   const { method: _, ...plain } = call
   const method = to.method === undefined ? undefined : { method: to.method }

@@ -20,10 +20,9 @@ import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { Losses } from '../../styles/common/losses.ts'
 import { present } from '../../styles/common/request-reading.ts'
-import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
+import type { ReadContext, Style, Target, WriteContext } from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { isBadSeal } from './own-seals.ts'
 import { named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
 
 /** A request as the caller sent it, read once for all tries of its call. */
@@ -58,15 +57,10 @@ export async function sendAs(
   { call, upstream, translating }: Given,
   stop: Stop,
 ): Promise<TextReply> {
-  let translation = translate(from, to, { call, upstream, translating })
+  const translation = translate(from, to, { call, upstream, translating })
   if (translation instanceof Refusal) return refused(translation)
   const { markFor: _, ...plain } = upstream
-  let reply = await send(translation.call, plain, stop)
-  if (isBadSeal(reply)) {
-    translation = translate(from, to, { call, upstream, translating }, noRealm)
-    if (translation instanceof Refusal) return refused(translation)
-    reply = await send(translation.call, plain, stop)
-  }
+  const reply = await send(translation.call, plain, stop)
   if (reply.kind === 'failed') return reply
   const { cacheMarks } = translation
   const noted = cacheMarks === 0 ? reply : { ...reply, cacheMarks }
@@ -78,30 +72,38 @@ export async function sendAs(
 /** None of the seals is for it. */
 const noRealm = ''
 
+function targetOf(to: Style, { call, upstream, translating }: Given): Omit<Target, 'envelopes'> {
+  const { model, strict = false, withoutSeals } = upstream
+  const { maxOutputTokens, realm, settings } = translating
+  return {
+    model,
+    stream: call.stream,
+    maxOutputTokens,
+    strict,
+    realm: withoutSeals ? noRealm : realm,
+    settings: { ...usualSettings[to.name], ...settings },
+  }
+}
+
 export function translate(
   from: Style,
   to: Style,
   { call, upstream, translating }: Given,
-  sealRealm = translating.realm,
 ): Translation | Refusal {
   const envelopes = createEnvelopes(translating.envelopeKey)
   const { conversation, fields, losses: lostInReading } = readOnce(from, call, envelopes)
   if (conversation instanceof Refusal) return conversation
   const losses = new Losses()
   for (const name of lostInReading) losses.add(name)
-  const { realm, strict, maxOutputTokens } = translating
-  const settings = { ...usualSettings[to.name], ...translating.settings }
-  const { model } = upstream
-  const limits = { stream: call.stream, maxOutputTokens, strict }
-  const target = { model, ...limits, envelopes, realm: sealRealm, settings }
+  const target = { ...targetOf(to, { call, upstream, translating }), envelopes }
   const names = new ToolNames(conversation.tools, to.toolName)
   const request = to.writeRequest(conversation, target, names, losses)
   if (request instanceof Refusal) return request
   const changed = losses.names
-  if (strict && changed.length > 0) return notStrict(changed[0]!)
-  const { answerId: id, createdMs } = translating
+  if (target.strict && changed.length > 0) return notStrict(changed[0]!)
+  const { answerId: id, createdMs, realm } = translating
   return {
-    call: translatedCall(call, to, model, request),
+    call: translatedCall(call, to, target.model, request),
     losses: changed,
     cacheMarks: losses.cacheMarks,
     shownUsage: (reported, count) => shownUsage(translating, reported, count),
@@ -162,7 +164,7 @@ function readOnce(from: Style, call: TextCall, envelopes: Envelopes): Read {
   return read
 }
 
-const notStrict = (param: string): Refusal =>
+export const notStrict = (param: string): Refusal =>
   new Refusal(
     'invalid_request',
     `'${param}' would be changed for the upstream of this model, and changes are not allowed`,

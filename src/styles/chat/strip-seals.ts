@@ -9,7 +9,8 @@ export const stripSeals = (request: Json, isForeign: IsForeign): Json =>
       isForeign(detail['data']) ? undefined : detail,
     )
     return mapObjects(plain, 'tool_calls', (call) => {
-      if (!isForeign(signatureOf(call))) return call
+      const signature = signatureOf(call)
+      if (signature === undefined || !isForeign(signature)) return call
       const { extra_content: _, ...rest } = call
       return rest
     })

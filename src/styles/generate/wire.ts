@@ -40,13 +40,20 @@ export const usageIn = (answer: Json): unknown =>
 
 /** Without seals of other upstreams. The parts stay; one that has nothing but a seal goes. */
 export const stripSeals = (request: Json, isForeign: IsForeign): Json =>
-  mapObjects(request, 'contents', (content) =>
-    mapObjects(content, 'parts', (part) => {
-      if (!isForeign(eitherOf(part, 'thoughtSignature', 'thought_signature'))) return part
+  mapObjects(request, 'contents', (content) => {
+    let hasCall = false
+    const stripped = mapObjects(content, 'parts', (part) => {
+      const isCall = isObject(eitherOf(part, 'functionCall', 'function_call'))
+      const isFirstCall = isCall && !hasCall
+      hasCall ||= isCall
+      const seal = eitherOf(part, 'thoughtSignature', 'thought_signature')
+      const mayChange = seal == null ? isFirstCall || part['thought'] === true : seal !== noSeal
+      if (!mayChange || !isForeign(seal)) return part
       const { thoughtSignature: _, thought_signature: __, ...rest } = part
-      const call = eitherOf(rest, 'functionCall', 'function_call')
       // Upstreams that look for the seal of a call accept this instead of one.
-      if (isObject(call)) return { ...rest, thoughtSignature: noSeal }
+      if (isCall) return isFirstCall ? { ...rest, thoughtSignature: noSeal } : rest
       return rest['text'] === '' || rest['thought'] === true ? undefined : rest
-    }),
-  )
+    })
+    const { parts } = stripped
+    return stripped !== content && Array.isArray(parts) && parts.length === 0 ? undefined : stripped
+  })

@@ -33,7 +33,17 @@ export const responses: Style = {
 
 /** Without items of reasoning that other upstreams have sealed: they are of no use without the seal. */
 function stripSeals(request: Json, isForeign: IsForeign): Json {
-  return mapObjects(request, 'input', (item) =>
+  const stripped = mapObjects(request, 'input', (item) =>
     item['type'] === 'reasoning' && isForeign(item['encrypted_content']) ? undefined : item,
   )
+  return stripped === request ? request : mapObjects(stripped, 'input', withoutId)
 }
+
+/** By its id, an upstream knows that an item was made with the reasoning that is missing now. */
+function withoutId(item: Json): Json {
+  if (!madeItems.has(item['type']) || item['id'] === undefined) return item
+  const { id: _, ...rest } = item
+  return rest
+}
+
+const madeItems: ReadonlySet<unknown> = new Set(['message', 'function_call', 'custom_tool_call'])
