@@ -223,6 +223,17 @@ describe('calls in the style of the upstream', () => {
     expect(statusesOf(await rowOf(answer))).toEqual([200])
   })
 
+  test.each([
+    ['without a signature', { type: 'thinking', thinking: 'Hm.', signature: '' }],
+    ['that is redacted', { type: 'redacted_thinking', data: 'by another' }],
+  ])('messages: thinking %s is refused and left out', async (_, block) => {
+    const model = 'messages-refused'
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Paris' } }
+    const answer = await send('messages', model, callers.messages.goOn({ content: [block, call] }))
+    expect(answer).toMatchObject({ status: 200, lost: 'thinking.signature' })
+    expect(statusesOf(await rowOf(answer))).toEqual([400, 200])
+  })
+
   test('a budget for thinking is left out of a turn that lost its thinking', async () => {
     const thinking = { type: 'enabled', budget_tokens: 2_000 }
     const answer = await goOn('messages-refused', false, { thinking })

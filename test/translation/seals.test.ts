@@ -37,16 +37,25 @@ const response = {
 /** Two makers, each with an address of its own; whether each is well is up to the test. */
 let makers: TestUpstream[]
 const isWell = [true, true]
-/** What the first refuses in a request. */
+/** What the first refuses in a request, and whether by an event of a stream. */
 let refuses: string | undefined
+let inStream = false
+const badSeal = 'messages.1.content.0: Invalid `signature` in `thinking` block'
+
+const eventReply = (event: object): Response =>
+  new Response(`event: error\ndata: ${JSON.stringify(event)}\n\n`, {
+    headers: { 'content-type': 'text/event-stream' },
+  })
 let gateway: TestGateway
 
 beforeAll(async () => {
   makers = [0, 1].map((index) =>
     startUpstream(({ path, body }) => {
       if (index === 0 && refuses !== undefined && body.includes(refuses)) {
-        const text = 'messages.1.content.0: Invalid `signature` in `thinking` block'
-        return jsonReply({ error: { message: text } }, { status: 400 })
+        const error = { type: 'invalid_request_error', message: badSeal }
+        return inStream
+          ? eventReply({ type: 'error', error })
+          : jsonReply({ error }, { status: 400 })
       }
       if (!isWell[index]) return jsonReply({ error: { message: 'no' } }, { status: 500 })
       return jsonReply(path.endsWith('/messages') ? message : response)
@@ -170,4 +179,35 @@ test('a seal that its upstream refuses is sent once, then the call goes without 
   expect(makers[0]!.calls.length).toBe(2)
   expect(makers[0]!.calls[1]!.body).not.toMatch(/sealed-by-first|gw1\./)
   expect(other.headers.get('x-gateway-translation-loss')).toContain('thinking.signature')
+})
+
+test('a seal that is refused by the first event of a stream is no other case', async () => {
+  const [first] = makers
+  const body = {
+    model: 'native',
+    max_tokens: 100,
+    stream: true,
+    messages: [
+      { role: 'user', content: 'Look.' },
+      { role: 'assistant', content: [thinking, { type: 'text', text: 'Seen.' }] },
+      { role: 'user', content: 'Go on.' },
+    ],
+  }
+  const asked = async () => {
+    first!.calls.length = 0
+    inStream = true
+    const answer = await gateway.post('/v1/messages', body)
+    inStream = false
+    return { status: answer.status, text: await answer.text(), calls: first!.calls.length }
+  }
+  refuses = 'signed-by-first'
+  const answered = await asked()
+  expect(answered).toMatchObject({ status: 200, calls: 2 })
+  expect(answered.text).toContain('Done.')
+  // Whatever it gets: its second refusal is the answer.
+  refuses = 'Look.'
+  const refused = await asked()
+  refuses = undefined
+  expect(refused).toMatchObject({ status: 400, calls: 2 })
+  expect(refused.text).toContain(badSeal)
 })
