@@ -110,7 +110,7 @@ export interface UpstreamError {
   httpStatus?: number
   retryAfterSeconds?: number
   /** What was refused, if not the request, nor all of the upstream. `translation`: it was not sent. */
-  about?: 'key' | 'model' | 'translation'
+  about?: 'key' | 'model' | 'path' | 'translation'
   /** The field of the request that it names. */
   param?: string
   /** What tools of callers act on. */

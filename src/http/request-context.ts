@@ -101,7 +101,8 @@ export function answerStream(
 
 const exposed =
   'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
-  'openai-poll-after-ms, x-gateway-estimated, idempotent-replayed, ' +
+  'openai-poll-after-ms, x-gateway-estimated, x-gateway-translation, x-gateway-translation-loss, ' +
+  'idempotent-replayed, ' +
   'accept-ranges, content-range, content-disposition, etag, ' +
   ['limit', 'remaining', 'reset']
     .flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`])

@@ -44,6 +44,8 @@ export class ChannelState {
   readonly worked = new Set<string>()
   /** Keys with failures. */
   readonly #keys = new Map<string, KeyBreaker>()
+  /** Protocols whose path the upstream does not have, each with the time until which it is avoided. */
+  readonly #missingUntilMs = new Map<string, number>()
   #turn = 0
 
   placesOf(accountId: string): number {
@@ -60,6 +62,20 @@ export class ChannelState {
     const left = this.placesOf(accountId) - 1
     if (left > 0) this.#places.set(accountId, left)
     else this.#places.delete(accountId)
+  }
+
+  /** The upstream does not have the path of this protocol; it may have those of others. */
+  missPath(protocol: string, untilMs: number): void {
+    this.#missingUntilMs.set(protocol, untilMs)
+  }
+
+  foundPath(protocol: string): void {
+    if (this.#missingUntilMs.size > 0) this.#missingUntilMs.delete(protocol)
+  }
+
+  pathState(protocol: string, nowMs: number): State {
+    const untilMs = this.#missingUntilMs.get(protocol) ?? 0
+    return nowMs < untilMs ? 'avoided' : 'good'
   }
 
   /** Neither it nor any of its keys has failures. */

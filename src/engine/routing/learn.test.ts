@@ -56,6 +56,19 @@ describe('a refused key', () => {
   })
 })
 
+test('a path that the upstream does not have is avoided for a minute, its key and other paths are not', () => {
+  fail(error('upstream_permission_denied', { httpStatus: 404, about: 'path' }))
+  const pathState = (protocol: string) => channelState.pathState(protocol, clock.ms)
+  const { protocol } = asked().route
+  expect([pathState(protocol), pathState('other')]).toEqual(['avoided', 'good'])
+  expect([keyState(), state()]).toEqual(['good', 'good'])
+  clock.ms += 60_000
+  expect(pathState(protocol)).toBe('good')
+  fail(error('upstream_permission_denied', { httpStatus: 404, about: 'path' }))
+  recordSuccess(engine(), asked(), 'm')
+  expect(pathState(protocol)).toBe('good')
+})
+
 describe('a throttled key', () => {
   const throttled = (retryAfterSeconds?: number) =>
     error('upstream_rate_limited', {

@@ -1,6 +1,7 @@
 // Updates channel state from the outcome of a call: health, keys, entitlements.
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { ChannelState } from './channel-state.ts'
 import type { PickedRoute } from './pick-route.ts'
 
 export interface LearnDeps {
@@ -13,6 +14,8 @@ export interface LearnDeps {
 
 /** How long a key is skipped after a refusal other than throttling. */
 const refusedKeyMs = 60_000
+/** How long a protocol is skipped whose path the upstream does not have. */
+const missingPathMs = 60_000
 
 export function recordSuccess(
   { entitlements }: LearnDeps,
@@ -21,6 +24,7 @@ export function recordSuccess(
 ) {
   channelState.health.succeeded()
   channelState.keySucceeded(route.channel, key)
+  channelState.foundPath(route.protocol)
   if (!channelState.worked.has(model)) channelState.worked.add(model)
   entitlements.granted(route.channel.id, model)
 }
@@ -33,35 +37,31 @@ export function recordFailure(
 ): void {
   const { route, key, channelState } = asked
   const nowMs = deps.clock.nowMs()
-  const { health } = channelState
-  if (error.about === 'model') {
-    dropProbes(asked)
-    // The sandbox is entitled to everything; it refuses only on request.
-    if (route.channel.source === 'builtin') return
+  const { about } = error
+  if (about === undefined) recordHealth(channelState, error, nowMs)
+  dropProbes(asked)
+  // `translation`: it was not sent. The sandbox is entitled to everything; it refuses only on request.
+  if (about === 'model' && route.channel.source !== 'builtin') {
     deps.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
-    return
-  }
-  // It was not sent.
-  if (error.about === 'translation') {
-    dropProbes(asked)
-    return
-  }
-  if (error.about === 'key') {
-    dropProbes(asked)
+  } else if (about === 'path') {
+    channelState.missPath(route.protocol, nowMs + missingPathMs)
+  } else if (about === 'key') {
     const trouble = channelState.keyBreaker(key)
     trouble.throttled = error.code === 'upstream_rate_limited'
     trouble.failed(nowMs, pauseMs(error))
+  }
+}
+
+function recordHealth({ health }: ChannelState, error: UpstreamError, nowMs: number): void {
+  // A refusal of the request itself shows that the channel is healthy.
+  if (isAboutRequest(error)) {
+    health.succeeded()
     return
   }
-  // A refusal of the request itself shows that the channel is healthy.
-  if (isAboutRequest(error)) health.succeeded()
-  else {
-    health.failed(nowMs)
-    if (error.retryAfterSeconds !== undefined) {
-      health.pauseFor(nowMs, error.retryAfterSeconds * 1000)
-    }
+  health.failed(nowMs)
+  if (error.retryAfterSeconds !== undefined) {
+    health.pauseFor(nowMs, error.retryAfterSeconds * 1000)
   }
-  dropProbes(asked)
 }
 
 /** A probe without a result: its caller left, or the request itself was refused. */

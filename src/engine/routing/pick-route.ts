@@ -111,7 +111,8 @@ function pickAmong(
     if (tried?.hasChannel(channel.id)) continue
     const channelState = channelStateOf(engine.routing.states, channel.id)
     const { key, state: keyState } = channelState.pickKey(channel, nowMs, triedAt(channel, tried))
-    const state = worse(channelState.health.stateAt(nowMs), keyState)
+    const health = worse(channelState.health.stateAt(nowMs), keyState)
+    const state = worse(health, channelState.pathState(route.protocol, nowMs))
     if (state === 'blocked') continue
     // A retry is only worth it at a healthy channel.
     if (state === 'avoided' && tried !== undefined) continue

@@ -50,6 +50,19 @@ describe('the code', () => {
   })
 })
 
+test.each([
+  [404, '404 page not found', 'path'],
+  [404, { detail: 'Not Found' }, 'path'],
+  [404, '', 'path'],
+  [404, { error: { message: 'Invalid URL (POST /v1/responses)' } }, 'path'],
+  [404, '<pre>Cannot POST /v1/messages</pre>', 'path'],
+  [405, { detail: 'Method Not Allowed' }, 'path'],
+  [404, { error: { message: 'The model `m` does not exist' } }, 'model'],
+  [404, { error: { message: 'nothing for this key' } }, 'key'],
+])('status %d with %j blames the %s', (status, body, about) => {
+  expect(read(status, body).about).toBe(about as 'key')
+})
+
 describe('the message', () => {
   const silent = 'the upstream answered with status 500'
   test.each<[unknown, string]>([

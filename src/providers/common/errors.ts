@@ -14,6 +14,9 @@ const notEntitled =
 const notKept =
   /previous_response_not_found|\b(?:previous response|response|item|conversation|file|container) (?:with )?(?:id )?['"`]?[\w.:-]+['"`]? (?:was )?(?:not found|does not exist)/i
 /** Words that they use for a key that is wrong, where the status blames the request. */
+/** Of a server that does not have such a path, as opposed to such a model; many say nothing in JSON. */
+const unknownPath =
+  /^\W*(?:not found)?\W*$|\b(?:unknown|invalid|no such) (?:url|path|route|endpoint)\b/i
 const badKey = /API_KEY_INVALID|\bapi key (?:not valid|not found|expired|is invalid)/i
 /** Words that they use when this account is out of credit. */
 const noQuota =
@@ -100,6 +103,7 @@ function codeFor(status: number, words: string): UpstreamError['code'] {
 function blamed(status: number, words: string): UpstreamError['about'] {
   if (status === 401 || status === 402) return 'key'
   if (status === 404 && notKept.test(words)) return undefined
+  if (status === 405 || (status === 404 && unknownPath.test(words))) return 'path'
   if (status === 403 || status === 404) return notEntitled.test(words) ? 'model' : 'key'
   if (status === 429) return 'key'
   return status === 400 && (noQuota.test(words) || badKey.test(words)) ? 'key' : undefined
