@@ -5,7 +5,7 @@ import { isStrictSchema, objectSchema } from '../common/json-schema.ts'
 import type { Losses } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
-import type { ToolNames } from '../common/tool-names.ts'
+import { isForced, type ToolNames } from '../common/tool-names.ts'
 
 export function writeTools(
   conversation: Conversation,
@@ -15,8 +15,7 @@ export function writeTools(
 ): Json {
   const { fieldNames, toolChoice, parallelCalls } = conversation
   const tools = offeredTools(conversation)
-  const isForced = toolChoice?.mode === 'required' || toolChoice?.mode === 'tool'
-  if (toolChoice?.mode === 'allowed' || (tools.length === 0 && isForced)) {
+  if (toolChoice?.mode === 'allowed' || (tools.length === 0 && isForced(toolChoice))) {
     losses.add(fieldNames.toolChoice)
   }
   if (tools.length === 0) return {}

@@ -2,7 +2,7 @@
 // short form that depends on the full name only, so that every gateway and every turn maps alike.
 import { createHash } from 'node:crypto'
 import type { CallHead } from './answer.ts'
-import type { Tool } from './conversation.ts'
+import type { Tool, ToolChoice } from './conversation.ts'
 
 const keptLetters = 47
 const hashLetters = 16
@@ -70,3 +70,7 @@ function shortened(name: string): string {
   const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLetters)
   return `${start}_${hash}`
 }
+
+/** Whether the model has to call a tool. */
+export const isForced = (choice: ToolChoice | undefined): boolean =>
+  choice?.mode === 'required' || choice?.mode === 'tool'

@@ -36,6 +36,13 @@ describe('a request', () => {
     })
   })
 
+  test('names a choice that forces a call where there are no tools', () => {
+    for (const toolChoice of [{ mode: 'required' }, { mode: 'tool', name: 'f' }] as const) {
+      expect(write({ toolChoice }).losses).toEqual(['toolChoice'])
+    }
+    expect(write({ toolChoice: { mode: 'auto' } }).losses).toEqual([])
+  })
+
   test('has results right behind their calls, with the names of the tools', () => {
     const turns = [
       user(text('Hi')),

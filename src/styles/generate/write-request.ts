@@ -7,7 +7,7 @@ import { objectSchema, withDescription } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
-import type { ToolNames } from '../common/tool-names.ts'
+import { isForced, type ToolNames } from '../common/tool-names.ts'
 import { foldInstructions, repairCalls } from '../common/turns.ts'
 import { plainSchema } from './plain-schema.ts'
 import { ContentWriter } from './write-contents.ts'
@@ -78,7 +78,10 @@ function writeTools(
   names: ToolNames,
   losses: Losses,
 ): Json {
-  if (tools.length === 0) return {}
+  if (tools.length === 0) {
+    if (isForced(toolChoice)) losses.add(fieldNames.toolChoice)
+    return {}
+  }
   if (tools.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
   if (parallelCalls === false && toolChoice?.mode !== 'none') losses.add(fieldNames.parallelCalls)
   const isAllowed = ({ name }: Tool): boolean =>

@@ -108,6 +108,13 @@ describe('a request', () => {
     expect(losses).toEqual(['isError'])
   })
 
+  test('names a choice that forces a call where there are no tools', () => {
+    for (const toolChoice of [{ mode: 'required' }, { mode: 'tool', name: 'f' }] as const) {
+      expect(write({ toolChoice }).losses).toEqual(['toolChoice'])
+    }
+    expect(write({ toolChoice: { mode: 'auto' } }).losses).toEqual([])
+  })
+
   test('has short names and ids in calls, results, tools and choices alike', () => {
     const name = `mcp__${'server'.repeat(12)}__find`
     const id = `toolu_${'x'.repeat(80)}`

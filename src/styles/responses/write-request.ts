@@ -8,7 +8,7 @@ import { isStrictSchema, objectSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
-import type { ToolNames } from '../common/tool-names.ts'
+import { isForced, type ToolNames } from '../common/tool-names.ts'
 import { repairCalls } from '../common/turns.ts'
 import { ItemWriter } from './write-items.ts'
 
@@ -94,7 +94,10 @@ function writeTools(
   names: ToolNames,
   losses: Losses,
 ): Json {
-  if (tools.length === 0) return {}
+  if (tools.length === 0) {
+    if (isForced(toolChoice)) losses.add(fieldNames.toolChoice)
+    return {}
+  }
   if (tools.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
   const written = tools.map((tool) => {
     const { description, freeForm } = tool
