@@ -100,21 +100,17 @@ async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs
 }
 
 async function signedMonth(
-  { store, signer, clock }: ClosingDeps,
+  deps: ClosingDeps,
   of: BillOf,
   note: string | undefined,
 ): Promise<ClosedMonth | Closing> {
+  const { signer, clock } = deps
   const { accountId, month } = of
-  const { untilMs } = monthBounds(month)!
-  const bill = await makeBill(store.read, of)
-  // From the first entry on, not from the closing balance of an earlier month.
-  const whole = await sumMoney(store.read, { accountId, fromMs: 0, untilMs, by: [] })
-  const ledger = formatNanos(sumOf(whole))
+  const { bill, ledger, lastNumber } = await readMonth(deps, of)
   if (ledger !== bill.closing_balance) {
     return { kind: 'differs', bill: bill.closing_balance, ledger }
   }
   const closedAtMs = clock.nowMs()
-  const lastNumber = await lastNumberBefore(store.read, accountId, untilMs)
   const signedBill: ClosedBill = {
     ...bill,
     state: 'closed',
@@ -126,6 +122,22 @@ async function signedMonth(
   const { key, signature } = signer.sign(body)
   const closed: ClosedMonth = { accountId, month, closedAtMs, lastNumber, body, key, signature }
   return note === undefined ? closed : { ...closed, note }
+}
+
+/** Its bill, and what the ledger says at the same moment: charges go on. */
+async function readMonth({ store }: ClosingDeps, of: BillOf) {
+  const { accountId, month } = of
+  const { untilMs } = monthBounds(month)!
+  const { db, end } = await store.snapshot()
+  try {
+    const bill = await makeBill(db, of)
+    // From the first entry on, not from the closing balance of an earlier month.
+    const whole = await sumMoney(db, { accountId, fromMs: 0, untilMs, by: [] })
+    const lastNumber = await lastNumberBefore(db, accountId, untilMs)
+    return { bill, ledger: formatNanos(sumOf(whole)), lastNumber }
+  } finally {
+    await end()
+  }
 }
 
 /** The first month with money in it before this one and after the last closed one. */
