@@ -95,8 +95,10 @@ describe('the pages', () => {
       read('sandbox/http/directives.ts'),
     )![1]!
     const described = [...read('docs/use/sandbox.md').matchAll(/^\| `\[\[sim:([a-z-]+)/gm)]
+    // A script of tool calls has a value of its own form.
+    const script = /\[\[sim:([a-z]+)=/.exec(read('sandbox/text/tool-script.ts'))![1]!
     expect([...new Set(described.map(([, name]) => name!))].sort()).toEqual(
-      [...known.matchAll(/\['([a-z-]+)'/g)].map(([, name]) => name!).sort(),
+      [...[...known.matchAll(/\['([a-z-]+)'/g)].map(([, name]) => name!), script].sort(),
     )
   })
 })
