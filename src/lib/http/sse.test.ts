@@ -141,9 +141,13 @@ describe('the first odd event', () => {
     },
   )
 
-  test('is the first of a stream with other line ends', () => {
-    expect(find(usual.replaceAll('\n', '\r\n'))).toEqual([0, 0])
-    expect(find(called.replaceAll('\n', '\r\n'), names)).toEqual([0, 0])
+  test('is the first whose line ends are mixed; others may all have a carriage return', () => {
+    expect(find(usual.replaceAll('\n', '\r\n'))).toEqual([-1, 1])
+    expect(find(called.replaceAll('\n', '\r\n'), names)).toEqual([-1, 1])
+    for (const ends of ['\n\r', '\r\n\r', '\n\r\n', '\r\r\n', '\r\n']) {
+      const mixed = `${usual}${usual.trimEnd()}${ends}data: x\n\n`
+      expect(find(mixed)).toEqual([usual.length, 1])
+    }
   })
 
   test('is looked for only between the given places', () => {

@@ -118,10 +118,14 @@ export function findOddEvent(
 ): number {
   let at = start
   while (at < end) {
-    const close = bytes.indexOf(blankLine, at)
     const data = names === undefined ? at : dataAfterName(bytes, at, names)
+    const feed = bytes.indexOf(lf, data)
+    const hasReturn = bytes[feed - 1] === cr
+    const close = hasReturn ? feed - 1 : feed
+    const next = hasReturn && bytes[feed + 1] === cr ? feed + 2 : feed + 1
     const usual =
-      close !== -1 &&
+      feed !== -1 &&
+      bytes[next] === lf &&
       bytes[close - 1] === 0x7d && // }
       bytes[data + 6] === 0x7b && // {
       bytes[data] === 0x64 && // d
@@ -129,7 +133,7 @@ export function findOddEvent(
       data + 6 < close
     if (!usual) return at
     seen.events++
-    at = close + 2
+    at = next + 1
   }
   return -1
 }

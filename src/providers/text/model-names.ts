@@ -5,7 +5,9 @@ import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import { oneLine } from './read-events.ts'
 import type { StreamStyle } from './style.ts'
 
-const [lineFeed, space, quote, colon, backslash] = [0x0a, 0x20, 0x22, 0x3a, 0x5c]
+const [lineFeed, carriageReturn, space, quote, colon, backslash] = [
+  0x0a, 0x0d, 0x20, 0x22, 0x3a, 0x5c,
+]
 const [openBrace, closeBrace, letterD] = [0x7b, 0x7d, 0x64]
 const dataAt = 'data: '.length
 /** Any letter may be spelled that way, those of the field's name too. */
@@ -58,17 +60,20 @@ export class ModelNames {
     const text = this.#text
     let at = start
     while (at < end) {
-      const close = text.indexOf('\n', at)
+      const feed = text.indexOf('\n', at)
+      const hasReturn = text.charCodeAt(feed - 1) === carriageReturn
+      const close = hasReturn ? feed - 1 : feed
+      const next = hasReturn && text.charCodeAt(feed + 1) === carriageReturn ? feed + 2 : feed + 1
       const usual =
-        close !== -1 &&
-        text.charCodeAt(close + 1) === lineFeed &&
+        feed !== -1 &&
+        text.charCodeAt(next) === lineFeed &&
         text.charCodeAt(close - 1) === closeBrace &&
         text.charCodeAt(at) === letterD &&
         text.charCodeAt(at + dataAt - 1) === space &&
         text.charCodeAt(at + dataAt) === openBrace
       if (!usual || !this.#place(at + dataAt, close)) return at
       seen.events++
-      at = close + 2
+      at = next + 1
     }
     return -1
   }
