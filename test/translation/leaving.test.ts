@@ -53,6 +53,11 @@ afterAll(async () => {
 /** The newest comes first. */
 const rowsOf = (model: string) => listAll<RequestRow>(gateway, `/requests?model=${model}`)
 
+/** Two calls over other connections: the gateway has met what happened on this one before them. */
+async function seenToLeave(): Promise<void> {
+  for (let i = 0; i < 2; i++) await fetch(`${gateway.url}/healthz`, { keepalive: false })
+}
+
 /** Reads the first of a stream and hangs up; then the upstream goes on. */
 async function leave(caller: StyleName, over: StyleName, goOn: (wire: Wire) => unknown) {
   const model = modelOf(caller, over)
@@ -73,6 +78,7 @@ async function leave(caller: StyleName, over: StyleName, goOn: (wire: Wire) => u
   await until('the first words', () => asking.received().includes('Hello') || undefined)
   asking.close()
   await answer
+  await seenToLeave()
   hungUp.resolve()
   const row = await until('the row', async () => {
     const rows = await rowsOf(model)
