@@ -1,10 +1,11 @@
 // Runs the tests, all of them or those of the files named, and ends with `N passed, M failed`. A whole
-// run uses a build of the gateway, starts PostgreSQL and Redis when they are installed, and works in a
-// few lanes, one of them for jobs that mostly wait; a free lane takes the next job, long ones first. A run
-// leaves no file and no process behind.
+// run uses a build of the gateway, starts PostgreSQL and Redis when they are installed, works in a few
+// lanes, long jobs first, and gives jobs that failed a second chance, alone; what then passes is reported as
+// UNSTEADY. The seed of what is random is fixed (TEST_SEED). A run leaves no file and no process behind.
 // A test that cannot run here prints `left out: <what> (<how to turn it on>)` to stderr.
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { testSeed } from '../test/support/seeded.ts'
 import {
   type Job,
   type JobSettings,
@@ -15,6 +16,7 @@ import {
   startBuild,
   stopJobs,
 } from './testing/jobs.ts'
+import { type Lanes, runAgain, runLanes, watchIdle } from './testing/lanes.ts'
 import { endProcessesOf, ownEntriesIn, watchNeighbours } from './testing/leftovers.ts'
 import { report } from './testing/report.ts'
 import { missingServices, noServices, startServices } from './testing/services.ts'
@@ -24,6 +26,8 @@ const { TEST_CASE_LIMIT_MS, TEST_RUN_LIMIT_SECONDS, TEST_LANES } = process.env
 const caseLimitMs = Number(TEST_CASE_LIMIT_MS ?? 30_000)
 const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 2_700)
 const laneCount = Number(TEST_LANES ?? 3)
+const spareLanes = 2
+const seed = testSeed()
 
 const named = process.argv.slice(2)
 const isWhole = named.length === 0
@@ -33,25 +37,35 @@ let services = noServices
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-async function runAll(jobs: readonly Job[], settings: JobSettings): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
-  const busy = jobs.filter(({ isWaiting }) => !isWaiting)
-  const waiting = jobs.filter(({ isWaiting }) => isWaiting)
-  const lane = async (next: () => Job | undefined) => {
-    for (let job = next(); job !== undefined && !isOver; job = next()) {
-      const outcome = await runJob(job, settings)
-      outcomes.push(outcome)
-      if (settings.isLive) continue
-      process.stdout.write(outcome.output)
-      const { name, code, seconds, cpuSeconds } = outcome
-      const verdict = code === 0 ? 'done' : `FAILED (${code})`
-      const times = `${seconds.toFixed(1)} s (CPU ${cpuSeconds.toFixed(1)} s)`
-      print(`--- ${verdict} in ${times}: ${name}  [${outcomes.length}/${jobs.length}]`)
-    }
+/** Prints what came of a job, unless it was shown as it came. */
+function show(outcome: Outcome, place: string): void {
+  process.stdout.write(outcome.output)
+  const { name, code, seconds, cpuSeconds } = outcome
+  const verdict = code === 0 ? 'done' : `FAILED (${code})`
+  const times = `${seconds.toFixed(1)} s (CPU ${cpuSeconds.toFixed(1)} s)`
+  print(`--- ${verdict} in ${times}: ${name}  [${place}]`)
+}
+
+async function runAll(jobs: readonly Job[], settings: JobSettings) {
+  let count = 0
+  const ended = () => isOver
+  const runFirst = async (job: Job) => {
+    const outcome = await runJob(job, settings)
+    if (!settings.isLive) show(outcome, `${++count}/${jobs.length}`)
+    return outcome
   }
-  const lanes = Array.from({ length: laneCount }, () => lane(() => busy.shift() ?? waiting.shift()))
-  await Promise.all([...lanes, lane(() => waiting.shift())])
-  return outcomes
+  const runSecond = async (job: Job) => {
+    const outcome = await runJob(job, settings)
+    show(outcome, 'once more')
+    return outcome
+  }
+  const lanes: Lanes = {
+    ...{ busy: laneCount, spare: spareLanes, pollMs: 500 },
+    ...{ isIdle: watchIdle(), isOver: ended, run: runFirst },
+  }
+  const outcomes = await runLanes(jobs, lanes)
+  if (!isWhole) return { outcomes, unsteady: [] }
+  return runAgain(outcomes, { run: runSecond, isOver: ended })
 }
 
 async function allFiles(): Promise<string[]> {
@@ -62,8 +76,10 @@ async function allFiles(): Promise<string[]> {
 
 /** What a whole run needs before its first job: a build, and servers. */
 async function prepare(work: string): Promise<JobSettings> {
-  const flags = ['--timeout', `${caseLimitMs}`]
-  if (!isWhole) return { work, env: {}, flags, isLive: true }
+  const preload = (name: string) => ['--preload', join(root, 'test/support', name)]
+  const flags = ['--timeout', `${caseLimitMs}`, ...preload('fixed-seed.ts')]
+  const env = { TEST_SEED: `${seed}` }
+  if (!isWhole) return { work, env, flags, isLive: true }
   const dist = join(work, 'dist')
   const build = startBuild(dist)
   if (missingServices(process.env).length > 0) services = startServices(work)
@@ -74,8 +90,8 @@ async function prepare(work: string): Promise<JobSettings> {
   }
   return {
     work,
-    env: { ...services.env, MODEL_GATEWAY_DIST: dist },
-    flags: [...flags, '--preload', join(root, 'test/support/built-thread.ts')],
+    env: { ...env, ...services.env, MODEL_GATEWAY_DIST: dist },
+    flags: [...flags, ...preload('built-thread.ts')],
     isLive: false,
   }
 }
@@ -119,11 +135,20 @@ async function main(): Promise<number> {
   const limit = () => stopEarly(`the run was stopped after ${runLimitMs / 1000} s`)
   const watchdog = setTimeout(limit, runLimitMs)
   const jobs = isWhole ? jobsOf(await allFiles()) : [{ name: 'the files named', files: named }]
-  const outcomes = await runAll(jobs, await prepare(work))
+  print(`the seed of this run: TEST_SEED=${seed}`)
+  const { outcomes, unsteady } = await runAll(jobs, await prepare(work))
   clearTimeout(watchdog)
   await cleanUp(work, findAdded)
   const hasPostgres = Boolean(services.env['TEST_POSTGRES_URL'] ?? process.env['TEST_POSTGRES_URL'])
-  const { text, failures } = report({ jobs, outcomes, isWhole, hasPostgres, problems })
+  const { text, failures } = report({
+    jobs,
+    outcomes,
+    unsteady,
+    isWhole,
+    hasPostgres,
+    problems,
+    seed,
+  })
   print(text)
   return signalCode ?? (failures === 0 ? 0 : 1)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { jobsOf, type Outcome } from './jobs.ts'
+import type { Outcome } from './jobs.ts'
 import { report } from './report.ts'
 
 const outcome = (changes: Partial<Outcome>): Outcome => ({
@@ -9,7 +9,8 @@ const outcome = (changes: Partial<Outcome>): Outcome => ({
 
 const reportOf = (outcomes: Outcome[], more: object = {}) =>
   report({
-    ...{ jobs: outcomes, outcomes, isWhole: true, hasPostgres: true, problems: [], ...more },
+    ...{ jobs: outcomes, outcomes, unsteady: [], isWhole: true, hasPostgres: true },
+    ...{ problems: [], seed: 7, ...more },
   })
 
 test('a run that is well ends with its count', () => {
@@ -34,16 +35,18 @@ test('failed cases are shown again with their last lines', () => {
   expect(text).toContain('failed: a.test.ts\n  error: wrong\n  (fail) two')
 })
 
+test('a job that passed the second time is told of in capitals, and does not fail the run', () => {
+  const first = outcome({ code: 1, output: 'error: late\n(fail) two\n 1 pass\n 1 fail\n' })
+  const { text, failures } = reportOf([outcome({})], { unsteady: [first] })
+  expect(text).toContain('1 UNSTEADY: FAILED AT FIRST, PASSED ALONE (TEST_SEED=7)')
+  expect(text).toContain('UNSTEADY: a.test.ts\n    error: late\n    (fail) two')
+  expect(text).toEndWith('\n2 passed, 0 failed')
+  expect(failures).toBe(0)
+})
+
 test('everything left out is listed once', () => {
   const output = 'left out: pages (install a browser)\n'
   const { text } = reportOf([outcome({ output }), outcome({ output })], { hasPostgres: false })
   expect(text.match(/pages \(install a browser\)/g)).toHaveLength(1)
   expect(text).toContain('on PostgreSQL (scripts/services install)')
-})
-
-test('long tests begin, tests beside the code share processes', () => {
-  const small = Array.from({ length: 12 }, (_, at) => `src/lib/${at}.test.ts`)
-  const jobs = jobsOf(['test/api/chat.test.ts', ...small, 'test/ssrf/ssrf.test.ts'])
-  expect(jobs.map(({ files }) => files.length)).toEqual([1, 10, 2, 1])
-  expect(jobs[0]?.name).toBe('test/ssrf/ssrf.test.ts')
 })

@@ -9,11 +9,16 @@ const failureWidth = 240
 interface Run {
   jobs: readonly Job[]
   outcomes: readonly Outcome[]
+  /** First outcomes of jobs that failed and passed the second time. */
+  unsteady: readonly Outcome[]
   isWhole: boolean
   hasPostgres: boolean
   /** Failures outside any test: a server that did not start, an entry left in the temp directory. */
   problems: readonly string[]
+  seed: number
 }
+
+const bar = '='.repeat(70)
 
 const countOf = (outcomes: readonly Outcome[], what: 'pass' | 'fail'): number =>
   outcomes
@@ -58,15 +63,26 @@ function describeJobs(outcomes: readonly Outcome[]): string[] {
 function describeLeftOut(run: Run): string[] {
   const left = leftOut(run)
   if (left.length === 0) return []
-  const bar = '='.repeat(70)
   return [`\n${bar}\n  LEFT OUT of this run\n`, ...left.map((line) => `  - ${line}`), bar]
+}
+
+const leftBy = ({ name, leftBehind }: Outcome): string[] =>
+  leftBehind.map(({ pid, command }) => `left a process behind: ${name}: ${pid} ${command}`)
+
+/** They do not fail the run, so they have to be seen. */
+function describeUnsteady({ unsteady, seed }: Run): string[] {
+  if (unsteady.length === 0) return []
+  const jobs = unsteady.flatMap((outcome) => [
+    `\n  UNSTEADY: ${outcome.name}`,
+    ...[...whyFailed(outcome.output), ...leftBy(outcome)].map((line) => `    ${line}`),
+  ])
+  const title = `  ${unsteady.length} UNSTEADY: FAILED AT FIRST, PASSED ALONE (TEST_SEED=${seed}). MEND THE TEST.`
+  return [`\n${bar}\n${title}`, ...jobs, bar]
 }
 
 export function report(run: Run): { text: string; failures: number } {
   const { jobs, outcomes } = run
-  const left = outcomes.flatMap(({ name, leftBehind }) =>
-    leftBehind.map(({ pid, command }) => `left a process behind: ${name}: ${pid} ${command}`),
-  )
+  const left = outcomes.flatMap(leftBy)
   const problems = [...run.problems, ...left].map((line) => line.slice(0, failureWidth))
   const failed = outcomes.filter(({ code }) => code !== 0)
   // A run that broke off, or an error outside any case, has no failed case to count.
@@ -75,7 +91,9 @@ export function report(run: Run): { text: string; failures: number } {
   const lines = [
     ...(run.isWhole ? describeJobs(outcomes) : []),
     ...describeLeftOut(run),
+    ...describeUnsteady(run),
     ...problems.map((line) => `\nfailed: ${line}`),
+    ...(failures > 0 ? [`\nthe same once more: TEST_SEED=${run.seed}`] : []),
     `\n${countOf(outcomes, 'pass')} passed, ${failures} failed`,
   ]
   return { text: lines.join('\n'), failures }

@@ -70,7 +70,12 @@ const generateExtras = new RegExp(
 )
 
 const rows: readonly Row[] = [
-  { call: 'createChatCompletion', parse: (fields) => parseChat(body(fields)), beyond: extras },
+  {
+    call: 'createChatCompletion',
+    parse: (fields) => parseChat(body(fields)),
+    // Which items of the responses style there are.
+    beyond: new RegExp(`${extras.source}|^invalid_request input`),
+  },
   { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: extras },
   {
     call: 'countResponseTokens',
@@ -205,6 +210,19 @@ describe('the parser and the schema say the same of', () => {
     expect(counts.both).toBeGreaterThan(bodies / 20)
     expect(counts.neither).toBeGreaterThan(bodies / 20)
   })
+})
+
+/** Bodies that one of them took and the other refused, once. */
+const disagreed: readonly [call: string, given: Json][] = [
+  ['createOmniImageTask', { prompt: 'a cat', element_list: [{ element_id: 1e308 }] }],
+  ['createImageTask', { prompt: 'a cat', element_list: [{ element_id: 2 ** 53 }] }],
+]
+
+test.each(disagreed)('%s refuses, and describes as wrong, %j', (id, given) => {
+  const call = described.calls.find((each) => each.id === id)!
+  const { parse } = rows.find((row) => row.call === id)!
+  expect(parse(given)).toBeInstanceOf(Refusal)
+  expect(described.fits(call, given)).toBe(false)
 })
 
 test('every call with a body of JSON is judged here', () => {

@@ -1,5 +1,8 @@
 // Random numbers that come again with the same seed, so that a failed run can be repeated.
 
+/** Of every run that does not ask for another one. */
+const usualSeed = 20_261_117
+
 /** Numbers from 0 up to 1 (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
@@ -11,8 +14,9 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** TEST_SEED, or a new one every run. */
-export function testSeed(): number {
-  const given = Number(process.env['TEST_SEED'])
-  return Number.isSafeInteger(given) && given > 0 ? given : Date.now() % 1_000_000_007
+/** TEST_SEED: a number, or `random` for a new one; without it the same seed every time. */
+export function testSeed(given = process.env['TEST_SEED']): number {
+  if (given === 'random') return 1 + (Date.now() % 1_000_000_007)
+  const seed = Number(given)
+  return Number.isSafeInteger(seed) && seed > 0 ? seed : usualSeed
 }

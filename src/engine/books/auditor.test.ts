@@ -2,6 +2,7 @@
 // wrong ledger.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sql } from 'kysely'
+import { seeded, testSeed } from '../../../test/support/seeded.ts'
 import { chargeTokens } from '../../billing/charge.ts'
 import { auditBooks } from '../../billing/proof/audit.ts'
 import { ReceiptWriter } from '../../billing/proof/receipt-writer.ts'
@@ -33,6 +34,7 @@ const terms = {
 } as const
 
 describe.each([...storeKinds])('the auditor on %s', (on) => {
+  const random = seeded(testSeed())
   let it: TaskEngine
   let engine: Engine
   let auditor: Auditor
@@ -59,7 +61,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     await it.close()
   })
 
-  const some = (most: number) => Math.floor(Math.random() * most)
+  const some = (most: number) => Math.floor(random() * most)
   const nap = () => Bun.sleep(some(8))
 
   async function call(): Promise<void> {

@@ -108,8 +108,12 @@ function streamProblems(checks: Checks, media: Json, body: Uint8Array): string[]
 
 const datePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Compiled schemas, each once. */
+/** Compiled schemas, each once: equal ones, too, because compiling is slow. */
 class Checks {
+  readonly #known = { open: new WeakMap(), closed: new WeakMap() } as Record<
+    'open' | 'closed',
+    WeakMap<Json, ValidateFunction>
+  >
   readonly #made = new Map<string, ValidateFunction>()
   readonly #storeKinds: Record<'open' | 'closed', Ajv>
 
@@ -135,6 +139,14 @@ class Checks {
   }
 
   #get(kind: 'open' | 'closed', schema: Json): ValidateFunction {
+    const known = this.#known[kind].get(schema)
+    if (known !== undefined) return known
+    const made = this.#getEqual(kind, schema)
+    this.#known[kind].set(schema, made)
+    return made
+  }
+
+  #getEqual(kind: 'open' | 'closed', schema: Json): ValidateFunction {
     const key = `${kind} ${JSON.stringify(schema)}`
     const known = this.#made.get(key)
     if (known !== undefined) return known

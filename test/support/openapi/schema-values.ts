@@ -89,10 +89,12 @@ function boundsOf({ minimum, maximum }: Json): [least: number, most: number] {
   return [least, typeof maximum === 'number' ? maximum : Math.max(least, 0) + 100_000]
 }
 
+/** Where there is no maximum, also what no program can count to. */
 function numberIn(chance: Chance, schema: Json): number {
   const [least, most] = boundsOf(schema)
   const near = chance.whole(least, Math.min(most, least + 100))
-  return chance.pick([least, most, near, near])
+  const beyond = schema['maximum'] === undefined ? [2 ** 53, 1e308] : []
+  return chance.pick([least, most, near, near, ...beyond])
 }
 
 function fractionIn(chance: Chance, schema: Json): number {
