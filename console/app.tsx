@@ -7,6 +7,7 @@ import { ErrorAlert } from './components/page.tsx'
 import { useLocation } from './lib/router.tsx'
 import { hasRole, SessionProvider, useSessionQuery } from './lib/session.ts'
 import { type PageName, pages } from './navigation.ts'
+import { Invitation } from './pages/invitation.tsx'
 import { SetUp, SignIn } from './pages/sign-in.tsx'
 import { Shell } from './shell.tsx'
 
@@ -55,6 +56,7 @@ export function App() {
   const { path } = useLocation()
   const { data: session, isLoading, error } = useSessionQuery()
   if (path.startsWith('/set-up')) return <SetUp />
+  if (path.startsWith('/invitation')) return <Invitation />
   if (isLoading) return loading
   if (session === undefined) {
     return (

@@ -31,6 +31,8 @@ interface AppDeps {
   engine: Engine
   limits: Config['limits']
   isAdmin: (secret: string) => boolean
+  /** Base of links to the console. */
+  consoleUrl?: string
   /** JSON Schema of gateway.yaml. */
   configSchema: () => Promise<string>
   /** Absent when metrics are served elsewhere, or not at all. */
@@ -90,8 +92,9 @@ export function createRouter(deps: AppDeps) {
 }
 
 /** Routes that are not for callers. */
-function mountAdministration(app: App, { engine, limits, isAdmin, metrics, listener }: AppDeps) {
-  app.route('/admin/v1', admin({ engine, limits, isAdmin }))
+function mountAdministration(app: App, deps: AppDeps) {
+  const { isAdmin, metrics, listener } = deps
+  app.route('/admin/v1', admin(deps))
   app.get('/console', ({ env }) => redirectToConsole(env.context))
   app.get('/console/*', ({ env }) => serveConsole(env.context))
   if (metrics === undefined) return

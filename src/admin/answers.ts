@@ -1,6 +1,7 @@
 // What views of all admin resources share: lists, times, what is not there, and the audit log entry
 // of a change.
 import { type Refusal, refuse } from '../contract/errors.ts'
+import type { Viewer } from '../contract/people.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { appendAudit } from '../store/catalog/audit-log.ts'
 import type { Page, PageQuery, Tx } from '../store/index.ts'
@@ -31,6 +32,9 @@ export const timeOrNull = (ms: number | undefined): string | null =>
 
 export const notFound = (what: string, id: string): Refusal =>
   refuse('not_found', `there is no ${what} '${id}'`)
+
+export const notPermitted = ({ role }: Viewer): Refusal =>
+  refuse('not_permitted', `a ${role} may not do this`)
 
 /** Something is wrong with a field of the query. */
 export const wrong = (param: string, message: string): Refusal =>

@@ -21,6 +21,8 @@ export interface AdminDeps {
   engine: Engine
   limits: BodyLimits & { listPage: number }
   isAdmin: (secret: string) => boolean
+  /** Base of links to the console; absent: the public address. */
+  consoleUrl?: string
 }
 
 export interface AdminEnv {

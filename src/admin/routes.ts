@@ -5,6 +5,8 @@ import { modelRoutes } from './catalog/models.ts'
 import { priceListRoutes } from './catalog/price-lists.ts'
 import { pricePreviewRoutes } from './catalog/price-preview.ts'
 import { priceRoutes } from './catalog/prices.ts'
+import { acceptRoutes } from './invitations/accept.ts'
+import { invitationRoutes } from './invitations/invitations.ts'
 import { accountRoutes } from './money/accounts.ts'
 import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
@@ -48,6 +50,8 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...statementRoutes,
   ...sessionRoutes,
   ...peopleRoutes,
+  ...invitationRoutes,
+  ...acceptRoutes,
   ...auditRoutes,
   ...alertRoutes,
   ...healthRoutes,

@@ -4,14 +4,13 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import { checkDeclaration, settingName } from '../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../contract/errors.ts'
-import type { Viewer } from '../contract/people.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type BodyLimits, readJsonObject } from '../http/body/read-json.ts'
 import { answer } from '../http/render-error.ts'
 import { answerJson, type RequestContext } from '../http/request-context.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { BadCursor, type PageQuery } from '../store/index.ts'
-import { notFound, wrong } from './answers.ts'
+import { notFound, notPermitted, wrong } from './answers.ts'
 import { type DownloadFormat, download, rowSchemaOf } from './download.ts'
 import { memberView } from './member-view.ts'
 import { judge } from './permission.ts'
@@ -79,9 +78,6 @@ export const signInNeeded = refuse(
   'invalid_api_key',
   'this needs the admin token as "Authorization: Bearer <token>", or a session of the console',
 )
-
-export const notPermitted = ({ role }: Viewer): Refusal =>
-  refuse('not_permitted', `a ${role} may not do this`)
 
 async function readAsk(
   route: AdminRoute,

@@ -9,6 +9,7 @@ import { callbackCommands } from './admin/callbacks.ts'
 import { channelCommands } from './admin/channels.ts'
 import { healthCommand } from './admin/health.ts'
 import { lossCommands } from './admin/losses.ts'
+import { personCommands } from './admin/people.ts'
 import { priceListCommands } from './admin/price-lists.ts'
 import { priceCommands } from './admin/prices.ts'
 import { reconcileCommands } from './admin/reconcile.ts'
@@ -56,6 +57,7 @@ const helpCommand: Command = {
 export const commands: readonly Command[] = [
   ...accountCommands,
   ...tokenCommands,
+  ...personCommands,
   ...channelCommands,
   ...priceCommands,
   ...priceListCommands,

@@ -30,6 +30,8 @@ export interface Config {
   admin?: { host: string; port: number }
   /** Without a trailing slash; absent, derived from the port once it is known. */
   publicUrl?: string
+  /** Base of links to the console; absent: the public address, or that of the admin listener. */
+  consoleUrl?: string
   /** Absolute. */
   dataDir: string
   databaseUrl?: string
@@ -97,6 +99,7 @@ const variables = [
   'GATEWAY_ADMIN_HOST',
   'GATEWAY_ADMIN_PORT',
   'GATEWAY_PUBLIC_URL',
+  'GATEWAY_CONSOLE_URL',
   'GATEWAY_DATA_DIR',
   'GATEWAY_DATABASE_URL',
   'GATEWAY_REDIS_URL',
@@ -117,7 +120,8 @@ type Variable = (typeof variables)[number]
 export function loadConfig(env: Environment = process.env, cwd: string = process.cwd()): Config {
   // An empty variable counts as not set: compose files and CI pass "nothing" that way.
   const get = (variable: Variable) => env[variable] || undefined
-  const publicUrl = readPublicUrl(get('GATEWAY_PUBLIC_URL'))
+  const publicUrl = readPublicUrl('GATEWAY_PUBLIC_URL', get('GATEWAY_PUBLIC_URL'))
+  const consoleUrl = readPublicUrl('GATEWAY_CONSOLE_URL', get('GATEWAY_CONSOLE_URL'))
   const databaseUrl = readDatabaseUrl(get('GATEWAY_DATABASE_URL'))
   const redisUrl = readRedisUrl(get('GATEWAY_REDIS_URL'))
   const adminToken = readAdminToken(get('GATEWAY_ADMIN_TOKEN'))
@@ -141,6 +145,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
     startedByNpm: npmScripts.includes(env['npm_lifecycle_event'] ?? ''),
     ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(consoleUrl === undefined ? {} : { consoleUrl }),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     ...(redisUrl === undefined ? {} : { redisUrl }),
     ...(adminToken === undefined ? {} : { adminToken }),

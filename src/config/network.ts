@@ -44,12 +44,12 @@ export function readAdminPlace(
   return isSame ? undefined : { host, port }
 }
 
-export function readPublicUrl(text: string | undefined): string | undefined {
+export function readPublicUrl(variable: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const accepts = 'an http or https address without credentials, query or fragment'
-  if (text.includes('@')) throw wrongSecret('GATEWAY_PUBLIC_URL', 'credentials in it', accepts)
+  if (text.includes('@')) throw wrongSecret(variable, 'credentials in it', accepts)
   if (!/^https?:\/\/[^\s/?#\\][^\s?#\\]*$/.test(text) || !URL.canParse(text)) {
-    throw wrong('GATEWAY_PUBLIC_URL', text, accepts)
+    throw wrong(variable, text, accepts)
   }
   return text.replace(/\/+$/, '')
 }

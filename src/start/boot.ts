@@ -55,6 +55,8 @@ export interface OpenedSandbox {
 interface Surroundings {
   /** Base of every link that is given out. */
   publicUrl: string
+  /** Base of links to the console. */
+  consoleUrl: string
   /** A sandbox in another process. */
   sandbox?: OpenedSandbox
   /** The metrics of all processes, where this is one of several. */
@@ -89,7 +91,7 @@ export async function boot(
     await stop()
     await opened?.sandbox.stop()
   }
-  const handlers = handlersOf(config, keys, engine, metrics)
+  const handlers = handlersOf(config, keys, engine, { metrics, ...around })
   return { engine, ...handlers, metrics, sandbox: opened?.sandbox, madeTokens, close }
 }
 
@@ -117,7 +119,7 @@ function handlersOf(
   config: Config,
   { adminToken }: OwnKeys,
   engine: Engine,
-  metrics: MetricsSource,
+  { metrics, consoleUrl }: { metrics: MetricsSource; consoleUrl: string },
 ): Pick<Gateway, 'handle' | 'adminHandle'> {
   const deps = {
     engine,
@@ -125,6 +127,7 @@ function handlersOf(
     limits: config.limits,
     isAdmin: (secret: string) => sameText(secret, adminToken),
     configSchema: assets.configSchema,
+    consoleUrl,
   }
   const handle = createApp({ ...deps, listener: config.admin === undefined ? 'only' : 'calls' })
   return { handle, adminHandle: config.admin && createApp({ ...deps, listener: 'admin' }) }

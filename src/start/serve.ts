@@ -62,7 +62,8 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const keys = loadKeys(config)
   const log = logFor(config, keys, () => gateway)
   const publicUrl = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
-  gateway = await boot(config, keys, log, { ...how, publicUrl }).catch((error) => {
+  const consoleUrl = consoleUrlOf(config, publicUrl, first?.admin?.port)
+  gateway = await boot(config, keys, log, { ...how, publicUrl, consoleUrl }).catch((error) => {
     const isKey = error instanceof WrongMasterKey
     const missing =
       isKey || error instanceof StoreRefused ? takeBackMadeKey(config, keys) : undefined
@@ -79,7 +80,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
     port: ports.calls.port!,
     banner: {
       url: publicUrl,
-      ...(ports.admin !== undefined && { adminUrl: `http://localhost:${ports.admin.port}` }),
+      ...(consoleUrl !== publicUrl && { adminUrl: consoleUrl }),
       data: config.databaseUrl === undefined ? config.dataDir : 'PostgreSQL',
       tokens: madeTokens,
       ...(sandbox !== undefined && { sandbox: sandbox.url }),
@@ -97,6 +98,10 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
     hurry: hurried.resolve,
   }
 }
+
+/** The console is on the admin listener, where there is one. */
+const consoleUrlOf = (config: Config, publicUrl: string, adminPort = config.admin?.port): string =>
+  config.consoleUrl ?? (adminPort === undefined ? publicUrl : `http://localhost:${adminPort}`)
 
 /** Uncaught errors must not end the process: it serves other callers' streams. */
 function logFor(config: Config, keys: OwnKeys, gateway: () => Gateway | undefined): Log {

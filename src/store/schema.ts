@@ -311,6 +311,20 @@ export interface Schema extends AuditTables {
     address: string
     agent: string
   }
+  invitations: {
+    id: string
+    hash: string
+    role: string
+    account_id: string | null
+    email: string | null
+    person_id: string | null
+    created_by: string
+    created_by_id: string | null
+    created_at_ms: number
+    expires_at_ms: number
+    accepted_at_ms: number | null
+    accepted_by_id: string | null
+  }
   callback_secrets: { account_id: string; generation: number; rotated_at_ms: number }
   failed_sign_ins: { subject: string; failures: number; last_at_ms: number }
 }

@@ -117,6 +117,8 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   setUp: [409],
   signIn: [401],
   changePassword: [409],
+  openInvitation: [409],
+  acceptInvitation: [409],
   resendCallback: [409],
   cancelTask: [409],
   cancelNativeVideoTask: [409],

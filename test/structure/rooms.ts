@@ -56,6 +56,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
   'src/contract': { 'config-schema': nothing },
   'src/admin': {
     people: nothing,
+    invitations: ['people'],
     money: ['catalog/price-schema.ts'],
     tasks: nothing,
     catalog: nothing,

@@ -1,52 +1,80 @@
-// The people who can sign in, and their roles. Administrators only.
-
-import { Button, Modal, PasswordInput, Select, TextInput } from '@mantine/core'
-import { useState } from 'react'
+// The people who can sign in, their roles, and the links that invite more. Administrators only.
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { Invitation } from '../../../src/admin/invitations/invitation-schema.ts'
 import type { Person } from '../../../src/admin/people/person-schema.ts'
-import { ActionForm } from '../../components/action-form.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
-import { defineMessages } from '../../lib/i18n.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
-import type { Role } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
+import { AddPerson, ChangeRole, FormModal, Invite, RemovePerson, ResetPassword } from './forms.tsx'
+import { Invitations } from './invitations.tsx'
+import { messages } from './messages.ts'
 
-const messages = defineMessages({
-  title: ['People', '用户'],
-  hint: [
-    'People who can sign in to this console, and their roles.',
-    '可登录控制台的用户及其角色。',
-  ],
-  add: ['Add person', '新增用户'],
-  name: ['Name', '用户名'],
-  role: ['Role', '角色'],
-  password: ['Initial password', '初始密码'],
-  created: ['Created', '创建时间'],
-  active: ['Active', '可用'],
-  disabled: ['Disabled', '已停用'],
-  enable: ['Enable', '启用'],
-  disable: ['Disable', '停用'],
-})
+const personForms = {
+  change_role: ChangeRole,
+  reset_password: ResetPassword,
+  remove_title: RemovePerson,
+} as const
+type PersonForm = keyof typeof personForms
 
-const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member']
+type Open = 'add' | 'invite' | { form: PersonForm; person: Person }
 
 export default function People() {
   const t = useMessages(messages)
-  const server = useServerText()
   const list = useList<Person>('/people')
-  const [isAdding, setAdding] = useState(false)
+  const invitations = useList<Invitation>('/invitations')
+  const [open, setOpen] = useState<Open>()
   const { error, run } = useAction()
+  const onDone = () => {
+    list.refetch()
+    invitations.refetch()
+  }
   const toggle = ({ id, disabled }: Person) =>
     run(async () => {
       await api('PATCH', `/people/${id}`, { body: { disabled: !disabled } })
-      list.refetch()
+      onDone()
     })
-  const columns: Column<Person>[] = [
+  const columns = usePersonColumns((person) => (
+    <PersonMenu
+      person={person}
+      onForm={(form) => setOpen({ form, person })}
+      onToggle={() => toggle(person)}
+    />
+  ))
+  return (
+    <Page
+      title={t('title')}
+      hint={t('hint')}
+      actions={
+        <>
+          <Button variant="default" onClick={() => setOpen('add')}>
+            {t('add')}
+          </Button>
+          <Button onClick={() => setOpen('invite')}>{t('invite')}</Button>
+        </>
+      }
+    >
+      <ErrorAlert error={error} />
+      <Invitations rows={invitations.rows} onDone={onDone} />
+      <ListTable label={t('title')} list={list} columns={columns} rowKey={({ id }) => id} isFlat />
+      {open !== undefined && (
+        <OpenForm open={open} onClose={() => setOpen(undefined)} onDone={onDone} />
+      )}
+    </Page>
+  )
+}
+
+function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[] {
+  const t = useMessages(messages)
+  const server = useServerText()
+  return [
     { title: t('name'), isPrivate: true, cell: ({ name }) => name },
     { title: t('role'), cell: ({ role }) => server.text('role', role) },
     { title: t('account'), cell: ({ account }) => account ?? '–' },
@@ -60,65 +88,55 @@ export default function People() {
       ),
     },
     { title: t('created'), cell: ({ created_at }) => <Time at={created_at} /> },
-    {
-      title: '',
-      align: 'right',
-      cell: (person) => (
-        <Button variant="subtle" size="compact-sm" onClick={() => toggle(person)}>
-          {t(person.disabled ? 'enable' : 'disable')}
-        </Button>
-      ),
-    },
+    { title: '', width: '60px', align: 'right', cell: menu },
   ]
+}
+
+function OpenForm({ open, ...props }: { open: Open; onClose: () => void; onDone: () => void }) {
+  const t = useMessages(messages)
+  if (typeof open === 'string') {
+    const Form = open === 'add' ? AddPerson : Invite
+    return (
+      <FormModal title={t(open)} onClose={props.onClose}>
+        <Form {...props} />
+      </FormModal>
+    )
+  }
+  const Form = personForms[open.form]
   return (
-    <Page
-      title={t('title')}
-      hint={t('hint')}
-      actions={<Button onClick={() => setAdding(true)}>{t('add')}</Button>}
-    >
-      <ErrorAlert error={error} />
-      <ListTable label={t('title')} list={list} columns={columns} rowKey={({ id }) => id} isFlat />
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title={t('add')}>
-        <PersonForm
-          onDone={() => {
-            setAdding(false)
-            list.refetch()
-          }}
-        />
-      </Modal>
-    </Page>
+    <FormModal title={t(open.form)} onClose={props.onClose}>
+      <Form person={open.person} {...props} />
+    </FormModal>
   )
 }
 
-function PersonForm({ onDone }: { onDone: () => void }) {
+function PersonMenu({
+  person,
+  onForm,
+  onToggle,
+}: {
+  person: Person
+  onForm: (form: PersonForm) => void
+  onToggle: () => void
+}) {
   const t = useMessages(messages)
-  const server = useServerText()
-  const [given, setGiven] = useState({ name: '', password: '', account: '' })
-  const [role, setRole] = useState<Role>('operator')
-  const submit = async () => {
-    const { account, ...rest } = given
-    const body = { ...rest, role, ...(role === 'member' && { account }) }
-    await api('POST', '/people', { body })
-    onDone()
-  }
-  const field = (name: 'name' | 'password' | 'account') => ({
-    required: true,
-    value: given[name],
-    onChange: (event: { currentTarget: { value: string } }) =>
-      setGiven({ ...given, [name]: event.currentTarget.value }),
-  })
   return (
-    <ActionForm submit={t('create')} onSubmit={submit}>
-      <TextInput label={t('name')} autoComplete="off" data-autofocus {...field('name')} />
-      <Select
-        label={t('role')}
-        data={roles.map((each) => ({ value: each, label: server.text('role', each) }))}
-        value={role}
-        allowDeselect={false}
-        onChange={(value) => setRole((value ?? 'operator') as Role)}
-      />
-      {role === 'member' && <TextInput label={t('account')} {...field('account')} />}
-      <PasswordInput label={t('password')} autoComplete="new-password" {...field('password')} />
-    </ActionForm>
+    <Menu withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" aria-label={t('actions', { name: person.name })}>
+          <Icon name="more" size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onForm('change_role')}>{t('change_role')}</Menu.Item>
+        <Menu.Item disabled={person.disabled} onClick={() => onForm('reset_password')}>
+          {t('reset_password')}
+        </Menu.Item>
+        <Menu.Item onClick={onToggle}>{t(person.disabled ? 'enable' : 'disable')}</Menu.Item>
+        <Menu.Item color="red" onClick={() => onForm('remove_title')}>
+          {t('remove')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   )
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
+import { revokeLinksBy, revokePasswordLinks } from '../../store/catalog/invitations.ts'
 import {
   deletePerson,
   endSessionsOf,
@@ -18,6 +18,7 @@ import { isUniqueConflict } from '../../store/index.ts'
 import { auditChange, notFound } from '../answers.ts'
 import { forAdministrators } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
+import { accountFor } from './account-for.ts'
 import { hashPassword } from './passwords.ts'
 import { newPerson, personChange, personList, person as personSchema } from './person-schema.ts'
 import { accountNameOf, personFrom, personView } from './person-view.ts'
@@ -71,6 +72,9 @@ async function update({
     const others = all.filter((each) => each.id !== id)
     if (losesAll(all, [...others, { ...now, role, disabled }])) return lastAdministrator
     await updatePerson(tx, id, change)
+    // The links of a former administrator would create other ones.
+    if (role !== 'administrator' || disabled) await revokeLinksBy(tx, id)
+    if (change.password !== undefined || disabled) await revokePasswordLinks(tx, id)
     // What they may do has changed: they sign in anew.
     if (Object.keys(change).length > 0) await endSessionsOf(tx, id)
     const person = (await findPerson(tx, id))!
@@ -87,6 +91,8 @@ async function remove({ engine, id, found, x }: Ask<{ found: Person }>) {
     const others = all.filter((each) => each.id !== id)
     if (losesAll(all, others)) return lastAdministrator
     await deletePerson(tx, id)
+    await revokeLinksBy(tx, id)
+    await revokePasswordLinks(tx, id)
     const change = { action: 'person.delete', subject: id, before: personView(found) }
     await auditChange(tx, x, change)
     return { deleted: true as const }
@@ -104,18 +110,6 @@ const lastAdministrator = refuse(
   'conflict',
   'the gateway needs an administrator who is not disabled',
 )
-
-/** Members have an account, other roles do not. */
-async function accountFor({ store }: BaseDeps, role: Person['role'], account: string | undefined) {
-  if (role !== 'member') {
-    if (account === undefined) return undefined
-    return refuse('invalid_request', "only members have an 'account'", { param: 'account' })
-  }
-  if (account === undefined) {
-    return refuse('invalid_request', "a member needs an 'account'", { param: 'account' })
-  }
-  return (await findAccount(store.read, account)) ?? notFound('account', account)
-}
 
 async function changeFrom(
   engine: BaseDeps,

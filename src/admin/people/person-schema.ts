@@ -1,16 +1,16 @@
 // People and sessions as the admin API tells of them.
 import { z } from 'zod'
 import { roles } from '../../contract/people.ts'
-import { pageOf, time } from '../schema.ts'
+import { column, pageOf, time } from '../schema.ts'
 
 const minPassword = 12
 const maxPassword = 256
 
-const name = z
+export const personName = z
   .string()
   .regex(/^[\w.@+-]{2,100}$/, 'must be 2 to 100 letters, digits and . @ + - _')
   .transform((text) => text.toLowerCase())
-const password = z
+export const password = z
   .string()
   .min(minPassword, `must have at least ${minPassword} characters`)
   .max(maxPassword)
@@ -21,10 +21,15 @@ export const signIn = z
   .strictObject({ name: z.string().max(100), password: givenPassword })
   .meta({ id: 'SignIn' })
 export const setUp = z
-  .strictObject({ code: z.string().max(100), name, password })
+  .strictObject({ code: z.string().max(100), name: personName, password })
   .meta({ id: 'SetUp' })
 export const newPerson = z
-  .strictObject({ name, password, role: z.enum(roles), account: z.string().optional() })
+  .strictObject({
+    name: personName,
+    password,
+    role: z.enum(roles),
+    account: z.string().optional(),
+  })
   .meta({ id: 'NewPerson' })
 export const personChange = z
   .strictObject({
@@ -51,12 +56,12 @@ export const session = z
 
 export const person = z
   .object({
-    id: z.string(),
-    name: z.string(),
-    role: z.enum(roles),
-    account: z.string().nullable(),
-    disabled: z.boolean(),
-    created_at: time(),
+    id: column(z.string()),
+    name: column(z.string()),
+    role: column(z.enum(roles)),
+    account: column(z.string().nullable()),
+    disabled: column(z.boolean()),
+    created_at: column(time(), 'created'),
   })
   .meta({ id: 'Person' })
 export const personList = pageOf(person, 'PersonList')

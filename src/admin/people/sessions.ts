@@ -4,8 +4,9 @@
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
-import type { Declares, Offers } from '../../engine/base-deps.ts'
+import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
+import { revokePasswordLinks } from '../../store/catalog/invitations.ts'
 import {
   endSession,
   endSessionsOf,
@@ -38,15 +39,23 @@ async function makeFirst({ engine, body, x }: Ask<{ body: typeof setUp }>) {
     return true
   })
   if (!made) return codeUsed
-  return withCookie(x, await beginSession(engine, x, person), sessionView(engine, person))
+  return answerSignedIn(engine, x, person, await beginSession(engine, x, person))
 }
 
 async function open({ engine, body, x }: Ask<{ body: typeof signInBody }>) {
   const done = await signIn(engine, x, body)
   if (done instanceof Refusal) return done
-  const account = await accountNameOf(engine, done.person)
-  return withCookie(x, done.cookie, sessionView(engine, done.person, account))
+  return answerSignedIn(engine, x, done.person, done.cookie)
 }
+
+/** Who is signed in, with the cookie of their new session. */
+export const answerSignedIn = async (
+  engine: BaseDeps & SessionDeps,
+  x: RequestContext,
+  person: Person,
+  cookie: string,
+): Promise<Response> =>
+  withCookie(x, cookie, sessionView(engine, person, await accountNameOf(engine, person)))
 
 async function show({ engine, viewer }: Ask) {
   const { read } = engine.store
@@ -76,6 +85,7 @@ async function changePassword({ engine, body, viewer, x }: Ask<{ body: typeof ne
     await updatePerson(tx, personId, { password: hash })
     // Sessions that were opened with the old password end.
     await endSessionsOf(tx, personId, stays && engine.seal.hash(stays))
+    await revokePasswordLinks(tx, personId)
     await auditChange(tx, x, { action: 'person.password', subject: personId })
   })
   return { changed: true as const }

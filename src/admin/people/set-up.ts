@@ -65,9 +65,14 @@ export async function wrongCode(
   const codes = await readCodes(store.read, nowMs)
   const isRight = hasCode(codes, seal.hash(code))
   if (isRight && (await listPeople(store.read)).length === 0) return undefined
+  return countWrongCode(nowMs) ?? codeUsed
+}
+
+/** A refusal when there were too many of them, of set-up links and invitations together. */
+export function countWrongCode(nowMs: number): Refusal | undefined {
   if (Math.abs(nowMs - wrongCodes.sinceMs) > 60_000) wrongCodes = { count: 0, sinceMs: nowMs }
   wrongCodes.count++
-  if (wrongCodes.count <= wrongPerMinute) return codeUsed
+  if (wrongCodes.count <= wrongPerMinute) return undefined
   return refuse('rate_limit_exceeded', 'too many wrong codes; wait a minute', {
     retryAfterSeconds: 60,
   })

@@ -55,11 +55,12 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
 }
 
-/** State of running processes and sessions: not restored. */
+/** State of running processes, sessions and links that work once: not restored. */
 export const leftBehind: readonly Table[] = [
   'gateways',
   'credit_leases',
   'sessions',
+  'invitations',
   'failed_sign_ins',
 ]
 

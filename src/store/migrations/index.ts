@@ -23,6 +23,7 @@ import { plainNames } from './0015-plain-names.ts'
 import { plainStates } from './0016-plain-states.ts'
 import { shortClaims } from './0017-short-claims.ts'
 import { tokenTranslation } from './0018-token-translation.ts'
+import { invitationTable } from './0019-invitations.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   plainStates,
   shortClaims,
   tokenTranslation,
+  invitationTable,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -58,6 +58,8 @@ export function harvest({ ids }: World, { path, method }: Call, body: unknown): 
     ...(Array.isArray(items) ? items : []),
     ...(Array.isArray(data) ? data : []),
   ]
+  // The link for a password of a person is not a person.
+  if (path.endsWith('/password-link')) return
   const family = familyOf(path)
   const known = ids.get(family) ?? []
   for (const each of named) {

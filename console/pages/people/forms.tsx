@@ -1,0 +1,199 @@
+// Forms of the people page: add, invite, change the role, create a password link, remove.
+import { Button, Group, Modal, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { InvitationLink } from '../../../src/admin/invitations/invitation-schema.ts'
+import type { Person } from '../../../src/admin/people/person-schema.ts'
+import { ActionForm } from '../../components/action-form.tsx'
+import { CopyBlock } from '../../components/copy.tsx'
+import { api, type Page } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { privateClass } from '../../lib/privacy.ts'
+import type { Account } from '../../lib/resources/token.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
+import type { Role } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { messages } from './messages.ts'
+
+const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member']
+
+interface Rights {
+  role: Role
+  account: string | null
+}
+
+/** The role, and the account of a member. */
+const rightsBody = ({ role, account }: Rights) => ({
+  role,
+  ...(role === 'member' && { account: account ?? '' }),
+})
+
+function RightsFields({ value, onChange }: { value: Rights; onChange: (to: Rights) => void }) {
+  const t = useMessages(messages)
+  const server = useServerText()
+  const accounts = useResource<Page<Account>>('/accounts', { query: { limit: 500 } })
+  return (
+    <>
+      <Select
+        label={t('role')}
+        data={roles.map((each) => ({ value: each, label: server.text('role', each) }))}
+        value={value.role}
+        allowDeselect={false}
+        onChange={(role) => onChange({ ...value, role: (role ?? 'operator') as Role })}
+      />
+      {value.role === 'member' && (
+        <Select
+          label={t('account')}
+          required
+          searchable
+          data={accounts.data?.items.map((each) => each.name) ?? []}
+          value={value.account}
+          onChange={(account) => onChange({ ...value, account })}
+        />
+      )}
+    </>
+  )
+}
+
+interface FormProps {
+  onClose: () => void
+  /** The list has changed. */
+  onDone: () => void
+}
+
+export function AddPerson({ onClose, onDone }: FormProps) {
+  const t = useMessages(messages)
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [rights, setRights] = useState<Rights>({ role: 'operator', account: null })
+  const submit = async () => {
+    await api('POST', '/people', { body: { name, password, ...rightsBody(rights) } })
+    onDone()
+    onClose()
+  }
+  return (
+    <ActionForm submit={t('create')} onSubmit={submit} onCancel={onClose}>
+      <TextInput
+        label={t('name')}
+        autoComplete="off"
+        data-autofocus
+        required
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <RightsFields value={rights} onChange={setRights} />
+      <PasswordInput
+        label={t('password')}
+        autoComplete="new-password"
+        required
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+    </ActionForm>
+  )
+}
+
+export function Invite({ onClose, onDone }: FormProps) {
+  const t = useMessages(messages)
+  const [email, setEmail] = useState('')
+  const [rights, setRights] = useState<Rights>({ role: 'operator', account: null })
+  const [link, setLink] = useState<InvitationLink>()
+  const submit = async () => {
+    const body = { ...rightsBody(rights), ...(email !== '' && { email }) }
+    setLink(await api<InvitationLink>('POST', '/invitations', { body }))
+    onDone()
+  }
+  if (link !== undefined) return <OneTimeLink link={link} onClose={onClose} />
+  return (
+    <ActionForm submit={t('create_link')} onSubmit={submit} onCancel={onClose}>
+      <RightsFields value={rights} onChange={setRights} />
+      <TextInput
+        label={t('email')}
+        description={t('email_hint')}
+        type="email"
+        autoComplete="off"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+    </ActionForm>
+  )
+}
+
+export function ResetPassword({ person, onClose, onDone }: FormProps & { person: Person }) {
+  const t = useMessages(messages)
+  const [link, setLink] = useState<InvitationLink>()
+  const submit = async () => {
+    setLink(await api<InvitationLink>('POST', `/people/${person.id}/password-link`))
+    onDone()
+  }
+  if (link !== undefined) return <OneTimeLink link={link} onClose={onClose} />
+  return (
+    <ActionForm submit={t('create_link')} onSubmit={submit} onCancel={onClose}>
+      <Text size="sm">{t('reset_password_text', { name: person.name })}</Text>
+    </ActionForm>
+  )
+}
+
+function OneTimeLink({ link, onClose }: { link: InvitationLink; onClose: () => void }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  return (
+    <Stack>
+      <Text size="sm">{t('link_text', { time: format.time(link.expires_at) })}</Text>
+      <div className={privateClass}>
+        <CopyBlock text={link.url} label={t('link')} />
+      </div>
+      <Group justify="flex-end">
+        <Button onClick={onClose}>{t('done')}</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+export function ChangeRole({ person, onClose, onDone }: FormProps & { person: Person }) {
+  const t = useMessages(messages)
+  const { role, account } = person
+  const [rights, setRights] = useState<Rights>({ role, account })
+  const submit = async () => {
+    await api('PATCH', `/people/${person.id}`, { body: rightsBody(rights) })
+    onDone()
+    onClose()
+  }
+  return (
+    <ActionForm submit={t('change_role')} onSubmit={submit} onCancel={onClose}>
+      <Text size="sm">{t('change_role_text', { name: person.name })}</Text>
+      <RightsFields value={rights} onChange={setRights} />
+    </ActionForm>
+  )
+}
+
+export function RemovePerson({ person, onClose, onDone }: FormProps & { person: Person }) {
+  const t = useMessages(messages)
+  const submit = async () => {
+    await api('DELETE', `/people/${person.id}`)
+    onDone()
+    onClose()
+  }
+  return (
+    <ActionForm submit={t('remove')} onSubmit={submit} onCancel={onClose}>
+      <Text size="sm">{t('remove_text', { name: person.name })}</Text>
+    </ActionForm>
+  )
+}
+
+/** A link that is shown once does not disappear by a key or a click beside it. */
+export function FormModal({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ReactNode
+}) {
+  return (
+    <Modal opened onClose={onClose} title={title} closeOnClickOutside={false} closeOnEscape={false}>
+      {children}
+    </Modal>
+  )
+}
