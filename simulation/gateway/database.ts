@@ -19,6 +19,7 @@ import type { Schema } from '../../src/store/schema.ts'
 import { watchTables } from './watch-tables.ts'
 
 const maxStatements = 512
+const maxTranslated = 4_096
 
 /** A statement and its name in the trace; undefined for reads. */
 interface Prepared {
@@ -154,8 +155,19 @@ function openExecutor(db: Database): Executor {
   }
 }
 
+const translated = new Map<string, string>()
+
+/** Each statement once: a world runs the same few hundred over and over. */
 export function translate(sql: string): string {
-  return translations.reduce((text, [pattern, instead]) => text.replaceAll(pattern, instead), sql)
+  const known = translated.get(sql)
+  if (known !== undefined) return known
+  if (translated.size >= maxTranslated) translated.clear()
+  const text = translations.reduce(
+    (all, [pattern, instead]) => all.replaceAll(pattern, instead),
+    sql,
+  )
+  translated.set(sql, text)
+  return text
 }
 
 class ExecutorConnection implements DatabaseConnection {

@@ -2,11 +2,25 @@
 
 import type { Operation } from '../../http/operation.ts'
 import { either, list, named, object, open, orNull, text, whole, word } from '../../http/schema.ts'
+import { modelField } from '../common/model-field.ts'
 import { streamError, textOperation, tokenCount } from '../text/operations.ts'
 import { schemaOf } from '../text/request-fields.ts'
 import { chatFields } from './request-fields.ts'
 
 const chatRequest = named('ChatRequest', schemaOf(chatFields))
+
+/** What read-items.ts takes. */
+const itemsRequest = named(
+  'ChatRequestWithInput',
+  object(
+    {
+      model: modelField,
+      input: either(text(), list(object({}, open))),
+      'messages?': { type: 'null' },
+    },
+    { ...open, description: 'A request of the responses style; it gets a chat completion.' },
+  ),
+)
 
 export const chatUsage = named(
   'ChatUsage',
@@ -77,8 +91,9 @@ export const chatOperations: readonly Operation[] = [
     summary: 'Answer a conversation',
     description:
       'Chat completions for text and vision models. Fields that are not named here are passed on. ' +
-      'With `stream`, the answer comes as chunks and ends with `[DONE]`.',
-    body: chatRequest,
+      'With `stream`, the answer comes as chunks and ends with `[DONE]`. A request of the responses ' +
+      'style, with `input` in place of `messages`, is translated first.',
+    body: either(chatRequest, itemsRequest),
     examples: {
       text: {
         model: 'txta-plus',
