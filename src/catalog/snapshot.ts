@@ -191,13 +191,25 @@ function routesOf(model: Model, channel: Channel): Route[] {
 }
 
 /** An exact name wins over a prefix, a longer prefix over a shorter one. */
-function upstreamName(channel: Channel, name: string): string | undefined {
-  const pattern = Object.keys(channel.models)
-    .filter((candidate) => matches(candidate, name))
-    .toSorted((a, b) => Number(a.endsWith('*')) - Number(b.endsWith('*')) || b.length - a.length)[0]
+function upstreamName({ models }: Channel, name: string): string | undefined {
+  const isNamed = !name.endsWith('*') && Object.hasOwn(models, name)
+  const pattern = isNamed ? name : prefixesOf(models).find((prefix) => matches(prefix, name))
   if (pattern === undefined) return undefined
-  const target = channel.models[pattern]
+  const target = models[pattern]
   return target === '*' ? name : target
+}
+
+/** Found once: to search all names of a channel for every model would take their product. */
+const knownPrefixes = new WeakMap<Channel['models'], readonly string[]>()
+
+/** Longest first. */
+function prefixesOf(models: Channel['models']): readonly string[] {
+  const known = knownPrefixes.get(models)
+  if (known !== undefined) return known
+  const found = Object.keys(models).filter((name) => name.endsWith('*'))
+  found.sort((a, b) => b.length - a.length)
+  knownPrefixes.set(models, found)
+  return found
 }
 
 /** For a channel that offers the undated model, the dated name is the upstream name. */
