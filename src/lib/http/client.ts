@@ -194,7 +194,8 @@ class TargetCache {
     const origin: Origin = {
       hostname,
       port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
-      tls: secure ? { ...this.#tls, ...named } : undefined,
+      // Never an empty object, which Bun takes for no TLS at all.
+      tls: secure ? { rejectUnauthorized: true, ...this.#tls, ...named } : undefined,
       idle: [],
     }
     dropOldest(this.#origins)

@@ -116,6 +116,10 @@ describe('TLS', () => {
     expect((await call(local, '127.0.0.1', { ca: local.cert })).result).toBe('ok')
   })
 
+  test('an address without a name is verified, too, when no authority is given', async () => {
+    expect(await call(local, '127.0.0.1', {})).toMatchObject({ result: 'tls', receivedBytes: 0 })
+  })
+
   test('sends a large request whole', async () => {
     const body = 'x'.repeat(5_000_000)
     const outcome = await call(local, 'localhost', { ca: local.cert }, body)
