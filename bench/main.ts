@@ -8,6 +8,7 @@ import { consoleSeconds, runConsole } from './console/console.ts'
 import { cpuSeconds, runCpu } from './cpu/cpu.ts'
 import { downloadsSeconds, runDownloads } from './downloads/downloads.ts'
 import { failoverSeconds, runFailover } from './failover/failover.ts'
+import { growthSeconds, runGrowth } from './growth/growth.ts'
 import { ledgerSeconds, runLedger } from './ledger/ledger.ts'
 import { formatCharges, sumCharges } from './lib/charges.ts'
 import { note, type PartResult, type Run, root, stopAll } from './lib/part.ts'
@@ -15,7 +16,9 @@ import { hasProc } from './lib/proc.ts'
 import { formatVerdicts } from './lib/report.ts'
 import { findNginx, nginxVersion } from './lib/targets.ts'
 import { help, type Options, parseOptions } from './options.ts'
+import { overloadSeconds, runOverload } from './overload/overload.ts'
 import { pagesSeconds, runPages } from './pages/pages.ts'
+import { peersSeconds, runPeers } from './peers/peers.ts'
 import { pollerSeconds, runPoller } from './poller/poller.ts'
 import { runScaling, scalingSeconds } from './scaling/scaling.ts'
 import { runScrape, scrapeSeconds } from './scrape/scrape.ts'
@@ -48,6 +51,9 @@ function planOf(options: Options): Planned[] {
     scrape: { seconds: scrapeSeconds(options), run: runScrape },
     stall: { seconds: stallSeconds, run: runStall },
     translated: { seconds: translatedSeconds(options), run: runTranslated },
+    growth: { seconds: growthSeconds(options), run: runGrowth },
+    overload: { seconds: overloadSeconds, run: runOverload },
+    peers: { seconds: peersSeconds(options), run: runPeers },
     large: { seconds: largeSeconds, run: runLarge },
   }
   const cpu = options.modes.length === 0 ? [] : [{ seconds: cpuSeconds(options), run: runCpu }]

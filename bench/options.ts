@@ -1,6 +1,7 @@
 // The command line of the bench, as one checked record. Refuses to know what the options do.
 
 import { parseArgs } from 'node:util'
+import { cases, usualCases } from './cpu/cases.ts'
 import { type Mode, modes, type Style, styles, textStyles } from './payload/index.ts'
 
 export const parts = [
@@ -17,8 +18,12 @@ export const parts = [
   'stall',
   'translated',
   'large',
+  'growth',
+  'overload',
 ] as const
-type Part = (typeof parts)[number]
+/** Needs a package registry, so only if it is asked for. */
+const peersPart = 'peers'
+type Part = (typeof parts)[number] | typeof peersPart
 
 const allPairs = textStyles.flatMap((caller) =>
   textStyles.filter((each) => each !== caller).map((upstream) => `${caller}>${upstream}`),
@@ -39,11 +44,14 @@ export interface Options {
   /** Kinds of call whose CPU is measured. */
   modes: Mode[]
   styles: Style[]
+  /** Names of the cases of the CPU figures. */
+  cases: readonly string[]
   /** Translated calls: the caller's style and the upstream's. */
   pairs: readonly string[]
+  /** Sizes of the growth figures, the smallest first. */
+  growth: Record<'rows' | 'tokens' | 'models' | 'channels', readonly number[]>
   /** The other parts to run. */
   parts: Part[]
-  peers: boolean
   strict: boolean
   jsonFile?: string
   gatewayCommand?: string
@@ -53,6 +61,12 @@ type Parsed =
   | { kind: 'run'; options: Options }
   | { kind: 'help' }
   | { kind: 'wrong'; message: string }
+
+const caseNames = cases.map(({ name }) => name)
+const indent = ' '.repeat(27)
+const caseLines = [caseNames.slice(0, 7), caseNames.slice(7)]
+  .map((names) => indent + names.join(', '))
+  .join(',\n')
 
 export const help = `Measures what the gateway costs beside nginx, on this machine, over loopback.
 
@@ -73,17 +87,26 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            stall         how long other callers wait beside large bodies
                            translated    CPU per call where the upstream speaks another style
                            large         1,000 streams with requests of 500 KB
+                           growth        CPU per call with more rows, tokens, models, channels
+                           overload      three times as many calls as the channel has places for
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
+  --cases LIST           of the CPU figures, or all (${usualCases.join(', ')}):
+${caseLines}
   --pairs LIST           of the translated calls, such as messages>chat, or all (four of them)
   --connections N        callers at once, one request at a time each (64; at most 2000)
   --seconds N            length of one slice (2; at most 60)
-  --rounds N             slices per target and kind of call, interleaved (7; at most 20)
+  --rounds N             slices per target and kind of call, interleaved (5; at most 20)
   --chunks-per-write N   stream events the fake upstream puts in one network write (10; 1 to 100)
   --tasks N              of the poller (10000; at most 50000); ten times as many at the start
   --rows N               of the log in pages (1000000; at most 20000000)
   --requests N           under the console (1000000; at most 5000000), and a tenth as many tasks
-  --peers                also measure @portkey-ai/gateway, installed from npm into a temp dir
+  --growth-rows LIST     of the log in growth, the smallest first (1000,1000000)
+  --growth-tokens LIST   (100,10000,1000000)
+  --growth-models LIST   (10,1000,10000)
+  --growth-channels LIST of each model (1,8,64)
+  --peers                Portkey and LiteLLM beside the gateway, installed from npm and PyPI into a
+                         temp dir, and charges lost by a kill; alone, or with the parts of --only
   --gateway-cmd CMD      start CMD as the gateway instead of 'bin/gateway start'
   --json FILE            write the result as JSON too
   --strict               exit 1 if a limit is missed, a call fails or a charge is missing
@@ -92,14 +115,19 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
 const flags = {
   connections: { type: 'string', default: '64' },
   seconds: { type: 'string', default: '2' },
-  rounds: { type: 'string', default: '7' },
+  rounds: { type: 'string', default: '5' },
   only: { type: 'string' },
   styles: { type: 'string' },
+  cases: { type: 'string', default: usualCases.join(',') },
   pairs: { type: 'string', default: usualPairs.join(',') },
   'chunks-per-write': { type: 'string', default: '10' },
   tasks: { type: 'string', default: '10000' },
   rows: { type: 'string', default: '1000000' },
   requests: { type: 'string', default: '1000000' },
+  'growth-rows': { type: 'string', default: '1000,1000000' },
+  'growth-tokens': { type: 'string', default: '100,10000,1000000' },
+  'growth-models': { type: 'string', default: '10,1000,10000' },
+  'growth-channels': { type: 'string', default: '1,8,64' },
   peers: { type: 'boolean', default: false },
   'gateway-cmd': { type: 'string' },
   json: { type: 'string' },
@@ -127,7 +155,8 @@ export function parseOptions(args: string[]): Parsed {
       if (Number.isInteger(value) && value >= 1 && value <= max) return value
       throw new Error(`--${name} must be a whole number from 1 to ${max}`)
     }
-    const only = listOf('only', values.only, [...modes, ...parts])
+    const all = [...modes, ...parts]
+    const only = values.only === undefined && values.peers ? [] : listOf('only', values.only, all)
     const named = listOf('styles', values.styles, styles)
     const options: Options = {
       connections: count('connections'),
@@ -139,9 +168,13 @@ export function parseOptions(args: string[]): Parsed {
       requests: count('requests'),
       modes: modes.filter((mode) => only.includes(mode)),
       styles: styles.filter((style) => style === 'chat' || named.includes(style)),
+      cases: values.cases === 'all' ? caseNames : listOf('cases', values.cases, caseNames),
       pairs: values.pairs === 'all' ? allPairs : listOf('pairs', values.pairs, allPairs),
-      parts: parts.filter((part) => only.includes(part)),
-      peers: values.peers,
+      growth: growthSizes(values),
+      parts: [
+        ...parts.filter((part) => only.includes(part)),
+        ...(values.peers ? [peersPart] : []),
+      ] as Part[],
       strict: values.strict,
       ...(values.json !== undefined && { jsonFile: values.json }),
       ...(values['gateway-cmd'] !== undefined && { gatewayCommand: values['gateway-cmd'] }),
@@ -151,6 +184,13 @@ export function parseOptions(args: string[]): Parsed {
     return { kind: 'wrong', message: (error as Error).message }
   }
 }
+
+const growthSizes = (values: Record<`growth-${keyof Options['growth']}`, string>) => ({
+  rows: sizesOf('growth-rows', values['growth-rows'], 20_000_000),
+  tokens: sizesOf('growth-tokens', values['growth-tokens'], 2_000_000),
+  models: sizesOf('growth-models', values['growth-models'], 20_000),
+  channels: sizesOf('growth-channels', values['growth-channels'], 256),
+})
 
 /** Names with commas between; all of them if none were given. */
 function listOf<T extends string>(
@@ -163,5 +203,15 @@ function listOf<T extends string>(
     const found = known.find((each) => each === name)
     if (found === undefined) throw new Error(`--${flag} takes ${known.join(', ')}`)
     return found
+  })
+}
+
+/** Whole numbers with commas between; `none` for none. */
+function sizesOf(flag: string, text: string, max: number): number[] {
+  if (text === 'none') return []
+  return text.split(',').map((part) => {
+    const size = Number(part)
+    if (Number.isInteger(size) && size >= 1 && size <= max) return size
+    throw new Error(`--${flag} takes whole numbers from 1 to ${max} with commas between, or none`)
   })
 }

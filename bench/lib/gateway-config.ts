@@ -32,6 +32,7 @@ export const tokenPrices = (names: readonly string[]): object[] => {
   }))
 }
 
+/** The upstream has other names for the models, as usual. */
 export function gatewayConfig(channels: readonly Channel[]): object {
   return {
     region: 'cn',
@@ -48,7 +49,7 @@ export function gatewayConfig(channels: readonly Channel[]): object {
         generate: url,
         embeddings: `${url}/v1`,
       },
-      models: Object.fromEntries(models.map((model) => [model, '*'])),
+      models: Object.fromEntries(models.map((model) => [model, `${model}-2026-11`])),
       max_concurrency: 100_000,
     })),
     prices: tokenPrices(models),

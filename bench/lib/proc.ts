@@ -54,6 +54,11 @@ export function childrenOf(pid: number): number[] {
   return parsePids(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
 }
 
+/** A process and all that it has started, directly or not. */
+export function treeOf(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(treeOf)]
+}
+
 export function cpuMicros(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + parseCpuMicros(readText(pid, 'stat')), 0)
 }

@@ -1,7 +1,7 @@
-// Starts what is measured: nginx, the gateway and the peer, each in front of the fake upstream.
+// Starts what is measured: nginx and the gateway, each in front of the fake upstream.
 // Refuses to know how load is made or what the figures mean.
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Child, startChild } from './children.ts'
 import { adminToken, type Channel, callerToken, gatewayConfig } from './gateway-config.ts'
@@ -15,8 +15,6 @@ export interface Target {
   /** What its callers send besides the body. */
   headers: Record<string, string>
   child: Child
-  /** Measured for comparison only: its failures do not end the run. */
-  peer: boolean
 }
 
 export interface Workspace {
@@ -27,17 +25,7 @@ export interface Workspace {
   children: Child[]
 }
 
-/**
- * The peer alone resolves to a node-server with which it answered every stream with status 500, and
- * so it did with 1.14.2; with 1.13.8 streams were seen to work.
- */
-const peerPackage = {
-  private: true,
-  dependencies: { '@portkey-ai/gateway': '1.15.2' },
-  overrides: { '@hono/node-server': '1.13.8' },
-}
 const startMs = 20_000
-const installMs = 120_000
 
 export function findNginx(): string | undefined {
   const paths = ['/usr/sbin/nginx', '/usr/local/sbin/nginx']
@@ -49,8 +37,18 @@ export function nginxVersion(path: string): string {
   return /nginx\/(\S+)/.exec(stderr.toString())?.[1] ?? 'unknown'
 }
 
+/** What nginx stands in front of: one port of its own for each. */
+interface NginxUpstream {
+  port: number
+  /** The authority of an upstream over TLS. */
+  certFile?: string
+}
+
 /** A plain reverse proxy for streams: no buffering, no log, connections kept on both sides. */
-function nginxConfig(workspace: Workspace, port: number): string {
+function nginxConfig(
+  workspace: Omit<Workspace, 'upstreamPort'>,
+  upstreams: readonly (NginxUpstream & { own: number })[],
+): string {
   const dir = workspace.tempDir
   const kept = 'keepalive_requests 100000000;'
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -64,35 +62,61 @@ events { worker_connections 8192; }
 http {
   access_log off;
   ${kept}
+  client_max_body_size 64m;
 ${temp.join('\n')}
-  upstream fake { server 127.0.0.1:${workspace.upstreamPort}; keepalive 2048; ${kept} }
-  server {
-    listen 127.0.0.1:${port} backlog=4096;
-    location / {
-      proxy_pass http://fake;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_buffering off;
-    }
-  }
+${upstreams.map(nginxServer).join('\n')}
 }
 `
 }
 
-export async function startNginx(workspace: Workspace, path: string): Promise<Target> {
-  const port = freePort()
+const nginxTls = (certFile: string): string => `
+      proxy_ssl_verify on;
+      proxy_ssl_trusted_certificate ${certFile};
+      proxy_ssl_name localhost;
+      proxy_ssl_server_name on;`
+
+const nginxServer = ({ port, own, certFile }: NginxUpstream & { own: number }): string =>
+  `  upstream fake${port} { server 127.0.0.1:${port}; keepalive 2048; keepalive_requests 100000000; }
+  server {
+    listen 127.0.0.1:${own} backlog=4096;
+    location / {
+      proxy_pass ${certFile === undefined ? 'http' : 'https'}://fake${port};
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_request_buffering off;${certFile === undefined ? '' : nginxTls(certFile)}
+    }
+  }`
+
+export const startNginx = async (workspace: Workspace, path: string): Promise<Target> =>
+  (await startNginxFor(workspace, path, [{ port: workspace.upstreamPort }]))[0]!
+
+/** One nginx, which is a target once for each upstream. */
+export async function startNginxFor(
+  workspace: Omit<Workspace, 'upstreamPort'>,
+  path: string,
+  upstreams: readonly NginxUpstream[],
+): Promise<Target[]> {
+  const servers = upstreams.map((upstream) => ({ ...upstream, own: freePort() }))
   const config = join(workspace.tempDir, 'nginx.conf')
-  writeFileSync(config, nginxConfig(workspace, port))
+  writeFileSync(config, nginxConfig(workspace, servers))
   const logFile = join(workspace.tempDir, 'nginx.log')
   const command = [path, '-e', logFile, '-c', config]
   const child = startChild({ name: 'nginx', command, cwd: workspace.root, logFile })
   workspace.children.push(child)
-  await child.waitUntil(() => isListening(port), startMs)
-  return { name: 'nginx', port, pids: childrenOf(child.pid), headers: {}, child, peer: false }
+  await child.waitUntil(() => isListening(servers.at(-1)!.own), startMs)
+  const pids = childrenOf(child.pid)
+  return servers.map(({ own }) => ({
+    name: 'nginx',
+    port: own,
+    pids,
+    headers: {},
+    child,
+  }))
 }
 
 export async function startGateway(
-  workspace: Workspace,
+  workspace: Omit<Workspace, 'upstreamPort'> & Partial<Pick<Workspace, 'upstreamPort'>>,
   command: string | undefined,
   channels: readonly Channel[] = [
     { name: 'fake', url: `http://127.0.0.1:${workspace.upstreamPort}` },
@@ -101,7 +125,7 @@ export async function startGateway(
   other: { config?: object; env?: Record<string, string> } = {},
 ): Promise<Target> {
   const config = join(workspace.tempDir, 'gateway.yaml')
-  writeFileSync(config, JSON.stringify(other.config ?? gatewayConfig(channels), undefined, 2))
+  writeFileSync(config, JSON.stringify(other.config ?? gatewayConfig(channels)))
   const child = startChild({
     name: 'gateway',
     command: command === undefined ? ['bin/gateway', 'start'] : ['sh', '-c', `exec ${command}`],
@@ -127,39 +151,6 @@ export async function startGateway(
     pids: [child.pid, ...childrenOf(child.pid)],
     headers,
     child,
-    peer: false,
-  }
-}
-
-export async function startPeer(workspace: Workspace): Promise<Target> {
-  const dir = join(workspace.tempDir, 'peer')
-  mkdirSync(dir)
-  writeFileSync(join(dir, 'package.json'), JSON.stringify(peerPackage))
-  const install = ['npm', 'install', '--prefix', dir, '--ignore-scripts', '--no-audit', '--no-fund']
-  const result = Bun.spawnSync(install, { timeout: installMs })
-  if (!result.success) throw new Error(`npm could not install the peer: ${result.stderr}`)
-  const port = freePort()
-  const script = join(dir, 'node_modules/@portkey-ai/gateway/build/start-server.js')
-  const child = startChild({
-    name: 'portkey',
-    command: ['node', script, `--port=${port}`, '--headless'],
-    cwd: dir,
-    logFile: join(workspace.tempDir, 'peer.log'),
-  })
-  workspace.children.push(child)
-  await child.waitUntil(() => isListening(port), startMs)
-  const headers = {
-    authorization: 'Bearer bench-upstream-key',
-    'x-portkey-provider': 'openai',
-    'x-portkey-custom-host': `http://127.0.0.1:${workspace.upstreamPort}/v1`,
-  }
-  return {
-    name: 'portkey',
-    port,
-    pids: [child.pid, ...childrenOf(child.pid)],
-    headers,
-    child,
-    peer: true,
   }
 }
 
@@ -170,15 +161,15 @@ function withoutGatewayVariables(): Record<string, string | undefined> {
   )
 }
 
-/** nginx and the peer cannot take port 0; between this and their start the port is anyone's. */
-function freePort(): number {
+/** nginx and peers cannot take port 0; between this and their start the port is anyone's. */
+export function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = listener
   listener.stop(true)
   return port
 }
 
-async function isListening(port: number): Promise<boolean> {
+export async function isListening(port: number): Promise<boolean> {
   try {
     const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
     socket.end()

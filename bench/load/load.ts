@@ -11,6 +11,8 @@ import { newReader, type ResponseReader, read, resetReader } from './response-re
 export interface LoadCommand {
   port: number
   request: string
+  /** Sent in turn instead of the one. */
+  requests?: string[]
   /** An answer with fewer body bytes has lost something. */
   minBodyBytes: number
   /** What a stream must end in. */
@@ -21,6 +23,8 @@ export interface LoadCommand {
   firstToken?: boolean
   /** The connections begin one after the other over so long, not all at once. */
   spreadMs?: number
+  /** Every request is sent on a connection of its own. */
+  closes?: boolean
 }
 
 export interface LoadResult {
@@ -35,7 +39,8 @@ export interface LoadResult {
 
 interface Slice {
   command: LoadCommand
-  request: Buffer
+  requests: Buffer[]
+  sent: number
   endMs: number
   served: number
   latenciesMs: number[]
@@ -47,6 +52,8 @@ interface Slice {
 
 interface Caller {
   reader: ResponseReader
+  /** The rest of the request. */
+  unsent: Buffer
   sentMs: number
   waiting: boolean
   /** Its first token has arrived. */
@@ -68,10 +75,14 @@ function sendRequest(slice: Slice, socket: Socket<Caller>, nowMs: number): void 
   socket.data.sentMs = nowMs
   socket.data.waiting = true
   socket.data.hasToken = false
-  if (socket.write(slice.request) === slice.request.length) return
-  fail(slice, 'the request could not be written at once')
-  socket.data.waiting = false
-  socket.end()
+  socket.data.unsent = slice.requests[slice.sent++ % slice.requests.length]!
+  sendRest(socket)
+}
+
+/** A large request takes several writes. */
+function sendRest(socket: Socket<Caller>): void {
+  const { unsent } = socket.data
+  if (unsent.length > 0) socket.data.unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
 }
 
 /** What is wrong with an answer that has ended, if anything. */
@@ -110,7 +121,8 @@ function receive(slice: Slice, socket: Socket<Caller>, bytes: Buffer): void {
   else if (firstToken && !caller.hasToken) fail(slice, 'no token')
   else slice.served++
   if (wrong === undefined && !firstToken) slice.latenciesMs.push(nowMs - caller.sentMs)
-  if (nowMs < slice.endMs && slice.failed < maxFailures) sendRequest(slice, socket, nowMs)
+  const goesOn = nowMs < slice.endMs && slice.failed < maxFailures && !slice.command.closes
+  if (goesOn) sendRequest(slice, socket, nowMs)
   else socket.end()
 }
 
@@ -126,11 +138,13 @@ function connect(slice: Slice): void {
     port: slice.command.port,
     socket: {
       open(socket) {
-        socket.data = { reader: newReader(), sentMs: 0, waiting: false, hasToken: false }
+        const unsent = Buffer.alloc(0)
+        socket.data = { reader: newReader(), unsent, sentMs: 0, waiting: false, hasToken: false }
         socket.setNoDelay(true)
         sendRequest(slice, socket, performance.now())
       },
       data: (socket, bytes) => receive(slice, socket, bytes),
+      drain: sendRest,
       close: (socket) => closed(slice, socket),
       error() {},
     },
@@ -145,7 +159,8 @@ async function runSlice(command: LoadCommand): Promise<LoadResult> {
   const startMs = performance.now()
   const slice: Slice = {
     command,
-    request: Buffer.from(command.request),
+    requests: (command.requests ?? [command.request]).map((text) => Buffer.from(text)),
+    sent: 0,
     endMs: startMs + command.seconds * 1000,
     served: 0,
     latenciesMs: [],

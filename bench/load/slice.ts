@@ -5,17 +5,27 @@ import type { Slice } from '../cpu/report.ts'
 import type { Child } from '../lib/children.ts'
 import { cpuMicros, memory } from '../lib/proc.ts'
 import type { Target } from '../lib/targets.ts'
-import { endMarkOf, type Mode, payloads, problemWith, type Style } from '../payload/index.ts'
+import {
+  type Asked,
+  chatBody,
+  endMarkOf,
+  type Mode,
+  payloads,
+  problemWith,
+  type Style,
+} from '../payload/index.ts'
 import type { LoadCommand, LoadResult } from './load.ts'
 
 /** One kind of call in one style. */
-export interface Call {
+export interface Call extends Partial<Pick<Asked, 'body' | 'asksUsage'>> {
   style: Style
   mode: Mode
   /** Absent: the usual one of the style. */
   model?: string
   /** The model's upstream speaks another style. */
   isTranslated?: boolean
+  /** Every call has a connection of its own. */
+  closes?: boolean
 }
 
 /** Which call to send to which target, and how much must come back. */
@@ -33,17 +43,17 @@ const minShare = 0.995
 
 /** One call, read and checked in full, so that the checks under load can stay simple; throws. */
 export async function probe(target: Target, call: Call): Promise<Work> {
-  const { style, mode, model = payloads[style].model, isTranslated } = call
-  const { pathOf, headers, requestBody } = payloads[style]
+  const { style, mode, model = payloads[style].model } = call
+  const { pathOf, headers } = payloads[style]
   const answer = await fetch(`http://127.0.0.1:${target.port}${pathOf(mode, model)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers, ...target.headers },
-    body: requestBody(mode, model),
+    body: bodyOf(call),
     signal: AbortSignal.timeout(probeMs),
   })
   const body = await answer.text()
   const problem =
-    answer.status === 200 ? problemWith(style, mode, body, isTranslated) : `status ${answer.status}`
+    answer.status === 200 ? problemWith(style, mode, body, call) : `status ${answer.status}`
   if (problem !== undefined) {
     const what = `${target.name} gave a wrong ${style} answer (${mode}): ${problem}`
     throw new Error(`${what}\n${body.slice(0, 500)}`)
@@ -51,17 +61,25 @@ export async function probe(target: Target, call: Call): Promise<Work> {
   return { ...call, target, minBodyBytes: Math.floor(Buffer.byteLength(body) * minShare) }
 }
 
+function bodyOf(call: Call): string {
+  const { style, mode, model = payloads[style].model, body = 'usual', asksUsage = true } = call
+  if (style !== 'chat') return payloads[style].requestBody(mode, model)
+  return chatBody({ mode, model, body, asksUsage })
+}
+
 export function rawRequest(
   target: Pick<Target, 'port' | 'headers'>,
-  { style, mode, model = payloads[style].model }: Call,
-  body: string = payloads[style].requestBody(mode, model),
+  call: Call,
+  body: string = bodyOf(call),
 ): string {
+  const { style, mode, model = payloads[style].model, closes } = call
   const { pathOf, headers } = payloads[style]
   const all = {
     host: `localhost:${target.port}`,
     'content-type': 'application/json',
     ...headers,
     ...target.headers,
+    ...(closes && { connection: 'close' }),
     'content-length': String(Buffer.byteLength(body)),
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -69,13 +87,14 @@ export function rawRequest(
 }
 
 export function commandFor(work: Work, connections: number, seconds: number): LoadCommand {
-  const { target, style, mode, minBodyBytes, isTranslated } = work
+  const { target, style, mode, minBodyBytes, isTranslated, closes } = work
   const endMark = mode === 'stream' ? endMarkOf(style, isTranslated) : undefined
   return {
     port: target.port,
     request: rawRequest(target, work),
     minBodyBytes,
     ...(endMark !== undefined && { endMark }),
+    ...(closes && { closes }),
     connections,
     seconds,
   }

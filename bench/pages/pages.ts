@@ -1,23 +1,19 @@
 // Lists over a large log: fills a database of each store, starts a gateway on it and asks its admin API
 // for pages of every list. Refuses to know how they are found.
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import pg from 'pg'
-import { openStore, type Store } from '../../src/store/index.ts'
-import { floorKey } from '../../src/store/proof/hourly-totals.ts'
-import { setMeta } from '../../src/store/sql/meta.ts'
+import { openStore } from '../../src/store/index.ts'
 import { adminToken, gatewayConfig } from '../lib/gateway-config.ts'
 import { note, type PartResult, type Run, workspaceFor } from '../lib/part.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import type { Options } from '../options.ts'
-import { type Filling, fill, indexAll } from './fill.ts'
+import { fill, indexAll } from './fill.ts'
+import { fillingOf, tidy } from './fill-log.ts'
 import { type ListQuery, listQueries } from './queries.ts'
 import { checkPages, formatPages, type PagesFigures, type TimedPage } from './report.ts'
 
 const rounds = 3
 const askMs = 30_000
-/** As many as 10 million rows are over 60 days. */
-const rowsPerDay = 10_000_000 / 60
 const secondsPerMillion = 150
 const storesSeconds = 120
 
@@ -62,13 +58,7 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
   const { rows } = run.options
   const store = databaseUrl === undefined ? 'sqlite' : 'postgres'
   const workspace = { ...workspaceFor(run, `pages-${store}`), upstreamPort: 9 }
-  const filling: Filling = {
-    rows,
-    tasks: Math.ceil(rows / 10),
-    entries: Math.ceil(rows / 2),
-    days: Math.max(1, rows / rowsPerDay),
-    untilMs: Date.now(),
-  }
+  const filling = fillingOf(rows)
   const opened = await openStore({
     dataDir: join(workspace.tempDir, 'data'),
     ...(databaseUrl !== undefined && { databaseUrl }),
@@ -93,15 +83,6 @@ async function measure(run: Run, databaseUrl: string | undefined): Promise<Pages
   const fillSeconds = (filledMs - startMs) / 1000
   const indexSeconds = (indexedMs - filledMs) / 1000
   return { store, rows, fillSeconds, indexSeconds, segments, pages }
-}
-
-/** The state of a database in use: receipts written, tables analysed. */
-async function tidy({ dialect, tx, read }: Store): Promise<void> {
-  await tx(async (db) => {
-    const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
-    await setMeta(db, floorKey, String(rows[0]?.id ?? 0))
-  })
-  if (dialect === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
 }
 
 async function walk(gateway: Target, { list, path, pages }: ListQuery): Promise<TimedPage[]> {

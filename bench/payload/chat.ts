@@ -38,7 +38,11 @@ export const chat: Payload = {
   },
   usageMark: '"completion_tokens"',
   stream: {
-    events: (model) => [...Array<string>(deltaCount).fill(chatDelta(model, word)), chatEnd(model)],
+    events(model, asksUsage = true) {
+      const delta = asksUsage ? chatDelta(model, word) : plainDelta(model)
+      const end = asksUsage ? chatEnd(model) : plainEnd(model)
+      return [...Array<string>(deltaCount).fill(delta), end]
+    },
     deltaMark: `"content":"${word}"`,
     endMark: doneEvent,
   },
@@ -68,3 +72,10 @@ export const chatEnd = (model: string): string => {
   const finish = chunk(model, { choices, usage: null })
   return `${finish}${chunk(model, { choices: [], usage: usage('stream') })}${doneEvent}\n\n`
 }
+
+/** The same where the caller did not ask for usage: no chunk has any. */
+const plainDelta = (model: string): string =>
+  chunk(model, { choices: [{ index: 0, delta: { content: word }, finish_reason: null }] })
+
+const plainEnd = (model: string): string =>
+  `${chunk(model, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${doneEvent}\n\n`

@@ -8,6 +8,7 @@ import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 import { deltaCount, type Mode, type Payload, type Style } from './shape.ts'
 
+export { type Asked, type BodySize, chatBody } from './bodies.ts'
 export {
   type Mode,
   modes,
@@ -40,10 +41,10 @@ export function problemWith(
   style: Style,
   mode: Mode,
   body: string,
-  isTranslated = false,
+  { isTranslated = false, asksUsage = true }: { isTranslated?: boolean; asksUsage?: boolean } = {},
 ): string | undefined {
   const { usageMark, stream } = payloads[style]
-  if (!body.includes(usageMark)) return `no ${usageMark}`
+  if (asksUsage !== body.includes(usageMark)) return `${asksUsage ? 'no' : 'there is'} ${usageMark}`
   if (mode === 'json' || stream === undefined) return undefined
   const deltas = body.split(stream.deltaMark).length - 1
   if (deltas !== deltaCount) return `${deltas} deltas, expected ${deltaCount}`

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { modelOf, wantsStream } from '../upstreams/raw-server.ts'
-import { hasMode, type Mode, payloads, problemWith, styles, tokensPerCall } from './index.ts'
+import {
+  chatBody,
+  hasMode,
+  type Mode,
+  payloads,
+  problemWith,
+  styles,
+  tokensPerCall,
+} from './index.ts'
 import { deltaCount } from './shape.ts'
 
 const streaming = styles.filter((style) => hasMode(style, 'stream'))
@@ -92,4 +100,24 @@ test('an embedding is 1024 numbers as Base64', () => {
   expect(bytes.length).toBe(4096)
   const length = Math.hypot(...Array.from({ length: 1024 }, (_, i) => bytes.readFloatLE(i * 4)))
   expect(length).toBeCloseTo(1, 1)
+})
+
+test('a request of another size is as large as its name says, and names its model first', () => {
+  const sizes = { '1kb': 1000, '50kb': 50_000, '2mb': 2_000_000, image: 2_000_000 } as const
+  for (const [body, bytes] of Object.entries(sizes) as [keyof typeof sizes, number][]) {
+    const text = chatBody({ mode: 'json', model: 'm', body, asksUsage: true })
+    expect(text.length / bytes).toBeWithin(0.95, 1.1)
+    expect(text).toStartWith('{"model":"m",')
+  }
+})
+
+test('a stream without usage has none, and a caller that did not ask must get none', () => {
+  const usual = { mode: 'stream', model: 'm', body: 'usual' } as const
+  expect(chatBody({ ...usual, asksUsage: true })).toContain('include_usage')
+  expect(chatBody({ ...usual, asksUsage: false })).not.toContain('include_usage')
+  const plain = payloads.chat.stream!.events('m', false).join('')
+  expect(problemWith('chat', 'stream', plain, { asksUsage: false })).toBeUndefined()
+  expect(problemWith('chat', 'stream', plain)).toStartWith('no ')
+  const counted = payloads.chat.stream!.events('m').join('')
+  expect(problemWith('chat', 'stream', counted, { asksUsage: false })).toStartWith('there is ')
 })

@@ -13,7 +13,7 @@ export type Mode = (typeof modes)[number]
 
 interface StreamPayload {
   /** One text per event; the last item is the end and may hold several. */
-  events(model: string): string[]
+  events(model: string, asksUsage?: boolean): string[]
   /** Stands once in every delta, and nowhere else in a stream. */
   deltaMark: string
   /** Stands in the last 32 bytes of a stream that is whole. */

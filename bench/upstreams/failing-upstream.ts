@@ -1,6 +1,6 @@
 // The fake upstreams of the fail-over, one process: /a/..., /b/... and so on are channels that take
 // some time for a good answer and none for a bad one. Prints its port, then takes one command per
-// line. Refuses to know who asks.
+// line. Refuses to know who asks. Argument: how long a good answer takes, in milliseconds.
 
 import { serveCommands } from '../lib/commands.ts'
 import { payloads } from '../payload/index.ts'
@@ -13,7 +13,7 @@ export type FailCommand =
   | { command: 'count' }
 
 /** A model is never as fast as an error: the failing channel is always the least busy one. */
-const answerMs = 20
+const answerMs = Number(process.argv[2] ?? '20')
 const refusal = jsonResponse(
   JSON.stringify({ error: { message: 'overloaded', type: 'server_error', code: null } }),
   '503 Service Unavailable',

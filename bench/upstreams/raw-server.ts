@@ -50,6 +50,8 @@ export function modelOf(request: string): string {
   return found?.[1] ?? ''
 }
 
+export const asksUsage = (request: string): boolean => /"include_usage": ?true/.test(request)
+
 export const wantsStream = (request: string): boolean =>
   /"stream": ?true|^\S+ \S+:streamGenerateContent/.test(request)
 
@@ -91,33 +93,43 @@ function sendUnsent<Work>(peer: Peer<Work>): void {
   for (const bytes of waiting) send(peer, bytes)
 }
 
+/** The first whole request, if these bytes complete it. */
+function takeRequest(data: Connection<unknown>, bytes: Buffer): string | undefined {
+  data.input += bytes.toString('latin1', 0, bytes.length)
+  data.missing -= bytes.length
+  // To look for its end again and again would take longer than to receive it.
+  if (data.missing > 0) return undefined
+  const length = requestLength(data.input)
+  if (length === undefined) {
+    data.missing = missingBytes(data.input)
+    return undefined
+  }
+  const request = data.input.slice(0, length)
+  data.input = data.input.slice(length)
+  return request
+}
+
 /** Listens on a free port and gives it. */
-export function serveRaw<Work>(reception: Reception<Work>): number {
-  const forget = (peer: Peer<Work>) => {
-    peer.data.work = undefined
+export function serveRaw<Work>(
+  reception: Reception<Work>,
+  tls?: { key: string; cert: string },
+): number {
+  // Over TLS a connection may end before it was opened.
+  const forget = ({ data }: Peer<Work>) => {
+    if (data !== undefined) data.work = undefined
   }
   const listener = Bun.listen<Connection<Work>>({
     hostname: '127.0.0.1',
     port: 0,
+    ...(tls !== undefined && { tls }),
     socket: {
       open(peer) {
         peer.data = { input: '', missing: 0, unsent: [], work: undefined }
         peer.setNoDelay(true)
       },
       data(peer, bytes) {
-        const { data } = peer
-        data.input += bytes.toString('latin1', 0, bytes.length)
-        data.missing -= bytes.length
-        // To look for its end again and again would take longer than to receive it.
-        if (data.missing > 0) return
-        const length = requestLength(data.input)
-        if (length === undefined) {
-          data.missing = missingBytes(data.input)
-          return
-        }
-        const request = data.input.slice(0, length)
-        data.input = data.input.slice(length)
-        reception.received(peer, request)
+        const request = takeRequest(peer.data, bytes)
+        if (request !== undefined) reception.received(peer, request)
       },
       drain(peer) {
         sendUnsent(peer)

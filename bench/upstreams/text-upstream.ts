@@ -1,8 +1,13 @@
 // The fake upstream of the CPU figures, its own process: answers every POST from bytes made
-// beforehand. Refuses to know who asks. Argument: events per network write. Prints its port.
+// beforehand. Refuses to know who asks. Arguments: events per network write; how it is reached, and a
+// folder with key.pem and cert.pem for TLS. Prints its port.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Link } from '../cpu/cases.ts'
 import { payloads, type Style, styles } from '../payload/index.ts'
 import {
+  asksUsage,
   frameChunk,
   jsonResponse,
   modelOf,
@@ -35,11 +40,27 @@ const generatePath = /:(?:g|streamG)enerateContent(?:\?|$)/
 const styleAt = (path: string): Style | undefined =>
   generatePath.test(path) ? 'generate' : styleByPath.get(path)
 
+const [eventsPerWriteText = '1', link = 'plain', keyDir = ''] = process.argv.slice(2) as [
+  string?,
+  Link?,
+  string?,
+]
 let streaming: Peer<Sending>[] = []
 
+/** Says that the connection ends with this answer, where it does. */
+const closes = (answer: Buffer): Buffer =>
+  link === 'closing'
+    ? Buffer.from(answer.toString('latin1').replace('\r\n', '\r\nconnection: close\r\n'), 'latin1')
+    : answer
+
 /** One buffer per network write; the response head travels with the first event. */
-export function streamWrites(style: Style, model: string, eventsPerWrite: number): Buffer[] {
-  const events = payloads[style].stream?.events(model) ?? []
+export function streamWrites(
+  style: Style,
+  model: string,
+  eventsPerWrite: number,
+  hasUsage = true,
+): Buffer[] {
+  const events = payloads[style].stream?.events(model, hasUsage) ?? []
   const last = events.pop()
   if (last === undefined) return []
   const writes: Buffer[] = []
@@ -57,14 +78,15 @@ export function streamWrites(style: Style, model: string, eventsPerWrite: number
 function answersFor(request: string, eventsPerWrite: number): Answers {
   const path = pathOf(request)
   const model = modelOf(request)
-  const key = `${path} ${model}`
+  const hasUsage = asksUsage(request)
+  const key = `${path} ${model} ${hasUsage}`
   const known = answersByKey.get(key)
   if (known !== undefined) return known
   const style = styleAt(path)
   if (style === undefined) return { json: jsonResponse('{}', '404 Not Found'), stream: [] }
   const made = {
-    json: jsonResponse(payloads[style].jsonAnswer(model)),
-    stream: streamWrites(style, model, eventsPerWrite),
+    json: closes(jsonResponse(payloads[style].jsonAnswer(model))),
+    stream: streamWrites(style, model, eventsPerWrite, style !== 'chat' || hasUsage),
   }
   answersByKey.set(key, made)
   return made
@@ -88,6 +110,7 @@ function answer(peer: Peer<Sending>, request: string, eventsPerWrite: number): v
   const { json, stream } = answersFor(request, eventsPerWrite)
   if (!wantsStream(request) || stream.length === 0) {
     send(peer, json)
+    if (link === 'closing') peer.end()
     return
   }
   peer.data.work = { writes: stream, sent: 0 }
@@ -97,9 +120,9 @@ function answer(peer: Peer<Sending>, request: string, eventsPerWrite: number): v
 
 if (import.meta.main) {
   process.stdin.on('end', () => process.exit(0)).resume()
-  const eventsPerWrite = Number(process.argv[2] ?? '1')
-  const port = serveRaw<Sending>({
-    received: (peer, request) => answer(peer, request, eventsPerWrite),
-  })
-  console.log(port)
+  const eventsPerWrite = Number(eventsPerWriteText)
+  const fileIn = (name: string) => readFileSync(join(keyDir, name), 'utf8')
+  const tls = link === 'tls' ? { key: fileIn('key.pem'), cert: fileIn('cert.pem') } : undefined
+  const received = (peer: Peer<Sending>, request: string) => answer(peer, request, eventsPerWrite)
+  console.log(serveRaw<Sending>({ received }, tls))
 }

@@ -1,0 +1,40 @@
+// A filled log as a gateway in use has it: indexed, receipts written, balances that match the entries,
+// tables analysed. Refuses to know what is measured.
+
+import { sql } from 'kysely'
+import type { Store } from '../../src/store/index.ts'
+import { floorKey } from '../../src/store/proof/hourly-totals.ts'
+import { setMeta } from '../../src/store/sql/meta.ts'
+import { note } from '../lib/part.ts'
+import { type Filling, fill, indexAll } from './fill.ts'
+
+/** As many as 10 million rows are over 60 days. */
+const rowsPerDay = 10_000_000 / 60
+
+/** A tenth as many tasks as rows, and half as many entries. */
+export const fillingOf = (rows: number): Filling => ({
+  rows,
+  tasks: Math.ceil(rows / 10),
+  entries: Math.ceil(rows / 2),
+  days: Math.max(1, rows / rowsPerDay),
+  untilMs: Date.now(),
+})
+
+export async function fillLog(store: Store, rows: number): Promise<void> {
+  await fill(store, fillingOf(rows), note)
+  await indexAll(store, note)
+  await store.tx((db) =>
+    sql`UPDATE accounts SET balance_nanos = coalesce((SELECT sum(amount_nanos) FROM entries
+      WHERE account_id = accounts.id AND kind NOT IN ('hold', 'release')), 0)`.execute(db),
+  )
+  await tidy(store)
+}
+
+/** The state of a database in use: receipts written, tables analysed. */
+export async function tidy({ dialect, tx, read }: Store): Promise<void> {
+  await tx(async (db) => {
+    const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
+    await setMeta(db, floorKey, String(rows[0]?.id ?? 0))
+  })
+  if (dialect === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
+}
