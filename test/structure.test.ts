@@ -50,6 +50,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/contract',
     'src/surfaces/index.ts',
     'src/providers/index.ts',
+    'src/providers/presets/index.ts',
   ],
   'src/store': ['src/contract', 'src/lib'],
   // Bytes and names: no task, no money, no caller.

@@ -5,6 +5,8 @@ import { modelRoutes } from './catalog/models.ts'
 import { priceListRoutes } from './catalog/price-lists.ts'
 import { pricePreviewRoutes } from './catalog/price-preview.ts'
 import { priceRoutes } from './catalog/prices.ts'
+import { discoveryRoutes } from './channels/discovery.ts'
+import { presetRoutes } from './channels/presets.ts'
 import { acceptRoutes } from './invitations/accept.ts'
 import { invitationRoutes } from './invitations/invitations.ts'
 import { accountRoutes } from './money/accounts.ts'
@@ -33,6 +35,8 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...tokenRoutes,
   ...channelRoutes,
   ...channelImportRoutes,
+  ...discoveryRoutes,
+  ...presetRoutes,
   ...modelRoutes,
   ...priceRoutes,
   ...pricePreviewRoutes,

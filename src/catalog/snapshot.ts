@@ -44,6 +44,8 @@ export interface Catalog {
   /** Interfaces through which it can be called now. `isNative`: without translation. */
   servedBy(model: Model, isNative?: boolean): Interface[]
   visible(token: Token, name: string): Model | undefined
+  /** Whether all that a token lacks to see it is a price. */
+  isUnpriced(token: Token, name: string): boolean
   listVisible(token: Token): Model[]
 }
 
@@ -105,6 +107,12 @@ export function createCatalog(parts: CatalogParts): Catalog {
     visible: (token, name) => {
       const model = served.get(name) ?? dated.find(name)
       return model !== undefined && mayUse(token, model) ? model : undefined
+    },
+    isUnpriced: (token, name) => {
+      const model = served.get(name) ?? dated.find(name)
+      const plain = model?.pricedAs ?? name
+      const isAllowed = allows(token, name) || allows(token, plain)
+      return model !== undefined && isAllowed && !parts.isPriced(plain, token.accountId)
     },
     listVisible: (token) => {
       const named = [...pinned, ...token.models.filter((name) => splitDate(name) !== undefined)]

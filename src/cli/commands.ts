@@ -6,7 +6,7 @@ import { auditCommands } from './admin/audits.ts'
 import { backupCommands } from './admin/backup.ts'
 import { billCommands } from './admin/bills.ts'
 import { callbackCommands } from './admin/callbacks.ts'
-import { channelCommands } from './admin/channels.ts'
+import { channelCommands, presetCommands } from './admin/channels.ts'
 import { healthCommand } from './admin/health.ts'
 import { lossCommands } from './admin/losses.ts'
 import { personCommands } from './admin/people.ts'
@@ -59,6 +59,7 @@ export const commands: readonly Command[] = [
   ...tokenCommands,
   ...personCommands,
   ...channelCommands,
+  ...presetCommands,
   ...priceCommands,
   ...priceListCommands,
   ...requestCommands,

@@ -200,6 +200,8 @@ type Maybe<Result> = Promise<Result | Refusal>
 /** The models as callers see them. */
 export interface CallerModels {
   visible(token: Token, name: string): Model | undefined
+  /** Why one that is not visible cannot be used. */
+  refusalOf(token: Token, name: string): Refusal
   list(token: Token): Model[]
   /** Also one that no interface serves, if the token may use it. */
   isNamed(token: Token, name: string): boolean

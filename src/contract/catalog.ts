@@ -33,7 +33,13 @@ export type ModelKind = (typeof modelKinds)[number]
 /** Where a thing was declared: shipped with the gateway, gateway.yaml, or the admin API. */
 export type Source = 'builtin' | 'file' | 'api'
 
-export interface Model {
+/** What a provider says of the data it is sent; shown to operators. */
+export interface DataPolicy {
+  retention?: string
+  training?: 'no' | 'opt_out' | 'unpaid' | 'yes'
+}
+
+export interface Model extends DataPolicy {
   name: string
   kind: ModelKind
   interfaces: readonly Interface[]
@@ -103,7 +109,7 @@ export interface TranslationSettings {
   reasoning: 'effort' | 'budget' | 'none'
 }
 
-export interface Channel {
+export interface Channel extends DataPolicy {
   id: string
   name: string
   region: string
@@ -128,6 +134,8 @@ export interface Channel {
   autoCache?: true
   /** Set when it must not receive trace headers. */
   trace?: false
+  /** The preset that it was made from. */
+  preset?: string
   disabled: boolean
   source: Source
 }

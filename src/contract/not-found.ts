@@ -6,6 +6,12 @@ export const modelNotFound = (name: string): Refusal =>
     param: 'model',
   })
 
+/** It is there and this token may use it, but nothing says what it costs. */
+export const modelUnpriced = (name: string): Refusal =>
+  refuse('model_not_found', `model '${name}' has no price, so it cannot be called yet`, {
+    param: 'model',
+  })
+
 /** An object of an upstream account: the same whether it exists there or not. */
 export const unknownObject = (param: string): Refusal =>
   refuse('not_found', `'${param}' names nothing that this gateway has given to this account`, {

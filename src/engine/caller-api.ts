@@ -5,6 +5,7 @@ import { interfaceRows } from '../contract/config-schema/names.ts'
 import { Refusal } from '../contract/errors.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { authenticate } from './admission/authenticate.ts'
+import { hiddenModel } from './admission/hidden-model.ts'
 import { turnedAway } from './admission/refused-callers.ts'
 import { recordRefused } from './admission/refused-requests.ts'
 import {
@@ -97,6 +98,7 @@ const accountOf = (engine: Engine) =>
 /** The catalog is replaced as a whole on a change. */
 const modelsOf = (engine: Engine): CallerModels => ({
   visible: (token, name) => engine.catalog.visible(token, name),
+  refusalOf: (token, name) => hiddenModel(engine, token, name),
   list: (token) => engine.catalog.listVisible(token),
   isNamed(token, name) {
     const { catalog } = engine

@@ -9,6 +9,7 @@ import { parse, stringify } from 'yaml'
 import { parseOptions as parseBench } from '../../bench/options.ts'
 import { parseOptions as parseSimulation } from '../../simulation/options.ts'
 import { commands, elsewhere } from '../../src/cli/commands.ts'
+import { parseLine } from '../../src/cli/terminal/parse-line.ts'
 import { readConfigFile } from '../../src/config/file.ts'
 import { fileIn, kindOf } from '../support/docs/fences.ts'
 import { fencesOf, pages } from '../support/docs/pages.ts'
@@ -36,6 +37,7 @@ const canRun = (path: string): boolean => (statSync(join(root, path)).mode & 0o1
 /** What is wrong with what a program was told; undefined if nothing is. */
 const judges: Readonly<Record<string, (words: Told) => unknown>> = {
   npm: judgeNpm,
+  npx: judgeGateway,
   docker: judgeDocker,
   kubectl: judgeSecret,
   helm: judgeHelm,
@@ -44,6 +46,16 @@ const judges: Readonly<Record<string, (words: Told) => unknown>> = {
     const isKnown = new RegExp(`^  ${word}\\)`, 'm').test(read('scripts/services'))
     return canRun('scripts/services') && isKnown ? undefined : word
   },
+}
+
+/** A command for a provider that is not here. */
+function judgeGateway([name, ...line]: Told): unknown {
+  if (name !== 'gateway') return name
+  try {
+    return parseLine(line, commands, elsewhere).kind === 'help' ? line : undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 function judgeNpm([word = '', ...more]: Told): unknown {

@@ -60,6 +60,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     money: ['catalog/price-schema.ts'],
     tasks: nothing,
     catalog: nothing,
+    channels: ['catalog'],
     traffic: [
       'catalog/prices.ts',
       'catalog/price-schema.ts',

@@ -1,10 +1,19 @@
 // What the admin API takes to make and change a channel: the declaration of the configuration file.
 import { z } from 'zod'
-import { channelDeclaration } from '../../contract/config-schema/index.ts'
+import {
+  channelDeclaration,
+  channelFields,
+  checkChannel,
+} from '../../contract/config-schema/index.ts'
 
 const isDisabled = { disabled: z.boolean().optional() }
-export const channelCreation = channelDeclaration.extend(isDisabled).meta({ id: 'NewChannel' })
-export const channelChange = channelDeclaration
+export const channelCreation = channelFields
+  .extend(isDisabled)
+  .superRefine(checkChannel)
+  .meta({ id: 'NewChannel' })
+/** A preset is applied once, when the channel is made. */
+export const channelChange = channelFields
+  .omit({ preset: true, base_url: true })
   .partial()
   .extend(isDisabled)
   .meta({ id: 'ChannelChange' })

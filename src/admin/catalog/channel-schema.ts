@@ -1,5 +1,7 @@
 // Channels as the admin API tells of them: keys go in and never come out again.
 import { z } from 'zod'
+import { modelKinds } from '../../contract/catalog.ts'
+import { trainingModes } from '../../contract/config-schema/preset.ts'
 import { affinityModes } from '../../contract/config-schema/prompt-cache.ts'
 import {
   capabilitiesDeclaration,
@@ -17,6 +19,10 @@ export const channel = z
     region: column(z.string()),
     disabled: column(z.boolean(), 'state'),
     protocols: column(z.record(z.string(), z.string()).meta({ names: 'protocols' })),
+    endpoints: z
+      .record(z.string(), z.string())
+      .meta({ names: 'protocols' })
+      .describe('The URL of the calls of each protocol.'),
     models: column(z.record(z.string(), z.string())),
     priority: column(z.int()),
     weight: column(amount()),
@@ -40,6 +46,11 @@ export const channel = z
     affinity: z.enum(affinityModes),
     auto_cache: z.boolean(),
     trace: z.boolean().describe('Whether it is sent trace headers.'),
+    preset: z.string().nullable().describe('The preset that it was made from.'),
+    retention: column(z.string().nullable()).describe('How long the provider keeps requests.'),
+    training: column(z.enum(trainingModes).nullable()).describe(
+      'Whether the provider trains models with requests.',
+    ),
     health: z
       .object({
         state: circuit,
@@ -81,6 +92,18 @@ export const channelDiscovery = z
       }),
     ),
     gone: z.array(z.object({ name: z.string(), upstream_model: z.string() })),
+    added: z
+      .array(
+        z.object({
+          name: z.string(),
+          upstream_model: z.string(),
+          kind: z.enum(modelKinds),
+          priced: z.boolean(),
+        }),
+      )
+      .exactOptional()
+      .describe('New in the catalog or in the list of the channel.'),
+    skipped: z.array(z.object({ upstream_model: z.string(), reason: z.string() })).exactOptional(),
     error: z.string().exactOptional(),
   })
   .meta({ id: 'ChannelDiscovery' })
@@ -97,6 +120,17 @@ export const channelImport = z
 
 export const channelQuery = z.object(pageFields)
 
+export const discoveryRequest = z
+  .strictObject({
+    add: z.boolean().optional().describe('Add what the catalog or the channel lacks.'),
+    only: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('Only models whose name fits; `*` stands for any characters.'),
+  })
+  .meta({ id: 'ChannelDiscoveryRequest' })
 export const testRequest = z
   .strictObject({ model: z.string().max(128).optional() })
   .meta({ id: 'ChannelTestRequest' })

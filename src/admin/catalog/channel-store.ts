@@ -1,6 +1,10 @@
 // Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
 import type { Channel } from '../../contract/catalog.ts'
-import { type ChannelDeclaration, channelFrom } from '../../contract/config-schema/index.ts'
+import {
+  type ChannelDeclaration,
+  channelFrom,
+  endpointOf,
+} from '../../contract/config-schema/index.ts'
 import { promptCacheView } from '../../contract/config-schema/prompt-cache.ts'
 import { capabilitiesView } from '../../contract/config-schema/translation.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -116,6 +120,9 @@ export function merged(
       affinity: body.affinity ?? before.affinity ?? 'on',
       auto_cache: body.auto_cache ?? before.autoCache ?? false,
       trace: body.trace ?? before.trace ?? true,
+      preset: before.preset,
+      retention: body.retention ?? before.retention,
+      training: body.training ?? before.training,
     },
     before.id,
   )
@@ -175,6 +182,12 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   region: channel.region,
   keys,
   protocols: channel.protocols,
+  endpoints: Object.fromEntries(
+    Object.entries(channel.protocols).map(([protocol, address]) => [
+      protocol,
+      endpointOf(protocol, address),
+    ]),
+  ),
   models: channel.models,
   priority: channel.priority,
   weight: channel.weight,
@@ -186,6 +199,9 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   ...(channel.realm !== undefined && { realm: channel.realm }),
   ...promptCacheView(channel),
   trace: channel.trace ?? true,
+  preset: channel.preset ?? null,
+  retention: channel.retention ?? null,
+  training: channel.training ?? null,
   disabled: channel.disabled,
   source: channel.source,
 })

@@ -1,8 +1,8 @@
 // Channels: upstream accounts. Keys go in and never come out again.
 import type { Channel } from '../../contract/catalog.ts'
+import { resolveChannel } from '../../contract/config-schema/index.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
-import { discoverModels } from '../../engine/routing/discover-models.ts'
 import { testChannel } from '../../engine/routing/probe-channel.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { deleteChannel, insertChannel, lockChannel } from '../../store/catalog/channels.ts'
@@ -13,7 +13,6 @@ import { type Ask, routesOf } from '../route.ts'
 import { deleted } from '../schema.ts'
 import { channelChange, channelCreation, channelDraft } from './channel-body-schema.ts'
 import {
-  channelDiscovery,
   channelList,
   channelQuery,
   channel as channelSchema,
@@ -36,7 +35,11 @@ import {
 async function create({ engine, body, x }: Ask<{ body: typeof channelCreation }>) {
   const { disabled = false, ...declared } = body
   const id = newShortId('chn', x.atMs)
-  const channel = sealed(engine, { ...fromDeclaration(engine, declared, id), disabled }, x.atMs)
+  const channel = sealed(
+    engine,
+    { ...fromDeclaration(engine, resolveChannel(declared), id), disabled },
+    x.atMs,
+  )
   const refusal = misplaced(engine, channel)
   if (refusal !== undefined) return refusal
   const after = storedView(channel)
@@ -110,6 +113,7 @@ export const channelRoutes = [
         models: { 'house-writer': 'writer-2026-01-01' },
         timeouts: { first_byte: '30s' },
       },
+      preset: { preset: 'openai', keys: ['an-upstream-key'] },
     },
     answer: channelSchema,
     status: 201,
@@ -169,7 +173,7 @@ export const channelRoutes = [
     answer: channelTest,
     returns: 'How it went.',
     handle: ({ engine, body }) =>
-      testChannel(engine, fromDeclaration(engine, body, draftId), undefined),
+      testChannel(engine, fromDeclaration(engine, resolveChannel(body), draftId), undefined),
   }),
   route('POST /channels/:id/test', {
     id: 'testChannel',
@@ -181,13 +185,5 @@ export const channelRoutes = [
     answer: channelTest,
     returns: 'How it went.',
     handle: ({ engine, found, body }) => testChannel(engine, found, body.model),
-  }),
-  route('POST /channels/:id/discover', {
-    id: 'discoverModels',
-    summary: 'Ask an upstream which models it has, and compare',
-    description: 'Changes nothing. Answers 200 either way.',
-    answer: channelDiscovery,
-    returns: 'What it has, and what it no longer has.',
-    handle: ({ engine, found }) => discoverModels(engine, found),
   }),
 ]

@@ -1,6 +1,7 @@
 // The catalog of models as the admin API tells of it.
 import { z } from 'zod'
 import { modelKinds } from '../../contract/catalog.ts'
+import { trainingModes } from '../../contract/config-schema/preset.ts'
 import {
   column,
   interfaceName,
@@ -26,6 +27,10 @@ export const model = z
     translate: z
       .boolean()
       .describe('Whether it is also served in styles that its channels do not speak.'),
+    retention: column(z.string().nullable()).describe('How long providers keep requests.'),
+    training: column(z.enum(trainingModes).nullable()).describe(
+      'Whether providers train models with requests.',
+    ),
     callable: column(z.boolean()).describe('A channel serves it and a price is in force.'),
     unavailable_reason: z.string().nullable(),
     price_id: z.string().nullable(),

@@ -55,6 +55,8 @@ const declarationView = (model: Model) => ({
   max_output_tokens: model.maxOutputTokens ?? null,
   max_tokens_per_image: model.maxTokensPerImage ?? null,
   translate: model.translate ?? true,
+  retention: model.retention ?? null,
+  training: model.training ?? null,
   source: model.source,
 })
 

@@ -1,8 +1,8 @@
 // Prices in bulk: everything that is in force or will be as YAML or as a table, and such lists taken
 // in again. A list is taken in as a whole or not at all.
 import {
-  type ListedPrice,
   type ListProblem,
+  type ReadList,
   writeYamlPrices,
 } from '../../billing/prices/price-list.ts'
 import { writeCsvPrices } from '../../billing/prices/price-table.ts'
@@ -43,12 +43,19 @@ async function importList(ask: Ask<{ query: typeof importQuery }>) {
   const list = await readPriceList(asked.format, asked.text)
   if (list instanceof Refusal) return list
   const how = { atMs: x.atMs, dryRun: asked.dryRun }
-  const done = await importPrices(engine, list, how, (tx, price) =>
-    auditChange(tx, x, { action: 'price.import', subject: price.id, after: wordsOf(price) }),
-  )
+  const done = await importPrices(engine, list, how, {
+    price: (tx, price) =>
+      auditChange(tx, x, { action: 'price.import', subject: price.id, after: wordsOf(price) }),
+    model: (tx, { name, kind, interfaces }) =>
+      auditChange(tx, x, {
+        action: 'model.put',
+        subject: name,
+        after: { name, kind, interfaces },
+      }),
+  })
   if ('problems' in done) return refusalOf(done.problems)
   if (!asked.dryRun) await announce(engine)
-  return outcomeView(done.prices, asked.dryRun)
+  return outcomeView(done, asked.dryRun)
 }
 
 interface GivenList {
@@ -76,13 +83,10 @@ async function listIn({ query, deps: { limits }, x }: Ask<{ query: typeof import
   return { ...body, dryRun: body.dry_run ?? dryRun } satisfies GivenList
 }
 
-export async function readPriceList(
-  format: Format,
-  text: string,
-): Promise<ListedPrice[] | Refusal> {
+export async function readPriceList(format: Format, text: string): Promise<ReadList | Refusal> {
   const list = await readAside(format, text, 'text')
   if (list instanceof Refusal) return list
-  return 'problems' in list ? refusalOf(list.problems) : list.prices
+  return 'problems' in list ? refusalOf(list.problems) : list
 }
 
 const maxProblems = 10
@@ -103,13 +107,17 @@ const wordsOf = ({ model, account, terms, effectiveFromMs }: Price) => ({
   effective_from: time(effectiveFromMs),
 })
 
-function outcomeView(prices: readonly ImportedPrice[], dryRun: boolean): View<typeof priceImport> {
+function outcomeView(
+  { prices, models }: { prices: readonly ImportedPrice[]; models: readonly unknown[] },
+  dryRun: boolean,
+): View<typeof priceImport> {
   const count = (wanted: string) => prices.filter(({ outcome }) => outcome === wanted).length
   return {
     dry_run: dryRun,
     added: count('added'),
     unchanged: count('unchanged'),
     superseded: count('superseded'),
+    models_added: models.length,
     items: prices.map(({ line, outcome, price }) => ({
       line,
       outcome,

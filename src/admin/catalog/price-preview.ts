@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Draft, previewPrices } from '../../billing/prices/preview.ts'
 import type { Spent } from '../../billing/prices/reprice.ts'
 import {
+  maxListed,
   type PriceDeclaration,
   priceDeclaration,
   termsFrom,
@@ -18,7 +19,6 @@ import { readPriceList } from './price-lists.ts'
 import { pricePreview } from './price-schema.ts'
 import { priceRoute, whoseOf } from './prices.ts'
 
-const maxDrafts = 1_000
 const maxItems = 10_000
 const maxPeriodMs = 400 * 24 * hourMs
 
@@ -28,7 +28,7 @@ const previewBody = z
     from: z.string().optional(),
     to: z.string().optional(),
     account: z.string().optional(),
-    prices: z.array(priceDeclaration).min(1).max(maxDrafts).optional(),
+    prices: z.array(priceDeclaration).min(1).max(maxListed).optional(),
     format: z.enum(['yaml', 'csv']).optional(),
     text: z.string().optional(),
   })
@@ -40,7 +40,7 @@ async function preview({ engine, body }: Ask<{ body: typeof previewBody }>) {
   const payer =
     body.account === undefined ? undefined : await findAccount(engine.store.read, body.account)
   if (body.account !== undefined && payer === undefined) return notFound('account', body.account)
-  const declared = await declaredIn(body)
+  const declared = await declaredIn(engine, body)
   if (declared instanceof Refusal) return declared
   const drafts = await draftsIn(engine, declared)
   if (drafts instanceof Refusal) return drafts
@@ -85,11 +85,10 @@ function periodOf({ month, from, to }: z.infer<typeof previewBody>): Stretch | R
 }
 
 /** In the body itself, or as a list in another format. */
-async function declaredIn({
-  prices,
-  format,
-  text,
-}: z.infer<typeof previewBody>): Promise<readonly PriceDeclaration[] | Refusal> {
+async function declaredIn(
+  { catalog }: Offers,
+  { prices, format, text }: z.infer<typeof previewBody>,
+): Promise<readonly PriceDeclaration[] | Refusal> {
   if (prices !== undefined && text === undefined && format === undefined) return prices
   if (prices !== undefined || text === undefined || format === undefined) {
     const message = "give either 'prices', or a list as 'text' with its 'format'"
@@ -97,8 +96,12 @@ async function declaredIn({
   }
   const list = await readPriceList(format, text)
   if (list instanceof Refusal) return list
-  if (list.length > 0 && list.length <= maxDrafts) return list.map(({ declared }) => declared)
-  const message = `'text' must have 1 to ${maxDrafts} prices`
+  const added = new Set(list.models.map(({ name }) => name))
+  const drafts = list.prices.map(({ declared }) => declared)
+  // What is not in the catalog yet was never charged.
+  const known = drafts.filter(({ model }) => catalog.models.has(model) || !added.has(model))
+  if (drafts.length > 0) return known
+  const message = "'text' must have at least one price"
   return refuse('invalid_request', message, { param: 'text' })
 }
 

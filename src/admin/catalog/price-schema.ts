@@ -81,6 +81,7 @@ export const priceImport = z
     added: count(),
     unchanged: count(),
     superseded: count(),
+    models_added: count().describe('Models of the list that the catalog did not have.'),
     items: z.array(importedPrice),
   })
   .meta({ id: 'PriceImport' })

@@ -3,8 +3,11 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import {
-  channelDeclaration,
+  type ChannelDeclaration,
+  channelFields,
+  checkChannel,
   checkDeclaration,
+  resolveChannel,
   settingName,
 } from '../../contract/config-schema/index.ts'
 
@@ -13,9 +16,11 @@ const maxAliases = 100
 /** Stands in an export where a key was. */
 const keptPlace = 'PUT_THE_KEY_HERE'
 
-const { keys, ...rest } = channelDeclaration.shape
-const imported = z.strictObject({ ...rest, keys: keys.optional() })
-export type ImportedChannel = z.infer<typeof imported>
+/** Keys that are left out stay as they are. */
+const imported = channelFields.superRefine((channel, context) =>
+  checkChannel({ keys: [], ...channel }, context),
+)
+export type ImportedChannel = Omit<ChannelDeclaration, 'keys'> & Partial<ChannelDeclaration>
 const importedFile = z.strictObject({ channels: z.array(imported).min(1).max(maxChannels) })
 
 type ChannelList = { channels: ImportedChannel[] } | { problem: string }
@@ -42,10 +47,15 @@ export function readChannels(text: string): ChannelList {
     const { path, message } = checked.problems.toSorted((a, b) => +b.unknownKey - +a.unknownKey)[0]!
     return { problem: `${settingName(path) || 'the text'} ${message}` }
   }
-  const { channels } = checked.value
+  const channels = checked.value.channels.map(resolved)
   const twice = channels.find(({ name }, i) => channels.some((c, j) => j < i && c.name === name))
   if (twice !== undefined) return { problem: `channel '${twice.name}' is there twice` }
   return { channels: channels.map(withoutPlaces) }
+}
+
+function resolved(declared: z.infer<typeof channelFields>): ImportedChannel {
+  const { keys, ...channel } = resolveChannel(declared)
+  return keys === undefined || keys.length === 0 ? channel : { ...channel, keys }
 }
 
 function withoutPlaces({ keys: given, ...channel }: ImportedChannel): ImportedChannel {

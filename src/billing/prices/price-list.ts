@@ -4,6 +4,7 @@ import { type Document, LineCounter, parseDocument, stringify } from 'yaml'
 import {
   checkDeclaration,
   declaredTerms,
+  type ModelDeclaration,
   type PriceDeclaration,
   priceListDeclaration,
   settingName,
@@ -24,12 +25,18 @@ export interface ListProblem {
   message: string
 }
 
-export type PriceList = { prices: ListedPrice[] } | { problems: ListProblem[] }
+/** Prices, and models that are added with them unless they are there. */
+export interface ReadList {
+  prices: ListedPrice[]
+  models: ModelDeclaration[]
+}
+
+export type PriceList = ReadList | { problems: ListProblem[] }
 
 // Anchors are a convenience of hand-written files; more than this is an attack on memory.
 const maxAliases = 100
 
-/** `prices:` and a list as in gateway.yaml, or the list alone. */
+/** `prices:` and a list as in gateway.yaml, with `models:` or without, or the list alone. */
 export function readYamlPrices(text: string): PriceList {
   const lines = new LineCounter()
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
@@ -56,7 +63,7 @@ export function readYamlPrices(text: string): PriceList {
     declared,
     line: lineAt(offsetOf(doc, isBare ? [index] : ['prices', index])),
   }))
-  return { prices }
+  return { prices, models: checked.value.models ?? [] }
 }
 
 function plainValue(doc: Document): unknown {

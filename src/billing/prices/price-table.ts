@@ -132,7 +132,7 @@ function pricesOf(rows: readonly Row[]): PriceList {
     if ('value' in checked) prices.push({ declared: checked.value, line })
     else problems.push(...checked.problems.map((problem) => placed(group, problem)))
   }
-  return problems.length > 0 ? { problems } : { prices }
+  return problems.length > 0 ? { problems } : { prices, models: [] }
 }
 
 /** An amount in a column that its unit does not use would be silently lost. */

@@ -1,6 +1,7 @@
 // gateway price export, import and preview: prices in bulk, as files. The files go to the gateway as
 // they are; what they mean is its to judge.
 import { importedPrice, previewRow } from '../../admin/catalog/price-schema.ts'
+import { convertFile, sourceFlags } from '../price-sources/command.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { columnsOf } from '../terminal/columns.ts'
 import type { Command } from '../terminal/command.ts'
@@ -23,8 +24,9 @@ function formatOf(line: Line): 'yaml' | 'csv' {
 
 const importColumns = columnsOf(importedPrice).filter(({ title }) => title !== 'terms')
 
-function importText({ added, unchanged, superseded, items, dry_run }: Row): string {
-  const counts = `${cell(added)} added, ${cell(unchanged)} unchanged, ${cell(superseded)} superseded`
+function importText({ added, unchanged, superseded, models_added, items, dry_run }: Row): string {
+  const models = models_added === 0 ? '' : `, ${cell(models_added)} models added`
+  const counts = `${cell(added)} added, ${cell(unchanged)} unchanged, ${cell(superseded)} superseded${models}`
   const changed = rowsOf(items).filter(({ outcome }) => outcome !== 'unchanged')
   const lines = [dry_run === true ? `${counts}; nothing was changed` : counts]
   if (changed.length > 0) lines.push('', table(changed, importColumns))
@@ -47,6 +49,20 @@ function noteOf(row: Row): string {
   return row['exact'] === false ? `${cell(row['at_least'])} to ${cell(row['at_most'])}` : ''
 }
 
+const importCommand = askCommand({
+  path: ['price', 'import'],
+  args: ['FILE'],
+  summary: '',
+  flags: { 'dry-run': { summary: 'only tell what would be added' }, ...formatFlag },
+  call: 'POST /prices/import',
+  body: ({ line }) => ({
+    format: formatOf(line),
+    text: readText(line.arg(0)),
+    dry_run: line.on('dry-run'),
+  }),
+  text: importText,
+})
+
 export const priceListCommands: readonly Command[] = [
   {
     path: ['price', 'export'],
@@ -59,19 +75,17 @@ export const priceListCommands: readonly Command[] = [
       return saveFile(response, line.arg(0), 'the list')
     },
   },
-  askCommand({
-    path: ['price', 'import'],
-    args: ['FILE'],
-    summary: 'add the prices of a file that are new; all of them or none',
-    flags: { 'dry-run': { summary: 'only tell what would be added' }, ...formatFlag },
-    call: 'POST /prices/import',
-    body: ({ line }) => ({
-      format: formatOf(line),
-      text: readText(line.arg(0)),
-      dry_run: line.on('dry-run'),
-    }),
-    text: importText,
-  }),
+  {
+    ...importCommand,
+    summary: 'add the prices of a file that are new, all or none; --from prints a list instead',
+    flags: { ...importCommand.flags, ...sourceFlags },
+    async run(context) {
+      if (context.line.text('from') !== undefined) return convertFile(context.line)
+      const stray = Object.keys(sourceFlags).find((flag) => context.line.text(flag) !== undefined)
+      if (stray !== undefined) throw misuse(`--${stray} goes with --from`)
+      return importCommand.run(context)
+    },
+  },
   askCommand({
     path: ['price', 'preview'],
     args: ['FILE'],

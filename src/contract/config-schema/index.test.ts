@@ -7,6 +7,7 @@ import {
   asCidr,
   type ChannelDeclaration,
   channelDeclaration,
+  channelFields,
   channelFrom,
   checkDeclaration,
   modelDeclaration,
@@ -162,9 +163,9 @@ describe('channels', () => {
   })
 
   test('single fields can be checked on their own', () => {
-    expect(problemsOf(channelDeclaration.partial(), { weight: 2 })).toEqual([])
-    expect(problemsOf(channelDeclaration.partial(), { weight: -1 })).toHaveLength(1)
-    expect(problemsOf(channelDeclaration.partial(), { max_concurrency: 0 })).toHaveLength(1)
+    expect(problemsOf(channelFields.partial(), { weight: 2 })).toEqual([])
+    expect(problemsOf(channelFields.partial(), { weight: -1 })).toHaveLength(1)
+    expect(problemsOf(channelFields.partial(), { max_concurrency: 0 })).toHaveLength(1)
   })
 
   test('durations have a unit', () => {

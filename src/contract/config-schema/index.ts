@@ -1,6 +1,14 @@
 // Public entry of the declarations: their schemas, the check, and the resulting values.
 
 export * from '../price-terms.ts'
+export { addressProblem, endpointOf } from './addresses.ts'
+export {
+  type ChannelDeclaration,
+  channelDeclaration,
+  channelFields,
+  checkChannel,
+  resolveChannel,
+} from './channels.ts'
 export * from './check.ts'
 export { asCidr, nearestName, parseDurationMs } from './fields.ts'
 export * from './logs.ts'

@@ -116,9 +116,6 @@ export const priceDeclaration = z
 
 export const maxListed = 10_000
 
-/** A list of prices on its own, in the words of gateway.yaml. */
-export const priceListDeclaration = strict({ prices: z.array(priceDeclaration).max(maxListed) })
-
 export type PriceDeclaration = z.infer<typeof priceDeclaration>
 
 export const startOf = (price: { effective_from?: string | undefined }): number | undefined =>

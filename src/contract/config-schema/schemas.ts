@@ -4,11 +4,11 @@
 import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
 import { modelKinds } from '../catalog.ts'
+import { channelDeclaration, dataPolicyFields, resolveChannel } from './channels.ts'
 import { downloadsDeclaration } from './downloads.ts'
 import {
   amount,
   asCidr,
-  baseUrl,
   count,
   duration,
   modelName,
@@ -22,10 +22,9 @@ import {
 } from './fields.ts'
 import { logsDeclaration } from './logs.ts'
 import { mediaDeclaration } from './media.ts'
-import { hasOwnProtocol, interfaces, protocolPaths, protocols } from './names.ts'
-import { type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
-import { promptCacheFields } from './prompt-cache.ts'
-import { capabilitiesDeclaration, realmName, translationMode } from './translation.ts'
+import { hasOwnProtocol, interfaces, protocols } from './names.ts'
+import { maxListed, type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+import { translationMode } from './translation.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
@@ -65,90 +64,6 @@ export const tokenDeclaration = strict({
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
 
-const protocolAddresses = strict(
-  Object.fromEntries(
-    protocols.map((name) => [name, baseUrl(`+ ${protocolPaths[name]}`).optional()]),
-  ) as Record<Protocol, z.ZodOptional<ReturnType<typeof baseUrl>>>,
-)
-
-const timeouts = strict({
-  connect: duration('Until the connection is established. Default 10s.').optional(),
-  first_byte: duration('Until the answer begins. Default 120s.').optional(),
-  idle: duration('Maximum silence within an answer. Default 60s.').optional(),
-  total: duration('Whole call; of a stream, between two events. Default 600s.').optional(),
-})
-
-const messagesSettings = strict({
-  headers: z
-    .enum(['msgapi', 'anthropic', 'both'])
-    .meta({ description: 'Names of the version and beta headers sent upstream. Default both.' })
-    .optional(),
-  auth: z
-    .enum(['x-api-key', 'bearer', 'both'])
-    .meta({ description: 'Header that carries the key upstream. Default both.' })
-    .optional(),
-  version: text(
-    /^[\x21-\x7e]{1,64}$/,
-    'a version such as 2023-06-01',
-    "Version to send instead of the caller's.",
-  ).optional(),
-})
-
-// Without rules across fields, so that partial() can check a change of single fields.
-export const channelDeclaration = strict({
-  name: name('Name of the channel.'),
-  region: region("Region of the upstream account; must be the gateway's, the default.").optional(),
-  keys: z
-    .array(
-      text(
-        /^[\x21-\x7e]{1,4096}$/,
-        'a key of printable characters without spaces',
-        'A key, or "access|secret" where the upstream signs.',
-      ),
-    )
-    .min(1)
-    .meta({ description: 'Upstream keys, used in turn.' }),
-  protocols: protocolAddresses
-    .refine((value) => Object.keys(value).length > 0, 'must name at least one protocol')
-    .meta({ description: 'Base address for each protocol of this upstream.' }),
-  models: z
-    .record(
-      modelPattern('Gateway name, or a prefix that ends in *.'),
-      text(
-        /^(?:\*|[^\s*?#\x00-\x1f]{1,256})$/,
-        'an upstream model name, or "*" to keep the name',
-        'Its name at the upstream, or "*" when both names are equal.',
-      ),
-    )
-    .refine((value) => Object.keys(value).length > 0, 'must name at least one model')
-    .meta({ description: 'Models it serves, each with its name upstream.' }),
-  priority: z
-    .int()
-    .meta({ description: 'Channels with a larger number get the work first. Default 0.' })
-    .optional(),
-  weight: z
-    .number()
-    .min(0)
-    .max(1_000_000)
-    .meta({ description: 'Share among channels of equal priority. Default 1.' })
-    .optional(),
-  timeouts: timeouts.meta({ description: 'How long to wait for the upstream.' }).optional(),
-  max_concurrency: count('Maximum concurrent calls. Default 200.').optional(),
-  messages: messagesSettings
-    .meta({ description: 'The messages protocol on this channel.' })
-    .optional(),
-  translation: translationMode.optional(),
-  capabilities: capabilitiesDeclaration
-    .meta({ description: 'What its upstream can do, where that is not as usual for its style.' })
-    .optional(),
-  realm: realmName.optional(),
-  ...promptCacheFields,
-  trace: z
-    .boolean()
-    .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })
-    .optional(),
-}).meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
-
 const modelShape = strict({
   name: modelName('Name that callers use.'),
   kind: z.enum(modelKinds).meta({ description: 'What the model makes.' }),
@@ -179,6 +94,7 @@ const modelShape = strict({
         'Whether a text model is also served in the text styles that its channels do not speak. Default true.',
     })
     .optional(),
+  ...dataPolicyFields,
 })
 
 export const modelDeclaration = modelShape
@@ -194,6 +110,12 @@ export const modelDeclaration = modelShape
     context.addIssue({ code: 'custom', path: ['protocols'], message })
   })
   .meta({ title: 'Model', description: 'Adds a model to the catalog, or replaces one.' })
+
+/** A list of prices on its own, in the words of gateway.yaml, with models that they are for. */
+export const priceListDeclaration = strict({
+  models: z.array(modelDeclaration).max(maxListed).optional(),
+  prices: z.array(priceDeclaration).max(maxListed),
+})
 
 const callbacks = strict({
   secret: text(
@@ -225,7 +147,7 @@ const fileShape = strict({
     .meta({ description: 'Accounts, which pay for calls.' }),
   tokens: z.array(tokenDeclaration).default([]).meta({ description: "Callers' credentials." }),
   channels: z
-    .array(channelDeclaration)
+    .array(channelDeclaration.transform(resolveChannel))
     .default([])
     .meta({ description: 'Upstream accounts. Without any, the sandbox answers.' }),
   models: z
@@ -277,7 +199,6 @@ export const fileDeclaration = fileShape
 
 export type AccountDeclaration = z.infer<typeof accountDeclaration>
 export type TokenDeclaration = z.infer<typeof tokenDeclaration>
-export type ChannelDeclaration = z.infer<typeof channelDeclaration>
 export type ModelDeclaration = z.infer<typeof modelDeclaration>
 export type FileDeclaration = z.infer<typeof fileDeclaration>
 

@@ -1,9 +1,18 @@
 // Converts a checked declaration into a value of the catalog, with defaults.
-import type { Channel, MessagesSettings, Model, Protocol, Source, Timeouts } from '../catalog.ts'
+import type {
+  Channel,
+  DataPolicy,
+  MessagesSettings,
+  Model,
+  Protocol,
+  Source,
+  Timeouts,
+} from '../catalog.ts'
+import type { ChannelDeclaration } from './channels.ts'
 import { parseDurationMs } from './fields.ts'
 import { protocols } from './names.ts'
 import { promptCacheFrom } from './prompt-cache.ts'
-import { type ChannelDeclaration, type ModelDeclaration, protocolsOf } from './schemas.ts'
+import { type ModelDeclaration, protocolsOf } from './schemas.ts'
 import { translationFrom } from './translation.ts'
 
 const timeoutDefaults = { connect: '10s', first_byte: '120s', idle: '60s', total: '600s' }
@@ -48,10 +57,20 @@ export function channelFrom(
     ...translationFrom(declared),
     ...promptCacheFrom(declared),
     ...(declared.trace === false && { trace: false }),
+    ...(declared.preset !== undefined && { preset: declared.preset }),
+    ...dataPolicyFrom(declared),
     disabled: false,
     source: known.source,
   }
 }
+
+export const dataPolicyFrom = ({
+  retention,
+  training,
+}: Pick<ChannelDeclaration, 'retention' | 'training'>): DataPolicy => ({
+  ...(retention !== undefined && { retention }),
+  ...(training !== undefined && { training }),
+})
 
 export function modelFrom(declared: ModelDeclaration, source: Source): Model {
   const {
@@ -71,6 +90,7 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(maxTokensPerImage !== undefined && { maxTokensPerImage }),
     ...(declared.translate === false && { translate: false }),
+    ...dataPolicyFrom(declared),
     source,
   }
 }

@@ -15,6 +15,7 @@ import type { BaseDeps, Load, Offers, Seals } from '../base-deps.ts'
 import type { Jobs } from '../jobs.ts'
 import type { Placement } from '../routing/affinity.ts'
 import type { Tried } from '../routing/pick-route.ts'
+import { hiddenModel } from './hidden-model.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
 import { resolveReferences } from './references.ts'
 import { boundsOf, type TextBounds } from './text-bounds.ts'
@@ -145,7 +146,7 @@ export function findServed(
   call: TextCall,
 ): { model: Model; routes: readonly Route[] } | Refusal {
   const model = engine.catalog.visible(ctx.token, call.model)
-  if (model === undefined) return modelNotFound(call.model)
+  if (model === undefined) return hiddenModel(engine, ctx.token, call.model)
   const isNative = ctx.token.translation === 'off'
   const all = engine.catalog.routes(model, call.interface)
   const routes = isNative ? all.filter(({ translated }) => !translated) : all

@@ -34,8 +34,11 @@ describe.each([...storeKinds])('prices on %s', (on) => {
     const list = readYamlPrices(text)
     if ('problems' in list) throw new Error(JSON.stringify(list.problems))
     const how = { atMs: it.clock.ms, dryRun }
-    const done = await importPrices(it.engine, list.prices, how, async (_, price) => {
-      noted.push(price)
+    const done = await importPrices(it.engine, list, how, {
+      model: async () => {},
+      price: async (_, price) => {
+        noted.push(price)
+      },
     })
     await refresh(it.engine)
     return done

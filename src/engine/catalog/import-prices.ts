@@ -2,12 +2,19 @@
 // nothing. Knows no file format.
 
 import type { PriceBook } from '../../billing/prices/price-book.ts'
-import type { ListedPrice, ListProblem } from '../../billing/prices/price-list.ts'
+import type { ListedPrice, ListProblem, ReadList } from '../../billing/prices/price-list.ts'
 import type { Catalog } from '../../catalog/snapshot.ts'
-import { type PriceDeclaration, startOf, termsFrom } from '../../contract/config-schema/index.ts'
+import type { Model } from '../../contract/catalog.ts'
+import {
+  modelFrom,
+  type PriceDeclaration,
+  startOf,
+  termsFrom,
+} from '../../contract/config-schema/index.ts'
 import { type Price, unitProblem } from '../../contract/price.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
+import { upsertModel } from '../../store/catalog/models.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
 import type { Store, Tx } from '../../store/index.ts'
 import type { Declares } from '../base-deps.ts'
@@ -24,7 +31,8 @@ export interface ImportedPrice {
   price: Price
 }
 
-export type Imported = { prices: ImportedPrice[] } | { problems: ListProblem[] }
+/** `models`: those that were not there. */
+export type Imported = { prices: ImportedPrice[]; models: Model[] } | { problems: ListProblem[] }
 
 interface ImportDeps extends Declares {
   readonly store: Store
@@ -48,23 +56,37 @@ class Refused extends Error {
   }
 }
 
-/** `note` goes into the transaction of each version that is added. */
+/** Goes into the transaction of what is added. */
+interface ImportNotes {
+  price(tx: Tx, price: Price): Promise<void>
+  model(tx: Tx, model: Model): Promise<void>
+}
+
 export async function importPrices(
   deps: ImportDeps,
-  list: readonly ListedPrice[],
+  { prices: list, models: listed }: ReadList,
   { atMs, dryRun }: { atMs: number; dryRun: boolean },
-  note: (tx: Tx, price: Price) => Promise<void>,
+  notes: ImportNotes,
 ): Promise<Imported> {
+  const models = listed
+    .filter(({ name }) => !deps.catalog.models.has(name))
+    .map((declared) => modelFrom(declared, 'api'))
   try {
-    if (dryRun) return { prices: await plan(deps, deps.store.read as Tx, list, atMs) }
+    if (dryRun) {
+      return { prices: await plan(deps, deps.store.read as Tx, list, models, atMs), models }
+    }
     return await deps.store.tx(async (tx) => {
-      const prices = await plan(deps, tx, list, atMs)
+      const prices = await plan(deps, tx, list, models, atMs)
+      for (const model of models) {
+        await upsertModel(tx, model, atMs)
+        await notes.model(tx, model)
+      }
       for (const { outcome, price } of prices) {
         if (outcome !== 'added') continue
         await insertPrice(tx, price, atMs)
-        await note(tx, price)
+        await notes.price(tx, price)
       }
-      return { prices }
+      return { prices, models }
     })
   } catch (error) {
     if (error instanceof Refused) return { problems: error.problems }
@@ -76,24 +98,19 @@ async function plan(
   deps: ImportDeps,
   tx: Tx,
   list: readonly ListedPrice[],
+  models: readonly Model[],
   nowMs: number,
 ): Promise<ImportedPrice[]> {
-  const stored = await loadPrices(tx)
-  const book = pricesOf(deps.declared.file, stored, () => nowMs)
-  const sight: Sight = {
-    nowMs,
-    book,
-    stored: Map.groupBy(stored, ({ model }) => model),
-    active: Map.groupBy(book.active(), ({ model }) => model),
-  }
+  const sight = sightOf(deps, await loadPrices(tx), nowMs)
   const accounts = await accountsIn(tx, list)
+  const added = new Map(models.map((model) => [model.name, model]))
   const problems: ListProblem[] = []
   const planned = list.flatMap(({ declared, line }): ImportedPrice[] => {
     const wrong = (field: string, message: string) => {
       problems.push({ line, field, message })
       return []
     }
-    const model = deps.catalog.models.get(declared.model)
+    const model = deps.catalog.models.get(declared.model) ?? added.get(declared.model)
     if (model === undefined) return wrong('model', `'${declared.model}' does not exist`)
     const misfit = unitProblem(model, declared.unit)
     if (misfit !== undefined) return wrong('unit', misfit)
@@ -110,6 +127,16 @@ async function plan(
   problems.push(...clashes(planned))
   if (problems.length > 0) throw new Refused(problems.toSorted((a, b) => a.line - b.line))
   return planned
+}
+
+function sightOf({ declared }: Declares, stored: readonly Price[], nowMs: number): Sight {
+  const book = pricesOf(declared.file, stored, () => nowMs)
+  return {
+    nowMs,
+    book,
+    stored: Map.groupBy(stored, ({ model }) => model),
+    active: Map.groupBy(book.active(), ({ model }) => model),
+  }
 }
 
 async function accountsIn(tx: Tx, list: readonly ListedPrice[]) {

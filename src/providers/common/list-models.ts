@@ -1,4 +1,4 @@
-// The model list of text upstreams: `data`, each with its `id`, or `models`, each with its `name`.
+// The model list of text upstreams: `data`, or a bare list, each with its `id`, or `models`, each with its `name`.
 // Takes only the names; the list does not say by which protocol they can be called.
 
 import type { ListUpstream, ModelsReply, Stop } from '../../contract/provider.ts'
@@ -46,14 +46,21 @@ export const listPlainModels = (upstream: ListUpstream, stop: Stop): Promise<Mod
 /** Sorted and unique; a name that cannot be requested is left out. */
 function namesIn(text: string): string[] | undefined {
   const parsed = parseJson(text, maxDepth)
-  if ('problem' in parsed || !isObject(parsed.value)) return undefined
-  const { data, models } = parsed.value
-  const list = Array.isArray(data) ? data : models
-  if (!Array.isArray(list)) return undefined
+  if ('problem' in parsed) return undefined
+  const list = listIn(parsed.value)
+  if (list === undefined) return undefined
   const names = list
     .map((each: unknown) => (isObject(each) ? (each['id'] ?? plainName(each['name'])) : undefined))
     .filter((id): id is string => typeof id === 'string' && isName(id))
   return [...new Set(names)].sort().slice(0, maxNames)
+}
+
+function listIn(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  if (!isObject(value)) return undefined
+  const { data, models } = value
+  const list = Array.isArray(data) ? data : models
+  return Array.isArray(list) ? list : undefined
 }
 
 /** models/a -> a */

@@ -95,6 +95,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
   const { maxConcurrency, messages, translation, capabilities, realm } = channel
   const { affinity, autoCache, trace, disabled, source } = channel
+  const { preset, retention, training } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -110,6 +111,9 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     affinity,
     autoCache,
     trace,
+    preset,
+    retention,
+    training,
     disabled,
     source,
   })

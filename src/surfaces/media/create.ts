@@ -4,7 +4,6 @@
 import type { ImageCreate, VideoCreate } from '../../contract/caller-api.ts'
 import type { Interface, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
 import type { Task, VideoTask } from '../../contract/task.ts'
 import type { Keys } from '../../http/body/exact-keys.ts'
 import { isForm, readForm } from '../../http/body/read-form.ts'
@@ -84,7 +83,7 @@ export async function readCreate<Call extends object>(
   const { fields } = body
   const model = nameIn(fields, route)
   const isSeen = route.isVisible ?? ((name) => api.models.visible(token, name) !== undefined)
-  if (model !== '' && !isSeen(model)) return refused(modelNotFound(model), model)
+  if (model !== '' && !isSeen(model)) return refused(api.models.refusalOf(token, model), model)
   const call = await route.parse(fields, form)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) return refused(call, model || modelNamedIn(fields))

@@ -4,7 +4,6 @@
 import type { CallerApi, CallerModels } from '../../contract/caller-api.ts'
 import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { callerOf, type Surface } from '../common/surface.ts'
@@ -60,5 +59,5 @@ function one(
   view: (models: CallerModels, token: Token, model: Model) => object,
 ): object | Refusal {
   const model = models.visible(token, name)
-  return model === undefined ? modelNotFound(name) : view(models, token, model)
+  return model === undefined ? models.refusalOf(token, name) : view(models, token, model)
 }

@@ -8,7 +8,7 @@ import { ownEnv } from '../own-env.ts'
 /** A command as it was given: its words, the program's name first. */
 export type Told = readonly string[]
 
-const programs = ['npm', 'docker', 'kubectl', 'helm']
+const programs = ['npm', 'npx', 'docker', 'kubectl', 'helm']
 /** Of the repository, named by their paths. */
 const scripts = ['.ci/run', 'scripts/services']
 

@@ -7,6 +7,7 @@ import { Refusal, refuse } from '../../../contract/errors.ts'
 import { modelNotFound } from '../../../contract/not-found.ts'
 import type { Task, VideoTask } from '../../../contract/task.ts'
 import { accountSuspended } from '../../admission/admit.ts'
+import { hiddenModel } from '../../admission/hidden-model.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
 import { dropProbes } from '../../routing/learn.ts'
@@ -32,7 +33,7 @@ export async function admitTask(
 ): Promise<Admitted | Refusal> {
   const { accountId } = ctx.token
   const model = engine.catalog.visible(ctx.token, input.model)
-  if (model === undefined) return modelNotFound(input.model)
+  if (model === undefined) return hiddenModel(engine, ctx.token, input.model)
   const routes = routesFor(engine, model, input)
   if (routes.length === 0) {
     const ways = engine.catalog.servedBy(model).join(', ')

@@ -1,0 +1,224 @@
+// What gateway.yaml and the admin API may declare of a channel, in wire form, and what a preset adds to it.
+
+import { z } from 'zod'
+import type { Protocol } from '../catalog.ts'
+import { addressProblem } from './addresses.ts'
+import {
+  baseUrl,
+  count,
+  duration,
+  modelPattern,
+  name,
+  nearestName,
+  region,
+  strict,
+  text,
+} from './fields.ts'
+import { presets, protocolPaths, protocols } from './names.ts'
+import { type Preset, trainingModes } from './preset.ts'
+import { promptCacheFields } from './prompt-cache.ts'
+import { capabilitiesDeclaration, realmName, translationMode } from './translation.ts'
+
+const protocolAddresses = strict(
+  Object.fromEntries(
+    protocols.map((protocol) => [protocol, addressOf(protocol).optional()]),
+  ) as Record<Protocol, z.ZodOptional<ReturnType<typeof baseUrl>>>,
+)
+
+function addressOf(protocol: Protocol): ReturnType<typeof baseUrl> {
+  return baseUrl(`+ ${protocolPaths[protocol]}`).superRefine((address, context) => {
+    const message = URL.canParse(address) ? addressProblem(protocol, address) : undefined
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
+}
+
+const timeouts = strict({
+  connect: duration('Until the connection is established. Default 10s.').optional(),
+  first_byte: duration('Until the answer begins. Default 120s.').optional(),
+  idle: duration('Maximum silence within an answer. Default 60s.').optional(),
+  total: duration('Whole call; of a stream, between two events. Default 600s.').optional(),
+})
+
+const messagesSettings = strict({
+  headers: z
+    .enum(['msgapi', 'anthropic', 'both'])
+    .meta({ description: 'Names of the version and beta headers sent upstream. Default both.' })
+    .optional(),
+  auth: z
+    .enum(['x-api-key', 'bearer', 'both'])
+    .meta({ description: 'Header that carries the key upstream. Default both.' })
+    .optional(),
+  version: text(
+    /^[\x21-\x7e]{1,64}$/,
+    'a version such as 2023-06-01',
+    "Version to send instead of the caller's.",
+  ).optional(),
+})
+
+const presetNames = [...presets.keys()] as [string, ...string[]]
+
+const presetName = z
+  .enum(presetNames, {
+    error: ({ input }) =>
+      `is not a known preset; did you mean "${nearestName(String(input), presetNames)}"?`,
+  })
+  .meta({ description: 'Provider whose addresses and settings apply where none are given.' })
+
+/** What a provider says of the data that it is sent; shown in lists, and nothing else follows from it. */
+export const dataPolicyFields = {
+  retention: text(
+    /^[\x20-\x7e]{1,80}$/,
+    '1 to 80 printable characters',
+    'How long the provider keeps requests, in its own words.',
+  ).optional(),
+  training: z
+    .enum(trainingModes)
+    .meta({
+      description:
+        'Whether the provider trains models with requests: no, unless the account objects (opt_out), unless it pays (unpaid), or yes.',
+    })
+    .optional(),
+}
+
+// Without rules across fields, so that partial() can check a change of single fields.
+export const channelFields = strict({
+  name: name("Name of the channel. Default: the preset's.").optional(),
+  preset: presetName.optional(),
+  base_url: baseUrl(
+    "Scheme, host and port in place of the preset's, such as http://10.0.0.5:8000.",
+  ).optional(),
+  region: region("Region of the upstream account; must be the gateway's, the default.").optional(),
+  keys: z
+    .array(
+      text(
+        /^[\x21-\x7e]{1,4096}$/,
+        'a key of printable characters without spaces',
+        'A key, or "access|secret" where the upstream signs.',
+      ),
+    )
+    .min(1)
+    .meta({ description: 'Upstream keys, used in turn.' })
+    .optional(),
+  protocols: protocolAddresses
+    .refine((value) => Object.keys(value).length > 0, 'must name at least one protocol')
+    .meta({ description: 'Base address for each protocol of this upstream.' })
+    .optional(),
+  models: z
+    .record(
+      modelPattern('Gateway name, or a prefix that ends in *.'),
+      text(
+        /^(?:\*|[^\s*?#\x00-\x1f]{1,256})$/,
+        'an upstream model name, or "*" to keep the name',
+        'Its name at the upstream, or "*" when both names are equal.',
+      ),
+    )
+    .refine((value) => Object.keys(value).length > 0, 'must name at least one model')
+    .meta({ description: 'Models it serves, each with its name upstream.' })
+    .optional(),
+  priority: z
+    .int()
+    .meta({ description: 'Channels with a larger number get the work first. Default 0.' })
+    .optional(),
+  weight: z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .meta({ description: 'Share among channels of equal priority. Default 1.' })
+    .optional(),
+  timeouts: timeouts.meta({ description: 'How long to wait for the upstream.' }).optional(),
+  max_concurrency: count('Maximum concurrent calls. Default 200.').optional(),
+  messages: messagesSettings
+    .meta({ description: 'The messages protocol on this channel.' })
+    .optional(),
+  translation: translationMode.optional(),
+  capabilities: capabilitiesDeclaration
+    .meta({ description: 'What its upstream can do, where that is not as usual for its style.' })
+    .optional(),
+  realm: realmName.optional(),
+  ...promptCacheFields,
+  ...dataPolicyFields,
+  trace: z
+    .boolean()
+    .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })
+    .optional(),
+})
+
+type ChannelFields = z.infer<typeof channelFields>
+
+/** What a channel needs in any case, from its declaration or from its preset. */
+export function checkChannel(channel: ChannelFields, context: z.RefinementCtx): void {
+  const refuse = (field: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [field], message })
+  const preset = presets.get(channel.preset ?? '')
+  if (preset === undefined) {
+    for (const field of ['name', 'keys', 'protocols', 'models'] as const) {
+      if (channel[field] === undefined) refuse(field, 'is missing')
+    }
+    if (channel.base_url !== undefined) {
+      refuse('base_url', 'belongs to a preset; without one, write an address for each protocol')
+    }
+    return
+  }
+  if (channel.keys === undefined && preset.keyless === undefined) refuse('keys', 'is missing')
+  const problem = baseUrlProblem(preset, channel)
+  if (problem !== undefined) refuse('base_url', problem)
+}
+
+function baseUrlProblem(preset: Preset, { base_url, protocols: own }: ChannelFields) {
+  if (base_url === undefined) {
+    const [form] = Object.values(preset.protocols).map(
+      (address) => /^\w+:\/\/[^/]+/.exec(address)?.[0],
+    )
+    const isNeeded = preset.needsBaseUrl === true && own === undefined
+    return isNeeded ? `is missing: preset ${preset.name} needs it, in the form ${form}` : undefined
+  }
+  if (own !== undefined) return 'and protocols cannot both be given'
+  const { origin, pathname } = new URL(base_url)
+  const path = pathname.replace(/\/+$/, '')
+  const known = Object.values(preset.protocols).map((address) => new URL(address).pathname)
+  if (path === '' || known.includes(path)) return undefined
+  return `must end at the port, because preset ${preset.name} adds the paths: write ${origin}`
+}
+
+export const channelDeclaration = strict(channelFields.shape)
+  .superRefine(checkChannel)
+  .meta({ title: 'Channel', description: 'An upstream account: keys, addresses, models.' })
+
+type Needed = 'name' | 'keys' | 'protocols' | 'models'
+export type ChannelDeclaration = Omit<ChannelFields, Needed | 'base_url'> & {
+  [K in Needed]: NonNullable<ChannelFields[K]>
+}
+
+/** Sent where a server that takes no key expects a header. */
+const noKey = 'none'
+
+/** A checked declaration with what its preset says; what is declared wins. */
+export function resolveChannel({ base_url, ...declared }: ChannelFields): ChannelDeclaration {
+  const preset = presets.get(declared.preset ?? '')
+  const given = Object.fromEntries(
+    Object.entries(declared).filter(([, value]) => value !== undefined),
+  )
+  const own = preset === undefined ? {} : fieldsOf(preset, base_url)
+  return { ...own, ...given } as ChannelDeclaration
+}
+
+function fieldsOf(preset: Preset, base_url: string | undefined): Partial<ChannelDeclaration> {
+  const { name: own, keyless, models, messages, capabilities, retention, training } = preset
+  return {
+    name: own,
+    keys: keyless === true ? [noKey] : [],
+    protocols: Object.fromEntries(
+      Object.entries(preset.protocols).map(([protocol, address]) => [
+        protocol,
+        base_url === undefined ? address : new URL(base_url).origin + pathOf(address),
+      ]),
+    ),
+    models: { ...models },
+    ...(messages !== undefined && { messages }),
+    ...(capabilities !== undefined && { capabilities }),
+    ...(retention !== undefined && { retention }),
+    ...(training !== undefined && { training }),
+  }
+}
+
+const pathOf = (address: string): string => new URL(address).pathname.replace(/\/+$/, '')
