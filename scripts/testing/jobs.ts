@@ -100,9 +100,10 @@ export async function stopJobs(): Promise<void> {
 
 /** These begin, in this order: by how long they take. Short ones fill the gaps at the end. */
 const long = [
-  ...['cluster/simulate', 'tasks/task-storm', 'ssrf', 'cluster/outages', 'faults/tasks'],
-  ...['tasks/kept-media', 'console', 'process/packages', 'tasks/idempotency', 'tasks/callbacks'],
-  ...['money/tamper', 'money/crash', 'tasks/tasks', 'cluster/backup', 'cluster/many-gateways'],
+  ...['cluster/simulate', 'tasks/task-storm', 'api/fuzz', 'money/crash', 'cluster/outages'],
+  ...['faults/tasks', 'process/packages', 'tasks/idempotency', 'tasks/kept-media', 'ssrf'],
+  ...['console', 'tasks/callbacks', 'money/tamper', 'tasks/tasks', 'cluster/backup'],
+  ...['cluster/many-gateways'],
 ].map((name) => join('test', name))
 /** These take less than half a core each. */
 const waiting = [...['attack/outages', 'attack/clocks', 'cluster/outages', 'tasks/kept-media']].map(

@@ -27,7 +27,13 @@ export interface Route {
   upstreamModel: string
   /** Set when the caller's style is another one. */
   translated?: true
+  /** The same channel by another protocol, for when its upstream does not have the path of this one. */
+  fallback?: Route
 }
+
+/** Without translation, not even as a fallback. */
+export const nativeRoutes = (routes: readonly Route[]): readonly Route[] =>
+  routes.filter(({ translated }) => !translated).map(({ fallback: _, ...route }) => route)
 
 export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
@@ -163,7 +169,8 @@ const translationsOf = ({ kind, translate }: Model, use: Interface): readonly Pr
   translate === false ? [] : (interfaceRows[use]?.translates?.[kind] ?? [])
 
 /**
- * A channel with several protocols for a model uses the one it prefers. Translation comes last: by
+ * A channel with several protocols for a model uses the one it prefers; those that its calls can be
+ * translated into are fallbacks. Translation comes last: by
  * the priority of the channels, then by what a style can carry.
  */
 function servingRoutes(model: Model, found: readonly Route[], use: Interface): Route[] {
@@ -173,9 +180,17 @@ function servingRoutes(model: Model, found: readonly Route[], use: Interface): R
     ...own,
     ...translated.sort((one, other) => other.channel.priority - one.channel.priority),
   ]
-  return serving.filter(
-    ({ channel }, at) => serving.findIndex((other) => other.channel === channel) === at,
-  )
+  return serving
+    .filter(({ channel }, at) => serving.findIndex((other) => other.channel === channel) === at)
+    .map((route) => {
+      const { channel } = route
+      const others = translated.filter((other) => other.channel === channel && other !== route)
+      return withFallbacks(route, others)
+    })
+}
+
+function withFallbacks(route: Route, [next, ...more]: readonly Route[]): Route {
+  return next === undefined ? route : { ...route, fallback: withFallbacks(next, more) }
 }
 
 const translatedRoutes = (model: Model, found: readonly Route[], use: Interface): Route[] =>

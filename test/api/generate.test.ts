@@ -248,7 +248,7 @@ describe('a stream', () => {
       {
         method: 'POST',
         headers: { 'x-goog-api-key': apiToken },
-        body: JSON.stringify(says('[[sim:tokens=30]] [[sim:chunk=20ms]]')),
+        body: JSON.stringify(says('[[sim:tokens=30]] [[sim:chunk=100ms]]')),
         signal: leaving.signal,
       },
     )

@@ -2,6 +2,7 @@
 // with its reason, once; what it plainly did not do is not. Callers pay nothing in either case.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
+import { loggedCalls } from '../../sandbox/testing.ts'
 import { adminToken, apiToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 import { listAll, nanos, requestIdOf, rowOf, until } from '../support/read.ts'
@@ -129,7 +130,9 @@ describe('calls', () => {
         messages: [{ role: 'user', content: 'Hello? [[sim:delay=1500ms]]' }],
       }),
     }).catch(() => undefined)
-    await Bun.sleep(300)
+    await until('the call upstream', async () =>
+      (await loggedCalls(sandbox)).some(({ user }) => user === 'leaving') ? true : undefined,
+    )
     leaving.abort()
     await asked
     const loss = await until(

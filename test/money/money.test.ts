@@ -251,7 +251,7 @@ describe('a caller who hangs up', () => {
 
   test('mid-stream pays the real usage', async () => {
     const account = await newAccount('1.00')
-    const id = await leaveEarly(account, 'x [[sim:tokens=40]] [[sim:chunk=20ms]]')
+    const id = await leaveEarly(account, 'x [[sim:tokens=40]] [[sim:chunk=75ms]]')
     expect(await chargeOf(gateway, id)).toBeUndefined()
     const charge = await until('the charge', () => chargeOf(gateway, id))
     const call = (await callsOf(account.name))[0]!

@@ -114,7 +114,7 @@ describe('SIGTERM', () => {
         body: JSON.stringify({
           model: 'txta-plus',
           stream: true,
-          messages: [{ role: 'user', content: 'bye [[sim:chunk=20ms]] [[sim:tokens=40]]' }],
+          messages: [{ role: 'user', content: 'bye [[sim:chunk=75ms]] [[sim:tokens=40]]' }],
         }),
         signal: hangUp.signal,
       })

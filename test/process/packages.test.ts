@@ -126,7 +126,9 @@ describe('the executable', () => {
   test(
     'answers the official SDKs as the source does',
     async () => {
-      const child = Bun.spawn([process.execPath, 'test', '--timeout', '60000', 'test/sdk'], {
+      // Those of the makers of the styles; the build that all of them run against has the same source.
+      const files = ['openai', 'anthropic', 'genai-text'].map((sdk) => `test/sdk/${sdk}.test.ts`)
+      const child = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...files], {
         cwd: root,
         stdin: 'ignore',
         stdout: 'pipe',

@@ -54,6 +54,8 @@ export const pictureUri = `data:image/png;base64,${picture}`
 export interface Stage {
   readonly gateway: TestGateway
   readonly recorded: TestUpstream
+  /** How many calls have reached the sandbox. */
+  calls(): Promise<number>
   /** How many calls reach the sandbox while the work is done. */
   countCalls(work: () => Promise<unknown>): Promise<number>
   /** How many seals on reasoning each of these calls has. */
@@ -117,6 +119,7 @@ export function useStage(): Stage {
     get recorded() {
       return recorded
     },
+    calls: total,
     async countCalls(work) {
       const before = await total()
       await work()

@@ -58,6 +58,14 @@ export function attemptsFor(spellings: readonly Spelling[]): Attempt[] {
   return spellings.flatMap((spelling) => names.flatMap((hop) => attemptAt(spelling, hop)))
 }
 
+/** Every spelling by half of the hops, which take turns; the next turn has the other half. */
+export const halfOfAttempts = (spellings: readonly Spelling[], turn: number): Attempt[] =>
+  spellings.flatMap((spelling, index) =>
+    Object.keys(hops).flatMap((hop, way) =>
+      (index + way + turn) % 2 === 0 ? attemptAt(spelling, hop) : [],
+    ),
+  )
+
 const alternating: readonly (readonly string[])[] = [
   ['direct', 'direct with TLS'],
   ['redirect', 'redirect from a name', 'redirect with TLS', 'redirect to a name'],

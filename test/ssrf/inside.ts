@@ -16,6 +16,7 @@ import { startGatewayInputs } from './gateway-inputs.ts'
 import {
   attemptsFor,
   fewerAttemptsFor,
+  halfOfAttempts,
   type Input,
   type Outcome,
   type Tally,
@@ -109,8 +110,10 @@ async function tryInProcess(spellings: readonly Spelling[], canaries: Canaries) 
   const before = openedConnections()
   const tallies: Tally[] = []
   const publicly: Outcome[] = []
-  for (const input of own) {
-    tallies.push(await tryAll(input, attemptsFor(spellings)))
+  for (const [turn, input] of own.entries()) {
+    // The first has every hop; the others share the hops, as what they ask with is the same.
+    const attempts = turn === 0 ? attemptsFor(spellings) : halfOfAttempts(spellings, turn)
+    tallies.push(await tryAll(input, attempts))
     publicly.push(await input.tryOne(`http://${publicAddress}/`))
   }
   await settle()

@@ -210,3 +210,24 @@ test.each(Object.values(styles))('$name: an unknown field is named', (style) => 
   })
   expect(silent.map((path) => path.join('.'))).toEqual([])
 })
+
+test('generate: an unknown field is named as it was written', () => {
+  const { losses } = readRequest(styles.generate, {
+    contents: [{ role: 'user', parts: [{ text: 'a' }], odd_turn: 1 }],
+    generation_config: { top_k: 3, odd_setting: 1, oddSetting2: 1 },
+    tools: [{ function_declarations: [{ name: 'f', odd_mark: 1 }] }],
+    odd_field: 1,
+    oddField2: 1,
+  })
+  const odd = losses.filter((name) => /odd/.test(name))
+  expect(odd).toEqual([
+    'contents.odd_turn',
+    'generationConfig.oddSetting2',
+    'generationConfig.odd_setting',
+    'oddField2',
+    'odd_field',
+    'tools.functionDeclarations.odd_mark',
+  ])
+  const contents = [{ role: 'user', parts: [{ text: 'a', odd_part: 1 }] }]
+  expect(readRequest(styles.generate, { contents }).param).toBe('contents[0].parts[0].odd_part')
+})

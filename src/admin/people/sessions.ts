@@ -141,7 +141,7 @@ export const sessionRoutes = [
       first: { code: 'from the link that the start prints', name: 'ada', password },
     },
     ...signedIn,
-    refusals: ['conflict'],
+    refusals: ['conflict', 'rate_limit_exceeded'],
     handle: makeFirst,
   }),
   route('POST /session', {

@@ -3,7 +3,7 @@
 
 import { maxChargeTokens } from '../../billing/charge.ts'
 import type { Hold, Ledger } from '../../billing/ledger.ts'
-import type { Route } from '../../catalog/snapshot.ts'
+import { nativeRoutes, type Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Interface, Model, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -149,7 +149,7 @@ export function findServed(
   if (model === undefined) return hiddenModel(engine, ctx.token, call.model)
   const isNative = ctx.token.translation === 'off'
   const all = engine.catalog.routes(model, call.interface)
-  const routes = isNative ? all.filter(({ translated }) => !translated) : all
+  const routes = isNative ? nativeRoutes(all) : all
   if (routes.length === 0) {
     const ways = engine.catalog.servedBy(model, isNative).join(', ')
     return refuse(

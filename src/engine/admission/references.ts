@@ -1,7 +1,7 @@
 // Calls that name objects stored upstream. This gateway must have issued each id to the account;
 // the call then goes to the channel and key that hold the objects, and to no other.
 
-import type { Route } from '../../catalog/snapshot.ts'
+import { nativeRoutes, type Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { notKept, unknownObject } from '../../contract/not-found.ts'
@@ -49,7 +49,7 @@ export function resolveReferences(
   const { route, key } = home
   const tried = new Tried()
   for (const other of route.channel.keys) if (other !== key) tried.addKey(route.channel.id, other)
-  return { call: sent, routes: [route], tried }
+  return { call: sent, routes: nativeRoutes([route]), tried }
 }
 
 interface FoundOrigin {

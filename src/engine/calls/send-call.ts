@@ -256,7 +256,9 @@ async function takeAnother(
   if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
   admission.tried ??= new Tried()
   if (error.about === 'key') admission.tried.addKey(id, attempt.key)
-  else admission.tried.addChannel(id)
+  else if (error.about !== 'path' || attempt.route.fallback === undefined) {
+    admission.tried.addChannel(id)
+  }
   if (record.detail.attempts.length >= maxAttempts) return undefined
   if (wasSent && !engine.routing.retries.take()) return undefined
   const next = await takeNext(open)

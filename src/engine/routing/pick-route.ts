@@ -71,13 +71,28 @@ export function pickRoute(
   placement?: Placement,
 ): PickedRoute | 'full' | Refusal {
   const wanted = { accountId, tried, placement, nowMs: engine.clock.nowMs() }
-  const picked = pickByStyle(engine, routes, wanted)
+  const there = withPaths(engine, routes, wanted.nowMs)
+  const picked = pickByStyle(engine, there, wanted)
   if (picked === 'full' || picked instanceof Refusal) return picked
   if (placement === undefined) return begun(picked, wanted)
   const steered = placement.steers && isKept(picked.route.channel)
-  const noted = steered ? { ...picked, ...noteOn(engine, routes, picked, wanted) } : picked
+  const noted = steered ? { ...picked, ...noteOn(engine, there, picked, wanted) } : picked
   placement.wentTo(picked.route.channel.id, picked.key)
   return begun(noted, wanted)
+}
+
+/** Where an upstream does not have the path of a protocol, another protocol of its channel is used. */
+function withPaths({ routing }: RouteDeps, routes: readonly Route[], nowMs: number) {
+  const isThere = ({ channel, protocol }: Route) =>
+    channelStateOf(routing.states, channel.id).pathState(protocol, nowMs) === 'good'
+  if (routes.every((route) => route.fallback === undefined || isThere(route))) return routes
+  const found = routes.map((route) => {
+    let other: Route | undefined = route
+    while (other !== undefined && !isThere(other)) other = other.fallback
+    return other ?? route
+  })
+  const byStyle = (route: Route) => (route.translated ? 1 : 0)
+  return found.sort((a, b) => byStyle(a) - byStyle(b) || b.channel.priority - a.channel.priority)
 }
 
 function pickByStyle(

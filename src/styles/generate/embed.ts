@@ -5,7 +5,7 @@ import { numberIn, objectIn, textIn } from '../../lib/json/values.ts'
 import type { Json } from '../common/conversation.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
 import type { EmbeddingRequest, EmbeddingStyle } from '../common/style.ts'
-import { camelCased } from './field-names.ts'
+import { camelCased, loseOthers } from './field-names.ts'
 
 const known = new Set(['model', 'content', 'taskType', 'title', 'outputDimensionality', 'requests'])
 const purposes = { query: 'RETRIEVAL_QUERY', document: 'RETRIEVAL_DOCUMENT' } as const
@@ -47,7 +47,7 @@ function readRequest(fields: Json, losses: Losses): EmbeddingRequest | Refusal {
     const text = textOf(request, at, losses)
     if (text instanceof Refusal) return text
     inputs.push(text)
-    losses.addUnknown(request, known)
+    loseOthers(request, known, losses)
     if (request['title'] != null) losses.add('title')
     first ??= request
     for (const name of ['outputDimensionality', 'taskType']) {

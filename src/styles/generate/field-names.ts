@@ -34,17 +34,39 @@ export const fieldNames: FieldNames = {
   isError: 'contents.parts.functionResponse.response',
 }
 
+/** Objects with other names than they were written with, and what they were. */
+const written = new WeakMap<Json, Json>()
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/(?<=[a-z0-9])_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
 /** `inline_data` -> `inlineData`, for the names of one object. */
 export function camelCased(fields: Json): Json {
   let hasOther = false
   for (const name in fields) hasOther ||= name.includes('_')
   if (!hasOther) return fields
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name.replaceAll(/(?<=[a-z0-9])_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
+  const made = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [camelCase(name), value]),
   )
+  written.set(made, fields)
+  return made
+}
+
+/** What its caller calls a field of an object. */
+export const asWritten = (fields: Json, name: string): string =>
+  Object.keys(written.get(fields) ?? {}).find((given) => camelCase(given) === name) ?? name
+
+/** Names fields that are not read, each as its caller wrote it. */
+export function loseOthers(
+  fields: Json,
+  known: ReadonlySet<string>,
+  losses: Losses,
+  prefix = '',
+): void {
+  const given = written.get(fields) ?? fields
+  for (const name in given) {
+    if (given[name] != null && !known.has(camelCase(name))) losses.add(prefix + name)
+  }
 }
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -64,7 +86,7 @@ const innerFields = {
 
 /** Names fields of an object inside of a request that are not read. */
 export function loseUnknown(holder: Json, place: keyof typeof innerFields, losses: Losses): void {
-  losses.addUnknown(holder, innerFields[place], place)
+  loseOthers(holder, innerFields[place], losses, place)
 }
 
 /** What a caller gives instead of a seal that it does not have. */

@@ -14,7 +14,7 @@ import { mediaKindOf, mimeTypeOfName } from '../common/data-url.ts'
 import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
-import { camelCased, fieldNames, loseUnknown, noSeal } from './field-names.ts'
+import { asWritten, camelCased, fieldNames, loseUnknown, noSeal } from './field-names.ts'
 
 const roles: Readonly<Record<string, Turn['role']>> = {
   user: 'user',
@@ -83,7 +83,7 @@ export class ContentReader {
     )
     if (other === 'videoMetadata') this.#reading.losses.add('contents.parts.videoMetadata')
     else if (other !== undefined) {
-      this.#reading.refuse(`${at}.${other}`, 'such a part cannot be translated')
+      this.#reading.refuse(`${at}.${asWritten(part, other)}`, 'such a part cannot be translated')
     }
     const value = camelCased(objectIn(part, kind ?? '') ?? {})
     const signature = textIn(part, 'thoughtSignature')

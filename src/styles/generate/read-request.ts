@@ -7,7 +7,7 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { camelCased, fieldNames, loseUnknown } from './field-names.ts'
+import { camelCased, fieldNames, loseOthers, loseUnknown } from './field-names.ts'
 import { standardSchema } from './plain-schema.ts'
 import { ContentReader } from './read-contents.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
@@ -30,8 +30,8 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
   const reading = new RequestReading(losses, given.envelopes)
   const fields = camelCased(given.fields)
   const config = camelCased(reading.object(fields, 'generationConfig') ?? {})
-  losses.addUnknown(fields, knownFields)
-  losses.addUnknown(config, knownConfig, 'generationConfig.')
+  loseOthers(fields, knownFields, losses)
+  loseOthers(config, knownConfig, losses, 'generationConfig.')
   refuseOthers(fields, config, reading)
   const at = 'generationConfig.'
   const conversation: Conversation = {
@@ -126,7 +126,7 @@ function readThinking(
 ): Pick<Conversation, 'effort' | 'reasoningBudget' | 'showReasoning'> {
   const at = 'generationConfig.thinkingConfig.'
   const thinking = camelCased(reading.object(config, 'thinkingConfig', 'generationConfig.') ?? {})
-  reading.losses.addUnknown(thinking, knownThinking, at)
+  loseOthers(thinking, knownThinking, reading.losses, at)
   const budget = reading.number(thinking, 'thinkingBudget', at)
   const level = textIn(thinking, 'thinkingLevel')
   const isLevel = level !== undefined && !/unspecified$/i.test(level)

@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { objectIn, textIn, textsIn } from '../../lib/json/values.ts'
 import type { Json, Tool, ToolChoice } from '../common/conversation.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
-import { camelCased, loseUnknown } from './field-names.ts'
+import { camelCased, loseOthers, loseUnknown } from './field-names.ts'
 import { standardSchema } from './plain-schema.ts'
 
 const declared = 'functionDeclarations'
@@ -24,7 +24,7 @@ export function readTools(fields: Json, reading: RequestReading): Tool[] {
 }
 
 function readFunction(declaration: Json, at: string, reading: RequestReading): Tool {
-  reading.losses.addUnknown(declaration, functionFields, 'tools.functionDeclarations.')
+  loseOthers(declaration, functionFields, reading.losses, 'tools.functionDeclarations.')
   const { parametersJsonSchema: standard, parameters } = declaration
   return {
     name: reading.requiredText(declaration, 'name', `${at}.`),
@@ -35,7 +35,7 @@ function readFunction(declaration: Json, at: string, reading: RequestReading): T
 
 export function readToolChoice(fields: Json, reading: RequestReading): ToolChoice | undefined {
   const config = camelCased(reading.object(fields, 'toolConfig') ?? {})
-  reading.losses.addUnknown(config, new Set(['functionCallingConfig']), 'toolConfig.')
+  loseOthers(config, new Set(['functionCallingConfig']), reading.losses, 'toolConfig.')
   const calling = camelCased(objectIn(config, 'functionCallingConfig') ?? {})
   loseUnknown(calling, 'toolConfig.functionCallingConfig.', reading.losses)
   const names = textsIn(calling, 'allowedFunctionNames')

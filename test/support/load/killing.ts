@@ -25,12 +25,11 @@ const minLifeMs = 100
 const maxLifeMs = 600
 /** A life in which no point is reached ends after this. */
 const maxWaitMs = 30_000
-/** Every how-manieth life has a point, while there are points left. */
-export const plannedEvery = 3
-
 export interface KillingOptions {
   /** Several killers may share one plan: each point is taken from it once. */
   plan?: CrashAt[]
+  /** Every how-manieth life has a point, while there are points left. */
+  plannedEvery?: number
   /** Makes lives so many times longer; several gateways that start all the time do nothing else. */
   stretch?: number
 }
@@ -38,7 +37,7 @@ export interface KillingOptions {
 export function startKilling(
   start: Start,
   random: () => number,
-  { plan = [], stretch = 1 }: KillingOptions = {},
+  { plan = [], plannedEvery = 3, stretch = 1 }: KillingOptions = {},
 ): Killing {
   let killed = 0
   let byChance = 0

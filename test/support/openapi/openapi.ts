@@ -119,7 +119,11 @@ class Checks {
 
   constructor(document: Json) {
     const engine = (close: boolean) => {
-      const ajv = new Ajv({ strict: false, allErrors: false, formats: { binary: true } })
+      const ajv = new Ajv({
+        strict: false,
+        allErrors: false,
+        formats: { binary: true, email: true },
+      })
       ajv.addFormat('date-time', datePattern)
       const components = document['components'] as Json
       const schemas = close ? closedSchema(components['schemas']) : components['schemas']

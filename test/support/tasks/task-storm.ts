@@ -8,7 +8,7 @@ import type { CrashAt, CrashPoint } from '../../../src/lib/crash-point.ts'
 import type { Place } from '../../../src/store/test-stores.ts'
 import { freePort } from '../free-port.ts'
 import { apiToken, startGateway, type TestGateway, tempDir } from '../gateway.ts'
-import { plannedEvery, startKilling } from '../load/killing.ts'
+import { startKilling } from '../load/killing.ts'
 import { sandboxTasks } from '../sandbox-tasks.ts'
 import { seeded } from '../seeded.ts'
 import {
@@ -32,6 +32,8 @@ export interface StormPlan {
   keepsMedia: boolean
   tasks: number
   randomKills: number
+  /** Every how-manieth life of a gateway ends at a point. */
+  plannedEvery: number
   points: readonly CrashPoint[]
   /** Points that are passed only when there is nothing else to do. */
   quietPoints: readonly CrashPoint[]
@@ -108,9 +110,11 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   const crashes = plan.points.map((point) => crashAt(point, random))
   const prepared = []
   for (let i = 0; i < plan.gateways; i++) prepared.push(await prepareGateway(plan))
+  const { plannedEvery } = plan
+  const stretch = Math.max(2, plan.gateways)
   const homes = prepared.map(({ url, start }) => ({
     url,
-    lives: startKilling(start, random, { plan: crashes, stretch: Math.max(2, plan.gateways) }),
+    lives: startKilling(start, random, { plan: crashes, plannedEvery, stretch }),
   }))
   const broken = Promise.race(homes.map(({ lives }) => lives.broken))
   // The last point must not find everybody gone.
