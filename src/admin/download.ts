@@ -1,6 +1,7 @@
 // A list of the admin API as one file: its pages one after the other, as a table for spreadsheets or
 // as lines of JSON. Columns come from the schema of a row. Never more than a page in memory.
 import { z } from 'zod'
+import { tagColumn } from '../contract/bills/bill-line.ts'
 import { Refusal } from '../contract/errors.ts'
 import { answerTable } from '../http/answer-file.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -26,6 +27,9 @@ export function rowSchemaOf(answer: z.ZodType | undefined): z.ZodType | undefine
   return items instanceof z.ZodArray ? (items.element as z.ZodType) : undefined
 }
 
+/** Whether rows have tags. */
+export const hasTags = (row: z.ZodType): boolean => fieldsOf(row).some(([name]) => name === 'tags')
+
 interface ListPage {
   items: readonly object[]
   next_cursor: string | null
@@ -36,6 +40,8 @@ interface Download {
   name: string
   format: DownloadFormat
   row: z.ZodType
+  /** Rows that have tags have a column for each of these. */
+  tagNames: readonly string[]
   /** Where to begin. */
   from: PageQuery
   /** A page as the viewer may see it. */
@@ -45,13 +51,14 @@ interface Download {
 /** The first page is read before the answer begins: a refusal is answered as such. */
 export async function download(
   x: RequestContext,
-  { name, format, row, from, read }: Download,
+  { name, format, row, tagNames, from, read }: Download,
 ): Promise<Response | Refusal> {
   const first = await read(from)
   if (first instanceof Refusal) return first
   x.connection.keepOpen()
   const day = new Date(x.atMs).toISOString().slice(0, 10)
-  const columns = columnsOf(row, x.viewer?.role === 'member')
+  const ofTags = tagNames.map((tag) => ({ name: tagColumn(tag), path: ['tags', tag] }))
+  const columns = [...columnsOf(row, x.viewer?.role === 'member'), ...ofTags]
   const encoder = new TextEncoder()
   let page: ListPage | undefined = first as ListPage
   let cursor: string | undefined
@@ -111,7 +118,10 @@ function fieldsOf(schema: z.ZodType): [string, z.ZodType][] {
 
 function cellOf(row: object, path: readonly string[]): unknown {
   const value = path.reduce<unknown>(
-    (part, name) => (part as Readonly<Record<string, unknown>> | null | undefined)?.[name],
+    (part, name) =>
+      typeof part === 'object' && part !== null && Object.hasOwn(part, name)
+        ? (part as Readonly<Record<string, unknown>>)[name]
+        : undefined,
     row,
   )
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value

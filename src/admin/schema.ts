@@ -3,6 +3,7 @@
 // `schema.ts` import nothing but each other, the contract and zod: the console reads types from them.
 import { z } from 'zod'
 import type { Source } from '../contract/catalog.ts'
+import { isTag } from '../contract/tags/index.ts'
 
 export { amount, column, count, money, pageOf, time } from '../contract/answers/fields.ts'
 
@@ -25,6 +26,25 @@ export const source = z
 /** Names that the registries of surfaces and providers have; a schema file knows neither. */
 export const interfaceName = () => z.string().meta({ names: 'interfaces' })
 export const protocolName = () => z.string().meta({ names: 'protocols' })
+
+/** Of requests, tasks and ledger entries. */
+export const tagFields = {
+  tags: z.record(z.string(), z.string()).describe('By name.'),
+  end_user: z.string().nullable().describe('As the account keeps it: hashed, plain or not at all.'),
+}
+
+/** Filters of lists whose rows have tags. */
+export const tagFilters = {
+  tag: z
+    .string()
+    .refine(isTag, 'must be of the form name=value')
+    .optional()
+    .meta({ description: 'One tag, as `team=red`.', flag: 'NAME=VALUE' }),
+  end_user: z
+    .string()
+    .optional()
+    .meta({ description: 'An end user, as rows show it.', flag: 'NAME' }),
+}
 
 export const deleted = z.object({ id: z.string(), deleted: z.literal(true) })
 

@@ -8,10 +8,10 @@ import type { Engine } from '../engine/engine.ts'
 import { type BodyLimits, readJsonObject } from '../http/body/read-json.ts'
 import { answer } from '../http/render-error.ts'
 import { answerJson, type RequestContext } from '../http/request-context.ts'
-import { findAccount } from '../store/catalog/accounts.ts'
+import { findAccount, listTagNames } from '../store/catalog/accounts.ts'
 import { BadCursor, type PageQuery } from '../store/index.ts'
 import { notFound, notPermitted, wrong } from './answers.ts'
-import { type DownloadFormat, download, rowSchemaOf } from './download.ts'
+import { type DownloadFormat, download, hasTags, rowSchemaOf } from './download.ts'
 import { memberView } from './member-view.ts'
 import { judge } from './permission.ts'
 import type { AdminDeps, AdminEnv, AdminRoute, Ask, Input } from './route.ts'
@@ -37,6 +37,8 @@ export const serve =
   }
 
 const maxDownloadPage = 200
+/** Columns for tags in one file; the column of all tags has the rest. */
+const maxTagColumns = 100
 
 /** As the viewer may see it; a list for which a format was asked is a file. */
 async function handled(route: AdminRoute, ask: Ask<Input>): Promise<object> {
@@ -50,8 +52,13 @@ async function handled(route: AdminRoute, ask: Ask<Input>): Promise<object> {
   if (row === undefined || format === undefined) return read(ask.page)
   const limit = Math.min(maxDownloadPage, ask.deps.limits.listPage)
   const name = route.path.slice(1).replace(':id', ask.id).replaceAll('/', '-')
-  return download(ask.x, { name, format, row, from: { ...ask.page, limit }, read })
+  const tagNames = hasTags(row) ? await tagNamesOf(ask.engine, ask.account?.id) : []
+  return download(ask.x, { name, format, row, tagNames, from: { ...ask.page, limit }, read })
 }
+
+/** Of one account, or of all. */
+const tagNamesOf = ({ store }: Engine, accountId: string | undefined) =>
+  listTagNames(store.read, accountId, maxTagColumns)
 
 async function denied(
   { permission, method }: AdminRoute,

@@ -66,7 +66,9 @@ export async function endHold(
   const isShort = missingNanos > 0n
   const isWithheld = isShort && !(await claimShort(tx, { accountId, ref: taskId }))
   const shortNanos = isShort && !isWithheld ? missingNanos : 0n
-  const base = { atMs, accountId, ref: taskId }
+  // Every entry of a task has the tags of its hold.
+  const { tags } = hold
+  const base = { atMs, accountId, ref: taskId, ...(tags !== undefined && { tags }) }
   if (!(await appendEntry(tx, { ...base, kind: 'release', amountNanos }))) return undefined
   const chargeNanos = isWithheld ? 0n : costNanos - shortNanos
   if (charge !== undefined && !isWithheld) {

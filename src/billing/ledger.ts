@@ -217,10 +217,16 @@ export class Ledger {
   }
 
   /** A hold that outlives the process; the task's row is written in its transaction. */
-  taskHold(taskId: string, accountId: string, amountNanos: bigint, atMs: number): EntryStep {
+  taskHold(
+    taskId: string,
+    accountId: string,
+    amountNanos: bigint,
+    atMs: number,
+    tags?: string,
+  ): EntryStep {
     ensure(amountNanos >= 0n, 'a hold is never negative')
     const entry = { atMs, accountId, kind: 'hold' as const, amountNanos: -amountNanos, ref: taskId }
-    return new EntryStep(this.#steps, entry)
+    return new EntryStep(this.#steps, tags === undefined ? entry : { ...entry, tags })
   }
 
   /**
@@ -236,13 +242,17 @@ export class Ledger {
   }
 }
 
-const chargeEntry = (record: RequestRecord, labels: ChargeLabels): Entry => ({
-  ...labels,
-  // Time of booking; the store moves it out of a closed month.
-  atMs: record.atMs + record.totalMs,
-  tokenId: record.tokenId,
-  accountId: record.accountId,
-  kind: 'charge',
-  amountNanos: -record.chargeNanos,
-  ref: record.requestId,
-})
+function chargeEntry(record: RequestRecord, labels: ChargeLabels): Entry {
+  const entry: Entry = {
+    ...labels,
+    // Time of booking; the store moves it out of a closed month.
+    atMs: record.atMs + record.totalMs,
+    tokenId: record.tokenId,
+    accountId: record.accountId,
+    kind: 'charge',
+    amountNanos: -record.chargeNanos,
+    ref: record.requestId,
+  }
+  if (record.tags !== undefined) entry.tags = record.tags
+  return entry
+}

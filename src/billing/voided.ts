@@ -123,6 +123,7 @@ export class VoidedCalls {
     const { accountId, tokenId, model, requestId: ref } = record
     const atMs = this.#nowMs()
     const entry: Entry = { atMs, accountId, tokenId, model, kind: 'charge', amountNanos: 0n, ref }
+    if (record.tags !== undefined) entry.tags = record.tags
     await this.#store.record(record, entry)
     if (chargeNanos === 0n && !isShort) return
     const charge = await findEntry(this.#store.read, ref, 'charge')

@@ -4,6 +4,7 @@ import type { Interface, InterfaceRow, Model, Protocol, Token } from './catalog.
 import type { Refusal } from './errors.ts'
 import type { RateView } from './rate.ts'
 import type { CallTrace, TextCall } from './requests.ts'
+import type { TagKey } from './tags/index.ts'
 import type {
   ImageRequest,
   ImageTask,
@@ -33,6 +34,8 @@ export interface CallContext {
   /** Aborted when the caller hangs up. */
   readonly signal: AbortSignal
   readonly trace?: CallTrace | undefined
+  /** Its tags and its end user: see tags.ts. */
+  readonly tags?: string | undefined
   /** The error event in this caller's dialect. */
   errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array
 }
@@ -189,6 +192,8 @@ export interface UsageAsk {
   fromMs: number
   untilMs: number
   by: readonly (typeof usageKeys)[number][]
+  /** Also by this. */
+  tagKey?: TagKey | undefined
   /** What this token has spent, not its account. */
   ownOnly: boolean
   limit: number
@@ -221,6 +226,12 @@ export interface CallerApi {
   authenticate(request: CallerRequest, credential: string | Refusal): Token | Refusal
   /** Why any request of this caller would be refused. `mayRepeat`: it may get an earlier answer. */
   refusalBeforeBody(token: Token, mayRepeat?: boolean): Refusal | undefined
+  /** These tags with the end user that the body of a call names, as its account keeps end users. */
+  withEndUser(
+    token: Token,
+    tags: string | undefined,
+    fields: Readonly<Record<string, unknown>>,
+  ): string | undefined
   /** Records a call that could not be parsed, under the model it named; returns the refusal. */
   refuseCall(context: CallContext, surface: Interface, model: string, refusal: Refusal): Refusal
   /** Records a refused read. */
@@ -266,6 +277,6 @@ export interface CallerApi {
   listMonths(token: Token, page: Pick<UsageAsk, 'limit' | 'cursor'>): Maybe<object>
   /** A month that has begun, or why it is invalid. */
   begunMonth(month: string): string | Refusal
-  showBill(token: Token, month: string): Maybe<object>
+  showBill(token: Token, month: string, groupBy?: string): Maybe<object>
   openBillFile(token: Token, month: string): Maybe<ReadableStream<Uint8Array>>
 }

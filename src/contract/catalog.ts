@@ -160,6 +160,14 @@ export interface Token {
   allowedIps: readonly string[]
   /** Its calls in other text styles than a channel's: as with channels. */
   translation?: 'strict' | 'off'
+  /** Tags of its calls, unless a call says otherwise. */
+  tags?: Readonly<Record<string, string>>
+  /** The same as text: those that its account declares. */
+  tagDefaults?: string
+  /** Names of tags that its account declares. */
+  tagNames?: readonly string[]
+  /** How its account keeps end users, if not hashed. */
+  endUsers?: 'plain' | 'off'
   expiresAtMs?: number
   disabled: boolean
   source: Source

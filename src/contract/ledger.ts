@@ -28,6 +28,8 @@ export interface Entry {
   priceId?: string
   estimated?: boolean
   note?: string
+  /** Tags and end user of the call or task: see tags.ts. */
+  tags?: string
   /** The request that created the task in `ref`; joined on reading, never stored. */
   requestId?: string
 }

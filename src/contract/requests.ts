@@ -182,6 +182,8 @@ export interface RequestRecord {
   usage?: TokenUsage
   firstByteMs?: number
   totalMs: number
+  /** Its tags and its end user: see tags.ts. */
+  tags?: string
   detail: RequestDetail
   /** Not stored except for its id. */
   trace?: CallTrace

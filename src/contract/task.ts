@@ -194,6 +194,8 @@ export interface TaskRow {
   ephemeral?: boolean
   /** The trace of its create, as sent to others. */
   trace?: { parent: string; state?: string }
+  /** Its tags and its end user: see tags.ts. */
+  tags?: string
   /** Deleted for the caller. */
   hidden: boolean
   /** Its timeline as text: see timeline.ts. Lists omit it; a write without it keeps it. */

@@ -5,6 +5,7 @@ import { interfaceRows } from '../contract/config-schema/names.ts'
 import { Refusal } from '../contract/errors.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { authenticate } from './admission/authenticate.ts'
+import { withEndUser } from './admission/end-user.ts'
 import { hiddenModel } from './admission/hidden-model.ts'
 import { turnedAway } from './admission/refused-callers.ts'
 import { recordRefused } from './admission/refused-requests.ts'
@@ -52,6 +53,7 @@ const callsOf = (engine: Engine) =>
       return token instanceof Refusal ? notAuthenticated(engine, request, token) : token
     },
     refusalBeforeBody: (token, mayRepeat) => turnedAway(engine, token, mayRepeat),
+    withEndUser: (token, tags, fields) => withEndUser(engine, token, tags, fields),
     refuseCall: (context, surface, model, refusal) =>
       recordUnbilled(engine, newRecord(context, surface, model), 'refused', refusal),
     refuseRead: (request, token, refusal) => recordRefused(engine, request, refusal, token),
@@ -91,7 +93,7 @@ const accountOf = (engine: Engine) =>
     reportUsage: (token, ask) => reportUsage(engine, token, ask),
     listMonths: (token, page) => listOwnMonths(engine, token, page),
     begunMonth: (month) => begunMonth(engine, month),
-    showBill: (token, month) => showOwnBill(engine, token, month),
+    showBill: (token, month, groupBy) => showOwnBill(engine, token, month, groupBy),
     openBillFile: (token, month) => openOwnBillFile(engine, token, month),
   }) satisfies Partial<CallerApi>
 

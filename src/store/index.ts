@@ -3,11 +3,11 @@
 
 import { openSqlite } from './dialects/sqlite/open.ts'
 import { type LogIndexerLimits, logIndexerLimits } from './log/indexer.ts'
-import type { Log, Store } from './store.ts'
+import type { Log, Store, Tx } from './store.ts'
 
 export { isBusy, isUniqueConflict, StoreRefused } from './dialects/errors.ts'
 export { markFile } from './dialects/sqlite/open.ts'
-export type { Schema } from './schema.ts'
+export type { Dialect, Schema } from './schema.ts'
 export { BadCursor, type Page, type PageQuery } from './sql/cursor.ts'
 export {
   type Answer,
@@ -37,6 +37,19 @@ export interface StoreOptions {
 
 /** This gateway's name in task leases; a constant where the database is not shared. */
 export const gatewayOf = ({ cluster }: Store): string => cluster?.gatewayId ?? 'this'
+
+/** All reads of the work see the same moment. */
+export async function inSnapshot<T>(
+  store: Pick<Store, 'snapshot'>,
+  work: (db: Tx) => Promise<T>,
+): Promise<T> {
+  const { db, end } = await store.snapshot()
+  try {
+    return await work(db)
+  } finally {
+    await end()
+  }
+}
 
 /** Runs the work while holding the cluster-wide lock. */
 export const withLock = <T>({ cluster }: Store, work: () => Promise<T>): Promise<T> =>

@@ -24,6 +24,10 @@ export interface Schema extends AuditTables {
     short_ref: Generated<string | null>
     /** The gateway that charges for that call, or has. */
     short_gateway_id: Generated<string | null>
+    /** JSON list of the names of tags it declares. */
+    tag_names: Generated<string | null>
+    /** How it keeps end users; null: hashed. */
+    end_users: Generated<string | null>
   }
   entries: {
     id: Generated<number>
@@ -40,6 +44,8 @@ export interface Schema extends AuditTables {
     note: string | null
     token_id: string | null
     tier: string | null
+    /** Tags and end user: see contract/tags/index.ts. */
+    tags: Generated<string | null>
   }
   tokens: {
     id: string
@@ -57,6 +63,8 @@ export interface Schema extends AuditTables {
     revoked_at_ms: number | null
     staff_bounds: string | null
     translation: string | null
+    /** JSON object of its default tags. */
+    tags: Generated<string | null>
   }
   channels: {
     id: string
@@ -98,6 +106,7 @@ export interface Schema extends AuditTables {
     first_byte_ms: number | null
     total_ms: number
     detail: string
+    tags: Generated<string | null>
   }
   tasks: {
     id: string
@@ -130,6 +139,7 @@ export interface Schema extends AuditTables {
     /** Event history; see contract/timeline.ts. Null for rows older than the column. */
     timeline: string | null
     upstream_model: string | null
+    tags: Generated<string | null>
   }
   callbacks: {
     id: string
@@ -220,6 +230,26 @@ export interface Schema extends AuditTables {
     price_id: string
     /** Lower bound of a size class of whole inputs; 0 without input. */
     input_bucket: number
+    entries: number
+    estimated: number
+    quantity: number
+    amount_nanos: bigint
+    input_tokens: number
+    output_tokens: number
+    cache_read_tokens: number
+    cache_write_tokens: number
+  }
+  /** Hourly sums of receipted charges by tag; the empty string stands for an absent value. */
+  tag_totals: {
+    account_id: string
+    hour_ms: number
+    /** `@`: the end user. */
+    name: string
+    /** `*`: all values beyond the maximum of an hour. */
+    value: string
+    token_id: string
+    model: string
+    unit: string
     entries: number
     estimated: number
     quantity: number

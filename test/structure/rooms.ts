@@ -53,7 +53,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     text: nothing,
     net: ['http'],
   },
-  'src/contract': { 'config-schema': nothing },
+  'src/contract': { 'config-schema': ['tags'] },
   'src/admin': {
     people: nothing,
     invitations: ['people'],

@@ -6,6 +6,7 @@ export const auditActions = {
   'account.callback_secret': ['Rotate callback secret', '轮换回调密钥'],
   'account.create': ['Create account', '创建账户'],
   'account.credit': ['Add credit', '账户充值'],
+  'account.update': ['Edit account', '编辑账户'],
   'alert.resolve': ['Resolve alert', '处理告警'],
   backup: ['Download backup', '下载备份'],
   'bill.close': ['Close month', '月份结账'],

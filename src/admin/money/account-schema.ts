@@ -1,7 +1,18 @@
 // Accounts and their ledgers as the admin API tells of them.
 import { z } from 'zod'
+import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { entryKinds } from '../../contract/ledger.ts'
-import { column, modelField, money, pageFields, pageOf, source, time } from '../schema.ts'
+import { endUserModes } from '../../contract/tags/index.ts'
+import {
+  column,
+  modelField,
+  money,
+  pageFields,
+  pageOf,
+  source,
+  tagFields,
+  time,
+} from '../schema.ts'
 
 export const account = z
   .object({
@@ -11,6 +22,8 @@ export const account = z
     balance: column(money()).describe('All entries but holds and releases.'),
     held: column(money()).describe('What holds have set aside.'),
     available: column(money()).describe('Balance less held.'),
+    tag_names: z.array(z.string()).describe('Tags that its calls may carry.'),
+    end_users: z.enum(endUserModes).describe('How end users that its calls name are kept.'),
     source,
     created_at: time(),
     suspended_since: time()
@@ -35,9 +48,18 @@ export const entry = z
     price_id: column(z.string().nullable()),
     estimated: z.boolean(),
     note: column(z.string().nullable()),
+    ...tagFields,
   })
   .meta({ id: 'Entry' })
 export const entryList = pageOf(entry, 'EntryList')
+
+/** Null takes a setting away. */
+export const accountChange = z
+  .strictObject({
+    tag_names: accountTagFields.tag_names.nullable(),
+    end_users: accountTagFields.end_users.nullable(),
+  })
+  .meta({ id: 'AccountChange' })
 
 export const listQuery = z.object(pageFields)
 export const paidPriceQuery = z.object({ model: modelField, ...pageFields })

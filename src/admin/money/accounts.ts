@@ -4,7 +4,9 @@ import type { Ledger, Spendable } from '../../billing/ledger.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
+import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { refuse } from '../../contract/errors.ts'
+import { tagsView } from '../../contract/tags/index.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
 import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
@@ -13,9 +15,10 @@ import { isUniqueConflict } from '../../store/index.ts'
 import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { auditChange, listOf, pageOfList, time } from '../answers.ts'
 import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
-import { forAdministrators, forAll, forFinance, owning } from '../permission.ts'
+import { forAdministrators, forAll, forFinance, forOperators, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
 import {
+  accountChange,
   accountList,
   account as accountSchema,
   entryList,
@@ -23,6 +26,7 @@ import {
   listQuery,
   paidPriceQuery,
 } from './account-schema.ts'
+import { changeAccount } from './change-account.ts'
 
 const credit = z
   .strictObject({
@@ -40,7 +44,8 @@ const creation = accountDeclaration.meta({ id: 'AccountDeclaration' })
 async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>) {
   const balanceNanos = parseNanos(body.balance ?? '0')!
   try {
-    const opened = { name: body.name, source: 'api' as const, balanceNanos }
+    const settings = accountTagsFrom(body)
+    const opened = { name: body.name, source: 'api' as const, balanceNanos, ...settings }
     const id = await openAccount(engine, opened, (tx, subject) =>
       auditChange(tx, x, { action: 'account.create', subject, after: body }),
     )
@@ -153,6 +158,8 @@ const viewOf = (
   balance: formatNanos(account.balanceNanos),
   held: formatNanos(heldNanos),
   available: formatNanos(availableNanos),
+  tag_names: account.tagNames ?? [],
+  end_users: account.endUsers ?? 'hashed',
   source: account.source,
   created_at: time(account.createdAtMs),
   ...(account.suspendedSinceMs !== undefined && {
@@ -174,6 +181,7 @@ export const entryView = (entry: StoredEntry): View<typeof entrySchema> => ({
   price_id: entry.priceId ?? null,
   estimated: entry.estimated ?? false,
   note: entry.note ?? null,
+  ...tagsView(entry.tags),
 })
 
 const route = routesOf({
@@ -209,6 +217,20 @@ export const accountRoutes = [
     summary: 'Get an account',
     answer: accountSchema,
     handle: ({ engine, found }) => view(engine, found),
+  }),
+  route('PATCH /accounts/:id', {
+    id: 'changeAccount',
+    permission: forOperators,
+    summary: 'Change the settings of an account',
+    description: 'Null takes a setting away. What gateway.yaml declares is changed there.',
+    body: accountChange,
+    examples: { tags: { tag_names: ['team', 'job'] }, endUsers: { end_users: 'plain' } },
+    answer: accountSchema,
+    refusals: ['conflict'],
+    handle: async ({ engine, found, body, x }) => {
+      const refusal = await changeAccount(engine, x, found, body)
+      return refusal ?? view(engine, (await findAccount(engine.store.read, found.id))!)
+    },
   }),
   route('POST /accounts/:id/credits', {
     id: 'creditAccount',

@@ -34,11 +34,14 @@ export const monthField = query
   .text('Such as `2026-11`, by UTC; default: this month.', 'YYYY-MM')
   .meta({ pattern: monthPattern })
 
+const groupField = query.text('A tag, as `tag:team`, or `end_user`.', 'KEY')
+
 export const billQuery = z.object({
   account,
   month: monthField,
   format: query.choice(['json', 'csv']),
   by: query.text('Some of token, tier, price, day, with commas between them.'),
+  group_by: groupField,
   lines: z.enum(['true', 'false']).optional(),
   ...pageFields,
 })
@@ -48,6 +51,7 @@ export const statementQuery = z.object({
   account,
   month: monthField,
   lang: query.choice(['en', 'zh']),
+  group_by: groupField,
 })
 export const closeRequest = z
   .strictObject({ account: z.string(), month: z.string(), note: z.string().max(500).optional() })

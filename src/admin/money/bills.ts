@@ -8,6 +8,7 @@ import { readBill } from '../../billing/bills/read-bill.ts'
 import { sumUsage, type UsageKey } from '../../billing/prices/usage-rows.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps, Declares } from '../../engine/base-deps.ts'
+import { readTaggedBill, tagKeyIn } from '../../engine/books/bill-by-tag.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
@@ -45,10 +46,14 @@ async function showBill({ engine, query, account, page, x }: Ask<{ query: typeof
   if (by instanceof Refusal) return by
   const lines = query.lines === 'true' ? await linesOf(engine, stretch, page) : {}
   if (lines instanceof Refusal) return lines
-  const shown = await readBill(billDeps(engine), asked)
-  if (by.length === 0) return { ...shown, ...lines }
+  const key = tagKeyIn(query.group_by)
+  if (key instanceof Refusal) return key
+  const shown = await readTaggedBill(engine, asked, key)
+  if (shown instanceof Refusal) return shown
+  const { bill, ...items } = shown
+  if (by.length === 0) return { ...bill, ...items, ...lines }
   const { rows } = await sumUsage(engine.store.read, { ...stretch, by })
-  return { ...shown, breakdown: rows, ...lines }
+  return { ...bill, ...items, breakdown: rows, ...lines }
 }
 
 async function listMonthsOf({ engine, account, page }: Ask) {
@@ -66,9 +71,14 @@ async function listBilled({ engine, query, page }: Ask<{ query: typeof accountsQ
 async function printBill({ engine, query, account, x }: Ask<{ query: typeof statementQuery }>) {
   const asked = billOf(engine, account!, query.month)
   if (asked instanceof Refusal) return asked
-  const shown = await readBill(billDeps(engine), asked)
+  const key = tagKeyIn(query.group_by)
+  if (key instanceof Refusal) return key
+  const shown = await readTaggedBill(engine, asked, key)
+  if (shown instanceof Refusal) return shown
+  const { bill, items = [] } = shown
+  const by = key === undefined ? {} : { by: { key, items } }
   const language = query.lang ?? 'en'
-  return answerPage(x, billPage(shown, { language, nowMs: engine.clock.nowMs() }))
+  return answerPage(x, billPage(bill, { language, nowMs: engine.clock.nowMs(), ...by }))
 }
 
 async function close({ engine, body, x }: Ask<{ body: typeof closeRequest }>) {

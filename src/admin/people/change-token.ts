@@ -1,6 +1,7 @@
 // A change of a token: merged with what it says, held against what staff has set, and recorded.
 import type { z } from 'zod'
-import type { Refusal } from '../../contract/errors.ts'
+import { undeclaredTag } from '../../contract/config-schema/tags.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import {
   findToken,
@@ -27,6 +28,8 @@ export async function changeToken(
   const before = await lockToken(tx, id)
   if (before === undefined) return notFound('token', id)
   if (before.source === 'file') return fileOwned(before.name)
+  const untaken = tagRefusal(body.tags, before.tagNames)
+  if (untaken !== undefined) return untaken
   const change = changeFrom(body, before)
   const bounds = boundsBefore(before)
   const refusal = isMember(x) ? widens(bounds, change) : undefined
@@ -39,17 +42,27 @@ export async function changeToken(
   return after
 }
 
+/** Its account must declare the names of its default tags. */
+export function tagRefusal(
+  tags: z.infer<typeof tokenChange>['tags'],
+  names: readonly string[] | undefined,
+): Refusal | undefined {
+  const problem = undeclaredTag(tags, names)
+  return problem === undefined ? undefined : refuse('invalid_request', problem, { param: 'tags' })
+}
+
 export const isMember = ({ viewer }: RequestContext): boolean => viewer?.role === 'member'
 
 /** Limits are merged; null takes one away. */
 function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): TokenChange {
-  const { name, models, limits, allowed_ips, translation, expires_at, disabled } = body
+  const { name, models, limits, allowed_ips, translation, tags, expires_at, disabled } = body
   return {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models }),
     ...(limits !== undefined && { limits: defined({ ...before.limits, ...limits }) }),
     ...(allowed_ips !== undefined && { allowedIps: allowed_ips }),
     ...(translation !== undefined && { translation: translation === 'on' ? null : translation }),
+    ...(tags !== undefined && { tags }),
     ...(expires_at !== undefined && {
       expiresAtMs: expires_at === null ? null : Date.parse(expires_at),
     }),

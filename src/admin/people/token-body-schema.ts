@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 
-const { name, models, limits, allowed_ips, translation, expires_at } = tokenDeclaration.shape
+const { name, models, limits, allowed_ips, translation, tags, expires_at } = tokenDeclaration.shape
 const limitChange = z
   .strictObject(
     Object.fromEntries(
@@ -22,6 +22,7 @@ export const tokenChange = z
     limits: limitChange,
     allowed_ips,
     translation,
+    tags: tags.nullable(),
     expires_at: expires_at.nullable(),
     disabled: z.boolean().optional(),
   })

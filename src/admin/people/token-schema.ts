@@ -15,6 +15,7 @@ const fields = {
   limits: column(z.object({ rpm: limit, tpm: limit, concurrency: limit })),
   allowed_ips: column(z.array(z.string())),
   translation: column(z.enum(translationModes)),
+  tags: z.record(z.string(), z.string()).describe('Tags of its calls by default.'),
   expires_at: column(time().nullable(), 'expires'),
   source: column(source),
   created_at: time(),

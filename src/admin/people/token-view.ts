@@ -20,6 +20,7 @@ export const view = (token: StoredToken): View<typeof tokenSchema> => ({
   limits: token.limits,
   allowed_ips: token.allowedIps,
   translation: token.translation ?? 'on',
+  tags: token.tags ?? {},
   expires_at: timeOrNull(token.expiresAtMs),
   disabled: token.disabled,
   source: token.source,

@@ -22,7 +22,7 @@ import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { auditChange, listOf, notFound } from '../answers.ts'
 import { forOperatorsAndMembers, owning } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
-import { changeToken, defined, isMember } from './change-token.ts'
+import { changeToken, defined, isMember, tagRefusal } from './change-token.ts'
 import { rotateToken } from './rotate-token.ts'
 import { tokenChange, tokenCreation, tokenRotation } from './token-body-schema.ts'
 import { boundsOf } from './token-bounds.ts'
@@ -43,6 +43,8 @@ async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof token
   if (account === undefined || (own !== undefined && own !== account.id)) {
     return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
   }
+  const untaken = tagRefusal(body.tags, account.tagNames)
+  if (untaken !== undefined) return untaken
   const weak = unfitSecret(x, body.token)
   if (weak !== undefined) return weak
   const secret = body.token ?? newSecret('sk-')
@@ -76,6 +78,7 @@ async function insertNew(
     limits: defined(body.limits ?? {}),
     allowedIps: body.allowed_ips ?? [],
     ...translationFrom({ translation: body.translation }),
+    ...(body.tags !== undefined && { tags: body.tags }),
     ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
     disabled: false,
   }

@@ -16,6 +16,8 @@ import {
   protocolName,
   query,
   staffOnly,
+  tagFields,
+  tagFilters,
   time,
 } from '../schema.ts'
 
@@ -82,6 +84,7 @@ export const listedTask = z
     ),
     hold: column(money()).describe('Set aside when the task was created.'),
     charge: column(money()),
+    ...tagFields,
     price_id: z.string(),
     usage: taskUsage.nullable(),
     usage_reported: z.unknown().describe('As the upstream reported it.'),
@@ -162,7 +165,7 @@ const taskFilters = {
   channel: channelField,
   interface: query.text('Name of an interface.').meta({ names: 'interfaces' }),
 }
-export const taskQuery = z.object({ ...taskFilters, ...pageFields })
+export const taskQuery = z.object({ ...taskFilters, ...tagFilters, ...pageFields })
 
 export const summaryQuery = z.object({
   ...taskFilters,

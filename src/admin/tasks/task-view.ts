@@ -1,4 +1,5 @@
 // Tasks as the admin API shows them: rows know ids, people know names.
+import { tagsView } from '../../contract/tags/index.ts'
 import { expiryOf, type Task, type TaskError } from '../../contract/task.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import type { Jobs } from '../../engine/jobs.ts'
@@ -60,6 +61,7 @@ const viewOf = (
   request: requestView(task.request),
   hold: formatNanos(task.holdNanos),
   charge: formatNanos(task.chargeNanos),
+  ...tagsView(task.tags),
   price_id: task.priceId,
   usage: task.usage === undefined ? null : taskUsageView(task.usage),
   usage_reported: task.reported ?? null,

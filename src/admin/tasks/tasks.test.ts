@@ -99,6 +99,8 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       },
       hold: '3.00',
       charge: '1.25',
+      tags: {},
+      end_user: null,
       price_id: 'price_1',
       usage: { output_seconds: 5, video_tokens: null },
       usage_reported: { duration: 5 },

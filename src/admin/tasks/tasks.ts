@@ -2,16 +2,19 @@
 import { interfaces } from '../../contract/config-schema/names.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
+import { endUserAsked } from '../../engine/admission/end-user.ts'
 import { cancelTask } from '../../engine/tasks/cancel-task.ts'
 import type { PageQuery } from '../../store/index.ts'
-import { findTaskRow, listTaskRows, type TaskFilter } from '../../store/tasks/tasks.ts'
+import { listTaskRows, type TaskFilter } from '../../store/tasks/list-tasks.ts'
+import { findTaskRow } from '../../store/tasks/tasks.ts'
 import { auditChange, wrong } from '../answers.ts'
 import { forAll, forOperatorsAndMembers, owning } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
+import type { tagFilters } from '../schema.ts'
 import { type taskQuery as TaskQuery, task, taskList, taskQuery } from './task-schema.ts'
 import { viewPage, viewTask } from './task-view.ts'
 
-type Filters = Omit<Ask<{ query: typeof TaskQuery }>['query'], 'account'>
+type Filters = Omit<Ask<{ query: typeof TaskQuery }>['query'], 'account' | keyof typeof tagFilters>
 
 export const filterOf = (
   { model, state, channel, interface: use }: Filters,
@@ -53,7 +56,9 @@ export const taskRoutes = [
     async handle({ engine, query, account, page }) {
       const filter = filterOf(query, account?.id, page)
       if (filter instanceof Refusal) return filter
-      return viewPage(engine, await listTaskRows(engine.store.read, filter))
+      const endUser = endUserAsked(engine, account, query.end_user)
+      const tagged = { ...filter, tag: query.tag, endUser }
+      return viewPage(engine, await listTaskRows(engine.store.read, tagged))
     },
   }),
   taskRoute('GET /tasks/:id', {

@@ -18,6 +18,8 @@ import {
   query,
   spanFields,
   staffOnly,
+  tagFields,
+  tagFilters,
   time,
 } from '../schema.ts'
 import { taskUsage } from '../tasks/task-schema.ts'
@@ -94,6 +96,7 @@ export const request = z
       .exactOptional()
       .describe("Marks for the upstream's prompt cache that the gateway added."),
     trace_id: z.string().exactOptional(),
+    ...tagFields,
     attempts: staffOnly(z.array(attempt)),
   })
   .meta({ id: 'Request' })
@@ -143,6 +146,7 @@ export const requestFilters = {
   channel: channelField,
   status: statusField,
   error_code: errorCodeField,
+  ...tagFilters,
   ...spanFields,
 }
 export const requestQuery = z.object({

@@ -4,9 +4,12 @@ import type { z } from 'zod'
 import { lossNanos } from '../../billing/call-loss.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
+import { tagsView } from '../../contract/tags/index.ts'
 import type { Task } from '../../contract/task.ts'
-import type { BaseDeps } from '../../engine/base-deps.ts'
+import { endUserAsked } from '../../engine/admission/end-user.ts'
+import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import type { Account } from '../../store/catalog/accounts.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page, PageQuery } from '../../store/index.ts'
 import { timeOfId } from '../../store/log/ids.ts'
@@ -33,20 +36,23 @@ import {
 type Filters = Omit<z.output<z.ZodObject<typeof requestFilters>>, 'account'>
 
 function filterOf(
-  { token, model, channel, status, error_code, from, to }: Filters,
-  accountId: string | undefined,
+  engine: Seals,
+  { token, model, channel, status, error_code, tag, end_user, from, to }: Filters,
+  account: Account | undefined,
   page: PageQuery,
 ): RequestFilter {
   return {
     ...page,
     ...(from !== undefined && { fromMs: from }),
     ...(to !== undefined && { toMs: to }),
-    accountId,
+    accountId: account?.id,
     tokenId: token,
     model,
     channel,
     status: status === undefined ? undefined : Number(status),
     errorCode: error_code,
+    tag,
+    endUser: endUserAsked(engine, account, end_user),
   }
 }
 
@@ -59,7 +65,7 @@ async function listAll({
 }: Ask<{ query: typeof requestQuery }>) {
   const id = query.id ?? query.request_id ?? query.upstream_request_id
   if (id === undefined) {
-    const filter = filterOf(query, account?.id, page)
+    const filter = filterOf(engine, query, account, page)
     return viewPage(engine, await listRequests(engine.store.read, filter))
   }
   const own = viewer?.accountId
@@ -133,9 +139,10 @@ const translationView = ({ translation, translationLosses: losses }: RequestReco
   ...(losses !== undefined && { translation_losses: losses }),
 })
 
-const cacheView = ({ conversationBy, cacheMarks }: RequestRecord['detail']) => ({
+const contextView = ({ conversationBy, cacheMarks, traceId }: RequestRecord['detail']) => ({
   ...(conversationBy !== undefined && { conversation_by: conversationBy }),
   ...(cacheMarks !== undefined && { cache_marks: cacheMarks }),
+  ...(traceId !== undefined && { trace_id: traceId }),
 })
 
 const view = (
@@ -171,8 +178,8 @@ const view = (
   ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
   ...translationView(record.detail),
-  ...cacheView(record.detail),
-  ...(record.detail.traceId !== undefined && { trace_id: record.detail.traceId }),
+  ...contextView(record.detail),
+  ...tagsView(record.tags),
   attempts: record.detail.attempts.map(({ afterMs, ...attempt }) => ({
     after_ms: afterMs ?? 0,
     ...attempt,

@@ -75,7 +75,7 @@ export const usage = z
   .object({
     from: time(),
     to: time(),
-    by: z.array(z.enum(usageKeys)),
+    by: z.array(z.string()).describe('As asked for.'),
     currency: z.string(),
     total: usageRow,
     items: z.array(usageRow),
@@ -83,7 +83,9 @@ export const usage = z
   .meta({ id: 'Usage' })
 
 export const usageQuery = z.object({
-  by: query.text(`Some of ${usageKeys.join(', ')}; default \`day\`.`),
+  by: query.text(
+    `Some of ${usageKeys.join(', ')}, and one of \`end_user\` or \`tag:NAME\`; default \`day\`.`,
+  ),
   ...spanFields,
   account: accountField,
 })

@@ -1,5 +1,6 @@
 // What was charged, by the dimensions that are asked for: over all accounts or one, from the hourly
 // totals, never from the log.
+import { sumTaggedUsage, untaggedKeys } from '../../billing/prices/tagged-usage.ts'
 import {
   manyKeys,
   sumUsage,
@@ -8,8 +9,10 @@ import {
 } from '../../billing/prices/usage-rows.ts'
 import { sumSettledMoney } from '../../billing/proof/settled-sums.ts'
 import { Refusal } from '../../contract/errors.ts'
+import { tagKeyAmong } from '../../contract/tags/index.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
+import { inSnapshot } from '../../store/index.ts'
 import { hourMs } from '../../store/proof/hourly-totals.ts'
 import { time, wrong } from '../answers.ts'
 import type { Ask } from '../route.ts'
@@ -24,31 +27,39 @@ const maxRows = 20_000
 type Given = Ask<{ query: typeof usageQuery }>['query']
 
 async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery }>) {
-  const by = keysOf(query.by ?? 'day')
+  const words = [...new Set((query.by ?? 'day').split(',').filter((word) => word !== ''))]
+  const tagKey = tagKeyAmong(words)
+  const by = keysOf(words.filter((word) => word !== tagKey))
   if (by instanceof Refusal) return by
+  if (tagKey !== undefined && by.some((key) => untaggedKeys.includes(key))) {
+    return wrong('by', `cannot have ${untaggedKeys.join(' or ')} beside a tag or end_user`)
+  }
   const stretch = stretchOf(query, by, x.atMs)
   if (stretch instanceof Refusal) return stretch
   const asked = { ...stretch, by, accountId: account?.id }
-  const { rows, total } = await sumUsage(engine.store.read, asked, sumSettledMoney)
+  const { dialect, read } = engine.store
+  const { rows, total } =
+    tagKey === undefined
+      ? await sumUsage(read, asked, sumSettledMoney)
+      : await inSnapshot(engine.store, (db) => sumTaggedUsage(db, { ...asked, tagKey, dialect }))
   if (rows.length > maxRows) {
     return wrong('by', `gives more than ${maxRows} rows: ask for a shorter time, or by less`)
   }
   return {
     from: time(stretch.fromMs),
     to: time(stretch.untilMs),
-    by,
+    by: words,
     currency: engine.declared.file.currency,
     total,
     items: await named(engine, rows, by),
   }
 }
 
-function keysOf(text: string): UsageKey[] | Refusal {
-  const words = [...new Set(text.split(',').filter((word) => word !== ''))]
+function keysOf(words: readonly string[]): UsageKey[] | Refusal {
   const keys = manyKeys.filter((key) => words.includes(key))
   return keys.length === words.length
     ? (words as UsageKey[])
-    : wrong('by', `must be some of ${manyKeys.join(', ')}`)
+    : wrong('by', `must be some of ${manyKeys.join(', ')} and one of end_user or tag:NAME`)
 }
 
 /** The last thirty days unless given; hours are whole. */

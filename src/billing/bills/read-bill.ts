@@ -3,7 +3,7 @@
 // nothing.
 import type { Log } from '../../lib/telemetry/log.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
-import type { Store } from '../../store/index.ts'
+import type { Store, Tx } from '../../store/index.ts'
 import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-months.ts'
 import { type Bill, type BillOf, makeBill } from './bill.ts'
 
@@ -45,9 +45,14 @@ interface BillProof {
   signature: string
 }
 
-export async function readBill(deps: BillDeps, of: BillOf): Promise<ShownBill> {
-  const closed = await findClosedMonth(deps.store.read, of.accountId, of.month)
-  const bill = await makeBill(deps.store.read, of)
+/** `db`: what else is read of it shows the same moment. */
+export async function readBill(
+  deps: BillDeps,
+  of: BillOf,
+  db: Tx = deps.store.read,
+): Promise<ShownBill> {
+  const closed = await findClosedMonth(db, of.accountId, of.month)
+  const bill = await makeBill(db, of)
   if (closed !== undefined) return showClosed(deps, closed, bill)
   return {
     ...bill,

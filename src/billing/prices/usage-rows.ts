@@ -20,12 +20,15 @@ export interface UsageRow extends Omit<BillTotal, 'quantity'> {
   tier?: string | null
   price_id?: string | null
   account_id?: string
+  /** Null: charges without one. */
+  tag?: string | null
+  end_user?: string | null
   /** Null where the row sums several units; then there is no quantity either. */
   unit: string | null
   quantity: number | null
 }
 
-const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
+export const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
   month: 'hour',
   day: 'hour',
   hour: 'hour',
@@ -40,7 +43,7 @@ const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
 const at = ({ hourMs }: MoneySum): string => new Date(hourMs!).toISOString()
 
 /** Value of a sum under a key. */
-const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
+export const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
   month: ({ hourMs }) => monthAt(hourMs!),
   day: (sum) => at(sum).slice(0, 10),
   hour: (sum) => `${at(sum).slice(0, 13)}:00:00Z`,
@@ -52,7 +55,7 @@ const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
   account: ({ accountId }) => accountId!,
 }
 
-interface UsageQuestion {
+export interface UsageQuestion {
   /** Absent: all accounts. */
   accountId?: string | undefined
   /** Whole hours, both. */
@@ -63,7 +66,7 @@ interface UsageQuestion {
   tokenId?: string | undefined
 }
 
-interface Usage {
+export interface Usage {
   /** Of all rows together. */
   total: UsageRow
   rows: UsageRow[]
@@ -90,7 +93,7 @@ export async function sumUsage(
   }
 }
 
-function rowOf(
+export function rowOf(
   group: readonly MoneySum[],
   by: readonly UsageKey[],
   names: ReadonlyMap<string, string>,

@@ -98,6 +98,7 @@ function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
     tier: row.tier,
     priceId: row.price_id,
     tokenId: row.token_id,
+    tags: row.tags,
     estimated: row.estimated === 1,
     note: row.note,
   }

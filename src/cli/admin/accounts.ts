@@ -1,5 +1,5 @@
 // gateway account: accounts, what is left on them, and every entry of their ledger.
-import { account, entry, listQuery } from '../../admin/money/account-schema.ts'
+import { account, accountChange, entry, listQuery } from '../../admin/money/account-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { columnsOf } from '../terminal/columns.ts'
 import type { Command } from '../terminal/command.ts'
@@ -24,6 +24,13 @@ export const accountCommands: readonly Command[] = [
     flags: { balance: { value: 'AMOUNT', summary: 'opening balance, such as 100.00' } },
     call: 'POST /accounts',
     body: ({ line }) => ({ name: line.arg(0), balance: line.amount('balance') }),
+  }),
+  askCommand({
+    path: ['account', 'update'],
+    args,
+    summary: 'change which tags its calls may carry, and how end users are kept',
+    call: 'PATCH /accounts/:id',
+    input: { schema: accountChange },
   }),
   listCommand(
     { path: ['account', 'list'], summary: 'all accounts with what is left on them' },

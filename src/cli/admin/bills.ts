@@ -84,12 +84,15 @@ function billText(answer: unknown): string {
     finer.length > 0
       ? section(bill, 'breakdown', [column('model'), column('unit'), ...finer, ...used])
       : section(bill, 'totals', [column('model'), column('unit'), ...used])
+  const [item = {}] = rowsOf(bill['items'])
+  const groupColumn = column('end_user' in item ? 'end_user' : 'tag')
   const note = typeof bill['note'] === 'string' ? [`note: ${cell(bill['note'])}`] : []
   return [
     `${cell(bill['account'])}  ${cell(bill['month'])}  ${stateOf(bill)}`,
     ...note,
     figuresText(bill),
     ...charges,
+    ...section(bill, 'items', [groupColumn, chargesColumn, moneyColumn('amount')]),
     ...section(bill, 'tokens', [tokenColumn, chargesColumn, moneyColumn('amount')]),
     ...section(bill, 'movements', [
       column('at'),
@@ -118,7 +121,8 @@ async function saved({ line, admin }: Context, query: Record<string, string | un
   const [csv, statement] = [line.text('csv'), line.text('statement')]
   if (csv !== undefined) await save('/bills', csv, { format: 'csv' })
   if (statement !== undefined) {
-    await save('/bills/statement', statement, { lang: line.text('lang') })
+    const groupBy = line.text('group-by')
+    await save('/bills/statement', statement, { lang: line.text('lang'), group_by: groupBy })
   }
   return files
 }
@@ -134,7 +138,8 @@ async function runBill(context: Context): Promise<Outcome> {
     const text = files.map((file) => file.text).join('\n')
     return { answer: { files: files.map(({ answer }) => answer) }, text }
   }
-  const answer = await admin.ask('GET', '/bills', { query: { ...query, by: line.text('by') } })
+  const grouped = { by: line.text('by'), group_by: line.text('group-by') }
+  const answer = await admin.ask('GET', '/bills', { query: { ...query, ...grouped } })
   return { answer, text: billText(answer), ok: rowsOf(rowOf(answer)['differences']).length === 0 }
 }
 
@@ -172,6 +177,7 @@ export const billCommands: readonly Command[] = [
     flags: {
       month: { value: 'YYYY-MM', summary: 'which month, by UTC (this one)' },
       by: { value: 'KEYS', summary: 'finer: token, tier, price, day, with commas between them' },
+      'group-by': { value: 'KEY', summary: 'also by a tag, as tag:team, or by end_user' },
       csv: { value: 'FILE', summary: 'save all its lines as a table for spreadsheets' },
       statement: { value: 'FILE', summary: 'save it as a page to print (HTML)' },
       lang: { value: 'LANG', summary: 'language of the page: en or zh (en)' },

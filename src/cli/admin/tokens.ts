@@ -12,6 +12,9 @@ function stateOf(row: Row): string {
   return typeof expiresAt === 'string' && Date.parse(expiresAt) < Date.now() ? 'expired' : 'active'
 }
 
+/** A flag for each tag. */
+const tags = { tags: ['tag', 'NAME=VALUE'] } as const
+
 /** Everything but the secret, should an answer ever hold one. */
 const shown = (answer: Row): string => record(answer, ['token'])
 
@@ -20,7 +23,12 @@ export const tokenCommands: readonly Command[] = [
     path: ['token', 'create'],
     summary: 'make a token for an account and show its secret once',
     call: 'POST /tokens',
-    input: { schema: tokenCreation, without: ['token'], values: { account: 'ID|NAME' } },
+    input: {
+      schema: tokenCreation,
+      without: ['token'],
+      values: { account: 'ID|NAME' },
+      repeated: tags,
+    },
     text: (answer) =>
       `${cell(answer['token'])}\n\nKeep it now: this secret is shown only once.\n\n${shown(answer)}`,
   }),
@@ -39,7 +47,7 @@ export const tokenCommands: readonly Command[] = [
     args: ['ID'],
     summary: 'change what a token may do',
     call: 'PATCH /tokens/:id',
-    input: { schema: tokenChange },
+    input: { schema: tokenChange, repeated: tags },
     text: shown,
   }),
   askCommand({

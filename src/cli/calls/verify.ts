@@ -1,6 +1,6 @@
 // gateway verify: whether a bill, or a single receipt, is what the gateway signed. Reads a file and
 // calls no server.
-import { billColumns } from '../../contract/bills/bill-line.ts'
+import { billColumns, billHead, cellsUnder } from '../../contract/bills/bill-line.ts'
 import { isPublicKey } from '../../lib/crypto/signing.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { CsvReader, unmarked } from '../../lib/text/csv.ts'
@@ -29,11 +29,19 @@ export async function verifyTable(
   const check = new BillCheck(wantedKey)
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let line = 1
+  let head: ReturnType<typeof billHead>
   const take = (rows: ReturnType<CsvReader['push']>): Problem | undefined => {
     for (const row of rows) {
       line = row.line
       if ('problem' in row) return row
-      const problem = line === 1 ? problemOfHead(row.cells) : check.add(row.cells.map(unmarked))
+      if (line === 1) {
+        head = billHead(row.cells)
+        if (head === undefined)
+          return { line, problem: 'it is not the head of a bill of the gateway' }
+        continue
+      }
+      const cells = head && cellsUnder(head, row.cells.map(unmarked))
+      const problem = typeof cells === 'object' ? check.add(cells) : cells
       if (problem !== undefined) return { line, problem }
     }
     return undefined
@@ -52,9 +60,6 @@ export async function verifyTable(
   const bill = check.end()
   return typeof bill === 'string' ? { line: 0, problem: bill } : bill
 }
-
-const problemOfHead = (cells: readonly string[]): string | undefined =>
-  cells.join() === billColumns.join() ? undefined : 'it is not the head of a bill of the gateway'
 
 /** A receipt by itself, or an explanation that has one. */
 function cellsOfReceipt(text: string): string[] | undefined {

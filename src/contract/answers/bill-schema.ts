@@ -24,6 +24,8 @@ export const usageRow = z
     price_id: z.string().nullable().exactOptional(),
     account_id: z.string().exactOptional(),
     account: z.string().nullable().exactOptional(),
+    tag: z.string().nullable().exactOptional().describe('Null: charges without this tag.'),
+    end_user: z.string().nullable().exactOptional().describe('Null: charges without one.'),
     unit: z.string().nullable().describe('Null where several units are added up.'),
     quantity: z.number().nullable(),
     charges: count().describe('How many charges.'),
@@ -106,6 +108,10 @@ export const billFields = {
     .array(z.object({ what: z.string(), closed: z.string(), ledger: z.string() }))
     .describe('Where a closed bill is not what the ledger says now.'),
   proof: z.object({ key: z.string(), signature: z.string() }).optional(),
+  items: z
+    .array(usageRow)
+    .exactOptional()
+    .describe('Charges by `group_by`; they add up to `charges`.'),
 }
 
 export const bill = z.object(billFields).meta({ id: 'Bill' })

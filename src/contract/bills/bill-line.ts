@@ -1,6 +1,7 @@
 // A bill line as table cells, and back. Parsing is strict: a cell has one spelling only, so that a
 // line is exactly what was hashed.
 import { formatNanos } from '../../lib/text/decimal.ts'
+import { tagIn, tagsView } from '../tags/index.ts'
 import { bookedKinds, type ReceiptLine, requestIdOf, taskIdOf } from './receipt.ts'
 
 export const billColumns = [
@@ -28,9 +29,46 @@ export const billColumns = [
   'key',
   'signature',
   'bill_signature',
+  'tags',
 ] as const
 
 type BillColumn = (typeof billColumns)[number]
+
+/** Columns after these, which repeat what `tags` has. */
+export const endUserColumn = 'end_user'
+export const tagColumn = (name: string): string => `tag:${name}`
+
+/** Tables of earlier releases end before it. */
+const columnsOfFirst = billColumns.indexOf('tags')
+
+/** What a head says of the cells below it; undefined: it is not the head of a bill. */
+export function billHead(head: readonly string[]): BillHead | undefined {
+  const known = billColumns.filter((column, i) => i < columnsOfFirst || head.includes(column))
+  if (known.some((column, i) => head[i] !== column)) return undefined
+  const names = head.slice(known.length)
+  if (!names.every((name) => name === endUserColumn || name.startsWith('tag:'))) return undefined
+  return { columns: known, names }
+}
+
+interface BillHead {
+  columns: readonly BillColumn[]
+  /** Of the columns that repeat tags. */
+  names: readonly string[]
+}
+
+/** The cells of a row in the order of `billColumns`, or a text that says what is wrong with them. */
+export function cellsUnder({ columns, names }: BillHead, cells: readonly string[]) {
+  const width = columns.length + names.length
+  if (cells.length !== width) return `it has ${cells.length} cells instead of ${width}`
+  const tags = cells[columns.indexOf('tags')] || undefined
+  const wrong = names.find((name, i) => cells[columns.length + i] !== repeatedCell(tags, name))
+  if (wrong !== undefined) return `its ${wrong} is not that of its tags`
+  return billColumns.map((column) => cells[columns.indexOf(column)] ?? '')
+}
+
+const repeatedCell = (tags: string | undefined, column: string): string =>
+  (column === endUserColumn ? tagsView(tags).end_user : tagIn(tags, column.slice('tag:'.length))) ??
+  ''
 
 export interface BillLine extends ReceiptLine {
   currency: string
@@ -72,6 +110,7 @@ export const billView = (line: BillLine): Record<BillColumn, string | number | u
     key: line.key,
     signature: line.signature,
     bill_signature: line.billSignature,
+    tags: entry.tags,
   }
 }
 
@@ -113,8 +152,11 @@ const checks: Partial<Record<BillColumn, (texts: Texts) => boolean>> = {
   hash: ({ hash }) => isHash(hash),
   key: ({ key, signature }) => (key === '') === (signature === ''),
   signature: ({ signature }) => signature === '' || isSignature(signature),
+  tags: ({ tags }) => tags === '' || isTagText(tags),
   bill_signature: ({ bill_signature }) => bill_signature === '' || isSignature(bill_signature),
 }
+
+const isTagText = (text: string) => /^[^=,]+=[^=,]+(?:,[^=,]+=[^=,]+)*$/.test(text)
 
 const isQuantity = (text: string) => Number.isFinite(Number(text)) && String(Number(text)) === text
 
@@ -145,6 +187,7 @@ const lineFrom = (texts: Texts): BillLine => ({
     priceId: texts.price_id,
     estimated: texts.estimated === 'true',
     note: texts.note,
+    ...(texts.tags !== '' && { tags: texts.tags }),
     ...(texts.request_id !== '' && { requestId: texts.request_id }),
   },
   number: Number(texts.number),

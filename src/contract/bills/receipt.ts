@@ -50,6 +50,8 @@ export const receiptText = (
     entry.note ?? '',
     String(balanceNanos),
     previous,
+    // Only where there are some: receipts from before there were tags keep their text.
+    ...(entry.tags ? ['tags', entry.tags] : []),
   ])
 
 /** The text that a seal signs: the chain of the account up to this number. */

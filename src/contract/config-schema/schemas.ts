@@ -24,11 +24,13 @@ import { logsDeclaration } from './logs.ts'
 import { mediaDeclaration } from './media.ts'
 import { hasOwnProtocol, interfaces, protocols } from './names.ts'
 import { maxListed, type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+import { accountTagFields, defaultTagsField } from './tags.ts'
 import { translationMode } from './translation.ts'
 
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
   balance: amount('Opening balance of a new account; later changes have no effect.').optional(),
+  ...accountTagFields,
 }).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
 
 const tokenLimits = strict({
@@ -61,6 +63,7 @@ export const tokenDeclaration = strict({
     .meta({ description: 'IP addresses and networks of callers. Left out or empty, any.' })
     .optional(),
   translation: translationMode.optional(),
+  tags: defaultTagsField.optional(),
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
 

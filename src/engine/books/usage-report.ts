@@ -3,16 +3,17 @@
 
 import type { BillOf } from '../../billing/bills/bill.ts'
 import { listMonths } from '../../billing/bills/months.ts'
-import { readBill } from '../../billing/bills/read-bill.ts'
+import { sumTaggedUsage, untaggedKeys } from '../../billing/prices/tagged-usage.ts'
 import { sumUsage } from '../../billing/prices/usage-rows.ts'
 import type { UsageAsk } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
-import { BadCursor, type PageQuery } from '../../store/index.ts'
+import { BadCursor, inSnapshot, type PageQuery } from '../../store/index.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import type { Declares } from '../base-deps.ts'
-import { type BooksDeps, billDeps } from './bill-deps.ts'
+import { readTaggedBill, tagKeyIn } from './bill-by-tag.ts'
+import type { BooksDeps } from './bill-deps.ts'
 import { openBillFile } from './bill-file.ts'
 
 type ReportDeps = BooksDeps & Declares
@@ -30,17 +31,11 @@ export async function reportUsage(
   token: Token,
   ask: UsageAsk,
 ): Promise<object | Refusal> {
-  const { fromMs, untilMs, by, ownOnly, limit, cursor } = ask
-  const days = by.includes('hour') ? max.daysByHour : max.days
-  if (untilMs - fromMs > days * dayMs) {
-    const what = by.includes('hour') ? 'a report by the hour' : 'a report'
-    return refuse('invalid_request', `${what} covers at most ${days} days`, { param: 'from' })
-  }
-  const { accountId } = token
-  return atOnce(deps, accountId, async () => {
-    const tokenId = ownOnly ? token.id : undefined
-    const question = { accountId, fromMs, untilMs, by, tokenId }
-    const { rows, total } = await sumUsage(deps.store.read, question)
+  const { fromMs, untilMs, by, tagKey, ownOnly, limit, cursor } = ask
+  const refused = unfit(ask)
+  if (refused !== undefined) return refused
+  return atOnce(deps, token.accountId, async () => {
+    const { rows, total } = await sumAsked(deps, token, ask)
     if (rows.length > maxRows) {
       const message = `this has over ${maxRows} rows: ask for a shorter time, or by less`
       return refuse('invalid_request', message, { param: 'by' })
@@ -60,12 +55,35 @@ export async function reportUsage(
       currency: deps.declared.file.currency,
       from: new Date(fromMs).toISOString(),
       to: new Date(untilMs).toISOString(),
-      by,
+      by: tagKey === undefined ? by : [tagKey, ...by],
       total,
       items: page.items,
       next_cursor: page.nextCursor ?? null,
     }
   })
+}
+
+/** Why a report cannot be made. */
+function unfit({ fromMs, untilMs, by, tagKey }: UsageAsk): Refusal | undefined {
+  if (tagKey !== undefined && by.some((key) => untaggedKeys.includes(key))) {
+    const message = `'by' cannot have ${untaggedKeys.join(' or ')} beside a tag or end_user`
+    return refuse('invalid_request', message, { param: 'by' })
+  }
+  const days = by.includes('hour') ? max.daysByHour : max.days
+  if (untilMs - fromMs <= days * dayMs) return undefined
+  const what = by.includes('hour') ? 'a report by the hour' : 'a report'
+  return refuse('invalid_request', `${what} covers at most ${days} days`, { param: 'from' })
+}
+
+function sumAsked(
+  { store }: ReportDeps,
+  { accountId, id }: Token,
+  { fromMs, untilMs, by, tagKey, ownOnly }: UsageAsk,
+) {
+  const question = { accountId, fromMs, untilMs, by, tokenId: ownOnly ? id : undefined }
+  if (tagKey === undefined) return sumUsage(store.read, question)
+  const { dialect } = store
+  return inSnapshot(store, (db) => sumTaggedUsage(db, { ...question, tagKey, dialect }))
 }
 
 export async function listOwnMonths(
@@ -90,8 +108,16 @@ export const showOwnBill = (
   deps: ReportDeps,
   token: Token,
   month: string,
+  groupBy?: string,
 ): Promise<object | Refusal> =>
-  atOnce(deps, token.accountId, () => readBill(billDeps(deps), ownBill(deps, token, month)))
+  atOnce<object>(deps, token.accountId, async () => {
+    const key = tagKeyIn(groupBy)
+    if (key instanceof Refusal) return key
+    const shown = await readTaggedBill(deps, ownBill(deps, token, month), key)
+    if (shown instanceof Refusal) return shown
+    const { bill, ...items } = shown
+    return { ...bill, ...items }
+  })
 
 /** Its lines, as a file. */
 export const openOwnBillFile = (

@@ -19,7 +19,7 @@ export interface RecordDeps extends BaseDeps {
 }
 
 /** The part of a request that its row needs. */
-interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace'> {
+interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace' | 'tags'> {
   token: Pick<CallContext['token'], 'id' | 'accountId'>
 }
 
@@ -36,6 +36,7 @@ export function newRecord(ctx: RecordedContext, use: Interface, model: string): 
     totalMs: 0,
     detail: { stream: false, ending: 'refused', attempts: [] },
   }
+  if (ctx.tags !== undefined) record.tags = ctx.tags
   if (ctx.trace !== undefined) {
     record.trace = ctx.trace
     record.detail.traceId = ctx.trace.traceId

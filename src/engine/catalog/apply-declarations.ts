@@ -10,12 +10,13 @@ import {
   type TokenDeclaration,
   termsFrom,
 } from '../../contract/config-schema/index.ts'
+import { accountTagsFrom, undeclaredTag } from '../../contract/config-schema/tags.ts'
 import { translationFrom } from '../../contract/config-schema/translation.ts'
 import type { Price } from '../../contract/price.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
-import { findAccount } from '../../store/catalog/accounts.ts'
+import { findAccount, updateAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
 import { insertToken, loadTokens, revokeToken, updateToken } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
@@ -41,9 +42,15 @@ export async function applyDeclarations(
   file: FileDeclaration,
 ): Promise<MadeToken[]> {
   await refuseImpossible(deps, file)
-  for (const { name, balance } of file.accounts) {
-    if ((await findAccount(deps.store.read, name)) !== undefined) continue
-    await openAccount(deps, { name, source: 'file', balanceNanos: parseNanos(balance ?? '0')! })
+  for (const { name, balance, ...declared } of file.accounts) {
+    const settings = accountTagsFrom(declared)
+    const known = await findAccount(deps.store.read, name)
+    if (known !== undefined) {
+      await deps.store.tx((tx) => updateAccount(tx, known.id, settings))
+      continue
+    }
+    const balanceNanos = parseNanos(balance ?? '0')!
+    await openAccount(deps, { name, source: 'file', balanceNanos, ...settings })
   }
   try {
     return await deps.store.tx(async (tx) => {
@@ -71,13 +78,16 @@ async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): P
     )
   }
   const issued = (await loadTokens(read)).filter(({ source }) => source !== 'file')
-  for (const { account: payer, name, token: secret } of file.tokens) {
+  for (const { account: payer, name, token: secret, tags } of file.tokens) {
     const account = await findAccount(read, payer)
-    if (account === undefined && !file.accounts.some((declared) => declared.name === payer)) {
+    const declared = file.accounts.find((each) => each.name === payer)
+    if (account === undefined && declared === undefined) {
       throw new DeclarationRefused(
         `token '${name}' names the account '${payer}', which does not exist`,
       )
     }
+    const untaken = undeclaredTag(tags, declared?.tag_names ?? account?.tagNames)
+    if (untaken !== undefined) throw new DeclarationRefused(`token '${name}': ${untaken}`)
     if (issued.some((other) => other.accountId === account?.id && other.name === name)) {
       throw new DeclarationRefused(
         `account '${payer}' has a token '${name}' from the admin API; choose another name`,
@@ -134,7 +144,7 @@ async function addToken(
     nowMs,
   }: { declared: TokenDeclaration; accountId: string; secret: string; nowMs: number },
 ): Promise<void> {
-  const { expiresAtMs, translation, ...rest } = changeOf(declared)
+  const { expiresAtMs, translation, tags, ...rest } = changeOf(declared)
   await insertToken(tx, {
     id: newShortId('tok', nowMs),
     accountId,
@@ -144,6 +154,7 @@ async function addToken(
     ...rest,
     ...(expiresAtMs !== null && { expiresAtMs }),
     ...(translation !== null && { translation }),
+    ...(tags !== null && { tags }),
     disabled: false,
     source: 'file',
     createdAtMs: nowMs,
@@ -155,6 +166,7 @@ const changeOf = (declared: TokenDeclaration) => ({
   limits: JSON.parse(JSON.stringify(declared.limits ?? {})),
   allowedIps: declared.allowed_ips ?? [],
   translation: translationFrom({ translation: declared.translation }).translation ?? null,
+  tags: declared.tags ?? null,
   expiresAtMs: declared.expires_at === undefined ? null : Date.parse(declared.expires_at),
 })
 

@@ -3,7 +3,7 @@
 import type { Ledger } from '../../billing/ledger.ts'
 import type { Source } from '../../contract/catalog.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
-import { insertAccount } from '../../store/catalog/accounts.ts'
+import { type AccountChange, insertAccount } from '../../store/catalog/accounts.ts'
 import type { Tx } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
 import type { BaseDeps } from '../base-deps.ts'
@@ -14,14 +14,14 @@ export interface AccountDeps extends BaseDeps {
 
 export async function openAccount(
   { store, clock, ledger }: AccountDeps,
-  account: { name: string; source: Source; balanceNanos: bigint },
+  account: { name: string; source: Source; balanceNanos: bigint } & AccountChange,
   alongside: (tx: Tx, id: string) => Promise<void> = async () => {},
 ): Promise<string> {
-  const { name, source, balanceNanos } = account
+  const { balanceNanos, ...settings } = account
   const atMs = clock.nowMs()
   const id = newShortId('acc', atMs)
   await store.tx(async (tx) => {
-    await insertAccount(tx, { id, name, source, createdAtMs: atMs })
+    await insertAccount(tx, { ...settings, id, createdAtMs: atMs })
     if (balanceNanos !== 0n) {
       await appendEntry(tx, {
         atMs,

@@ -15,12 +15,22 @@ export interface Account {
   createdAtMs: number
   /** Time since which the account is suspended: no billable work starts. */
   suspendedSinceMs?: number
+  /** Names of tags that its calls may have. */
+  tagNames?: readonly string[]
+  /** How it keeps end users, if not hashed. */
+  endUsers?: 'plain' | 'off'
+}
+
+/** Null: as if it had never been set. */
+export interface AccountChange {
+  tagNames?: readonly string[] | null
+  endUsers?: 'plain' | 'off' | null
 }
 
 /** A new account starts at zero; its first money is an entry. */
 export async function insertAccount(
   tx: Kysely<Schema>,
-  account: Omit<Account, 'balanceNanos' | 'heldNanos'>,
+  account: Pick<Account, 'id' | 'name' | 'source' | 'createdAtMs'> & AccountChange,
 ): Promise<void> {
   await tx
     .insertInto('accounts')
@@ -31,9 +41,26 @@ export async function insertAccount(
       held_nanos: 0n,
       source: account.source,
       created_at_ms: account.createdAtMs,
+      ...columnsOf(account),
     })
     .execute()
 }
+
+/** Changes its settings; money is changed by entries only. */
+export async function updateAccount(
+  tx: Kysely<Schema>,
+  id: string,
+  change: AccountChange,
+): Promise<void> {
+  const columns = columnsOf(change)
+  if (Object.keys(columns).length === 0) return
+  await tx.updateTable('accounts').set(columns).where('id', '=', id).execute()
+}
+
+const columnsOf = ({ tagNames, endUsers }: AccountChange) => ({
+  ...(tagNames !== undefined && { tag_names: tagNames === null ? null : JSON.stringify(tagNames) }),
+  ...(endUsers !== undefined && { end_users: endUsers }),
+})
 
 /** By id, or else by name. */
 export async function findAccount(
@@ -69,6 +96,23 @@ export async function accountNames(db: Kysely<Schema>): Promise<Map<string, stri
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
+/** Names of tags that an account declares, or any account, in order. */
+export async function listTagNames(
+  db: Kysely<Schema>,
+  accountId: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  let query = db
+    .selectFrom('accounts')
+    .select('tag_names')
+    .distinct()
+    .where('tag_names', 'is not', null)
+  if (accountId !== undefined) query = query.where('id', '=', accountId)
+  const rows = await query.execute()
+  const names = rows.flatMap(({ tag_names }) => JSON.parse(tag_names!) as string[])
+  return [...new Set(names)].sort().slice(0, limit)
+}
+
 type Balance = Pick<Account, 'id' | 'balanceNanos' | 'heldNanos'>
 
 /** Balances of all accounts, for the in-memory copy. */
@@ -93,4 +137,12 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   source: row.source as Source,
   createdAtMs: row.created_at_ms,
   ...(row.suspended_since_ms !== null && { suspendedSinceMs: row.suspended_since_ms }),
+  ...tagSettingsOf(row),
+})
+
+export const tagSettingsOf = (
+  row: Pick<Selectable<Schema['accounts']>, 'tag_names' | 'end_users'>,
+): Pick<Account, 'tagNames' | 'endUsers'> => ({
+  ...(row.tag_names !== null && { tagNames: JSON.parse(row.tag_names) as string[] }),
+  ...(row.end_users !== null && { endUsers: row.end_users as 'plain' | 'off' }),
 })

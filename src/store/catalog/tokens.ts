@@ -2,8 +2,10 @@
 // name and secret may be used again.
 import type { Kysely, Selectable } from 'kysely'
 import type { Source, Token, TokenLimits } from '../../contract/catalog.ts'
+import { defaultTags, type Tags } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+import { tagSettingsOf } from './accounts.ts'
 
 export interface StoredToken extends Token {
   hash: string
@@ -34,6 +36,7 @@ export async function insertToken(
       limits: JSON.stringify(token.limits),
       allowed_ips: JSON.stringify(token.allowedIps),
       translation: token.translation ?? null,
+      tags: token.tags === undefined ? null : JSON.stringify(token.tags),
       expires_at_ms: token.expiresAtMs ?? null,
       disabled: token.disabled ? 1 : 0,
       source: token.source,
@@ -51,6 +54,8 @@ export interface TokenChange {
   allowedIps?: readonly string[]
   /** Null: on. */
   translation?: Token['translation'] | null
+  /** Null: none. */
+  tags?: Tags | null
   /** Null: never. */
   expiresAtMs?: number | null
   disabled?: boolean
@@ -64,13 +69,14 @@ export async function updateToken(
   change: TokenChange,
 ): Promise<boolean> {
   const { name, models, limits, allowedIps, expiresAtMs, disabled, staffBounds } = change
-  const { translation } = change
+  const { translation, tags } = change
   const columns = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
     ...(limits !== undefined && { limits: JSON.stringify(limits) }),
     ...(allowedIps !== undefined && { allowed_ips: JSON.stringify(allowedIps) }),
     ...(translation !== undefined && { translation }),
+    ...(tags !== undefined && { tags: tags === null ? null : JSON.stringify(tags) }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
     ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
     ...(staffBounds !== undefined && { staff_bounds: JSON.stringify(staffBounds) }),
@@ -188,10 +194,13 @@ const valid = (db: Kysely<Schema>) =>
     .selectFrom('tokens')
     .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
     .selectAll('tokens')
-    .select('accounts.name as account_name')
+    .select(['accounts.name as account_name', 'accounts.tag_names', 'accounts.end_users'])
     .where('revoked_at_ms', 'is', null)
 
-function shape(row: Selectable<Schema['tokens']> & { account_name: string }): StoredToken {
+type TokenRow = Selectable<Schema['tokens']> &
+  Pick<Selectable<Schema['accounts']>, 'tag_names' | 'end_users'> & { account_name: string }
+
+function shape(row: TokenRow): StoredToken {
   const token: StoredToken = {
     id: row.id,
     accountId: row.account_id,
@@ -207,8 +216,17 @@ function shape(row: Selectable<Schema['tokens']> & { account_name: string }): St
     createdAtMs: row.created_at_ms,
   }
   if (row.translation !== null) token.translation = row.translation as 'strict' | 'off'
+  addTagSettings(token, row)
   if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
   if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
   if (row.revoked_at_ms !== null) token.revokedAtMs = row.revoked_at_ms
   return token
+}
+
+function addTagSettings(token: StoredToken, row: TokenRow): void {
+  Object.assign(token, tagSettingsOf(row))
+  if (row.tags === null) return
+  token.tags = JSON.parse(row.tags) as Tags
+  const defaults = defaultTags(token.tags, token.tagNames)
+  if (defaults !== undefined) token.tagDefaults = defaults
 }

@@ -18,7 +18,8 @@ export function requestRow(request: RequestRecord): string {
     `${request.errorCode ?? ''}${S}${request.chargeNanos}${S}${request.priceId ?? ''}${S}` +
     `${usage?.inputTokens ?? ''}${S}${usage?.outputTokens ?? ''}${S}` +
     `${usage?.cacheReadTokens ?? ''}${S}${usage?.cacheWriteTokens ?? ''}${S}` +
-    `${request.firstByteMs ?? ''}${S}${request.totalMs}${S}${JSON.stringify(request.detail)}${S}`
+    `${request.firstByteMs ?? ''}${S}${request.totalMs}${S}${JSON.stringify(request.detail)}${S}` +
+    `${request.tags ?? ''}${S}`
   )
 }
 
@@ -27,7 +28,7 @@ export function entryRow(entry: Entry): string {
     `${entry.atMs}${S}${entry.accountId}${S}${entry.kind}${S}${entry.amountNanos}${S}` +
     `${entry.ref}${S}${entry.model ?? ''}${S}${entry.unit ?? ''}${S}${entry.quantity ?? ''}${S}` +
     `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}` +
-    `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}`
+    `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}${entry.tags ?? ''}${S}`
   )
 }
 

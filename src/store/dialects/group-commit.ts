@@ -29,6 +29,7 @@ export const requestColumns = [
   'first_byte_ms',
   'total_ms',
   'detail',
+  'tags',
 ] as const
 
 export const entryColumns = [
@@ -45,6 +46,7 @@ export const entryColumns = [
   'note',
   'token_id',
   'tier',
+  'tags',
 ] as const
 
 /** Losses noted on a row are also written to the losses table, where they can be summed. */
@@ -84,6 +86,7 @@ export const nullableInRequests: ReadonlySet<string> = new Set([
   'cache_read_tokens',
   'cache_write_tokens',
   'first_byte_ms',
+  'tags',
 ])
 export const nullableInEntries: ReadonlySet<string> = new Set([
   'model',
@@ -93,6 +96,7 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
   'note',
   'token_id',
   'tier',
+  'tags',
 ])
 export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 

@@ -33,6 +33,7 @@ export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boo
       note: entry.note ?? null,
       token_id: entry.tokenId ?? null,
       tier: entry.tier ?? null,
+      tags: entry.tags ?? null,
     })
     .onConflict((conflict) => conflict.columns(['ref', 'kind']).doNothing())
     .executeTakeFirst()
@@ -175,6 +176,7 @@ export function entryOf(row: EntryRow): StoredEntry {
   if (row.note !== null) entry.note = row.note
   if (row.token_id !== null) entry.tokenId = row.token_id
   if (row.tier !== null) entry.tier = row.tier
+  if (row.tags !== null) entry.tags = row.tags
   if (row.task_request_id) entry.requestId = row.task_request_id
   return entry
 }

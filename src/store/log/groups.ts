@@ -71,6 +71,18 @@ export async function readLogGroups(
   return rows.map(groupOf)
 }
 
+/** Rows with tags, both bounds included. Not by group: nearly each row may have its own. */
+export async function readTagged(
+  db: Kysely<Schema>,
+  from: number,
+  upTo: number,
+): Promise<{ seq: number; tags: string }[]> {
+  const { rows } = await sql<{ seq: number; tags: string }>`
+    SELECT seq, tags FROM requests
+    WHERE seq >= ${from} AND seq <= ${upTo} AND tags IS NOT NULL ORDER BY seq`.execute(db)
+  return rows
+}
+
 function groupOf(row: GroupRow): LogGroup {
   const sums = noTraffic()
   sums.requests = row.requests

@@ -2,7 +2,9 @@
 // complete segments list the rows of each value. Rows after the last segment are scanned. Both are
 // bounded, so a page may be short and still have a next one.
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { endUserName } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
+import { hasPair } from '../sql/tag-texts.ts'
 import {
   type FoundSegment,
   type LogFilter,
@@ -10,7 +12,7 @@ import {
   segmentsWith,
   segmentsWithin,
 } from './search.ts'
-import { firstSeqOf, indexedSeq, type LogField, lastSeqOf, segmentOf } from './segments.ts'
+import { firstSeqOf, indexedSeq, lastSeqOf, type RowField, segmentOf } from './segments.ts'
 
 type LogRowFull = Selectable<Schema['requests']>
 
@@ -154,9 +156,12 @@ class Walk {
   #matching(ids?: Ids) {
     const { values, fromId, toId } = this.#walk.filter
     let query = this.#db.selectFrom('requests').selectAll()
-    for (const [field, value] of Object.entries(values)) {
-      query = query.where(columnOf[field as LogField], '=', value)
+    const { tag, end_user: endUser, ...plain } = values
+    for (const [field, value] of Object.entries(plain)) {
+      query = query.where(columnOf[field as RowField], '=', value)
     }
+    if (tag !== undefined) query = query.where(hasPair(String(tag)))
+    if (endUser !== undefined) query = query.where(hasPair(`${endUserName}=${endUser}`))
     const from = larger(fromId, ids?.from_id)
     if (from !== undefined) query = query.where('request_id', '>=', from)
     if (toId !== undefined) query = query.where('request_id', '<', toId)
@@ -183,7 +188,7 @@ const columnOf = {
   channel: 'channel',
   status: 'status',
   error_code: 'error_code',
-} as const satisfies Record<LogField, keyof Schema['requests']>
+} as const satisfies Record<RowField, keyof Schema['requests']>
 
 const larger = (a: string | undefined, b: string | undefined): string | undefined =>
   a === undefined || (b !== undefined && b > a) ? b : a

@@ -3,6 +3,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Interface } from '../../contract/catalog.ts'
 import { readRequestDetail } from '../../contract/former-names.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
+import { endUserText } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { cursorAt, numberCursor, type Page, type PageQuery } from '../sql/cursor.ts'
 import { getMeta } from '../sql/meta.ts'
@@ -53,6 +54,10 @@ export interface RequestFilter extends PageQuery {
   channel?: string | undefined
   status?: number | undefined
   errorCode?: string | undefined
+  /** `team=red` */
+  tag?: string | undefined
+  /** As the account keeps it. */
+  endUser?: string | undefined
   /** From this moment on. */
   fromMs?: number | undefined
   /** Before this moment. */
@@ -78,7 +83,7 @@ export async function listRequests(
 }
 
 function wantedValues(filter: RequestFilter): LogFilter['values'] {
-  const { accountId, tokenId, model, channel, status, errorCode } = filter
+  const { accountId, tokenId, model, channel, status, errorCode, tag, endUser } = filter
   return {
     ...(accountId !== undefined && { account: accountId }),
     ...(tokenId !== undefined && { token: tokenId }),
@@ -86,6 +91,8 @@ function wantedValues(filter: RequestFilter): LogFilter['values'] {
     ...(channel !== undefined && { channel }),
     ...(status !== undefined && { status }),
     ...(errorCode !== undefined && { error_code: errorCode }),
+    ...(tag !== undefined && { tag }),
+    ...(endUser !== undefined && { end_user: endUserText(endUser) }),
   }
 }
 
@@ -110,6 +117,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
   if (row.upstream_request_id !== null) record.upstreamRequestId = row.upstream_request_id
   if (row.error_code !== null) record.errorCode = row.error_code
   if (row.price_id !== null) record.priceId = row.price_id
+  if (row.tags !== null) record.tags = row.tags
   if (row.first_byte_ms !== null) record.firstByteMs = row.first_byte_ms
   if (row.input_tokens !== null) {
     record.usage = {

@@ -22,7 +22,7 @@ export interface FoundSegment {
 
 /** The most selective fields come first: segments they exclude are not queried for the others. */
 const askedFirst: readonly LogField[] = [
-  ...(['token', 'account', 'error_code', 'model', 'channel', 'status'] as const),
+  ...(['end_user', 'token', 'tag', 'account', 'error_code', 'model', 'channel', 'status'] as const),
 ]
 
 const ofTime = ({ fromId, toId }: LogFilter) => sql`

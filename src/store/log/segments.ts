@@ -2,10 +2,11 @@
 // enter it. One transaction writes all of a segment: the upstream ids, the posting lists, its
 // traffic sums and the watermark.
 import { type Kysely, sql } from 'kysely'
+import { endUserName, pairsIn } from '../../contract/tags/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
-import { type LogGroup, readLogGroups } from './groups.ts'
+import { type LogGroup, readLogGroups, readTagged } from './groups.ts'
 import { packHits, segmentRows } from './posting-list.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
 
@@ -20,7 +21,11 @@ export const indexedSeq = async (db: Kysely<Schema>): Promise<number> =>
   Number((await getMeta(db, watermarkKey)) ?? '0')
 
 /** Fields by which a list can be filtered. */
-const logFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
+const rowFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
+/** Of which a row has none, one or several values. */
+const tagFields = ['tag', 'end_user'] as const
+const logFields = [...rowFields, ...tagFields] as const
+export type RowField = (typeof rowFields)[number]
 export type LogField = (typeof logFields)[number]
 
 /** PostgreSQL limits the key length; readers compare the rows as well. */
@@ -29,7 +34,7 @@ const maxValueLength = 200
 const maxUpstreamIdLength = 512
 export const valueKey = (value: string): string => value.slice(0, maxValueLength)
 
-const valuesOf: Readonly<Record<LogField, (group: LogGroup) => string>> = {
+const valuesOf: Readonly<Record<RowField, (group: LogGroup) => string>> = {
   account: ({ accountId }) => accountId,
   token: ({ tokenId }) => tokenId,
   model: ({ model }) => valueKey(model),
@@ -71,6 +76,8 @@ export async function gatherSegment(db: Kysely<Schema>, segment: number): Promis
   }
   const groups = await readLogGroups(db, firstSeqOf(segment), lastSeqOf(segment))
   for (const group of groups) take(gathered, group)
+  const tagged = await readTagged(db, firstSeqOf(segment), lastSeqOf(segment))
+  for (const { seq, tags } of tagged) takeTags(gathered, seq, tags)
   return gathered
 }
 
@@ -88,15 +95,29 @@ function take(gathered: GatheredSegment, group: LogGroup): void {
   gathered.rows += seqs.length
   const first = firstSeqOf(gathered.segment)
   const places = seqs.map((seq) => seq - first)
-  for (const field of logFields) {
-    const value = valuesOf[field](group)
-    if (value === '') continue
-    const values = gathered.places.get(field)!
-    const others = values.get(value)
-    if (others === undefined) values.set(value, places.slice())
-    else for (const place of places) others.push(place)
-  }
+  for (const field of rowFields) addPlaces(gathered, field, valuesOf[field](group), places)
   gathered.traffic.add(group)
+}
+
+function takeTags(gathered: GatheredSegment, seq: number, tags: string): void {
+  const places = [seq - firstSeqOf(gathered.segment)]
+  for (const [name, value] of pairsIn(tags)) {
+    if (name === endUserName) addPlaces(gathered, 'end_user', valueKey(value), places)
+    else addPlaces(gathered, 'tag', `${name}=${value}`, places)
+  }
+}
+
+function addPlaces(
+  gathered: GatheredSegment,
+  field: LogField,
+  value: string,
+  places: readonly number[],
+): void {
+  if (value === '') return
+  const values = gathered.places.get(field)!
+  const others = values.get(value)
+  if (others === undefined) values.set(value, places.slice())
+  else for (const place of places) others.push(place)
 }
 
 /** Must run in the transaction that found the segment. */

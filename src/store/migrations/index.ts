@@ -24,6 +24,7 @@ import { plainStates } from './0016-plain-states.ts'
 import { shortClaims } from './0017-short-claims.ts'
 import { tokenTranslation } from './0018-token-translation.ts'
 import { invitationTable } from './0019-invitations.ts'
+import { tagTables } from './0020-tags.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   shortClaims,
   tokenTranslation,
   invitationTable,
+  tagTables,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -38,6 +38,7 @@ export interface ReceiptRow {
   note: string
   token_id: string
   tier: string
+  tags: string
 }
 
 /** A range of an account's chain, both ends included. */
@@ -66,6 +67,7 @@ const receiptColumns: TextColumns = {
   note: ['text', 'e.note'],
   token_id: ['text', 'e.token_id'],
   tier: ['text', 'e.tier'],
+  tags: ['text', 'e.tags'],
 }
 
 /** In order of account and number; a range of one account, or all. */
@@ -100,7 +102,7 @@ export interface ChargeRow {
   task_id: string
   /** Of the charged request row, if it exists. */
   request_id: string
-  /** Whether account, token, model and price agree; 0 or 1. */
+  /** Whether account, token, model, price and tags agree; 0 or 1. */
   same: number | undefined
   row_charge_nanos: bigint
   status: number
@@ -128,7 +130,8 @@ const chargeColumns: TextColumns = {
   same: [
     'number',
     `CASE WHEN r.account_id = e.account_id AND r.model = e.model AND r.price_id = e.price_id
-      AND r.token_id = coalesce(e.token_id, r.token_id) THEN 1 ELSE 0 END`,
+      AND r.token_id = coalesce(e.token_id, r.token_id)
+      AND coalesce(r.tags, '') = coalesce(e.tags, '') THEN 1 ELSE 0 END`,
   ],
   row_charge_nanos: ['nanos', 'r.charge_nanos'],
   status: ['number', 'r.status'],

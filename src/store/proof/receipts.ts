@@ -1,7 +1,7 @@
 // The receipt pass over the ledger: each entry that moved a balance gets its receipt (the next
 // number of its account, the balance after it, a hash chained to the previous one) and its share of
 // hourly_totals. A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { plus, type ReceiptLine, receiptText } from '../../contract/bills/receipt.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
 import { entryOf } from '../ledger/entries.ts'
@@ -19,8 +19,10 @@ import {
   joinCharged,
   valuesOf,
 } from './hourly-totals.ts'
+import type { PendingRow } from './pending-row.ts'
 import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
 import type { Booked, ReceiptPass } from './receipt-pass.ts'
+import { addToTags, gatherTags, tagColumns, tagValues } from './tag-totals.ts'
 
 interface ReceiptChunk {
   dialect: Dialect
@@ -137,7 +139,27 @@ async function writeReceipts(
   const values = gatherHours(rows).flatMap(valuesOf)
   const [, ending] = addToHours
   await insertRows(tx, dialect, { table: 'hourly_totals', columns: hourColumns, values, ending })
+  await writeTags(tx, dialect, rows)
   return accounts
+}
+
+async function writeTags(
+  tx: Kysely<Schema>,
+  dialect: Dialect,
+  rows: readonly PendingRow[],
+): Promise<void> {
+  const gathering = gatherTags(rows)
+  let step = gathering.next()
+  while (!step.done) {
+    const { account_id, hour_ms, name } = step.value
+    const { rows: known } = await sql<{ value: string }>`
+      SELECT DISTINCT value FROM tag_totals
+      WHERE account_id = ${account_id} AND hour_ms = ${hour_ms} AND name = ${name}`.execute(tx)
+    step = gathering.next(known.map(({ value }) => value))
+  }
+  const [, ending] = addToTags
+  const values = step.value.flatMap(tagValues)
+  await insertRows(tx, dialect, { table: 'tag_totals', columns: tagColumns, values, ending })
 }
 
 async function findEnds(
@@ -157,18 +179,9 @@ async function findEnds(
   )
 }
 
-/** An entry with the fields that its receipt and hourly total take from other tables. */
-export interface PendingRow extends Selectable<Schema['entries']> {
-  spent_with: string
-  input_tokens: number
-  output_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-}
-
 export const pendingColumns = `
   e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref, e.model, e.unit, e.quantity,
-  e.price_id, e.estimated, e.note, e.token_id, e.tier,
+  e.price_id, e.estimated, e.note, e.token_id, e.tier, e.tags,
   coalesce(e.token_id, r.token_id, t.token_id, '') AS spent_with,
   coalesce(r.input_tokens, 0) AS input_tokens,
   coalesce(r.output_tokens, 0) AS output_tokens,

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { TaskState } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
-import type { TaskFilter } from './tasks.ts'
+import type { TaskFilter } from './list-tasks.ts'
 
 interface SumQuery extends Pick<TaskFilter, 'accountId' | 'model' | 'channel' | 'interface'> {
   fromMs: number

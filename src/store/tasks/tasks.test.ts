@@ -4,7 +4,8 @@ import type { Task, TaskState } from '../../contract/task.ts'
 import type { Store } from '../index.ts'
 import { failureOf, newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { listCallerTasks } from './caller-tasks.ts'
-import { findTaskRow, insertTask, listTaskRows, putTimeline, updateTask } from './tasks.ts'
+import { listTaskRows } from './list-tasks.ts'
+import { findTaskRow, insertTask, putTimeline, updateTask } from './tasks.ts'
 import { aTask } from './test-tasks.ts'
 
 if (!storeKinds.includes('postgres')) {

@@ -1,18 +1,10 @@
 // Rows of tasks. Updates are conditional ("set if still"): the loser of a race changes nothing.
 // Searchable fields have a column; the rest is in `body`.
-import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { Interface, Protocol } from '../../contract/catalog.ts'
 import { readTaskBody } from '../../contract/former-names.ts'
 import { kindOf, type Task, type TaskState } from '../../contract/task.ts'
 import type { Schema } from '../schema.ts'
-import {
-  BadCursor,
-  cursorAt,
-  type Page,
-  type PageQuery,
-  pageOf,
-  textCursor,
-} from '../sql/cursor.ts'
 
 /** Those that have not ended. */
 export const liveStates: readonly TaskState[] = ['accepted', 'unknown', 'queued', 'running']
@@ -37,6 +29,7 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolea
       protocol: task.protocol,
       created_at_ms: task.createdAtMs,
       external_id: task.externalId ?? null,
+      tags: task.tags ?? null,
       lease_owner: null,
       lease_until_ms: 0,
       fence: 0,
@@ -123,60 +116,6 @@ export async function findTaskRows(db: Kysely<Schema>, ids: readonly string[]): 
   return rows.map(shape)
 }
 
-export interface TaskFilter extends PageQuery {
-  accountId?: string | undefined
-  model?: string | undefined
-  state?: string | undefined
-  channel?: string | undefined
-  interface?: string | undefined
-}
-
-/** Index rows read for one page. */
-const maxPolled = 50_000
-
-/** Newest first. A page may be short, even empty, and still have a next one. */
-export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
-  const { limit, cursor, accountId } = filter
-  // The filter columns are in the index: no task outside the page is read.
-  const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
-    filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
-  )
-  const polled = sql`
-    SELECT created_at_ms, id, model, state, channel, interface FROM tasks
-    WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
-      ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
-    ORDER BY created_at_ms DESC, id DESC`
-  const { rows: found } = await sql<{ id: string }>`
-    SELECT id FROM (${polled} LIMIT ${maxPolled}) AS newest WHERE 1 = 1 ${sql.join(wanted, sql` `)}
-    LIMIT ${limit + 1}`.execute(db)
-  const ids = found.map(({ id }) => id)
-  const rows = ids.length === 0 ? [] : await tasksByIds(db, ids)
-  const page = pageOf(rows, limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
-  if (found.length > limit || wanted.length === 0) return page
-  const { rows: rest } = await sql<{ created_at_ms: number; id: string }>`
-    ${polled} LIMIT 1 OFFSET ${maxPolled - 1}`.execute(db)
-  const last = rest[0]
-  return last === undefined
-    ? page
-    : { ...page, nextCursor: cursorAt(`${last.created_at_ms}.${last.id}`) }
-}
-
-const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
-  db
-    .selectFrom('tasks')
-    .select(listedColumns)
-    .where('id', 'in', ids)
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
-
-/** Ids of different kinds are ordered by time only among themselves. */
-function before(cursor: string): RawBuilder<SqlBool> {
-  const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
-  if (id === undefined) throw new BadCursor('unknown cursor')
-  return sql<SqlBool>`(created_at_ms, id) < (${Number(ms)}, ${id})`
-}
-
 /** The columns that may change, with their current values. */
 export function changing(task: Task) {
   const { upstreamModel, keyFingerprint, request, media, usage, reported, error, misses } = task
@@ -260,6 +199,7 @@ export const listedColumns = [
   'hidden',
   'body',
   'external_id',
+  'tags',
 ] as const
 
 export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<Row>): Task {
@@ -291,6 +231,7 @@ export function shape(row: Pick<Row, (typeof listedColumns)[number]> & Partial<R
     checks: row.checks,
     hidden: row.hidden === 1,
     ...(row.external_id !== null && { externalId: row.external_id }),
+    ...(row.tags !== null && { tags: row.tags }),
     ...(typeof row.timeline === 'string' && { timeline: row.timeline }),
   } as Task
 }

@@ -6,6 +6,7 @@ import type { CallContext, CallerApi, FailedStream, LinkTo } from '../../contrac
 import type { InterfaceRow, Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { CallTrace, TextCall } from '../../contract/requests.ts'
+import { readTags, tagsHeader } from '../../contract/tags/index.ts'
 import type { Task } from '../../contract/task.ts'
 import type { BodyLimits } from '../../http/body/read-json.ts'
 import { credentialOf, missingCredential } from '../../http/credentials.ts'
@@ -59,6 +60,7 @@ export class Caller implements CallContext {
   readonly token: Token
   readonly signal: AbortSignal
   readonly trace: CallTrace | undefined
+  tags: string | undefined
   /** Set once it is read. */
   call: TextCall | undefined
   readonly #dialect: Dialect
@@ -71,6 +73,7 @@ export class Caller implements CallContext {
     this.token = token
     this.signal = x.request.signal
     this.trace = x.trace
+    this.tags = token.tagDefaults
     this.#dialect = x.dialect
     this.#request = x.request
     this.#errorEvent = errorEvent
@@ -81,4 +84,14 @@ export class Caller implements CallContext {
     const body = errorBody(refusal, requestId, this.#dialect, this.#request)
     return Buffer.from(this.#errorEvent(body, { ...stream, requestId, atMs, call }))
   }
+}
+
+/** Gives the call the tags of its header. */
+export function tagCall(ctx: Caller, { request }: RequestContext): Refusal | undefined {
+  const header = request.headers.get(tagsHeader)
+  if (header === null) return undefined
+  const tags = readTags(header, ctx.token)
+  if (tags instanceof Refusal) return tags
+  ctx.tags = tags
+  return undefined
 }

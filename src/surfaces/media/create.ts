@@ -11,7 +11,7 @@ import { readJsonObject } from '../../http/body/read-json.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { type Fields, maxModelName, modelNamedIn, wrong } from '../common/fields.ts'
-import { Caller, type SurfaceDeps } from '../common/surface.ts'
+import { Caller, type SurfaceDeps, tagCall } from '../common/surface.ts'
 import type { Outcome } from './as-caller.ts'
 
 /** A parsed create request. */
@@ -73,7 +73,7 @@ export async function readCreate<Call extends object>(
   const refused = (refusal: Refusal, model = route.pathModel ?? '') =>
     api.refuseCall(ctx, use, model, refusal)
   if (key instanceof Refusal) return refused(key)
-  const away = api.refusalBeforeBody(token, key !== null)
+  const away = api.refusalBeforeBody(token, key !== null) ?? tagCall(ctx, x)
   if (away !== undefined) return refused(away)
   const form = forms !== undefined && isForm(x)
   const body = await (form
@@ -87,6 +87,7 @@ export async function readCreate<Call extends object>(
   const call = await route.parse(fields, form)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) return refused(call, model || modelNamedIn(fields))
+  ctx.tags = api.withEndUser(token, ctx.tags, fields)
   x.connection.keepOpen()
   const named = key !== null && { key: { path, key } }
   return { ctx, create: { interface: use, ...call, ...named } }

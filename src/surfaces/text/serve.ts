@@ -19,7 +19,7 @@ import { answerJson, answerStream, type RequestContext } from '../../http/reques
 import { nextTurn } from '../../lib/turns.ts'
 import { lossHeader } from '../../styles/common/losses.ts'
 import { maxModelName, modelNamedIn } from '../common/fields.ts'
-import { Caller, callerOf, type FailedCall, type Surface } from '../common/surface.ts'
+import { Caller, callerOf, type FailedCall, type Surface, tagCall } from '../common/surface.ts'
 import { identify, type Opening } from './conversation.ts'
 
 /** How the calls of one path are read and answered. */
@@ -107,7 +107,9 @@ export async function readCall(
   const ctx = new Caller(x, token, shape.errorEvent)
   const { keys } = shape
   const body =
-    api.refusalBeforeBody(token) ?? (await readJsonObject(x, limits, { keys, work: textWork }))
+    api.refusalBeforeBody(token) ??
+    tagCall(ctx, x) ??
+    (await readJsonObject(x, limits, { keys, work: textWork }))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
@@ -115,6 +117,7 @@ export async function readCall(
     const model = shape.modelOf?.(x).slice(0, maxModelName) ?? named
     return api.refuseCall(ctx, shape.name, model, call)
   }
+  ctx.tags = api.withEndUser(token, ctx.tags, call.fields)
   const { opening } = shape
   if (opening !== undefined) call.conversation = () => identify(x, opening(call.fields))
   ctx.call = call

@@ -1,9 +1,8 @@
 // Reads the query of a usage request.
 import { type UsageAsk, usageKeys } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { tagKeyAmong } from '../../contract/tags/index.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
-
-type UsageKey = UsageAsk['by'][number]
 
 export type Query = (name: string) => string | undefined
 
@@ -30,14 +29,18 @@ function hourIn(query: Query, name: 'from' | 'to'): number | undefined | Refusal
 const isDay = (text: string): boolean =>
   new Date(`${text.slice(0, 10)}T00:00:00Z`).getUTCDate() === Number(text.slice(8, 10))
 
-function keysIn(query: Query): UsageKey[] | Refusal {
-  const text = query('by') ?? 'model'
-  const keys = text.split(',').map((word) => usageKeys.find((key) => key === word))
+function keysIn(query: Query): Pick<UsageAsk, 'by' | 'tagKey'> | Refusal {
+  const words = (query('by') ?? 'model').split(',')
+  const tagKey = tagKeyAmong(words)
+  const keys = words
+    .filter((word) => word !== tagKey)
+    .map((word) => usageKeys.find((key) => key === word))
   const known = keys.filter((key) => key !== undefined)
   if (known.length < keys.length) {
-    return wrong('by', `must be of ${usageKeys.join(', ')}, with commas between them`)
+    const all = `${usageKeys.join(', ')}, end_user, tag:NAME`
+    return wrong('by', `must be of ${all}, with commas between them`)
   }
-  return [...new Set(known)]
+  return { by: [...new Set(known)], tagKey }
 }
 
 const defaultRows = 100
@@ -72,7 +75,7 @@ export function usageAsk(query: Query, nowMs: number): UsageAsk | Refusal {
   return {
     fromMs,
     untilMs,
-    by: by as UsageKey[],
+    ...(by as Pick<UsageAsk, 'by' | 'tagKey'>),
     ownOnly: scope === 'token',
     ...(page as { limit: number; cursor: string | undefined }),
   }

@@ -46,7 +46,7 @@ async function bills(
   const month = api.begunMonth(named)
   if (month instanceof Refusal) return month
   const format = query('format') ?? 'json'
-  if (format === 'json') return api.showBill(token, month)
+  if (format === 'json') return api.showBill(token, month, query('group_by'))
   if (format !== 'csv') return wrong('format', 'must be json or csv')
   const file = await api.openBillFile(token, month)
   return file instanceof Refusal ? file : answerTable(x, file, `${token.accountName}-${month}.csv`)

@@ -19,7 +19,7 @@ const report = named(
     currency: text(),
     from: time(),
     to: time(),
-    by: list(word(usageKeys)),
+    by: list(text()),
     total: sums,
     items: list(sums),
     next_cursor: orNull(text()),
@@ -30,7 +30,10 @@ const page = [
   inQuery('limit', whole(1, 1_000, 'Rows of a page.')),
   inQuery('cursor', text('`next_cursor` of the page before.')),
 ]
-const keys = usageKeys.join('|')
+const keys = [...usageKeys, 'end_user', 'tag:[a-z][a-z0-9_-]{0,31}'].join('|')
+const groupBy = text('Adds `items` by a tag, as `tag:team`, or by `end_user`.', {
+  pattern: '^(?:end_user|tag:[a-z][a-z0-9_-]{0,31})$',
+})
 const base = { method: 'get', tag: 'Own account', credential: 'token' } as const
 const refusals = [...callerRefusals, 'rate_limit_exceeded'] as const
 
@@ -45,9 +48,10 @@ export const usageOperations: readonly Operation[] = [
       inQuery('to', text('The same; default: now.')),
       inQuery(
         'by',
-        text(`Some of ${usageKeys.join(', ')}, with commas between them; default \`model\`.`, {
-          pattern: `^(?:${keys})(?:,(?:${keys}))*$`,
-        }),
+        text(
+          `Some of ${usageKeys.join(', ')}, and one of end_user or tag:NAME, with commas between them; default \`model\`.`,
+          { pattern: `^(?:${keys})(?:,(?:${keys}))*$` },
+        ),
       ),
       inQuery('scope', word(['account', 'token'], 'Of the whole account, or of this token.')),
       ...page,
@@ -63,6 +67,7 @@ export const usageOperations: readonly Operation[] = [
     parameters: [
       inQuery('month', text('Such as `2026-11`.', { pattern: monthPattern })),
       inQuery('format', word(['json', 'csv'], 'Of the bill of one month.')),
+      inQuery('group_by', groupBy),
       ...page,
     ],
     answers: [

@@ -1,6 +1,7 @@
 // A bill as a printable page: one HTML file without scripts or external resources. Does not know
 // where the bill comes from.
 import { createHash } from 'node:crypto'
+import type { TagKey } from '../../../contract/tags/index.ts'
 import { monthBounds } from '../../../lib/text/month.ts'
 import type { Bill } from '../bill.ts'
 import type { ShownBill } from '../read-bill.ts'
@@ -24,9 +25,20 @@ interface Print {
   bill: ShownBill
 }
 
+/** Charges by the values of a tag, or by end user. */
+interface GroupedCharges {
+  key: TagKey
+  items: readonly {
+    tag?: string | null
+    end_user?: string | null
+    charges: number
+    amount: string
+  }[]
+}
+
 export function billPage(
   bill: ShownBill,
-  { language, nowMs }: { language: PageLanguage; nowMs: number },
+  { language, nowMs, by }: { language: PageLanguage; nowMs: number; by?: GroupedCharges },
 ): string {
   const words = pageLanguages[language]
   const print: Print = { words, bill, say: createFormats(language, bill.currency) }
@@ -51,6 +63,7 @@ ${summary(print)}
 <h2>${words.byModel}</h2>
 ${byModel(print)}
 ${bill.tokens.length === 0 ? '' : html`<h2>${words.byToken}</h2>${byToken(print)}`}
+${by === undefined ? '' : byTag(print, by)}
 <h2>${words.movements}</h2>
 ${movements(print)}
 ${footer(print)}
@@ -174,6 +187,22 @@ function byToken(print: Print): Html {
   )
   return html`<table>
 <thead><tr><th>${words.token}</th><th class="number">${words.count}</th>
+<th class="number">${words.amount}</th></tr></thead>
+<tbody>${rows}${total(print, 1)}</tbody></table>`
+}
+
+function byTag(print: Print, { key, items }: GroupedCharges): Html {
+  const { words, say } = print
+  const name = key === 'end_user' ? words.endUser : key.slice('tag:'.length)
+  const rows = items.map(
+    ({ tag, end_user, charges, amount }) => html`<tr>
+<td>${foreign(tag ?? end_user ?? words.untagged)}</td>
+<td class="number">${say.number(charges)}</td>
+<td class="number">${money(print, amount)}</td></tr>
+`,
+  )
+  return html`<h2>${filled(words.byTag, { name })}</h2><table>
+<thead><tr><th>${foreign(name)}</th><th class="number">${words.count}</th>
 <th class="number">${words.amount}</th></tr></thead>
 <tbody>${rows}${total(print, 1)}</tbody></table>`
 }

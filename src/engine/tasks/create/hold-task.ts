@@ -69,8 +69,8 @@ export async function holdTask(
 type Written = 'done' | 'named' | 'taken' | 'insufficient'
 
 function writeTask(engine: Engine, task: Task, keyed: KeyedCreate | undefined): Promise<Written> {
-  const { id, accountId, holdNanos, createdAtMs } = task
-  const hold = engine.ledger.taskHold(id, accountId, holdNanos, createdAtMs)
+  const { id, accountId, holdNanos, createdAtMs, tags } = task
+  const hold = engine.ledger.taskHold(id, accountId, holdNanos, createdAtMs, tags)
   return hold.commit(() =>
     engine.store.tx(async (tx): Promise<Written> => {
       if ((await hold.write(tx)) !== 'done') return 'insufficient'
@@ -117,6 +117,7 @@ function newTask(
     hidden: false,
     timeline: withStep({ createdAtMs: nowMs }, created(nowMs)),
     ...(ctx.trace !== undefined && { trace: taskTrace(ctx.trace) }),
+    ...(ctx.tags !== undefined && { tags: ctx.tags }),
     ...(externalId !== undefined && { externalId }),
     ...(callbackUrl !== undefined && { callbackUrl }),
     awaitedBy: gatewayOf(engine.store),

@@ -8,7 +8,8 @@ import { Refusal } from '../../../contract/errors.ts'
 import type { Started } from '../../../contract/provider.ts'
 import type { VideoRequest } from '../../../contract/task.ts'
 import { findCreate } from '../../../store/tasks/create-keys.ts'
-import { listTaskRows, updateTask } from '../../../store/tasks/tasks.ts'
+import { listTaskRows } from '../../../store/tasks/list-tasks.ts'
+import { updateTask } from '../../../store/tasks/tasks.ts'
 import { storeKinds, until } from '../../../store/test-stores.ts'
 import {
   anError,

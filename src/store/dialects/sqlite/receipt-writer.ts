@@ -10,20 +10,23 @@ import {
   joinCharged,
   valuesOf,
 } from '../../proof/hourly-totals.ts'
+import type { PendingRow } from '../../proof/pending-row.ts'
 import type { Booked } from '../../proof/receipt-pass.ts'
+import { type ChainEnd, currencyKey, makeReceipts, pendingColumns } from '../../proof/receipts.ts'
 import {
-  type ChainEnd,
-  currencyKey,
-  makeReceipts,
-  type PendingRow,
-  pendingColumns,
-} from '../../proof/receipts.ts'
+  addToTags,
+  gatherTags,
+  knownValuesStatement,
+  tagColumns,
+  tagValues,
+} from '../../proof/tag-totals.ts'
 import { shapeIntegers } from '../integers.ts'
 
 const endStatement = `
   SELECT number, balance_nanos, hash FROM receipts WHERE account_id = ?
   ORDER BY number DESC LIMIT 1`
 const hourStatement = addToHours.join(` VALUES (${hourColumns.map(() => '?').join(', ')}) `)
+const tagStatement = addToTags.join(` VALUES (${tagColumns.map(() => '?').join(', ')}) `)
 
 export class SqliteReceiptWriter {
   readonly #db: Database
@@ -36,6 +39,8 @@ export class SqliteReceiptWriter {
   readonly #end: Statement
   readonly #receipt: Statement
   readonly #hour: Statement
+  readonly #tag: Statement
+  readonly #tagsKnown: Statement
 
   /** The tables must exist. */
   constructor(db: Database) {
@@ -56,6 +61,8 @@ export class SqliteReceiptWriter {
       'INSERT INTO receipts (entry_id, account_id, number, balance_nanos, hash) VALUES (?, ?, ?, ?, ?)',
     )
     this.#hour = db.prepare(hourStatement)
+    this.#tag = db.prepare(tagStatement)
+    this.#tagsKnown = db.prepare(knownValuesStatement)
   }
 
   book(limit: number): Booked {
@@ -82,11 +89,23 @@ export class SqliteReceiptWriter {
       this.#receipt.run(entry_id, account_id, number, balance_nanos, hash)
     }
     for (const hour of gatherHours(rows)) this.#hour.run(...valuesOf(hour))
+    this.#writeTags(rows)
     const isLast = rows.length < limit
     const passed = isLast ? this.#newestId() : rows.at(-1)!.id
     if (passed > floor) this.#setMeta.run(floorKey, String(passed))
     const booked = { entries: rows.length, accounts: [...ends.keys()] }
     return isLast ? booked : { ...booked, pass: { afterId: passed, settledId: passed, chunks: 0 } }
+  }
+
+  #writeTags(rows: readonly PendingRow[]): void {
+    const gathering = gatherTags(rows)
+    let step = gathering.next()
+    while (!step.done) {
+      const { account_id, hour_ms, name } = step.value
+      const known = this.#tagsKnown.all(account_id, hour_ms, name) as { value: string }[]
+      step = gathering.next(known.map(({ value }) => value))
+    }
+    for (const hour of step.value) this.#tag.run(...tagValues(hour))
   }
 
   #loadEnd(ends: Map<string, ChainEnd>, accountId: string): void {
@@ -105,8 +124,9 @@ export class SqliteReceiptWriter {
   }
 
   close(): void {
-    const reads = [this.#meta, this.#pending, this.#newest, this.#end]
-    const writes = [this.#begin, this.#commit, this.#setMeta, this.#receipt, this.#hour]
+    const reads = [this.#meta, this.#pending, this.#newest, this.#end, this.#tagsKnown]
+    const hours = [this.#hour, this.#tag]
+    const writes = [this.#begin, this.#commit, this.#setMeta, this.#receipt, ...hours]
     for (const statement of [...reads, ...writes]) statement.finalize()
   }
 }

@@ -1,0 +1,45 @@
+// A change of an account's settings, recorded in the audit log. What the configuration file says of an
+// account is changed there; what it does not say can be changed here.
+import type { z } from 'zod'
+import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import { type Account, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
+import { auditChange } from '../answers.ts'
+import type { accountChange } from './account-schema.ts'
+
+type Change = z.infer<typeof accountChange>
+
+export async function changeAccount(
+  engine: Engine,
+  x: RequestContext,
+  { id: subject, name }: Account,
+  body: Change,
+): Promise<Refusal | undefined> {
+  const owned = declaredField(engine, name, body)
+  if (owned !== undefined) {
+    const message = `'${owned}' of '${name}' is declared in the configuration file; change it there`
+    return refuse('conflict', message, { param: owned })
+  }
+  await engine.store.tx(async (tx) => {
+    const before = settingsOf((await findAccount(tx, subject))!)
+    await updateAccount(tx, subject, accountTagsFrom(body))
+    const after = settingsOf((await findAccount(tx, subject))!)
+    await auditChange(tx, x, { action: 'account.update', subject, before, after })
+  })
+  await announce(engine)
+  return undefined
+}
+
+/** A field of the change that the file declares of this account. */
+function declaredField({ declared }: Engine, name: string, body: Change): keyof Change | undefined {
+  const said = declared.file.accounts.find((account) => account.name === name)
+  return (Object.keys(body) as (keyof Change)[]).find((field) => said?.[field] !== undefined)
+}
+
+const settingsOf = ({ tagNames, endUsers }: Account) => ({
+  tag_names: tagNames ?? [],
+  end_users: endUsers ?? 'hashed',
+})

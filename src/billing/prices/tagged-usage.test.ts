@@ -1,0 +1,154 @@
+// Charges by tag against a plain sum over the ledger, to the nano-unit, while receipts are being
+// written: a property over random bookings. And what happens with more values than totals keep.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Entry } from '../../contract/ledger.ts'
+import { tagIn, tagText, withEndUser } from '../../contract/tags/index.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { monthBounds } from '../../lib/text/month.ts'
+import { insertAccount } from '../../store/catalog/accounts.ts'
+import { inSnapshot, type Store } from '../../store/index.ts'
+import { appendEntry } from '../../store/ledger/entries.ts'
+import { book, issueReceipts } from '../../store/proof/receipts.ts'
+import { maxTagValues } from '../../store/proof/tag-totals.ts'
+import { newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
+import { makeBill } from '../bills/bill.ts'
+import { sumTaggedUsage } from './tagged-usage.ts'
+
+if (!storeKinds.includes('postgres')) {
+  console.error('left out: charges by tag on PostgreSQL (set TEST_POSTGRES_URL)')
+}
+
+const month = '2026-10'
+const stretch = monthBounds(month)!
+
+const charge = fc.record({
+  hour: fc.nat(30 * 24 - 1),
+  nanos: fc.oneof(fc.nat(20), fc.nat(2_000_000_000)).map(BigInt),
+  model: fc.constantFrom('words', 'film'),
+  team: fc.option(fc.constantFrom('red', 'blue', 'Red')),
+  job: fc.option(fc.nat(9).map(String)),
+  user: fc.option(fc.constantFrom('alice', 'b,o=b')),
+})
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: charge.map((book) => ({ book })) },
+    { weight: 1, arbitrary: fc.nat(20).map((n) => ({ receipts: n + 1 })) },
+  ),
+  { minLength: 1, maxLength: 60 },
+)
+
+describe.each(storeKinds)('charges by tag on %s', (dialect) => {
+  let place: Place
+  let store: Store
+  let accounts = 0
+
+  beforeAll(async () => {
+    place = await newPlace(dialect)
+    store = await place.open()
+  })
+  afterAll(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  const newAccount = async () => {
+    const id = `acc_${accounts++}`
+    await store.tx((tx) => insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 }))
+    return id
+  }
+
+  const receipts = (limit: number) =>
+    store.tx((tx) => issueReceipts(tx, { dialect, limit, settleMs: 0, patient: true }))
+
+  const byTag = (accountId: string, tagKey: 'tag:team' | 'tag:job' | 'end_user', isExact = true) =>
+    inSnapshot(store, (db) =>
+      sumTaggedUsage(db, { accountId, ...stretch, by: [], tagKey, dialect, isExact }),
+    )
+
+  const expected = (entries: readonly Entry[], name: string) => {
+    const sums = new Map<string | null, [number, bigint]>()
+    for (const { tags, amountNanos } of entries) {
+      const value = tagIn(tags, name)
+      const key = value === undefined ? null : decodeURIComponent(value)
+      const [count, sum] = sums.get(key) ?? [0, 0n]
+      sums.set(key, [count + 1, sum - amountNanos])
+    }
+    return [...sums].map(([key, [count, sum]]) => [key, count, formatNanos(sum)]).toSorted()
+  }
+
+  test('add up to the bill, whatever has its receipt', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (given) => {
+        const accountId = await newAccount()
+        const entries: Entry[] = []
+        for (const step of given) {
+          if ('receipts' in step) {
+            await receipts(step.receipts)
+            continue
+          }
+          const { hour, nanos, model, team, job, user } = step.book
+          const pairs = Object.entries({ team, job }).filter((pair) => pair[1] !== null)
+          const plain = tagText(pairs as [string, string][])
+          const tags = user === null ? plain : withEndUser(plain, user)
+          const entry: Entry = {
+            atMs: stretch.fromMs + hour * 3_600_000,
+            accountId,
+            kind: 'charge',
+            amountNanos: -nanos,
+            ref: `req_${accountId}_${entries.length}`,
+            model,
+            unit: model === 'film' ? 'video_second' : 'token',
+            quantity: 3,
+            tokenId: 'tok_1',
+            ...(tags !== undefined && { tags }),
+          }
+          await store.tx((tx) => appendEntry(tx, entry))
+          entries.push(entry)
+        }
+        const bill = await makeBill(store.read, { accountId, account: 'a', month, currency: 'CNY' })
+        for (const [key, name] of [
+          ['tag:team', 'team'],
+          ['tag:job', 'job'],
+          ['end_user', '@'],
+        ] as const) {
+          const { rows, total } = await byTag(accountId, key)
+          const shown = rows.map((row) => [
+            row.tag ?? row.end_user ?? null,
+            row.charges,
+            row.amount,
+          ])
+          expect(shown.toSorted()).toEqual(expected(entries, name))
+          expect(total.amount).toBe(bill.charges)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  }, 60_000)
+
+  test('beyond the maximum of an hour, totals keep one sum and bills stay exact', async () => {
+    const accountId = await newAccount()
+    const many = maxTagValues + 30
+    await store.tx(async (tx) => {
+      for (let i = 0; i < many; i++) {
+        const atMs = stretch.fromMs + i
+        const ref = `req_many_${i}`
+        const entry = { atMs, accountId, kind: 'charge' as const, amountNanos: -1n, ref }
+        await appendEntry(tx, { ...entry, model: 'words', unit: 'token', tags: `job=${i}` })
+      }
+    })
+    while ((await book(store, { limit: 100, settleMs: 0, patient: true })) !== 'busy') {
+      const { rows } = await byTag(accountId, 'tag:job', false)
+      if (rows.some(({ tag }) => tag === '*')) break
+    }
+    const kept = (await byTag(accountId, 'tag:job', false)).rows
+    const others = kept.find(({ tag }) => tag === '*')!
+    expect(kept.length).toBeLessThanOrEqual(many)
+    expect(others.charges).toBeGreaterThan(0)
+    expect(kept.reduce((sum, { charges }) => sum + charges, 0)).toBe(many)
+    const { rows, total } = await byTag(accountId, 'tag:job')
+    expect(rows).toHaveLength(many)
+    expect(rows.every(({ charges }) => charges === 1)).toBe(true)
+    expect(total.charges).toBe(many)
+  })
+})

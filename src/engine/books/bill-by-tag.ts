@@ -1,0 +1,45 @@
+// A bill with its charges by the values of a tag, or by end user: both from the same moment, so that
+// the items add up to the bill.
+import type { BillOf } from '../../billing/bills/bill.ts'
+import { readBill, type ShownBill } from '../../billing/bills/read-bill.ts'
+import { sumTaggedUsage } from '../../billing/prices/tagged-usage.ts'
+import type { UsageRow } from '../../billing/prices/usage-rows.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { isTagKey, type TagKey } from '../../contract/tags/index.ts'
+import { monthBounds } from '../../lib/text/month.ts'
+import { inSnapshot } from '../../store/index.ts'
+import { type BooksDeps, billDeps } from './bill-deps.ts'
+
+/** Items of one bill. */
+const maxItems = 50_000
+
+interface TaggedBill {
+  bill: ShownBill
+  /** Absent where the bill is not grouped. */
+  items?: UsageRow[]
+}
+
+export async function readTaggedBill(
+  deps: BooksDeps,
+  of: BillOf,
+  tagKey: TagKey | undefined,
+): Promise<TaggedBill | Refusal> {
+  if (tagKey === undefined) return { bill: await readBill(billDeps(deps), of) }
+  const { accountId, month } = of
+  const { dialect } = deps.store
+  return inSnapshot(deps.store, async (db) => {
+    const asked = { accountId, ...monthBounds(month)!, by: [], tagKey, dialect, isExact: true }
+    const { rows: items } = await sumTaggedUsage(db, asked)
+    if (items.length > maxItems) {
+      const message = `'group_by' gives more than ${maxItems} items; the lines of the bill have the tags`
+      return refuse('invalid_request', message, { param: 'group_by' })
+    }
+    return { bill: await readBill(billDeps(deps), of, db), items }
+  })
+}
+
+export function tagKeyIn(text: string | undefined): TagKey | undefined | Refusal {
+  if (text === undefined || isTagKey(text)) return text
+  const message = "'group_by' must be end_user or a tag, such as tag:team"
+  return refuse('invalid_request', message, { param: 'group_by' })
+}
