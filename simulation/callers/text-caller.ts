@@ -1,10 +1,11 @@
 // Callers of text: complete replies and streams. The charge must be stored before the reply arrives.
-import type { CallContext } from '../../src/contract/caller-api.ts'
+import type { AnswerStream, CallContext } from '../../src/contract/caller-api.ts'
 import { Refusal } from '../../src/contract/errors.ts'
 import type { TextCall } from '../../src/contract/requests.ts'
 import { runText } from '../../src/engine/calls/run-text.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { models } from '../world/settings.ts'
+import { CallerConnection } from './caller-connection.ts'
 import { type Calling, checkRefused } from './calling.ts'
 import type { Input } from './records.ts'
 import { sendCall } from './send-call.ts'
@@ -57,28 +58,25 @@ async function textAt(
 
 async function readStream(
   calling: Calling,
-  stream: ReadableStream<Uint8Array>,
+  stream: AnswerStream,
   { requestId, signal }: CallContext,
   input: Input,
   hangUp: () => void,
 ): Promise<'whole' | 'cut'> {
   const { world, random, faults } = calling.context
-  const reader = stream.getReader()
+  const connection = new CallerConnection()
+  stream.start(connection)
   const proc = world.current
   // Nothing more is read from a closed connection.
   const gone = new Promise<'gone'>((go) => signal.addEventListener('abort', () => go('gone')))
   let text = ''
   for (;;) {
     if (random.work.chance(faults.callers.hangsUp / 8)) hangUp()
-    if (signal.aborted) {
-      void reader.cancel().catch(() => {})
-      return 'cut'
-    }
-    const reading = reader.read().catch(() => ({ done: true, value: undefined }))
-    const next = await Promise.race([reading, gone])
+    if (signal.aborted) return 'cut'
+    const next = await Promise.race([connection.read(), gone])
     if (next === 'gone') continue
-    if (next.done) break
-    text += Buffer.from(next.value!).toString()
+    if (next === undefined) break
+    text += Buffer.from(next).toString()
     if (text.includes('[DONE]')) checkPaid(calling, input, requestId)
     await world.pause(random.work.between(0, 300), proc)
   }

@@ -2,6 +2,7 @@
 // if the gateway dies; its reply arrives, arrives late, breaks off or never arrives.
 import type { HttpAnswer, HttpPort } from '../../src/contract/provider.ts'
 import { HttpError } from '../../src/lib/http/error.ts'
+import { readable } from '../../src/lib/http/pipe-by-read.ts'
 import type { UpstreamWire, WireReply, WireRequest } from '../upstream/messages.ts'
 import { answer } from '../upstream/wire.ts'
 import type { SimContext } from '../world/context.ts'
@@ -110,6 +111,12 @@ export class SimHttp implements HttpPort {
           }
         })
       })
+    const read = () =>
+      later(() => {
+        if (breaks && rest.length <= minLeft) breakOff()
+        const chunk = rest.shift()
+        return chunk === undefined ? undefined : Buffer.from(chunk)
+      })
     return {
       status,
       header: (name) => headers[name],
@@ -117,12 +124,7 @@ export class SimHttp implements HttpPort {
         if (!breaks && !isTrickle) return Promise.resolve(body)
         return later(() => (breaks ? breakOff() : body))
       },
-      read: () =>
-        later(() => {
-          if (breaks && rest.length <= minLeft) breakOff()
-          const chunk = rest.shift()
-          return chunk === undefined ? undefined : Buffer.from(chunk)
-        }),
+      ...readable(read),
       cancel() {
         state.isGivenUp = true
       },

@@ -196,6 +196,8 @@ describe.each([...storeKinds])('the admin API on %s', (on) => {
           header: () => undefined,
           text,
           read,
+          pipe() {},
+          resume() {},
           cancel() {},
           release() {},
           expectTrickle() {},

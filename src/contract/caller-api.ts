@@ -52,7 +52,22 @@ export type TextAnswer = {
   rate: RateView | undefined
   /** Absent: the upstream speaks the caller's style. */
   translation?: TranslationNote
-} & ({ body: string } | { stream: ReadableStream<Uint8Array> })
+} & ({ body: string } | { stream: AnswerStream })
+
+/** An answer that comes in pieces. Its source learns from the call's signal that the caller has left. */
+export interface AnswerStream {
+  /** Called once. */
+  start(sink: StreamSink): void
+}
+
+/** The way to the caller. */
+export interface StreamSink {
+  /** A promise: the caller does not read for now; it resolves when there is room again. */
+  write(bytes: Uint8Array): undefined | Promise<unknown>
+  end(): void
+  /** Closes the connection in the middle of the answer. */
+  cut(): void
+}
 
 export interface TranslationNote {
   /** The caller's style and the upstream's: `messages>chat`. */

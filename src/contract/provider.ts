@@ -8,6 +8,16 @@ import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } f
 import type { ReportedUsage, TokenUsage } from './usage.ts'
 
 /** An HTTP response with its headers read. */
+/** Takes a body as it arrives. It gets `end` or `fail` once, unless the answer was released. */
+export interface BodyReader {
+  /** False: nothing more for now; the answer is to be resumed. */
+  take(bytes: Uint8Array): boolean
+  /** The regular end. */
+  end(): void
+  /** The connection broke, or the answer was cancelled. */
+  fail(error: Error): void
+}
+
 export interface HttpAnswer {
   readonly status: number
   header(name: string): string | undefined
@@ -15,6 +25,10 @@ export interface HttpAnswer {
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
   /** The next bytes; undefined at the regular end; rejects when the connection breaks. */
   read(): Promise<Uint8Array | undefined>
+  /** Gives the reader the rest as it arrives, without a promise for each piece. */
+  pipe(reader: BodyReader): void
+  /** The reader of a pipe takes bytes again. */
+  resume(): void
   cancel(): void
   /** All relevant data has arrived; the connection may be reused. */
   release(): void
@@ -165,6 +179,8 @@ export type TextReply =
   | (SentWith & {
       kind: 'json'
       body: string
+      /** The body, where it is as the upstream sent it. */
+      parsed?: Readonly<Record<string, unknown>>
       reported: Reported
       /** Output tokens counted from the text, for when usage is missing. */
       countOutputTokens: () => number

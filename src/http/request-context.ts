@@ -1,8 +1,10 @@
 // One request and its answer: the id on every response, and the only place that makes responses.
+import type { AnswerStream } from '../contract/caller-api.ts'
 import type { Viewer } from '../contract/people.ts'
 import type { CallTrace } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { type Dialect, plainDialect } from './dialect.ts'
+import { bodyOf } from './stream-body.ts'
 
 export interface RequestContext {
   readonly requestId: string
@@ -89,14 +91,25 @@ export function answerJson(
 
 export function answerStream(
   x: RequestContext,
-  body: ReadableStream<Uint8Array>,
+  stream: AnswerStream,
   extra?: AnswerHeaders,
 ): Response {
+  return new Response(
+    bodyOf(stream, () => x.connection.keepOpen(1)),
+    { headers: streamHeaders(x, extra) },
+  )
+}
+
+/** Events that are all there. */
+export const answerEvents = (x: RequestContext, events: string): Response =>
+  new Response(events, { headers: streamHeaders(x) })
+
+function streamHeaders(x: RequestContext, extra?: AnswerHeaders): AnswerHeaders {
   const headers = answerHeaders(x, 'text/event-stream; charset=utf-8')
   if (extra !== undefined) Object.assign(headers, extra)
   headers['cache-control'] = 'no-cache'
   headers['x-accel-buffering'] = 'no'
-  return new Response(body, { headers })
+  return headers
 }
 
 const exposed =

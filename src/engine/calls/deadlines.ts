@@ -64,6 +64,11 @@ export class Deadline {
     this.#sinceMs = this.#lastMs
   }
 
+  /** The caller gets something. */
+  give(): void {
+    this.#givenMs = this.#lastMs
+  }
+
   /** The caller must read now: if it does not, the caller is cut off, not the upstream. */
   awaitCaller(caller: Stoppable | undefined): void {
     const nowMs = this.#nowMs()

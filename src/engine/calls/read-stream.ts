@@ -1,9 +1,10 @@
-// Reads an upstream's stream through its watcher, which decides what the caller may have.
+// Reads an upstream's stream up to its first event, through its watcher, which decides what the caller may
+// have.
 import { HttpError } from '../../lib/http/error.ts'
 import { type OpenCall, reportBug, type StreamReply, type UpstreamAttempt } from './open-call.ts'
 
 /** The next bytes for the caller; undefined only once the watcher has an outcome. */
-export async function nextBytes(
+async function nextBytes(
   open: OpenCall,
   { deadline }: UpstreamAttempt,
   { answer, watcher }: StreamReply,
@@ -26,7 +27,8 @@ export async function nextBytes(
   return undefined
 }
 
-const receivedBy = ({ received, events }: StreamReply['watcher']): number => received ?? events
+export const receivedBy = ({ received, events }: StreamReply['watcher']): number =>
+  received ?? events
 
 /** More comments than that before the first event are dropped. */
 const maxHeld = 100

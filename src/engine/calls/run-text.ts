@@ -8,7 +8,7 @@ import { newRecord, recordUnbilled } from './call-record.ts'
 import type { CallDeps, OpenCall } from './open-call.ts'
 import { sendCall } from './send-call.ts'
 import { settleCall } from './settle-call.ts'
-import { streamText } from './stream-text.ts'
+import { CallerStream } from './stream-text.ts'
 
 export async function runText(
   engine: CallDeps,
@@ -31,7 +31,7 @@ export async function runText(
     recordOverhead(open)
     forgetBody(open.call)
     forgetBody(call)
-    return { stream: streamText(open, answer), ...rest }
+    return { stream: new CallerStream(open, answer), ...rest }
   }
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
   recordOverhead(open)

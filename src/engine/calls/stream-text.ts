@@ -1,117 +1,195 @@
 // A text stream from its first byte to its last. Upstream bytes go to the caller as fast as it reads
 // them; the final event waits until the charge is durable.
 //
-//   caller reads ──> pull ──> upstream read ──> watcher ──> bytes out
+//   upstream bytes ──> watcher ──> caller
+//        the caller does not read ──> the upstream waits
 //        finished ──> settle, final event, close
 //        failed   ──> release, error event, close
 //        caller leaves ──> read on for a while to learn the usage, then settle
 //        the gateway ends it ──> settle what was delivered, error event, close
 //        not covered, not for the first time ──> the same
+import type { AnswerStream, StreamSink } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { UpstreamError } from '../../contract/provider.ts'
+import type { BodyReader, UpstreamError } from '../../contract/provider.ts'
+import { HttpError } from '../../lib/http/error.ts'
 import { type BegunStream, type OpenCall, reportBug } from './open-call.ts'
-import { nextBytes } from './read-stream.ts'
+import { receivedBy } from './read-stream.ts'
 import { completeAttempt, failAttempt, hasLeft } from './send-call.ts'
 import { giveUp, type SettledEnding, settleCall } from './settle-call.ts'
 
 /** A comment: event parsers skip it, and it keeps proxies from closing the connection. */
 const keepAlive = Buffer.from(': keep-alive\n\n')
 
-type Controller = ReadableStreamDefaultController<Uint8Array>
-
-/** No read-ahead for a caller that does not read. */
-export const streamText = (open: OpenCall, begun: BegunStream): ReadableStream<Uint8Array> =>
-  new ReadableStream(new CallerStream(open, begun), { highWaterMark: 0 })
-
-class CallerStream implements Bun.UnderlyingSource<Uint8Array> {
+/** Begins to read when the caller's connection is ready, or the caller has left. */
+export class CallerStream implements AnswerStream, BodyReader {
   readonly #open: OpenCall
   readonly #begun: BegunStream
   #first: Uint8Array | undefined
-  /** The upstream read that the caller waits for. */
-  #pending: Promise<Uint8Array | undefined> | undefined
-  #controller: Controller | undefined
-  /** The caller has everything, or has left. */
-  #isOver = false
-  #isPulling = false
+  /** Undefined before the start, and once the caller has left. */
+  #sink: StreamSink | undefined
+  #isReading = false
+  /** The caller has unread bytes in every buffer. */
+  #isFull = false
+  #hasLeft = false
+  #isEnding = false
+  #abandonedTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(open: OpenCall, begun: BegunStream) {
     this.#open = open
     this.#begun = begun
     this.#first = begun.first
-    // Both are needed: a body is never cancelled if its caller left before the first read.
     const { signal } = open.ctx
-    signal.addEventListener('abort', this.cancel)
-    if (signal.aborted) this.cancel()
+    signal.addEventListener('abort', this.#leave)
+    if (signal.aborted) this.#leave()
   }
 
-  start(controller: Controller): void {
+  start(sink: StreamSink): void {
+    if (this.#hasLeft) return
+    this.#sink = sink
     const { deadline } = this.#begun.attempt
-    this.#controller = controller
-    deadline.waiter = {
-      beat: () => {
-        if (!this.#isOver && this.#pending !== undefined) {
-          controller.enqueue(this.#begun.reply.watcher.keepAlive?.() ?? keepAlive)
-        }
-      },
-    }
-    // A reading caller learns of it by its next read; one that does not read must be charged, too.
-    deadline.stream = {
-      cut: () => {
-        if (this.#isOver || this.#isPulling) return
-        this.#end(controller).catch((error) => reportBug(this.#open, error))
-      },
+    deadline.awaitCaller(undefined)
+    deadline.waiter = this
+    // For answers that cannot be cancelled: a caller that does not read must be charged, too.
+    deadline.stream = { cut: () => this.fail(stopped) }
+    this.#begin()
+  }
+
+  #begin(): void {
+    const { watcher } = this.#begun.reply
+    const first = this.#first
+    this.#first = undefined
+    if (first !== undefined) this.#give(first)
+    if (watcher.outcome !== undefined) this.#end()
+    else if (!this.#isFull) this.#readOn()
+  }
+
+  #readOn(): void {
+    const { answer } = this.#begun.reply
+    if (this.#isReading) answer.resume()
+    else {
+      this.#isReading = true
+      answer.pipe(this)
     }
   }
 
-  async pull(controller: Controller): Promise<void> {
-    const { attempt, reply } = this.#begun
-    const { deadline } = attempt
-    this.#isPulling = true
-    deadline.awaitCaller(undefined)
-    let bytes = this.#first
-    this.#first = undefined
-    if (bytes === undefined) {
-      this.#pending = nextBytes(this.#open, attempt, reply)
-      bytes = await this.#pending
-      this.#pending = undefined
+  /** The deadline's heartbeat for a waiting caller. */
+  beat(): void {
+    if (this.#isFull || this.#isEnding) return
+    this.#give(this.#begun.reply.watcher.keepAlive?.() ?? keepAlive)
+  }
+
+  take(bytes: Uint8Array): boolean {
+    const { reply, attempt } = this.#begun
+    const { watcher } = reply
+    if (watcher.outcome !== undefined) return false
+    attempt.deadline.touch()
+    const before = receivedBy(watcher)
+    try {
+      const passed = watcher.take(bytes)
+      if (passed !== undefined) this.#give(passed)
+    } catch (error) {
+      this.#break(error)
     }
-    if (this.#isOver) return
-    if (bytes !== undefined) controller.enqueue(bytes)
-    if (reply.watcher.outcome !== undefined || deadline.stopped) return this.#end(controller)
-    this.#isPulling = false
+    // Comments alone are no progress.
+    if (receivedBy(watcher) > before) attempt.deadline.advance()
+    if (watcher.outcome === undefined) return !this.#isFull
+    this.#end()
+    return false
+  }
+
+  end(): void {
+    try {
+      this.#begun.reply.watcher.close()
+    } catch (error) {
+      this.#break(error)
+    }
+    this.#end()
+  }
+
+  fail(error: Error): void {
+    this.#break(error)
+    this.#end()
+  }
+
+  #break(error: unknown): void {
+    if (!(error instanceof HttpError)) reportBug(this.#open, error)
+    this.#begun.reply.watcher.break()
+  }
+
+  #give(bytes: Uint8Array): void {
+    const sink = this.#sink
+    if (sink === undefined) return
+    const { deadline } = this.#begun.attempt
+    deadline.give()
+    const room = sink.write(bytes)
+    if (room === undefined || this.#isFull) return
+    this.#isFull = true
     deadline.awaitCaller(this.#slowCaller)
+    room.then(this.#goOn, this.#goOn)
+  }
+
+  /** There is room again, or a caller that needs none. */
+  readonly #goOn = (): void => {
+    if (!this.#isFull) return
+    this.#isFull = false
+    if (this.#isEnding) return
+    this.#begun.attempt.deadline.awaitCaller(undefined)
+    this.#readOn()
   }
 
   /** Stopped reading counts as left; otherwise what was read could be kept for free. */
   readonly #slowCaller = {
     cancel: () => {
-      this.#controller?.error(new Error('the caller stopped reading'))
-      this.cancel()
+      this.#sink?.cut()
+      this.#leave()
     },
   }
 
-  /** The caller has left. */
-  cancel = (): void => {
-    if (this.#isOver) return
-    this.#isOver = true
-    const { engine, ctx } = this.#open
-    readOn(this.#open, this.#begun, this.#pending).catch((error) => {
-      engine.log.error('an abandoned stream could not be settled', {
-        request_id: ctx.requestId,
-        error,
-      })
-    })
+  /** The caller has left: reads on within the limits, so that the charge is exact. */
+  readonly #leave = (): void => {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    const hasStarted = this.#sink !== undefined
+    this.#sink = undefined
+    if (this.#isEnding) return
+    const { engine } = this.#open
+    const { stop, deadline } = this.#begun.attempt
+    const mayReadOn = engine.load.abandoned < engine.limits.abandonedStreams
+    engine.load.abandoned++
+    const untilMs = mayReadOn ? engine.limits.abandonedMs : 0
+    this.#abandonedTimer = setTimeout(() => stop.cancel(), untilMs)
+    deadline.awaitCaller(undefined)
+    if (hasStarted) this.#goOn()
+    else this.#begin()
   }
 
-  async #end(controller: Controller): Promise<void> {
+  #end(): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    const ended = this.#hasLeft ? this.#endAbandoned() : this.#endDelivered()
+    ended.catch((error) => reportBug(this.#open, error))
+  }
+
+  async #endDelivered(): Promise<void> {
     const last = await finish(this.#open, this.#begun)
-    this.#open.ctx.signal.removeEventListener('abort', this.cancel)
-    if (this.#isOver) return
-    this.#isOver = true
-    if (last !== undefined) controller.enqueue(last)
-    controller.close()
+    this.#open.ctx.signal.removeEventListener('abort', this.#leave)
+    if (last !== undefined) this.#sink?.write(last)
+    this.#sink?.end()
+  }
+
+  async #endAbandoned(): Promise<void> {
+    const { stop, deadline } = this.#begun.attempt
+    clearTimeout(this.#abandonedTimer)
+    this.#open.engine.load.abandoned--
+    if (!this.#open.admission.hold.open) return
+    const isCut = stop.cancelled && (!deadline.expired || deadline.stopped)
+    if (this.#begun.reply.watcher.outcome === 'finished' || isCut) {
+      await settle(this.#open, this.#begun, 'caller_left')
+    } else fail(this.#open, this.#begun)
   }
 }
+
+const stopped = new HttpError('cancelled', 'the gateway has ended this stream')
 
 /** Settles or releases, then returns the last bytes for the caller. */
 async function finish(open: OpenCall, begun: BegunStream): Promise<Uint8Array | undefined> {
@@ -146,29 +224,4 @@ function settle(open: OpenCall, { attempt, reply }: BegunStream, ending: Settled
   if (watcher.outcome === 'finished') answer.release()
   else answer.cancel()
   return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
-}
-
-/** The caller hung up mid-stream: reads on within the limits, so that the charge is exact. */
-async function readOn(
-  open: OpenCall,
-  begun: BegunStream,
-  pending: Promise<unknown> | undefined,
-): Promise<void> {
-  const { engine, admission } = open
-  const { attempt, reply } = begun
-  const { stop, deadline } = attempt
-  if (!admission.hold.open) return
-  const mayReadOn = engine.load.abandoned < engine.limits.abandonedStreams
-  engine.load.abandoned++
-  const timer = setTimeout(() => stop.cancel(), mayReadOn ? engine.limits.abandonedMs : 0)
-  deadline.awaitCaller(undefined)
-  // One read at a time: the one the caller was waiting for comes first.
-  await pending
-  while (reply.watcher.outcome === undefined) await nextBytes(open, attempt, reply)
-  clearTimeout(timer)
-  engine.load.abandoned--
-  if (!admission.hold.open) return
-  const isCut = stop.cancelled && (!deadline.expired || deadline.stopped)
-  if (reply.watcher.outcome === 'finished' || isCut) await settle(open, begun, 'caller_left')
-  else fail(open, begun)
 }

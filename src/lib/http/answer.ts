@@ -1,6 +1,7 @@
 // One call's reply: takes bytes as they arrive and delivers the head, then the body, to the reader.
 // Knows of its connection only how to slow it, release it and drop it.
 
+import { BodyQueue, type BodyReader } from './body-queue.ts'
 import { ChunkedBody } from './chunked.ts'
 import { HttpError } from './error.ts'
 import { HttpHead } from './head.ts'
@@ -8,11 +9,9 @@ import { HttpHead } from './head.ts'
 const MAX_INTERIM_ANSWERS = 10
 /** Time allowed for the end of a body that is no longer read. */
 const RELEASE_MS = 1000
-const PAUSE_ABOVE_BYTES = 256 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
 const HEAD_START = 'HTTP/1.'
 const BARE_LINE_FEED = /(?:^|[^\r])\n/
-const BYTE_ORDER_MARK = 0xfeff
 
 export interface HttpAnswer {
   readonly status: number
@@ -25,6 +24,10 @@ export interface HttpAnswer {
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
   /** Next bytes; undefined at the proper end. Rejects when truncated. One call at a time. */
   read(): Promise<Uint8Array | undefined>
+  /** Gives the reader the rest as it arrives, without a promise for each piece. */
+  pipe(reader: BodyReader): void
+  /** The reader of a pipe takes bytes again. */
+  resume(): void
   /** Discards the rest: the connection is closed, or kept if the body was complete. */
   cancel(): void
   /** The reader has all it needs: the connection is kept if the body's end follows soon. */
@@ -71,20 +74,13 @@ export class Exchange implements HttpCall, HttpAnswer {
   /** Infinity for a body that ends with its connection. */
   #leftBytes = 0
 
-  #queue: Buffer[] = []
-  #queuedBytes = 0
-  #maxQueuedBytes = PAUSE_ABOVE_BYTES
-  #paused = false
-  #released = false
-  #done = false
-  #error: HttpError | undefined
-  #waiting: PromiseWithResolvers<Uint8Array | undefined> | undefined
-  #wholeText: PromiseWithResolvers<string | undefined> | undefined
-  #maxTextBytes = 0
+  /** What is received of the body. */
+  readonly #body: BodyQueue
   #progress: { touch(): void } | undefined
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits
+    this.#body = new BodyQueue(this)
     this.answer = new Promise((settle, refuse) => {
       this.#settle = settle
       this.#refuse = refuse
@@ -92,7 +88,7 @@ export class Exchange implements HttpCall, HttpAnswer {
   }
 
   get ended(): boolean {
-    return this.#done || this.#error !== undefined
+    return this.#body.ended
   }
 
   attach(link: Link): void {
@@ -126,39 +122,28 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   fail(error: HttpError): void {
     if (this.ended) return
-    this.#error = error
     if (this.#head === undefined) {
       // There may be no listener left; a rejection must not end the process.
       this.answer.catch(ignore)
       this.#refuse(error)
     }
-    this.#waiting?.promise.catch(ignore)
-    this.#waiting?.reject(error)
-    this.#wholeText?.promise.catch(ignore)
-    this.#wholeText?.reject(error)
     this.#drop()
+    this.#body.fail(error)
   }
 
   release(): void {
-    this.#queue = []
-    this.#queuedBytes = 0
-    if (this.ended) return
-    this.#released = true
-    this.#resume()
-    setTimeout(() => this.cancel(), RELEASE_MS).unref()
+    this.#body.release()
+    if (!this.ended) setTimeout(() => this.cancel(), RELEASE_MS).unref()
   }
 
   expectTrickle(): void {
-    // One unread chunk is enough: hundreds of slow readers must not add up.
-    this.#maxQueuedBytes = 0
+    this.#body.expectTrickle()
     this.#link?.narrow()
   }
 
   cancel(): void {
-    this.#queue = []
-    this.#queuedBytes = 0
     if (!this.ended) this.fail(new HttpError('cancelled', 'the call was cancelled'))
-    this.#error ??= afterTheEnd
+    this.#body.cancel()
   }
 
   #drop(): void {
@@ -222,89 +207,57 @@ export class Exchange implements HttpCall, HttpAnswer {
     this.#complete(keepMs)
   }
 
-  /** False when the reader wants no more. */
+  /** False when the rest is not wanted. */
   #push(bytes: Buffer): boolean {
-    if (this.ended) return false
-    if (this.#released) return true
-    const waiting = this.#waiting
-    if (waiting !== undefined) {
-      this.#waiting = undefined
-      waiting.resolve(bytes)
-      return true
-    }
-    this.#queue.push(bytes)
-    this.#queuedBytes += bytes.length
-    if (this.#wholeText !== undefined) {
-      if (this.#queuedBytes <= this.#maxTextBytes) return true
-      this.#wholeText.resolve(undefined)
-      this.#wholeText = undefined
-      this.cancel()
-      return false
-    }
-    if (this.#queuedBytes > this.#maxQueuedBytes && !this.#paused) {
-      this.#paused = true
-      this.#link?.pause()
-    }
-    return true
+    if (this.#body.push(bytes)) return !this.ended
+    this.#body.giveUpText()
+    this.cancel()
+    return false
   }
 
   #complete(keepMs: number): void {
     if (this.ended) return
-    this.#done = true
-    this.#resume()
+    this.#body.unpause()
     const link = this.#link
     this.#link = undefined
     link?.finished(keepMs)
-    this.#waiting?.resolve(undefined)
-    this.#wholeText?.resolve(this.#takeText())
+    this.#body.complete()
   }
 
-  #resume(): void {
-    if (!this.#paused) return
-    this.#paused = false
+  stopReading(): void {
+    this.#link?.pause()
+  }
+
+  startReading(): void {
     this.#link?.resume()
   }
 
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined> {
-    if (this.#error !== undefined) return Promise.reject(this.#error)
-    const declaredBytes = this.#leftBytes === Number.POSITIVE_INFINITY ? 0 : this.#leftBytes
-    if (this.#queuedBytes + declaredBytes > maxBytes) {
+    const leftBytes = this.#leftBytes === Number.POSITIVE_INFINITY ? 0 : this.#leftBytes
+    const text = this.#body.text(maxBytes, leftBytes)
+    if (text === 'tooLarge') {
       this.cancel()
       return Promise.resolve(undefined)
     }
-    if (this.#done) return Promise.resolve(this.#takeText())
-    this.#link?.widen()
-    this.#maxTextBytes = maxBytes
-    this.#progress = progress
-    this.#wholeText = Promise.withResolvers()
-    this.#resume()
-    return this.#wholeText.promise
-  }
-
-  #takeText(): string {
-    const queue = this.#queue
-    this.#queue = []
-    this.#queuedBytes = 0
-    const text = (queue.length === 1 ? queue[0]! : Buffer.concat(queue)).toString('utf8')
-    return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
+    if (!this.ended) {
+      this.#link?.widen()
+      this.#progress = progress
+    }
+    return text
   }
 
   read(): Promise<Uint8Array | undefined> {
-    const bytes = this.#queue.shift()
-    if (bytes !== undefined) {
-      this.#queuedBytes -= bytes.length
-      if (this.#queuedBytes <= this.#maxQueuedBytes / 2) this.#resume()
-      return Promise.resolve(bytes)
-    }
-    if (this.#error !== undefined) return Promise.reject(this.#error)
-    if (this.#done) return Promise.resolve(undefined)
-    this.#waiting = Promise.withResolvers()
-    return this.#waiting.promise
+    return this.#body.read()
+  }
+
+  pipe(reader: BodyReader): void {
+    this.#body.pipe(reader)
+  }
+
+  resume(): void {
+    this.#body.resume()
   }
 }
-
-/** Shared: creating an error is expensive, and this one is hardly ever seen. */
-const afterTheEnd = new HttpError('cancelled', 'the answer was put away')
 
 /** Rejects early what can never become a head, instead of waiting for its end. */
 function checkUnfinishedHead(bytes: Buffer): void {

@@ -12,6 +12,8 @@ const answerWith = (status: number, headers: Record<string, string> = {}): HttpA
     header: (name) => all.get(name) ?? undefined,
     text,
     read,
+    pipe() {},
+    resume() {},
     cancel() {},
     release() {},
     expectTrickle() {},

@@ -2,6 +2,7 @@
 // tests use real HTTP.
 import type { HttpAnswer, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { readable } from '../../lib/http/pipe-by-read.ts'
 
 export interface Sent {
   url: string
@@ -18,15 +19,16 @@ export interface Given {
 /** The upstream's answer; its body comes in one piece. */
 export function answerOf({ status = 200, headers = {}, body }: Given): HttpAnswer {
   let rest: Uint8Array | undefined = Buffer.from(body)
+  const read = async () => {
+    const next = rest
+    rest = undefined
+    return next
+  }
   return {
     status,
     header: (name) => headers[name],
     text: async (maxBytes) => (body.length > maxBytes ? undefined : body),
-    read: async () => {
-      const next = rest
-      rest = undefined
-      return next
-    },
+    ...readable(read),
     cancel() {},
     release() {},
     expectTrickle() {},

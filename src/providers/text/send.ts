@@ -2,6 +2,7 @@
 
 import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { readable } from '../../lib/http/pipe-by-read.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { restoreModel, withField, withModel } from '../../lib/json/splice.ts'
@@ -111,9 +112,11 @@ function understand(
   const isAsSent = !streamed && text.trimStart().startsWith('{')
   const body = read.body ?? (isAsSent ? text : JSON.stringify(answer))
   const renamed = withName(style, body, answer, call.model)
+  const sent = marked(style, upstream, answer, renamed)
   return {
     kind: 'json',
-    body: marked(style, upstream, answer, renamed),
+    body: sent,
+    ...(sent === text && { parsed: answer }),
     reported: read.reported,
     countOutputTokens: () => countTokens(read.text()),
     upstreamRequestId: requestId,
@@ -161,22 +164,28 @@ function asStream(
   requestId: string | undefined,
 ): TextReply {
   if (style.stream === undefined) return noAnswer(style, requestId)
-  let rest: Uint8Array | undefined = Buffer.from(style.stream.fromAnswer(answer).join(''))
-  const played: HttpAnswer = {
+  const played = playedAnswer(Buffer.from(style.stream.fromAnswer(answer).join('')))
+  const watcher = new TextStreamWatcher(style.stream, call, upstream, requestId)
+  return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }
+}
+
+/** A body that is all there. */
+function playedAnswer(bytes: Uint8Array): HttpAnswer {
+  let rest: Uint8Array | undefined = bytes
+  const read = () => {
+    const next = rest
+    rest = undefined
+    return Promise.resolve(next)
+  }
+  return {
     status: 200,
     header: () => undefined,
     text: () => Promise.resolve(undefined),
-    read() {
-      const next = rest
-      rest = undefined
-      return Promise.resolve(next)
-    },
+    ...readable(read),
     cancel() {},
     release() {},
     expectTrickle() {},
   }
-  const watcher = new TextStreamWatcher(style.stream, call, upstream, requestId)
-  return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }
 }
 
 function noAnswer(style: TextStyle, requestId: string | undefined, text = ''): TextReply {

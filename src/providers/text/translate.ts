@@ -185,7 +185,8 @@ function answered(
   { reading, writing, losses, shownUsage: shown }: Translation,
   reply: JsonReply,
 ): TextReply {
-  const answer = parseExact(reply.body)
+  const { body, parsed, ...rest } = reply
+  const answer = parsed !== undefined && !needsExact(body) ? parsed : parseExact(body)
   const events: AnswerEvent[] = []
   let failure: UpstreamError | undefined
   to.readAnswer(isObject(answer) ? answer : {}, reading, (event) => {
@@ -194,7 +195,7 @@ function answered(
   })
   if (failure !== undefined) return spoiled(failure, reply)
   events.push({ type: 'usage', usage: shown(reply.reported, reply.countOutputTokens) })
-  return { ...reply, body: JSON.stringify(from.writeAnswer(events, writing)), losses }
+  return { ...rest, body: JSON.stringify(from.writeAnswer(events, writing)), losses }
 }
 
 /** The upstream's work is a loss, not charged to the caller. */

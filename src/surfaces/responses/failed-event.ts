@@ -2,7 +2,7 @@
 // failed response; so does any stream of a coding tool, which knows no other end. Other callers get the
 // error event of the style.
 import { type Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
-import { answerStream, type RequestContext } from '../../http/request-context.ts'
+import { answerEvents, type RequestContext } from '../../http/request-context.ts'
 import { echoOf } from '../../styles/responses/echo.ts'
 import { failedCode, withWait } from '../../styles/responses/failure-words.ts'
 import type { Caller, FailedCall } from '../common/surface.ts'
@@ -51,8 +51,8 @@ export function answerFailure(
   const stream = { events: 1, isTranslated: false }
   const response = responseOf({ ...stream, requestId, atMs, call }, 'in_progress')
   const created = eventOf({ type: 'response.created', sequence_number: 0, response })
-  const events = [created, Buffer.from(ctx.errorEvent(failure, stream))]
-  return answerStream(x, new Blob(events).stream())
+  const failed = Buffer.from(ctx.errorEvent(failure, stream)).toString()
+  return answerEvents(x, created + failed)
 }
 
 function responseOf(
