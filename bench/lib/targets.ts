@@ -26,6 +26,8 @@ export interface Workspace {
 }
 
 const startMs = 20_000
+/** A gateway may have much to read. */
+const gatewayStartMs = 120_000
 
 export function findNginx(): string | undefined {
   const paths = ['/usr/sbin/nginx', '/usr/local/sbin/nginx']
@@ -143,7 +145,7 @@ export async function startGateway(
     logFile: join(workspace.tempDir, 'gateway.log'),
   })
   workspace.children.push(child)
-  const port = Number(await child.waitForLine(/^ready http:\/\/[^:]+:(\d+)$/, startMs))
+  const port = Number(await child.waitForLine(/^ready http:\/\/[^:]+:(\d+)$/, gatewayStartMs))
   const headers = { authorization: `Bearer ${callerToken}` }
   return {
     name: 'gateway',

@@ -18,7 +18,13 @@ import type { Seal } from '../../lib/crypto/seal.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
 import { findAccount, updateAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
-import { insertToken, loadTokens, revokeToken, updateToken } from '../../store/catalog/tokens.ts'
+import {
+  insertToken,
+  isIssued,
+  loadTokens,
+  revokeToken,
+  updateToken,
+} from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
 import { type AccountDeps, openAccount } from './open-account.ts'
@@ -77,7 +83,6 @@ async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): P
       `the price of '${model}' names the account '${payer}', which does not exist`,
     )
   }
-  const issued = (await loadTokens(read)).filter(({ source }) => source !== 'file')
   for (const { account: payer, name, token: secret, tags } of file.tokens) {
     const account = await findAccount(read, payer)
     const declared = file.accounts.find((each) => each.name === payer)
@@ -88,13 +93,12 @@ async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): P
     }
     const untaken = undeclaredTag(tags, declared?.tag_names ?? account?.tagNames)
     if (untaken !== undefined) throw new DeclarationRefused(`token '${name}': ${untaken}`)
-    if (issued.some((other) => other.accountId === account?.id && other.name === name)) {
+    if (account !== undefined && (await isIssued(read, { accountId: account.id, name }))) {
       throw new DeclarationRefused(
         `account '${payer}' has a token '${name}' from the admin API; choose another name`,
       )
     }
-    const hash = secret === undefined ? undefined : deps.seal.hash(secret)
-    if (issued.some((other) => other.hash === hash)) {
+    if (secret !== undefined && (await isIssued(read, { hash: deps.seal.hash(secret) }))) {
       throw new DeclarationRefused(
         `the secret of token '${name}' belongs to a token from the admin API`,
       )
@@ -108,7 +112,7 @@ async function applyTokens(
   declarations: readonly TokenDeclaration[],
 ): Promise<MadeToken[]> {
   const nowMs = deps.clock.nowMs()
-  const stored = (await loadTokens(tx)).filter(({ source }) => source === 'file')
+  const stored = await loadTokens(tx, 'file')
   const kept = new Map<string, TokenDeclaration>()
   const fresh: { declared: TokenDeclaration; accountId: string }[] = []
   for (const declared of declarations) {
@@ -179,8 +183,11 @@ async function applyPrices(
 ): Promise<void> {
   const nowMs = deps.clock.nowMs()
   const stored = (await loadPrices(tx)).filter((price) => price.source === source)
+  const storedFor = Map.groupBy(stored, ({ model }) => model)
+  const declaredFor = Map.groupBy(declarations, ({ model }) => model)
   for (const declared of declarations) {
-    const said = lastVersion(declared, declarations, stored, nowMs)
+    const versions = storedFor.get(declared.model) ?? []
+    const said = lastVersion(declared, declaredFor.get(declared.model)!, versions, nowMs)
     if (said !== undefined && saysTheSame(declared, said)) continue
     const payer = declared.account && (await findAccount(tx, declared.account))!
     const price: Price = {

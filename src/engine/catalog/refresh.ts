@@ -12,7 +12,7 @@ import { type Cleaner, createCleaner } from '../../lib/redact/index.ts'
 import { loadChannels, type StoredChannel } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
-import { loadTokens } from '../../store/catalog/tokens.ts'
+import { loadTokensByHash } from '../../store/catalog/tokens.ts'
 import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
 import type { BaseDeps } from '../base-deps.ts'
 import type { Declared } from '../declared.ts'
@@ -92,7 +92,7 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
   const { store, declared, seal } = deps
   const [stopped, tokens, stored, models, prices] = await Promise.all([
     loadSuspended(store.read),
-    loadTokens(store.read),
+    loadTokensByHash(store.read),
     loadChannels(store.read),
     loadModels(store.read),
     loadPrices(store.read),
@@ -105,7 +105,7 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
     region: declared.file.region,
     models: modelsOf(declared.file, models),
     channels,
-    tokens: new Map(tokens.map((token) => [token.hash, token])),
+    tokens,
     isPriced: (model, accountId) => book.current(model, accountId) !== undefined,
     entitlements: deps.entitlements,
   })

@@ -19,8 +19,10 @@ import { insertPrice, listPrices, loadPrices } from './prices.ts'
 import {
   findToken,
   insertToken,
+  isIssued,
   listTokens,
   loadTokens,
+  loadTokensByHash,
   revokeToken,
   updateToken,
 } from './tokens.ts'
@@ -94,6 +96,41 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
     expect(await store.tx((tx) => revokeToken(tx, 'tok_1', 9))).toBe(false)
     expect(await store.tx((tx) => updateToken(tx, 'tok_1', { name: 'x' }))).toBe(false)
     expect(await loadTokens(store.read)).toEqual([])
+  })
+
+  test('all tokens are read page by page, and equal parts of them exist once', async () => {
+    const tokenOf = (i: number) => ({
+      id: `tok_page_${i}`,
+      accountId: 'acc_acme',
+      name: `page-${i}`,
+      hash: `page-hash-${i}`,
+      prefix: 'sk-abc',
+      models: ['txta-*'],
+      limits: {},
+      allowedIps: [],
+      disabled: false,
+      source: i === 0 ? ('file' as const) : ('api' as const),
+      createdAtMs: 7,
+    })
+    const numbers = [0, 1, 2, 3, 4]
+    await store.tx(async (tx) => {
+      for (const i of numbers) await insertToken(tx, tokenOf(i))
+    })
+    const found = await loadTokensByHash(store.read, 2)
+    expect([...found.keys()]).toEqual(numbers.map((i) => `page-hash-${i}`))
+    const { hash: _, createdAtMs: __, ...first } = tokenOf(0)
+    expect(found.get('page-hash-0')).toEqual({ ...first, accountName: 'acme' })
+    expect(found.get('page-hash-4')?.models).toBe(found.get('page-hash-0')!.models)
+    expect((await loadTokens(store.read, 'file')).map(({ name }) => name)).toEqual(['page-0'])
+    const issued = (i: number) => isIssued(store.read, { hash: `page-hash-${i}` })
+    expect([await issued(0), await issued(1), await issued(9)]).toEqual([false, true, false])
+    const named = { accountId: 'acc_acme', name: 'page-2' }
+    expect(await isIssued(store.read, named)).toBe(true)
+    await store.tx(async (tx) => {
+      for (const i of numbers) await revokeToken(tx, `tok_page_${i}`, 9)
+    })
+    expect((await loadTokensByHash(store.read, 2)).size).toBe(0)
+    expect(await isIssued(store.read, named)).toBe(false)
   })
 
   test('channels keep their keys in order, apart from their body', async () => {

@@ -171,9 +171,54 @@ export async function namesOfTokens(
   return new Map(rows.map(({ id, token, account }) => [id, { token, account }]))
 }
 
-/** All unrevoked tokens, for the snapshot in memory. */
-export async function loadTokens(db: Kysely<Schema>): Promise<StoredToken[]> {
-  return (await valid(db).orderBy('tokens.id').execute()).map(shape)
+/** All unrevoked tokens, or those of one source. */
+export async function loadTokens(db: Kysely<Schema>, source?: Source): Promise<StoredToken[]> {
+  const all = valid(db).orderBy('tokens.id')
+  const rows = source === undefined ? all : all.where('tokens.source', '=', source)
+  return (await rows.execute()).map((row) => shape(row))
+}
+
+/** Rows at a time: other work gets its turn in between, and a page is small in memory. */
+const usualPageRows = 5_000
+
+/** All unrevoked tokens by their hash, for the snapshot in memory; equal parts of them exist once. */
+export async function loadTokensByHash(
+  db: Kysely<Schema>,
+  pageRows = usualPageRows,
+): Promise<Map<string, Token>> {
+  const tokens = new Map<string, Token>()
+  const parsed = new Map<string, unknown>()
+  const parse = (text: string): unknown => {
+    if (!parsed.has(text)) parsed.set(text, JSON.parse(text))
+    return parsed.get(text)
+  }
+  for (let last = ''; ; ) {
+    const query = valid(db).where('tokens.id', '>', last).orderBy('tokens.id').limit(pageRows)
+    const rows = await query.execute()
+    for (const row of rows) {
+      const { hash, createdAtMs: _, staffBounds: __, ...token } = shape(row, parse)
+      tokens.set(hash, token)
+    }
+    if (rows.length < pageRows) return tokens
+    last = rows.at(-1)!.id
+  }
+}
+
+/** Whether the admin API has issued a token of this name or secret that is not revoked. */
+export async function isIssued(
+  db: Kysely<Schema>,
+  by: { accountId: string; name: string } | { hash: string },
+): Promise<boolean> {
+  const query = db
+    .selectFrom('tokens')
+    .select('id')
+    .where('revoked_at_ms', 'is', null)
+    .where('source', '<>', 'file')
+  const found =
+    'hash' in by
+      ? query.where('hash', '=', by.hash)
+      : query.where('account_id', '=', by.accountId).where('name', '=', by.name)
+  return (await found.executeTakeFirst()) !== undefined
 }
 
 /** Unrevoked tokens, in order of id. */
@@ -186,7 +231,12 @@ export async function listTokens(
     .limit(limit + 1)
   if (accountId !== undefined) query = query.where('account_id', '=', accountId)
   if (cursor !== undefined) query = query.where('tokens.id', '>', textCursor(cursor))
-  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+  return pageOf(
+    await query.execute(),
+    limit,
+    (row) => row.id,
+    (row) => shape(row),
+  )
 }
 
 const valid = (db: Kysely<Schema>) =>
@@ -200,7 +250,7 @@ const valid = (db: Kysely<Schema>) =>
 type TokenRow = Selectable<Schema['tokens']> &
   Pick<Selectable<Schema['accounts']>, 'tag_names' | 'end_users'> & { account_name: string }
 
-function shape(row: TokenRow): StoredToken {
+function shape(row: TokenRow, parse: (text: string) => unknown = JSON.parse): StoredToken {
   const token: StoredToken = {
     id: row.id,
     accountId: row.account_id,
@@ -208,9 +258,9 @@ function shape(row: TokenRow): StoredToken {
     name: row.name,
     hash: row.hash,
     prefix: row.prefix,
-    models: JSON.parse(row.models) as string[],
-    limits: JSON.parse(row.limits) as TokenLimits,
-    allowedIps: JSON.parse(row.allowed_ips) as string[],
+    models: parse(row.models) as string[],
+    limits: parse(row.limits) as TokenLimits,
+    allowedIps: parse(row.allowed_ips) as string[],
     disabled: row.disabled === 1,
     source: row.source as Source,
     createdAtMs: row.created_at_ms,
