@@ -66,7 +66,9 @@ export const problemLine = (path: string, { line, column, message }: FileProblem
 /** All problems at once. The value of an unset variable is not checked. */
 export function readConfigFile(text: string, path: string, env: Environment): FileReading {
   const lines = new LineCounter()
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
+  // The parser would compare each key with all before it; `substitute` finds keys that repeat.
+  const options = { prettyErrors: false, logLevel: 'error', uniqueKeys: false } as const
+  const doc = parseDocument(text, { ...options, lineCounter: lines })
   const source = { path, doc, lines }
   const broken = [...doc.errors, ...doc.warnings]
   if (broken.length > 0) {
@@ -92,8 +94,8 @@ const yamlSentences: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_DOCS: 'the file must be a single YAML document',
   TAG_RESOLVE_FAILED: 'a value that begins with ! must be quoted',
   BAD_ALIAS: 'a value that begins with * must be quoted unless it names an anchor',
-  DUPLICATE_KEY: 'a key stands here for the second time',
 }
+const repeatedKey = 'a key stands here for the second time'
 
 const yamlSentence = (error: YAMLError): string =>
   yamlSentences[error.code] ?? `YAML: ${plain(error.message)}`
@@ -116,6 +118,10 @@ interface Substituted {
 function substitute(source: Source, env: Environment): Substituted {
   const result: Substituted = { filledIn: new Set(), unset: new Set(), problems: [] }
   visit(source.doc, {
+    Map(_, { items }) {
+      const repeated = repeatedKeysIn(items)
+      result.problems.push(...repeated.map((offset) => problemAt(source, offset, repeatedKey)))
+    },
     Alias(_, node) {
       if (node.resolve(source.doc) !== undefined) return
       const at = node.range?.[0] ?? 0
@@ -136,6 +142,17 @@ function substitute(source: Source, env: Environment): Substituted {
     },
   })
   return result
+}
+
+/** Where keys stand that the map has already. */
+function repeatedKeysIn(items: readonly { key: unknown }[]): number[] {
+  const known = new Set<unknown>()
+  return items.flatMap(({ key }) => {
+    if (!isScalar(key)) return []
+    const isRepeated = known.has(key.value)
+    known.add(key.value)
+    return isRepeated ? [key.range?.[0] ?? 0] : []
+  })
 }
 
 function pathTo(nodes: readonly unknown[]): (string | number)[] {
