@@ -49,6 +49,9 @@ const common = defineMessages({
   hide_names: ['Hide names, prompts and tokens', '隐藏名称、提示词与令牌'],
   show_names: ['Show names, prompts and tokens', '显示名称、提示词与令牌'],
   prompt: ['Prompt', '提示词'],
+  tag: ['Tag (name=value)', '标签（name=value）'],
+  tags: ['Tags', '标签'],
+  end_user: ['End user', '终端用户'],
 })
 
 type CommonKey = keyof typeof common

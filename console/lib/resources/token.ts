@@ -3,7 +3,7 @@ import type { Account as AccountAnswer } from '../../../src/admin/money/account-
 import type { Token } from '../../../src/admin/people/token-schema.ts'
 
 export type { Token }
-export type Account = Pick<AccountAnswer, 'name' | 'available'>
+export type Account = Pick<AccountAnswer, 'name' | 'available' | 'tag_names' | 'end_users'>
 
 const days = 30
 const dayMs = 86_400_000

@@ -7,8 +7,16 @@ export type { UsageRow }
 
 export const measures = ['amount', 'charges', 'input_tokens', 'output_tokens', 'quantity'] as const
 export type Measure = (typeof measures)[number]
-export const groups = ['model', 'account', 'token', 'unit', 'tier'] as const
-export type Group = (typeof groups)[number]
+export const groups = ['model', 'account', 'token', 'unit', 'tier', 'end_user'] as const
+export type Group = (typeof groups)[number] | `tag:${string}`
+
+/** Of these, one can be asked for, and no tier beside it. */
+export const isTagged = (group: string): boolean => group === 'end_user' || group.startsWith('tag:')
+
+export const goTogether = (group: Group, other: Group): boolean =>
+  group !== other &&
+  !(isTagged(group) && (isTagged(other) || other === 'tier')) &&
+  !(group === 'tier' && isTagged(other))
 export const rollUps = ['hour', 'day', 'month'] as const
 export type RollUp = (typeof rollUps)[number]
 export const ranges = [1, 7, 30, 90, 365] as const
@@ -84,9 +92,12 @@ export interface Keys {
 
 const separator = ' / '
 
+const groupValue = (row: UsageRow, group: Group): string =>
+  (group.startsWith('tag:') ? row.tag : row[group as (typeof groups)[number]]) ?? '–'
+
 export function nameOf(row: UsageRow, { group, subgroup }: Keys): string {
-  const name = row[group] ?? '–'
-  return subgroup === undefined ? name : `${name}${separator}${row[subgroup] ?? '–'}`
+  const name = groupValue(row, group)
+  return subgroup === undefined ? name : `${name}${separator}${groupValue(row, subgroup)}`
 }
 
 /** What every group adds up to, largest first. */

@@ -19,6 +19,7 @@ import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { BillTags } from './by-tag.tsx'
 import { type CreditDraft, CreditForm } from './credit-form.tsx'
 import { BillDays } from './days.tsx'
 import { BillLines } from './lines.tsx'
@@ -62,6 +63,7 @@ export function BillDrawer() {
             <Tabs.List>
               <Tabs.Tab value="models">{t('by_model')}</Tabs.Tab>
               <Tabs.Tab value="tokens">{t('by_token')}</Tabs.Tab>
+              <Tabs.Tab value="tags">{t('by_tag')}</Tabs.Tab>
               <Tabs.Tab value="days">{t('by_day')}</Tabs.Tab>
               <Tabs.Tab value="movements">{t('movements')}</Tabs.Tab>
               <Tabs.Tab value="lines">{t('lines')}</Tabs.Tab>
@@ -71,6 +73,9 @@ export function BillDrawer() {
             </Tabs.Panel>
             <Tabs.Panel value="tokens" pt="sm">
               <ByToken bill={bill} />
+            </Tabs.Panel>
+            <Tabs.Panel value="tags" pt="sm">
+              <BillTags account={account} month={month} />
             </Tabs.Panel>
             <Tabs.Panel value="days" pt="sm">
               <BillDays account={account} month={month} currency={bill.currency} />

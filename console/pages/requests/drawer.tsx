@@ -9,6 +9,7 @@ import { HttpStatus, Money, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { curlFor, type LoggedRequest, playgroundPath } from '../../lib/resources/request.ts'
+import { tagsText } from '../../lib/resources/tags.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
@@ -78,6 +79,8 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('upstream_model'), request.upstream_model],
           [t('account'), request.account],
           [t('token'), request.token],
+          [t('tags'), tagsText(request.tags)],
+          [t('end_user'), request.end_user],
           [t('channel'), request.channel],
           [
             t('upstream_id'),

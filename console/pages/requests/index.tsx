@@ -15,6 +15,7 @@ import { useFormat } from '../../lib/format.ts'
 import { type List, useList, useNewRows } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { LoggedRequest } from '../../lib/resources/request.ts'
+import { tagsText } from '../../lib/resources/tags.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { isStaff, useSession } from '../../lib/session.ts'
 import { RequestDrawer } from './drawer.tsx'
@@ -53,6 +54,7 @@ function useColumns(): Column<LoggedRequest>[] {
     numberColumn(t('total'), '85px', ({ total_ms }) => format.ms(total_ms)),
     numberColumn(t('first_byte'), '95px', ({ first_byte_ms }) => format.ms(first_byte_ms)),
     numberColumn(t('tokens'), '185px', tokens),
+    column(t('tags'), '160px', ({ tags }) => tagsText(tags), { isPrivate: true }),
     column(t('request_id'), '240px', ({ request_id }) => <CopyId id={request_id} />),
   ]
 }
@@ -74,6 +76,8 @@ export default function Requests() {
     ...(isStaff(session) ? [{ name: 'channel', title: t('channel') }] : []),
     { name: 'status', title: t('status') },
     { name: 'error_code', title: t('error_code') },
+    { name: 'tag', title: t('tag') },
+    { name: 'end_user', title: t('end_user') },
     { name: 'from', title: t('from'), isTime: true },
     { name: 'to', title: t('to'), isTime: true },
   ]

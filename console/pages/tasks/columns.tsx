@@ -5,6 +5,7 @@ import { type Column, column, numberColumn } from '../../components/table/data-t
 import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
+import { tagsText } from '../../lib/resources/tags.ts'
 import { isLive, type Task } from '../../lib/resources/task.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
 import type { Selection } from './bulk-cancel.tsx'
@@ -31,6 +32,7 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
         <Money amount={isLive(task) ? task.hold : task.charge} currency={currency} />
       </span>
     )),
+    column(t('tags'), '160px', ({ tags }) => tagsText(tags), { isPrivate: true }),
     column(t('id'), '230px', ({ id }) => <CopyId id={id} />),
     ...(isStaff(session)
       ? [column<Task>(t('upstream_id'), '230px', (task) => <CopyId id={task.upstream_id} />)]

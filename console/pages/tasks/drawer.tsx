@@ -11,6 +11,7 @@ import { Results } from '../../components/tasks/results.tsx'
 import { Money, State } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { tagsText } from '../../lib/resources/tags.ts'
 import { actors, isLive, type Task } from '../../lib/resources/task.ts'
 import { Link, navigate, setQuery } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
@@ -126,6 +127,8 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
             [t('count'), request.count],
             [t('account'), task.account],
             [t('token'), task.token],
+            [t('tags'), tagsText(task.tags)],
+            [t('end_user'), task.end_user],
             [t('channel'), task.channel],
             [t('upstream_id'), task.upstream_id && <CopyId id={task.upstream_id} />],
             [t('external_id'), task.external_id],

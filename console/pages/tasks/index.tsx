@@ -36,6 +36,8 @@ function useTaskFilters(): Filter[] {
     },
     { name: 'model', title: t('model') },
     { name: 'account', title: t('account') },
+    { name: 'tag', title: t('tag') },
+    { name: 'end_user', title: t('end_user') },
     ...(isStaff(session) ? [{ name: 'channel', title: t('channel') }] : []),
   ]
 }

@@ -12,6 +12,7 @@ import { Money, Time } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { snippets } from '../../lib/client-snippets.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { tagsText } from '../../lib/resources/tags.ts'
 import { dailySpend, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
@@ -150,6 +151,7 @@ function TokenDetails({ token }: { token: Token }) {
           [t('models'), token.models.join(', ')],
           [t('ips'), token.allowed_ips.join(', ') || t('any_ip')],
           [t('translation'), t(`translation_${token.translation}`)],
+          [t('tags'), tagsText(token.tags)],
           [t('rpm'), token.limits.rpm],
           [t('tpm'), token.limits.tpm],
           [t('concurrency'), token.limits.concurrency],

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { tagPairs, tagsFrom } from '../../lib/resources/tags.ts'
 import type { Account, Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
@@ -71,6 +72,8 @@ interface Rights {
   models: string[]
   ips: string[]
   translation: Token['translation']
+  /** `team=red` */
+  tags: string[]
   /** A day, or empty. */
   expires: string
   limits: Limits
@@ -82,6 +85,7 @@ const rightsOf = (token: Token | undefined): Rights => ({
   models: token?.models.filter((each) => each !== '*') ?? [],
   ips: token?.allowed_ips ?? [],
   translation: token?.translation ?? 'on',
+  tags: tagPairs(token?.tags ?? {}),
   expires: dayOf(token?.expires_at),
   limits: { ...noLimits, ...token?.limits },
 })
@@ -94,7 +98,7 @@ function RightsFields({
   onChange: (rights: Rights) => void
 }) {
   const t = useMessages(messages)
-  const { models, ips, translation, expires, limits } = rights
+  const { models, ips, translation, tags, expires, limits } = rights
   const change = (part: Partial<Rights>) => onChange({ ...rights, ...part })
   return (
     <>
@@ -132,6 +136,13 @@ function RightsFields({
         value={translation}
         onChange={(next) => change({ translation: (next ?? 'on') as Rights['translation'] })}
       />
+      <TagsInput
+        label={t('tags')}
+        description={t('tags_hint')}
+        placeholder="team=red"
+        value={tags}
+        onChange={(next) => change({ tags: next })}
+      />
       <TextInput
         type="date"
         label={t('expires')}
@@ -147,22 +158,24 @@ const dayOf = (at: string | null | undefined): string => at?.slice(0, 10) ?? ''
 /** The end of that day, by UTC. */
 const endOf = (day: string): string => `${day}T23:59:59Z`
 
-function newFields({ models, ips, translation, expires, limits }: Rights): object {
+function newFields({ models, ips, translation, tags, expires, limits }: Rights): object {
   const set = Object.entries(limits).filter(([, value]) => value !== '')
   return {
     ...(models.length > 0 && { models }),
     ...(ips.length > 0 && { allowed_ips: ips }),
     ...(translation !== 'on' && { translation }),
+    ...(tags.length > 0 && { tags: tagsFrom(tags) }),
     ...(expires !== '' && { expires_at: endOf(expires) }),
     ...(set.length > 0 && { limits: Object.fromEntries(set) }),
   }
 }
 
 /** Empty fields are removed. */
-const changedFields = ({ models, ips, translation, expires, limits }: Rights): object => ({
+const changedFields = ({ models, ips, translation, tags, expires, limits }: Rights): object => ({
   models: models.length === 0 ? ['*'] : models,
   allowed_ips: ips,
   translation,
+  tags: tags.length === 0 ? null : tagsFrom(tags),
   expires_at: expires === '' ? null : endOf(expires),
   limits: Object.fromEntries(limitNames.map((name) => [name, limits[name] || null])),
 })

@@ -13,7 +13,8 @@ import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { dailySpend, spentShare, type Token } from '../../lib/resources/token.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { AccountTags } from './account-tags.tsx'
 import { CreateToken } from './create.tsx'
 import { TokenDrawer } from './drawer.tsx'
 import { useAccounts } from './form.tsx'
@@ -57,9 +58,20 @@ export default function Tokens() {
   const [opened, setOpened] = useQueryValue('open')
   const [isCreating, setCreating] = useState(false)
   const columns = useColumns()
-  const create = <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
+  const [isTagging, setTagging] = useState(false)
+  const mayTag = hasRole(useSession(), ['operator'])
+  const actions = (
+    <>
+      {mayTag && (
+        <Button variant="default" onClick={() => setTagging(true)}>
+          {t('account_tags')}
+        </Button>
+      )}
+      <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
+    </>
+  )
   return (
-    <Page title={t('title')} hint={t('hint')} actions={create}>
+    <Page title={t('title')} hint={t('hint')} actions={actions}>
       <ListTable
         label={t('title')}
         list={list}
@@ -74,6 +86,7 @@ export default function Tokens() {
         onClose={() => setOpened(undefined)}
         onChanged={list.refetch}
       />
+      <AccountTags isOpen={isTagging} onClose={() => setTagging(false)} />
       <CreateToken isOpen={isCreating} onClose={() => setCreating(false)} onDone={list.refetch} />
     </Page>
   )

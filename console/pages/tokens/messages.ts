@@ -31,6 +31,21 @@ export const messages = defineMessages({
   translation_on: ['Translate', '转换'],
   translation_strict: ['Only without loss', '仅限无损转换'],
   translation_off: ['Never', '从不转换'],
+  tags_hint: [
+    'Tags of its calls, as name=value; x-gateway-tags overrides them.',
+    '调用的默认标签，格式为 name=value；请求头 x-gateway-tags 可覆盖。',
+  ],
+  account_tags: ['Account tags', '账户标签'],
+  tag_names: ['Tag names', '标签名'],
+  tag_names_hint: [
+    'Calls may carry these tags; others are refused.',
+    '调用可携带这些标签；其他标签会被拒绝。',
+  ],
+  end_users: ['End users', '终端用户'],
+  end_users_hint: ['How end users that calls name are kept.', '调用中的终端用户标识如何保存。'],
+  end_users_hashed: ['Hashed', '哈希'],
+  end_users_plain: ['Plain', '明文'],
+  end_users_off: ['Not kept', '不保存'],
   expires_hint: [
     'Valid until the end of this day (UTC). Empty: no expiry.',
     '有效至当日结束（UTC）；留空表示永不过期。',

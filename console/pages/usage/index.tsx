@@ -4,11 +4,14 @@ import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } fr
 import { BarChart } from '../../components/charts/bar-chart.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { SavedViews } from '../../components/table/saved-views.tsx'
+import type { Page as ListPage } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import type { Account } from '../../lib/resources/token.ts'
 import {
   billionths,
   drawn,
   type Group,
+  goTogether,
   groupRows,
   groups,
   type Keys,
@@ -26,9 +29,11 @@ import {
 } from '../../lib/resources/usage.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 import { saveCsv } from './save-csv.ts'
 import { Totals, useShown } from './totals.tsx'
+import { useWord, type Word } from './use-word.ts'
 
 const colors = [
   ...['indigo', 'teal', 'orange', 'pink', 'cyan', 'lime', 'violet', 'red', 'yellow', 'grape'],
@@ -49,10 +54,11 @@ function useChoice<T extends string>(name: string, all: readonly T[], first: T) 
 
 function useChoices() {
   const session = useSession()
-  const mine = session.account === null ? groups : groups.filter((each) => each !== 'account')
+  const own = session.account === null ? groups : groups.filter((each) => each !== 'account')
+  const mine: readonly Group[] = [...own, ...useTagGroups()]
   const [measure, setMeasure] = useChoice<Measure>('measure', measures, 'amount')
   const [group, setGroup] = useChoice<Group>('group', mine, 'model')
-  const subgroups = ['none', ...mine.filter((each) => each !== group)] as const
+  const subgroups = ['none', ...mine.filter((each) => goTogether(group, each))] as const
   const [second, setSubgroup] = useChoice<Group | 'none'>('subgroup', subgroups, 'none')
   const [rollUp, setRollUp] = useChoice<RollUp>('per', rollUps, 'day')
   const [days, setDays] = useChoice('days', ranges.map(String), '30')
@@ -64,6 +70,15 @@ function useChoices() {
     ...{ mine, subgroups, measure, rollUp, days, top, second, isCompared: compares !== undefined },
     ...{ setMeasure, setGroup, setSubgroup, setRollUp, setDays, setTop, setCompares },
   }
+}
+
+/** A group for each tag that accounts declare. */
+function useTagGroups(): readonly Group[] {
+  const accounts = useResource<ListPage<Account>>('/accounts', {
+    query: { limit: 500 },
+  })
+  const names = accounts.data?.items.flatMap(({ tag_names }) => tag_names) ?? []
+  return [...new Set(names)].sort().map((name) => `tag:${name}` as const)
 }
 
 export default function Usage() {
@@ -167,8 +182,6 @@ function Choices(chosen: ReturnType<typeof useChoices>) {
   )
 }
 
-type Word = Measure | Group | RollUp | 'none'
-
 function Choice({
   label,
   value,
@@ -180,11 +193,11 @@ function Choice({
   all: readonly Word[]
   onChange: (value: string | null) => void
 }) {
-  const t = useMessages(messages)
+  const word = useWord()
   return (
     <Select
       label={label}
-      data={all.map((each) => ({ value: each, label: t(each) }))}
+      data={all.map((each) => ({ value: each, label: word(each) }))}
       value={value}
       allowDeselect={false}
       w={150}
@@ -209,6 +222,7 @@ function Chart({
   top: number
 }) {
   const t = useMessages(messages)
+  const word = useWord()
   const show = useShown(measure)
   const other = t('other')
   const { names, values } = groupRows(rows, keys, { rollUp, measure, top, other })
@@ -216,7 +230,7 @@ function Chart({
   return (
     <Card withBorder>
       <BarChart
-        label={`${t(measure)} / ${t(keys.group)}`}
+        label={`${t(measure)} / ${word(keys.group)}`}
         labels={times.map((time) => time.replace('T', ' ').replace(':00:00Z', ':00'))}
         format={(value) => show(BigInt(Math.round(value * Number(billionths))))}
         series={names.map((name, i) => ({

@@ -8,6 +8,8 @@ import { privateClass } from '../../lib/privacy.ts'
 import {
   decimalOf,
   drawn,
+  type Group,
+  isTagged,
   type Keys,
   type Measure,
   nameOf,
@@ -19,6 +21,7 @@ import {
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
+import { useWord } from './use-word.ts'
 
 /** Money as text, everything else as a number. */
 export function useShown(measure: Measure): (value: bigint) => string {
@@ -46,6 +49,7 @@ export function Totals({
   const t = useMessages(messages)
   const format = useFormat()
   const show = useShown(measure)
+  const word = useWord()
   const sums = topOf(sumsOf(rows, keys, measure), top, t('other'))
   const shown = new Set(sums.map(([name]) => name))
   const old = before && oldSums(before, keys, measure, shown, t('other'))
@@ -71,14 +75,14 @@ export function Totals({
       )}
     </>
   )
-  const isPrivate = [keys.group, keys.subgroup].some((key) => key === 'account' || key === 'token')
-  const heading = keys.subgroup === undefined ? '' : ` / ${t(keys.subgroup)}`
+  const isPrivate = [keys.group, keys.subgroup].some((key) => key !== undefined && isNamed(key))
+  const heading = keys.subgroup === undefined ? '' : ` / ${word(keys.subgroup)}`
   return (
     <ScrollBox label={t('totals')} minWidth={520}>
       <Table aria-label={t('totals')}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{`${t(keys.group)}${heading}`}</Table.Th>
+            <Table.Th>{`${word(keys.group)}${heading}`}</Table.Th>
             <Table.Th ta="right">{t(measure)}</Table.Th>
             <Table.Th ta="right">%</Table.Th>
             {old !== undefined && <Table.Th ta="right">{t('before')}</Table.Th>}
@@ -106,6 +110,10 @@ export function Totals({
     </ScrollBox>
   )
 }
+
+/** Whether its values are names of callers. */
+const isNamed = (group: Group): boolean =>
+  group === 'account' || group === 'token' || isTagged(group)
 
 /** Under the names that are shown; what is among the rest today was among the rest before. */
 function oldSums(
@@ -143,6 +151,8 @@ function LogLink({
     if (key === 'model' && row.model) query.set('model', row.model)
     else if (key === 'account' && row.account) query.set('account', row.account)
     else if (key === 'token' && row.token_id) query.set('token', row.token_id)
+    else if (key === 'end_user' && row.end_user) query.set('end_user', row.end_user)
+    else if (key?.startsWith('tag:') && row.tag) query.set('tag', `${key.slice(4)}=${row.tag}`)
     else if (key !== undefined) return null
   }
   return <Link to={`/requests?${query}`}>{t('logs')}</Link>
