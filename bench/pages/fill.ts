@@ -29,6 +29,10 @@ export const names = {
   rareAccount: 'acc_rare',
   rareModel: 'bench-once',
   rareError: 'seldom',
+  /** One in eight of the tagged rows, and one in twenty thousand. */
+  team: 'team=team-3',
+  job: 'job=7',
+  endUser: 'eu_77',
 }
 
 type Dialect = Store['dialect']
@@ -64,6 +68,11 @@ const detail = `'{"stream":true,"ending":"complete","upstreamModel":"bench-upstr
   '"attempts":[{"channel":"channel-' || chan || '","key":1,"afterMs":1,"ms":' || took ||
   ',"status":' || status || '}]}'`
 
+/** Two rows of three have tags: few teams, many jobs and many end users. */
+const tags = `CASE i % 3 WHEN 0 THEN NULL
+  WHEN 1 THEN 'job=' || (i % 20011) || ',team=team-' || (acc % 8)
+  ELSE 'team=team-' || (acc % 8) || ',@=eu_' || (i % 100003) END`
+
 const statusByLuck = `CASE WHEN luck < 950 THEN 200 WHEN luck < 970 THEN 429 WHEN luck < 980 THEN 400
   WHEN luck < 988 THEN 404 WHEN luck < 994 THEN 502 WHEN luck < 997 THEN 504 ELSE 503 END`
 
@@ -77,7 +86,7 @@ function requestsText(
   return `
     INSERT INTO requests (request_id, at_ms, account_id, token_id, interface, model, channel,
       upstream_request_id, status, error_code, charge_nanos, price_id, input_tokens, output_tokens,
-      cache_read_tokens, cache_write_tokens, first_byte_ms, total_ms, detail)
+      cache_read_tokens, cache_write_tokens, first_byte_ms, total_ms, detail, tags)
     ${numbers(dialect, from, to)}
     , a AS (SELECT i, ${whole(`${untilMs - spanMs} + i * ${spanMs / rows}`)} AS ended,
       ${someAccount} AS acc, ${pseudoRandom(2, tokensEach)} AS tok, ${pseudoRandom(3, 3)} AS turn,
@@ -104,15 +113,15 @@ function requestsText(
       CASE WHEN status = 200 THEN 20 + luck END, CASE WHEN status = 200 THEN 200 + luck END,
       CASE WHEN status = 200 THEN 0 END, CASE WHEN status = 200 THEN 0 END,
       CASE WHEN status = 200 THEN took / 3 END, took,
-      ${detail}
+      ${detail}, ${tags}
     FROM b`
 }
 
 const entriesText = (fromSeq: number, toSeq: number): string => `
   INSERT INTO entries (at_ms, account_id, kind, amount_nanos, ref, model, unit, quantity, price_id,
-    estimated, note, token_id, tier)
+    estimated, note, token_id, tier, tags)
   SELECT at_ms + total_ms, account_id, 'charge', -charge_nanos, request_id, model, 'token',
-    input_tokens + output_tokens, price_id, 0, NULL, token_id, NULL
+    input_tokens + output_tokens, price_id, 0, NULL, token_id, NULL, tags
   FROM requests WHERE seq >= ${fromSeq} AND seq <= ${toSeq} AND status = 200 ORDER BY seq`
 
 function tasksText(dialect: Dialect, { tasks, days, untilMs }: Filling, from: number, to: number) {
@@ -131,7 +140,7 @@ function tasksText(dialect: Dialect, { tasks, days, untilMs }: Filling, from: nu
     INSERT INTO tasks (id, account_id, token_id, request_id, interface, model, protocol, channel_id,
       channel, upstream_id, state, progress, hold_nanos, charge_nanos, price_id, created_at_ms,
       updated_at_ms, started_at_ms, finished_at_ms, next_check_at_ms, checks, lease_owner,
-      lease_until_ms, fence, hidden, body)
+      lease_until_ms, fence, hidden, body, tags)
     ${numbers(dialect, from, to)}
     , a AS (SELECT i, ${whole(`${untilMs - spanMs} + i * ${spanMs / tasks}`)} AS began,
       ${someAccount} AS acc, ${pseudoRandom(2, 5)} AS mod, ${pseudoRandom(4, 1000)} AS luck FROM n)
@@ -143,7 +152,7 @@ function tasksText(dialect: Dialect, { tasks, days, untilMs }: Filling, from: nu
       'up-' || i, CASE WHEN luck < 900 THEN 'succeeded' WHEN luck < 990 THEN 'failed'
         WHEN luck < 999 THEN 'cancelled' ELSE 'unknown' END, 100, 5000000, 5000000, 'price_video',
       began, began + 60000, began + 1000, began + 60000, 4102444800000, 4, NULL, 0, 1, 0,
-      '${body}' FROM a`
+      '${body}', ${tags} FROM a`
 }
 
 export async function fill(store: Store, filling: Filling, note: (text: string) => void) {

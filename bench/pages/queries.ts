@@ -42,6 +42,11 @@ const singleFilters: Query[] = [
   { error_code: 'rate_limit_exceeded' },
   { error_code: names.rareError },
   { error_code: 'never' },
+  { tag: names.team },
+  { tag: names.job },
+  { tag: 'team=never' },
+  { end_user: names.endUser },
+  { end_user: 'never' },
 ]
 
 /** Values that are common alone and rare or absent together. */
@@ -58,6 +63,8 @@ function combinedFilters({ untilMs, days }: Filling): Query[] {
     { account: busy.account, token: busy.token, model, status: 200, channel: names.channel(0) },
     { ...busy, model, channel: names.channel(0), status: 502, error_code: 'upstream_error' },
     { ...busy, model, channel: names.channel(5), status: 200, error_code: 'never' },
+    { tag: names.team, account: busy.account },
+    { tag: names.team, model, status: 504 },
     { from: time(untilMs - 3_600_000) },
     { to: time(untilMs - days * dayMs) },
     { from: time(middle), to: time(middle + 60_000) },
@@ -91,6 +98,11 @@ function taskLists({ untilMs, days }: Filling): ListQuery[] {
     { interface: 'images' },
     { channel: 'video-channel-0', model: 'video-4' },
     { account: names.account(3), state: 'cancelled', model: 'video-2' },
+    { tag: names.team },
+    { tag: names.job },
+    { tag: 'team=never' },
+    { end_user: names.endUser },
+    { tag: names.team, account: names.account(3), state: 'failed' },
   ]
   const middle = cursorAt(`${Math.floor(untilMs - (days / 2) * dayMs)}.~`)
   return one.flatMap((query) => [
