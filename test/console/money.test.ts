@@ -266,6 +266,40 @@ if (chromiumPath === undefined) {
         else expect(rows).toBe(body.items.length)
       }, 60_000)
     }
+
+    test('an account gets a tag, and what its calls cost is told by it', async () => {
+      const { page } = first
+      await page.goto('/console/tokens')
+      await page.getByRole('button', { name: 'Account tags' }).click()
+      const form = page.getByRole('dialog', { name: 'Account tags' })
+      await form.getByRole('combobox', { name: 'Account' }).click()
+      await page.getByRole('option', { name: 'acme', exact: true }).click()
+      await form.getByRole('combobox', { name: 'Tag names' }).fill('team')
+      await page.keyboard.press('Enter')
+      await shoot(page, 'account-tags')
+      expect(await seriousFindings(page)).toEqual([])
+      await form.getByRole('button', { name: 'Save' }).click()
+      await form.waitFor({ state: 'hidden' })
+      const message = { role: 'user', content: 'four' }
+      const body = { model: 'txta-plus', messages: [message], user: 'alice' }
+      const tagged = { 'x-gateway-tags': 'team=red' }
+      await (await gateway.post('/v1/chat/completions', body, tagged)).text()
+
+      await page.goto('/console/requests?tag=team%3Dred')
+      await page.getByText('team=red', { exact: true }).first().waitFor()
+      await page.goto('/console/usage?group=tag%3Ateam')
+      const totals = page.getByRole('table', { name: 'Totals' })
+      const row = totals.getByRole('row', { name: /^red / })
+      await row.getByRole('link', { name: 'Requests' }).click()
+      await page.waitForURL(/tag=team%3Dred/)
+      const month = monthAt(Date.now())
+      await page.goto(`/console/bills?open=${encodeURIComponent(`${month} acme`)}`)
+      const bill = page.getByRole('dialog', { name: `acme · ${month}` })
+      await bill.getByRole('tab', { name: 'By tag' }).click()
+      await bill.getByRole('row', { name: /^red 1 / }).waitFor()
+      await bill.getByRole('row', { name: /^\(none\) 3 / }).waitFor()
+      expect(await seriousFindings(page)).toEqual([])
+    }, 60_000)
   })
 }
 
