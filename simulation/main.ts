@@ -1,7 +1,7 @@
 // Runs many worlds, one after the other, each from its seed. Exits with 1 and the seed when an invariant breaks;
 // the same seed breaks it again.
 import { bugs } from './bugs/bugs.ts'
-import { tryBug } from './bugs/try-bug.ts'
+import { removeCopy, tryBug } from './bugs/try-bug.ts'
 import { makeTemplate } from './gateway/database.ts'
 import { type Options, parseOptions } from './options.ts'
 import { runSeed, type Verdict } from './run-seed.ts'
@@ -67,6 +67,7 @@ async function findBugs(options: Options): Promise<number> {
       foundAfterSeeds === undefined ? 'NOT FOUND' : `found after ${foundAfterSeeds} seeds`
     print(`${name}: ${verdict}\n  ${what}`)
   }
+  removeCopy()
   return missed === 0 ? 0 : 1
 }
 

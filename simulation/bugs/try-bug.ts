@@ -14,12 +14,12 @@ interface Tried {
   what: string
 }
 
-/** Starts at the known seed of the bug, unless another one is given. */
+/** Starts at the known seed of the bug, unless another one is given. One at a time. */
 export async function tryBug(
   bug: Bug,
   { seeds, from = bug.knownSeed }: { seeds: number; from?: number | undefined },
 ): Promise<Tried> {
-  const copy = mkdtempSync(join(tmpdir(), 'simulation-'))
+  const copy = copyOfSources()
   try {
     const problem = putInto(copy, bug)
     if (problem !== undefined) return { name: bug.name, foundAfterSeeds: undefined, what: problem }
@@ -38,16 +38,31 @@ export async function tryBug(
       what: what ?? (err.slice(-300) || 'no violation'),
     }
   } finally {
-    rmSync(copy, { recursive: true, force: true })
+    for (const { file } of bug.edits) cpSync(join(root, file), join(copy, file))
   }
 }
 
-/** Copies the sources and applies the edits; gives the problem when one does not fit. */
-function putInto(copy: string, bug: Bug): string | undefined {
+let made: string | undefined
+
+export function removeCopy(): void {
+  if (made !== undefined) rmSync(made, { recursive: true, force: true })
+  made = undefined
+}
+
+/** Made once: copying takes longer than most bugs. */
+function copyOfSources(): string {
+  if (made !== undefined) return made
+  const copy = mkdtempSync(join(tmpdir(), 'simulation-'))
+  made = copy
   for (const part of ['src', 'simulation', 'package.json', 'tsconfig.json']) {
     cpSync(join(root, part), join(copy, part), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  return copy
+}
+
+/** Applies the edits; gives the problem when one does not fit. */
+function putInto(copy: string, bug: Bug): string | undefined {
   for (const { file, find, replace } of bug.edits) {
     const path = join(copy, file)
     const text = readFileSync(path, 'utf8')

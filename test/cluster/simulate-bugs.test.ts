@@ -1,9 +1,9 @@
 // Mistakes made on purpose, each in a copy of the sources: the simulation finds every one of them.
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bugs } from '../../simulation/bugs/bugs.ts'
-import { tryBug } from '../../simulation/bugs/try-bug.ts'
+import { removeCopy, tryBug } from '../../simulation/bugs/try-bug.ts'
 
 const root = resolve(import.meta.dir, '../..')
 /** From where a bug is known to be found; a change of the sources may move it. */
@@ -11,6 +11,8 @@ const seedsPerBug = 100
 const caseLimitMs = 600_000
 
 describe('mistakes made on purpose', () => {
+  afterAll(removeCopy)
+
   test('are words of the sources, each of them once', () => {
     const wrong = bugs.flatMap(({ name, edits }) =>
       edits

@@ -132,6 +132,8 @@ describe.each(askers)('%s', (style) => {
       ]).toEqual([true, true, true])
       const names = Object.keys(JSON.parse(asked) as object)
       if (over !== style) expect(allowed[over as Asker]).toEqual(expect.arrayContaining(names))
+      // Nothing is added that would be counted.
+      else expect(asked).toBe(JSON.stringify(body).replace(`over-${over}`, 'up'))
     }
     const row = await rowOf(gateway, requestIdOf(response))
     expect(row).toMatchObject({ interface: style, status: 200 })

@@ -98,3 +98,22 @@ test('another channel that speaks the style comes first', async () => {
   expect(await answer.text()).toContain('Native.')
   expect(await attemptsOf(answer)).toEqual(['first 404', 'second 200'])
 })
+
+test('a list as input arrives whole wherever the call ends', async () => {
+  const input = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'First.' }] },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Second.' }] },
+    { role: 'user', content: 'Third.' },
+  ]
+  const ends = async (model: string, upstream: TestUpstream) => {
+    const answer = await gateway.post('/v1/responses', { model, input })
+    expect(answer.status).toBe(200)
+    return JSON.parse(upstream.calls.at(-1)!.body)
+  }
+  expect(await ends('beside', whole)).toMatchObject({ input })
+  expect((await ends('alone', partial)).messages).toMatchObject([
+    { role: 'user', content: 'First.' },
+    { role: 'assistant', content: 'Second.' },
+    { role: 'user', content: 'Third.' },
+  ])
+})

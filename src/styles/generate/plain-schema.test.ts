@@ -5,6 +5,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../common/conversation.ts'
 import { mapInner } from '../common/json-schema.ts'
 import { plainSchema, standardSchema } from './plain-schema.ts'
+import { toolSchemas } from './test-schemas.ts'
 
 /** Keywords that the upstream refuses, or that only refer to something. */
 const refused = `$ref $defs definitions $schema $id const propertyNames patternProperties examples
@@ -156,6 +157,34 @@ describe('a schema', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('a tool of a server of tools', () => {
+  /** Where a limit or a circle cannot be said; what is left is wider. */
+  const widened = [
+    'a tree of tasks',
+    'fetch a page',
+    'find documents',
+    'open a ticket',
+    'scale a service',
+    'search an index',
+  ]
+
+  test.each(Object.entries(toolSchemas))('%s has its arguments, each of them', (name, given) => {
+    const { schema, changed } = plainSchema(given)
+    expect([problemIn(schema), changed]).toEqual([undefined, widened.includes(name)])
+    const names = (of: Json) => Object.keys((of['properties'] ?? {}) as Json)
+    expect([schema['type'], names(schema), schema['required']]).toEqual([
+      given['type'],
+      names(given),
+      given['required'],
+    ])
+    expect(JSON.stringify(plainSchema(given).schema)).toBe(JSON.stringify(schema))
+  })
+
+  test('there are forty of them', () => {
+    expect(Object.keys(toolSchemas).length).toBeGreaterThanOrEqual(40)
   })
 })
 

@@ -40,6 +40,7 @@ describe('a request', () => {
       turns: [user(text('Hi')), { role: 'system', parts: [text('Now.')] }, user(text('Go'))],
     })
     expect(written.map(({ role }) => role)).toEqual(['developer', 'user', 'developer', 'user'])
+    expect(written.map(({ type }) => type)).toEqual(Array(4).fill('message'))
   })
 
   test('has the items of a turn in their order, without ids but that of sealed reasoning', () => {
