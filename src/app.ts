@@ -1,6 +1,7 @@
 // All routes in one place. Returns a function from request to response that never throws.
 import { Hono } from 'hono'
 import { admin } from './admin/index.ts'
+import type { OidcProvider } from './admin/oidc/provider.ts'
 import type { Config } from './config/index.ts'
 import { type Refusal, refuse } from './contract/errors.ts'
 import { createCallerApi } from './engine/caller-api.ts'
@@ -33,6 +34,8 @@ interface AppDeps {
   isAdmin: (secret: string) => boolean
   /** Base of links to the console. */
   consoleUrl?: string
+  /** Absent where people sign in with passwords alone. */
+  oidc?: OidcProvider
   /** JSON Schema of gateway.yaml. */
   configSchema: () => Promise<string>
   /** Absent when metrics are served elsewhere, or not at all. */

@@ -1,12 +1,45 @@
 // Sign-in, and the first administrator by the link that the gateway printed.
-import { CredentialsCard } from '../components/credentials-card.tsx'
-import { api } from '../lib/api.ts'
+import { Alert, Button } from '@mantine/core'
+import { useState } from 'react'
+import type { SignInOptions, SignInProblem } from '../../src/admin/oidc/oidc-schema.ts'
+import { CredentialsCard, EntryCard } from '../components/credentials-card.tsx'
+import { api, queryString } from '../lib/api.ts'
 import { defineMessages } from '../lib/i18n.ts'
 import { useMessages } from '../lib/messages.ts'
+import { useLocation } from '../lib/router.tsx'
 import type { Session } from '../lib/session.ts'
+import { useResource } from '../lib/use-resource.ts'
 
 const messages = defineMessages({
   sign_in: ['Sign in', '登录'],
+  single_sign_on: ['Continue with single sign-on (SSO)', '使用单点登录（SSO）'],
+  break_glass: ['Break-glass sign-in with a password', '使用密码紧急登录'],
+  not_signed_in: ['You are not signed in', '登录未完成'],
+  expired: [
+    'The sign-in took too long, was used already, or was begun in another browser. Please try again.',
+    '登录已超时、已被使用，或并非在此浏览器中发起。请重试。',
+  ],
+  denied: ['The identity provider did not complete the sign-in.', '身份提供方未完成登录。'],
+  failed: [
+    'The answer of the identity provider was not accepted. The log of the gateway has the reason.',
+    '身份提供方的响应未通过校验，原因见网关日志。',
+  ],
+  unavailable: [
+    'The identity provider cannot be reached. Please try again later.',
+    '无法连接身份提供方，请稍后重试。',
+  ],
+  no_group: [
+    'You are in no group that may use this gateway. Ask an administrator to add you to one.',
+    '你不在任何可使用此网关的用户组中，请联系管理员。',
+  ],
+  no_account: [
+    'Your group belongs to an account that does not exist here. Ask an administrator.',
+    '你的用户组对应的账户不存在，请联系管理员。',
+  ],
+  disabled: [
+    'You have been disabled at this gateway. Ask an administrator.',
+    '你在此网关的用户已被停用，请联系管理员。',
+  ],
   set_up: ['Set up the console', '初始化控制台'],
   set_up_hint: [
     'Create the first administrator: choose a name and a password of at least 12 characters.',
@@ -21,14 +54,59 @@ const messages = defineMessages({
 
 export function SignIn() {
   const t = useMessages(messages)
+  const { data: options } = useResource<SignInOptions>('/session/options', { staleTime: 60_000 })
+  const [usesPassword, setUsesPassword] = useState(false)
+  const lead = options?.oidc === true && <SingleSignOn />
+  if (options?.passwords === false && !usesPassword) {
+    return (
+      <EntryCard title="Model Gateway">
+        {lead}
+        <Button variant="subtle" size="compact-sm" onClick={() => setUsesPassword(true)}>
+          {t('break_glass')}
+        </Button>
+      </EntryCard>
+    )
+  }
   return (
     <CredentialsCard
       title="Model Gateway"
       action={t('sign_in')}
+      lead={lead}
       onSubmit={(given) => api<Session>('POST', '/session', { body: given })}
     />
   )
 }
+
+/** The provider leads back to the page that was asked for, or here with the reason why not. */
+function SingleSignOn() {
+  const t = useMessages(messages)
+  const { query } = useLocation()
+  const problem = signInProblems.find((each) => each === query.get('problem'))
+  const start = () => {
+    const page = problem === undefined ? location.pathname + location.search : '/console/'
+    location.assign(`/admin/v1/oidc/start${queryString({ return_to: page })}`)
+  }
+  return (
+    <>
+      {problem !== undefined && (
+        <Alert color="red" role="alert" title={t('not_signed_in')}>
+          {t(problem)}
+        </Alert>
+      )}
+      <Button onClick={start}>{t('single_sign_on')}</Button>
+    </>
+  )
+}
+
+const signInProblems: readonly SignInProblem[] = [
+  'expired',
+  'denied',
+  'failed',
+  'unavailable',
+  'no_group',
+  'no_account',
+  'disabled',
+]
 
 /** The code comes after a `#`, which browsers do not send. */
 export function SetUp() {

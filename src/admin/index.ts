@@ -15,11 +15,14 @@ import { healthFactsOf } from './system/health-facts.ts'
 
 export const adminPath = '/admin/v1'
 
-const open: ReadonlySet<string> = new Set(
-  adminRoutes.flatMap(({ permission, method, path }) =>
-    permission.open === true ? [`${method.toUpperCase()} ${path}`] : [],
-  ),
-)
+const callsWith = (mark: 'open' | 'crossSite'): ReadonlySet<string> =>
+  new Set(
+    adminRoutes.flatMap(({ permission, method, path }) =>
+      permission[mark] === true ? [`${method.toUpperCase()} ${path}`] : [],
+    ),
+  )
+const open = callsWith('open')
+const crossSite = callsWith('crossSite')
 
 export function admin(deps: AdminDeps): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()
@@ -65,7 +68,9 @@ async function enter(deps: AdminDeps, x: RequestContext): Promise<Refusal | unde
   const { method } = x.request
   const path = x.path.startsWith(adminPath) ? x.path.slice(adminPath.length) : x.path
   const byCookie = cookieOf(x) !== undefined && !x.request.headers.has('authorization')
-  const isOpen = open.has(`${method} ${path}`)
+  const call = `${method} ${path}`
+  if (crossSite.has(call)) return undefined
+  const isOpen = open.has(call)
   const isChange = method !== 'GET' && method !== 'HEAD'
   if ((byCookie || isOpen) && (isChange ? !mayChange(x, isOpen) : isForeignPage(x))) {
     return refuse('not_permitted', 'this was not sent by a page of this gateway')
@@ -93,7 +98,7 @@ const mayChange = (x: RequestContext, isOpen: boolean): boolean =>
   (isOpen && !x.request.headers.has('origin') && !x.request.headers.has('sec-fetch-site'))
 
 async function viewerFor(
-  { engine, isAdmin }: AdminDeps,
+  { engine, isAdmin, oidc }: AdminDeps,
   x: RequestContext,
 ): Promise<Viewer | Refusal> {
   const secret = credentialOf(x)
@@ -102,6 +107,7 @@ async function viewerFor(
     return isAdmin(secret) ? { actor: 'admin', role: 'administrator' } : signInNeeded
   }
   const cookie = cookieOf(x)
-  const viewer = cookie === undefined ? undefined : await viewerOf(engine, cookie)
+  const viewer =
+    cookie === undefined ? undefined : await viewerOf(engine, cookie, oidc?.settings.only)
   return viewer ?? signInNeeded
 }

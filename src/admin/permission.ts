@@ -18,6 +18,8 @@ export interface Permission {
   owned?: Owned
   /** Needs no credential: the route checks for itself. */
   open?: true
+  /** A browser comes to it from another site; the route checks that it was sent there from here. */
+  crossSite?: true
 }
 
 const permit = (...roles: Role[]): Permission => ({ roles })
@@ -30,6 +32,7 @@ export const forAdministrators = permit()
 export const forOperatorsAndMembers = permit('operator', 'member')
 export const forFinanceAndMembers = permit('finance', 'member')
 export const forAnyone: Permission = { roles: [], open: true }
+export const forRedirects: Permission = { ...forAnyone, crossSite: true }
 
 /** The same; members only for what is their account's own. */
 export const owning = (permission: Permission, owned: Owned): Permission => ({

@@ -14,6 +14,7 @@ import type { Schema } from '../http/schema.ts'
 import type { Account } from '../store/catalog/accounts.ts'
 import type { PageQuery } from '../store/index.ts'
 import { downloadFields, downloadFiles, rowSchemaOf } from './download.ts'
+import type { OidcProvider } from './oidc/provider.ts'
 import type { Permission } from './permission.ts'
 import { deleted } from './schema.ts'
 
@@ -23,6 +24,8 @@ export interface AdminDeps {
   isAdmin: (secret: string) => boolean
   /** Base of links to the console; absent: the public address. */
   consoleUrl?: string
+  /** Absent where people sign in with passwords alone. */
+  oidc?: OidcProvider
 }
 
 export interface AdminEnv {
@@ -103,7 +106,7 @@ interface Spec<Q, B, A> extends RouteText {
   optionalBody?: true
   maxBodyBytes?: number
   answer?: A
-  status?: 200 | 201 | 202
+  status?: 200 | 201 | 202 | 302
 }
 
 interface Shared<T> {

@@ -14,6 +14,7 @@ import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
 import { lossRoutes } from './money/losses.ts'
 import { statementRoutes } from './money/statements.ts'
+import { oidcRoutes } from './oidc/oidc.ts'
 import { peopleRoutes } from './people/people.ts'
 import { sessionRoutes } from './people/sessions.ts'
 import { tokenRoutes } from './people/tokens.ts'
@@ -53,6 +54,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...lossRoutes,
   ...statementRoutes,
   ...sessionRoutes,
+  ...oidcRoutes,
   ...peopleRoutes,
   ...invitationRoutes,
   ...acceptRoutes,

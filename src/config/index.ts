@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type FileDeclaration, nearestName } from '../contract/config-schema/index.ts'
+import type { OidcSettings } from '../contract/people.ts'
 import { type CrashAt, type CrashPoint, crashPoints } from '../lib/crash-point.ts'
 import { ConfigError, type Environment, parseConfigFile } from './file.ts'
 import { type MetricsPlace, readMetricsPlace } from './metrics.ts'
@@ -15,6 +16,7 @@ import {
   wrong,
   wrongSecret,
 } from './network.ts'
+import { readOidc } from './oidc.ts'
 import { readTraceConfig, type TraceConfig } from './traces.ts'
 
 export { ConfigError } from './file.ts'
@@ -50,6 +52,8 @@ export interface Config {
   metrics: MetricsPlace
   /** Absent when tracing is off. */
   traces?: TraceConfig
+  /** Absent where people sign in with passwords alone. */
+  oidc?: OidcSettings
   logLevel: (typeof logLevels)[number]
   /** By `npm start` or `npx`, which sit between a signal and this process. */
   startedByNpm: boolean
@@ -114,23 +118,22 @@ const variables = [
   'GATEWAY_METRICS',
   'GATEWAY_LOG',
   'GATEWAY_CRASH_AT',
+  'GATEWAY_OIDC_ISSUER',
+  'GATEWAY_OIDC_CLIENT_ID',
+  'GATEWAY_OIDC_CLIENT_SECRET',
+  'GATEWAY_OIDC_GROUPS',
+  'GATEWAY_OIDC_ONLY',
 ] as const
 type Variable = (typeof variables)[number]
 
 export function loadConfig(env: Environment = process.env, cwd: string = process.cwd()): Config {
   // An empty variable counts as not set: compose files and CI pass "nothing" that way.
   const get = (variable: Variable) => env[variable] || undefined
-  const publicUrl = readPublicUrl('GATEWAY_PUBLIC_URL', get('GATEWAY_PUBLIC_URL'))
-  const consoleUrl = readPublicUrl('GATEWAY_CONSOLE_URL', get('GATEWAY_CONSOLE_URL'))
   const databaseUrl = readDatabaseUrl(get('GATEWAY_DATABASE_URL'))
-  const redisUrl = readRedisUrl(get('GATEWAY_REDIS_URL'))
-  const adminToken = readAdminToken(get('GATEWAY_ADMIN_TOKEN'))
-  const masterKey = readMasterKey(get('GATEWAY_MASTER_KEY'))
-  const crashAt = readCrashAt(get('GATEWAY_CRASH_AT'))
-  const traces = readTraceConfig(env)
   const host = readHost('GATEWAY_HOST', get('GATEWAY_HOST') ?? '127.0.0.1')
   const port = readPort('GATEWAY_PORT', get('GATEWAY_PORT') ?? '8080')
   const admin = readAdminPlace({ host, port }, get('GATEWAY_ADMIN_HOST'), get('GATEWAY_ADMIN_PORT'))
+  const egressAllow = readCidrs('GATEWAY_EGRESS_ALLOW', get('GATEWAY_EGRESS_ALLOW'))
   const settings = {
     host,
     port,
@@ -138,25 +141,35 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     dataDir: resolve(cwd, get('GATEWAY_DATA_DIR') ?? 'data'),
     sandbox: readChoice('GATEWAY_SANDBOX', get('GATEWAY_SANDBOX') ?? 'auto', sandboxModes),
     sandboxTaskSeconds: readTaskSeconds(get('GATEWAY_SANDBOX_TASK_SECONDS') ?? '3'),
-    egressAllow: readCidrs('GATEWAY_EGRESS_ALLOW', get('GATEWAY_EGRESS_ALLOW')),
+    egressAllow,
     trustedProxies: readCidrs('GATEWAY_TRUSTED_PROXIES', get('GATEWAY_TRUSTED_PROXIES')),
     workers: readWorkers(get('GATEWAY_WORKERS') ?? '1', databaseUrl),
     metrics: readMetricsPlace(get('GATEWAY_METRICS') ?? 'on'),
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
     startedByNpm: npmScripts.includes(env['npm_lifecycle_event'] ?? ''),
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(consoleUrl === undefined ? {} : { consoleUrl }),
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
-    ...(redisUrl === undefined ? {} : { redisUrl }),
-    ...(adminToken === undefined ? {} : { adminToken }),
-    ...(masterKey === undefined ? {} : { masterKey }),
-    ...(crashAt === undefined ? {} : { crashAt }),
-    ...(traces === undefined ? {} : { traces }),
+    ...withoutAbsent({
+      publicUrl: readPublicUrl('GATEWAY_PUBLIC_URL', get('GATEWAY_PUBLIC_URL')),
+      consoleUrl: readPublicUrl('GATEWAY_CONSOLE_URL', get('GATEWAY_CONSOLE_URL')),
+      databaseUrl,
+      redisUrl: readRedisUrl(get('GATEWAY_REDIS_URL')),
+      adminToken: readAdminToken(get('GATEWAY_ADMIN_TOKEN')),
+      masterKey: readMasterKey(get('GATEWAY_MASTER_KEY')),
+      crashAt: readCrashAt(get('GATEWAY_CRASH_AT')),
+      traces: readTraceConfig(env),
+      oidc: readOidc(get, egressAllow),
+    }),
   }
   const named = get('GATEWAY_CONFIG')
   const read = readFile(named === undefined ? undefined : resolve(cwd, named), env, cwd)
   return freeze({ ...settings, ...read, limits })
 }
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+const withoutAbsent = <T extends object>(settings: T): Present<T> =>
+  Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined),
+  ) as Present<T>
 
 /** For commands that check other settings than these. */
 export const environment = (): Environment => ({ ...process.env })

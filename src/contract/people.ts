@@ -13,6 +13,29 @@ export interface Person {
   accountId?: string
   disabled: boolean
   createdAtMs: number
+  /** Issuer and subject of a person who signs in through the identity provider; they have no password. */
+  subject?: string
+}
+
+/** Members of this group of the identity provider have this role. */
+export interface OidcGroup {
+  group: string
+  role: Role
+  /** Id or name of the account of members. */
+  account?: string
+}
+
+export interface OidcSettings {
+  issuer: string
+  clientId: string
+  /** Absent: a public client, which has PKCE alone. */
+  clientSecret?: string
+  /** The first one that a person is in counts. */
+  groups: readonly OidcGroup[]
+  /** Passwords are off, except for the break-glass administrator. */
+  only: boolean
+  /** CIDRs that may be asked without TLS. */
+  egressAllow: readonly string[]
 }
 
 /** A user of the admin API: a person with a session, or the admin token. */

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import packageJson from '../../package.json'
 import type { Sandbox } from '../../sandbox/server.ts'
+import { OidcProvider } from '../admin/oidc/provider.ts'
 import { createApp, type Handle } from '../app.ts'
 import { VoidJournal } from '../billing/void-journal.ts'
 import { type Config, ConfigError } from '../config/index.ts'
@@ -128,6 +129,7 @@ function handlersOf(
     isAdmin: (secret: string) => sameText(secret, adminToken),
     configSchema: assets.configSchema,
     consoleUrl,
+    ...(config.oidc !== undefined && { oidc: new OidcProvider(config.oidc) }),
   }
   const handle = createApp({ ...deps, listener: config.admin === undefined ? 'only' : 'calls' })
   return { handle, adminHandle: config.admin && createApp({ ...deps, listener: 'admin' }) }

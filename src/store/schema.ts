@@ -332,6 +332,8 @@ export interface Schema extends AuditTables {
     password: string
     disabled: number
     created_at_ms: number
+    /** Issuer and subject. */
+    subject: string | null
   }
   sessions: {
     hash: string
@@ -356,6 +358,7 @@ export interface Schema extends AuditTables {
     accepted_by_id: string | null
   }
   callback_secrets: { account_id: string; generation: number; rotated_at_ms: number }
+  used_sign_ins: { hash: string; at_ms: number }
   failed_sign_ins: { subject: string; failures: number; last_at_ms: number }
 }
 

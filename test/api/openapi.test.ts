@@ -117,6 +117,8 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   setUp: [409],
   signIn: [401],
   changePassword: [409],
+  startOidcSignIn: [404],
+  finishOidcSignIn: [404],
   openInvitation: [409],
   acceptInvitation: [409],
   resendCallback: [409],

@@ -12,6 +12,9 @@ import {
   visit,
 } from '../support/console/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Issuer, startIssuer } from '../support/issuer.ts'
+
+const client = { id: 'gateway', secret: 'client-secret-of-the-gateway' }
 
 const words = {
   en: {
@@ -54,11 +57,20 @@ if (chromiumPath === undefined) {
   console.error('left out: people of an organisation in the console (install Chromium)')
 } else {
   describe('the people of an organisation', () => {
+    let issuer: Issuer
     let gateway: TestGateway
     let browser: Browser
 
     beforeAll(async () => {
-      gateway = await startGateway()
+      issuer = await startIssuer(client)
+      gateway = await startGateway({
+        env: {
+          GATEWAY_OIDC_ISSUER: issuer.url,
+          GATEWAY_OIDC_CLIENT_ID: client.id,
+          GATEWAY_OIDC_CLIENT_SECRET: client.secret,
+          GATEWAY_OIDC_GROUPS: 'admins=administrator,books=finance,acme-dev=member:acme',
+        },
+      })
       browser = await openBrowser()
       const { page, context } = await visit(browser, gateway.url)
       await setUp(page, gateway.output())
@@ -67,6 +79,7 @@ if (chromiumPath === undefined) {
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
+      issuer.stop()
     })
 
     /** The link that the dialog shows once. */
@@ -155,6 +168,63 @@ if (chromiumPath === undefined) {
         await invited.context.close()
       }, 60_000)
     }
+
+    const button = /SSO/
+
+    test('come by single sign-on to the page they asked for', async () => {
+      issuer.person = { sub: '1', preferred_username: 'sue', groups: ['books'] }
+      const { page, context, complaints } = await visit(browser, gateway.url)
+      await page.goto('/console/bills')
+      await page.getByRole('button', { name: button }).click()
+      await page.locator('nav').waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Bills' }).waitFor()
+      expect(new URL(page.url()).pathname).toBe('/console/bills')
+      await page.getByRole('button', { name: 'sue', exact: true }).waitFor()
+      const [cookie, ...more] = await context.cookies(gateway.url)
+      expect(more).toEqual([])
+      expect(cookie).toMatchObject({ name: '__Host-gateway-session', sameSite: 'Strict' })
+      expect(complaints).toEqual([])
+      await context.close()
+      expect(gateway.output()).not.toContain(client.secret)
+    }, 30_000)
+
+    test.each([
+      ['en', 'You are in no group that may use this gateway.'],
+      ['zh', '你不在任何可使用此网关的用户组中'],
+    ] as const)(
+      'without a group are told so in %s',
+      async (language, text) => {
+        issuer.person = { sub: '2', preferred_username: 'eve', groups: [] }
+        const { page, context } = await visit(browser, gateway.url, { language })
+        await page.goto('/console/')
+        await page.getByRole('button', { name: button }).click()
+        await page.getByRole('alert').getByText(text).waitFor()
+        expect(await context.cookies(gateway.url)).toEqual([])
+        expect(await seriousFindings(page)).toEqual([])
+        // The same page leads in once the group is there.
+        issuer.person = { sub: '2', preferred_username: 'eve', groups: ['books'] }
+        await page.getByRole('button', { name: button }).click()
+        await page.locator('nav').waitFor()
+        await context.close()
+      },
+      30_000,
+    )
+
+    test('have no password fields where passwords are off, but for the break-glass one', async () => {
+      const { page, context } = await visit(browser, gateway.url)
+      await page.route('**/admin/v1/session/options', (route) =>
+        route.fulfill({ json: { oidc: true, passwords: false } }),
+      )
+      await page.goto('/console/')
+      await page.getByRole('button', { name: button }).waitFor()
+      expect(await page.getByLabel(/^Password/).count()).toBe(0)
+      await page.getByRole('button', { name: 'Break-glass sign-in with a password' }).click()
+      await page.getByLabel('Name').fill('ada')
+      await page.getByLabel(/^Password/).fill(password)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.locator('nav').waitFor()
+      await context.close()
+    }, 30_000)
 
     test('an open invitation is revoked', async () => {
       const made = await gateway.admin('POST', '/invitations', { role: 'finance' })

@@ -57,6 +57,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
   'src/admin': {
     people: nothing,
     invitations: ['people'],
+    oidc: ['people'],
     money: ['catalog/price-schema.ts'],
     tasks: nothing,
     catalog: nothing,

@@ -83,7 +83,7 @@ export function AddPerson({ onClose, onDone }: FormProps) {
       />
       <RightsFields value={rights} onChange={setRights} />
       <PasswordInput
-        label={t('password')}
+        label={t('initial_password')}
         autoComplete="new-password"
         required
         value={password}

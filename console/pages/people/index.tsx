@@ -87,6 +87,7 @@ function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[]
         />
       ),
     },
+    { title: t('sign_in'), cell: ({ sign_in }) => t(sign_in) },
     { title: t('created'), cell: ({ created_at }) => <Time at={created_at} /> },
     { title: '', width: '60px', align: 'right', cell: menu },
   ]
@@ -128,10 +129,16 @@ function PersonMenu({
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => onForm('change_role')}>{t('change_role')}</Menu.Item>
-        <Menu.Item disabled={person.disabled} onClick={() => onForm('reset_password')}>
-          {t('reset_password')}
-        </Menu.Item>
+        {person.sign_in === 'oidc' ? (
+          <Menu.Label>{t('by_groups')}</Menu.Label>
+        ) : (
+          <>
+            <Menu.Item onClick={() => onForm('change_role')}>{t('change_role')}</Menu.Item>
+            <Menu.Item disabled={person.disabled} onClick={() => onForm('reset_password')}>
+              {t('reset_password')}
+            </Menu.Item>
+          </>
+        )}
         <Menu.Item onClick={onToggle}>{t(person.disabled ? 'enable' : 'disable')}</Menu.Item>
         <Menu.Item color="red" onClick={() => onForm('remove_title')}>
           {t('remove')}

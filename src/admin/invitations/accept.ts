@@ -13,6 +13,7 @@ import {
 } from '../../store/catalog/people.ts'
 import { isUniqueConflict } from '../../store/index.ts'
 import { auditChange } from '../answers.ts'
+import { mayUsePassword, passwordsAreOff } from '../people/break-glass.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { session } from '../people/person-schema.ts'
 import { accountNameOf, personFrom, personView } from '../people/person-view.ts'
@@ -45,10 +46,11 @@ async function open({ engine, body }: Ask<{ body: typeof openBody }>) {
 }
 
 async function accept(ask: Ask<{ body: typeof acceptBody }>) {
-  const { engine, body, x } = ask
+  const { engine, deps, body, x } = ask
   // Before any password is hashed, which is expensive.
   const found = await findLink(engine, body.code)
   if (found instanceof Refusal) return found
+  if (deps.oidc?.settings.only === true && found.personId === undefined) return passwordsAreOff
   const hash = await hashPassword(body.password)
   if (hash instanceof Refusal) return hash
   const { personId } = found
@@ -88,13 +90,14 @@ async function createPerson(
 }
 
 const changePassword = (
-  { engine, body, x }: Accepting,
+  { engine, deps, body, x }: Accepting,
   personId: string,
   hash: string,
 ): Promise<Person | Refusal> =>
   engine.store.tx(async (tx) => {
     const person = await findPerson(tx, personId)
     if (person === undefined || person.disabled) return linkUsed
+    if (!(await mayUsePassword(engine, person, deps.oidc?.settings.only))) return passwordsAreOff
     if (!(await isAccepted(tx, engine, body, person))) return linkUsed
     await updatePerson(tx, personId, { password: hash })
     await endSessionsOf(tx, personId)

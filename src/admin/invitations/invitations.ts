@@ -16,6 +16,7 @@ import { findPerson, lockPeople } from '../../store/catalog/people.ts'
 import type { Tx } from '../../store/index.ts'
 import { auditChange, notPermitted } from '../answers.ts'
 import { accountFor } from '../people/account-for.ts'
+import { mayUsePassword, passwordElsewhere, passwordsAreOff } from '../people/break-glass.ts'
 import { forAdministrators } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
 import { deleted } from '../schema.ts'
@@ -32,7 +33,8 @@ async function listAll({ engine }: Ask) {
 }
 
 async function invite(ask: Ask<{ body: typeof newInvitation }>) {
-  const { engine, body, x } = ask
+  const { engine, deps, body, x } = ask
+  if (deps.oidc?.settings.only === true) return passwordsAreOff
   const account = await accountFor(engine, body.role, body.account)
   if (account instanceof Refusal) return account
   if ((await countPending(engine.store.read, engine.clock.nowMs())) >= maxPending) {
@@ -46,9 +48,12 @@ async function invite(ask: Ask<{ body: typeof newInvitation }>) {
   })
 }
 
-const invitePassword = (ask: Ask<{ found: Person }>) => {
-  const { engine, found, x } = ask
+async function invitePassword(ask: Ask<{ found: Person }>) {
+  const { engine, deps, found, x } = ask
   if (found.disabled) return refuse('conflict', `'${found.name}' is disabled`)
+  if (!(await mayUsePassword(engine, found, deps.oidc?.settings.only))) {
+    return found.subject === undefined ? passwordsAreOff : passwordElsewhere
+  }
   const { role, accountId, id: personId } = found
   return makeLink(ask, {
     ...linkFrom(x, engine.clock.nowMs()),

@@ -19,6 +19,7 @@ import { auditChange, notFound } from '../answers.ts'
 import { forAdministrators } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
 import { accountFor } from './account-for.ts'
+import { passwordElsewhere, passwordsAreOff } from './break-glass.ts'
 import { hashPassword } from './passwords.ts'
 import { newPerson, personChange, personList, person as personSchema } from './person-schema.ts'
 import { accountNameOf, personFrom, personView } from './person-view.ts'
@@ -31,7 +32,9 @@ async function listAll({ engine }: Ask) {
   return { items, next_cursor: null }
 }
 
-async function add({ engine, body, x }: Ask<{ body: typeof newPerson }>) {
+async function add({ engine, deps, body, x }: Ask<{ body: typeof newPerson }>) {
+  // A further administrator can take the place of the break-glass one.
+  if (deps.oidc?.settings.only === true && body.role !== 'administrator') return passwordsAreOff
   const account = await accountFor(engine, body.role, body.account)
   if (account instanceof Refusal) return account
   const person = personFrom(x, {
@@ -61,6 +64,8 @@ async function update({
   body,
   x,
 }: Ask<{ body: typeof personChange; found: Person }>) {
+  const { disabled: _, ...rest } = body
+  if (before.subject !== undefined && Object.keys(rest).length > 0) return passwordElsewhere
   const change = await changeFrom(engine, before, body)
   if (change instanceof Refusal) return change
   return engine.store.tx(async (tx) => {

@@ -61,6 +61,9 @@ export const person = z
     role: column(z.enum(roles)),
     account: column(z.string().nullable()),
     disabled: column(z.boolean()),
+    sign_in: column(z.enum(['password', 'oidc']), 'sign-in').describe(
+      '`oidc`: through the identity provider, whose groups decide on the role.',
+    ),
     created_at: column(time(), 'created'),
   })
   .meta({ id: 'Person' })

@@ -22,5 +22,6 @@ export const personView = (person: Person, account?: string): View<typeof person
   role: person.role,
   account: account ?? null,
   disabled: person.disabled,
+  sign_in: person.subject === undefined ? 'password' : 'oidc',
   created_at: time(person.createdAtMs),
 })

@@ -18,6 +18,7 @@ import {
 import { auditChange } from '../answers.ts'
 import { forAll, forAnyone } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
+import { passwordElsewhere } from './break-glass.ts'
 import { hashPassword } from './passwords.ts'
 import { newPassword, session, setUp, signIn as signInBody } from './person-schema.ts'
 import { accountNameOf, personFrom, personView } from './person-view.ts'
@@ -42,8 +43,8 @@ async function makeFirst({ engine, body, x }: Ask<{ body: typeof setUp }>) {
   return answerSignedIn(engine, x, person, await beginSession(engine, x, person))
 }
 
-async function open({ engine, body, x }: Ask<{ body: typeof signInBody }>) {
-  const done = await signIn(engine, x, body)
+async function open({ engine, deps, body, x }: Ask<{ body: typeof signInBody }>) {
+  const done = await signIn(engine, x, body, deps.oidc?.settings.only)
   if (done instanceof Refusal) return done
   return answerSignedIn(engine, x, done.person, done.cookie)
 }
@@ -76,6 +77,8 @@ async function close({ engine, x }: Ask) {
 async function changePassword({ engine, body, viewer, x }: Ask<{ body: typeof newPassword }>) {
   const personId = viewer?.personId
   if (personId === undefined) return refuse('conflict', 'the admin token has no password')
+  const person = await findPerson(engine.store.read, personId)
+  if (person?.subject !== undefined) return passwordElsewhere
   const right = await checkOldPassword(engine, x, viewer!, body.old)
   if (right !== true) return right
   const hash = await hashPassword(body.password)

@@ -19,6 +19,7 @@ import {
   recordFailure,
   touchSession,
 } from '../../store/catalog/people.ts'
+import { mayUsePassword } from './break-glass.ts'
 import { checkPassword } from './passwords.ts'
 
 /** A browser sends it back only where it came from, over TLS or on this machine. */
@@ -64,6 +65,11 @@ const tooManyAt = (waitMs: number): Refusal =>
   })
 
 const wrong = refuse('invalid_api_key', 'the name or the password is wrong')
+const wrongWherePasswordsAreOff = refuse(
+  'invalid_api_key',
+  'the name or the password is wrong; only the break-glass administrator has one here, ' +
+    'others use single sign-on',
+)
 
 /** Whether the password is right, and `wrong` or a wait if not. Failures are counted. */
 async function verified(
@@ -89,12 +95,18 @@ export async function signIn(
   engine: BaseDeps & Seals,
   x: RequestContext,
   { name, password }: { name: string; password: string },
+  passwordsOff = false,
 ): Promise<{ person: Person; cookie: string } | Refusal> {
   const found = await findPassword(engine.store.read, name.toLowerCase())
   const subject = subjectOf(name.toLowerCase(), x)
-  // A disabled user gets the same answer as an unknown one.
-  const stored = found?.person.disabled === true ? undefined : found?.password
+  // A person who is disabled or may not use a password gets the same answer as an unknown one.
+  const may =
+    found !== undefined &&
+    !found.person.disabled &&
+    (await mayUsePassword(engine, found.person, passwordsOff))
+  const stored = may ? found.password : undefined
   const right = await verified(engine, x, { subject, password, stored })
+  if (right === wrong && passwordsOff) return wrongWherePasswordsAreOff
   if (right !== true || found === undefined) return right === true ? wrong : right
   return { person: found.person, cookie: await beginSession(engine, x, found.person, subject) }
 }
@@ -147,11 +159,16 @@ export const cookieOf = ({ request }: RequestContext): string | undefined =>
 export async function viewerOf(
   engine: BaseDeps & Seals,
   secret: string,
+  passwordsOff = false,
 ): Promise<Viewer | undefined> {
   const hash = engine.seal.hash(secret)
   const found = await findSession(engine.store.read, hash)
   if (found === undefined || found.person.disabled) return undefined
   const { session, person } = found
+  const isByPassword = person.subject === undefined
+  if (passwordsOff && isByPassword && !(await mayUsePassword(engine, person, true))) {
+    return undefined
+  }
   const nowMs = engine.clock.nowMs()
   if (nowMs - session.seenAtMs > idleMs || nowMs - session.createdAtMs > maxMs) {
     await engine.store.tx((tx) => endSession(tx, hash))

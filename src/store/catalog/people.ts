@@ -9,7 +9,7 @@ export async function insertPerson(
   tx: Kysely<Schema>,
   person: Person & { password: string },
 ): Promise<void> {
-  const { id, name, role, accountId, password, disabled, createdAtMs } = person
+  const { id, name, role, accountId, password, disabled, createdAtMs, subject } = person
   await tx
     .insertInto('people')
     .values({
@@ -20,6 +20,7 @@ export async function insertPerson(
       password,
       disabled: disabled ? 1 : 0,
       created_at_ms: createdAtMs,
+      subject: subject ?? null,
     })
     .execute()
 }
@@ -74,13 +75,34 @@ export async function findPerson(db: Kysely<Schema>, id: string): Promise<Person
   return row === undefined ? undefined : shape(row)
 }
 
-/** For signing in only. */
+/** For signing in only. The password is absent for people of the identity provider. */
 export async function findPassword(
   db: Kysely<Schema>,
   name: string,
-): Promise<{ person: Person; password: string } | undefined> {
+): Promise<{ person: Person; password?: string } | undefined> {
   const row = await db.selectFrom('people').selectAll().where('name', '=', name).executeTakeFirst()
-  return row === undefined ? undefined : { person: shape(row), password: row.password }
+  if (row === undefined) return undefined
+  const { password, subject } = row
+  return { person: shape(row), ...(subject === null && password !== '' && { password }) }
+}
+
+/** True for the first one who uses this sign-in; those of before `keptMs` are forgotten. */
+export async function useSignIn(
+  tx: Kysely<Schema>,
+  hash: string,
+  atMs: number,
+  keptMs: number,
+): Promise<boolean> {
+  await tx
+    .deleteFrom('used_sign_ins')
+    .where('at_ms', '<', atMs - keptMs)
+    .execute()
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('used_sign_ins')
+    .values({ hash, at_ms: atMs })
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
 }
 
 interface Session {
@@ -196,7 +218,7 @@ export async function clearFailures(tx: Kysely<Schema>, subject: string): Promis
 }
 
 function shape(row: Selectable<Schema['people']>): Person {
-  const { id, name, role, account_id, disabled, created_at_ms } = row
+  const { id, name, role, account_id, disabled, created_at_ms, subject } = row
   const person: Person = {
     id,
     name,
@@ -205,5 +227,6 @@ function shape(row: Selectable<Schema['people']>): Person {
     createdAtMs: created_at_ms,
   }
   if (account_id !== null) person.accountId = account_id
+  if (subject !== null) person.subject = subject
   return person
 }

@@ -63,6 +63,7 @@ export const leftBehind: readonly Table[] = [
   'sessions',
   'invitations',
   'failed_sign_ins',
+  'used_sign_ins',
 ]
 
 const format = 'model-gateway backup'

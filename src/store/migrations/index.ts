@@ -25,6 +25,7 @@ import { shortClaims } from './0017-short-claims.ts'
 import { tokenTranslation } from './0018-token-translation.ts'
 import { invitationTable } from './0019-invitations.ts'
 import { tagTables } from './0020-tags.ts'
+import { oidcSignIns } from './0021-oidc.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   tokenTranslation,
   invitationTable,
   tagTables,
+  oidcSignIns,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

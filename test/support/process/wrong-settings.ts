@@ -9,6 +9,7 @@ export const wrongVariables: readonly [variable: string, value: string, says: st
   ['GATEWAY_PORT', '65536', 'from 0 to 65535'],
   ['GATEWAY_PORT', 'eighty', '"eighty"'],
   ['GATEWAY_PUBLIC_URL', 'api.example', 'http or https address'],
+  ['GATEWAY_OIDC_ISSUER', 'http://sso.example', 'GATEWAY_EGRESS_ALLOW'],
   ['GATEWAY_CONSOLE_URL', 'console.example', 'http or https address'],
   ['GATEWAY_PUBLIC_URL', `https://me:${hidden}@api.example`, 'credentials'],
   ['GATEWAY_DATABASE_URL', `mysql://u:${hidden}@db/x`, 'mysql://'],
