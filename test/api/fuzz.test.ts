@@ -194,7 +194,7 @@ function shotFrom(chance: Chance, described: Described, call: Call): Shot {
     }
   }
   const right = example === undefined ? fitting(making, schema) : fresh(chance, example as Json)
-  const value = chance.is(0.65) ? right : bent(chance, right)
+  const value = atHome(call, chance.is(0.65) ? right : bent(chance, right))
   // As it arrives: what JSON cannot hold is gone.
   const body = JSON.stringify(value) ?? 'null'
   if (body.startsWith('{') && chance.is(spoiledShare)) {
@@ -220,6 +220,14 @@ function fieldsOf({ resolve }: Described, { path }: Call, schema: Json): string[
   if ($ref !== undefined) return fieldsOf({ resolve } as Described, { path } as Call, resolve($ref))
   const inner = anyOf.flatMap((each) => fieldsOf({ resolve } as Described, { path } as Call, each))
   return [...Object.keys(properties), ...inner]
+}
+
+/** A preset has addresses and models of its own: no call of others may get there. */
+function atHome({ path }: Call, value: unknown): unknown {
+  const isChannel = path.startsWith('/admin/v1/channels')
+  const hasPreset = typeof value === 'object' && value !== null && 'preset' in value
+  if (!isChannel || !hasPreset) return value
+  return { ...value, base_url: 'http://127.0.0.1:9', models: { 'fuzz-model': '*' } }
 }
 
 /** An example under another name, so that it can be made again; its pictures are nowhere. */

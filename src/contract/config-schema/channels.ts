@@ -173,7 +173,10 @@ function baseUrlProblem(preset: Preset, { base_url, protocols: own }: ChannelFie
     return isNeeded ? `is missing: preset ${preset.name} needs it, in the form ${form}` : undefined
   }
   if (own !== undefined) return 'and protocols cannot both be given'
-  const { origin, pathname } = new URL(base_url)
+  const url = URL.parse(base_url)
+  // The field itself says so.
+  if (url === null) return undefined
+  const { origin, pathname } = url
   const path = pathname.replace(/\/+$/, '')
   const known = Object.values(preset.protocols).map((address) => new URL(address).pathname)
   if (path === '' || known.includes(path)) return undefined

@@ -66,7 +66,8 @@ export const chatFields: RequestFields = {
   ...plain('frequency_penalty', 'presence_penalty', 'logit_bias', 'logprobs', 'stop'),
   ...plain('modalities', 'reasoning_effort', 'verbosity', 'function_call', 'web_search_options'),
   ...plain('extra_body', 'repetition_penalty', 'best_of', 'echo', 'suffix', 'min_tokens'),
-  ...plain('max_input_tokens'),
+  // Of the responses style, in place of messages.
+  ...plain('max_input_tokens', 'input'),
   functions: { keys: plain('name', 'description', 'parameters') },
   audio: { keys: plain('voice', 'format') },
   prediction: { keys: plain('type', 'content') },
