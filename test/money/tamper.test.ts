@@ -107,6 +107,7 @@ describe.each([...storeKinds])('tampered books on %s', (engine) => {
     ['price', `price_id = 'price_other'`],
     ['token', `token_id = 'tok_other'`],
     ['tier', `tier = 'other'`],
+    ['tags', `tags = 'team=red'`],
     ['note', `note = 'a gift'`],
     ['word on whether it was estimated', 'estimated = 1'],
     ['account', `account_id = 'acc_other'`],

@@ -47,6 +47,7 @@ beforeAll(async () => {
       priceId: 'price_1',
       tokenId: 'tok_1',
       estimated: true,
+      tags: 'job=7,team=red,@=a%2Cb',
     },
     { atMs: stretch.untilMs, kind: 'charge', amountNanos: -5n, ref: 'req_3' },
   ]
@@ -86,7 +87,22 @@ const verify = (text: string | Uint8Array, key?: string, size = 1 << 16) =>
 /** Rows of a table; the only line ends inside cells are in the note of the third. */
 const rowsOf = (text: string) => text.split(/(?<=\r\n)(?!"")/)
 
+/** With the columns that repeat tags, as files have them; one cell may be another. */
+function withTags(text: string, team = 'red'): string {
+  const rows = rowsOf(text).filter((row) => row !== '')
+  const ends = [',end_user,tag:team', ',,', ',,', `,"a,b",${team}`]
+  return rows.map((row, i) => row.replace(/\r\n$/, `${ends[i]}\r\n`)).join('')
+}
+
 describe('a bill', () => {
+  test('is valid with a column for each tag, and not with another value in one', async () => {
+    const text = await tableOf()
+    expect(await verify(withTags(text))).toMatchObject({ lines: 3 })
+    const problem = 'its tag:team is not that of its tags'
+    expect(await verify(withTags(text, 'blue'))).toMatchObject({ problem })
+    expect(await verify(text.replace('team=red', 'team=blu'))).toHaveProperty('problem')
+  })
+
   test('is valid as it comes, in whatever pieces', async () => {
     const text = await tableOf()
     for (const size of [1, 7, text.length * 2]) {

@@ -1,12 +1,12 @@
 // The end user of a call, as its account keeps it: a keyed hash, the name itself, or not at all. The
 // hash is of one account: the same person has another one elsewhere.
 import type { Token } from '../../contract/catalog.ts'
-import { endUserIn, withEndUser as joined } from '../../contract/tags/index.ts'
+import { endUserIn, endUserText, withEndUser as joined } from '../../contract/tags/index.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import type { Account } from '../../store/catalog/accounts.ts'
 import type { Seals } from '../base-deps.ts'
 
-/** A longer name is hashed in any case. */
+/** A longer text is hashed in any case: the store's keys have limits. */
 const maxPlainLength = 256
 /** Hashes remembered; more are computed again. */
 const maxRemembered = 4_096
@@ -29,8 +29,11 @@ const keptEndUser = (
   { seal }: Seals,
   { accountId, endUsers }: Pick<Token, 'accountId'> & { endUsers?: Token['endUsers'] | undefined },
   name: string,
-): string =>
-  endUsers === 'plain' && name.length <= maxPlainLength ? name : hashed(seal, accountId, name)
+): string => (endUsers === 'plain' && isShort(name) ? name : hashed(seal, accountId, name))
+
+/** As it is stored, which takes up to nine letters for one. */
+const isShort = (name: string): boolean =>
+  name.length <= maxPlainLength && endUserText(name).length <= maxPlainLength
 
 function hashed(seal: Seal, accountId: string, name: string): string {
   const known = remembered.get(seal) ?? new Map<string, string>()
