@@ -13,6 +13,7 @@ import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
 import { listBalances } from '../store/catalog/accounts.ts'
 import { gatewayOf, type Store } from '../store/index.ts'
+import { dropBudgetLeases } from '../store/ledger/budgets.ts'
 import { releaseShortClaims } from '../store/ledger/short-accounts.ts'
 import {
   type AccountFunds,
@@ -23,6 +24,7 @@ import {
   unhold,
 } from './balances.ts'
 import { BeyondHolds, backedNanos } from './beyond-holds.ts'
+import { Budgets } from './budgets/budgets.ts'
 import { addShortLoss } from './call-loss.ts'
 import { CallHolds } from './credit/call-holds.ts'
 import { CreditLeases } from './credit/credit-leases.ts'
@@ -52,11 +54,12 @@ export class Ledger {
   readonly #voided: VoidedCalls
   readonly #steps: StepDeps
   readonly #beyond: BeyondHolds
+  readonly budgets: Budgets
 
   /** Called for every written entry; must be cheap. */
   onEntry: () => void = () => {}
 
-  private constructor(store: Store, journal: Journal | undefined) {
+  private constructor(store: Store, journal: Journal | undefined, nowMs: () => number) {
     this.#store = store
     this.#balances = new Balances(store)
     this.#voided = new VoidedCalls(
@@ -65,8 +68,9 @@ export class Ledger {
       { nowMs: store.clock.nowMs, journal },
     )
     const { cluster } = store
-    if (cluster !== undefined) {
-      const inquiries = new Inquiries(cluster)
+    const inquiries = cluster && new Inquiries(cluster)
+    this.budgets = new Budgets(store, inquiries, nowMs)
+    if (cluster !== undefined && inquiries !== undefined) {
       this.#creditLeases = new CreditLeases(store, cluster, this.#balances, inquiries)
       this.#elsewhere = new CallHolds(store, cluster, this.#balances, inquiries)
     }
@@ -79,10 +83,18 @@ export class Ledger {
     }
   }
 
-  static async open(store: Store, journal?: Journal): Promise<Ledger> {
-    const ledger = new Ledger(store, journal)
+  /** `nowMs`: of what is booked; the store's, unless given. */
+  static async open(
+    store: Store,
+    journal?: Journal,
+    nowMs: () => number = store.clock.nowMs,
+  ): Promise<Ledger> {
+    const ledger = new Ledger(store, journal, nowMs)
     if (ledger.#creditLeases === undefined) {
-      await store.tx((tx) => releaseShortClaims(tx, gatewayOf(store)))
+      await store.tx(async (tx) => {
+        await releaseShortClaims(tx, gatewayOf(store))
+        await dropBudgetLeases(tx)
+      })
       for (const stored of await listBalances(store.read)) ledger.add(stored)
     }
     await ledger.#voided.start()
@@ -156,6 +168,7 @@ export class Ledger {
     const funds = this.#balances.of(hold.accountId)
     unhold(funds, hold.amountNanos)
     this.#creditLeases?.freed(funds)
+    if (hold.budget !== undefined) this.budgets.release(hold.budget)
   }
 
   /**
@@ -164,7 +177,20 @@ export class Ledger {
    * happens once between two credits. `already_short`: it has happened, nothing was written, and
    * the hold is still open.
    */
-  async settle(
+  settle(
+    hold: Hold,
+    amountNanos: bigint,
+    record: RequestRecord,
+    labels: ChargeLabels,
+  ): Promise<Settled> {
+    const settled = this.#settle(hold, amountNanos, record, labels)
+    if (hold.budget === undefined) return settled
+    return this.budgets.settle(hold.budget, settled, () =>
+      hold.open ? undefined : record.chargeNanos,
+    )
+  }
+
+  async #settle(
     hold: Hold,
     amountNanos: bigint,
     record: RequestRecord,

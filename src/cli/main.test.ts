@@ -136,7 +136,7 @@ test('a wrong flag or command exits 2 and names the nearest one', async () => {
     [['tokn', 'list'], "did you mean 'token'?"],
     [['token', 'craete'], "did you mean 'token create'?"],
     [['strat'], "did you mean 'start'?"],
-    [['token'], 'needs one of: create, list, update, revoke'],
+    [['token'], 'needs one of: create, list, show, update, revoke'],
     [['token', 'create', '--account', 'a'], 'needs --name'],
     [['account', 'show'], 'needs ID|NAME'],
     [['token', 'update', 'tok_1'], 'nothing to change'],

@@ -171,4 +171,6 @@ export interface Token {
   expiresAtMs?: number
   disabled: boolean
   source: Source
+  /** The token whose budget it shares, because one took the place of the other. */
+  lineage?: string
 }

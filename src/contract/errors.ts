@@ -18,6 +18,7 @@ export const refusals = {
   ip_not_allowed: row(403, 'permission_error', false),
   not_permitted: row(403, 'permission_error', false),
   insufficient_quota: row(402, 'insufficient_quota', false),
+  budget_exhausted: row(402, 'insufficient_quota', false),
   model_not_found: row(404, 'invalid_request_error', false),
   model_not_supported: row(400, 'invalid_request_error', false),
   invalid_request: row(400, 'invalid_request_error', false),

@@ -85,7 +85,7 @@ export interface RunningEngine {
 export async function createEngine(options: EngineOptions): Promise<RunningEngine> {
   const { store, log, seal } = options
   const owner = options.owner ?? store.cluster?.gatewayId ?? newShortId('gwy')
-  const ledger = await Ledger.open(store, options.journal)
+  const ledger = await Ledger.open(store, options.journal, options.clock?.nowMs)
   const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
   ledger.onEntry = () => receiptWriter.recorded()
   // The jobs work with the engine, and the engine wakes the jobs.

@@ -129,6 +129,7 @@ export const workRefusals: readonly RefusalCode[] = [
   ...callerRefusals,
   ...bodyRefusals,
   'insufficient_quota',
+  'budget_exhausted',
   'model_not_found',
   'model_not_supported',
   'rate_limit_exceeded',

@@ -4,8 +4,9 @@ import type { Generated } from 'kysely'
 import type { EntryKind, LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
 import type { AuditTables } from './schema-audit.ts'
+import type { BudgetTables } from './schema-budgets.ts'
 
-export interface Schema extends AuditTables {
+export interface Schema extends AuditTables, BudgetTables {
   meta: { key: string; value: string }
   accounts: {
     id: string
@@ -65,6 +66,8 @@ export interface Schema extends AuditTables {
     translation: string | null
     /** JSON object of its default tags. */
     tags: Generated<string | null>
+    /** The token whose budget it shares; null: its own. */
+    lineage: string | null
   }
   channels: {
     id: string

@@ -36,6 +36,8 @@ export type Notice =
 export type Question =
   /** A gateway lacks credit of an account that others lease: they return what they do not hold. */
   | { kind: 'wanted'; accountId: string }
+  /** The others return what they have leased of budgets and do not hold; without an account, of all. */
+  | { kind: 'budget_wanted'; accountId?: string }
   /** Asks for the call holds of the accounts between these ids, both included. */
   | { kind: 'holds_wanted'; firstId: string; lastId: string }
 

@@ -116,6 +116,46 @@ if (!storeKinds.includes('postgres')) {
       expect(await audit()).toMatchObject({ ok: true, problems: [] })
     })
 
+    test('200 calls at once over all three keep to a budget for ten, and a kill gives back what it held', async () => {
+      const { body: nothing } = await gateways[0]!.admin('POST', '/tokens', {
+        ...{ account: 'acme', name: 'no-budget', budget: { amount: '0', per: 'day' } },
+      })
+      const few = { max_tokens: 1000, user: 'few' }
+      const refused = await ask(gateways[0]!.url, nothing.token, content, few)
+      const budget = { amount: await balanceForTen(refused), per: 'month', zone: 'Asia/Shanghai' }
+      const { body: made } = await gateways[1]!.admin('POST', '/tokens', {
+        ...{ account: 'acme', name: 'few', budget },
+      })
+      await until('the token', async () => {
+        const known = await Promise.all(gateways.map(({ url }) => modelsStatus(url, made.token)))
+        return known.every((status) => status === 200) || undefined
+      })
+      const askAt = (at: number) => ask(gateways[at % 3]!.url, made.token, content, few)
+      // Another gateway dies with a hold.
+      const doomed = await start()
+      const slow = { ...few, user: 'doomed' }
+      const hanging = ask(doomed.url, made.token, '[[sim:delay=30s]]', slow).catch(() => undefined)
+      await until('the call', async () => (await callsWith(sandbox, 'doomed')) === 1 || undefined)
+      const stateAt = async (at: number) =>
+        (await gateways[at]!.admin('GET', `/tokens/${made.id}`)).body.budget
+      expect((await stateAt(0)).held).not.toBe('0.00')
+      await doomed.stop('SIGKILL')
+      await hanging
+      await until('the hold', async () => (await stateAt(0)).held === '0.00' || undefined)
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => askAt(i)))
+      const statuses = answers.map(({ status }) => status)
+      expect([...new Set(statuses)].sort()).toEqual([200, 402])
+      // A hold that came back too late for those who asked can be had by the next.
+      while ((await askAt(statuses.length)).status === 200) statuses.push(200)
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+      expect(await callsWith(sandbox, 'few')).toBe(10)
+      const states = await Promise.all([0, 1, 2].map(stateAt))
+      for (const { spent, held, left } of states) {
+        expect(nanos(spent) + nanos(left)).toBe(nanos(budget.amount))
+        expect([held, nanos(left) >= 0n]).toEqual(['0.00', true])
+      }
+    })
+
     test('tokens, revocations and prices of one are in force at the others', async () => {
       const token = await newAccount('catalog', '1.00')
       const { body } = await gateways[1]!.admin('GET', '/tokens')

@@ -93,6 +93,7 @@ if (chromiumPath === undefined) {
       await page.getByLabel('Name').fill('from-the-console')
       await page.getByRole('combobox', { name: 'Account' }).click()
       await page.getByRole('option', { name: 'acme' }).click()
+      await page.getByLabel('Budget amount').fill('5.00')
       await page.getByRole('button', { name: 'Create' }).click()
       const secret = await page.getByLabel('Copy the secret now').textContent()
       expect(secret).toMatch(/^sk-/)
@@ -101,7 +102,25 @@ if (chromiumPath === undefined) {
       })
       expect(answer.status).toBe(200)
       await page.getByRole('button', { name: 'I have saved it' }).click()
-      await page.getByRole('row', { name: /from-the-console/ }).waitFor()
+      await page.getByRole('row', { name: /from-the-console/ }).click()
+      await page.getByText('Resets').waitFor()
+      const { body } = await gateway.admin('GET', '/tokens')
+      const made = body.items.find(({ name }: { name: string }) => name === 'from-the-console')
+      expect(made.budget).toMatchObject({ amount: '5.00', per: 'month', left: '5.00' })
+    }, 30_000)
+
+    test('sets the budget of an account, and shows what is left of it', async () => {
+      const { page } = first
+      await page.goto('/console/tokens')
+      await page.getByRole('button', { name: 'Account budget' }).click()
+      await page.getByRole('combobox', { name: 'Account' }).click()
+      await page.getByRole('option', { name: 'acme' }).click()
+      await page.getByLabel('Budget amount').fill('900.00')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Resets').waitFor()
+      const { body } = await gateway.admin('GET', '/accounts/acme')
+      expect(body.budget).toMatchObject({ amount: '900.00', per: 'month' })
+      await gateway.admin('PATCH', '/accounts/acme', { budget: null })
     }, 30_000)
 
     test('sends a chat from the playground and says what it cost', async () => {

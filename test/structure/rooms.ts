@@ -39,6 +39,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
   },
   'src/billing': {
     credit: nothing,
+    budgets: ['credit/inquiries.ts'],
     reconciliation: nothing,
     prices: ['bills/bill.ts'],
     bills: ['proof/receipt.ts', 'proof/signing-keys.ts', 'proof/settled-sums.ts'],
@@ -53,7 +54,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     text: nothing,
     net: ['http'],
   },
-  'src/contract': { 'config-schema': ['tags'] },
+  'src/contract': { 'config-schema': ['budgets', 'tags'] },
   'src/admin': {
     people: nothing,
     invitations: ['people'],

@@ -6,6 +6,7 @@ export const errorCodes = {
   invalid_api_key: ['The credentials are not valid.', '凭证无效。'],
   ip_not_allowed: ['This IP address is not allowed.', '不允许从此 IP 地址访问。'],
   not_permitted: ['You do not have permission to do this.', '你没有执行此操作的权限。'],
+  budget_exhausted: ['A budget has no room for this call.', '预算余额不足以支付此调用。'],
   insufficient_quota: ['The account does not have enough credit.', '账户余额不足。'],
   model_not_found: ['The model does not exist.', '模型不存在。'],
   model_not_supported: ['This interface does not support the model.', '此接口不支持该模型。'],

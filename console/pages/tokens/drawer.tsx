@@ -19,6 +19,7 @@ import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { pageTitles } from '../../navigation.ts'
+import { BudgetFigures } from './budget.tsx'
 import { RotateToken } from './create.tsx'
 import { TokenForm } from './form.tsx'
 import { messages } from './messages.ts'
@@ -161,6 +162,12 @@ function TokenDetails({ token }: { token: Token }) {
           [t('source'), token.source],
         ]}
       />
+      {token.budget !== null && (
+        <div>
+          <SectionTitle>{t('spending_budget')}</SectionTitle>
+          <BudgetFigures budget={token.budget} />
+        </div>
+      )}
       {token.spend !== undefined && (
         <div>
           <SectionTitle>{t('spend')}</SectionTitle>

@@ -7,8 +7,9 @@ import { api, type Page } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { tagPairs, tagsFrom } from '../../lib/resources/tags.ts'
 import type { Account, Token } from '../../lib/resources/token.ts'
-import { useSession } from '../../lib/session.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
+import { BudgetFields, budgetFrom, draftOf } from './budget.tsx'
 import { messages } from './messages.ts'
 
 const translationModes = ['on', 'strict', 'off'] as const
@@ -35,10 +36,17 @@ export function TokenForm({
   const [name, setName] = useState(token?.name ?? '')
   const [account, setAccount] = useState<string | null>(token?.account ?? session.account)
   const [rights, setRights] = useState(() => rightsOf(token))
+  const [budget, setBudget] = useState(() => draftOf(token?.budget))
+  const maySetBudget = hasRole(session, ['operator'])
+  const set = maySetBudget && { budget: budgetFrom(budget) }
   const send = () =>
     token === undefined
-      ? api<{ token: string }>('POST', '/tokens', { body: { account, name, ...newFields(rights) } })
-      : api<object>('PATCH', `/tokens/${token.id}`, { body: { name, ...changedFields(rights) } })
+      ? api<{ token: string }>('POST', '/tokens', {
+          body: { account, name, ...newFields(rights), ...set },
+        })
+      : api<object>('PATCH', `/tokens/${token.id}`, {
+          body: { name, ...changedFields(rights), ...set },
+        })
   const submit = async () => onDone(await send())
   return (
     <ActionForm
@@ -64,6 +72,7 @@ export function TokenForm({
         />
       )}
       <RightsFields rights={rights} onChange={setRights} />
+      {maySetBudget && <BudgetFields draft={budget} onChange={setBudget} />}
     </ActionForm>
   )
 }

@@ -14,6 +14,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { dailySpend, spentShare, type Token } from '../../lib/resources/token.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
+import { AccountBudget } from './account-budget.tsx'
 import { AccountTags } from './account-tags.tsx'
 import { CreateToken } from './create.tsx'
 import { TokenDrawer } from './drawer.tsx'
@@ -59,12 +60,18 @@ export default function Tokens() {
   const [isCreating, setCreating] = useState(false)
   const columns = useColumns()
   const [isTagging, setTagging] = useState(false)
-  const mayTag = hasRole(useSession(), ['operator'])
+  const [isBudgeting, setBudgeting] = useState(false)
+  const maySet = hasRole(useSession(), ['operator'])
   const actions = (
     <>
-      {mayTag && (
+      {maySet && (
         <Button variant="default" onClick={() => setTagging(true)}>
           {t('account_tags')}
+        </Button>
+      )}
+      {maySet && (
+        <Button variant="default" onClick={() => setBudgeting(true)}>
+          {t('account_budget')}
         </Button>
       )}
       <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
@@ -87,6 +94,7 @@ export default function Tokens() {
         onChanged={list.refetch}
       />
       <AccountTags isOpen={isTagging} onClose={() => setTagging(false)} />
+      <AccountBudget isOpen={isBudgeting} onClose={() => setBudgeting(false)} />
       <CreateToken isOpen={isCreating} onClose={() => setCreating(false)} onDone={list.refetch} />
     </Page>
   )

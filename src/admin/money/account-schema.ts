@@ -1,5 +1,7 @@
 // Accounts and their ledgers as the admin API tells of them.
 import { z } from 'zod'
+import { budget, tagBudget } from '../../contract/answers/budget-schema.ts'
+import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets/declaration.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { entryKinds } from '../../contract/ledger.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
@@ -24,6 +26,8 @@ export const account = z
     available: column(money()).describe('Balance less held.'),
     tag_names: z.array(z.string()).describe('Tags that its calls may carry.'),
     end_users: z.enum(endUserModes).describe('How end users that its calls name are kept.'),
+    budget: budget.nullable().describe('Over all its tokens.'),
+    tag_budgets: z.array(tagBudget).describe('Of calls with a tag, over all its tokens.'),
     source,
     created_at: time(),
     suspended_since: time()
@@ -58,6 +62,8 @@ export const accountChange = z
   .strictObject({
     tag_names: accountTagFields.tag_names.nullable(),
     end_users: accountTagFields.end_users.nullable(),
+    budget: budgetDeclaration.nullable().optional(),
+    tag_budgets: tagBudgetsDeclaration.nullable().optional(),
   })
   .meta({ id: 'AccountChange' })
 

@@ -8,12 +8,15 @@ import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { refuse } from '../../contract/errors.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
+import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
+import { announce } from '../../engine/catalog/refresh.ts'
 import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
 import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { auditChange, listOf, pageOfList, time } from '../answers.ts'
+import { viewAccountBudgets } from '../budgets.ts'
 import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
 import { forAdministrators, forAll, forFinance, forOperators, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
@@ -39,16 +42,23 @@ const credit = z
     note: z.string().max(500).optional(),
   })
   .meta({ id: 'Credit' })
-const creation = accountDeclaration.meta({ id: 'AccountDeclaration' })
+const creation = accountDeclaration
+  .extend({
+    budget: accountChange.shape.budget,
+    tag_budgets: accountChange.shape.tag_budgets,
+  })
+  .meta({ id: 'AccountDeclaration' })
 
 async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>) {
   const balanceNanos = parseNanos(body.balance ?? '0')!
   try {
     const settings = accountTagsFrom(body)
     const opened = { name: body.name, source: 'api' as const, balanceNanos, ...settings }
-    const id = await openAccount(engine, opened, (tx, subject) =>
-      auditChange(tx, x, { action: 'account.create', subject, after: body }),
-    )
+    const id = await openAccount(engine, opened, async (tx, subject) => {
+      await setAccountBudgets(tx, subject, body, 'api')
+      await auditChange(tx, x, { action: 'account.create', subject, after: body })
+    })
+    if ((body.budget ?? body.tag_budgets) != null) await announce(engine)
     return view(engine, (await findAccount(engine.store.read, id))!)
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
@@ -144,14 +154,21 @@ const view = async (engine: AccountViewDeps, account: Account) =>
 
 async function viewAll(engine: AccountViewDeps, accounts: readonly Account[]) {
   const spendable = await engine.ledger.spendable(accounts)
-  return accounts.map((account, at) => viewOf(engine, account, spendable[at]!))
+  const budgetsOf = await viewAccountBudgets(
+    engine,
+    accounts.map(({ id }) => id),
+  )
+  return accounts.map((account, at) => ({
+    ...viewOf(engine, account, spendable[at]!),
+    ...budgetsOf(account.id),
+  }))
 }
 
 const viewOf = (
   engine: AccountViewDeps,
   account: Account,
   { heldNanos, availableNanos }: Spendable,
-): View<typeof accountSchema> => ({
+): Omit<View<typeof accountSchema>, 'budget' | 'tag_budgets'> => ({
   id: account.id,
   name: account.name,
   currency: engine.declared.file.currency,
@@ -224,7 +241,12 @@ export const accountRoutes = [
     summary: 'Change the settings of an account',
     description: 'Null takes a setting away. What gateway.yaml declares is changed there.',
     body: accountChange,
-    examples: { tags: { tag_names: ['team', 'job'] }, endUsers: { end_users: 'plain' } },
+    examples: {
+      tags: { tag_names: ['team', 'job'] },
+      endUsers: { end_users: 'plain' },
+      budget: { budget: { amount: '500.00', per: 'month', zone: 'Asia/Shanghai' } },
+      tagBudgets: { tag_budgets: [{ tag: 'team=red', amount: '50.00', per: 'week' }] },
+    },
     answer: accountSchema,
     refusals: ['conflict'],
     handle: async ({ engine, found, body, x }) => {

@@ -3,11 +3,15 @@
 import type { z } from 'zod'
 import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type Account, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
+import type { Tx } from '../../store/index.ts'
+import { findBudget, listTagBudgets } from '../../store/ledger/budgets.ts'
 import { auditChange } from '../answers.ts'
+import { budgetOfAccount, termsView } from '../budgets.ts'
 import type { accountChange } from './account-schema.ts'
 
 type Change = z.infer<typeof accountChange>
@@ -24,9 +28,10 @@ export async function changeAccount(
     return refuse('conflict', message, { param: owned })
   }
   await engine.store.tx(async (tx) => {
-    const before = settingsOf((await findAccount(tx, subject))!)
+    const before = await settingsOf(tx, (await findAccount(tx, subject))!)
     await updateAccount(tx, subject, accountTagsFrom(body))
-    const after = settingsOf((await findAccount(tx, subject))!)
+    await setAccountBudgets(tx, subject, body, 'api')
+    const after = await settingsOf(tx, (await findAccount(tx, subject))!)
     await auditChange(tx, x, { action: 'account.update', subject, before, after })
   })
   await announce(engine)
@@ -39,7 +44,12 @@ function declaredField({ declared }: Engine, name: string, body: Change): keyof 
   return (Object.keys(body) as (keyof Change)[]).find((field) => said?.[field] !== undefined)
 }
 
-const settingsOf = ({ tagNames, endUsers }: Account) => ({
+const settingsOf = async (tx: Tx, { id, tagNames, endUsers }: Account) => ({
   tag_names: tagNames ?? [],
   end_users: endUsers ?? 'hashed',
+  budget: termsView(await findBudget(tx, budgetOfAccount(id))),
+  tag_budgets: (await listTagBudgets(tx, id)).map((budget) => ({
+    tag: budget.subject,
+    ...termsView(budget),
+  })),
 })

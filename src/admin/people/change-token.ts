@@ -1,5 +1,6 @@
 // A change of a token: merged with what it says, held against what staff has set, and recorded.
 import type { z } from 'zod'
+import { budgetFrom } from '../../contract/budgets/declaration.ts'
 import { undeclaredTag } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -11,12 +12,12 @@ import {
   updateToken,
 } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
+import { setBudget } from '../../store/ledger/budgets.ts'
 import { auditChange, notFound } from '../answers.ts'
-import type { View } from '../route.ts'
+import { budgetOfToken } from '../budgets.ts'
 import type { tokenChange } from './token-body-schema.ts'
 import { boundsBefore, widens, withChange } from './token-bounds.ts'
-import type { token } from './token-schema.ts'
-import { fileOwned, view } from './token-view.ts'
+import { fileOwned, settingsOf } from './token-view.ts'
 
 /** What the token is changed into depends on what it is: so it is locked meanwhile. */
 export async function changeToken(
@@ -24,7 +25,7 @@ export async function changeToken(
   x: RequestContext,
   id: string,
   body: z.infer<typeof tokenChange>,
-): Promise<View<typeof token> | Refusal> {
+): Promise<StoredToken | Refusal> {
   const before = await lockToken(tx, id)
   if (before === undefined) return notFound('token', id)
   if (before.source === 'file') return fileOwned(before.name)
@@ -32,13 +33,17 @@ export async function changeToken(
   if (untaken !== undefined) return untaken
   const change = changeFrom(body, before)
   const bounds = boundsBefore(before)
-  const refusal = isMember(x) ? widens(bounds, change) : undefined
+  const refusal = isMember(x) ? (widens(bounds, change) ?? setsBudget(x, body)) : undefined
   if (refusal !== undefined) return refusal
   const staffBounds = isMember(x) ? bounds : withChange(bounds, change)
+  const note = { action: 'token.update', subject: id, before: await settingsOf(tx, before) }
   await updateToken(tx, id, { ...change, staffBounds })
-  const after = view((await findToken(tx, id))!)
-  const note = { action: 'token.update', subject: id, before: view(before), after }
-  await auditChange(tx, x, note)
+  if (body.budget !== undefined) {
+    const budget = body.budget === null ? null : budgetFrom(body.budget)
+    await setBudget(tx, budgetOfToken(before), budget, { source: 'api' })
+  }
+  const after = (await findToken(tx, id))!
+  await auditChange(tx, x, { ...note, after: await settingsOf(tx, after) })
   return after
 }
 
@@ -50,6 +55,12 @@ export function tagRefusal(
   const problem = undeclaredTag(tags, names)
   return problem === undefined ? undefined : refuse('invalid_request', problem, { param: 'tags' })
 }
+
+/** A budget binds members, so they do not set it. */
+export const setsBudget = (x: RequestContext, { budget }: { budget?: unknown }) =>
+  isMember(x) && budget !== undefined
+    ? refuse('not_permitted', 'budgets are set by operators', { param: 'budget' })
+    : undefined
 
 export const isMember = ({ viewer }: RequestContext): boolean => viewer?.role === 'member'
 

@@ -2,6 +2,7 @@
 // of its own that expires, so that it can be seen who still uses it.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import {
@@ -16,13 +17,13 @@ import { auditChange, notFound, time } from '../answers.ts'
 import type { View } from '../route.ts'
 import { boundsBefore } from './token-bounds.ts'
 import type { rotatedToken } from './token-schema.ts'
-import { fileOwned, prefixLength, view } from './token-view.ts'
+import { fileOwned, prefixLength, view, viewOne } from './token-view.ts'
 
 const maxOverlapMs = 90 * 24 * 3_600_000
 
 /** `untilMs`: when the old secret stops working; a moment that has passed means at once. */
 export async function rotateToken(
-  engine: BaseDeps & Seals,
+  engine: BaseDeps & Seals & Pick<Engine, 'ledger'>,
   x: RequestContext,
   id: string,
   untilMs: number,
@@ -35,7 +36,9 @@ export async function rotateToken(
   const prefix = secret.slice(0, prefixLength)
   const made = { hash: engine.seal.hash(secret), prefix }
   const rotated = await engine.store.tx((tx) => rotate(tx, x, id, untilMs, made))
-  return rotated instanceof Refusal ? rotated : { ...rotated, token: secret }
+  if (rotated instanceof Refusal) return rotated
+  const { previous, token } = rotated
+  return { ...(await viewOne(engine, token)), token: secret, previous }
 }
 
 async function rotate(
@@ -44,7 +47,7 @@ async function rotate(
   id: string,
   untilMs: number,
   made: { hash: string; prefix: string },
-): Promise<Omit<View<typeof rotatedToken>, 'token'> | Refusal> {
+): Promise<(Pick<View<typeof rotatedToken>, 'previous'> & { token: StoredToken }) | Refusal> {
   const before = await lockToken(tx, id)
   if (before === undefined) return notFound('token', id)
   if (before.source === 'file') return fileOwned(before.name)
@@ -57,17 +60,18 @@ async function rotate(
     name: retiredName(before, oldId),
     createdAtMs: x.atMs,
     expiresAtMs: endsAtMs,
+    // Both secrets spend one budget.
+    lineage: before.lineage ?? before.id,
     // For every role: the old secret ends with the agreed overlap.
     staffBounds: { ...boundsBefore(before), expiresAtMs: endsAtMs },
   }
   const stays = endsAtMs > x.atMs
   if (stays) await insertToken(tx, old)
-  const after = {
-    ...view((await findToken(tx, id))!),
-    previous: stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null,
-  }
+  const token = (await findToken(tx, id))!
+  const previous = stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null
+  const after = { ...view(token), previous }
   await auditChange(tx, x, { action: 'token.rotate', subject: id, before: view(before), after })
-  return after
+  return { token, previous }
 }
 
 const maxName = 64

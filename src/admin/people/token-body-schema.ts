@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 
-const { name, models, limits, allowed_ips, translation, tags, expires_at } = tokenDeclaration.shape
+const { name, models, limits, allowed_ips, translation, tags, expires_at, budget } =
+  tokenDeclaration.shape
 const limitChange = z
   .strictObject(
     Object.fromEntries(
@@ -14,7 +15,9 @@ const limitChange = z
   )
   .optional()
 
-export const tokenCreation = tokenDeclaration.meta({ id: 'TokenDeclaration' })
+export const tokenCreation = tokenDeclaration
+  .extend({ budget: budget.nullable() })
+  .meta({ id: 'TokenDeclaration' })
 export const tokenChange = z
   .strictObject({
     name: name.optional(),
@@ -25,6 +28,7 @@ export const tokenChange = z
     tags: tags.nullable(),
     expires_at: expires_at.nullable(),
     disabled: z.boolean().optional(),
+    budget: budget.nullable(),
   })
   .meta({ id: 'TokenChange' })
 export const tokenRotation = z

@@ -1,5 +1,6 @@
 // Tokens as the admin API tells of them: never their secret, but in the answer that makes it.
 import { z } from 'zod'
+import { budget } from '../../contract/answers/budget-schema.ts'
 import { translationModes } from '../../contract/config-schema/translation.ts'
 import { accountField, column, money, pageFields, pageOf, source, time } from '../schema.ts'
 
@@ -17,6 +18,7 @@ const fields = {
   translation: column(z.enum(translationModes)),
   tags: z.record(z.string(), z.string()).describe('Tags of its calls by default.'),
   expires_at: column(time().nullable(), 'expires'),
+  budget: budget.nullable().describe('Shared with the secrets that it had before.'),
   source: column(source),
   created_at: time(),
 }

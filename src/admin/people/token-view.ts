@@ -2,16 +2,21 @@
 
 import type { TokenSpend } from '../../billing/token-spend.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { StoredToken } from '../../store/catalog/tokens.ts'
+import type { Tx } from '../../store/index.ts'
+import { findBudget } from '../../store/ledger/budgets.ts'
 import { time, timeOrNull } from '../answers.ts'
+import { budgetOfToken, termsView, viewBudgets } from '../budgets.ts'
 import type { View } from '../route.ts'
 import type { token as tokenSchema } from './token-schema.ts'
 
 /** So much of a secret is kept, to tell it from others. */
 export const prefixLength = 8
 
-export const view = (token: StoredToken): View<typeof tokenSchema> => ({
+/** All but its budget, which changes with every call. */
+export const view = (token: StoredToken): Omit<View<typeof tokenSchema>, 'budget'> => ({
   id: token.id,
   account: token.accountName,
   name: token.name,
@@ -25,6 +30,28 @@ export const view = (token: StoredToken): View<typeof tokenSchema> => ({
   disabled: token.disabled,
   source: token.source,
   created_at: time(token.createdAtMs),
+})
+
+/** With what is spent and held of their budgets. */
+export async function viewAll(
+  engine: Pick<Engine, 'ledger'>,
+  tokens: readonly StoredToken[],
+): Promise<View<typeof tokenSchema>[]> {
+  const budgets = await viewBudgets(engine, tokens.map(budgetOfToken))
+  return tokens.map((token, at) => ({ ...view(token), budget: budgets[at]! }))
+}
+
+export async function viewOne(
+  engine: Pick<Engine, 'ledger'>,
+  token: StoredToken,
+): Promise<View<typeof tokenSchema>> {
+  return (await viewAll(engine, [token]))[0]!
+}
+
+/** For the audit log: its settings. */
+export const settingsOf = async (tx: Tx, token: StoredToken) => ({
+  ...view(token),
+  budget: termsView(await findBudget(tx, budgetOfToken(token))),
 })
 
 export const spendView = (spend: TokenSpend | undefined) => ({

@@ -2,6 +2,7 @@
 // them lately.
 import type { z } from 'zod'
 import { tokenSpends } from '../../billing/token-spend.ts'
+import { budgetFrom } from '../../contract/budgets/declaration.ts'
 import { translationFrom } from '../../contract/config-schema/translation.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Seals } from '../../engine/base-deps.ts'
@@ -19,10 +20,12 @@ import {
   tokenNameTaken,
 } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
+import { setBudget } from '../../store/ledger/budgets.ts'
 import { auditChange, listOf, notFound } from '../answers.ts'
+import { budgetOfToken } from '../budgets.ts'
 import { forOperatorsAndMembers, owning } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
-import { changeToken, defined, isMember, tagRefusal } from './change-token.ts'
+import { changeToken, defined, isMember, setsBudget, tagRefusal } from './change-token.ts'
 import { rotateToken } from './rotate-token.ts'
 import { tokenChange, tokenCreation, tokenRotation } from './token-body-schema.ts'
 import { boundsOf } from './token-bounds.ts'
@@ -34,7 +37,7 @@ import {
   tokenQuery,
   tokenWithSecret,
 } from './token-schema.ts'
-import { fileOwned, prefixLength, spendView, view } from './token-view.ts'
+import { fileOwned, prefixLength, settingsOf, spendView, viewAll, viewOne } from './token-view.ts'
 
 async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof tokenCreation }>) {
   const { store } = engine
@@ -43,15 +46,14 @@ async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof token
   if (account === undefined || (own !== undefined && own !== account.id)) {
     return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
   }
-  const untaken = tagRefusal(body.tags, account.tagNames)
-  if (untaken !== undefined) return untaken
-  const weak = unfitSecret(x, body.token)
-  if (weak !== undefined) return weak
+  const unfit =
+    tagRefusal(body.tags, account.tagNames) ?? unfitSecret(x, body.token) ?? setsBudget(x, body)
+  if (unfit !== undefined) return unfit
   const secret = body.token ?? newSecret('sk-')
   try {
     const made = await store.tx((tx) => insertNew(tx, engine, x, { account, body, secret }))
     await announce(engine)
-    return { ...made, token: secret }
+    return { ...(await viewOne(engine, made)), token: secret }
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
     return (await tokenNameTaken(store.read, account.id, body.name))
@@ -93,17 +95,22 @@ async function insertNew(
     createdAtMs: x.atMs,
     staffBounds: isMember(x) ? {} : boundsOf(settings),
   })
-  const after = view((await findToken(tx, id))!)
+  const made = (await findToken(tx, id))!
+  if (body.budget != null) {
+    await setBudget(tx, budgetOfToken(made), budgetFrom(body.budget), { source: 'api' })
+  }
+  const after = await settingsOf(tx, made)
   await auditChange(tx, x, { action: 'token.create', subject: id, after })
-  return after
+  return made
 }
 
 async function listAll({ engine, query, account, page, x }: Ask<{ query: typeof tokenQuery }>) {
   const { read } = engine.store
   const found = await listTokens(read, { ...page, accountId: account?.id })
-  if (query.spend !== 'true') return listOf(found, view)
+  const shown = { ...found, items: await viewAll(engine, found.items) }
+  if (query.spend !== 'true') return listOf(shown, (each) => each)
   const spends = await tokenSpends(read, x.atMs, account?.id)
-  return listOf(found, (each) => ({ ...view(each), ...spendView(spends.get(each.id)) }))
+  return listOf(shown, (each) => ({ ...each, ...spendView(spends.get(each.id)) }))
 }
 
 async function update({
@@ -116,7 +123,7 @@ async function update({
   try {
     const changed = await engine.store.tx((tx) => changeToken(tx, x, id, body))
     await announce(engine)
-    return changed
+    return changed instanceof Refusal ? changed : await viewOne(engine, changed)
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
     return nameTaken(found.accountName, body.name ?? found.name)
@@ -136,8 +143,9 @@ async function revoke({ engine, id, x }: Ask) {
     const found = await lockToken(tx, id)
     if (found === undefined) return notFound('token', id)
     if (found.source === 'file') return fileOwned(found.name)
+    const before = await settingsOf(tx, found)
     await revokeToken(tx, id, x.atMs)
-    await auditChange(tx, x, { action: 'token.revoke', subject: id, before: view(found) })
+    await auditChange(tx, x, { action: 'token.revoke', subject: id, before })
     return undefined
   })
   if (refusal !== undefined) return refusal
@@ -187,6 +195,11 @@ export const tokenRoutes = [
         translation: 'strict',
         expires_at: '2099-01-01T00:00:00Z',
       },
+      budget: {
+        account: 'acme',
+        name: 'example-budget',
+        budget: { amount: '50.00', per: 'month', zone: 'Asia/Shanghai' },
+      },
     },
     answer: tokenWithSecret,
     status: 201,
@@ -206,16 +219,18 @@ export const tokenRoutes = [
     id: 'getToken',
     summary: 'Get a token',
     answer: token,
-    handle: ({ found }) => view(found),
+    handle: ({ engine, found }) => viewOne(engine, found),
   }),
   route('PATCH /tokens/:id', {
     id: 'changeToken',
     summary: 'Change a token',
-    description: 'Limits are merged; null takes one away.',
+    description:
+      'Limits are merged; null takes one away. A budget is replaced; null takes it away.',
     body: tokenChange,
     examples: {
       limits: { limits: { rpm: 60, tpm: null } },
       disabled: { disabled: true },
+      budget: { budget: { amount: '5.00', per: 'day' } },
     },
     answer: token,
     refusals: ['conflict'],

@@ -16,7 +16,10 @@ import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import type { BooksDeps } from '../../engine/books/bill-deps.ts'
+import { ownBudgets } from '../../engine/books/own-budgets.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import { findSpender } from '../../store/catalog/token-lineage.ts'
 import { findEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { shortNanos } from '../../store/proof/audit-chain.ts'
 import { priceView } from '../catalog/prices.ts'
@@ -25,7 +28,7 @@ import type { View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
 import type { explanation, tokenUsage } from './request-schema.ts'
 
-type ExplainDeps = BooksDeps & Declares & Offers
+type ExplainDeps = BooksDeps & Declares & Offers & Pick<Engine, 'ledger'>
 
 export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<typeof tokenUsage> => ({
   input_tokens: usage.inputTokens,
@@ -66,6 +69,7 @@ export async function explainCall(
     estimated: detail.estimated ?? false,
     tier: isPriced ? (tierLabel(price.terms, usage.inputTokens) ?? null) : null,
     ...(await proofOf(engine, { price, steps, entries })),
+    budgets: await budgetsOf(engine, record),
   }
 }
 
@@ -128,6 +132,7 @@ export async function explainTask(
     estimated: charge?.estimated ?? false,
     tier: tier ?? null,
     ...(await proofOf(engine, { price, steps: [held, ...steps], entries })),
+    budgets: await budgetsOf(engine, task),
   }
 }
 
@@ -146,6 +151,14 @@ async function proofOf(
     entries: of.entries.map(entryView),
     receipt: charge === undefined ? null : await receiptOf(engine, charge),
   }
+}
+
+async function budgetsOf(
+  engine: ExplainDeps,
+  { accountId, tokenId, tags }: { accountId: string; tokenId: string; tags?: string },
+) {
+  const token = await findSpender(engine.store.read, tokenId)
+  return token === undefined ? [] : ownBudgets(engine, { ...token, accountId, tags })
 }
 
 /** Signed on the spot, so that it can be checked alone; told as altered if it is. */

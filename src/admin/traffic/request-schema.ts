@@ -1,5 +1,6 @@
 // The request log and the reasons of charges as the admin API tells of them.
 import { z } from 'zod'
+import { ownBudget } from '../../contract/answers/budget-schema.ts'
 import { billColumns } from '../../contract/bills/bill-line.ts'
 import { affinities, moveReasons } from '../../contract/requests.ts'
 import { price } from '../catalog/price-schema.ts'
@@ -128,6 +129,7 @@ export const explanation = z
     rounding: z.string().nullable(),
     entries: z.array(entry),
     receipt: receipt.nullable(),
+    budgets: z.array(ownBudget).describe('Those that its token falls under, as they are now.'),
   })
   .meta({ id: 'Explanation' })
 

@@ -1,6 +1,7 @@
 // gateway account: accounts, what is left on them, and every entry of their ledger.
 import { account, accountChange, entry, listQuery } from '../../admin/money/account-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
+import { accountBudgetFlags, accountBudgetsIn } from '../terminal/budget-flags.ts'
 import { columnsOf } from '../terminal/columns.ts'
 import type { Command } from '../terminal/command.ts'
 import { amountOf } from '../terminal/line.ts'
@@ -21,16 +22,25 @@ export const accountCommands: readonly Command[] = [
     path: ['account', 'create'],
     args: ['NAME'],
     summary: 'open an account',
-    flags: { balance: { value: 'AMOUNT', summary: 'opening balance, such as 100.00' } },
+    flags: {
+      balance: { value: 'AMOUNT', summary: 'opening balance, such as 100.00' },
+      ...accountBudgetFlags,
+    },
     call: 'POST /accounts',
-    body: ({ line }) => ({ name: line.arg(0), balance: line.amount('balance') }),
+    body: ({ line }) => ({
+      name: line.arg(0),
+      balance: line.amount('balance'),
+      ...accountBudgetsIn(line),
+    }),
   }),
   askCommand({
     path: ['account', 'update'],
     args,
-    summary: 'change which tags its calls may carry, and how end users are kept',
+    summary: 'change which tags its calls may carry, how end users are kept, and its budgets',
     call: 'PATCH /accounts/:id',
-    input: { schema: accountChange },
+    input: { schema: accountChange, without: ['budget', 'tag_budgets'] },
+    flags: accountBudgetFlags,
+    body: ({ line }) => accountBudgetsIn(line),
   }),
   listCommand(
     { path: ['account', 'list'], summary: 'all accounts with what is left on them' },

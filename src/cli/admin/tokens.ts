@@ -2,6 +2,7 @@
 import { tokenChange, tokenCreation } from '../../admin/people/token-body-schema.ts'
 import { listedToken, tokenQuery } from '../../admin/people/token-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
+import { budgetFlags, budgetIn } from '../terminal/budget-flags.ts'
 import type { Command } from '../terminal/command.ts'
 import { listCommand } from '../terminal/list.ts'
 import { cell, type Row, record } from '../terminal/show.ts'
@@ -25,10 +26,12 @@ export const tokenCommands: readonly Command[] = [
     call: 'POST /tokens',
     input: {
       schema: tokenCreation,
-      without: ['token'],
+      without: ['token', 'budget'],
       values: { account: 'ID|NAME' },
       repeated: tags,
     },
+    flags: budgetFlags,
+    body: ({ line }) => budgetIn(line),
     text: (answer) =>
       `${cell(answer['token'])}\n\nKeep it now: this secret is shown only once.\n\n${shown(answer)}`,
   }),
@@ -43,11 +46,20 @@ export const tokenCommands: readonly Command[] = [
     },
   ),
   askCommand({
+    path: ['token', 'show'],
+    args: ['ID'],
+    summary: 'one token, with what is spent and held of its budget',
+    call: 'GET /tokens/:id',
+    text: shown,
+  }),
+  askCommand({
     path: ['token', 'update'],
     args: ['ID'],
     summary: 'change what a token may do',
     call: 'PATCH /tokens/:id',
-    input: { schema: tokenChange, repeated: tags },
+    input: { schema: tokenChange, without: ['budget'], repeated: tags },
+    flags: budgetFlags,
+    body: ({ line }) => budgetIn(line),
     text: shown,
   }),
   askCommand({

@@ -2,6 +2,7 @@
 // no store.
 
 import { z } from 'zod'
+import { budgetDeclaration, tagBudgetsDeclaration } from '../budgets/declaration.ts'
 import type { Protocol } from '../catalog.ts'
 import { modelKinds } from '../catalog.ts'
 import { channelDeclaration, dataPolicyFields, resolveChannel } from './channels.ts'
@@ -31,6 +32,8 @@ export const accountDeclaration = strict({
   name: name('Name of the account.'),
   balance: amount('Opening balance of a new account; later changes have no effect.').optional(),
   ...accountTagFields,
+  budget: budgetDeclaration.optional(),
+  tag_budgets: tagBudgetsDeclaration.optional(),
 }).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
 
 const tokenLimits = strict({
@@ -65,6 +68,7 @@ export const tokenDeclaration = strict({
   translation: translationMode.optional(),
   tags: defaultTagsField.optional(),
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
+  budget: budgetDeclaration.optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
 
 const modelShape = strict({

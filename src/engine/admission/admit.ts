@@ -19,6 +19,7 @@ import { hiddenModel } from './hidden-model.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
 import { resolveReferences } from './references.ts'
 import { boundsOf, type TextBounds } from './text-bounds.ts'
+import { reserveWithin } from './within-budgets.ts'
 
 export interface AdmissionDeps extends BaseDeps, Offers, Seals {
   readonly ledger: Ledger
@@ -88,10 +89,16 @@ function priceFor(
 
 function reserve(
   engine: AdmissionDeps,
-  { token: { accountId } }: CallContext,
+  { token, tags }: CallContext,
   wanted: bigint,
 ): Hold | undefined | Promise<Hold | undefined | Refusal> {
-  const held = engine.ledger.reserve(accountId, wanted)
+  const { accountId } = token
+  const { ledger } = engine
+  const budgets = ledger.budgets.of(token, tags)
+  const held =
+    budgets === undefined
+      ? ledger.reserve(accountId, wanted)
+      : reserveWithin(engine, budgets, wanted, () => ledger.reserve(accountId, wanted))
   if (!(held instanceof Promise)) return held
   return held.catch((error) => {
     engine.log.warn('credit check failed', {

@@ -3,6 +3,7 @@
 
 import type { BillOf } from '../../billing/bills/bill.ts'
 import { listMonths } from '../../billing/bills/months.ts'
+import type { Ledger } from '../../billing/ledger.ts'
 import { sumTaggedUsage, untaggedKeys } from '../../billing/prices/tagged-usage.ts'
 import { sumUsage } from '../../billing/prices/usage-rows.ts'
 import type { UsageAsk } from '../../contract/caller-api.ts'
@@ -15,8 +16,9 @@ import type { Declares } from '../base-deps.ts'
 import { readTaggedBill, tagKeyIn } from './bill-by-tag.ts'
 import type { BooksDeps } from './bill-deps.ts'
 import { openBillFile } from './bill-file.ts'
+import { ownBudgets } from './own-budgets.ts'
 
-type ReportDeps = BooksDeps & Declares
+type ReportDeps = BooksDeps & Declares & { readonly ledger: Ledger }
 
 const dayMs = 86_400_000
 /** Maximum period of a report, and of one by the hour. */
@@ -56,6 +58,7 @@ export async function reportUsage(
       from: new Date(fromMs).toISOString(),
       to: new Date(untilMs).toISOString(),
       by: tagKey === undefined ? by : [tagKey, ...by],
+      budgets: await ownBudgets(deps, { ...token, tags: token.tagDefaults }),
       total,
       items: page.items,
       next_cursor: page.nextCursor ?? null,

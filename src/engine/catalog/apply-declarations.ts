@@ -26,6 +26,8 @@ import {
   updateToken,
 } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
+import { loadBudgets } from '../../store/ledger/budgets.ts'
+import { applyAccountBudgets, setTokenBudget } from './account-budgets.ts'
 import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
 import { type AccountDeps, openAccount } from './open-account.ts'
 
@@ -60,6 +62,7 @@ export async function applyDeclarations(
   }
   try {
     return await deps.store.tx(async (tx) => {
+      await applyBudgets(tx, file)
       const made = await applyTokens(deps, tx, file.tokens)
       await applyPrices(deps, tx, builtinPrices, 'builtin')
       await applyPrices(deps, tx, file.prices, 'file')
@@ -68,6 +71,13 @@ export async function applyDeclarations(
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
     throw new DeclarationRefused('a declared token has the name or the secret of another token')
+  }
+}
+
+async function applyBudgets(tx: Tx, { accounts }: FileDeclaration): Promise<void> {
+  for (const declared of accounts) {
+    const { id } = (await findAccount(tx, declared.name))!
+    await applyAccountBudgets(tx, id, declared)
   }
 }
 
@@ -114,44 +124,52 @@ async function applyTokens(
   const nowMs = deps.clock.nowMs()
   const stored = await loadTokens(tx, 'file')
   const kept = new Map<string, TokenDeclaration>()
-  const fresh: { declared: TokenDeclaration; accountId: string }[] = []
+  const fresh: Fresh[] = []
   for (const declared of declarations) {
     const accountId = (await findAccount(tx, declared.account))!.id
     const before = stored.find((t) => t.accountId === accountId && t.name === declared.name)
     const hash = declared.token === undefined ? before?.hash : deps.seal.hash(declared.token)
     if (before !== undefined && hash === before.hash) kept.set(before.id, declared)
-    else fresh.push({ declared, accountId })
+    else fresh.push({ declared, accountId, lineage: before?.lineage ?? before?.id })
   }
   // Ends come first: a name or a secret may move from one token to another.
-  for (const { id } of stored) {
-    const declared = kept.get(id)
-    if (declared === undefined) await revokeToken(tx, id, nowMs)
-    else await updateToken(tx, id, changeOf(declared))
+  const budgeted = new Set((await loadBudgets(tx)).map(({ id }) => id))
+  for (const token of stored) {
+    const declared = kept.get(token.id)
+    if (declared === undefined) await revokeToken(tx, token.id, nowMs)
+    else {
+      await updateToken(tx, token.id, changeOf(declared))
+      await setTokenBudget(tx, token, declared, budgeted)
+    }
   }
   const made: MadeToken[] = []
-  for (const { declared, accountId } of fresh) {
+  for (const { declared, ...of } of fresh) {
     const { account, name, token } = declared
     const secret = token ?? newSecret('sk-')
-    await addToken(deps, tx, { declared, accountId, secret, nowMs })
+    await addToken(deps, tx, { declared, ...of, secret, nowMs })
     if (token === undefined) made.push({ account, name, secret })
   }
   return made
 }
 
+interface Fresh {
+  declared: TokenDeclaration
+  accountId: string
+  /** The token of the same name that had another secret: both spend one budget. */
+  lineage: string | undefined
+}
+
 async function addToken(
   deps: DeclarationDeps,
   tx: Tx,
-  {
-    declared,
-    accountId,
-    secret,
-    nowMs,
-  }: { declared: TokenDeclaration; accountId: string; secret: string; nowMs: number },
+  { declared, accountId, lineage, secret, nowMs }: Fresh & { secret: string; nowMs: number },
 ): Promise<void> {
   const { expiresAtMs, translation, tags, ...rest } = changeOf(declared)
+  const id = newShortId('tok', nowMs)
   await insertToken(tx, {
-    id: newShortId('tok', nowMs),
+    id,
     accountId,
+    ...(lineage !== undefined && { lineage }),
     name: declared.name,
     hash: deps.seal.hash(secret),
     prefix: secret.slice(0, 8),
@@ -163,6 +181,8 @@ async function addToken(
     source: 'file',
     createdAtMs: nowMs,
   })
+  const token = { id, accountId, ...(lineage !== undefined && { lineage }) }
+  await setTokenBudget(tx, token, declared)
 }
 
 const changeOf = (declared: TokenDeclaration) => ({

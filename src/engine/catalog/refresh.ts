@@ -1,6 +1,7 @@
 // Builds the snapshots that the hot path reads (catalog, prices, secrets to redact) from stored and
 // declared data, and swaps them in whole and in order: an older snapshot never replaces a newer
 // one.
+import type { Budgets } from '../../billing/budgets/budgets.ts'
 import { createPriceBook, type PriceBook } from '../../billing/prices/price-book.ts'
 import { builtinModels } from '../../catalog/builtin.ts'
 import { type Catalog, createCatalog } from '../../catalog/snapshot.ts'
@@ -13,6 +14,7 @@ import { loadChannels, type StoredChannel } from '../../store/catalog/channels.t
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
 import { loadTokensByHash } from '../../store/catalog/tokens.ts'
+import { loadBudgets } from '../../store/ledger/budgets.ts'
 import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
 import type { BaseDeps } from '../base-deps.ts'
 import type { Declared } from '../declared.ts'
@@ -24,7 +26,7 @@ export interface CatalogDeps extends BaseDeps {
   readonly entitlements: NonNullable<Parameters<typeof createCatalog>[0]['entitlements']>
   /** Secrets used since the last swap, with their tokens. */
   readonly knownSecrets: Map<string, Token>
-  readonly ledger: { stopped: ReadonlySet<string> }
+  readonly ledger: { stopped: ReadonlySet<string>; readonly budgets: Pick<Budgets, 'declare'> }
   readonly jobs: { readonly priceWatch: { check(): Promise<void> } }
   catalog: Catalog
   prices: PriceBook
@@ -90,8 +92,9 @@ function begin(deps: CatalogDeps): Promise<void> {
 
 async function rebuild(deps: CatalogDeps): Promise<void> {
   const { store, declared, seal } = deps
-  const [stopped, tokens, stored, models, prices] = await Promise.all([
+  const [stopped, budgets, tokens, stored, models, prices] = await Promise.all([
     loadSuspended(store.read),
+    loadBudgets(store.read),
     loadTokensByHash(store.read),
     loadChannels(store.read),
     loadModels(store.read),
@@ -100,6 +103,7 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
   const channels = channelsOf(declared, stored, seal)
   const book = pricesOf(declared.file, prices, deps.clock.nowMs)
   deps.ledger.stopped = stopped
+  deps.ledger.budgets.declare(budgets)
   deps.prices = book
   deps.catalog = createCatalog({
     region: declared.file.region,

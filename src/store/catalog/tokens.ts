@@ -6,6 +6,7 @@ import { defaultTags, type Tags } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 import { tagSettingsOf } from './accounts.ts'
+import { dropUnusedBudget } from './token-lineage.ts'
 
 export interface StoredToken extends Token {
   hash: string
@@ -43,6 +44,7 @@ export async function insertToken(
       created_at_ms: token.createdAtMs,
       revoked_at_ms: null,
       staff_bounds: token.staffBounds === undefined ? null : JSON.stringify(token.staffBounds),
+      lineage: token.lineage ?? null,
     })
     .execute()
 }
@@ -108,6 +110,7 @@ export async function revokeToken(tx: Kysely<Schema>, id: string, atMs: number):
     .where('id', '=', id)
     .where('revoked_at_ms', 'is', null)
     .executeTakeFirst()
+  if (result.numUpdatedRows === 1n) await dropUnusedBudget(tx, id)
   return result.numUpdatedRows === 1n
 }
 
@@ -269,6 +272,7 @@ function shape(row: TokenRow, parse: (text: string) => unknown = JSON.parse): St
   addTagSettings(token, row)
   if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
   if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
+  if (row.lineage !== null) token.lineage = row.lineage
   if (row.revoked_at_ms !== null) token.revokedAtMs = row.revoked_at_ms
   return token
 }

@@ -168,5 +168,6 @@ export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promi
   await freeLeases(tx, gatewayId)
   await freeCallbacks(tx, gatewayId)
   await tx.deleteFrom('credit_leases').where('gateway_id', '=', gatewayId).execute()
+  await tx.deleteFrom('budget_leases').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()
 }

@@ -26,6 +26,7 @@ import { tokenTranslation } from './0018-token-translation.ts'
 import { invitationTable } from './0019-invitations.ts'
 import { tagTables } from './0020-tags.ts'
 import { oidcSignIns } from './0021-oidc.ts'
+import { budgetTables } from './0022-budgets.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
   invitationTable,
   tagTables,
   oidcSignIns,
+  budgetTables,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

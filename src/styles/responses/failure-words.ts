@@ -58,6 +58,7 @@ export function withWait(text: string, { status, extras }: Refusal): string {
  */
 export function failedCode(code: RefusalCode): string {
   if (code === 'context_length_exceeded' || code === 'insufficient_quota') return code
+  if (code === 'budget_exhausted') return 'insufficient_quota'
   if (code === 'rate_limit_exceeded' || code === 'upstream_rate_limited') {
     return 'rate_limit_exceeded'
   }

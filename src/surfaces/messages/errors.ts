@@ -7,6 +7,7 @@ import { list, named, object, text } from '../../http/schema.ts'
 const types: Readonly<Partial<Record<RefusalCode, string>>> = {
   request_too_large: 'request_too_large',
   insufficient_quota: 'billing_error',
+  budget_exhausted: 'billing_error',
   overloaded: 'overloaded_error',
   no_available_channel: 'overloaded_error',
 }

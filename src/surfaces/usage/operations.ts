@@ -1,6 +1,7 @@
 // A caller's own usage and bills as documents describe them.
 
 import { bill, monthPattern, monthRow, usageRow } from '../../contract/answers/bill-schema.ts'
+import { ownBudget } from '../../contract/answers/budget-schema.ts'
 import { pageOf } from '../../contract/answers/fields.ts'
 import { usageKeys } from '../../contract/caller-api.ts'
 import { answered, callerRefusals, inQuery, json, type Operation } from '../../http/operation.ts'
@@ -20,6 +21,7 @@ const report = named(
     from: time(),
     to: time(),
     by: list(text()),
+    budgets: list(schemaOf(ownBudget, 'output')),
     total: sums,
     items: list(sums),
     next_cursor: orNull(text()),

@@ -1,5 +1,7 @@
 // Makes an admitted task durable before anything is sent: its row, its hold and its caller's key, in
 // one transaction.
+import { Exhausted } from '../../../billing/budgets/budget-funds.ts'
+import type { BudgetsOfCall } from '../../../billing/budgets/budgets.ts'
 import type { CallContext } from '../../../contract/caller-api.ts'
 import type { Model } from '../../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../../contract/errors.ts'
@@ -8,6 +10,7 @@ import { withStep } from '../../../contract/timeline.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { gatewayOf, Rollback } from '../../../store/index.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
+import { budgetExhausted } from '../../admission/within-budgets.ts'
 import type { Declares, Seals } from '../../base-deps.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
@@ -50,7 +53,7 @@ export async function holdTask(
     const task = newTask(engine, ctx, admitted, waitedForMs)
     id = task.id
     engine.creating.add(id)
-    written = await writeTask(engine, task, keyed)
+    written = await writeTask(engine, ctx, task, keyed)
     if (written === 'done') return { task, picked, model }
   } finally {
     if (written !== 'done') {
@@ -61,19 +64,43 @@ export async function holdTask(
   dropProbes(picked)
   if (written === 'named') return nameTaken
   if (written === 'taken') return inFlight
+  if (written instanceof Exhausted) {
+    return budgetExhausted(written, admitted.holdNanos, engine.clock.nowMs())
+  }
   const message = `the account's available balance is too low for this ${input.kind}`
   return refuse('insufficient_quota', message)
 }
 
 /** `taken`: its key has been used; `named`: its caller's own id for it has. */
-type Written = 'done' | 'named' | 'taken' | 'insufficient'
+type Written = 'done' | 'named' | 'taken' | 'insufficient' | Exhausted
 
-function writeTask(engine: Engine, task: Task, keyed: KeyedCreate | undefined): Promise<Written> {
+async function writeTask(
+  engine: Engine,
+  { token, tags }: CallContext,
+  task: Task,
+  keyed: KeyedCreate | undefined,
+): Promise<Written> {
+  const budgets = engine.ledger.budgets.of(token, tags)
+  for (let tries = 0; ; tries++) {
+    const written = await writeOnce(engine, task, keyed, budgets)
+    if (budgets === undefined || !(written instanceof Exhausted)) return written
+    if (!(await engine.ledger.budgets.gather(budgets, tries))) return written
+  }
+}
+
+function writeOnce(
+  engine: Engine,
+  task: Task,
+  keyed: KeyedCreate | undefined,
+  budgets: BudgetsOfCall | undefined,
+): Promise<Written> {
   const { id, accountId, holdNanos, createdAtMs, tags } = task
   const hold = engine.ledger.taskHold(id, accountId, holdNanos, createdAtMs, tags)
   return hold.commit(() =>
     engine.store.tx(async (tx): Promise<Written> => {
       if ((await hold.write(tx)) !== 'done') return 'insufficient'
+      const lacking = budgets && (await engine.ledger.budgets.lackingFor(tx, budgets, holdNanos))
+      if (lacking !== undefined) throw new Rollback<Written>(lacking)
       const isFirst = keyed === undefined || (await keepKey(engine, tx, keyed, task))
       if (!isFirst) throw new Rollback<Written>('taken')
       if (!(await insertTask(tx, task))) throw new Rollback<Written>('named')

@@ -1,0 +1,61 @@
+// The refusal of a call or task that does not fit into a budget, and the hold of a call in the budgets
+// that it falls under, taken before the account's.
+import { type BudgetHold, Exhausted } from '../../billing/budgets/budget-funds.ts'
+import type { BudgetsOfCall } from '../../billing/budgets/budgets.ts'
+import type { Hold, Ledger } from '../../billing/ledger.ts'
+import { periodAt } from '../../contract/budgets/period.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import type { BaseDeps } from '../base-deps.ts'
+
+/** `reserve` holds on the account; where that is impossible, its refusal is the one that counts. */
+export async function reserveWithin(
+  { ledger, clock }: Pick<BaseDeps, 'clock'> & { readonly ledger: Ledger },
+  budgets: BudgetsOfCall,
+  wantedNanos: bigint,
+  reserve: () => Hold | undefined | Promise<Hold | undefined>,
+): Promise<Hold | undefined | Refusal> {
+  const within = await ledger.budgets.reserve(budgets, wantedNanos)
+  const hold = await reserveOrRelease(ledger, within, reserve)
+  if (hold === undefined) return undefined
+  if (within instanceof Exhausted) {
+    ledger.release(hold)
+    return budgetExhausted(within, wantedNanos, clock.nowMs())
+  }
+  hold.budget = within
+  return hold
+}
+
+async function reserveOrRelease(
+  ledger: Ledger,
+  within: BudgetHold | Exhausted,
+  reserve: () => Hold | undefined | Promise<Hold | undefined>,
+): Promise<Hold | undefined> {
+  let hold: Hold | undefined
+  try {
+    hold = await reserve()
+    return hold
+  } finally {
+    if (hold === undefined && !(within instanceof Exhausted)) ledger.budgets.release(within)
+  }
+}
+
+const names = { account: 'this account', token: 'this token' } as const
+
+/** Told of the budget that resets last. */
+export function budgetExhausted(
+  { budgets }: Exhausted,
+  wantedNanos: bigint,
+  nowMs: number,
+): Refusal {
+  const resets = budgets.map(({ per, zone }) => periodAt(nowMs, per, zone).untilMs)
+  const lastMs = Math.max(...resets)
+  const { scope, subject, amountNanos, per } = budgets[resets.indexOf(lastMs)]!
+  const whose = scope === 'tag' ? `the tag ${subject}` : names[scope]
+  const span = per === 'total' ? 'in total' : `per ${per}`
+  const what = `the budget of ${whose}, ${formatNanos(amountNanos)} ${span}, has no room for this call, which may cost ${formatNanos(wantedNanos)}`
+  if (lastMs === Number.POSITIVE_INFINITY) return refuse('budget_exhausted', what)
+  return refuse('budget_exhausted', `${what}; it resets at ${new Date(lastMs).toISOString()}`, {
+    retryAfterSeconds: Math.max(1, Math.ceil((lastMs - nowMs) / 1000)),
+  })
+}

@@ -1,0 +1,187 @@
+// What is spent and held of budgets, derived from the ledger: charges dated in the period, holds of
+// open tasks, and what gateways have leased for their calls. How far the charges are counted is kept
+// with the budget, so that each entry is read once. It moves only while the account's row is locked:
+// ids of an account's entries are assigned under that lock, so none below can appear later.
+import { type Kysely, sql } from 'kysely'
+import type { BudgetScope } from '../../contract/budgets/budget.ts'
+import { type Period, periodAt } from '../../contract/budgets/period.ts'
+import { ensure } from '../../lib/ensure.ts'
+import type { Dialect, Schema } from '../schema.ts'
+import { liveStates } from '../tasks/tasks.ts'
+import { type BudgetRow, budgetOf, type StoredBudget } from './budgets.ts'
+
+export interface BudgetSpend extends StoredBudget {
+  period: Period
+  spentNanos: bigint
+  /** Of open tasks. */
+  taskNanos: bigint
+  /** Leased by each gateway, at least what its calls hold. */
+  leases: ReadonlyMap<string, bigint>
+}
+
+export interface BudgetFilter {
+  accountIds?: readonly string[]
+  ids?: readonly string[]
+  scopes?: readonly BudgetScope[]
+}
+
+/**
+ * Budgets and what is spent of them: all, or those that the filter names. The one place where what is
+ * spent of a budget can be read.
+ */
+export async function readBudgets(
+  db: Kysely<Schema>,
+  nowMs: number,
+  { accountIds, ids, scopes }: BudgetFilter = {},
+): Promise<BudgetSpend[]> {
+  if (ids?.length === 0 || accountIds?.length === 0) return []
+  let query = db.selectFrom('budgets').selectAll().orderBy('position').orderBy('id')
+  if (accountIds !== undefined) query = query.where('account_id', 'in', accountIds)
+  if (scopes !== undefined) query = query.where('scope', 'in', scopes)
+  if (ids !== undefined) query = query.where('id', 'in', ids)
+  const rows = await query.execute()
+  return (await spendOf(db, nowMs, rows)).map(({ spend }) => spend)
+}
+
+/** Locks the account until the transaction ends, so that what is counted can be kept. */
+export async function lockBudgets(
+  tx: Kysely<Schema>,
+  nowMs: number,
+  { accountId, ids, dialect }: { accountId: string; ids: readonly string[]; dialect: Dialect },
+): Promise<BudgetSpend[]> {
+  // A transaction on SQLite is alone.
+  const account = tx.selectFrom('accounts').select('id').where('id', '=', accountId)
+  if (dialect === 'postgres') await account.forUpdate().execute()
+  const rows = await tx.selectFrom('budgets').selectAll().where('id', 'in', ids).execute()
+  const counted = await spendOf(tx, nowMs, rows)
+  for (const { row, spend, lastId } of counted) {
+    if (lastId === row.counted_id && row.counted_from_ms === spend.period.fromMs) continue
+    await tx
+      .updateTable('budgets')
+      .set({
+        counted_from_ms: spend.period.fromMs,
+        counted_id: lastId,
+        spent_nanos: spend.spentNanos,
+      })
+      .where('id', '=', row.id)
+      .execute()
+  }
+  return counted.map(({ spend }) => spend)
+}
+
+interface Counted {
+  row: BudgetRow
+  spend: BudgetSpend
+  lastId: number
+}
+
+/** Leases are read first and charges last: what moves meanwhile counts twice rather than not at all. */
+async function spendOf(
+  db: Kysely<Schema>,
+  nowMs: number,
+  rows: readonly BudgetRow[],
+): Promise<Counted[]> {
+  if (rows.length === 0) return []
+  const leases = await leasesOf(
+    db,
+    rows.map(({ id }) => id),
+  )
+  const counted: Counted[] = []
+  for (const row of rows) {
+    const budget = budgetOf(row)
+    const period = periodAt(nowMs, budget.per, budget.zone)
+    const taskNanos = await taskHolds(db, budget)
+    const { spentNanos, lastId } = await countCharges(db, row, period.fromMs)
+    const spend = { ...budget, period, spentNanos, taskNanos, leases: leases.get(row.id) ?? none }
+    counted.push({ row, spend, lastId })
+  }
+  return counted
+}
+
+const none: ReadonlyMap<string, bigint> = new Map()
+
+async function leasesOf(
+  db: Kysely<Schema>,
+  ids: readonly string[],
+): Promise<Map<string, Map<string, bigint>>> {
+  const found = new Map<string, Map<string, bigint>>()
+  const rows = await db
+    .selectFrom('budget_leases')
+    .selectAll()
+    .where('budget_id', 'in', ids)
+    .execute()
+  for (const { budget_id, gateway_id, amount_nanos } of rows) {
+    const byGateway = found.get(budget_id) ?? new Map<string, bigint>()
+    found.set(budget_id, byGateway.set(gateway_id, amount_nanos))
+  }
+  return found
+}
+
+/** The entries of a budget's subject, or its tasks: both tables have these columns. */
+function covered({ scope, subject }: StoredBudget) {
+  if (scope === 'account') return sql<boolean>`1 = 1`
+  if (scope === 'token') {
+    return sql<boolean>`token_id IN (SELECT id FROM tokens WHERE id = ${subject} OR lineage = ${subject})`
+  }
+  // A text of pairs; the same on both dialects, and no character of a tag is special.
+  const pair = `,${subject},`
+  return sql<boolean>`(tags IS NOT NULL AND replace(',' || tags || ',', ${pair}, '') <> ',' || tags || ',')`
+}
+
+async function taskHolds(db: Kysely<Schema>, budget: StoredBudget): Promise<bigint> {
+  const row = await db
+    .selectFrom('tasks')
+    .select(sql<bigint>`CAST(coalesce(sum(hold_nanos), 0) AS bigint)`.as('held_nanos'))
+    .where('account_id', '=', budget.accountId)
+    .where(live)
+    .where(covered(budget))
+    .executeTakeFirstOrThrow()
+  return row.held_nanos
+}
+
+// As in the index of such tasks.
+const live = sql<boolean>`${sql.raw(`state IN (${liveStates.map((state) => `'${state}'`).join(', ')})`)}`
+
+/** Entries are booked when they are dated, give or take much less than this. */
+const disorderMs = 3_600_000
+
+async function countCharges(
+  db: Kysely<Schema>,
+  row: BudgetRow,
+  fromMs: number,
+): Promise<{ spentNanos: bigint; lastId: number }> {
+  const isCounted = row.counted_from_ms === fromMs
+  const afterId = isCounted ? row.counted_id : await lastIdBefore(db, row.account_id, fromMs)
+  const sum = sql<bigint>`CAST(coalesce(sum(CASE
+    WHEN kind = 'charge' AND at_ms >= ${fromMs} AND ${covered(budgetOf(row))} THEN -amount_nanos
+    ELSE 0 END), 0) AS bigint)`
+  const found = await db
+    .selectFrom('entries')
+    .select((e) => [e.fn.max('id').as('last_id'), sum.as('spent_nanos')])
+    .where('account_id', '=', row.account_id)
+    .where('id', '>', afterId)
+    .executeTakeFirst()
+  ensure(found !== undefined, 'a sum has one row')
+  const before = isCounted ? row.spent_nanos : 0n
+  return { spentNanos: before + found.spent_nanos, lastId: found.last_id ?? afterId }
+}
+
+/** Newest entry of the account from well before this moment; later ones include all dated since. */
+async function lastIdBefore(
+  db: Kysely<Schema>,
+  accountId: string,
+  fromMs: number,
+): Promise<number> {
+  if (fromMs === 0) return 0
+  const row = await db
+    .selectFrom('entries')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('at_ms', '<', fromMs - disorderMs)
+    // Both columns, so that the index of the account's entries is used.
+    .orderBy('account_id', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id ?? 0
+}
