@@ -1,6 +1,6 @@
 // Usage times price. Pure and exact: whole nano-units, one rounding per charge, half up.
 import type { ImageSize, PriceTerms, TokenRates, TokenTier } from '../contract/price.ts'
-import type { TokenUsage } from '../contract/usage.ts'
+import type { TokenUsage, ToolCalls } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
 
 const million = 1_000_000n
@@ -28,7 +28,27 @@ const labels = new WeakMap<TokenTier, string>()
  * Name of a charge's tier: 'up to 32000', 'above 128000'. Undefined where there is only one, so
  * that most calls pay only for checking the number of tiers.
  */
-export function tierLabel(terms: PriceTerms, inputTokens: number): string | undefined {
+export function tierLabel(
+  terms: PriceTerms,
+  inputTokens: number,
+  toolCalls?: ToolCalls,
+): string | undefined {
+  if (toolCalls === undefined) return sizeLabel(terms, inputTokens)
+  const size = sizeLabel(terms, inputTokens)
+  const calls = Object.keys(toolCalls)
+    .sort()
+    .map((name) => `${name} x${toolCalls[name]}`)
+  return [...(size === undefined ? [] : [size]), ...calls].join(', ')
+}
+
+/** The calls of tools that a label names; undefined: none. */
+export function toolCallsOf(label: string): ToolCalls | undefined {
+  const found = [...label.matchAll(/(?:^|, )([a-z][a-z0-9_]*) x(\d{1,9})(?=,|$)/g)]
+  if (found.length === 0) return undefined
+  return Object.fromEntries(found.map(([, name = '', count = '0']) => [name, Number(count)]))
+}
+
+function sizeLabel(terms: PriceTerms, inputTokens: number): string | undefined {
   if (terms.unit !== 'token' || terms.tiers.length === 1) return undefined
   const tier = tierFor(terms.tiers, inputTokens)
   const known = labels.get(tier)
@@ -64,7 +84,18 @@ export function tokenLines(rates: TokenRates, usage: TokenUsage): ChargeLine[] {
 export function chargeTokens(terms: PriceTerms, usage: TokenUsage): bigint {
   ensure(terms.unit === 'token', 'token usage is priced by tokens')
   const total = sumOf(tierFor(terms.tiers, usage.inputTokens), usage)
-  return (total + million / 2n) / million
+  const tokens = (total + million / 2n) / million
+  return usage.toolCalls === undefined ? tokens : tokens + chargeCalls(terms, usage.toolCalls)
+}
+
+/** Calls of tools are whole, so that nothing is rounded. A tool without a price costs nothing. */
+export function chargeCalls(terms: PriceTerms, toolCalls: ToolCalls): bigint {
+  if (terms.unit !== 'token' || terms.perCallNanos === undefined) return 0n
+  let total = 0n
+  for (const name in toolCalls) {
+    total += BigInt(toolCalls[name]!) * (terms.perCallNanos[name] ?? 0n)
+  }
+  return total
 }
 
 /**

@@ -25,6 +25,7 @@ export function termsFrom(declared: PriceDeclaration): PriceTerms {
         tiers: tiers.map(({ per_million, up_to }) =>
           up_to === undefined ? ratesFrom(per_million) : { upTo: up_to, ...ratesFrom(per_million) },
         ),
+        ...(declared.per_call !== undefined && { perCallNanos: eachNanos(declared.per_call) }),
       }
     }
     case 'image':
@@ -72,13 +73,13 @@ export function declaredTerms(terms: PriceTerms): TermsDeclaration {
     case 'token': {
       const [only] = terms.tiers
       if (terms.tiers.length === 1 && only?.upTo === undefined) {
-        return { unit: 'token', per_million: ratesOf(only!) }
+        return { unit: 'token', per_million: ratesOf(only!), ...perCallOf(terms) }
       }
       const tiers = terms.tiers.map((tier) => ({
         ...(tier.upTo !== undefined && { up_to: tier.upTo }),
         per_million: ratesOf(tier),
       }))
-      return { unit: 'token', tiers }
+      return { unit: 'token', tiers, ...perCallOf(terms) }
     }
     case 'image':
       return declaredImage(terms)
@@ -90,6 +91,9 @@ export function declaredTerms(terms: PriceTerms): TermsDeclaration {
       return { unit: 'default' }
   }
 }
+
+const perCallOf = ({ perCallNanos }: Extract<PriceTerms, { unit: 'token' }>) =>
+  perCallNanos !== undefined && { per_call: eachAmount(perCallNanos) }
 
 function declaredImage(terms: ImageTerms): Extract<TermsDeclaration, { unit: 'image' }> {
   if (!('perSizeNanos' in terms)) {

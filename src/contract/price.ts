@@ -31,7 +31,12 @@ export type ImageTerms =
   { unit: 'image'; perImageNanos: bigint } | SizedImageTerms
 
 export type PriceTerms =
-  | { unit: 'token'; tiers: readonly TokenTier[] }
+  | {
+      unit: 'token'
+      tiers: readonly TokenTier[]
+      /** By tool that the upstream runs: nano-units per call. Absent: no such tool can be used. */
+      perCallNanos?: Readonly<Record<string, bigint>>
+    }
   | ImageTerms
   | { unit: 'video_second'; perSecondNanos: Readonly<Record<string, bigint>> }
   | { unit: 'video_token'; perMillionNanos: bigint }

@@ -1,7 +1,8 @@
 // Plain requests, and the request log row of every call.
 import type { Interface, ModelKind } from './catalog.ts'
+import type { Refusal } from './errors.ts'
 import type { Loss } from './ledger.ts'
-import type { TokenUsage } from './usage.ts'
+import type { TokenUsage, ToolCalls } from './usage.ts'
 
 /** Bounds for the input tokens that an upstream can count. */
 export interface InputBound {
@@ -34,6 +35,15 @@ export interface ConversationIdentity {
 }
 
 /** A text call with a body that goes upstream unchanged except for the model name. */
+/** A tool that the upstream would run, at a price of its own for each call. */
+export interface ServerTool {
+  name: string
+  /** At most so many calls; absent: the style or the caller sets no bound. */
+  maxUses?: number
+  /** For a model whose price has no such tool. */
+  refusal: Refusal
+}
+
 export interface TextCall {
   interface: Interface
   model: string
@@ -51,6 +61,8 @@ export interface TextCall {
   maxOutputTokens?: number
   /** Choices requested (`n`). */
   choices: number
+  /** Absent when there are none. */
+  serverTools?: readonly ServerTool[]
   /** Absent when there are none. */
   references?: readonly Reference[]
   /** The call's name, in styles that have several calls of one form. */
@@ -143,6 +155,8 @@ export interface RequestDetail {
   /** As the upstream reported it. */
   reported?: unknown
   estimated?: boolean
+  /** Charged calls of tools that the upstream ran. */
+  toolCalls?: ToolCalls
   /** Upstream work at the operator's cost: not charged. */
   loss?: CallLoss[]
   error?: string

@@ -1,5 +1,8 @@
 // Plain usage: what an upstream did, in the gateway's own units. Never money.
 
+/** Calls of tools that the upstream runs itself, such as `web_search`, by name. */
+export type ToolCalls = Readonly<Record<string, number>>
+
 /**
  * Token counts, normalised: `inputTokens` is the whole input, including cached and written ones.
  */
@@ -8,6 +11,8 @@ export interface TokenUsage {
   outputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
+  /** Absent: none. */
+  toolCalls?: ToolCalls
 }
 
 /** The same as an upstream reported it. The gateway counts a side that is missing. */
@@ -16,4 +21,5 @@ export interface ReportedUsage extends Pick<TokenUsage, 'cacheReadTokens' | 'cac
   outputTokens: number | undefined
   /** Those of the output that were not shown; absent: none. */
   reasoningTokens?: number
+  toolCalls?: ToolCalls
 }

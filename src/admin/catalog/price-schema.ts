@@ -36,6 +36,7 @@ const termFields = {
     'terms',
   ),
   tiers: z.array(z.object({ up_to: z.int().min(1).optional(), per_million: rates })).optional(),
+  per_call: z.record(z.string(), money()).optional().describe('Per call of an upstream tool.'),
   per_image: z.union([money(), z.object(sizes)]).optional(),
   default_size: z.enum(imageSizes).optional(),
   per_second: z.record(z.string(), money()).optional(),

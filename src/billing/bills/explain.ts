@@ -34,6 +34,13 @@ export function explainTokens(price: Price, usage: TokenUsage, currency: string)
       `${what}: ${tokens} x ${formatNanos(perMillionNanos)} per million = ${exact(product)}`,
     )
   }
+  for (const [name, calls] of Object.entries(usage.toolCalls ?? {})) {
+    const each = price.terms.perCallNanos?.[name] ?? 0n
+    total += BigInt(calls) * each * 1_000_000n
+    steps.push(
+      `${name}: ${calls} calls x ${formatNanos(each)} = ${formatNanos(BigInt(calls) * each)}`,
+    )
+  }
   const charge = chargeTokens(price.terms, usage)
   steps.push(`sum ${exact(total)}, rounded half up to ${formatNanos(charge)} ${currency}`)
   return steps

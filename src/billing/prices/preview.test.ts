@@ -42,7 +42,8 @@ function summed(usages: readonly TokenUsage[]): Spent[] {
     sums.set(inputBucket, sum)
     sum.entries++
     sum.quantity += usage.inputTokens + usage.outputTokens
-    for (const field of Object.keys(usage) as (keyof TokenUsage)[]) sum[field] += usage[field]
+    for (const field of Object.keys(usage) as Exclude<keyof TokenUsage, 'toolCalls'>[])
+      sum[field] += usage[field]
   }
   return [...sums.values()]
 }

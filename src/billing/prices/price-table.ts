@@ -1,7 +1,8 @@
 // Price lists as a table for spreadsheets: one row for a price, or one for each of its tiers.
 //
 //   unit           tier                          amounts
-//   token          largest input, or empty       input, output, cache_read, cache_write: per million
+//   token          largest input, or empty       input, output, cache_read, cache_write: per million;
+//                                                per_call: tool=price, with spaces between them
 //   image          1k, 2k, 4k, or empty          price: per image; default_size
 //   video_second   resolution                    price: per second
 //   video_token                                  price: per million
@@ -18,11 +19,18 @@ import { declarationOf, type ListedPrice, type ListProblem, type PriceList } fro
 
 const keyColumns = ['model', 'account', 'effective_from', 'unit'] as const
 const rateColumns = ['input', 'output', 'cache_read', 'cache_write'] as const
-const columns = [...keyColumns, 'tier', ...rateColumns, 'price', 'default_size'] as const
+const columns = [
+  ...keyColumns,
+  'tier',
+  ...rateColumns,
+  'price',
+  'default_size',
+  'per_call',
+] as const
 type Column = (typeof columns)[number]
 
 const columnsOf: Readonly<Record<string, readonly Column[]>> = {
-  token: ['tier', ...rateColumns],
+  token: ['tier', ...rateColumns, 'per_call'],
   image: ['tier', 'price', 'default_size'],
   video_second: ['tier', 'price'],
   video_token: ['price'],
@@ -53,6 +61,7 @@ function rowsOf(declared: ReturnType<typeof declarationOf>): WrittenCells[] {
         ({ up_to, per_million }) => ({
           tier: up_to === undefined ? '' : String(up_to),
           ...per_million,
+          per_call: callsText(declared.per_call),
         }),
       )
     case 'image': {
@@ -68,6 +77,20 @@ function rowsOf(declared: ReturnType<typeof declarationOf>): WrittenCells[] {
       return [{}]
   }
 }
+
+/** web_search=0.05 web_fetch=0.01 */
+const callsText = (calls: Readonly<Record<string, string>> = {}): string =>
+  Object.entries(calls)
+    .map(([tool, price]) => `${tool}=${price}`)
+    .join(' ')
+
+const callsIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split(/\s+/).map((part) => {
+      const [tool = '', price = ''] = part.split('=')
+      return [tool, price]
+    }),
+  )
 
 export function readCsvPrices(text: string): PriceList {
   const reader = new CsvReader(separatorIn(text))
@@ -163,12 +186,13 @@ function declaredBy(group: readonly Row[]): object {
   const isPlain = group.length === 1 && cells.tier === ''
   switch (cells.unit) {
     case 'token': {
-      if (isPlain) return { ...base, per_million: filled(cells, rateColumns) }
+      const calls = cells.per_call !== '' && { per_call: callsIn(cells.per_call) }
+      if (isPlain) return { ...base, per_million: filled(cells, rateColumns), ...calls }
       const tiers = group.map(({ cells: own }) => ({
         ...(own.tier !== '' && { up_to: numberIn(own.tier) }),
         per_million: filled(own, rateColumns),
       }))
-      return { ...base, tiers }
+      return { ...base, tiers, ...calls }
     }
     case 'image':
       return {
@@ -200,7 +224,7 @@ function placed(
   const byTier = group.find(({ cells }) => path.length > 1 && cells.tier === which)
   const line = (byIndex ?? byTier ?? group[0]!).line
   const last = path.at(-1)
-  const field = columns.find((column) => column === last)
+  const field = top === 'per_call' ? top : columns.find((column) => column === last)
   const isTier = last === 'up_to' || message.includes('known key') || last === ''
   return { line, field: field ?? (isTier ? 'tier' : 'price'), message }
 }

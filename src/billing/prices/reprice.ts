@@ -7,7 +7,7 @@ import {
   type TokenRates,
   type TokenTier,
 } from '../../contract/price.ts'
-import { chargeTokens, imageRateNanos } from '../charge.ts'
+import { chargeCalls, chargeTokens, imageRateNanos, toolCallsOf } from '../charge.ts'
 
 /** Charges that share an account, a model, a price, a tier and a size class of input. */
 export interface Spent {
@@ -69,8 +69,11 @@ function repriceTokens(
 ): Range | string {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = spent
   if (inputTokens + outputTokens !== spent.quantity) return 'the usage is not on record'
+  const toolCalls = toolCallsOf(spent.tier)
+  const callsNanos =
+    toolCalls === undefined ? 0n : BigInt(spent.entries) * chargeCalls(terms, toolCalls)
   if (spent.entries === 1) {
-    const nanos = chargeTokens(terms, spent)
+    const nanos = chargeTokens(terms, spent) + callsNanos
     return { minNanos: nanos, maxNanos: nanos }
   }
   const tiers = tiersWithin(terms.tiers, spent.inputBucket, bounds)
@@ -90,7 +93,9 @@ function repriceTokens(
     ...(cacheReadTokens > 0 ? [tier.cacheReadNanos ?? tier.inputNanos] : []),
     ...(cacheWriteTokens > 0 ? [tier.cacheWriteNanos ?? tier.inputNanos] : []),
   ])
-  return rounded({ parts, per: million, rates }, spent.entries)
+  const range = rounded({ parts, per: million, rates }, spent.entries)
+  if (typeof range === 'string' || callsNanos === 0n) return range
+  return { minNanos: range.minNanos + callsNanos, maxNanos: range.maxNanos + callsNanos }
 }
 
 /** Tiers possible for an input of this size class: one, unless a tier ends inside it. */

@@ -9,6 +9,7 @@ import {
   chargeTokens,
   chargeVideoTokens,
   tierLabel,
+  toolCallsOf,
 } from '../charge.ts'
 import type { CheckName } from './audit-findings.ts'
 
@@ -100,10 +101,11 @@ function callCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   if (row.quantity !== usage.inputTokens + usage.outputTokens) {
     return `its quantity is ${row.quantity}, its request row says ${usage.inputTokens + usage.outputTokens}`
   }
-  if (row.tier !== '' && row.tier !== tierLabel(terms, usage.inputTokens)) {
+  const toolCalls = toolCallsOf(row.tier)
+  if (row.tier !== '' && row.tier !== tierLabel(terms, usage.inputTokens, toolCalls)) {
     return `its tier is not '${row.tier}'`
   }
-  return chargeTokens(terms, usage)
+  return chargeTokens(terms, toolCalls === undefined ? usage : { ...usage, toolCalls })
 }
 
 function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {

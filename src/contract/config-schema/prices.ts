@@ -45,6 +45,17 @@ const priceOf = {
   effective_from: timestamp('When it takes effect. Left out, at once.').optional(),
 }
 
+const perCall = z
+  .record(
+    text(/^[a-z][a-z0-9_]{0,63}$/, 'the name of a tool such as web_search', 'Name of a tool.'),
+    amount('Per call.'),
+  )
+  .refine((value) => Object.keys(value).length > 0, 'must name at least one tool')
+  .meta({
+    description:
+      'Price per call of tools that the upstream runs, such as web_search. Tools without one are refused.',
+  })
+
 const tokenPrice = strict({
   ...priceOf,
   unit: z.literal('token'),
@@ -52,6 +63,7 @@ const tokenPrice = strict({
   tiers: tokenTiers
     .meta({ description: "Prices by size of the request's whole input, ascending." })
     .optional(),
+  per_call: perCall.optional(),
 })
   .refine((price) => (price.per_million === undefined) !== (price.tiers === undefined), {
     message: 'must have either per_million or tiers',

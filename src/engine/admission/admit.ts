@@ -18,6 +18,7 @@ import type { Tried } from '../routing/pick-route.ts'
 import { hiddenModel } from './hidden-model.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
 import { resolveReferences } from './references.ts'
+import { maxChargeCalls, toolRefusal } from './server-tools.ts'
 import { boundsOf, type TextBounds } from './text-bounds.ts'
 import { reserveWithin } from './within-budgets.ts'
 
@@ -62,7 +63,11 @@ export function admitText(
   const price = priceFor(engine, ctx, call, model)
   if (price instanceof Refusal) return price
   const bounds = boundsOf(model, call)
-  const wanted = maxChargeTokens(price.terms, bounds.inputTokens, bounds.outputTokens)
+  const tokens = maxChargeTokens(price.terms, bounds.inputTokens, bounds.outputTokens)
+  const { serverTools: tools } = call
+  const unpriced = tools && toolRefusal(tools, price.terms)
+  if (unpriced !== undefined) return unpriced
+  const wanted = tools === undefined ? tokens : tokens + maxChargeCalls(tools, price.terms)
   const go = (hold: Hold | undefined) =>
     hold === undefined
       ? insufficient(call, bounds, wanted)
@@ -118,6 +123,8 @@ export async function findFunds(
 ): Promise<undefined | Refusal> {
   const price = priceFor(engine, ctx, call, model)
   if (price instanceof Refusal) return price
+  const unpriced = call.serverTools && toolRefusal(call.serverTools, price.terms)
+  if (unpriced !== undefined) return unpriced
   const isFree = maxChargeTokens(price.terms, 1_000_000, 0) === 0n
   const hold = await reserve(engine, ctx, isFree ? 0n : 1n)
   if (hold instanceof Refusal) return hold

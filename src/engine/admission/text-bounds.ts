@@ -2,6 +2,7 @@
 // is implausible.
 import { type Model, modelDefaults } from '../../contract/catalog.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { boundUses } from './server-tools.ts'
 
 export interface TextBounds {
   /** Of the visible input. An upstream that counts differently may report more. */
@@ -9,6 +10,8 @@ export interface TextBounds {
   /** The model's own maximum. */
   readonly windowTokens: number
   readonly outputTokens: number
+  /** By tool that the upstream runs: the caller's bound of its calls. */
+  readonly toolUses?: Readonly<Record<string, number>>
 }
 
 export function boundsOf(model: Model, call: TextCall): TextBounds {
@@ -21,5 +24,6 @@ export function boundsOf(model: Model, call: TextCall): TextBounds {
     inputTokens: isOpen ? windowTokens : visible,
     windowTokens,
     outputTokens: Math.min(maxOutput, call.maxOutputTokens ?? maxOutput),
+    ...(call.serverTools !== undefined && { toolUses: boundUses(call.serverTools) }),
   }
 }

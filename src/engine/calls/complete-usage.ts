@@ -18,6 +18,7 @@ export function completeUsage(
     outputTokens: reported.outputTokens ?? outputTokens(),
     cacheReadTokens,
     cacheWriteTokens,
+    ...(reported.toolCalls !== undefined && { toolCalls: reported.toolCalls }),
   }
 }
 
@@ -37,6 +38,7 @@ export function withinBounds(usage: TokenUsage, bounds: Bounds): TokenUsage {
     outputTokens: Math.min(usage.outputTokens, maxOutput),
     cacheReadTokens,
     cacheWriteTokens: Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens),
+    ...(usage.toolCalls !== undefined && { toolCalls: usage.toolCalls }),
   }
 }
 

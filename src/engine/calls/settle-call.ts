@@ -8,6 +8,7 @@ import type { Reported, UpstreamError } from '../../contract/provider.ts'
 import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
+import { withChargedCalls } from '../admission/server-tools.ts'
 import { addNotDelivered, costOf } from './call-losses.ts'
 import {
   endRecord,
@@ -42,8 +43,9 @@ export async function settleCall(
   const { engine, call, admission, record } = open
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
   const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
-  const usage = withinBounds(claimed, admission.bounds)
-  if (usage !== claimed) recordImplausible(open, claimed)
+  const allowed = withinBounds(claimed, admission.bounds)
+  if (allowed !== claimed) recordImplausible(open, claimed)
+  const usage = withChargedCalls(allowed, admission.price.terms, admission.bounds.toolUses)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   admission.pass.leave(tokensOf(usage))
   const counted = { usage, isEstimate }
@@ -69,8 +71,9 @@ async function charge(
   endRecord(engine, record, ending, ending === 'caller_left' ? 499 : 200)
   record.usage = usage
   if (isEstimate) record.detail.estimated = true
+  if (usage.toolCalls !== undefined) record.detail.toolCalls = usage.toolCalls
   const { price, hold } = admission
-  const tier = tierLabel(price.terms, usage.inputTokens)
+  const tier = tierLabel(price.terms, usage.inputTokens, usage.toolCalls)
   const settled = await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
     model: call.model,
     unit: 'token',
@@ -111,6 +114,7 @@ async function withhold(
   addNotDelivered(record, rest, counted.isEstimate)
   delete record.usage
   delete record.detail.estimated
+  delete record.detail.toolCalls
   return recordUnbilled(engine, record, 'failed', notDelivered)
 }
 

@@ -9,6 +9,8 @@ import {
   eitherOf,
   finishReasonOf,
   partsOf,
+  searchesIn,
+  searchField,
   usageIn,
 } from '../../styles/generate/wire.ts'
 import { type Json, type ReadAnswer, reportedBy } from '../text/style.ts'
@@ -19,11 +21,18 @@ export function readAnswer(answer: Json, { makes }: TextCall): ReadAnswer | unde
   const isBlocked = candidates.length === 0 && blockReasonOf(answer) !== undefined
   const isStopped = candidates.some((each) => finishReasonOf(each) !== undefined)
   if (!isBlocked && !isStopped) return undefined
-  const usage = usageIn(answer)
+  const usage = usageWithSearches(answer, candidates)
   return {
     reported: isBlocked && usage == null ? nothing : readUsage(usage),
     text: () => candidates.flatMap(partsOf).map(textOf).join(''),
   }
+}
+
+/** Searches are told beside the usage: their number is put into it. */
+export function usageWithSearches(answer: Json, candidates: readonly Json[]): unknown {
+  const usage = usageIn(answer)
+  const searches = searchesIn(candidates)
+  return searches === 0 ? usage : { ...(isObject(usage) && usage), [searchField]: searches }
 }
 
 /** Of a request that was refused: no output, and no input that was reported. */

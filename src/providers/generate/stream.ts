@@ -4,11 +4,11 @@
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { mergeUsage } from '../../styles/common/answer-usage.ts'
-import { blockReasonOf, candidatesOf, finishReasonOf, usageIn } from '../../styles/generate/wire.ts'
+import { blockReasonOf, candidatesOf, finishReasonOf } from '../../styles/generate/wire.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
-import { nothing, readUsage } from './read-answer.ts'
+import { nothing, readUsage, usageWithSearches } from './read-answer.ts'
 
 export const stream: StreamStyle = {
   // Each in both spellings.
@@ -32,7 +32,7 @@ function read(data: Json, state: StreamState): Verdict {
   const candidates = candidatesOf(data)
   const verdict = candidates.length === 0 ? readBare(data, state) : readAll(candidates, state)
   if (verdict === 'over') return verdict
-  const raw = mergeUsage(state.reported.raw, usageIn(data))
+  const raw = mergeUsage(state.reported.raw, usageWithSearches(data, candidates))
   if (raw !== undefined) state.reported = state.complete ? readUsage(raw) : withoutOutput(raw)
   return verdict
 }

@@ -8,7 +8,7 @@ import { textProvider } from '../text/provider.ts'
 import type { Json, TextStyle } from '../text/style.ts'
 import { learnResponse } from './ids.ts'
 import { stream } from './stream.ts'
-import { readUsage } from './usage.ts'
+import { readResponseUsage } from './usage.ts'
 
 export const responsesStyle: TextStyle = {
   protocol: 'responses',
@@ -31,10 +31,10 @@ export const responses = textProvider(
 const ended = new Set<unknown>(['completed', 'incomplete', undefined])
 
 function readAnswer(answer: Json): ReturnType<TextStyle['readAnswer']> {
-  const { output, status, usage, error } = answer
+  const { output, status, error } = answer
   if (status === 'failed') return { failed: readErrorEvent(error, undefined) }
   if (!Array.isArray(output) || !ended.has(status)) return undefined
-  return { reported: readUsage(usage), text: () => output.map(textOf).join('') }
+  return { reported: readResponseUsage(answer), text: () => output.map(textOf).join('') }
 }
 
 function textOf(item: unknown): string {

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { learnEvent } from './ids.ts'
-import { readUsage } from './usage.ts'
+import { readResponseUsage } from './usage.ts'
 
 const lastTypes = ['response.completed', 'response.incomplete'] as const
 const isLast = (type: unknown): boolean => lastTypes.some((last) => last === type)
@@ -35,7 +35,7 @@ export const stream: StreamStyle = {
 function read(data: Json, state: StreamState): Verdict {
   const { type, response } = data
   if (isLast(type)) {
-    state.reported = readUsage(isObject(response) ? response['usage'] : undefined)
+    state.reported = readResponseUsage(isObject(response) ? response : {})
     return 'last'
   }
   if (hasFailed(data)) {

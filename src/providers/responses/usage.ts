@@ -1,5 +1,17 @@
 // Usage of the responses style, as it is charged.
-import { readUsage as read } from '../../styles/responses/usage.ts'
-import { reportedBy } from '../text/style.ts'
+import type { Reported } from '../../contract/provider.ts'
+import { readUsage as read, toolCallsAmong } from '../../styles/responses/usage.ts'
+import { type Json, reportedBy } from '../text/style.ts'
 
 export const readUsage = reportedBy(read)
+
+/** With the calls of tools among its items, where the usage itself counts none. */
+export function readResponseUsage({ usage: raw, output }: Json): Reported {
+  const reported = readUsage(raw)
+  const { usage } = reported
+  const toolCalls = Array.isArray(output) ? toolCallsAmong(output) : undefined
+  if (toolCalls === undefined || usage === undefined || usage.toolCalls !== undefined) {
+    return reported
+  }
+  return { ...reported, usage: { ...usage, toolCalls } }
+}

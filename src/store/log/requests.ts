@@ -125,6 +125,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
       outputTokens: row.output_tokens ?? 0,
       cacheReadTokens: row.cache_read_tokens ?? 0,
       cacheWriteTokens: row.cache_write_tokens ?? 0,
+      ...(record.detail.toolCalls !== undefined && { toolCalls: record.detail.toolCalls }),
     }
   }
   return record

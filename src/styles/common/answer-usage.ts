@@ -1,7 +1,7 @@
 // Usage objects of chat, responses and messages to plain usage: what is charged and what translated
 // callers are shown. Upstreams mix the spellings, so every style reads both, in the details objects
 // and beside them. Contradictory parts are clamped.
-import type { ReportedUsage } from '../../contract/usage.ts'
+import type { ReportedUsage, ToolCalls } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerUsage } from './answer.ts'
 import type { Json } from './conversation.ts'
@@ -43,6 +43,8 @@ export function plainUsage(raw: unknown, cacheBeside = false): ReportedUsage | u
   const inputTokens = input ?? rest(total, output)
   const outputTokens = output ?? rest(total, input)
   const usage: ReportedUsage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }
+  const toolCalls = toolCallsIn(raw)
+  if (toolCalls !== undefined) usage.toolCalls = toolCalls
   const reasoning = Math.min(reasoningTokens(raw), outputTokens ?? 0)
   if (reasoning > 0) usage.reasoningTokens = reasoning
   if (inputTokens === undefined) return usage
@@ -125,3 +127,34 @@ function writtenIn(holder: Json): number {
   for (const name in nested) if (name.startsWith('ephemeral_')) sum += tokenCount(nested[name]) ?? 0
   return Math.min(sum, maxCount)
 }
+
+const maxCalls = 1_000_000
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0
+
+/** `server_tool_use: { web_search_requests: 2 }`, and the names that others have for it. */
+const holders = ['server_tool_use', 'server_side_tool_usage_details', 'tool_usage'] as const
+
+/** Counts in a usage object. Undefined: none, as in most. */
+function toolCallsIn(raw: Json): ToolCalls | undefined {
+  let calls: Record<string, number> | undefined
+  for (const holder of holders) {
+    const counts = raw[holder]
+    if (!isObject(counts)) continue
+    for (const key in counts) {
+      const count = counts[key]
+      const name = key.replace(/_(?:requests|calls)$/, '')
+      if (!isCount(count) || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) continue
+      calls ??= {}
+      calls[name] = Math.min(maxCalls, count)
+    }
+    if (calls !== undefined) return calls
+  }
+  const searches = raw['num_search_queries'] ?? searchesIn(raw['plugins'])
+  return isCount(searches) ? { web_search: Math.min(maxCalls, searches) } : undefined
+}
+
+/** `plugins: { search: { count: 1 } }` */
+const searchesIn = (plugins: unknown): unknown =>
+  isObject(plugins) && isObject(plugins['search']) ? plugins['search']['count'] : undefined

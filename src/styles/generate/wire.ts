@@ -57,3 +57,18 @@ export const stripSeals = (request: Json, isForeign: IsForeign): Json =>
     const { parts } = stripped
     return stripped !== content && Array.isArray(parts) && parts.length === 0 ? undefined : stripped
   })
+
+/** Where the gateway notes the number of searches beside the counts of tokens. */
+export const searchField = 'web_search_queries'
+
+/** Searches that candidates are grounded in. */
+export function searchesIn(candidates: readonly Json[]): number {
+  let sum = 0
+  for (const candidate of candidates) {
+    const grounding = eitherOf(candidate, 'groundingMetadata', 'grounding_metadata')
+    if (!isObject(grounding)) continue
+    const queries = eitherOf(grounding, 'webSearchQueries', 'web_search_queries')
+    if (Array.isArray(queries)) sum += queries.length
+  }
+  return sum
+}

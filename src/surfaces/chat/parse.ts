@@ -45,7 +45,8 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
   const bound = outputBound(fields)
   if (bound instanceof Refusal) return bound
   const input = new InputCounter(clientTools).messages(messages).tools(fields['tools'])
-  const problem = extraProblem(fields) ?? noResponse(fields) ?? input.problem
+  const { serverTools } = input
+  const problem = extraProblem(fields, serverTools) ?? noResponse(fields) ?? input.problem
   if (problem !== undefined) return problem
   return {
     interface: 'chat',
@@ -57,6 +58,7 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
     inputTokens: input.tokens,
     inputBound: input.bound(text),
     choices,
+    ...(serverTools.length > 0 && { serverTools }),
     ...(bound !== undefined && { maxOutputTokens: bound * choices }),
   }
 }

@@ -2,7 +2,7 @@
 // bounds them. A part that it does not know leaves the size open. Notes what may not be asked for.
 import type { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
-import type { InputBound } from '../../contract/requests.ts'
+import type { InputBound, ServerTool } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { type Fields, wrong } from '../common/fields.ts'
@@ -26,6 +26,8 @@ export class ContentCounter {
   /** Of images that came along: they are no text. */
   #imageBytes = 0
   #isOpen = false
+  /** Those that the upstream would run. */
+  readonly serverTools: ServerTool[] = []
   #hasTools = false
 
   /** A list of contents, or one. */
@@ -46,7 +48,7 @@ export class ContentCounter {
     this.tokens += countTokens(JSON.stringify(tools))
     const list = Array.isArray(tools) ? tools : [tools]
     for (let i = 0; i < list.length; i++) {
-      if (isObject(list[i])) this.problem ??= toolProblem(list[i], `tools[${i}]`)
+      if (isObject(list[i])) this.problem ??= toolProblem(list[i], `tools[${i}]`, this.serverTools)
     }
     return this
   }
@@ -167,15 +169,28 @@ const isKeptUpstream = (uri: string): boolean =>
 const functionNames = ['functionDeclarations', snakeOf('functionDeclarations')]
 const clientNames = new Set([...functionNames, 'computerUse', snakeOf('computerUse')])
 
-/** Only tools that the caller runs itself: those of the upstream cost extra. */
-function toolProblem(tool: Fields, at: string): Refusal | undefined {
+/** Tools that the upstream runs, under the names that prices have for them. */
+const serverNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    googleSearch: 'web_search',
+    googleSearchRetrieval: 'web_search',
+    urlContext: 'web_fetch',
+    codeExecution: 'code_execution',
+  }).flatMap(([name, tool]) => [name, snakeOf(name)].map((each) => [each, tool])),
+)
+
+/** Tools that the caller runs itself pass, those of the upstream are added to `found` or refused. */
+function toolProblem(tool: Fields, at: string, found: ServerTool[]): Refusal | undefined {
   for (const name in tool) {
     if (tool[name] == null || clientNames.has(name)) continue
     const param = `${at}.${name.slice(0, 64)}`
-    return wrong(
+    const refusal = wrong(
       param,
       `'${param}' cannot be used: a tool that the upstream runs costs extra and the model has no price for it`,
     )
+    const server = Object.hasOwn(serverNames, name) ? serverNames[name] : undefined
+    if (server === undefined) return refusal
+    found.push({ name: server, refusal })
   }
   return undefined
 }

@@ -35,6 +35,7 @@ export function parseGenerate(
     fields,
     inputTokens: input.tokens,
     inputBound: input.bound(text),
+    ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
     ...settings,
   }
 }
@@ -65,6 +66,7 @@ export function parseCount({ text, fields }: JsonBody, modelName: string): TextC
     fields,
     inputTokens: input.tokens,
     inputBound: input.bound(text),
+    ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
     choices: 1,
   }
 }

@@ -1,7 +1,7 @@
 // The messages request: what the gateway itself must know of it. Everything else passes.
 
 import { Refusal } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import type { ServerTool, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -38,7 +38,8 @@ export function parseMessages(body: JsonBody, x: RequestContext): TextCall | Ref
 export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
-  const refused = extraProblem(fields) ?? noResponse(fields) ?? oneAnswerIn(fields)
+  const serverTools: ServerTool[] = []
+  const refused = extraProblem(fields, serverTools) ?? noResponse(fields) ?? oneAnswerIn(fields)
   if (refused !== undefined) return refused
   const { messages, input: items, system, tools } = fields
   if (messages == null && items != null) {
@@ -54,6 +55,7 @@ export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextC
   if (dialect instanceof Refusal) return dialect
   const input = new InputCounter(clientTools).messages(messages).content(system).tools(tools)
   if (input.problem !== undefined) return input.problem
+  serverTools.push(...input.serverTools)
   return {
     interface: 'messages',
     model,
@@ -64,6 +66,7 @@ export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextC
     inputTokens: input.tokens,
     inputBound: input.bound(text),
     choices: 1,
+    ...(serverTools.length > 0 && { serverTools }),
     dialect,
   }
 }

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
-import type { Reference, TextCall } from '../../contract/requests.ts'
+import type { Reference, ServerTool, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -28,7 +28,8 @@ const clientTools = [
 export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
-  const refused = extraProblem(fields) ?? inputProblem(fields) ?? oneAnswerIn(fields)
+  const serverTools: ServerTool[] = []
+  const refused = extraProblem(fields, serverTools) ?? inputProblem(fields) ?? oneAnswerIn(fields)
   if (refused !== undefined) return refused
   const stream = streamIn(fields)
   if (stream instanceof Refusal) return stream
@@ -42,6 +43,7 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
   else counter.content(input)
   counter.content(instructions).tools(tools).open(references.some(isBare))
   if (counter.problem !== undefined) return counter.problem
+  serverTools.push(...counter.serverTools)
   return {
     interface: 'responses',
     model,
@@ -53,6 +55,7 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
     inputTokens: counter.tokens,
     inputBound: counter.bound(text),
     choices: 1,
+    ...(serverTools.length > 0 && { serverTools }),
     ...(bound !== undefined && { maxOutputTokens: bound }),
     ...(references.length > 0 && { references }),
   }

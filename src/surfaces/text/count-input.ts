@@ -4,7 +4,7 @@
 
 import type { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
-import type { InputBound } from '../../contract/requests.ts'
+import type { InputBound, ServerTool } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import type { Fields } from '../common/fields.ts'
@@ -31,6 +31,8 @@ export class InputCounter {
   readonly #clientTools: ClientTools
   /** The first thing in it that may not be asked for. */
   problem: Refusal | undefined
+  /** Those that the upstream would run. */
+  readonly serverTools: ServerTool[] = []
 
   constructor(clientTools: ClientTools) {
     this.#clientTools = clientTools
@@ -59,7 +61,7 @@ export class InputCounter {
     if (tools == null) return this
     this.#tools = true
     this.#json(tools)
-    this.problem ??= toolProblem(tools, this.#clientTools, at)
+    this.problem ??= toolProblem(tools, this.#clientTools, this.serverTools, at)
     return this
   }
 

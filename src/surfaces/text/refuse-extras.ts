@@ -1,9 +1,10 @@
-// What a text call may not ask for. Work that costs the operator beyond tokens (server tools, faster
-// tiers, audio, background work) has no price, and objects of the operator's upstream account that
-// this gateway never hands out belong to no caller.
+// What a text call may not ask for. Work that costs the operator beyond tokens (faster tiers, audio,
+// background work) has no price, and objects of the operator's upstream account that this gateway never
+// hands out belong to no caller. Tools that the upstream runs are noted: some models have prices for them.
 
 import type { Refusal } from '../../contract/errors.ts'
 import { unknownObject } from '../../contract/not-found.ts'
+import type { ServerTool } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 
@@ -39,6 +40,14 @@ const otherModels: Check = (_, name) =>
 const foreign: Check = (_, name) => unknownObject(name)
 
 const search = 'web search'
+/** Fields that ask for it. */
+const searches: ReadonlySet<string> = new Set([
+  'web_search_options',
+  'web_search',
+  'search_parameters',
+  'enable_search',
+  'enable_web_search',
+])
 
 /** By the field at the top of the body, for all text styles. */
 const checks: Readonly<Record<string, Check>> = {
@@ -84,13 +93,16 @@ export const noFile = unknownObject('file_id')
 export const noResponse = ({ previous_response_id: id }: Fields): Refusal | undefined =>
   id == null ? undefined : unknownObject('previous_response_id')
 
-export function extraProblem(fields: Fields): Refusal | undefined {
+/** `tools`: takes note of searches, for calls of models that may have a price for them. */
+export function extraProblem(fields: Fields, tools?: ServerTool[]): Refusal | undefined {
   for (const name in fields) {
     const check = checks[name]
     if (check === undefined) continue
     const value = fields[name]
     const problem = value == null ? undefined : check(value, name)
-    if (problem !== undefined) return problem
+    if (problem === undefined) continue
+    if (tools === undefined || !searches.has(name)) return problem
+    tools.push({ name: 'web_search', refusal: problem })
   }
   return undefined
 }
@@ -98,22 +110,29 @@ export function extraProblem(fields: Fields): Refusal | undefined {
 /** Tools that the caller runs itself, by their type; a name ends in `_` where a date follows. */
 export type ClientTools = readonly (string | undefined)[]
 
+/** What is wrong with a list of tools; those that the upstream runs are added to `found`. */
 export function toolProblem(
   tools: unknown,
   allowed: ClientTools,
+  found: ServerTool[],
   at = 'tools',
 ): Refusal | undefined {
   if (!Array.isArray(tools)) return undefined
   for (let i = 0; i < tools.length; i++) {
     const tool: unknown = tools[i]
     if (!isObject(tool)) continue
-    const problem = problemOf(tool, allowed, `${at}[${i}]`)
+    const problem = problemOf(tool, allowed, found, `${at}[${i}]`)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function problemOf(tool: Fields, allowed: ClientTools, at: string): Refusal | undefined {
+function problemOf(
+  tool: Fields,
+  allowed: ClientTools,
+  found: ServerTool[],
+  at: string,
+): Refusal | undefined {
   const type = tool['type'] ?? undefined
   if (!isAllowed(type, allowed)) {
     const { container, vector_store_ids: stores } = tool
@@ -122,12 +141,28 @@ function problemOf(tool: Fields, allowed: ClientTools, at: string): Refusal | un
     if (hasFile(tool)) return noFile
     const param = `${at}.type`
     const shown = typeof type === 'string' ? type.slice(0, 64) : 'this one'
-    return wrong(
+    const refusal = wrong(
       param,
       `'${param}' cannot be used: a tool that the upstream runs, such as '${shown}', costs extra and the model has no price for it`,
     )
+    const name = toolName(type)
+    if (name === undefined) return refusal
+    const maxUses = usesIn(tool)
+    found.push({ name, refusal, ...(maxUses !== undefined && { maxUses }) })
+    return undefined
   }
-  return toolProblem(tool['tools'], allowed, `${at}.tools`)
+  return toolProblem(tool['tools'], allowed, found, `${at}.tools`)
+}
+
+/** 'web_search_20250305', 'web_search_preview_2025_03_11' -> 'web_search' */
+const toolName = (type: unknown): string | undefined =>
+  typeof type === 'string' && type.length <= 64
+    ? /^[a-z][a-z_]*?(?=(?:_preview)?(?:_\d[\d_]*)?$)/.exec(type)?.[0]
+    : undefined
+
+/** Of messages; a bound that is no whole number is the upstream's to refuse. */
+function usesIn({ max_uses: uses }: Fields): number | undefined {
+  return typeof uses === 'number' && Number.isSafeInteger(uses) && uses > 0 ? uses : undefined
 }
 
 const isAllowed = (type: unknown, allowed: ClientTools): boolean =>

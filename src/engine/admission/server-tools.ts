@@ -1,0 +1,52 @@
+// Calls of tools that an upstream runs: what they are held and charged for. A tool without a price is
+// refused before anything is sent.
+import { chargeCalls } from '../../billing/charge.ts'
+import type { Refusal } from '../../contract/errors.ts'
+import type { PriceTerms } from '../../contract/price.ts'
+import type { ServerTool } from '../../contract/requests.ts'
+import type { TokenUsage } from '../../contract/usage.ts'
+
+/** Held for where nothing bounds the calls. */
+const unboundUses = 10
+
+const ratesOf = (terms: PriceTerms) => (terms.unit === 'token' ? terms.perCallNanos : undefined)
+
+/** Of the first tool that the price does not have. */
+export const toolRefusal = (tools: readonly ServerTool[], terms: PriceTerms): Refusal | undefined =>
+  tools.find(({ name }) => ratesOf(terms)?.[name] === undefined)?.refusal
+
+/** The price of all calls that the tools may make. */
+export const maxChargeCalls = (tools: readonly ServerTool[], terms: PriceTerms): bigint =>
+  chargeCalls(terms, usesOf(tools))
+
+/** A tool that is named twice may be called as often as both allow. */
+function usesOf(tools: readonly ServerTool[]): Record<string, number> {
+  const uses: Record<string, number> = {}
+  for (const { name, maxUses = unboundUses } of tools) uses[name] = (uses[name] ?? 0) + maxUses
+  return uses
+}
+
+/** By tool: the bound that the caller set for it. */
+export function boundUses(tools: readonly ServerTool[]): Readonly<Record<string, number>> {
+  return usesOf(
+    tools.filter(({ name }) =>
+      tools.every((tool) => tool.name !== name || tool.maxUses !== undefined),
+    ),
+  )
+}
+
+/** Usage with the calls that are charged: of tools with a price, and no more than was allowed. */
+export function withChargedCalls(
+  usage: TokenUsage,
+  terms: PriceTerms,
+  bounds: Readonly<Record<string, number>> | undefined,
+): TokenUsage {
+  if (usage.toolCalls === undefined) return usage
+  const { toolCalls, ...tokens } = usage
+  const rates = ratesOf(terms)
+  const charged = Object.entries(toolCalls).flatMap(([name, calls]) => {
+    const count = Math.min(calls, bounds?.[name] ?? calls)
+    return rates?.[name] === undefined || count === 0 ? [] : [[name, count] as const]
+  })
+  return charged.length === 0 ? tokens : { ...tokens, toolCalls: Object.fromEntries(charged) }
+}
