@@ -43,7 +43,7 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
   const wrong: ShownProblem[] = inOrder.filter((problem) => !isSoft(problem))
   const warnings: ShownProblem[] = inOrder.filter(isSoft)
   if (value !== undefined) {
-    const { unpriced, unknown, misfits } = await readOffer(value)
+    const { unpriced, unknown, misfits, idle, strayTokens } = await readOffer(value)
     wrong.push(...misfits.map((message) => ({ message })))
     for (const { channel, model } of unknown) {
       warnings.push({ message: `channel '${channel}' serves ${model}, which is no model here` })
@@ -51,14 +51,16 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
     for (const model of unpriced) {
       warnings.push({ message: `a channel serves ${model}, which has no price here` })
     }
+    for (const { says, advice } of idle) warnings.push({ message: `${says}; ${advice}` })
     if (value.callbacks !== undefined) {
       const message =
         'callbacks.secret is used for all accounts: a tenant who knows it can forge notices to others'
       warnings.push({ message })
     }
-    for (const { account, name } of value.tokens) {
-      if (value.accounts.some((each) => each.name === account)) continue
-      const message = `token '${name}' names the account '${account}', which is not declared here`
+    for (const { account, name } of strayTokens) {
+      const message =
+        `token '${name}' names the account '${account}', which is not declared here; ` +
+        'a start is refused unless the database has it'
       warnings.push({ message })
     }
   }

@@ -101,6 +101,7 @@ async function inspectAll(
   if (config.traces !== undefined) findings.push(await reachAddress('traces', config.traces.url))
   const reached = await reachChannels(
     offer.channels.filter(({ name }) => !offer.sealed.includes(name)),
+    offer.models,
   )
   clocks.push(...reached.clocks)
   const none = ok('channels', 'none; the sandbox answers')
@@ -113,9 +114,23 @@ async function inspectAll(
   return [...findings, ...(offer.channels.length === 0 ? [without] : reached.findings)]
 }
 
-function checkModels({ unpriced, unknown, misfits, channels }: Offer): Finding[] {
+function checkModels({
+  unpriced,
+  unknown,
+  misfits,
+  idle,
+  strayTokens,
+  channels,
+}: Offer): Finding[] {
   const wrong = misfits.map((says) => problem('prices', says, 'a start is refused until it fits'))
   if (wrong.length > 0) return wrong
+  const stray = strayTokens.map(({ name, account }) =>
+    problem(
+      'tokens',
+      `token '${name}' is of the account '${account}', which does not exist: a start is refused`,
+      'declare the account, or correct the name',
+    ),
+  )
   const strangers = unknown.map(({ channel, model }) =>
     warning(
       'models',
@@ -123,13 +138,19 @@ function checkModels({ unpriced, unknown, misfits, channels }: Offer): Finding[]
       'correct the name, or declare the model in the configuration file',
     ),
   )
+  const before = [
+    ...stray,
+    ...strangers,
+    ...idle.map(({ says, advice }) => warning('models', says, advice)),
+  ]
   if (unpriced.length > 0) {
     const says = `no price for ${unpriced.join(', ')}: served by a channel, and refused to callers`
-    const advice = 'add prices to the configuration file, or with gateway price create'
-    return [...strangers, warning('prices', says, advice)]
+    const advice =
+      'add prices to the configuration file, or with gateway price create or gateway price import'
+    return [...before, warning('prices', says, advice)]
   }
   const says = channels.length === 0 ? 'those that ship' : 'every model that is served has one'
-  return [...strangers, ok('prices', says)]
+  return [...before, ok('prices', says)]
 }
 
 function secretsOf(config: Config): string[] {

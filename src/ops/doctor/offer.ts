@@ -15,10 +15,12 @@ import type { Price } from '../../contract/price.ts'
 import { misfitsIn } from '../../engine/catalog/declared-prices.ts'
 import { pricesOf } from '../../engine/catalog/refresh.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
+import { accountNames } from '../../store/catalog/accounts.ts'
 import { loadChannels } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
 import type { Inspection } from '../../store/maintenance/inspect.ts'
+import { idleDeclarations, idleModels, strayTokens } from './idle.ts'
 
 export interface Offer {
   channels: readonly Channel[]
@@ -26,6 +28,12 @@ export interface Offer {
   unpriced: readonly string[]
   /** Names that channels serve and no model has. */
   unknown: readonly { channel: string; model: string }[]
+  /** What was declared and has no effect, one sentence each, with what to do about it. */
+  idle: readonly { says: string; advice: string }[]
+  /** Tokens of the file whose account neither it nor the database has: a start is refused. */
+  strayTokens: readonly { name: string; account: string }[]
+  /** By name. */
+  models: ReadonlyMap<string, Model>
   /** Prices of the file that prevent a start. */
   misfits: readonly string[]
   /** Channels with keys that could not be decrypted. */
@@ -43,7 +51,9 @@ export async function readOffer(
     channelFrom(channel, { id: `file:${channel.name}`, source: 'file', region }),
   )
   const stored =
-    usable === undefined ? { channels: [], models: [], prices: [] } : await load(usable)
+    usable === undefined
+      ? { channels: [], models: [], prices: [], accounts: [] }
+      : await load(usable)
   const names = new Set(declared.map(({ name }) => name))
   const others = stored.channels.filter(({ name }) => !names.has(name))
   const opened = others.map(({ keyCiphertexts, createdAtMs: _, updatedAtMs: __, ...channel }) => ({
@@ -60,18 +70,25 @@ export async function readOffer(
     channels,
     unpriced: unpricedOf(file, channels, models, stored.prices),
     unknown: unknownOf(channels, models),
+    idle: [
+      ...channels.flatMap((channel) => idleModels(channel, models)),
+      ...idleDeclarations(file, models),
+    ],
+    strayTokens: strayTokens(file, stored.accounts),
+    models: new Map(models.map((model) => [model.name, model])),
     misfits: misfitsIn(file),
     sealed: seal === undefined ? opened.map(({ name }) => name) : [],
   }
 }
 
 async function load({ read }: Inspection) {
-  const [channels, models, prices] = await Promise.all([
+  const [channels, models, prices, accounts] = await Promise.all([
     loadChannels(read),
     loadModels(read),
     loadPrices(read),
+    accountNames(read),
   ])
-  return { channels, models, prices }
+  return { channels, models, prices, accounts: [...accounts.values()] }
 }
 
 /** Mostly typing errors; a dated name belongs to the model it begins with. */

@@ -1,7 +1,8 @@
 // Contacts what the gateway depends on, without spending anything: asks upstreams for their model
 // list, where they have one, and otherwise only whether they respond.
 import { RedisClient } from 'bun'
-import type { Channel } from '../../contract/catalog.ts'
+import type { Channel, Model, Protocol } from '../../contract/catalog.ts'
+import { nearestName } from '../../contract/config-schema/index.ts'
 import type { ListUpstream, Provider } from '../../contract/provider.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import type { HttpCall } from '../../lib/http/answer.ts'
@@ -25,18 +26,24 @@ type Lister = NonNullable<Provider['listModels']>
 
 interface Place {
   baseUrl: string
+  protocols: Protocol[]
   /** Absent where the protocol has none; then nothing is known about the key. */
   list: Lister | undefined
 }
 
-type Reply = { status: number; ms: number } | { failure: string; advice: string }
+type Reply =
+  | { status: number; ms: number; names?: readonly string[] }
+  | { failure: string; advice: string }
 
-export async function reachChannels(channels: readonly Channel[]): Promise<Reached> {
+export async function reachChannels(
+  channels: readonly Channel[],
+  models: ReadonlyMap<string, Model>,
+): Promise<Reached> {
   const http = createHttpClient()
   const clocks: ClockReading[] = []
   const findings: Finding[] = []
   const jobs = channels.map((channel) => async () => {
-    findings.push(...(await reachChannel(http, channel, clocks)))
+    findings.push(...(await reachChannel(http, channel, models, clocks)))
   })
   await Promise.all(
     Array.from({ length: maxAtOnce }, async () => {
@@ -50,24 +57,48 @@ export async function reachChannels(channels: readonly Channel[]): Promise<Reach
 async function reachChannel(
   http: HttpClient,
   channel: Channel,
+  models: ReadonlyMap<string, Model>,
   clocks: ClockReading[],
 ): Promise<Finding[]> {
   const check = `channel ${channel.name}`
   if (channel.disabled) return [leftOut(check, 'disabled')]
   const { messages, timeouts } = channel
   const findings: Finding[] = []
-  for (const { baseUrl, list } of placesOf(channel)) {
+  const names = new Map<Protocol, readonly string[]>()
+  for (const { baseUrl, list, protocols } of placesOf(channel)) {
     const replies: Reply[] = []
     for (const key of channel.keys.slice(0, list === undefined ? 1 : maxKeys)) {
       const limits = { ...timeouts, connectMs: Math.min(timeouts.connectMs, limitMs) }
       const upstream = { baseUrl, key, messages, timeouts: limits, progress: { touch() {} } }
-      const call =
-        list === undefined ? http.get(baseUrl, {}, limits) : listCall(http, list, upstream)
-      replies.push(await replyTo(call, baseUrl, clocks))
+      const reply =
+        list === undefined
+          ? await replyTo(http.get(baseUrl, {}, limits), baseUrl, clocks)
+          : await replyToList(http, list, upstream, clocks)
+      replies.push(reply)
+      if (!('names' in reply) || reply.names === undefined) continue
+      for (const protocol of protocols) names.set(protocol, reply.names)
     }
     findings.push(findingOf(check, baseUrl, list !== undefined, replies))
   }
-  return findings
+  return [...findings, ...missingModels(check, channel, models, names)]
+}
+
+/** Models that are served by name and that the upstream's list, where there is one, does not have. */
+function missingModels(
+  check: string,
+  { models: served }: Channel,
+  models: ReadonlyMap<string, Model>,
+  listed: ReadonlyMap<Protocol, readonly string[]>,
+): Finding[] {
+  return Object.entries(served).flatMap(([name, target]) => {
+    const spoken = models.get(name)?.protocols ?? []
+    const lists = spoken.flatMap((protocol) => listed.get(protocol) ?? [])
+    const upstreamModel = target === '*' ? name : target
+    if (name.endsWith('*') || lists.length === 0 || lists.includes(upstreamModel)) return []
+    const near = nearestName(upstreamModel, lists)
+    const says = `${name}: its upstream lists no model '${upstreamModel}'`
+    return [warning(check, says, `correct its name upstream; the nearest is '${near}'`)]
+  })
 }
 
 /** One request for all protocols that would send the same. */
@@ -75,14 +106,20 @@ function placesOf({ protocols }: Channel): Place[] {
   const places: Place[] = []
   for (const [protocol, baseUrl] of Object.entries(protocols)) {
     const list = providers.get(protocol)?.listModels
-    const isKnown = places.some((each) => each.baseUrl === baseUrl && each.list === list)
-    if (!isKnown) places.push({ baseUrl, list })
+    const known = places.find((each) => each.baseUrl === baseUrl && each.list === list)
+    if (known === undefined) places.push({ baseUrl, list, protocols: [protocol] })
+    else known.protocols.push(protocol)
   }
   return places
 }
 
 /** The provider's own request for a list of models. */
-function listCall(client: HttpClient, list: Lister, upstream: Omit<ListUpstream, 'http'>) {
+async function replyToList(
+  client: HttpClient,
+  list: Lister,
+  upstream: Omit<ListUpstream, 'http'>,
+  clocks: ClockReading[],
+): Promise<Reply> {
   let call: HttpCall | undefined
   const http: HttpClient = {
     ...client,
@@ -91,22 +128,33 @@ function listCall(client: HttpClient, list: Lister, upstream: Omit<ListUpstream,
       return call
     },
   }
-  void list({ ...upstream, http }, new Cancellation())
-  return call!
+  const listed = list({ ...upstream, http }, new Cancellation())
+  const reply = await replyTo(call!, upstream.baseUrl, clocks, async () => {
+    const read = await listed
+    return read.kind === 'listed' && read.names.length > 0 ? { names: read.names } : {}
+  })
+  return reply
 }
 
-async function replyTo(call: HttpCall, url: string, clocks: ClockReading[] = []): Promise<Reply> {
+/** `read`: what else the answer says; without it the answer is not read. */
+async function replyTo(
+  call: HttpCall,
+  url: string,
+  clocks: ClockReading[] = [],
+  read?: () => Promise<{ names?: readonly string[] }>,
+): Promise<Reply> {
   const startMs = Date.now()
   const timer = setTimeout(() => call.cancel(), limitMs)
   try {
     const answer = await call.answer
     const ms = Date.now() - startMs
     const theirMs = Date.parse(answer.header('date') ?? '')
-    answer.cancel()
+    const more = await read?.()
+    if (read === undefined) answer.cancel()
     if (Math.abs(theirMs) < Number.MAX_SAFE_INTEGER) {
       clocks.push({ of: new URL(url).host, theirMs, ourMs: startMs + ms / 2, roughMs: 1_000 + ms })
     }
-    return { status: answer.status, ms }
+    return { status: answer.status, ms, ...more }
   } catch (error) {
     return failureOf(error)
   } finally {
@@ -156,6 +204,12 @@ function findingOf(
   if (status >= 300 && status < 400) {
     const says = `${place} redirects (${status}), and redirects are not followed`
     return warning(check, says, 'put the final address into the channel')
+  }
+  if (status === 404 && triesKey) {
+    const says = `${place} has no list of models below ${address} (404), so its key was not tried`
+    const advice =
+      'check the address, to which the path of each protocol is added; gateway channel test makes one call'
+    return warning(check, says, advice)
   }
   const keys = answered.length === 1 ? 'its key is taken' : `its ${answered.length} keys are taken`
   const said = status < 300 && triesKey ? keys : 'its key was not tried: there is no list of models'

@@ -34,13 +34,18 @@ export function readError(answer: HttpAnswer, text: string): UpstreamError {
   const about = blamed(status, words)
   return {
     code: status === 200 ? codeInside(words, code) : codeFor(status, words),
-    message: message || `the upstream answered with status ${status}`,
+    message: message || statusMessage(status, about),
     httpStatus: status,
     ...(about !== undefined && { about }),
     ...(id !== undefined && { upstreamRequestId: id }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
 }
+
+const statusMessage = (status: number, about: UpstreamError['about']): string =>
+  about === 'path'
+    ? `the upstream has nothing at this path (status ${status})`
+    : `the upstream answered with status ${status}`
 
 /** The same for text calls, with what tools of their callers act on. */
 export function readTextError(answer: HttpAnswer, text: string): UpstreamError {
@@ -93,6 +98,7 @@ function codeFor(status: number, words: string): UpstreamError['code'] {
       ? 'upstream_invalid_request'
       : 'upstream_permission_denied'
   }
+  if (blamed(status, words) === 'path') return 'upstream_error'
   if (status >= 401 && status <= 404) return 'upstream_permission_denied'
   if (status === 429) return 'upstream_rate_limited'
   if (status === 408 || status === 504) return 'upstream_timeout'

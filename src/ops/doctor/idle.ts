@@ -1,0 +1,58 @@
+// Declarations that a gateway would take and that have no effect: patterns that fit nothing, prices of models
+// that do not exist, tokens without an account.
+import type { Channel, Model } from '../../contract/catalog.ts'
+import type { FileDeclaration } from '../../contract/config-schema/index.ts'
+import { matches } from '../../lib/text/pattern.ts'
+
+interface Idle {
+  says: string
+  advice: string
+}
+
+const discover = (channel: string): string =>
+  `add those of its upstream with: gateway channel discover ${channel} --add`
+
+/** Patterns match names of the catalog only, never what an upstream happens to have. */
+export function idleModels({ name, models: served }: Channel, models: readonly Model[]): Idle[] {
+  const patterns = Object.keys(served)
+  if (patterns.length === 0) {
+    return [{ says: `channel '${name}' serves no model`, advice: discover(name) }]
+  }
+  return patterns
+    .filter((pattern) => pattern.endsWith('*'))
+    .filter((pattern) => !models.some((model) => matches(pattern, model.name)))
+    .map((pattern) => ({
+      says: `channel '${name}' serves ${pattern}, and no model of the catalog is called so`,
+      advice: `declare models under models:, or ${discover(name)}`,
+    }))
+}
+
+export function idleDeclarations(file: FileDeclaration, models: readonly Model[]): Idle[] {
+  const fits = (pattern: string) => models.some(({ name }) => matches(pattern, name))
+  // A dated name belongs to the model that it begins with.
+  const isKnown = (name: string) => models.some((model) => `${name}-`.startsWith(`${model.name}-`))
+  return [
+    ...file.tokens.flatMap(({ name, models: allowed = [] }) =>
+      allowed
+        .filter((pattern) => !fits(pattern) && !isKnown(pattern))
+        .map((pattern) => ({
+          says: `token '${name}' may use ${pattern}, and no model of the catalog is called so`,
+          advice: 'correct the name, or declare the model',
+        })),
+    ),
+    ...file.prices
+      .filter(({ model }) => !isKnown(model))
+      .map(({ model }) => ({
+        says: `there is a price of ${model}, and no model is called so`,
+        advice: 'correct the name, or declare the model',
+      })),
+  ]
+}
+
+export const strayTokens = (
+  { tokens, accounts }: FileDeclaration,
+  stored: readonly string[],
+): { name: string; account: string }[] =>
+  tokens.filter(
+    ({ account }) => !stored.includes(account) && accounts.every(({ name }) => name !== account),
+  )
