@@ -221,5 +221,26 @@ if (chromiumPath === undefined) {
       await page.getByText(/^OK, /).first().waitFor()
       await shoot(page, 'channels-tested')
     }, 60_000)
+
+    test('a known provider needs its key alone, and shows where calls will go', async () => {
+      const { page } = it
+      await goTo(page, '/console/channels')
+      await page.getByRole('button', { name: 'New channel' }).click()
+      const dialog = page.getByRole('dialog', { name: 'New channel' })
+      await dialog.getByRole('combobox', { name: 'Known provider' }).fill('SGLang')
+      await page.getByRole('option', { name: 'SGLang' }).click()
+      await dialog.getByRole('button', { name: 'Next' }).click()
+      await dialog.getByLabel('Base URL').fill(upstream.url)
+      await dialog.getByRole('button', { name: 'Run test' }).click()
+      await dialog.getByText(`chat: ${upstream.url}/v1/chat/completions`).waitFor()
+      expect((await gateway.admin('GET', '/channels/sglang')).status).toBe(404)
+      await dialog.getByRole('button', { name: 'Next' }).click()
+      await dialog.getByRole('button', { name: 'Activate' }).click()
+      await dialog.getByRole('button', { name: 'Done' }).click()
+      await page.getByRole('row', { name: /sglang/ }).waitFor()
+      const { body } = await gateway.admin('GET', '/channels/sglang')
+      expect([body.preset, body.keys]).toEqual(['sglang', 1])
+      await gateway.admin('DELETE', '/channels/sglang')
+    }, 60_000)
   })
 }

@@ -66,6 +66,16 @@ export const messages = defineMessages({
     'One per line. Keys are stored encrypted and never shown again.',
     '每行一个。密钥加密保存，不再显示。',
   ],
+  provider: ['Known provider', '已知提供商'],
+  provider_hint: [
+    'Fills in addresses and settings, so that only a key is needed. Models are taken from its list.',
+    '自动填写地址与设置，只需提供密钥；模型取自其列表。',
+  ],
+  calls_go_to: ['Calls go to', '请求地址'],
+  base_preset_hint: [
+    'Scheme, host and port in place of the usual ones. Leave empty unless it runs elsewhere.',
+    '代替默认的协议、主机与端口；没有特殊部署时留空。',
+  ],
   kind: ['Upstream type', '上游类型'],
   kind_text: ['Text (chat completions)', '文本（chat）'],
   kind_text_hint: [

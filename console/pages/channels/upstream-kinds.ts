@@ -1,14 +1,23 @@
 // What an upstream can be, for the first step of a new channel: which protocols it speaks and where
 // they are below its base address.
+import type { Preset as PresetAnswer } from '../../../src/admin/channels/preset-schema.ts'
 import type { Messages } from '../../lib/texts.ts'
 import type { messages } from './messages.ts'
 
 type Word = typeof messages extends Messages<infer K> ? K : never
 
+/** A provider that the gateway knows, as far as a new channel needs it. */
+export type Preset = Pick<
+  PresetAnswer,
+  'name' | 'title' | 'protocols' | 'needs_base_url' | 'needs_key' | 'models'
+>
+
 export interface Kind {
   id: string
   title: Word
   hint: Word
+  /** Then addresses and models are the preset's. */
+  preset?: Preset
   /** Protocol, and what is added to the base address. */
   protocols: Readonly<Record<string, string>>
   example: string
@@ -65,6 +74,15 @@ export const kinds: readonly Kind[] = [
     example: 'https://up.example',
   },
 ]
+
+export const kindOf = (preset: Preset): Kind => ({
+  id: `preset ${preset.name}`,
+  title: 'provider',
+  hint: 'provider_hint',
+  preset,
+  protocols: preset.protocols,
+  example: Object.values(preset.protocols).map((address) => new URL(address).origin)[0] ?? '',
+})
 
 /** Without a slash at the end, whether one was typed or not. */
 export const addressesOf = ({ protocols }: Kind, base: string): Record<string, string> =>

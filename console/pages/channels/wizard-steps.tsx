@@ -5,6 +5,7 @@ import {
   Checkbox,
   Group,
   Radio,
+  Select,
   SimpleGrid,
   Stack,
   Text,
@@ -19,9 +20,9 @@ import { Link } from '../../lib/router.tsx'
 import { useResource } from '../../lib/use-resource.ts'
 import type { Draft } from './draft.ts'
 import { messages } from './messages.ts'
-import { type Kind, kinds } from './upstream-kinds.ts'
+import { type Kind, kindOf, kinds, type Preset } from './upstream-kinds.ts'
 
-interface OfferedModel {
+export interface OfferedModel {
   name: string
   kind: string
   protocols: string[]
@@ -31,9 +32,42 @@ interface OfferedModel {
 /** Those of the catalog that such an upstream can serve. */
 export function useModels(kind: Kind | undefined): OfferedModel[] {
   const { data } = useResource<Page<OfferedModel>>('/models', { query: { limit: 500 } })
+  const patterns = Object.keys(kind?.preset?.models ?? {})
+  if (kind?.preset !== undefined) {
+    return (data?.items ?? []).filter(({ name }) => patterns.some((each) => fits(each, name)))
+  }
   const spoken = Object.keys(kind?.protocols ?? {})
   return (data?.items ?? []).filter(({ protocols }) =>
     protocols.some((protocol) => spoken.includes(protocol)),
+  )
+}
+
+const fits = (pattern: string, name: string): boolean =>
+  pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
+
+/** A provider that the gateway knows, in place of a type. */
+function PresetSelect({
+  kind,
+  onChange,
+}: {
+  kind: Kind | undefined
+  onChange: (kind: Kind) => void
+}) {
+  const t = useMessages(messages)
+  const { data } = useResource<Page<Preset>>('/presets', { query: { limit: 200 } })
+  const presets = data?.items ?? []
+  return (
+    <Select
+      label={t('provider')}
+      description={t('provider_hint')}
+      searchable
+      data={presets.map(({ name, title }) => ({ value: name, label: title }))}
+      value={kind?.preset?.name ?? null}
+      onChange={(name) => {
+        const preset = presets.find((each) => each.name === name)
+        if (preset !== undefined) onChange(kindOf(preset))
+      }}
+    />
   )
 }
 
@@ -46,17 +80,20 @@ export function KindStep({
 }) {
   const t = useMessages(messages)
   return (
-    <Radio.Group
-      label={t('kind')}
-      value={kind?.id ?? null}
-      onChange={(id) => onChange(kinds.find((each) => each.id === id)!)}
-    >
-      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs">
-        {kinds.map(({ id, title, hint }) => (
-          <Radio key={id} value={id} label={t(title)} description={t(hint)} />
-        ))}
-      </SimpleGrid>
-    </Radio.Group>
+    <Stack>
+      <PresetSelect kind={kind} onChange={onChange} />
+      <Radio.Group
+        label={t('kind')}
+        value={kind?.id ?? null}
+        onChange={(id) => onChange(kinds.find((each) => each.id === id)!)}
+      >
+        <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs">
+          {kinds.map(({ id, title, hint }) => (
+            <Radio key={id} value={id} label={t(title)} description={t(hint)} />
+          ))}
+        </SimpleGrid>
+      </Radio.Group>
+    </Stack>
   )
 }
 
@@ -81,16 +118,16 @@ export function KeyStep({
       />
       <TextInput
         label={t('base')}
-        description={t('base_hint')}
+        description={t(kind.preset === undefined ? 'base_hint' : 'base_preset_hint')}
         placeholder={kind.example}
-        required
+        required={kind.preset?.needs_base_url ?? true}
         value={draft.base}
         onChange={(event) => onChange({ ...draft, base: event.currentTarget.value })}
       />
       <Textarea
         label={t('keys')}
         description={t('keys_once')}
-        required
+        required={kind.preset?.needs_key ?? true}
         autosize
         minRows={2}
         maxRows={6}
@@ -104,12 +141,26 @@ export function KeyStep({
   )
 }
 
-export function TestStep({ test }: { test: TestResult | undefined }) {
+export function TestStep({
+  test,
+  endpoints,
+}: {
+  test: TestResult | undefined
+  endpoints: Readonly<Record<string, string>>
+}) {
   const t = useMessages(messages)
   const format = useFormat()
   if (test === undefined) return null
   return (
     <Stack>
+      <Text size="sm" fw={500}>
+        {t('calls_go_to')}
+      </Text>
+      {Object.entries(endpoints).map(([protocol, url]) => (
+        <Text key={protocol} size="sm" ff="monospace">
+          {protocol}: {url}
+        </Text>
+      ))}
       {test.ok ? (
         <Alert color="teal">
           {t('test_ok', { ms: format.ms(test.latency_ms) })} · {test.model}

@@ -11,7 +11,15 @@ import { useAction } from '../../lib/use-action.ts'
 import { type Draft, isComplete, keysIn } from './draft.ts'
 import { messages } from './messages.ts'
 import { addressesOf, type Kind } from './upstream-kinds.ts'
-import { KeyStep, KindStep, ModelStep, PriceStep, TestStep, useModels } from './wizard-steps.tsx'
+import {
+  KeyStep,
+  KindStep,
+  ModelStep,
+  type OfferedModel,
+  PriceStep,
+  TestStep,
+  useModels,
+} from './wizard-steps.tsx'
 
 interface Props {
   isOpen: boolean
@@ -41,12 +49,47 @@ const buttons: Readonly<Record<Step, 'next' | 'go_test' | 'put_to_work' | 'finis
 
 const emptyDraft: Draft = { name: '', base: '', keys: '' }
 
-const bodyOf = (kind: Kind, draft: Draft, models: readonly string[]) => ({
-  name: draft.name,
-  protocols: addressesOf(kind, draft.base),
-  keys: keysIn(draft.keys),
-  models: Object.fromEntries(models.map((name) => [name, '*'])),
-})
+function bodyOf(kind: Kind, draft: Draft, models: readonly string[]) {
+  const keys = keysIn(draft.keys)
+  if (kind.preset === undefined) {
+    const served = Object.fromEntries(models.map((name) => [name, '*']))
+    return { name: draft.name, protocols: addressesOf(kind, draft.base), keys, models: served }
+  }
+  const base_url = draft.base.trim()
+  return {
+    name: draft.name,
+    preset: kind.preset.name,
+    ...(keys.length > 0 && { keys }),
+    ...(base_url !== '' && { base_url }),
+  }
+}
+
+interface Preview {
+  endpoints: Record<string, string>
+}
+
+/** The URLs of its calls, and one call. */
+async function testDraft(kind: Kind, draft: Draft, models: readonly OfferedModel[]) {
+  const texts = models.filter((model) => model.kind === 'text').map(({ name }) => name)
+  const body = bodyOf(kind, draft, texts.length === 0 ? ['*'] : texts)
+  const { endpoints } = await api<Preview>('POST', '/channels/preview', { body })
+  return { endpoints, test: await api<TestResult>('POST', '/channels/test', { body }) }
+}
+
+/** With a preset, the models of its upstream come along. */
+async function createChannel(kind: Kind, draft: Draft, models: readonly string[]) {
+  await api('POST', '/channels', { body: bodyOf(kind, draft, models) })
+  if (kind.preset === undefined) return
+  const path = `/channels/${encodeURIComponent(draft.name)}/discover`
+  await api('POST', path, { body: { add: true } })
+}
+
+/** Whether a step can be left. */
+function isReady(step: Step, kind: Kind | undefined, draft: Draft, picked: readonly string[]) {
+  if (step === 'step_kind') return kind !== undefined
+  if (step === 'step_key') return isComplete(draft, kind)
+  return step !== 'step_models' || picked.length > 0 || kind?.preset !== undefined
+}
 
 /** What was entered so far, and what each step does when it is left. */
 function useWizard(onDone: () => void) {
@@ -54,6 +97,7 @@ function useWizard(onDone: () => void) {
   const [kind, setKind] = useState<Kind>()
   const [draft, setDraft] = useState(emptyDraft)
   const [test, setTest] = useState<TestResult>()
+  const [endpoints, setEndpoints] = useState<Preview['endpoints']>({})
   const [chosen, setChosen] = useState<string[]>()
   const action = useAction()
   const queryClient = useQueryClient()
@@ -61,12 +105,12 @@ function useWizard(onDone: () => void) {
   const picked = chosen ?? models.map(({ name }) => name)
   const step = steps[at]!
   const runTest = async () => {
-    const texts = models.filter((model) => model.kind === 'text').map(({ name }) => name)
-    const body = bodyOf(kind!, draft, texts.length === 0 ? ['*'] : texts)
-    setTest(await api('POST', '/channels/test', { body }))
+    const found = await testDraft(kind!, draft, models)
+    setEndpoints(found.endpoints)
+    setTest(found.test)
   }
   const create = async () => {
-    await api('POST', '/channels', { body: bodyOf(kind!, draft, picked) })
+    await createChannel(kind!, draft, picked)
     // With its first own channel a gateway leaves the sandbox.
     await queryClient.invalidateQueries({ queryKey: ['session'] })
     onDone()
@@ -76,14 +120,14 @@ function useWizard(onDone: () => void) {
     step_models: create,
   }
   const next = () => action.run(async () => leave[step]?.()).then((done) => done && setAt(at + 1))
-  const isReady: Partial<Record<Step, boolean>> = {
-    step_kind: kind !== undefined,
-    step_key: isComplete(draft),
-    step_models: picked.length > 0,
+  const choose = (chosen: Kind) => {
+    setKind(chosen)
+    if (draft.name === '') setDraft({ ...draft, name: chosen.preset?.name ?? '' })
   }
   return {
-    ...{ at, step, setAt, kind, setKind, draft, setDraft, test, models, picked, setChosen },
-    ...{ action, next, isReady: isReady[step] ?? true },
+    ...{ at, step, setAt, kind, setKind: choose, draft, setDraft, test, endpoints },
+    ...{ models, picked, setChosen },
+    ...{ action, next, isReady: isReady(step, kind, draft, picked) },
   }
 }
 
@@ -108,7 +152,7 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
       {step === 'step_key' && (
         <KeyStep kind={kind!} draft={wizard.draft} onChange={wizard.setDraft} />
       )}
-      {step === 'step_test' && <TestStep test={wizard.test} />}
+      {step === 'step_test' && <TestStep test={wizard.test} endpoints={wizard.endpoints} />}
       {step === 'step_models' && (
         <ModelStep models={models} chosen={picked} onChange={wizard.setChosen} />
       )}

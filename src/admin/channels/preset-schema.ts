@@ -29,3 +29,5 @@ export const preset = z
 export const presetList = pageOf(preset, 'PresetList')
 
 export const presetQuery = z.object(pageFields)
+
+export type Preset = z.infer<typeof preset>
