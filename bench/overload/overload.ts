@@ -21,7 +21,12 @@ import { checkOverload, formatOverload, type OverloadFigures } from './report.ts
 const places = 100
 /** Of the upstream. */
 const answerMs = 100
+/** Calls a second that the places are for. */
+const capacity = (places * 1000) / answerMs
 const factor = 3
+/** Of the capacity: the best rate is the best of these. */
+const shares = [0.8, 1, 1.2]
+const bestSeconds = 5
 const warmUpSeconds = 3
 const seconds = 10
 const drainMs = 20_000
@@ -36,7 +41,7 @@ const modestShare = 0.1
 const accounts = [...greedy, modest]
 const tokenOf = (name: string): string => `sk-bench-${name.padEnd(32, '0')}`
 
-export const overloadSeconds = warmUpSeconds + 2 * seconds + 60
+export const overloadSeconds = warmUpSeconds + shares.length * bestSeconds + seconds + 80
 
 const model = 'bench-plus'
 
@@ -87,19 +92,22 @@ export async function runOverload(run: Run): Promise<PartResult> {
   const target = await startGateway({ ...own, upstreamPort }, gatewayCommand, [], { config })
   const load = startProgram(own, 'load/open-load')
   const offer = (perSecond: number, length: number): Promise<OpenResult> => {
-    const small = (places * 1000 * modestShare) / answerMs
+    const small = capacity * modestShare
     const rest = (perSecond - small) / greedy.length
     const groups = accounts.map((name) => groupFor(target, name, name === modest ? small : rest))
     const command = { port: target.port, seconds: length, groups }
     return ask<OpenResult>(load, command, length * 1000 + drainMs)
   }
-  const capacity = (places * 1000) / answerMs
   await offer(capacity, warmUpSeconds)
-  note(`overload: ${capacity} calls a second, as many as there are places for ...`)
-  const best = perSecondOf(await offer(capacity, seconds))
-  note(`overload: ${best.toFixed(0)} served a second; now ${factor} times as many ...`)
+  let best = 0
+  for (const share of shares) {
+    const served = perSecondOf(await offer(capacity * share, bestSeconds))
+    note(`overload: ${capacity * share} calls a second: ${served.toFixed(0)} served a second`)
+    best = Math.max(best, served)
+  }
+  note(`overload: now ${factor} times as many as there are places for ...`)
   const admin = askAdmin(target)
-  const result = await offer(best * factor, seconds)
+  const result = await offer(capacity * factor, seconds)
   const figures: OverloadFigures = {
     bestPerSecond: best,
     factor,
