@@ -78,6 +78,11 @@ export class ChannelState {
     return nowMs < untilMs ? 'avoided' : 'good'
   }
 
+  /** The upstream is not known to lack the path of any protocol. */
+  get hasAllPaths(): boolean {
+    return this.#missingUntilMs.size === 0
+  }
+
   /** Neither it nor any of its keys has failures. */
   get isHealthy(): boolean {
     return this.health.untilMs === 0 && this.#keys.size === 0

@@ -1,25 +1,22 @@
 // Picks the channel for a call: the highest priority that is healthy and has room for its account.
 // Among equals, the one that its conversation is kept at; else the least busy for its weight, and the
 // next of its keys in rotation.
-import type { Catalog, Route } from '../../catalog/snapshot.ts'
+import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Affinity, MoveReason } from '../../contract/requests.ts'
-import type { Clock } from '../../lib/clock.ts'
+import type { MoveReason } from '../../contract/requests.ts'
 import { isKept, type Place, type Placement } from './affinity.ts'
 import { hasPlace } from './channel-places.ts'
-import { type ChannelState, channelStateOf } from './channel-state.ts'
+import { channelStateOf } from './channel-state.ts'
 import type { State } from './circuit-breaker.ts'
+import {
+  type Candidate,
+  isHealthy,
+  type PickedRoute,
+  pickHealthy,
+  type RouteDeps,
+} from './healthy-route.ts'
 
-export interface PickedRoute {
-  route: Route
-  key: string
-  channelState: ChannelState
-  /** Other calls wait for the outcome of this one. */
-  probe?: boolean
-  /** Set where the conversation decided on the place. */
-  affinity?: Affinity | undefined
-  moved?: MoveReason | undefined
-}
+export type { PickedRoute, RouteDeps } from './healthy-route.ts'
 
 /** What a call has already tried: channels, and keys of channels. */
 export class Tried {
@@ -36,18 +33,6 @@ export class Tried {
   hasChannel = (id: string): boolean => this.#all.has(id)
 
   hasKey = (id: string, key: string): boolean => this.#all.has(`${id}\n${key}`)
-}
-
-export interface RouteDeps {
-  readonly random: () => number
-  readonly clock: Clock
-  readonly routing: { readonly states: Map<string, ChannelState> }
-  readonly catalog: Pick<Catalog, 'hasManyAccounts'>
-}
-
-interface Candidate extends PickedRoute {
-  state: State
-  keyState: State
 }
 
 /** A call that wants a route. */
@@ -118,6 +103,9 @@ function pickAmong(
   const isPlain = tried === undefined && routes.length === 1
   const only = isPlain ? isHealthy(engine, routes[0]!, accountId) : undefined
   if (only !== undefined) return only
+  const isFree = tried === undefined && !wanted.placement?.steers
+  const plain = isFree ? pickHealthy(engine, routes, accountId) : undefined
+  if (plain !== undefined) return plain
   const able: Candidate[] = []
   let full = false
   let goodIsFull = false
@@ -185,15 +173,6 @@ function reasonFor(
     return channelState.keyBreaker(key).throttled ? 'throttled' : 'rejected'
   }
   return hasPlace(catalog, channel, channelState, accountId) ? 'priority' : 'full'
-}
-
-/** Fast path without weighing: one channel, one key, no failures, a free slot. */
-function isHealthy(engine: RouteDeps, route: Route, accountId: string): Candidate | undefined {
-  const { channel } = route
-  const channelState = channelStateOf(engine.routing.states, channel.id)
-  if (!channelState.isHealthy || channel.keys.length > 1) return undefined
-  if (!hasPlace(engine.catalog, channel, channelState, accountId)) return undefined
-  return { route, key: channel.keys[0] ?? '', channelState, state: 'good', keyState: 'good' }
 }
 
 const rank: Readonly<Record<State, number>> = { good: 0, probe: 1, avoided: 2, blocked: 3 }

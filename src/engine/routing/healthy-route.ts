@@ -1,0 +1,91 @@
+// The common case of picking a channel: nothing has failed, so only room and load decide. Cheap, because
+// every call comes here, however many channels its model has.
+import type { Catalog, Route } from '../../catalog/snapshot.ts'
+import type { Affinity, MoveReason } from '../../contract/requests.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { hasPlace } from './channel-places.ts'
+import { type ChannelState, channelStateOf } from './channel-state.ts'
+import type { State } from './circuit-breaker.ts'
+
+export interface PickedRoute {
+  route: Route
+  key: string
+  channelState: ChannelState
+  /** Other calls wait for the outcome of this one. */
+  probe?: boolean
+  /** Set where the conversation decided on the place. */
+  affinity?: Affinity | undefined
+  moved?: MoveReason | undefined
+}
+
+export interface RouteDeps {
+  readonly random: () => number
+  readonly clock: Clock
+  readonly routing: { readonly states: Map<string, ChannelState> }
+  readonly catalog: Pick<Catalog, 'hasManyAccounts'>
+}
+
+export interface Candidate extends PickedRoute {
+  state: State
+  keyState: State
+}
+
+/** Fast path without weighing: one channel, one key, no failures, a free slot. */
+export function isHealthy(
+  engine: RouteDeps,
+  route: Route,
+  accountId: string,
+): Candidate | undefined {
+  const { channel } = route
+  const channelState = channelStateOf(engine.routing.states, channel.id)
+  if (!channelState.isHealthy || channel.keys.length > 1) return undefined
+  if (!hasPlace(engine.catalog, channel, channelState, accountId)) return undefined
+  return candidateAt(engine, route)
+}
+
+/**
+ * The same choice as that below, without an object for each channel, where all of the highest priority have
+ * one key and no failures. Undefined where that is not so, or none of them has a free slot.
+ */
+export function pickHealthy(
+  engine: RouteDeps,
+  routes: readonly Route[],
+  accountId: string,
+): Candidate | undefined {
+  const priority = routes[0]?.channel.priority
+  let lowest = Number.POSITIVE_INFINITY
+  let total = 0
+  let least: Route[] = []
+  for (const route of routes) {
+    const { channel } = route
+    if (channel.priority !== priority) break
+    const channelState = channelStateOf(engine.routing.states, channel.id)
+    const { isHealthy, hasAllPaths, busy } = channelState
+    if (!isHealthy || !hasAllPaths || channel.keys.length > 1) return undefined
+    const { weight } = channel
+    const share = busy / weight
+    if (weight <= 0 || share > lowest) continue
+    if (!hasPlace(engine.catalog, channel, channelState, accountId)) continue
+    if (share < lowest) {
+      lowest = share
+      total = 0
+      least = []
+    }
+    total += weight
+    least.push(route)
+  }
+  const [first] = least
+  if (first === undefined) return undefined
+  let left = engine.random() * total
+  for (const route of least) {
+    left -= route.channel.weight
+    if (left < 0) return candidateAt(engine, route)
+  }
+  return candidateAt(engine, first)
+}
+
+const candidateAt = (engine: RouteDeps, route: Route): Candidate => {
+  const { id, keys } = route.channel
+  const channelState = channelStateOf(engine.routing.states, id)
+  return { route, key: keys[0] ?? '', channelState, state: 'good', keyState: 'good' }
+}
