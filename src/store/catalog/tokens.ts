@@ -198,10 +198,7 @@ export async function loadTokensByHash(
   for (let last = ''; ; ) {
     const query = valid(db).where('tokens.id', '>', last).orderBy('tokens.id').limit(pageRows)
     const rows = await query.execute()
-    for (const row of rows) {
-      const { hash, createdAtMs: _, staffBounds: __, ...token } = shape(row, parse)
-      tokens.set(hash, token)
-    }
+    for (const row of rows) tokens.set(row.hash, shape(row, parse))
     if (rows.length < pageRows) return tokens
     last = rows.at(-1)!.id
   }
