@@ -55,7 +55,7 @@ export function pickHealthy(
   const priority = routes[0]?.channel.priority
   let lowest = Number.POSITIVE_INFINITY
   let total = 0
-  let least: Route[] = []
+  let min: Route[] = []
   for (const route of routes) {
     const { channel } = route
     if (channel.priority !== priority) break
@@ -69,15 +69,15 @@ export function pickHealthy(
     if (share < lowest) {
       lowest = share
       total = 0
-      least = []
+      min = []
     }
     total += weight
-    least.push(route)
+    min.push(route)
   }
-  const [first] = least
+  const [first] = min
   if (first === undefined) return undefined
   let left = engine.random() * total
-  for (const route of least) {
+  for (const route of min) {
     left -= route.channel.weight
     if (left < 0) return candidateAt(engine, route)
   }
