@@ -12,7 +12,7 @@ import { claimShort } from '../store/ledger/short-accounts.ts'
 /** Labels of a charge; the ledger copies them into the entry. */
 export type ChargeLabels = Pick<
   Entry,
-  'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'
+  'tokenId' | 'model' | 'servedModel' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'
 >
 
 export interface TaskSettlement extends ChargeLabels {

@@ -1,6 +1,6 @@
 // Names of video models that end in a date: they pin an upstream version and cost the same as the
 // undated name. The first request for one registers it.
-import type { Model } from '../contract/catalog.ts'
+import { isNameOnly, type Model } from '../contract/catalog.ts'
 
 const dated = /^(.+)-(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/
 /** Names come from callers; beyond this number, learned names are cleared. */
@@ -34,7 +34,7 @@ export class DatedModels {
 
   #make(name: string): Model | undefined {
     const plain = this.#plain.get(splitDate(name)?.plain ?? '')
-    if (plain === undefined || plain.kind !== 'video') return undefined
+    if (plain === undefined || plain.kind !== 'video' || isNameOnly(plain)) return undefined
     const model: Model = { ...plain, name, pricedAs: plain.name }
     return this.#serve(model) ? model : undefined
   }

@@ -2,10 +2,18 @@
 // replaced as a whole on each change. Knows no money beyond whether a model has a price, which it
 // looks up each time: a price may start between two replacements.
 
-import type { Channel, Interface, Model, Protocol, Token } from '../contract/catalog.ts'
+import {
+  type Channel,
+  type Interface,
+  isNameOnly,
+  type Model,
+  type Protocol,
+  type Token,
+} from '../contract/catalog.ts'
 import { hasOwnProtocol, interfaceRows } from '../contract/config-schema/names.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
+import { AliasPatterns, withBacking } from './virtual-models.ts'
 
 interface CatalogParts {
   region: string
@@ -43,6 +51,8 @@ export interface Catalog {
   readonly hasManyAccounts: boolean
   /** Some channel serves it and a price for all accounts is in force. */
   offers(name: string): boolean
+  /** A price is in force for the account, or for all: its own, or that of a model that serves it. */
+  isPriced(model: Model, accountId?: string): boolean
   /** Some channel serves it, priced or not. */
   serves(name: string): boolean
   /** Routes of a model for one interface, best first. */
@@ -73,12 +83,25 @@ export function createCatalog(parts: CatalogParts): Catalog {
     }
     return any
   }
+  const serve = (model: Model): boolean =>
+    addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel))))
+  const dated = new DatedModels(models, serve)
   for (const model of [...models.values()].toSorted(byName)) {
-    const found = withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))
-    if (addRoutes(model, found)) served.set(model.name, model)
+    if (!isNameOnly(model) && serve(model)) served.set(model.name, model)
   }
+  const find = (name: string) => models.get(name) ?? dated.find(name)
+  const named = [...models.values()].filter(isNameOnly).map((model) => withBacking(model, find))
+  for (const model of named) {
+    models.set(model.name, model)
+    if (!model.name.endsWith('*') && isBacked(model, served)) served.set(model.name, model)
+  }
+  const patterns = new AliasPatterns(named.filter((model) => isBacked(model, served)))
+  /** A model that no channel serves is still the exact one. */
+  const wordOf = (name: string) => (models.has(name) ? undefined : patterns.find(name))
   const allows = (token: Token, name: string) => token.models.some((p) => matches(p, name))
   const routesFor = (model: Model, use: Interface): readonly Route[] => {
+    const { backing } = model
+    if (backing !== undefined) return backing.members.flatMap((each) => routesFor(each.model, use))
     const all = routes.get(`${model.name} ${use}`) ?? []
     const { entitlements } = parts
     if (entitlements === undefined || !entitlements.any) return all
@@ -89,14 +112,18 @@ export function createCatalog(parts: CatalogParts): Catalog {
       routesFor(model, use).some(({ translated }) => !isNative || !translated),
     )
   const isServed = (model: Model) => !parts.entitlements?.any || servedBy(model).length > 0
-  const mayUse = (token: Token, model: Model) => {
-    const plain = model.pricedAs ?? model.name
-    const allowed = allows(token, model.name) || allows(token, plain)
-    return allowed && parts.isPriced(plain, token.accountId) && isServed(model)
+  const isPriced = (model: Model, accountId?: string): boolean => {
+    const { backing } = model
+    if (backing === undefined) return parts.isPriced(model.pricedAs ?? model.name, accountId)
+    if (backing.pricedAs !== undefined) return parts.isPriced(backing.pricedAs, accountId)
+    return backing.members.some(
+      (each) => isCallable(each.model, served) && isPriced(each.model, accountId),
+    )
   }
-  const dated = new DatedModels(models, (model) =>
-    addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel)))),
-  )
+  const mayUse = (token: Token, model: Model) => {
+    const allowed = allows(token, model.name) || allows(token, model.pricedAs ?? model.name)
+    return allowed && isPriced(model, token.accountId) && isServed(model)
+  }
   /** Only dated versions that channels name; the set of others is unbounded. */
   const pinned = usable.flatMap(({ models: names }) =>
     Object.keys(names).filter((name) => splitDate(name) !== undefined),
@@ -106,19 +133,19 @@ export function createCatalog(parts: CatalogParts): Catalog {
     channels,
     tokens: parts.tokens,
     hasManyAccounts: areOfMany(parts.tokens.values()),
-    offers: (name) => served.has(name) && parts.isPriced(name),
+    offers: (name) => served.has(name) && isPriced(served.get(name)!),
+    isPriced,
     serves: (name) => served.has(name),
     routes: routesFor,
     servedBy,
     visible: (token, name) => {
-      const model = served.get(name) ?? dated.find(name)
+      const model = served.get(name) ?? dated.find(name) ?? wordOf(name)
       return model !== undefined && mayUse(token, model) ? model : undefined
     },
     isUnpriced: (token, name) => {
-      const model = served.get(name) ?? dated.find(name)
-      const plain = model?.pricedAs ?? name
-      const isAllowed = allows(token, name) || allows(token, plain)
-      return model !== undefined && isAllowed && !parts.isPriced(plain, token.accountId)
+      const model = served.get(name) ?? dated.find(name) ?? wordOf(name)
+      if (model === undefined || isPriced(model, token.accountId)) return false
+      return allows(token, name) || allows(token, model.pricedAs ?? name)
     },
     listVisible: (token) => {
       const named = [...pinned, ...token.models.filter((name) => splitDate(name) !== undefined)]
@@ -128,6 +155,13 @@ export function createCatalog(parts: CatalogParts): Catalog {
     },
   }
 }
+
+/** A dated model is only made where a channel serves it. */
+const isCallable = ({ name, pricedAs }: Model, served: ReadonlyMap<string, Model>): boolean =>
+  pricedAs !== undefined || served.has(name)
+
+const isBacked = ({ backing }: Model, served: ReadonlyMap<string, Model>): boolean =>
+  backing?.members.some(({ model }) => isCallable(model, served)) === true
 
 function areOfMany(tokens: Iterable<Token>): boolean {
   let first: string | undefined
@@ -148,10 +182,12 @@ function withoutStandIns(routes: readonly Route[]): Route[] {
 
 /** How one channel would serve a model for one interface, whether the channel is enabled or not. */
 export const routesThrough = (channel: Channel, model: Model, use: Interface): Route[] =>
-  interfacesOf(model).includes(use) ? servingRoutes(model, routesOf(model, channel), use) : []
+  !isNameOnly(model) && interfacesOf(model).includes(use)
+    ? servingRoutes(model, routesOf(model, channel), use)
+    : []
 
 /** Those it declares, and those whose calls can be translated for it. */
-function interfacesOf(model: Model): readonly Interface[] {
+export function interfacesOf(model: Model): readonly Interface[] {
   const others = translatingFor(model).filter((use) => !model.interfaces.includes(use))
   return others.length === 0 ? model.interfaces : [...model.interfaces, ...others]
 }

@@ -271,6 +271,26 @@ test('a price comes from a file or from the line, and the model must agree', asy
   expect(odd.exitCode).toBe(2)
 })
 
+test('a virtual model, an alias and a model of a file are put by name', async () => {
+  const file = join(dir, 'model.yaml')
+  writeFileSync(file, 'kind: text\ninterfaces: [chat]\n')
+  await gateway(['model', 'put', 'coder', '--virtual', 'a=3,b', '--price', 'own'])
+  await gateway(['model', 'put', 'claude-*', '--alias', 'coder'])
+  await gateway(['model', 'put', 'm', '--file', file])
+  expect(seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+    [
+      'PUT',
+      '/admin/v1/models/coder',
+      { kind: 'text', virtual: [{ model: 'a', weight: 3 }, 'b'], price: 'own' },
+    ],
+    ['PUT', '/admin/v1/models/claude-*', { alias: 'coder' }],
+    ['PUT', '/admin/v1/models/m', { kind: 'text', interfaces: ['chat'] }],
+  ])
+  for (const odd of [[], ['--virtual', 'a', '--alias', 'b'], ['--virtual', 'a=x']]) {
+    expect((await gateway(['model', 'put', 'coder', ...odd])).exitCode).toBe(2)
+  }
+})
+
 test('the request log is filtered by every flag', async () => {
   answer({ items: [{ request_id: 'req_1', status: 200, usage: { input_tokens: 12 } }] })
   const filters = ['--account=a', '--token=t', '--model=m', '--channel=c', '--status=502']

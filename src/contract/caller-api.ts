@@ -36,6 +36,8 @@ export interface CallContext {
   readonly trace?: CallTrace | undefined
   /** Its tags and its end user: see tags.ts. */
   readonly tags?: string | undefined
+  /** Whether only the first choice of a virtual model may serve it; asked only where there are others. */
+  fallback?(): 'never' | undefined | Refusal
   /** The error event in this caller's dialect. */
   errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array
 }
@@ -52,6 +54,7 @@ export type TextAnswer = {
   rate: RateView | undefined
   /** Absent: the upstream speaks the caller's style. */
   translation?: TranslationNote
+  servedModel?: string
 } & ({ body: string } | { stream: AnswerStream })
 
 /** An answer that comes in pieces. Its source learns from the call's signal that the caller has left. */

@@ -57,7 +57,42 @@ export interface Model extends DataPolicy {
   maxTokensPerImage?: number
   /** Set when it is only served in the interfaces it declares. */
   translate?: false
+  /** Set when it is a name over other models. */
+  virtual?: VirtualTerms
+  /** Set when it is another name of that model; its own name may be a prefix ending in `*`. */
+  alias?: string
+  /** What serves a virtual model or an alias. Only models of the catalog's snapshot have it. */
+  backing?: Backing
   source: Source
+}
+
+/** Whether it is a name over other models, as opposed to one with upstreams of its own. */
+export const isNameOnly = ({ virtual, alias }: Model): boolean =>
+  virtual !== undefined || alias !== undefined
+
+/** Who pays which price: that of the virtual name, or that of the model that served. */
+export const virtualPrices = ['own', 'served'] as const
+
+/** Whether another than the first choice of a virtual model may serve a call. */
+export const fallbackModes = ['allowed', 'never'] as const
+
+/** A virtual model as it is declared. */
+export interface VirtualTerms {
+  /** In order. Those with a weight are picked by weight; all others follow in order. */
+  members: readonly { model: string; weight?: number }[]
+  price: (typeof virtualPrices)[number]
+}
+
+/** One of the models that can serve a virtual model. */
+export interface Member {
+  model: Model
+  weight?: number
+}
+
+export interface Backing {
+  members: readonly Member[]
+  /** The name with the price that applies; absent: the price of the member that serves. */
+  pricedAs?: string
 }
 
 /** Bounds of a text model that declares none. Holds and the check of reported usage use them. */
@@ -168,6 +203,8 @@ export interface Token {
   tagNames?: readonly string[]
   /** How its account keeps end users, if not hashed. */
   endUsers?: 'plain' | 'off'
+  /** Set when only the first choice of a virtual model may serve its calls. */
+  fallback?: 'never'
   expiresAtMs?: number
   disabled: boolean
   source: Source

@@ -21,6 +21,8 @@ export interface Entry {
   /** The token that spent it. */
   tokenId?: string
   model?: string
+  /** The model that served it, if that is not `model`. */
+  servedModel?: string
   unit?: string
   /** The rate of its price that was used, where the price has several. */
   tier?: string

@@ -104,6 +104,8 @@ export type MoveReason = (typeof moveReasons)[number]
 /** One try at one upstream, as the request log shows it. */
 export interface Attempt {
   channel: string
+  /** The member of a virtual model that it was for. */
+  model?: string
   /** Which of several keys, 1-based. */
   key?: number
   /** Since the request arrived. */
@@ -152,6 +154,8 @@ export interface RequestDetail {
   stream: boolean
   ending: CallEnding
   upstreamModel?: string
+  /** The model that served it, if that is not the one that was called. */
+  servedModel?: string
   /** As the upstream reported it. */
   reported?: unknown
   estimated?: boolean

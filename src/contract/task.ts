@@ -155,6 +155,8 @@ export interface TaskRow {
   /** Where it was created. */
   interface: Interface
   model: string
+  /** The model that serves it, if that is not `model`. */
+  servedModel?: string
   protocol: Protocol
   channelId: string
   channel: string
@@ -201,6 +203,10 @@ export interface TaskRow {
   /** Its timeline as text: see timeline.ts. Lists omit it; a write without it keeps it. */
   timeline?: string
 }
+
+/** The model that makes it, whatever name was called. */
+export const servingModel = ({ model, servedModel }: Pick<TaskRow, 'model' | 'servedModel'>) =>
+  servedModel ?? model
 
 /** How long upstreams keep a result when they do not say. */
 const keptMs = 24 * 60 * 60 * 1_000

@@ -115,6 +115,7 @@ function streamHeaders(x: RequestContext, extra?: AnswerHeaders): AnswerHeaders 
 const exposed =
   'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
   'openai-poll-after-ms, x-gateway-estimated, x-gateway-translation, x-gateway-translation-loss, ' +
+  'x-gateway-served-model, ' +
   'idempotent-replayed, ' +
   'accept-ranges, content-range, content-disposition, etag, ' +
   ['limit', 'remaining', 'reset']

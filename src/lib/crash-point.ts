@@ -5,6 +5,7 @@ export const crashPoints = [
   'task-accepted',
   'task-answered',
   'task-refused',
+  'task-moved',
   'task-queued',
   'task-lost',
   'task-leased',

@@ -47,6 +47,7 @@ export interface Schema extends AuditTables, BudgetTables {
     tier: string | null
     /** Tags and end user: see contract/tags/index.ts. */
     tags: Generated<string | null>
+    served_model: string | null
   }
   tokens: {
     id: string
@@ -68,6 +69,7 @@ export interface Schema extends AuditTables, BudgetTables {
     tags: Generated<string | null>
     /** The token whose budget it shares; null: its own. */
     lineage: string | null
+    fallback: string | null
   }
   channels: {
     id: string

@@ -1,6 +1,6 @@
 // The catalog of models as the admin API tells of it.
 import { z } from 'zod'
-import { modelKinds } from '../../contract/catalog.ts'
+import { modelKinds, virtualPrices } from '../../contract/catalog.ts'
 import { trainingModes } from '../../contract/config-schema/preset.ts'
 import {
   column,
@@ -31,6 +31,17 @@ export const model = z
     training: column(z.enum(trainingModes).nullable()).describe(
       'Whether providers train models with requests.',
     ),
+    virtual: staffOnly(
+      z
+        .array(z.union([z.string(), z.object({ model: z.string(), weight: z.number() })]))
+        .nullable(),
+      'The models that serve a virtual model.',
+    ),
+    price: staffOnly(
+      z.enum(virtualPrices).nullable(),
+      'Whether a virtual model costs its own price or that of the model that served.',
+    ),
+    alias: staffOnly(z.string().nullable(), 'The model that it is another name of.'),
     callable: column(z.boolean()).describe('A channel serves it and a price is in force.'),
     unavailable_reason: z.string().nullable(),
     price_id: z.string().nullable(),

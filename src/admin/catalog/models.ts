@@ -1,7 +1,15 @@
 // The catalog of models: what there is, and whether and why not it can be called.
 import { z } from 'zod'
+import { knownModel, namingProblem } from '../../catalog/virtual-models.ts'
 import type { Model } from '../../contract/catalog.ts'
-import { modelDeclaration, modelFrom } from '../../contract/config-schema/index.ts'
+import {
+  aliasShape,
+  declaredMembers,
+  modelDeclaration,
+  modelFrom,
+  modelShape,
+  virtualShape,
+} from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Offers } from '../../engine/base-deps.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
@@ -19,8 +27,14 @@ const declarationFor = (name: string) =>
     .transform((body) => ({ ...body, name }))
     .pipe(modelDeclaration)
 
+const unnamed = { name: z.unknown().optional() }
+
 const modelBody = z
-  .strictObject({ ...modelDeclaration.shape, name: z.unknown().optional() })
+  .union([
+    z.strictObject({ ...modelShape.shape, ...unnamed }).meta({ title: 'Model' }),
+    z.strictObject({ ...virtualShape.shape, ...unnamed }).meta({ title: 'Virtual model' }),
+    z.strictObject({ ...aliasShape.shape, ...unnamed }).meta({ title: 'Alias' }),
+  ])
   .meta({ id: 'ModelDeclaration', ...modelDeclaration.meta() })
 
 async function putModel({ engine, deps, id, x }: Ask) {
@@ -31,6 +45,8 @@ async function putModel({ engine, deps, id, x }: Ask) {
     return refuse('conflict', `model '${body.name}' is declared in the configuration file`)
   }
   const after = modelFrom(body, 'api')
+  const problem = problemIn(engine, after)
+  if (problem !== undefined) return refuse('invalid_request', problem.message, problem)
   await engine.store.tx(async (tx) => {
     const before = (await findModel(tx, body.name)) ?? shown
     await upsertModel(tx, after, x.atMs)
@@ -45,6 +61,24 @@ async function putModel({ engine, deps, id, x }: Ask) {
   return modelView(engine, engine.catalog.models.get(body.name)!)
 }
 
+/** A name over models that do not exist, or that would no longer be models of their own. */
+function problemIn(
+  { catalog: { models } }: Offers,
+  after: Model,
+): { message: string; param: string } | undefined {
+  const find = (name: string) => (name === after.name ? after : knownModel(models, name))
+  const wrong = namingProblem(after, find)
+  const param = after.alias === undefined ? 'virtual' : 'alias'
+  if (wrong !== undefined) return { message: `'${after.name}' ${wrong}`, param }
+  for (const other of models.values()) {
+    if (other.name === after.name || namingProblem(other, find) === undefined) continue
+    // It may have been wrong before.
+    if (namingProblem(other, (name) => knownModel(models, name)) !== undefined) continue
+    return { message: `'${other.name}' then ${namingProblem(other, find)}`, param }
+  }
+  return undefined
+}
+
 const declarationView = (model: Model) => ({
   name: model.name,
   kind: model.kind,
@@ -57,15 +91,19 @@ const declarationView = (model: Model) => ({
   translate: model.translate ?? true,
   retention: model.retention ?? null,
   training: model.training ?? null,
+  virtual: model.virtual === undefined ? null : declaredMembers(model.virtual),
+  price: model.virtual?.price ?? null,
+  alias: model.alias ?? null,
   source: model.source,
 })
 
 function modelView(engine: Offers, model: Model): View<typeof modelSchema> {
-  const price = engine.prices.current(model.name)
-  const owners = engine.prices.ownersOf(model.name)
-  const isPriced = price !== undefined || owners.length > 0
+  const { prices, catalog } = engine
+  const price = prices.current(model.backing?.pricedAs ?? model.name)
+  const owners = ownersOf(engine, model)
+  const isPriced = catalog.isPriced(model) || owners.length > 0
   const reasons = [
-    ...(engine.catalog.serves(model.name) ? [] : ['no channel serves it']),
+    ...(catalog.serves(model.name) ? [] : ['no channel serves it']),
     ...(isPriced ? [] : ['it has no price in force']),
   ]
   return {
@@ -76,6 +114,15 @@ function modelView(engine: Offers, model: Model): View<typeof modelSchema> {
     // Without a general price, only these accounts can call it.
     own_prices: owners,
   }
+}
+
+/** Accounts with a price of their own: for it, or for a model that serves it. */
+function ownersOf({ prices }: Offers, { name, backing }: Model): string[] {
+  if (backing === undefined || backing.pricedAs !== undefined) {
+    return prices.ownersOf(backing?.pricedAs ?? name)
+  }
+  const all = backing.members.flatMap(({ model }) => prices.ownersOf(model.pricedAs ?? model.name))
+  return [...new Set(all)].sort()
 }
 
 const route = routesOf({
@@ -103,7 +150,11 @@ export const modelRoutes = [
     request: {
       'application/json': {
         schema: modelBody,
-        examples: { text: { kind: 'text', interfaces: ['chat'], display_name: 'House Writer' } },
+        examples: {
+          virtual: { kind: 'text', virtual: ['txta-plus', 'txta-turbo'], price: 'served' },
+          alias: { alias: 'txta-plus' },
+          text: { kind: 'text', interfaces: ['chat'], display_name: 'House Writer' },
+        },
       },
     },
     answer: modelSchema,

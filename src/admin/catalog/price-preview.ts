@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Draft, previewPrices } from '../../billing/prices/preview.ts'
 import type { Spent } from '../../billing/prices/reprice.ts'
+import { isNameOnly } from '../../contract/catalog.ts'
 import {
   maxListed,
   type PriceDeclaration,
@@ -135,7 +136,7 @@ const fewModels = 16
  * question may keep for long: there they are asked for one by one.
  */
 async function spentIn(
-  { store }: BaseDeps,
+  { store, catalog }: BaseDeps & Offers,
   period: Stretch,
   drafts: readonly Draft[],
   only: string | undefined,
@@ -145,7 +146,9 @@ async function spentIn(
   const wanted = only !== undefined ? [only] : [...named]
   const all = store.dialect === 'sqlite' ? [...(await accountNames(store.read)).keys()] : []
   const models = [...new Set(drafts.map(({ model }) => model))]
-  const filter = models.length <= fewModels ? { models } : {}
+  // Calls of a virtual model may cost the price of one that has a draft.
+  const isPlain = ![...catalog.models.values()].some(isNameOnly)
+  const filter = isPlain && models.length <= fewModels ? { models } : {}
   const found: MoneySum[] = []
   for (const accountId of isForAll && all.length > 0 ? all : wanted) {
     const asked = { accountId, ...period, ...filter, by: dimensions }

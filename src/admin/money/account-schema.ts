@@ -44,6 +44,10 @@ export const entry = z
     kind: column(z.enum(entryKinds)),
     amount: column(money()).describe('Negative when it takes from the account.'),
     model: column(z.string().nullable()),
+    served_model: z
+      .string()
+      .nullable()
+      .describe('The model that served it, if that is not the one that was called.'),
     unit: column(z.string().nullable()),
     tier: z.string().nullable(),
     quantity: column(z.number().nullable()),

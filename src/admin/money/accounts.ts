@@ -135,9 +135,11 @@ interface AccountViewDeps extends Declares, Offers {
 function priceFor(
   engine: AccountViewDeps,
   account: Account,
-  { name, pricedAs = name }: Model,
+  model: Model,
 ): View<typeof paidPrice>[] {
-  const price = engine.prices.current(pricedAs, account.id)
+  const { name } = model
+  const pricedAs = pricedName(model)
+  const price = pricedAs === undefined ? undefined : engine.prices.current(pricedAs, account.id)
   if (price === undefined) return []
   return [
     {
@@ -147,6 +149,14 @@ function priceFor(
       own: price.account !== undefined,
     },
   ]
+}
+
+/** Undefined where it depends on the model that serves. */
+function pricedName({ name, pricedAs = name, backing }: Model): string | undefined {
+  if (backing === undefined) return pricedAs
+  const [only, ...others] = backing.members
+  if (backing.pricedAs !== undefined || others.length > 0) return backing.pricedAs
+  return only?.model.pricedAs ?? only?.model.name
 }
 
 const view = async (engine: AccountViewDeps, account: Account) =>
@@ -192,6 +202,7 @@ export const entryView = (entry: StoredEntry): View<typeof entrySchema> => ({
   request_id: requestIdOf(entry) ?? null,
   task_id: taskIdOf(entry.ref) ?? null,
   model: entry.model ?? null,
+  served_model: entry.servedModel ?? null,
   unit: entry.unit ?? null,
   tier: entry.tier ?? null,
   quantity: entry.quantity ?? null,

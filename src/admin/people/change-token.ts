@@ -67,6 +67,7 @@ export const isMember = ({ viewer }: RequestContext): boolean => viewer?.role ==
 /** Limits are merged; null takes one away. */
 function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): TokenChange {
   const { name, models, limits, allowed_ips, translation, tags, expires_at, disabled } = body
+  const { fallback } = body
   return {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models }),
@@ -74,6 +75,7 @@ function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): Tok
     ...(allowed_ips !== undefined && { allowedIps: allowed_ips }),
     ...(translation !== undefined && { translation: translation === 'on' ? null : translation }),
     ...(tags !== undefined && { tags }),
+    ...(fallback !== undefined && { fallback: fallback === 'never' ? fallback : null }),
     ...(expires_at !== undefined && {
       expiresAtMs: expires_at === null ? null : Date.parse(expires_at),
     }),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 
-const { name, models, limits, allowed_ips, translation, tags, expires_at, budget } =
+const { name, models, limits, allowed_ips, translation, fallback, tags, expires_at, budget } =
   tokenDeclaration.shape
 const limitChange = z
   .strictObject(
@@ -26,6 +26,7 @@ export const tokenChange = z
     allowed_ips,
     translation,
     tags: tags.nullable(),
+    fallback,
     expires_at: expires_at.nullable(),
     disabled: z.boolean().optional(),
     budget: budget.nullable(),

@@ -9,7 +9,7 @@ import type { StoredToken, TokenBounds, TokenChange } from '../../store/catalog/
 
 type Settings = Pick<
   StoredToken,
-  'models' | 'limits' | 'allowedIps' | 'translation' | 'expiresAtMs' | 'disabled'
+  'models' | 'limits' | 'allowedIps' | 'translation' | 'fallback' | 'expiresAtMs' | 'disabled'
 >
 
 /** All that a token says, as a bound: of one that staff has made. */
@@ -18,6 +18,7 @@ export const boundsOf = (token: Settings): TokenBounds => ({
   limits: token.limits,
   allowedIps: token.allowedIps,
   ...(token.translation !== undefined && { translation: token.translation }),
+  ...(token.fallback !== undefined && { fallback: token.fallback }),
   ...(token.expiresAtMs !== undefined && { expiresAtMs: token.expiresAtMs }),
   disabled: token.disabled,
 })
@@ -28,10 +29,11 @@ export const boundsBefore = (token: StoredToken): TokenBounds =>
 
 /** What staff changes is the new bound, wider or narrower. */
 export function withChange(bounds: TokenBounds, change: TokenChange): TokenBounds {
-  const { models, limits, allowedIps, disabled, expiresAtMs, translation } = change
-  const { expiresAtMs: before, translation: mode, ...rest } = bounds
+  const { models, limits, allowedIps, disabled, expiresAtMs, translation, fallback } = change
+  const { expiresAtMs: before, translation: mode, fallback: refused, ...rest } = bounds
   const ends = expiresAtMs === undefined ? before : (expiresAtMs ?? undefined)
   const translated = translation === undefined ? mode : (translation ?? undefined)
+  const fixed = fallback === undefined ? refused : (fallback ?? undefined)
   return {
     ...rest,
     ...(models !== undefined && { models }),
@@ -39,6 +41,7 @@ export function withChange(bounds: TokenBounds, change: TokenChange): TokenBound
     ...(allowedIps !== undefined && { allowedIps }),
     ...(disabled !== undefined && { disabled }),
     ...(translated !== undefined && { translation: translated }),
+    ...(fixed !== undefined && { fallback: fixed }),
     ...(ends !== undefined && { expiresAtMs: ends }),
   }
 }
@@ -49,6 +52,7 @@ export function widens(bounds: TokenBounds, change: TokenChange): Refusal | unde
   if (translation !== undefined && strictness(translation) < strictness(bounds.translation)) {
     return beyond('translation')
   }
+  if (change.fallback === null && bounds.fallback === 'never') return beyond('fallback')
   if (disabled === false && bounds.disabled === true) return beyond('disabled')
   if (models !== undefined && !coversModels(bounds.models, models)) return beyond('models')
   if (limits !== undefined) {

@@ -1,6 +1,7 @@
 // Tokens as the admin API tells of them: never their secret, but in the answer that makes it.
 import { z } from 'zod'
 import { budget } from '../../contract/answers/budget-schema.ts'
+import { fallbackModes } from '../../contract/catalog.ts'
 import { translationModes } from '../../contract/config-schema/translation.ts'
 import { accountField, column, money, pageFields, pageOf, source, time } from '../schema.ts'
 
@@ -17,6 +18,9 @@ const fields = {
   allowed_ips: column(z.array(z.string())),
   translation: column(z.enum(translationModes)),
   tags: z.record(z.string(), z.string()).describe('Tags of its calls by default.'),
+  fallback: z
+    .enum(fallbackModes)
+    .describe('Whether another than the first choice of a virtual model may serve it.'),
   expires_at: column(time().nullable(), 'expires'),
   budget: budget.nullable().describe('Shared with the secrets that it had before.'),
   source: column(source),

@@ -26,6 +26,7 @@ export const view = (token: StoredToken): Omit<View<typeof tokenSchema>, 'budget
   allowed_ips: token.allowedIps,
   translation: token.translation ?? 'on',
   tags: token.tags ?? {},
+  fallback: token.fallback ?? 'allowed',
   expires_at: timeOrNull(token.expiresAtMs),
   disabled: token.disabled,
   source: token.source,

@@ -81,6 +81,7 @@ async function insertNew(
     allowedIps: body.allowed_ips ?? [],
     ...translationFrom({ translation: body.translation }),
     ...(body.tags !== undefined && { tags: body.tags }),
+    ...(body.fallback === 'never' && { fallback: body.fallback }),
     ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
     disabled: false,
   }

@@ -2,7 +2,12 @@
 // words of gateway.yaml. Secrets are masked everywhere.
 import { stringify } from 'yaml'
 import type { Channel, Model } from '../../contract/catalog.ts'
-import { declaredTerms, keptMsOf, logKeepMs } from '../../contract/config-schema/index.ts'
+import {
+  declaredMembers,
+  declaredTerms,
+  keptMsOf,
+  logKeepMs,
+} from '../../contract/config-schema/index.ts'
 import { capabilitiesView } from '../../contract/config-schema/translation.ts'
 import type { Price } from '../../contract/price.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
@@ -82,7 +87,14 @@ const declaredChannel = (channel: Channel) => ({
   ...(channel.trace === false && { trace: false }),
 })
 
-const declaredModel = (model: Model) => ({
+function declaredModel(model: Model): object {
+  const { name, kind, displayName: display_name, virtual, alias } = model
+  if (alias !== undefined) return { name, alias, display_name }
+  if (virtual === undefined) return plainModel(model)
+  return { name, kind, virtual: declaredMembers(virtual), price: virtual.price, display_name }
+}
+
+const plainModel = (model: Model) => ({
   name: model.name,
   kind: model.kind,
   interfaces: model.interfaces,

@@ -2,9 +2,9 @@
 // again. Both may cost or reach out, so both are bounded and the second is in the audit log.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Task } from '../../contract/task.ts'
-import type { TaskInput } from '../../engine/tasks/create/admit-task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
+import type { TaskInput } from '../../engine/tasks/create/task-members.ts'
 import { workRefusals } from '../../http/operation.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { bytes } from '../../http/schema.ts'

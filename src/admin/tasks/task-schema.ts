@@ -65,6 +65,10 @@ export const listedTask = z
     request_id: z.string(),
     interface: column(interfaceName()),
     model: column(z.string()),
+    served_model: z
+      .string()
+      .nullable()
+      .describe('The model that serves it, if that is not the one that was called.'),
     upstream_model: staffOnly(z.string()),
     channel: staffOnly(column(z.string())),
     protocol: staffOnly(protocolName()),

@@ -1,6 +1,6 @@
 // Tasks as the admin API shows them: rows know ids, people know names.
 import { tagsView } from '../../contract/tags/index.ts'
-import { expiryOf, type Task, type TaskError } from '../../contract/task.ts'
+import { expiryOf, servingModel, type Task, type TaskError } from '../../contract/task.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import type { Jobs } from '../../engine/jobs.ts'
 import { type LinkDeps, linksOf } from '../../engine/results/file-links.ts'
@@ -37,6 +37,12 @@ export const viewTask = async (
   timeline: timelineView(task),
 })
 
+const modelsOf = ({ model, servedModel, upstreamModel }: Task) => ({
+  model,
+  served_model: servedModel ?? null,
+  upstream_model: upstreamModel,
+})
+
 const viewOf = (
   engine: TaskViewDeps,
   task: Task,
@@ -51,8 +57,7 @@ const viewOf = (
   token: names?.token ?? null,
   request_id: task.requestId,
   interface: task.interface,
-  model: task.model,
-  upstream_model: task.upstreamModel,
+  ...modelsOf(task),
   channel: task.channel,
   protocol: task.protocol,
   upstream_id: task.upstreamId ?? null,
@@ -74,7 +79,7 @@ const viewOf = (
   next_check_at: task.finishedAtMs === undefined ? time(task.nextCheckAtMs) : null,
   checks: task.checks,
   unknown_since: timeOrNull(task.missingSinceMs),
-  expected_ms: medianMs(engine.jobs.poller.durations, task.model) ?? null,
+  expected_ms: medianMs(engine.jobs.poller.durations, servingModel(task)) ?? null,
   files: filesOf(engine, task),
 })
 

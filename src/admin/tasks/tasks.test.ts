@@ -75,6 +75,7 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       token_id: tokenId,
       token: 'ci',
       request_id: 'req_1',
+      served_model: null,
       interface: 'videos',
       model: 'vfa-1',
       upstream_model: 'up-vfa',

@@ -54,12 +54,14 @@ export async function explainCall(
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
+  steps.push(...explainServed(record.model, detail))
   steps.push(...explainTranslation(detail))
   steps.push(...explainMarks(detail))
   if (isStaff) steps.push(...explainAffinity(detail), ...explainLoss(detail))
   return {
     request_id: record.requestId,
     model: record.model,
+    served_model: detail.servedModel ?? null,
     currency,
     charge: formatNanos(record.chargeNanos),
     usage: usage === undefined ? null : usageView(usage),
@@ -71,6 +73,14 @@ export async function explainCall(
     ...(await proofOf(engine, { price, steps, entries })),
     budgets: await budgetsOf(engine, record),
   }
+}
+
+/** Which member of a virtual model served, and why no earlier one did. */
+function explainServed(model: string, { servedModel, attempts }: RequestDetail): string[] {
+  const failed = attempts.filter((each) => each.model !== undefined && each.model !== servedModel)
+  const causes = failed.map((each) => `${each.model} failed (${each.status ?? 'no answer'})`)
+  if (servedModel === undefined) return causes.length === 0 ? [] : [causes.join(', ')]
+  return [[`'${model}' was served by ${servedModel}`, ...causes].join('; ')]
 }
 
 function explainTranslation({ translation, translationLosses: lost }: RequestDetail): string[] {
@@ -124,6 +134,7 @@ export async function explainTask(
     request_id: task.requestId,
     task_id: task.id,
     model: task.model,
+    served_model: task.servedModel ?? null,
     currency,
     charge: formatNanos(task.chargeNanos),
     usage: task.usage === undefined ? null : taskUsageView(task.usage),

@@ -34,6 +34,7 @@ export const tokenUsage = z.object({
 
 export const attempt = z.object({
   channel: column(z.string()),
+  model: column(z.string().exactOptional()).describe('The member of a virtual model.'),
   key: column(z.int().min(1).exactOptional()),
   after_ms: column(amount()),
   ms: column(amount()),
@@ -57,6 +58,10 @@ export const request = z
     token: column(z.string().nullable()),
     interface: column(interfaceName()),
     model: column(z.string()),
+    served_model: z
+      .string()
+      .nullable()
+      .describe('The model that served it, if that is not the one that was called.'),
     channel: staffOnly(column(z.string().nullable())),
     upstream_model: staffOnly(z.string().nullable()),
     upstream_request_id: staffOnly(z.string()),
@@ -117,6 +122,7 @@ export const explanation = z
     request_id: z.string(),
     task_id: z.string().exactOptional(),
     model: z.string(),
+    served_model: z.string().nullable(),
     currency: z.string(),
     charge: money(),
     usage: z.union([tokenUsage, taskUsage]).nullable(),

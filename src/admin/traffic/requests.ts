@@ -145,6 +145,13 @@ const contextView = ({ conversationBy, cacheMarks, traceId }: RequestRecord['det
   ...(traceId !== undefined && { trace_id: traceId }),
 })
 
+/** The name that was called, the model that served it, and its name at the upstream. */
+const modelsOf = ({ model, channel, detail }: RequestRecord) => ({
+  model,
+  served_model: detail.servedModel ?? null,
+  upstream_model: channel === undefined ? null : (detail.upstreamModel ?? model),
+})
+
 const view = (
   record: RequestRecord,
   names: TokenNames | undefined,
@@ -156,10 +163,8 @@ const view = (
   token_id: record.tokenId,
   token: names?.token ?? null,
   interface: record.interface,
-  model: record.model,
+  ...modelsOf(record),
   channel: record.channel ?? null,
-  upstream_model:
-    record.channel === undefined ? null : (record.detail.upstreamModel ?? record.model),
   upstream_request_id: record.upstreamRequestId ?? '',
   status: record.status,
   error_code: record.errorCode ?? null,

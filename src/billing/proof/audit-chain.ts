@@ -96,6 +96,7 @@ function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
     model: row.model,
     unit: row.unit,
     tier: row.tier,
+    servedModel: row.served_model,
     priceId: row.price_id,
     tokenId: row.token_id,
     tags: row.tags,

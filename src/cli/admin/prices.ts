@@ -1,5 +1,5 @@
-// gateway model and gateway price: what can be asked for and what it costs. A price is sent as it
-// was written; no arithmetic happens here.
+// gateway model and gateway price: what can be asked for and what it costs. A price is sent as it was
+// written; no arithmetic happens here.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { model, modelQuery } from '../../admin/catalog/model-schema.ts'
@@ -56,15 +56,38 @@ export function readText(file: string): string {
 }
 
 /** JSON is YAML, so one parser reads both. */
-function parseText(text: string, from: string): Row {
+function parseText(text: string, from: string, what = 'price'): Row {
   let value: unknown
   try {
     value = parseYaml(text)
   } catch (error) {
     throw misuse(`${from} is not valid YAML or JSON: ${(error as Error).message.split('\n')[0]}`)
   }
-  if (!isObject(value)) throw misuse(`${from} must hold one price, as an object`)
+  if (!isObject(value)) throw misuse(`${from} must hold one ${what}, as an object`)
   return value
+}
+
+/** txta-plus=3 -> { model: 'txta-plus', weight: 3 } */
+function memberOf(text: string): string | { model: string; weight: number } {
+  const [name = '', weight] = text.split('=', 2)
+  if (weight === undefined) return name
+  const number = Number(weight)
+  if (weight === '' || !Number.isFinite(number)) throw misuse(`'${text}' has no weight`)
+  return { model: name, weight: number }
+}
+
+function modelBody(line: Line): object {
+  const [members, alias] = [line.list('virtual'), line.text('alias')]
+  const file = line.text('file')
+  const given = [members, alias, file].filter((each) => each !== undefined)
+  if (given.length !== 1) throw misuse('model put needs one of --virtual, --alias and --file')
+  if (file !== undefined) return parseText(readText(file), file, 'model')
+  if (alias !== undefined) return { alias }
+  return {
+    kind: line.text('kind') ?? 'text',
+    virtual: members!.map(memberOf),
+    price: line.text('price') ?? 'served',
+  }
 }
 
 export const priceCommands: readonly Command[] = [
@@ -72,6 +95,20 @@ export const priceCommands: readonly Command[] = [
     { path: ['model', 'list'], summary: 'the catalog of models' },
     { path: '/models', what: 'models', item: model, query: modelQuery },
   ),
+  askCommand({
+    path: ['model', 'put'],
+    args: ['NAME'],
+    summary: 'add a virtual model, an alias or a model, or replace one',
+    flags: {
+      virtual: { value: 'MODEL[=WEIGHT],…', summary: 'the models that serve it, best first' },
+      kind: { value: 'KIND', summary: 'of a virtual model; default text' },
+      price: { value: 'own|served', summary: 'of a virtual model; default served' },
+      alias: { value: 'MODEL', summary: 'the model that it is another name of' },
+      file: { value: 'FILE', summary: 'YAML or JSON, the same fields as in gateway.yaml' },
+    },
+    call: 'PUT /models/:id',
+    body: ({ line }) => modelBody(line),
+  }),
   listCommand(
     { path: ['price', 'list'], summary: 'price versions' },
     {

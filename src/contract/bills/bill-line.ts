@@ -30,6 +30,7 @@ export const billColumns = [
   'signature',
   'bill_signature',
   'tags',
+  'served_model',
 ] as const
 
 type BillColumn = (typeof billColumns)[number]
@@ -111,6 +112,7 @@ export const billView = (line: BillLine): Record<BillColumn, string | number | u
     signature: line.signature,
     bill_signature: line.billSignature,
     tags: entry.tags,
+    served_model: entry.servedModel,
   }
 }
 
@@ -183,6 +185,7 @@ const lineFrom = (texts: Texts): BillLine => ({
     model: texts.model,
     unit: texts.unit,
     tier: texts.tier,
+    servedModel: texts.served_model,
     ...(texts.quantity !== '' && { quantity: Number(texts.quantity) }),
     priceId: texts.price_id,
     estimated: texts.estimated === 'true',

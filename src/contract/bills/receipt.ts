@@ -52,6 +52,7 @@ export const receiptText = (
     previous,
     // Only where there are some: receipts from before there were tags keep their text.
     ...(entry.tags ? ['tags', entry.tags] : []),
+    ...(entry.servedModel ? ['served_model', entry.servedModel] : []),
   ])
 
 /** The text that a seal signs: the chain of the account up to this number. */

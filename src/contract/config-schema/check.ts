@@ -49,14 +49,18 @@ export function checkDeclaration<T>(
 
 type Issue = z.core.$ZodIssue
 
-/** For a value with several possible forms: the problems of the form it seems to have. */
+/** For a value with several possible forms: the problems of the form that it fits best. */
 function maxDepth(issue: Issue): Issue {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue
   const isOtherShape = ([first]: readonly Issue[]) =>
     first?.code === 'invalid_type' && first.path.length === 0
-  const [inner] = issue.errors.find((issues) => !isOtherShape(issues)) ?? issue.errors[0] ?? []
+  const fitting = issue.errors.filter((issues) => !isOtherShape(issues))
+  const [inner] = fitting.toSorted((a, b) => misfits(a) - misfits(b))[0] ?? issue.errors[0] ?? []
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] }
 }
+
+const misfits = (issues: readonly Issue[]): number =>
+  issues.reduce((sum, each) => sum + (each.code === 'unrecognized_keys' ? each.keys.length : 1), 0)
 
 function problemOf(issue: Issue): Problem {
   const unknownKey = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined

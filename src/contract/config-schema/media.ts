@@ -1,5 +1,5 @@
-// The setting for keeping results longer than the upstream does, in wire form and as a value. Knows
-// no disk and no network.
+// The settings for keeping results longer than the upstream does and for how they reach callers, in
+// wire form and as a value. Knows no disk and no network.
 import { z } from 'zod'
 import { baseUrl, count, strict, text } from './fields.ts'
 
@@ -76,3 +76,29 @@ export const keptBytesOf = ({ budget }: MediaDeclaration): number =>
   (budget === undefined ? undefined : parseBytes(budget)) ?? defaultBudgetBytes
 
 export const keptMsOf = ({ days = defaultDays }: MediaDeclaration): number => days * dayMs
+
+export const downloadsDeclaration = strict({
+  redirect: z
+    .boolean()
+    .meta({
+      description:
+        "Redirect callers to the upstream's address if it is public and needs no key. " +
+        'Default false: the gateway passes the bytes through.',
+    })
+    .optional(),
+  hosts: z
+    .array(
+      text(
+        /^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/,
+        'a host name in small letters, or *. and a domain',
+        'A host, or *. and a domain for every host below it.',
+      ),
+    )
+    .min(1)
+    .meta({
+      description:
+        "Hosts that results may be fetched from besides the channel's own, as those of this " +
+        'region. Left out, any public one.',
+    })
+    .optional(),
+}).meta({ description: 'How callers download results.' })

@@ -3,27 +3,22 @@
 
 import { z } from 'zod'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../budgets/declaration.ts'
-import type { Protocol } from '../catalog.ts'
-import { modelKinds } from '../catalog.ts'
-import { channelDeclaration, dataPolicyFields, resolveChannel } from './channels.ts'
-import { downloadsDeclaration } from './downloads.ts'
+import { channelDeclaration, resolveChannel } from './channels.ts'
 import {
   amount,
   asCidr,
   count,
   duration,
-  modelName,
   modelPattern,
   name,
   region,
   strict,
   text,
   timestamp,
-  unique,
 } from './fields.ts'
 import { logsDeclaration } from './logs.ts'
-import { mediaDeclaration } from './media.ts'
-import { hasOwnProtocol, interfaces, protocols } from './names.ts'
+import { downloadsDeclaration, mediaDeclaration } from './media.ts'
+import { fallbackMode, modelDeclaration, plainModelDeclaration } from './models.ts'
 import { maxListed, type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
 import { accountTagFields, defaultTagsField } from './tags.ts'
 import { translationMode } from './translation.ts'
@@ -67,60 +62,14 @@ export const tokenDeclaration = strict({
     .optional(),
   translation: translationMode.optional(),
   tags: defaultTagsField.optional(),
+  fallback: fallbackMode.optional(),
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
   budget: budgetDeclaration.optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })
 
-const modelShape = strict({
-  name: modelName('Name that callers use.'),
-  kind: z.enum(modelKinds).meta({ description: 'What the model makes.' }),
-  interfaces: z
-    .array(z.enum(interfaces))
-    .min(1)
-    .refine(unique, 'must not name an interface twice')
-    .meta({ description: 'Interfaces that offer it.' }),
-  protocols: z
-    .array(z.enum(protocols))
-    .min(1)
-    .refine(unique, 'must not name a protocol twice')
-    .meta({ description: 'Upstream protocols that serve it, best first.' })
-    .optional(),
-  display_name: z
-    .string()
-    .min(1)
-    .max(128)
-    .meta({ description: 'Name shown to people.' })
-    .optional(),
-  context_window: count('Maximum input tokens of one call. Default 1000000.').optional(),
-  max_output_tokens: count('Maximum output tokens of one answer. Default 32768.').optional(),
-  max_tokens_per_image: count('Maximum input tokens of one image. Default 16384.').optional(),
-  translate: z
-    .boolean()
-    .meta({
-      description:
-        'Whether a text model is also served in the text styles that its channels do not speak. Default true.',
-    })
-    .optional(),
-  ...dataPolicyFields,
-})
-
-export const modelDeclaration = modelShape
-  .superRefine((model, context) => {
-    const spoken = protocolsOf(model)
-    for (const use of model.interfaces) {
-      if (!hasOwnProtocol(use) || (spoken as string[]).includes(use)) continue
-      const message = `must have ${use}, because the interface ${use} is asked in its own protocol`
-      context.addIssue({ code: 'custom', path: ['protocols'], message })
-    }
-    if (spoken.length > 0) return
-    const message = `must be given, because ${model.interfaces[0]} is no upstream protocol`
-    context.addIssue({ code: 'custom', path: ['protocols'], message })
-  })
-  .meta({ title: 'Model', description: 'Adds a model to the catalog, or replaces one.' })
-
 /** A list of prices on its own, in the words of gateway.yaml, with models that they are for. */
 export const priceListDeclaration = strict({
-  models: z.array(modelDeclaration).max(maxListed).optional(),
+  models: z.array(plainModelDeclaration).max(maxListed).optional(),
   prices: z.array(priceDeclaration).max(maxListed),
 })
 
@@ -206,14 +155,8 @@ export const fileDeclaration = fileShape
 
 export type AccountDeclaration = z.infer<typeof accountDeclaration>
 export type TokenDeclaration = z.infer<typeof tokenDeclaration>
-export type ModelDeclaration = z.infer<typeof modelDeclaration>
 export type FileDeclaration = z.infer<typeof fileDeclaration>
 
 /** Two prices with the same key would be one version. */
 const priceKey = (price: PriceDeclaration) =>
   `${price.model} ${price.account ?? '-'} ${startOf(price)}`
-
-// An interface and the protocol of the same name share one wire format.
-export function protocolsOf(model: z.infer<typeof modelShape>): readonly Protocol[] {
-  return model.protocols ?? protocols.filter((each) => model.interfaces.some((own) => own === each))
-}

@@ -7,12 +7,13 @@ import type {
   Protocol,
   Source,
   Timeouts,
+  VirtualTerms,
 } from '../catalog.ts'
 import type { ChannelDeclaration } from './channels.ts'
 import { parseDurationMs } from './fields.ts'
+import { type ModelDeclaration, protocolsOf } from './models.ts'
 import { protocols } from './names.ts'
 import { promptCacheFrom } from './prompt-cache.ts'
-import { type ModelDeclaration, protocolsOf } from './schemas.ts'
 import { translationFrom } from './translation.ts'
 
 const timeoutDefaults = { connect: '10s', first_byte: '120s', idle: '60s', total: '600s' }
@@ -73,6 +74,7 @@ export const dataPolicyFrom = ({
 })
 
 export function modelFrom(declared: ModelDeclaration, source: Source): Model {
+  if ('virtual' in declared || 'alias' in declared) return nameFrom(declared, source)
   const {
     context_window: contextWindow,
     max_output_tokens: maxOutputTokens,
@@ -94,3 +96,25 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     source,
   }
 }
+
+/** A name over other models. The catalog takes the rest from these. */
+function nameFrom(
+  declared: Extract<ModelDeclaration, { virtual: unknown } | { alias: string }>,
+  source: Source,
+): Model {
+  const { name, display_name: displayName = name } = declared
+  const ownedBy = name.split(/[-*]/, 1)[0]!
+  const rest = { name, displayName, ownedBy, interfaces: [], protocols: [], source }
+  if ('alias' in declared) return { ...rest, kind: 'text', alias: declared.alias }
+  const { kind, virtual, price = 'served' } = declared
+  const members = virtual.map((each) => {
+    if (typeof each === 'string') return { model: each }
+    const { model, weight } = each
+    return weight === undefined ? { model } : { model, weight }
+  })
+  return { ...rest, kind, virtual: { members, price } }
+}
+
+/** The members of a virtual model as they are declared. */
+export const declaredMembers = ({ members }: VirtualTerms) =>
+  members.map(({ model, weight }) => (weight === undefined ? model : { model, weight }))

@@ -7,7 +7,6 @@ import { nativeRoutes, type Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Interface, Model, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
 import type { Price } from '../../contract/price.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
@@ -17,12 +16,15 @@ import type { Placement } from '../routing/affinity.ts'
 import type { Tried } from '../routing/pick-route.ts'
 import { hiddenModel } from './hidden-model.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
+import { planVirtual, type TextMember } from './members.ts'
+import { notNow, priceFor } from './price-for.ts'
 import { resolveReferences } from './references.ts'
-import { maxChargeCalls, toolRefusal } from './server-tools.ts'
+import { maxCharge, toolRefusal } from './server-tools.ts'
 import { boundsOf, type TextBounds } from './text-bounds.ts'
 import { reserveWithin } from './within-budgets.ts'
 
 export interface AdmissionDeps extends BaseDeps, Offers, Seals {
+  readonly random: () => number
   readonly ledger: Ledger
   readonly rates: RateLimits
   readonly jobs: Pick<Jobs, 'clockWatch'>
@@ -43,6 +45,10 @@ export interface Admission {
   bounds: TextBounds
   hold: Hold
   pass: RatePass
+  /** The member of a virtual model that the call goes to now; absent: the model has no members. */
+  served?: Model
+  /** Members that may serve it if that one cannot, best first. */
+  others?: readonly TextMember[]
 }
 
 /** Synchronous unless the limits have to be read from Redis. */
@@ -54,42 +60,41 @@ export function admitText(
   const served = findServed(engine, ctx, call)
   if (served instanceof Refusal) return served
   const { model } = served
+  if (model.backing !== undefined) {
+    const plan = planVirtual(engine, ctx, call, model)
+    return plan instanceof Refusal ? plan : reserveFor(engine, ctx, call, plan, plan.wantedNanos)
+  }
   const referred =
     call.references === undefined
       ? { call, routes: served.routes, tried: undefined }
       : resolveReferences(engine.seal, ctx, call, served.routes)
   if (referred instanceof Refusal) return referred
   const { routes, tried, call: sent } = referred
-  const price = priceFor(engine, ctx, call, model)
+  const price = priceFor(engine, ctx, call.model, model)
   if (price instanceof Refusal) return price
   const bounds = boundsOf(model, call)
-  const tokens = maxChargeTokens(price.terms, bounds.inputTokens, bounds.outputTokens)
-  const { serverTools: tools } = call
-  const unpriced = tools && toolRefusal(tools, price.terms)
+  const unpriced = call.serverTools && toolRefusal(call.serverTools, price.terms)
   if (unpriced !== undefined) return unpriced
-  const wanted = tools === undefined ? tokens : tokens + maxChargeCalls(tools, price.terms)
+  const wanted = maxCharge(call, price.terms, bounds)
+  return reserveFor(engine, ctx, call, { routes, tried, sent, price, bounds }, wanted)
+}
+
+/** Holds the maximum cost, then counts the call. */
+function reserveFor(
+  engine: AdmissionDeps,
+  ctx: CallContext,
+  call: TextCall,
+  plan: Omit<Admission, 'hold' | 'pass'>,
+  wanted: bigint,
+): Admission | Refusal | Promise<Admission | Refusal> {
   const go = (hold: Hold | undefined) =>
     hold === undefined
-      ? insufficient(call, bounds, wanted)
-      : enterWith(engine, ctx, call, { routes, tried, sent, price, bounds, hold })
+      ? insufficient(call, plan.bounds, wanted)
+      : enterWith(engine, ctx, call, { ...plan, hold })
   const held = reserve(engine, ctx, wanted)
   return held instanceof Promise
     ? held.then((hold) => (hold instanceof Refusal ? hold : go(hold)))
     : go(held)
-}
-
-/** The price of the model for this caller, if it may start billable work. */
-function priceFor(
-  engine: AdmissionDeps,
-  { token: { accountId } }: CallContext,
-  call: TextCall,
-  model: Model,
-): Price | Refusal {
-  if (engine.ledger.stopped.has(accountId)) return accountSuspended
-  if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
-  const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
-  // A price per image or second does not apply to text.
-  return price?.terms.unit === 'token' ? price : modelNotFound(call.model)
 }
 
 function reserve(
@@ -121,7 +126,7 @@ export async function findFunds(
   call: TextCall,
   model: Model,
 ): Promise<undefined | Refusal> {
-  const price = priceFor(engine, ctx, call, model)
+  const price = priceFor(engine, ctx, call.model, model)
   if (price instanceof Refusal) return price
   const unpriced = call.serverTools && toolRefusal(call.serverTools, price.terms)
   if (unpriced !== undefined) return unpriced
@@ -227,16 +232,6 @@ function within(
   engine.ledger.release(admission.hold)
   return pass
 }
-
-const notNow = refuse('overloaded', 'the gateway cannot record charges at the moment', {
-  retryAfterSeconds: 2,
-})
-
-/** No retry time: an administrator must review the ledger first. */
-export const accountSuspended = refuse(
-  'account_stopped',
-  'the books of this account are being looked at; until then it can start nothing that costs',
-)
 
 /** The whole hold must be available: the maximum cost is known before the call is sent. */
 function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {

@@ -2,7 +2,8 @@
 // gateway knows without I/O; admission finds out the rest.
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { type AdmissionDeps, accountSuspended, countedAs } from './admit.ts'
+import { type AdmissionDeps, countedAs } from './admit.ts'
+import { accountSuspended } from './price-for.ts'
 
 const nothingLeft = refuse('insufficient_quota', "the account's available balance is used up")
 

@@ -1,9 +1,9 @@
 // Calls of tools that an upstream runs: what they are held and charged for. A tool without a price is
 // refused before anything is sent.
-import { chargeCalls } from '../../billing/charge.ts'
+import { chargeCalls, maxChargeTokens } from '../../billing/charge.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { PriceTerms } from '../../contract/price.ts'
-import type { ServerTool } from '../../contract/requests.ts'
+import type { ServerTool, TextCall } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 
 /** Held for where nothing bounds the calls. */
@@ -15,9 +15,15 @@ const ratesOf = (terms: PriceTerms) => (terms.unit === 'token' ? terms.perCallNa
 export const toolRefusal = (tools: readonly ServerTool[], terms: PriceTerms): Refusal | undefined =>
   tools.find(({ name }) => ratesOf(terms)?.[name] === undefined)?.refusal
 
-/** The price of all calls that the tools may make. */
-export const maxChargeCalls = (tools: readonly ServerTool[], terms: PriceTerms): bigint =>
-  chargeCalls(terms, usesOf(tools))
+/** The cost of all tokens within the bounds, and of all calls that the tools may make. */
+export function maxCharge(
+  { serverTools: tools }: Pick<TextCall, 'serverTools'>,
+  terms: PriceTerms,
+  { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
+): bigint {
+  const tokens = maxChargeTokens(terms, inputTokens, outputTokens)
+  return tools === undefined ? tokens : tokens + chargeCalls(terms, usesOf(tools))
+}
 
 /** A tool that is named twice may be called as often as both allow. */
 function usesOf(tools: readonly ServerTool[]): Record<string, number> {

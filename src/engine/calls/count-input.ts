@@ -2,11 +2,12 @@
 // translated, else estimates. Free of charge, but counts against the token's request limit.
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext, Counted } from '../../contract/caller-api.ts'
-import { modelDefaults } from '../../contract/catalog.ts'
+import { type Model, modelDefaults } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { CountReply } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { enter, findFunds, findServed } from '../admission/admit.ts'
+import { planVirtual } from '../admission/members.ts'
 import { resolveReferences } from '../admission/references.ts'
 import { type ChannelState, channelStateOf } from '../routing/channel-state.ts'
 import { dropProbes } from '../routing/learn.ts'
@@ -69,12 +70,27 @@ async function findCountable(
   const served = findServed(engine, ctx, call)
   if (served instanceof Refusal) return served
   const { model, routes } = served
+  if (model.backing !== undefined) return findMember(engine, ctx, call, model)
   const referred =
     call.references === undefined
       ? { call, routes, tried: undefined }
       : resolveReferences(engine.seal, ctx, call, routes)
   if (referred instanceof Refusal) return referred
   return (await findFunds(engine, ctx, call, model)) ?? referred
+}
+
+/** The member of a virtual model that such a call would go to first. */
+async function findMember(
+  engine: CallDeps,
+  ctx: CallContext,
+  call: TextCall,
+  model: Model,
+): Promise<Countable | Refusal> {
+  const plan = planVirtual(engine, ctx, call, model)
+  if (plan instanceof Refusal) return plan
+  const priced = model.backing?.pricedAs === undefined ? plan.served : model
+  const { sent, routes, tried } = plan
+  return (await findFunds(engine, ctx, call, priced)) ?? { call: sent, routes, tried }
 }
 
 /** Undefined when no channel can be asked now. */

@@ -18,7 +18,7 @@ export const recordFailed = (
   })
 
 export function recordAttempt(
-  { engine, record }: OpenCall,
+  { engine, record, admission: { served } }: OpenCall,
   { route: { channel }, key, startedMs, affinity, moved }: UpstreamAttempt,
   outcome: {
     status?: number
@@ -33,6 +33,7 @@ export function recordAttempt(
   }
   const afterMs = startedMs - record.atMs
   const attempt: Attempt = { channel: channel.name, afterMs, ms: engine.clock.nowMs() - startedMs }
+  if (served !== undefined) attempt.model = served.name
   if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(key) + 1
   if (status !== undefined) attempt.status = status
   if (error !== undefined) attempt.error = error

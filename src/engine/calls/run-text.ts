@@ -26,7 +26,7 @@ export async function runText(
   const open = { engine, ctx, call: admission.sent, admission, record, beganMs, upstreamMs: 0 }
   const answer = await sendCall(open)
   if (answer instanceof Refusal) return answer
-  const rest = { rate: admission.pass.view, ...translationOf(record) }
+  const rest = { rate: admission.pass.view, ...translationOf(record), ...servedOf(record) }
   if (answer.kind === 'stream') {
     recordOverhead(open)
     forgetBody(open.call)
@@ -48,6 +48,11 @@ function translationOf({ detail }: RequestRecord): Pick<TextAnswer, 'translation
   const { translation: path, translationLosses: losses = [] } = detail
   return path === undefined ? undefined : { translation: { path, losses } }
 }
+
+const servedOf = ({
+  detail: { servedModel },
+}: RequestRecord): Pick<TextAnswer, 'servedModel'> | undefined =>
+  servedModel === undefined ? undefined : { servedModel }
 
 /** All time before the answer began, except for upstream time. */
 const recordOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>

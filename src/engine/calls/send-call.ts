@@ -7,6 +7,7 @@ import type { StreamWatcher, TextReply, UpstreamError } from '../../contract/pro
 import type { RequestRecord } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { mayTryMore, takeAmongMembers } from '../admission/next-member.ts'
 import { leavePlace } from '../routing/channel-places.ts'
 import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from '../routing/learn.ts'
 import { type PickedRoute, Tried } from '../routing/pick-route.ts'
@@ -80,12 +81,18 @@ const watcherOf = (reply: TextReply): StreamWatcher | undefined =>
 function findPlacement({ engine, ctx, call, admission, record }: OpenCall): void {
   if (admission.tried !== undefined) return
   const { conversations } = engine.routing
-  const placement = conversations.placementOf(admission.routes, ctx.token, call)
+  const { routes, served } = admission
+  const asked = served === undefined ? call : { ...call, model: served.name }
+  const placement = conversations.placementOf(routes, ctx.token, asked)
   admission.placement = placement
   if (placement?.by !== undefined) record.detail.conversationBy = placement.by
 }
 
-const takeNext = ({ engine, ctx: { signal }, admission, record: { accountId } }: OpenCall) => {
+const takeNext = (open: OpenCall) => {
+  const { engine, ctx, admission, record } = open
+  if (admission.others !== undefined) return takeAmongMembers(open)
+  const { signal } = ctx
+  const { accountId } = record
   const { routes, tried, placement } = admission
   return takePlace(engine, routes, { accountId, signal, tried, placement })
 }
@@ -175,7 +182,9 @@ function answered(
   first: Uint8Array | undefined,
 ): JsonReply | BegunStream {
   const { engine, ctx, call, record } = open
-  recordSuccess(engine, attempt, call.model)
+  const { served } = open.admission
+  recordSuccess(engine, attempt, served?.name ?? call.model)
+  if (served !== undefined) record.detail.servedModel = served.name
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   if (reply.cacheMarks !== undefined) record.detail.cacheMarks = reply.cacheMarks
   if (reply.losses !== undefined || call.rewritten !== undefined) {
@@ -221,7 +230,7 @@ export function failAttempt(
   const cause = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
   // Neither says anything about the channel.
   if (left || stopped) dropProbes(attempt)
-  else recordFailure(engine, attempt, call.model, cause)
+  else recordFailure(engine, attempt, open.admission.served?.name ?? call.model, cause)
   const error = cleaned(engine, cause, call, attempt.route)
   recordFailed(open, attempt, error, left ? 'caller_left' : error.code)
   if (!left) logFailure(open, error, raw.cause)
@@ -259,7 +268,9 @@ async function takeAnother(
   else if (error.about !== 'path' || attempt.route.fallback === undefined) {
     admission.tried.addChannel(id)
   }
-  if (record.detail.attempts.length >= maxAttempts) return undefined
+  const mayTry =
+    admission.others === undefined ? record.detail.attempts.length < maxAttempts : mayTryMore(open)
+  if (!mayTry) return undefined
   if (wasSent && !engine.routing.retries.take()) return undefined
   const next = await takeNext(open)
   if (!(next instanceof Refusal)) return next

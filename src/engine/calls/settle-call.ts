@@ -74,8 +74,10 @@ async function charge(
   if (usage.toolCalls !== undefined) record.detail.toolCalls = usage.toolCalls
   const { price, hold } = admission
   const tier = tierLabel(price.terms, usage.inputTokens, usage.toolCalls)
+  const { servedModel } = record.detail
   const settled = await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
     model: call.model,
+    ...(servedModel !== undefined && { servedModel }),
     unit: 'token',
     ...(tier !== undefined && { tier }),
     quantity: tokensOf(usage),

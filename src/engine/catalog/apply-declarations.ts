@@ -17,6 +17,7 @@ import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
 import { findAccount, updateAccount } from '../../store/catalog/accounts.ts'
+import { loadModels } from '../../store/catalog/models.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
 import {
   insertToken,
@@ -84,7 +85,7 @@ async function applyBudgets(tx: Tx, { accounts }: FileDeclaration): Promise<void
 /** All user errors are detected before anything is changed. */
 async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): Promise<void> {
   const { read } = deps.store
-  const [misfit] = misfitsIn(file)
+  const [misfit] = misfitsIn(file, await loadModels(read))
   if (misfit !== undefined) throw new DeclarationRefused(misfit)
   for (const { model, account: payer } of file.prices) {
     if (payer === undefined || file.accounts.some(({ name }) => name === payer)) continue
@@ -164,7 +165,7 @@ async function addToken(
   tx: Tx,
   { declared, accountId, lineage, secret, nowMs }: Fresh & { secret: string; nowMs: number },
 ): Promise<void> {
-  const { expiresAtMs, translation, tags, ...rest } = changeOf(declared)
+  const { expiresAtMs, translation, fallback, tags, ...rest } = changeOf(declared)
   const id = newShortId('tok', nowMs)
   await insertToken(tx, {
     id,
@@ -177,6 +178,7 @@ async function addToken(
     ...(expiresAtMs !== null && { expiresAtMs }),
     ...(translation !== null && { translation }),
     ...(tags !== null && { tags }),
+    ...(fallback !== null && { fallback }),
     disabled: false,
     source: 'file',
     createdAtMs: nowMs,
@@ -191,6 +193,7 @@ const changeOf = (declared: TokenDeclaration) => ({
   allowedIps: declared.allowed_ips ?? [],
   translation: translationFrom({ translation: declared.translation }).translation ?? null,
   tags: declared.tags ?? null,
+  fallback: declared.fallback === 'never' ? ('never' as const) : null,
   expiresAtMs: declared.expires_at === undefined ? null : Date.parse(declared.expires_at),
 })
 

@@ -1,6 +1,8 @@
 // Matches stored price versions with the declared ones. Versions are never deleted, so those that
 // the file no longer declares must be told apart from those it does.
 import { builtinModels } from '../../catalog/builtin.ts'
+import { knownModel, namingProblem } from '../../catalog/virtual-models.ts'
+import type { Model } from '../../contract/catalog.ts'
 import {
   type FileDeclaration,
   modelFrom,
@@ -73,17 +75,33 @@ export function withoutDropped(
   return versions.filter((price) => price.source !== 'file' || kept.has(price))
 }
 
-/** File prices in units that do not fit their models, one sentence each. */
-export function misfitsIn({ models, prices }: FileDeclaration): string[] {
+/**
+ * Declarations of the file that do not fit its models, one sentence each: names over models that are
+ * not there, and prices in other units. `stored`: models of the admin API.
+ */
+export function misfitsIn(
+  { models, prices }: FileDeclaration,
+  stored: readonly Model[] = [],
+): string[] {
+  const declared = models.map((model) => modelFrom(model, 'file'))
   const known = new Map(
-    [...builtinModels, ...models.map((model) => modelFrom(model, 'file'))].map((model) => [
-      model.name,
-      model,
-    ]),
+    [...builtinModels, ...stored, ...declared].map((model) => [model.name, model]),
   )
-  return prices.flatMap(({ model: name, unit }) => {
-    const model = known.get(name)
-    const wrong = model === undefined ? undefined : unitProblem(model, unit)
-    return wrong === undefined ? [] : [`the unit of the price of '${name}' ${wrong}`]
+  const misnamed = declared.flatMap((model) => {
+    const wrong = namingProblem(model, (name) => knownModel(known, name))
+    return wrong === undefined ? [] : [`model '${model.name}' ${wrong}`]
   })
+  const mispriced = prices.flatMap(({ model: name, unit }) => {
+    const model = known.get(name)
+    const wrong = model === undefined ? undefined : priceProblem(model, unit)
+    return wrong === undefined ? [] : [wrong]
+  })
+  return [...misnamed, ...mispriced]
+}
+
+function priceProblem(model: Model, unit: PriceDeclaration['unit']): string | undefined {
+  const { name, alias } = model
+  if (alias !== undefined) return `'${name}' is an alias and has the price of '${alias}'`
+  const wrong = unitProblem(model, unit)
+  return wrong === undefined ? undefined : `the unit of the price of '${name}' ${wrong}`
 }

@@ -2,6 +2,7 @@
 // and an alert until there is a price. Checked after every change and whenever a price begins.
 import type { PriceBook } from '../../billing/prices/price-book.ts'
 import type { Catalog } from '../../catalog/snapshot.ts'
+import type { Model } from '../../contract/catalog.ts'
 import { LoopService } from '../../lib/loop.ts'
 import { listAlerts, raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import type { BaseDeps } from '../base-deps.ts'
@@ -20,11 +21,16 @@ interface Offered {
 type PriceWatchDeps = Offered & BaseDeps
 
 export function missingPrices({ catalog, prices }: Offered): string[] {
-  return [...catalog.models.keys()]
-    .filter((model) => catalog.serves(model) && prices.current(model) === undefined)
-    .filter((model) => prices.ownersOf(model).length === 0)
+  return [...catalog.models.values()]
+    .filter((model) => catalog.serves(model.name) && mayLackPrice(model))
+    .filter(({ name }) => prices.current(name) === undefined && prices.ownersOf(name).length === 0)
+    .map(({ name }) => name)
     .sort()
 }
+
+/** A name over other models has their prices, unless it has one of its own. */
+const mayLackPrice = ({ name, backing }: Model): boolean =>
+  backing === undefined || backing.pricedAs === name
 
 export class PriceWatch extends LoopService {
   readonly #deps: PriceWatchDeps

@@ -85,6 +85,24 @@ export class Conversations {
   }
 }
 
+/**
+ * A number from 0 to 1 that all calls of a conversation have in common; undefined: the call belongs to
+ * none.
+ */
+export function shareOf(
+  { accountName }: Pick<Token, 'accountName'>,
+  { model, inputTokens, conversation }: Pick<TextCall, 'model' | 'inputTokens' | 'conversation'>,
+): number | undefined {
+  const identity = conversation?.()
+  if (identity === undefined || !isConversation(identity.by, identity.isNew, inputTokens))
+    return undefined
+  const name = `${accountName}\n${model}\n${identity.by ?? ''}\n${identity.text}`
+  return Bun.hash.xxHash32(name) / 2 ** 32
+}
+
+const isConversation = (by: string | undefined, isNew: boolean, inputTokens: number): boolean =>
+  by !== undefined || !isNew || inputTokens >= minCachedTokens
+
 const isChoice = (routes: readonly Route[]): boolean =>
   (routes.length > 1 || (routes[0]?.channel.keys.length ?? 0) > 1) &&
   routes.some(({ channel }) => isKept(channel))
@@ -116,8 +134,7 @@ export class Placement {
   ) {
     this.by = by
     this.isNew = isNew
-    const isConversation = by !== undefined || !isNew || inputTokens >= minCachedTokens
-    this.steers = isConversation && !conversations.isShared(id)
+    this.steers = isConversation(by, isNew, inputTokens) && !conversations.isShared(id)
     this.#conversations = conversations
     this.#id = id
     this.#seed = seed

@@ -7,14 +7,15 @@ import type { VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
-import type {
-  ImageRequest,
-  ImageTask,
-  Task,
-  TaskUsage,
-  VideoBound,
-  VideoRequest,
-  VideoTask,
+import {
+  type ImageRequest,
+  type ImageTask,
+  servingModel,
+  type Task,
+  type TaskUsage,
+  type VideoBound,
+  type VideoRequest,
+  type VideoTask,
 } from '../../contract/task.ts'
 import { ensure } from '../../lib/ensure.ts'
 
@@ -69,9 +70,18 @@ function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier)
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
-  const { id: taskId, tokenId, model, priceId } = task
+  const { id: taskId, tokenId, priceId } = task
   const size = tier !== undefined && { tier }
-  return { taskId, tokenId, chargeNanos, model, unit: 'image', ...size, quantity, priceId }
+  return {
+    taskId,
+    tokenId,
+    chargeNanos,
+    ...modelOf(task),
+    unit: 'image',
+    ...size,
+    quantity,
+    priceId,
+  }
 }
 
 /** A size follows from the request and the price, which never change. */
@@ -91,7 +101,7 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
     taskId: task.id,
     tokenId: task.tokenId,
     chargeNanos,
-    model: task.model,
+    ...modelOf(task),
     unit: byTokens ? 'video_token' : 'video_second',
     ...(!byTokens && { tier: bound.resolution }),
     quantity,
@@ -100,6 +110,11 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
     ...(implausible !== undefined && { implausible }),
   }
 }
+
+const modelOf = ({ model, servedModel }: Task) => ({
+  model,
+  ...(servedModel !== undefined && { servedModel }),
+})
 
 interface Used {
   quantity: number
@@ -120,9 +135,9 @@ function secondsUsed({ request }: VideoTask, bound: VideoBound, usage: TaskUsage
 
 function tokensUsed(task: VideoTask, bound: VideoBound, usage: TaskUsage): Used {
   const { videoTokens, outputSeconds } = usage
-  const { model, request } = task
+  const { request } = task
   const seconds = outputSeconds ?? request.seconds
-  const tokens = videoTokens ?? tokensOf(model, { ...request, seconds })
+  const tokens = videoTokens ?? tokensOf(servingModel(task), { ...request, seconds })
   const max = withMargin(bound.maxTokens)
   const estimated = videoTokens === undefined
   if (tokens <= max) return { quantity: tokens, estimated }
@@ -131,8 +146,10 @@ function tokensUsed(task: VideoTask, bound: VideoBound, usage: TaskUsage): Used 
 
 const withMargin = (tokens: number): number => tokens + Math.ceil(tokens / marginDivisor)
 
-const boundOf = ({ model, request }: Pick<VideoTask, 'model' | 'request'>): VideoBound =>
-  request.bound ?? plainBound(model, request)
+type Bounded = Pick<VideoTask, 'model' | 'servedModel' | 'request'>
+
+const boundOf = (task: Bounded): VideoBound =>
+  task.request.bound ?? plainBound(servingModel(task), task.request)
 
 /** For a request that goes upstream unchanged and whose fields describe it completely. */
 export function plainBound(model: string, request: VideoRequest): VideoBound {

@@ -8,7 +8,7 @@ import type {
   TaskUpstream,
   UpstreamError,
 } from '../../contract/provider.ts'
-import type { Task } from '../../contract/task.ts'
+import { servingModel, type Task } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Cleans, Seals } from '../base-deps.ts'
@@ -39,7 +39,7 @@ export const keysOf = (
 
 export const taskUpstream = (
   deps: UpstreamDeps,
-  task: Pick<Task, 'id' | 'model' | 'trace'>,
+  task: Pick<Task, 'id' | 'model' | 'servedModel' | 'trace'>,
   route: TaskRoute,
   key: string,
   progress: { touch(): void },
@@ -47,7 +47,7 @@ export const taskUpstream = (
   baseUrl: route.baseUrl,
   key,
   model: route.upstreamModel,
-  plainModel: task.model,
+  plainModel: servingModel(task),
   marker: task.id,
   fetchMedia: (url) => fetchMedia(deps, url),
   timeouts: route.channel.timeouts,
@@ -77,7 +77,7 @@ interface Origin {
 /** Asks within the time-outs of the channel. */
 export async function askUpstream<Answer>(
   deps: AskDeps,
-  task: Pick<Task, 'id' | 'model' | 'trace'>,
+  task: Pick<Task, 'id' | 'model' | 'servedModel' | 'trace'>,
   { route, key }: Origin,
   question: (upstream: TaskUpstream, stop: Cancellation) => Promise<Answer>,
 ): Promise<Answer> {

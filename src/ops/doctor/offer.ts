@@ -13,6 +13,7 @@ import {
 } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
 import { misfitsIn } from '../../engine/catalog/declared-prices.ts'
+import { missingPrices } from '../../engine/catalog/missing-prices.ts'
 import { pricesOf } from '../../engine/catalog/refresh.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
@@ -34,7 +35,7 @@ export interface Offer {
   strayTokens: readonly { name: string; account: string }[]
   /** By name. */
   models: ReadonlyMap<string, Model>
-  /** Prices of the file that prevent a start. */
+  /** Models and prices of the file that prevent a start. */
   misfits: readonly string[]
   /** Channels with keys that could not be decrypted. */
   sealed: readonly string[]
@@ -76,7 +77,7 @@ export async function readOffer(
     ],
     strayTokens: strayTokens(file, stored.accounts),
     models: new Map(models.map((model) => [model.name, model])),
-    misfits: misfitsIn(file),
+    misfits: misfitsIn(file, stored.models),
     sealed: seal === undefined ? opened.map(({ name }) => name) : [],
   }
 }
@@ -117,10 +118,7 @@ function unpricedOf(
   const { region } = file
   const isPriced = (model: string) => book.current(model) !== undefined
   const catalog = createCatalog({ region, models, channels, tokens: new Map(), isPriced })
-  return [...catalog.models.keys()]
-    .filter((model) => catalog.serves(model) && !isPriced(model))
-    .filter((model) => book.ownersOf(model).length === 0)
-    .sort()
+  return missingPrices({ catalog, prices: book })
 }
 
 const declaredPrices = (

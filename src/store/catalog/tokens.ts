@@ -18,7 +18,10 @@ export interface StoredToken extends Token {
 
 /** An absent field is unbounded. */
 export type TokenBounds = Partial<
-  Pick<Token, 'models' | 'limits' | 'allowedIps' | 'translation' | 'expiresAtMs' | 'disabled'>
+  Pick<
+    Token,
+    'models' | 'limits' | 'allowedIps' | 'translation' | 'fallback' | 'expiresAtMs' | 'disabled'
+  >
 >
 
 export async function insertToken(
@@ -38,6 +41,7 @@ export async function insertToken(
       allowed_ips: JSON.stringify(token.allowedIps),
       translation: token.translation ?? null,
       tags: token.tags === undefined ? null : JSON.stringify(token.tags),
+      fallback: token.fallback ?? null,
       expires_at_ms: token.expiresAtMs ?? null,
       disabled: token.disabled ? 1 : 0,
       source: token.source,
@@ -58,6 +62,8 @@ export interface TokenChange {
   translation?: Token['translation'] | null
   /** Null: none. */
   tags?: Tags | null
+  /** Null: allowed. */
+  fallback?: Token['fallback'] | null
   /** Null: never. */
   expiresAtMs?: number | null
   disabled?: boolean
@@ -71,7 +77,7 @@ export async function updateToken(
   change: TokenChange,
 ): Promise<boolean> {
   const { name, models, limits, allowedIps, expiresAtMs, disabled, staffBounds } = change
-  const { translation, tags } = change
+  const { translation, fallback, tags } = change
   const columns = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
@@ -79,6 +85,7 @@ export async function updateToken(
     ...(allowedIps !== undefined && { allowed_ips: JSON.stringify(allowedIps) }),
     ...(translation !== undefined && { translation }),
     ...(tags !== undefined && { tags: tags === null ? null : JSON.stringify(tags) }),
+    ...(fallback !== undefined && { fallback }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
     ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
     ...(staffBounds !== undefined && { staff_bounds: JSON.stringify(staffBounds) }),
@@ -267,6 +274,7 @@ function shape(row: TokenRow, parse: (text: string) => unknown = JSON.parse): St
   }
   if (row.translation !== null) token.translation = row.translation as 'strict' | 'off'
   addTagSettings(token, row)
+  if (row.fallback === 'never') token.fallback = 'never'
   if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
   if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
   if (row.lineage !== null) token.lineage = row.lineage

@@ -28,7 +28,8 @@ export function entryRow(entry: Entry): string {
     `${entry.atMs}${S}${entry.accountId}${S}${entry.kind}${S}${entry.amountNanos}${S}` +
     `${entry.ref}${S}${entry.model ?? ''}${S}${entry.unit ?? ''}${S}${entry.quantity ?? ''}${S}` +
     `${entry.priceId ?? ''}${S}${entry.estimated === true ? 1 : 0}${S}${cell(entry.note ?? '')}${S}` +
-    `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}${entry.tags ?? ''}${S}`
+    `${entry.tokenId ?? ''}${S}${entry.tier ?? ''}${S}${entry.tags ?? ''}${S}` +
+    `${entry.servedModel ?? ''}${S}`
   )
 }
 

@@ -47,6 +47,7 @@ export const entryColumns = [
   'token_id',
   'tier',
   'tags',
+  'served_model',
 ] as const
 
 /** Losses noted on a row are also written to the losses table, where they can be summed. */
@@ -97,6 +98,7 @@ export const nullableInEntries: ReadonlySet<string> = new Set([
   'token_id',
   'tier',
   'tags',
+  'served_model',
 ])
 export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 

@@ -34,6 +34,7 @@ export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boo
       token_id: entry.tokenId ?? null,
       tier: entry.tier ?? null,
       tags: entry.tags ?? null,
+      served_model: entry.servedModel ?? null,
     })
     .onConflict((conflict) => conflict.columns(['ref', 'kind']).doNothing())
     .executeTakeFirst()
@@ -177,6 +178,7 @@ export function entryOf(row: EntryRow): StoredEntry {
   if (row.token_id !== null) entry.tokenId = row.token_id
   if (row.tier !== null) entry.tier = row.tier
   if (row.tags !== null) entry.tags = row.tags
+  if (row.served_model !== null) entry.servedModel = row.served_model
   if (row.task_request_id) entry.requestId = row.task_request_id
   return entry
 }

@@ -27,6 +27,7 @@ import { invitationTable } from './0019-invitations.ts'
 import { tagTables } from './0020-tags.ts'
 import { oidcSignIns } from './0021-oidc.ts'
 import { budgetTables } from './0022-budgets.ts'
+import { servedModel } from './0023-served-model.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   tagTables,
   oidcSignIns,
   budgetTables,
+  servedModel,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -39,6 +39,7 @@ export interface ReceiptRow {
   token_id: string
   tier: string
   tags: string
+  served_model: string
 }
 
 /** A range of an account's chain, both ends included. */
@@ -68,6 +69,7 @@ const receiptColumns: TextColumns = {
   token_id: ['text', 'e.token_id'],
   tier: ['text', 'e.tier'],
   tags: ['text', 'e.tags'],
+  served_model: ['text', 'e.served_model'],
 }
 
 /** In order of account and number; a range of one account, or all. */

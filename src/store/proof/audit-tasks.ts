@@ -85,7 +85,7 @@ const isLabelled = (alias: string): RawBuilder<boolean> => {
   const e = sql.ref(alias)
   return sql`${e}.model IS NOT NULL OR ${e}.unit IS NOT NULL OR ${e}.quantity IS NOT NULL
     OR ${e}.price_id IS NOT NULL OR ${e}.note IS NOT NULL OR ${e}.token_id IS NOT NULL
-    OR ${e}.tier IS NOT NULL OR ${e}.estimated <> 0`
+    OR ${e}.tier IS NOT NULL OR ${e}.served_model IS NOT NULL OR ${e}.estimated <> 0`
 }
 
 /** Requests that were charged themselves although their task is charged. */

@@ -17,6 +17,7 @@ interface Row extends EntryRow {
 const columns = sql.raw(`
   c.number, c.balance_nanos, c.hash, e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref,
   e.model, e.unit, e.quantity, e.price_id, e.estimated, e.note, e.token_id, e.tier, e.tags,
+  e.served_model,
   (SELECT t.request_id FROM tasks t WHERE t.id = e.ref) AS task_request_id`)
 
 const lineOf = (row: Row): StoredReceipt => ({

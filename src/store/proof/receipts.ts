@@ -181,7 +181,7 @@ async function findEnds(
 
 export const pendingColumns = `
   e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref, e.model, e.unit, e.quantity,
-  e.price_id, e.estimated, e.note, e.token_id, e.tier, e.tags,
+  e.price_id, e.estimated, e.note, e.token_id, e.tier, e.tags, e.served_model,
   coalesce(e.token_id, r.token_id, t.token_id, '') AS spent_with,
   coalesce(r.input_tokens, 0) AS input_tokens,
   coalesce(r.output_tokens, 0) AS output_tokens,

@@ -26,7 +26,6 @@ export async function insertTask(tx: Kysely<Schema>, task: Task): Promise<boolea
       request_id: task.requestId,
       interface: task.interface,
       model: task.model,
-      protocol: task.protocol,
       created_at_ms: task.createdAtMs,
       external_id: task.externalId ?? null,
       tags: task.tags ?? null,
@@ -119,8 +118,9 @@ export async function findTaskRows(db: Kysely<Schema>, ids: readonly string[]): 
 /** The columns that may change, with their current values. */
 export function changing(task: Task) {
   const { upstreamModel, keyFingerprint, request, media, usage, reported, error, misses } = task
-  const { missingSinceMs, callbackUrl, awaitedBy, ephemeral, trace } = task
+  const { missingSinceMs, callbackUrl, awaitedBy, ephemeral, trace, servedModel } = task
   return {
+    protocol: task.protocol,
     channel_id: task.channelId,
     channel: task.channel,
     upstream_id: task.upstreamId ?? null,
@@ -150,6 +150,7 @@ export function changing(task: Task) {
       awaitedBy,
       ephemeral,
       trace,
+      servedModel,
     }),
   }
 }
@@ -169,6 +170,7 @@ type Body = Pick<
   | 'awaitedBy'
   | 'ephemeral'
   | 'trace'
+  | 'servedModel'
 >
 
 type Row = Selectable<Schema['tasks']>

@@ -4,7 +4,7 @@
 import type { Hono } from 'hono'
 import type { CallContext, CallerApi, FailedStream, LinkTo } from '../../contract/caller-api.ts'
 import type { InterfaceRow, Token } from '../../contract/catalog.ts'
-import { Refusal } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import type { CallTrace, TextCall } from '../../contract/requests.ts'
 import { readTags, tagsHeader } from '../../contract/tags/index.ts'
 import type { Task } from '../../contract/task.ts'
@@ -77,6 +77,14 @@ export class Caller implements CallContext {
     this.#dialect = x.dialect
     this.#request = x.request
     this.#errorEvent = errorEvent
+  }
+
+  fallback(): 'never' | undefined | Refusal {
+    const said = this.#request.headers.get('x-gateway-fallback')?.trim().toLowerCase()
+    if (said === undefined || said === '' || said === 'allowed') return undefined
+    if (said === 'never') return said
+    const message = "'x-gateway-fallback' must be never or allowed"
+    return refuse('invalid_request', message, { param: 'x-gateway-fallback' })
   }
 
   errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array {

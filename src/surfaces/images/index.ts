@@ -7,7 +7,7 @@ import { Refusal } from '../../contract/errors.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
-import { asReplay, type ReadRoute, readCreate } from '../media/create.ts'
+import { asReplay, type ReadRoute, readCreate, withServed } from '../media/create.ts'
 import { imageLists, imagesKeys } from './keys.ts'
 import { type ImageCall, parseEdit, parseGeneration } from './parse.ts'
 
@@ -48,7 +48,7 @@ async function make(
   if (read instanceof Refusal) return read
   const made = await deps.api.makeImages(read.ctx, read.create)
   if (made instanceof Refusal) return made
-  const response = answerJson(x, JSON.stringify(viewOf(deps.api, made)))
+  const response = withServed(answerJson(x, JSON.stringify(viewOf(deps.api, made))), made.task)
   return made.replayed ? asReplay(response) : response
 }
 

@@ -52,7 +52,8 @@ async function create(
   token: Token,
   path: Path,
 ): Promise<Outcome> {
-  const kindOf = (name: string) => deps.api.models.find(name)?.kind
+  const kindOf = (name: string) =>
+    (deps.api.models.visible(token, name) ?? deps.api.models.find(name))?.kind
   const outcome = await serveCreate<ImageTask>(deps, x, token, {
     interface: 'imgvendor',
     path: x.path,

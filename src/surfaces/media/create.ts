@@ -51,8 +51,14 @@ export async function serveCreate<Made extends Task>(
   const created = await deps.api.createTask(read.ctx, read.create as VideoCreate | ImageCreate)
   if (created instanceof Refusal) return created
   // The task is of the requested kind.
-  const response = answer(created.task as Made)
+  const response = withServed(answer(created.task as Made), created.task)
   return created.replayed ? asReplay(response) : response
+}
+
+/** Which model serves a task of a virtual model or an alias. */
+export function withServed(response: Response, { servedModel }: Task): Response {
+  if (servedModel !== undefined) response.headers.set('x-gateway-served-model', servedModel)
+  return response
 }
 
 export function asReplay(response: Response): Response {

@@ -1,7 +1,7 @@
 // The frame size of a task's video, as far as it follows from the request. Knows no dialect.
 
 import { nativeResolutions, nativeSize, type Size } from '../../contract/media/video-size.ts'
-import type { VideoTask } from '../../contract/task.ts'
+import { servingModel, type VideoTask } from '../../contract/task.ts'
 
 const usualRatio = '16:9'
 
@@ -13,7 +13,7 @@ interface ShownShape {
 
 /** Undefined when the shape follows the caller's images, which the gateway does not fetch. */
 export function sizeOf(
-  { model, protocol, request }: VideoTask,
+  { protocol, request, ...task }: VideoTask,
   shown: ShownShape = {},
 ): Size | undefined {
   const { media } = request
@@ -22,7 +22,7 @@ export function sizeOf(
   if (ratio === undefined) return undefined
   if (protocol === 'arkvendor') {
     const known = nativeResolutions.find((each) => each === resolution)
-    return known && nativeSize(model, known, ratio)
+    return known && nativeSize(servingModel(task), known, ratio)
   }
   const [across, down] = ratio.split(':').map(Number)
   const short = Number.parseInt(resolution, 10)

@@ -89,7 +89,11 @@ async function answerTo(
   if (done instanceof Refusal) {
     return shape.answerFailure?.(x, done, asked.ctx) ?? answerRefusal(x, done)
   }
-  const headers = { ...rateHeaders(done.rate), ...translationHeaders(done.translation) }
+  const headers = {
+    ...rateHeaders(done.rate),
+    ...translationHeaders(done.translation),
+    ...servedHeader(done.servedModel),
+  }
   return 'body' in done
     ? answerJson(x, done.body, 200, headers)
     : (shape.answerStream ?? answerStream)(x, done.stream, headers)
@@ -123,6 +127,10 @@ export async function readCall(
   ctx.call = call
   return { ctx, call }
 }
+
+/** Which model served a call of a virtual model or an alias. */
+const servedHeader = (model: string | undefined): Record<string, string> | undefined =>
+  model === undefined ? undefined : { 'x-gateway-served-model': model }
 
 export function translationHeaders(
   note: TranslationNote | undefined,

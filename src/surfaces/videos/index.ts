@@ -68,9 +68,14 @@ const create = (deps: SurfaceDeps, x: RequestContext, token: Token): Promise<Out
     path,
     forms: { lists: videoLists },
     keys: videosKeys,
-    parse: (fields, isForm) => asVideo(parseVideo(fields, isForm)),
+    parse: (fields, isForm) =>
+      asVideo(parseVideo(fields, isForm, (name) => firstMember(deps.api, token, name))),
     answer: (task) => answerTask(deps.api, x, task),
   })
+
+/** The best member of a virtual model says what a request may be. */
+const firstMember = ({ models }: CallerApi, token: Token, name: string): string =>
+  models.visible(token, name)?.backing?.members[0]?.model.name ?? name
 
 async function list(api: CallerApi, x: RequestContext, token: Token): Promise<Outcome> {
   const page = pageIn(new URL(x.request.url, 'http://gateway').searchParams)

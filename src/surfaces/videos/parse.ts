@@ -55,10 +55,18 @@ const codes = {
   seed: 'invalid_seed',
 } as const
 
-/** `form`: every value came as text, so digits may be a number. */
-export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
-  const model = modelIn(fields)
-  if (model instanceof Refusal) return model
+/**
+ * `form`: every value came as text, so digits may be a number. `servedAs`: the model whose rules apply,
+ * where another serves the one that is called.
+ */
+export function parseVideo(
+  fields: Fields,
+  form: boolean,
+  servedAs: (name: string) => string = (name) => name,
+): VideoCall | Refusal {
+  const called = modelIn(fields)
+  if (called instanceof Refusal) return called
+  const model = servedAs(called)
   const misnamed = misnamedIn(fields)
   if (misnamed !== undefined) return misnamed
   const rule = ruleFor(model)
@@ -78,7 +86,7 @@ export function parseVideo(fields: Fields, form: boolean): VideoCall | Refusal {
     rule.followsSource === 'always' ||
     (rule.followsSource === 'unless_asked' && read.seconds === undefined)
   return {
-    model,
+    model: called,
     request: {
       prompt,
       seconds,

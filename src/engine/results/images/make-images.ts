@@ -13,12 +13,12 @@ import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import { addTaskLoss, lossOfTask } from '../../books/losses.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
 import type { Engine } from '../../engine.ts'
-import { acceptTask } from '../../tasks/create/accept-task.ts'
-import type { TaskInput } from '../../tasks/create/admit-task.ts'
+import { acceptTask, recordTask } from '../../tasks/create/accept-task.ts'
 import type { Accepted } from '../../tasks/create/hold-task.ts'
 import { firstRefusal } from '../../tasks/create/idempotency.ts'
 import { runAdmitted } from '../../tasks/create/run-admitted.ts'
 import { refusalFor, sendTask } from '../../tasks/create/send-task.ts'
+import type { TaskInput } from '../../tasks/create/task-members.ts'
 import { endTask, type TaskEnd, withheld } from '../../tasks/end-task.ts'
 import { retryWrite } from '../../tasks/retry-write.ts'
 import { keepBytes } from '../copy-media.ts'
@@ -72,6 +72,7 @@ async function makeAdmitted(making: Making): Promise<MadeImages | Refusal> {
 async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages | Refusal> {
   const { engine, input, record } = making
   const sent = await sendTask(engine, made, input, { isWaitedFor: true })
+  recordTask(record, made.task)
   if (sent.upstreamRequestId !== undefined) record.upstreamRequestId = sent.upstreamRequestId
   if ('result' in sent && sent.result instanceof Refusal) {
     return recordUnbilled(engine, record, 'failed', sent.result)

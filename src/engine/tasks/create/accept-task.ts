@@ -3,10 +3,11 @@
 import type { CallContext, Created } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
+import type { Task } from '../../../contract/task.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { recordUnbilled } from '../../calls/call-record.ts'
 import type { Engine } from '../../engine.ts'
-import { admitTask, type TaskInput } from './admit-task.ts'
+import { admitTask } from './admit-task.ts'
 import { type Accepted, holdTask } from './hold-task.ts'
 import {
   claimKey,
@@ -16,6 +17,7 @@ import {
   releaseKey,
   replayedIn,
 } from './idempotency.ts'
+import type { TaskInput } from './task-members.ts'
 
 interface Acceptance {
   /** Until then only the caller's connection waits for it. */
@@ -39,10 +41,19 @@ export async function acceptTask(
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
   if ('replayed' in made) return made
   crashPoint('task-accepted')
-  record.detail.taskId = made.task.id
-  record.channel = made.task.channel
-  record.priceId = made.task.priceId
+  recordTask(record, made.task)
   return made
+}
+
+/** Which task a request has made, where, and by which model. */
+export function recordTask(
+  record: RequestRecord,
+  { id, channel, priceId, servedModel }: Task,
+): void {
+  record.detail.taskId = id
+  record.channel = channel
+  record.priceId = priceId
+  if (servedModel !== undefined) record.detail.servedModel = servedModel
 }
 
 async function acceptOnce(

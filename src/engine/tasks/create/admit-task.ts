@@ -1,29 +1,34 @@
 // Decides whether a task may be created: the model, a channel with a free slot, the price, and the
 // maximum cost. Writes nothing; an admitted task has taken its slot.
-import type { Route } from '../../../catalog/snapshot.ts'
-import type { CallContext, ImageCreate, VideoCreate } from '../../../contract/caller-api.ts'
+import type { CallContext } from '../../../contract/caller-api.ts'
 import type { Model } from '../../../contract/catalog.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
 import { modelNotFound } from '../../../contract/not-found.ts'
-import type { Task, VideoTask } from '../../../contract/task.ts'
-import { accountSuspended } from '../../admission/admit.ts'
+import type { Task } from '../../../contract/task.ts'
 import { hiddenModel } from '../../admission/hidden-model.ts'
+import { accountSuspended } from '../../admission/price-for.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
 import { dropProbes } from '../../routing/learn.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
-import { takePlace } from '../../routing/take-place.ts'
-import { holdFor, plainBound } from '../task-charge.ts'
-import { keysOf } from '../task-upstream.ts'
+import { holdFor } from '../task-charge.ts'
+import {
+  affordable,
+  placeTask,
+  type TaskInput,
+  type TaskMember,
+  taskMembers,
+  withBound,
+} from './task-members.ts'
 
-/** A caller's input for a task, completed. */
-export type TaskInput = (Omit<VideoCreate, 'request'> & Pick<VideoTask, 'request'>) | ImageCreate
-
-export interface Admitted extends Pick<Task, 'priceId' | 'holdNanos'> {
+export interface Admitted extends Pick<Task, 'priceId' | 'holdNanos' | 'servedModel'> {
   /** With its maximum at the upstream that was picked. */
   input: TaskInput
+  /** That serves it. */
   model: Model
   picked: PickedRoute
+  /** That may serve it if this one refuses; the hold is enough for each. */
+  others: readonly TaskMember[]
 }
 
 export async function admitTask(
@@ -32,38 +37,28 @@ export async function admitTask(
   input: TaskInput,
 ): Promise<Admitted | Refusal> {
   const { accountId } = ctx.token
-  const model = engine.catalog.visible(ctx.token, input.model)
-  if (model === undefined) return hiddenModel(engine, ctx.token, input.model)
-  const routes = routesFor(engine, model, input)
-  if (routes.length === 0) {
-    const ways = engine.catalog.servedBy(model).join(', ')
-    const message = `model '${input.model}' cannot be used here; it is served by: ${ways}`
-    return refuse('model_not_supported', message, { param: 'model' })
-  }
+  const called = engine.catalog.visible(ctx.token, input.model)
+  if (called === undefined) return hiddenModel(engine, ctx.token, input.model)
+  const members = taskMembers(engine, ctx, called, input)
+  if (members instanceof Refusal && members.code === 'model_not_supported') return members
   const busy = notNow(engine, accountId)
   if (busy !== undefined) return busy
-  const price = engine.prices.current(model.pricedAs ?? model.name, accountId)
-  if (price === undefined) return modelNotFound(input.model)
-  const picked = await takeFor(engine, ctx, pinned(engine, routes, input.pinnedTo))
-  if (picked instanceof Refusal) return picked
-  const bounded = withBound(engine, model, input, picked)
-  const holdNanos = holdFor(price.terms, bounded)
-  if (holdNanos === undefined) {
+  if (members instanceof Refusal) return members
+  const placed = await placeTask(engine, ctx, members)
+  if (placed instanceof Refusal) return placed
+  const { picked, member } = placed
+  const { model, price, servedModel } = member
+  const bounded = withBound(engine, model, input, picked.route)
+  const ownNanos = holdFor(price.terms, bounded)
+  if (ownNanos === undefined) {
     leavePlace(engine, picked.route.channel, picked.channelState, accountId)
     dropProbes(picked)
     return modelNotFound(input.model)
   }
-  return { input: bounded, model, picked, priceId: price.id, holdNanos }
+  const { others, holdNanos } = affordable(engine, input, placed.others, ownNanos)
+  const served = servedModel !== undefined && { servedModel }
+  return { input: bounded, model, picked, priceId: price.id, holdNanos, others, ...served }
 }
-
-const routesFor = (
-  engine: Engine,
-  model: Model,
-  { interface: use, kind }: Pick<TaskInput, 'interface' | 'kind'>,
-): Route[] =>
-  engine.catalog
-    .routes(model, use)
-    .filter(({ protocol }) => engine.providers.get(protocol)?.[kind] !== undefined)
 
 function notNow(engine: Engine, accountId: string): Refusal | undefined {
   if (engine.load.draining) {
@@ -74,32 +69,4 @@ function notNow(engine: Engine, accountId: string): Refusal | undefined {
   if (engine.store.healthy && engine.ledger.usable(accountId)) return undefined
   const message = 'the gateway cannot record charges at the moment'
   return refuse('overloaded', message, { retryAfterSeconds: 2 })
-}
-
-function pinned(engine: Engine, routes: Route[], to: TaskInput['pinnedTo']): Route[] {
-  if (to === undefined) return routes
-  return routes
-    .filter(({ channel, protocol }) => channel.id === to.channelId && protocol === to.protocol)
-    .map((route) => {
-      const keys = keysOf(engine, route.channel.keys, to)
-      return { ...route, channel: { ...route.channel, keys } }
-    })
-    .filter(({ channel }) => channel.keys.length > 0)
-}
-
-const takeFor = (engine: Engine, { token, signal }: CallContext, routes: readonly Route[]) =>
-  takePlace(engine, routes, { accountId: token.accountId, signal })
-
-function withBound(
-  engine: Engine,
-  model: Model,
-  input: TaskInput,
-  { route }: PickedRoute,
-): TaskInput {
-  if (input.kind !== 'video') return input
-  const { request } = input
-  const outlook = engine.providers.get(route.protocol)?.video?.outlook?.(request, model.name)
-  const expected = request.native === undefined ? {} : outlook?.expected
-  const bound = outlook?.bound ?? plainBound(model.name, request)
-  return { ...input, request: { ...request, ...expected, bound } }
 }

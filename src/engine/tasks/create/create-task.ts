@@ -12,11 +12,11 @@ import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/c
 import type { Engine } from '../../engine.ts'
 import { endTask } from '../end-task.ts'
 import { retryWrite } from '../retry-write.ts'
-import { acceptTask } from './accept-task.ts'
-import type { TaskInput } from './admit-task.ts'
+import { acceptTask, recordTask } from './accept-task.ts'
 import { asCreated } from './idempotency.ts'
 import { runAdmitted } from './run-admitted.ts'
 import { type FinishedReport, refusalFor, sendTask } from './send-task.ts'
+import type { TaskInput } from './task-members.ts'
 
 export async function createTask(
   engine: Engine,
@@ -41,6 +41,7 @@ async function createAdmitted(
   }
   try {
     const sent = await sendTask(engine, made, input)
+    recordTask(record, made.task)
     const result = 'report' in sent ? await endNow(engine, made.task, sent.report) : sent.result
     if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
     if (sent.upstreamRequestId !== undefined) record.upstreamRequestId = sent.upstreamRequestId

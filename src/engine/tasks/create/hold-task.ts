@@ -20,14 +20,17 @@ import { taskTrace } from '../../telemetry/traces/traced-client.ts'
 import { keptRequest } from '../kept-request.ts'
 import { taskTimeoutsOf } from '../poll/task-timeouts.ts'
 import { keyFingerprint } from '../task-upstream.ts'
-import type { Admitted, TaskInput } from './admit-task.ts'
+import type { Admitted } from './admit-task.ts'
 import { inFlight, type KeyedCreate, keepKey } from './idempotency.ts'
+import type { TaskInput, TaskMember } from './task-members.ts'
 
 /** In `engine.creating` until its create is over. */
 export interface Accepted {
   task: Task
   picked: PickedRoute
   model: Model
+  /** Members of a virtual model that may serve it if this one refuses. */
+  others: readonly TaskMember[]
 }
 
 interface HoldOptions {
@@ -46,7 +49,7 @@ export async function holdTask(
   admitted: Admitted,
   { keyed, waitedForMs }: HoldOptions,
 ): Promise<Accepted | Refusal> {
-  const { picked, model, input } = admitted
+  const { picked, model, input, others } = admitted
   let id = ''
   let written: Written | undefined
   try {
@@ -54,7 +57,7 @@ export async function holdTask(
     id = task.id
     engine.creating.add(id)
     written = await writeTask(engine, ctx, task, keyed)
-    if (written === 'done') return { task, picked, model }
+    if (written === 'done') return { task, picked, model, others }
   } finally {
     if (written !== 'done') {
       engine.creating.delete(id)
@@ -116,7 +119,7 @@ const nameTaken = refuse('invalid_request', 'another task has this external_task
 function newTask(
   engine: Engine,
   ctx: CallContext,
-  { input, picked, priceId, holdNanos }: Admitted,
+  { input, picked, priceId, holdNanos, servedModel }: Admitted,
   waitedForMs: number | undefined,
 ): Task {
   const nowMs = engine.clock.nowMs()
@@ -130,6 +133,7 @@ function newTask(
     requestId: ctx.requestId,
     interface: input.interface,
     model: input.model,
+    ...(servedModel !== undefined && { servedModel }),
     state: 'accepted',
     progress: 0,
     priceId,
@@ -152,7 +156,7 @@ function newTask(
   }
 }
 
-const madeBy = (deps: Seals, { route, key }: PickedRoute) => ({
+export const madeBy = (deps: Seals, { route, key }: PickedRoute) => ({
   protocol: route.protocol,
   channelId: route.channel.id,
   channel: route.channel.name,

@@ -17,8 +17,8 @@ import {
 } from '../../../store/tasks/create-keys.ts'
 import { findTaskRow } from '../../../store/tasks/tasks.ts'
 import type { TaskDeps } from '../task-deps.ts'
-import type { TaskInput } from './admit-task.ts'
 import { loseTrackOf, lostTrack } from './lose-track.ts'
+import type { TaskInput } from './task-members.ts'
 import { isUnderWay } from './under-way.ts'
 
 export interface KeyedCreate extends CreateName {

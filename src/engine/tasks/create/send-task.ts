@@ -2,7 +2,7 @@
 // outcome is a state of its own.
 import { type Refusal, refuse } from '../../../contract/errors.ts'
 import type { Started, UpstreamError } from '../../../contract/provider.ts'
-import type { Task } from '../../../contract/task.ts'
+import { servingModel, type Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { ensure } from '../../../lib/ensure.ts'
@@ -17,9 +17,10 @@ import { addOtherLosses } from '../poll/find-lost.ts'
 import { firstCheckMs } from '../poll/poll-schedule.ts'
 import { retryWrite } from '../retry-write.ts'
 import { askUpstream, publicError } from '../task-upstream.ts'
-import type { TaskInput } from './admit-task.ts'
 import type { Accepted } from './hold-task.ts'
 import { type LostError, loseTrackOf, lostTrack } from './lose-track.ts'
+import { moveTask } from './move-task.ts'
+import type { TaskInput } from './task-members.ts'
 
 export type FinishedReport = Extract<Started, { kind: 'finished' }>['report']
 
@@ -42,15 +43,34 @@ export async function sendTask(
   input: TaskInput,
   { isWaitedFor = false }: SendOptions = {},
 ): Promise<Sent> {
-  const { task } = accepted
-  ensure(task.state === 'accepted' && task.upstreamId === undefined, `task ${task.id} is sent once`)
-  const sentMs = engine.clock.nowMs()
-  const started = await start(engine, task, input, accepted.picked)
-  recordSent(engine, task, started, sentMs)
-  crashPoint('task-answered')
+  const { state, upstreamId, id } = accepted.task
+  ensure(state === 'accepted' && upstreamId === undefined, `task ${id} is sent once`)
+  const started = await sendOnce(engine, accepted, input)
   const outcome = await conclude(engine, accepted, started, isWaitedFor)
   const upstreamRequestId = 'upstreamRequestId' in started ? started.upstreamRequestId : undefined
   return { ...outcome, ...(upstreamRequestId !== undefined && { upstreamRequestId }) }
+}
+
+/** To each member of a virtual model at most once: the next one gets it when one has refused it. */
+async function sendOnce(engine: Engine, accepted: Accepted, input: TaskInput): Promise<Started> {
+  let sent = input
+  for (;;) {
+    const { task, picked, model } = accepted
+    const sentMs = engine.clock.nowMs()
+    const started = await start(engine, task, sent, picked)
+    recordSent(engine, task, started, sentMs)
+    crashPoint('task-answered')
+    const { kind } = started
+    if (kind === 'started' || kind === 'finished') {
+      recordSuccess(engine, picked, model.name)
+      return started
+    }
+    recordFailure(engine, picked, model.name, started.error)
+    const next =
+      kind === 'refused' ? await moveTask(engine, accepted, input, started.error) : undefined
+    if (next === undefined) return started
+    sent = next
+  }
 }
 
 function recordSent(engine: Engine, task: Task, started: Started, sentMs: number): void {
@@ -86,22 +106,19 @@ async function start(
 
 async function conclude(
   engine: Engine,
-  { task, picked, model }: Accepted,
+  { task }: Accepted,
   started: Started,
   isWaitedFor: boolean,
 ): Promise<Outcome> {
   if (started.kind === 'started') {
-    recordSuccess(engine, picked, model.name)
     return { result: await queue(engine, task, started, isWaitedFor) }
   }
   if (started.kind === 'finished') {
-    recordSuccess(engine, picked, model.name)
     const { report } = started
     if (report.state === 'succeeded') return { report }
     return { report: { ...report, error: publicError(engine, task, report.error) } }
   }
   const error = publicError(engine, task, started.error)
-  recordFailure(engine, picked, model.name, started.error)
   if (started.kind === 'unknown') return { result: await loseTrack(engine, task, error) }
   crashPoint('task-refused')
   await retryWrite(engine, () => endTask(engine, task, { state: 'failed', error, isAnswer: true }))
@@ -115,7 +132,7 @@ async function queue(
   isWaitedFor: boolean,
 ): Promise<Task | Refusal> {
   const nowMs = engine.clock.nowMs()
-  const soonMs = Math.round(nowMs + firstCheckMs(engine.jobs.poller.durations, task.model))
+  const soonMs = Math.round(nowMs + firstCheckMs(engine.jobs.poller.durations, servingModel(task)))
   const { awaitedBy, ...mine } = task
   const queued = {
     ...(isWaitedFor ? task : mine),

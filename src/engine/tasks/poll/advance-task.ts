@@ -1,7 +1,12 @@
 // One poll of one task: the upstream's report becomes the task's next state, or its end. An unknown
 // report counts as running, and a time-out ends every task.
 import type { Checked, TaskReport, UpstreamError } from '../../../contract/provider.ts'
-import type { OutputMedia, Task, TaskUsage } from '../../../contract/task.ts'
+import {
+  type OutputMedia,
+  servingModel,
+  type Task,
+  type TaskUsage,
+} from '../../../contract/task.ts'
 import { withSteps } from '../../../contract/timeline.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
@@ -133,7 +138,7 @@ async function apply(deps: TaskDeps, task: Task, fence: number, report: TaskRepo
       }
       learnDuration(
         deps.jobs.poller.durations,
-        task.model,
+        servingModel(task),
         ageMs,
         task.updatedAtMs - task.createdAtMs,
       )
@@ -174,7 +179,7 @@ async function goOn(
   const sinceMs = task.updatedAtMs - task.createdAtMs
   const waitMs = nextCheckMs(
     deps.jobs.poller.durations,
-    task.model,
+    servingModel(task),
     elapsedMs,
     deps.random,
     sinceMs,
