@@ -14,6 +14,7 @@ import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
 import { lossRoutes } from './money/losses.ts'
 import { statementRoutes } from './money/statements.ts'
+import { webhookRoutes } from './notices/webhooks.ts'
 import { oidcRoutes } from './oidc/oidc.ts'
 import { peopleRoutes } from './people/people.ts'
 import { sessionRoutes } from './people/sessions.ts'
@@ -60,6 +61,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...acceptRoutes,
   ...auditRoutes,
   ...alertRoutes,
+  ...webhookRoutes,
   ...healthRoutes,
   ...settingsRoutes,
   ...backupRoutes,

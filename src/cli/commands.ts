@@ -1,11 +1,9 @@
 // The table of all commands. Help, suggestions and dispatch are made from it.
 import packageJson from '../../package.json'
 import { accountCommands } from './admin/accounts.ts'
-import { alertCommands } from './admin/alerts.ts'
 import { auditCommands } from './admin/audits.ts'
 import { backupCommands } from './admin/backup.ts'
 import { billCommands } from './admin/bills.ts'
-import { callbackCommands } from './admin/callbacks.ts'
 import { channelCommands, presetCommands } from './admin/channels.ts'
 import { healthCommand } from './admin/health.ts'
 import { lossCommands } from './admin/losses.ts'
@@ -20,6 +18,9 @@ import { callCommands } from './calls/call.ts'
 import { callImageCommand } from './calls/call-image.ts'
 import { callVideoCommand } from './calls/call-video.ts'
 import { verifyCommands } from './calls/verify.ts'
+import { alertCommands } from './notices/alerts.ts'
+import { callbackCommands } from './notices/callbacks.ts'
+import { webhookCommands } from './notices/webhooks.ts'
 import type { Command } from './terminal/command.ts'
 import type { Elsewhere } from './terminal/parse-line.ts'
 
@@ -71,6 +72,7 @@ export const commands: readonly Command[] = [
   ...reconcileCommands,
   ...auditCommands,
   ...alertCommands,
+  ...webhookCommands,
   ...backupCommands,
   ...callCommands,
   callVideoCommand,

@@ -182,6 +182,7 @@ describe('rules across sections', () => {
       channels: [],
       models: [],
       prices: [],
+      webhooks: [],
     })
   })
 

@@ -60,6 +60,7 @@ describe('the environment', () => {
         channels: [],
         models: [],
         prices: [],
+        webhooks: [],
       },
     })
     expect(limits.bodyBytes).toBe(33_554_432)

@@ -19,7 +19,7 @@ import {
 import { callbackIn } from './callbacks/callback-url.ts'
 import { newRecord, recordUnbilled } from './calls/call-record.ts'
 import { countInput } from './calls/count-input.ts'
-import { runText } from './calls/run-text.ts'
+import { notifyEmpty, runText } from './calls/run-text.ts'
 import type { Engine } from './engine.ts'
 import { followLink, linksOf } from './results/file-links.ts'
 import { fetchImages } from './results/images/fetch-images.ts'
@@ -58,18 +58,34 @@ const callsOf = (engine: Engine) =>
       recordUnbilled(engine, newRecord(context, surface, model), 'refused', refusal),
     refuseRead: (request, token, refusal) => recordRefused(engine, request, refusal, token),
     runText: (context, call) => runText(engine, context, call),
-    countInput: (context, call) => countInput(engine, context, call),
+    countInput: (context, call) => afterNotice(engine, context, countInput(engine, context, call)),
   }) satisfies Partial<CallerApi>
+
+/** The answer, after a refusal for want of balance has been told. */
+async function afterNotice<T>(
+  engine: Engine,
+  context: Parameters<typeof notifyEmpty>[1],
+  answer: Promise<T>,
+): Promise<T> {
+  const given = await answer
+  await notifyEmpty(engine, context, given)
+  return given
+}
 
 const tasksOf = (engine: Engine) =>
   ({
     createTask: (context, create) =>
-      createTask(
+      afterNotice(
         engine,
         context,
-        create.kind === 'video' ? { ...create, request: asVideoRequest(create.request) } : create,
+        createTask(
+          engine,
+          context,
+          create.kind === 'video' ? { ...create, request: asVideoRequest(create.request) } : create,
+        ),
       ),
-    makeImages: (context, create) => makeImages(engine, context, create, fetchImages),
+    makeImages: (context, create) =>
+      afterNotice(engine, context, makeImages(engine, context, create, fetchImages)),
     callbackIn: (value) => callbackIn(engine, value),
     findTask: (token, id, kind) => findTask(engine, token, id, kind),
     isOwnVideo: (token, id) => isOwnVideo(engine, token, id),

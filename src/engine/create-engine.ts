@@ -29,6 +29,11 @@ import { PriceWatch } from './catalog/missing-prices.ts'
 import { refresh, subscribeToChanges } from './catalog/refresh.ts'
 import type { Declared } from './declared.ts'
 import type { Engine, EngineLimits } from './engine.ts'
+import type { Mailer } from './notices/deliver-notice.ts'
+import { EmptyAccounts } from './notices/empty-accounts.ts'
+import { LedgerFeeds } from './notices/ledger-feeds.ts'
+import { NoticeSender } from './notices/sender.ts'
+import { Subscriptions } from './notices/subscriptions.ts'
 import { linksOf } from './results/file-links.ts'
 import { MediaKeeper } from './results/keep-media.ts'
 import type { MediaStorage } from './results/media-storage.ts'
@@ -68,8 +73,9 @@ interface EngineOptions {
   tracer?: Tracer
   /** Builds the callback for a task's end in its dialect; undefined where there is none. */
   noticeFor?: (task: Task, linkTo: LinkTo) => string | undefined
-  /** Sends callbacks; absent: over HTTP. */
+  /** Sends callbacks and notices; absent: over HTTP. */
   post?: Post
+  mailer?: Mailer
   /** Names of the services that run; absent: all. */
   services?: readonly string[]
 }
@@ -127,6 +133,7 @@ function partsOf(options: EngineOptions, owner: string) {
     ...nothingOffered(declared, nowMs),
     knownSecrets: new Map(),
     entitlements: new Entitlements(nowMs),
+    subscriptions: new Subscriptions(),
     routing: {
       states: new Map(),
       retries: new RetryBudget(),
@@ -138,6 +145,7 @@ function partsOf(options: EngineOptions, owner: string) {
       ...(options.sharers !== undefined && { sharers: options.sharers }),
       ...{ nowMs, log, instanceId: owner },
     }),
+    ...(options.mailer !== undefined && { mailer: options.mailer }),
     ...(media !== undefined && { media }),
     ...(meters !== undefined && { meters }),
     ...(tracer !== undefined && { tracer }),
@@ -176,9 +184,11 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
   const priceWatch = new PriceWatch(engine)
   const clockWatch = new ClockWatch(engine)
   const mediaKeeper = media && new MediaKeeper(engine, media)
+  const notices = noticeJobsOf(engine, owner, post)
   Object.assign(engine, {
     jobs: {
       ...{ poller, callbacks, abandonedChecks, lossAlerts, priceWatch, clockWatch },
+      ...notices.jobs,
       ...(mediaKeeper !== undefined && { mediaKeeper }),
     },
   })
@@ -194,6 +204,18 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
     new Auditor(engine),
     mediaKeeper,
     lossAlerts,
+    ...notices.services,
     receiptWriter,
   ].filter((service) => service !== undefined)
+}
+
+/** What looks for something to tell operators, and what sends it. */
+function noticeJobsOf(engine: Engine, owner: string, post: Post | undefined) {
+  const notices = new NoticeSender(engine, owner, post)
+  const ledgerFeeds = new LedgerFeeds(engine)
+  engine.subscriptions.onChange = () => ledgerFeeds.wake()
+  return {
+    jobs: { notices, emptyAccounts: new EmptyAccounts(engine) },
+    services: [ledgerFeeds, notices],
+  }
 }

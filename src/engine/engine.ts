@@ -18,6 +18,8 @@ import type { Load } from './base-deps.ts'
 import type { Deadlines } from './calls/deadlines.ts'
 import type { Declared } from './declared.ts'
 import type { Jobs } from './jobs.ts'
+import type { Mailer } from './notices/deliver-notice.ts'
+import type { Subscriptions } from './notices/subscriptions.ts'
 import type { MediaStorage } from './results/media-storage.ts'
 import type { Conversations } from './routing/affinity.ts'
 import type { ChannelState } from './routing/channel-state.ts'
@@ -73,6 +75,10 @@ export interface Engine {
   readonly routing: Routing
   readonly rates: RateLimits
   readonly jobs: Jobs
+  /** Which notices are wanted. */
+  readonly subscriptions: Subscriptions
+  /** Sends notices by e-mail; absent where no server is configured. */
+  readonly mailer?: Mailer
   /** In-process counters; absent where metrics are off. */
   readonly meters?: Meters
   /** Makes spans; absent where tracing is off. */

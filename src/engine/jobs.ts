@@ -21,6 +21,15 @@ export interface Jobs {
     savePoll(task: Task, still: TaskState, fence: number): Promise<boolean>
   }
   readonly callbacks: Wakeable
+  /** Sends notices. */
+  readonly notices: Wakeable
+  readonly emptyAccounts: {
+    /** A refusal of this account would have to be told. */
+    isDue(accountId: string): boolean
+    /** A call was refused for want of balance; resolves when that is told. */
+    refused(accountId: string): Promise<void>
+    credited(accountId: string): void
+  }
   /** Polls abandoned tasks. */
   readonly abandonedChecks: Wakeable
   readonly lossAlerts: {

@@ -35,10 +35,8 @@ export function bannerText(banner: Banner): string {
     )
   }
   if (adminToken !== undefined) lines.push('', `  Admin token  ${adminToken}`)
-  for (const { account, name, secret } of tokens) {
-    lines.push(`  API token    ${secret}   (account ${account}, token ${name}; shown only now)`)
-  }
-  const ready = tokens[0]
+  for (const made of tokens) lines.push(`  ${madeLine(made)}`)
+  const ready = tokens.find(({ address }) => address === undefined)
   if (ready !== undefined) lines.push('', '  Try it:', '', curlLine(url, ready.secret))
   return `${lines.join('\n')}\n\n`
 }
@@ -48,6 +46,13 @@ const curlLine = (url: string, secret: string): string =>
   `-H 'Content-Type: application/json' ` +
   `-d '{"model":"txta-plus","messages":[{"role":"user","content":"Hello!"}]}'`
 
+const madeLine = ({ account, name, secret, address }: MadeToken): string =>
+  address === undefined
+    ? `API token    ${secret}   (account ${account}, token ${name}; shown only now)`
+    : `Webhook      ${secret}   (signs notices to ${address}; shown only now)`
+
 /** For a token that was created while the gateway ran. */
-export const tokenLine = ({ secret, account, name }: MadeToken): string =>
-  `API token ${secret} (account ${account}, ${name})\n`
+export const tokenLine = ({ secret, account, name, address }: MadeToken): string =>
+  address === undefined
+    ? `API token ${secret} (account ${account}, ${name})\n`
+    : `Webhook ${secret} (signs notices to ${address})\n`

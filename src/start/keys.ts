@@ -74,6 +74,7 @@ export const allSecretsIn = (config: Config, keys: OwnKeys): string[] => [
   ...config.file.channels.flatMap((channel) => channel.keys.flatMap((key) => key.split('|'))),
   ...config.file.tokens.flatMap(({ token = [] }) => token),
   ...(config.file.callbacks === undefined ? [] : [config.file.callbacks.secret]),
+  ...config.file.webhooks.flatMap(({ secret = [] }) => secret),
 ]
 
 function passwordIn(url: string | undefined): string[] {

@@ -5,8 +5,9 @@ import type { EntryKind, LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
 import type { AuditTables } from './schema-audit.ts'
 import type { BudgetTables } from './schema-budgets.ts'
+import type { DeliveryTables } from './schema-deliveries.ts'
 
-export interface Schema extends AuditTables, BudgetTables {
+export interface Schema extends AuditTables, BudgetTables, DeliveryTables {
   meta: { key: string; value: string }
   accounts: {
     id: string
@@ -29,6 +30,8 @@ export interface Schema extends AuditTables, BudgetTables {
     tag_names: Generated<string | null>
     /** How it keeps end users; null: hashed. */
     end_users: Generated<string | null>
+    /** Notices tell when the balance falls below it. */
+    balance_low_nanos: Generated<bigint | null>
   }
   entries: {
     id: Generated<number>
@@ -146,27 +149,6 @@ export interface Schema extends AuditTables, BudgetTables {
     upstream_model: string | null
     tags: Generated<string | null>
   }
-  callbacks: {
-    id: string
-    task_id: string
-    account_id: string
-    url: string
-    state: 'waiting' | 'delivered' | 'exhausted'
-    attempts: number
-    next_at_ms: number
-    lease_owner: string | null
-    lease_until_ms: number
-    created_at_ms: number
-    ended_at_ms: number | null
-  }
-  callback_attempts: {
-    callback_id: string
-    number: number
-    at_ms: number
-    took_ms: number
-    status: number | null
-    error: string | null
-  }
   gateways: { id: string; lock_key: number; started_at_ms: number }
   credit_leases: { account_id: string; gateway_id: string; amount_nanos: bigint }
   idempotency_keys: {
@@ -279,6 +261,8 @@ export interface Schema extends AuditTables, BudgetTables {
   }
   /** Upstream work that no caller paid for. */
   losses: {
+    /** In the order of writing. */
+    seq: Generated<number>
     id: string
     at_ms: number
     account_id: string

@@ -100,6 +100,7 @@ async function creditAccount({
       return written
     }, account.id),
   )
+  engine.jobs.emptyAccounts.credited(account.id)
   if (done === 'mismatch') {
     return refuse('idempotency_mismatch', 'this Idempotency-Key was used for another amount')
   }

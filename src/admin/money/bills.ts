@@ -14,6 +14,7 @@ import { answerHeaders, type RequestContext } from '../../http/request-context.t
 import { text } from '../../http/schema.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { type Account, findAccount } from '../../store/catalog/accounts.ts'
+import { notify } from '../../store/deliveries/notices.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import { auditChange, listOf, notFound, time, wrong } from '../answers.ts'
 import { forFinance, forFinanceAndMembers } from '../permission.ts'
@@ -89,11 +90,14 @@ async function close({ engine, body, x }: Ask<{ body: typeof closeRequest }>) {
   const asked = billOf(engine, account, body.month)
   if (asked instanceof Refusal) return asked
   const deps = billDeps(engine)
-  const done = await closeMonth(deps, asked, body.note, (tx, closed) => {
-    const { month, charges, closing_balance, last_number, note } = closed
+  const done = await closeMonth(deps, asked, body.note, async (tx, closed) => {
+    const { account, month, charges, closing_balance, last_number, note } = closed
     const after = { month, charges, closing_balance, last_number, note }
-    return auditChange(tx, x, { action: 'bill.close', subject: asked.accountId, after })
+    await auditChange(tx, x, { action: 'bill.close', subject: asked.accountId, after })
+    const data = { account, month, amount: charges }
+    await notify(tx, { type: 'bill.closed', atMs: x.atMs, data })
   })
+  engine.jobs.notices.wake()
   return done.kind === 'closed' ? readBill(deps, asked) : refusalOf(asked, done)
 }
 

@@ -27,6 +27,10 @@ export function settingsOf({ engine, limits }: AdminDeps): View<typeof settingsS
     ...rest,
     given: token !== undefined,
   }))
+  const webhooks = file.webhooks.map(({ secret, ...rest }) => ({
+    ...rest,
+    given: secret !== undefined,
+  }))
   return {
     public_url: engine.publicUrl,
     region: file.region,
@@ -47,6 +51,7 @@ export function settingsOf({ engine, limits }: AdminDeps): View<typeof settingsS
       channels,
       models: file.models,
       prices: file.prices,
+      webhooks,
     },
     yaml: { file: yamlOf(engine, file), effective: yamlOf(engine, effective(engine)) },
   }

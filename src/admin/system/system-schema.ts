@@ -85,6 +85,7 @@ export const settings = z
       channels: z.array(anything),
       models: z.array(anything),
       prices: z.array(anything),
+      webhooks: z.array(anything),
     }),
   })
   .meta({ id: 'Settings' })

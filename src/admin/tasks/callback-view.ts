@@ -1,7 +1,8 @@
 // The callback of a task as an administrator sees it: its attempts and their outcomes.
 import type { Task } from '../../contract/task.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
-import { type CallbackAttempt, findCallbackStory } from '../../store/tasks/callbacks.ts'
+import type { Attempt } from '../../store/deliveries/queue.ts'
+import { findCallbackStory } from '../../store/tasks/callbacks.ts'
 import { time } from '../answers.ts'
 import type { View } from '../route.ts'
 import type { task as shownTask } from './task-schema.ts'
@@ -30,7 +31,7 @@ export async function callbackView(
   }
 }
 
-const attemptView = ({ atMs, tookMs, status, error }: CallbackAttempt) => ({
+const attemptView = ({ atMs, tookMs, status, error }: Attempt) => ({
   at: time(atMs),
   took_ms: tookMs,
   status: status ?? null,

@@ -6,7 +6,8 @@ import { openAccount } from '../../engine/catalog/open-account.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
-import { insertCallback, recordAttempt } from '../../store/tasks/callbacks.ts'
+import { type Attempt, recordOutcome } from '../../store/deliveries/queue.ts'
+import { callbackQueue, insertCallback } from '../../store/tasks/callbacks.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
 import { storeKinds } from '../../store/test-stores.ts'
@@ -44,14 +45,16 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
 
   const add = (more: Partial<VideoTask>) =>
     it.engine.store.tx((tx) => insertTask(tx, { ...aTask(), ...more } as VideoTask))
-  const attempt = (made: Parameters<typeof recordAttempt>[4]) =>
+  const attempt = (made: Attempt) =>
     it.engine.store.tx(async (tx) => {
       await tx.updateTable('callbacks').set({ lease_owner: 'gwy' }).execute()
-      await recordAttempt(tx, on, 'msg_1', 'gwy', made, () =>
-        made.status === 410
-          ? { state: 'exhausted', endedAtMs: atMs + 5_000 }
-          : { state: 'waiting', nextAtMs: atMs + 5_000 },
-      )
+      await recordOutcome(tx, on, callbackQueue, {
+        ...{ id: 'msg_1', owner: 'gwy', attempt: made },
+        fateAfter: () =>
+          made.status === 410
+            ? { state: 'exhausted', endedAtMs: atMs + 5_000 }
+            : { state: 'waiting', nextAtMs: atMs + 5_000 },
+      })
     })
 
   async function ask(method: string, path: string): Promise<{ status: number; body: Body }> {

@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../budgets/declaration.ts'
+import { webhookDeclaration, webhookSecret } from '../notices/webhooks.ts'
 import { channelDeclaration, resolveChannel } from './channels.ts'
 import {
   amount,
@@ -74,11 +75,7 @@ export const priceListDeclaration = strict({
 })
 
 const callbacks = strict({
-  secret: text(
-    /^whsec_(?=[\w+/]{32,86}={0,2}$)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
-    'whsec_ and the base64 of 24 to 64 bytes',
-    'Signs callbacks: whsec_ and the base64 of 24 to 64 bytes.',
-  ),
+  secret: webhookSecret('Signs callbacks: whsec_ and the base64 of 24 to 64 bytes.'),
 }).meta({
   description:
     'One secret that signs the callbacks of all accounts. Left out, each account has its own.',
@@ -116,6 +113,10 @@ const fileShape = strict({
     .meta({ description: 'Additions to the built-in prices, and replacements.' }),
   tasks: tasks.optional(),
   callbacks: callbacks.optional(),
+  webhooks: z
+    .array(webhookDeclaration)
+    .default([])
+    .meta({ description: 'Subscriptions to notices.' }),
   media: mediaDeclaration.optional(),
   downloads: downloadsDeclaration.optional(),
   logs: logsDeclaration.optional(),
@@ -145,6 +146,8 @@ export const fileDeclaration = fileShape
     once('tokens', file.tokens, 'name', (token) => `${token.account} ${token.name}`)
     once('tokens', file.tokens, 'token', (token) => token.token)
     once('prices', file.prices, 'model', priceKey)
+    once('webhooks', file.webhooks, 'url', ({ url }) => url)
+    once('webhooks', file.webhooks, 'email', ({ email }) => email)
     for (const [index, channel] of file.channels.entries()) {
       if (channel.region === undefined || channel.region === file.region) continue
       const message = `is ${channel.region}, but this gateway's region is ${file.region}`

@@ -27,7 +27,7 @@ export interface AdmissionDeps extends BaseDeps, Offers, Seals {
   readonly random: () => number
   readonly ledger: Ledger
   readonly rates: RateLimits
-  readonly jobs: Pick<Jobs, 'clockWatch'>
+  readonly jobs: Pick<Jobs, 'clockWatch' | 'emptyAccounts'>
   readonly load: Pick<Load, 'draining'>
 }
 

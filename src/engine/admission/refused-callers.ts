@@ -9,11 +9,14 @@ const nothingLeft = refuse('insufficient_quota', "the account's available balanc
 
 /** `mayRepeat`: it may get an earlier answer again, which is free. */
 export function turnedAway(
-  { ledger, prices, rates }: AdmissionDeps,
+  { ledger, prices, rates, jobs }: AdmissionDeps,
   token: Token,
   mayRepeat = false,
 ): Refusal | undefined {
   if (ledger.stopped.has(token.accountId)) return accountSuspended
-  if (!mayRepeat && ledger.isSpent(token.accountId) && !prices.hasFree) return nothingLeft
+  if (!mayRepeat && ledger.isSpent(token.accountId) && !prices.hasFree) {
+    // The refusal that has to be told is that of the admission, which can wait for it.
+    if (!jobs.emptyAccounts.isDue(token.accountId)) return nothingLeft
+  }
   return rates.refusalNow(countedAs(token))
 }

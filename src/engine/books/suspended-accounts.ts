@@ -1,14 +1,17 @@
 // Suspended accounts, for which nothing billable is done because their ledger does not add up:
 // suspends them, and resumes them after a clean audit or by an administrator's decision.
 import { type AuditOptions, auditBooks, type Problem } from '../../billing/proof/audit.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
+import { notify } from '../../store/deliveries/notices.ts'
 import type { Tx } from '../../store/index.ts'
 import { letAccountGoOn, suspendAccount } from '../../store/ledger/suspended-accounts.ts'
 import { announce, type CatalogDeps } from '../catalog/refresh.ts'
 import { taskTimeoutsOf } from '../tasks/poll/task-timeouts.ts'
 import { type BooksDeps, billDeps } from './bill-deps.ts'
 
-export type SuspensionDeps = BooksDeps & CatalogDeps
+export type SuspensionDeps = BooksDeps &
+  CatalogDeps & { readonly jobs: { readonly notices: { wake(): void } } }
 
 /** What an audit needs from this gateway. */
 export const auditOptions = (deps: SuspensionDeps): AuditOptions => ({
@@ -44,10 +47,18 @@ export async function suspendAccounts(
     })
     await deps.store.tx(async (tx) => {
       await suspendAccount(tx, accountId, atMs)
-      await raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs })
+      const { times } = await raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs })
+      if (times === 1) await notifyProblem(tx, accountId, atMs)
     })
   }
+  deps.jobs.notices.wake()
   await announce(deps)
+}
+
+/** Once, until the alert is resolved. */
+async function notifyProblem(tx: Tx, accountId: string, atMs: number): Promise<void> {
+  const account = (await findAccount(tx, accountId))?.name ?? accountId
+  await notify(tx, { type: 'ledger.problem', atMs, data: { account } })
 }
 
 export interface Lift {

@@ -5,8 +5,10 @@ import { crashPoint } from '../../lib/crash-point.ts'
 import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Posted, PostOptions } from '../../lib/net/guarded-post.ts'
 import { signedHeaders } from '../../lib/net/webhook.ts'
-import type { Callback, CallbackAttempt } from '../../store/tasks/callbacks.ts'
+import type { Attempt } from '../../store/deliveries/queue.ts'
+import type { Callback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow } from '../../store/tasks/tasks.ts'
+import type { BaseDeps } from '../base-deps.ts'
 import { type KeptDeps, withTrueExpiry } from '../results/kept-media.ts'
 import { type SecretDeps, signingSecrets } from './callback-secret.ts'
 import { callbackRules } from './callback-url.ts'
@@ -29,15 +31,35 @@ export async function deliver(
   { id, taskId, accountId, url }: Callback,
   { noticeFor, post }: Outbox,
   signal: AbortSignal,
-): Promise<CallbackAttempt> {
-  const atMs = deps.clock.nowMs()
-  const began = performance.now()
-  const tookMs = () => Math.round(performance.now() - began)
+): Promise<Attempt> {
   const task = await endedTask(deps, taskId)
   const body = task && noticeFor(task)
-  if (body === undefined) return { atMs, tookMs: tookMs(), error: 'there is nothing to tell' }
+  if (body === undefined) {
+    return { atMs: deps.clock.nowMs(), tookMs: 0, error: 'there is nothing to tell' }
+  }
   const secrets = await signingSecrets(deps, accountId)
   crashPoint('callback-due')
+  const attempt = await postSigned(deps, post, { id, url, body, secrets }, signal)
+  crashPoint('callback-sent')
+  return attempt
+}
+
+interface SignedMessage {
+  id: string
+  url: string
+  body: string
+  secrets: string | readonly string[]
+}
+
+/** One signed request under the rules of all callbacks. */
+export async function postSigned(
+  deps: BaseDeps & EgressRules,
+  post: Post,
+  { id, url, body, secrets }: SignedMessage,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const atMs = deps.clock.nowMs()
+  const began = performance.now()
   const posted = await post(url, {
     rules: callbackRules(deps),
     headers: {
@@ -49,10 +71,10 @@ export async function deliver(
     timeoutMs,
     signal,
   })
-  crashPoint('callback-sent')
+  const took = { atMs, tookMs: Math.round(performance.now() - began) }
   return 'problem' in posted
-    ? { atMs, tookMs: tookMs(), error: posted.problem }
-    : { atMs, tookMs: tookMs(), status: posted.status, ...(isRedirect(posted) && redirected) }
+    ? { ...took, error: posted.problem }
+    : { ...took, status: posted.status, ...(isRedirect(posted) && redirected) }
 }
 
 async function endedTask(deps: DeliverDeps, taskId: string): Promise<Task | undefined> {
@@ -62,9 +84,3 @@ async function endedTask(deps: DeliverDeps, taskId: string): Promise<Task | unde
 
 const isRedirect = ({ status }: { status: number }) => status >= 300 && status < 400
 const redirected = { error: 'redirects are not followed' }
-
-export const isDelivered = ({ status = 0 }: CallbackAttempt): boolean =>
-  status >= 200 && status < 300
-
-/** The receiver wants no more callbacks. */
-export const isGone = ({ status }: CallbackAttempt): boolean => status === 410

@@ -4,13 +4,14 @@ import { Webhook } from 'standardwebhooks'
 import type { Task } from '../../contract/task.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { newWebhookSecret } from '../../lib/net/webhook.ts'
+import { leaseDue } from '../../store/deliveries/queue.ts'
 import { evictGateway } from '../../store/ledger/credit-leases.ts'
 import {
   type Callback,
+  callbackQueue,
   findCallback,
   findCallbackStory,
   insertCallback,
-  leaseDueCallbacks,
   restartCallback,
 } from '../../store/tasks/callbacks.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
@@ -27,8 +28,9 @@ import {
   type TaskEngine,
 } from '../tasks/test-task-engine.ts'
 import { fileWith } from '../test-engine.ts'
+import { maxAtOnce, maxPerHost, maxPerOwner } from './delivery-sender.ts'
 import { waitsMs } from './schedule.ts'
-import { CallbackSender, maxAtOnce, maxPerAccount, maxPerHost } from './sender.ts'
+import { CallbackSender } from './sender.ts'
 
 const secret = newWebhookSecret()
 const takeAll = (due: readonly Callback[]) => due
@@ -262,11 +264,11 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
       for (let made = 0; made < maxPerHost + 1; made++) await ended(urlAt(host, '/slow'))
     }
     await sender.round()
-    await until(() => inside >= maxPerAccount)
-    expect(arrivals).toHaveLength(maxPerAccount)
+    await until(() => inside >= maxPerOwner)
+    expect(arrivals).toHaveLength(maxPerOwner)
     const perHost = Object.values(Object.groupBy(arrivals, ({ host }) => host))
     expect(perHost.map((each) => each?.length)).toEqual([4, 4, 4, 4])
-    expect(maxPerAccount).toBeLessThan(maxAtOnce)
+    expect(maxPerOwner).toBeLessThan(maxAtOnce)
     // Another account's, although it is newer than all that wait.
     const other = await it.open('other', 100_000_000_000n)
     const theirs = { id: 'msg_theirs', taskId: (await create()).id, accountId: other.accountId }
@@ -275,7 +277,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     )
     await sender.round()
     await until(() => arrivals.some(({ path }) => path === '/quick'))
-    expect(arrivals).toHaveLength(maxPerAccount + 1)
+    expect(arrivals).toHaveLength(maxPerOwner + 1)
     release.resolve()
     await sender.settled()
     for (let rounds = 0; rounds < 3; rounds++) await send()
@@ -367,8 +369,10 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     // The previous process died while sending it.
     const untilMs = it.clock.ms + 20_000
     const input = { owner: 'gwy_0', nowMs: it.clock.ms, untilMs, window: 10, choose: takeAll }
-    const none = { fullOrigins: [], fullAccounts: [] }
-    const taken = await engine.store.tx((tx) => leaseDueCallbacks(tx, on, { ...input, ...none }))
+    const none = { fullOrigins: [], fullOwners: [] }
+    const taken = await engine.store.tx((tx) =>
+      leaseDue(tx, on, callbackQueue, { ...input, ...none }),
+    )
     expect(taken).toHaveLength(1)
     await send()
     expect(arrivals).toEqual([])

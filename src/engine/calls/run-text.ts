@@ -4,6 +4,7 @@ import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import { admitText } from '../admission/admit.ts'
+import type { Jobs } from '../jobs.ts'
 import { newRecord, recordUnbilled } from './call-record.ts'
 import type { CallDeps, OpenCall } from './open-call.ts'
 import { sendCall } from './send-call.ts'
@@ -21,7 +22,10 @@ export async function runText(
   // Usually no promise: awaiting the value anyway would cost every call a turn.
   const admitted = admitText(engine, ctx, call)
   const admission = admitted instanceof Promise ? await admitted : admitted
-  if (admission instanceof Refusal) return recordUnbilled(engine, record, 'refused', admission)
+  if (admission instanceof Refusal) {
+    await notifyEmpty(engine, ctx, admission)
+    return recordUnbilled(engine, record, 'refused', admission)
+  }
   record.priceId = admission.price.id
   const open = { engine, ctx, call: admission.sent, admission, record, beganMs, upstreamMs: 0 }
   const answer = await sendCall(open)
@@ -35,7 +39,18 @@ export async function runText(
   }
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
   recordOverhead(open)
+  if (refusal !== undefined) await notifyEmpty(engine, ctx, refusal)
   return refusal ?? { body: answer.body, ...rest }
+}
+
+/** A refusal for want of balance is told before its caller gets it. */
+export async function notifyEmpty(
+  { jobs }: { readonly jobs: Pick<Jobs, 'emptyAccounts'> },
+  { token }: Pick<CallContext, 'token'>,
+  refusal: unknown,
+): Promise<void> {
+  const isEmpty = refusal instanceof Refusal && refusal.code === 'insufficient_quota'
+  if (isEmpty) await jobs.emptyAccounts.refused(token.accountId)
 }
 
 /** It is not sent again: a stream may last for an hour, and a body may have many megabytes. */

@@ -30,6 +30,7 @@ import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { loadBudgets } from '../../store/ledger/budgets.ts'
 import { applyAccountBudgets, setTokenBudget } from './account-budgets.ts'
 import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
+import { applyWebhooks } from './declared-webhooks.ts'
 import { type AccountDeps, openAccount } from './open-account.ts'
 
 export interface DeclarationDeps extends AccountDeps {
@@ -40,6 +41,8 @@ export interface MadeToken {
   account: string
   name: string
   secret: string
+  /** It signs the notices to this address, and is no token. */
+  address?: string
 }
 
 /** A declaration that cannot be applied; one sentence. */
@@ -67,7 +70,8 @@ export async function applyDeclarations(
       const made = await applyTokens(deps, tx, file.tokens)
       await applyPrices(deps, tx, builtinPrices, 'builtin')
       await applyPrices(deps, tx, file.prices, 'file')
-      return made
+      const secrets = await applyWebhooks(deps, tx, file)
+      return [...made, ...secrets.map((each) => ({ account: '', name: '', ...each }))]
     })
   } catch (error) {
     if (!isUniqueConflict(error)) throw error

@@ -5,6 +5,7 @@ import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { LoopService } from '../../lib/loop.ts'
 import { listAlerts, raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
+import { notify } from '../../store/deliveries/notices.ts'
 import type { BaseDeps } from '../base-deps.ts'
 
 const kind = 'missing_price'
@@ -18,7 +19,7 @@ interface Offered {
   readonly prices: PriceBook
 }
 
-type PriceWatchDeps = Offered & BaseDeps
+type PriceWatchDeps = Offered & BaseDeps & { readonly jobs: { readonly notices: { wake(): void } } }
 
 export function missingPrices({ catalog, prices }: Offered): string[] {
   return [...catalog.models.values()]
@@ -73,10 +74,12 @@ export class PriceWatch extends LoopService {
     await store.tx(async (tx) => {
       for (const subject of fresh) {
         const message = `model '${subject}' is served by a channel but has no price in force, so it cannot be called`
-        await raiseAlert(tx, { kind, subject, message, atMs })
+        const { times } = await raiseAlert(tx, { kind, subject, message, atMs })
+        if (times === 1) await notify(tx, { type: 'price.missing', atMs, data: { model: subject } })
       }
       for (const { subject } of over) await resolveAlerts(tx, kind, subject, atMs)
     })
+    if (fresh.length > 0) this.#deps.jobs.notices.wake()
   }
 
   /** A price may begin between two changes. */

@@ -15,6 +15,7 @@ import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
 import { loadTokensByHash } from '../../store/catalog/tokens.ts'
 import { loadBudgets } from '../../store/ledger/budgets.ts'
+import type { Tx } from '../../store/index.ts'
 import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
 import type { BaseDeps } from '../base-deps.ts'
 import type { Declared } from '../declared.ts'
@@ -27,6 +28,7 @@ export interface CatalogDeps extends BaseDeps {
   /** Secrets used since the last swap, with their tokens. */
   readonly knownSecrets: Map<string, Token>
   readonly ledger: { stopped: ReadonlySet<string>; readonly budgets: Pick<Budgets, 'declare'> }
+  readonly subscriptions: { load(db: Tx): Promise<void> }
   readonly jobs: { readonly priceWatch: { check(): Promise<void> } }
   catalog: Catalog
   prices: PriceBook
@@ -99,6 +101,7 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
     loadChannels(store.read),
     loadModels(store.read),
     loadPrices(store.read),
+    deps.subscriptions.load(store.read),
   ])
   const channels = channelsOf(declared, stored, seal)
   const book = pricesOf(declared.file, prices, deps.clock.nowMs)
@@ -117,6 +120,7 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
     [
       ...declared.ownSecrets,
       ...(declared.file.callbacks === undefined ? [] : [declared.file.callbacks.secret]),
+      ...declared.file.webhooks.flatMap(({ secret = [] }) => secret),
       ...channels.flatMap((channel) => channel.keys.flatMap((key) => [key, ...key.split('|')])),
     ],
     channels.flatMap((channel) => Object.values(channel.protocols).map(hostOf)),

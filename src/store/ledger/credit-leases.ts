@@ -3,8 +3,8 @@
 // draws, returns and charges wait for each other instead of deadlocking.
 import { type Kysely, sql } from 'kysely'
 import { ensure } from '../../lib/ensure.ts'
+import { freeDeliveries } from '../deliveries/queue.ts'
 import type { Schema } from '../schema.ts'
-import { freeCallbacks } from '../tasks/callbacks.ts'
 import { freeLeases } from '../tasks/leases.ts'
 import { releaseShortClaims } from './short-accounts.ts'
 
@@ -166,7 +166,8 @@ export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promi
   }
   await releaseShortClaims(tx, gatewayId)
   await freeLeases(tx, gatewayId)
-  await freeCallbacks(tx, gatewayId)
+  await freeDeliveries(tx, 'callbacks', gatewayId)
+  await freeDeliveries(tx, 'notice_deliveries', gatewayId)
   await tx.deleteFrom('credit_leases').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('budget_leases').where('gateway_id', '=', gatewayId).execute()
   await tx.deleteFrom('gateways').where('id', '=', gatewayId).execute()

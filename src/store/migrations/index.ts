@@ -28,6 +28,7 @@ import { tagTables } from './0020-tags.ts'
 import { oidcSignIns } from './0021-oidc.ts'
 import { budgetTables } from './0022-budgets.ts'
 import { servedModel } from './0023-served-model.ts'
+import { noticeTables } from './0024-notices.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -54,6 +55,7 @@ export const migrations: readonly Migration[] = [
   oidcSignIns,
   budgetTables,
   servedModel,
+  noticeTables,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

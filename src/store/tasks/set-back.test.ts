@@ -2,17 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Price } from '../../contract/price.ts'
 import { insertPrice, loadPrices } from '../catalog/prices.ts'
+import { leaseDue, recordOutcome, wakeStrandedDeliveries } from '../deliveries/queue.ts'
 import type { Store } from '../index.ts'
 import { takeAuditLock } from '../proof/audit-recent.ts'
 import { newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { insertAbandonedCheck, takeAbandonedChecks, wakeStrandedPolls } from './abandoned-checks.ts'
-import {
-  findCallback,
-  insertCallback,
-  leaseDueCallbacks,
-  recordAttempt,
-  wakeStrandedCallbacks,
-} from './callbacks.ts'
+import { callbackQueue, findCallback, insertCallback } from './callbacks.ts'
 import { claimFiles, tasksWithFreeClaims } from './file-claims.ts'
 import { leaseDueTasks, wakeStranded } from './leases.ts'
 import { insertTask } from './tasks.ts'
@@ -78,24 +73,24 @@ describe.each([...storeKinds])('after a clock was set back, on %s,', (dialect) =
     const waitsMs = [0, 5_500, hourMs / 2]
     const due = (nowMs: number) =>
       store.tx(async (tx) => {
-        await wakeStrandedCallbacks(tx, nowMs, waitsMs)
-        const leased = await leaseDueCallbacks(tx, dialect, {
+        await wakeStrandedDeliveries(tx, callbackQueue, nowMs, waitsMs)
+        const leased = await leaseDue(tx, dialect, callbackQueue, {
           owner: 'one',
           nowMs,
           untilMs: nowMs + 20_000,
           window: 10,
           choose: (all) => all,
           fullOrigins: [],
-          fullAccounts: [],
+          fullOwners: [],
         })
         return leased.length
       })
     const failed = (atMs: number, waitMs: number) =>
       store.tx((tx) =>
-        recordAttempt(tx, dialect, row.id, 'one', { atMs, tookMs: 1 }, () => ({
-          state: 'waiting',
-          nextAtMs: atMs + waitMs,
-        })),
+        recordOutcome(tx, dialect, callbackQueue, {
+          ...{ id: row.id, owner: 'one', attempt: { atMs, tookMs: 1 } },
+          fateAfter: () => ({ state: 'waiting', nextAtMs: atMs + waitMs }),
+        }),
       )
     await store.tx((tx) => insertCallback(tx, { ...row, createdAtMs: before }))
     expect(await due(after)).toBe(1)

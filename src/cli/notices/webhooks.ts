@@ -1,0 +1,69 @@
+// gateway webhook: subscriptions to notices, and what was delivered to them.
+import {
+  delivery,
+  webhook,
+  webhookChange,
+  webhookCreation,
+  webhookQuery,
+} from '../../admin/notices/webhook-schema.ts'
+import { askCommand } from '../terminal/ask.ts'
+import type { Command } from '../terminal/command.ts'
+import { listCommand } from '../terminal/list.ts'
+import { cell, type Row, record, rowsOf } from '../terminal/show.ts'
+
+/** Rules are made by the admin API or in gateway.yaml: a rule is more than a flag can say. */
+const input = { without: ['rules'], repeated: { events: ['event', 'TYPE'] } } as const
+
+const secretText = (answer: Row): string =>
+  answer['secret'] === undefined
+    ? ''
+    : `${cell(answer['secret'])}\n\nKeep it now: this secret is shown only once.\n\n`
+
+function testText(answer: Row): string {
+  const attempt = rowsOf(answer['attempts']).at(-1) ?? {}
+  return `${cell(answer['id'])}  ${cell(answer['state'])}  ${cell(attempt['error'] ?? attempt['status'])}`
+}
+
+export const webhookCommands: readonly Command[] = [
+  askCommand({
+    path: ['webhook', 'create'],
+    summary: 'subscribe an address to notices and show the secret once',
+    call: 'POST /webhooks',
+    input: { schema: webhookCreation, ...input },
+    text: (answer) => `${secretText(answer)}${record(answer, ['secret'])}`,
+  }),
+  listCommand(
+    { path: ['webhook', 'list'], summary: 'all subscriptions to notices' },
+    { path: '/webhooks', what: 'webhooks', item: webhook, query: webhookQuery },
+  ),
+  askCommand({
+    path: ['webhook', 'update'],
+    args: ['ID'],
+    summary: 'change a subscription',
+    call: 'PATCH /webhooks/:id',
+    input: { schema: webhookChange, ...input },
+  }),
+  askCommand({
+    path: ['webhook', 'delete'],
+    args: ['ID'],
+    summary: 'end a subscription',
+    call: 'DELETE /webhooks/:id',
+    text: (_, { line }) => `deleted ${cell(line.arg(0))}`,
+  }),
+  askCommand({
+    path: ['webhook', 'test'],
+    args: ['ID'],
+    summary: 'send a notice of type test, now',
+    call: 'POST /webhooks/:id/test',
+    text: testText,
+    ok: ({ state }) => state === 'delivered',
+  }),
+  listCommand(
+    {
+      path: ['webhook', 'deliveries'],
+      args: ['ID'],
+      summary: 'notices sent to a subscription, newest first',
+    },
+    { path: '/webhooks/:id/deliveries', what: 'deliveries', item: delivery, query: webhookQuery },
+  ),
+]

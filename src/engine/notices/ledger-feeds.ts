@@ -1,0 +1,179 @@
+// Makes notices of what the ledger and the losses say: balances below a threshold, charges, losses. It
+// reads on from where it was; what it tells and where it is are one transaction, so that a crash
+// neither loses nor repeats anything, and of several gateways one tells it.
+import { crossingsOf } from '../../billing/crossings.ts'
+import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
+import type { NoticeType } from '../../contract/notices/webhooks.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import { LoopService } from '../../lib/loop.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import {
+  type Feed,
+  feeds,
+  type LossRow,
+  lossesIn,
+  moveFeed,
+  readFeed,
+} from '../../store/deliveries/feeds.ts'
+import {
+  type LowState,
+  movementsIn,
+  putLowState,
+  watchedAccounts,
+} from '../../store/deliveries/low-balances.ts'
+import { notify } from '../../store/deliveries/notices.ts'
+import { type SettledEntry, settledIn } from '../../store/deliveries/settled-charges.ts'
+import { Rollback } from '../../store/index.ts'
+import type { BaseDeps } from '../base-deps.ts'
+import { Horizon } from './horizon.ts'
+
+const everyMs = 1_000
+/** While no subscription wants any of it. */
+const idleMs = 60_000
+/** Charges of this time are one notice. */
+const gatherMs = 5_000
+const movementsAtOnce = 2_000
+/** In one notice. */
+const chargesAtOnce = 500
+const lossesAtOnce = 200
+
+interface FeedDeps extends BaseDeps {
+  readonly subscriptions: { wants(...types: readonly NoticeType[]): boolean }
+  readonly jobs: { readonly notices: { wake(): void } }
+}
+
+interface Page {
+  /** The last number that was read, or up to which there is nothing. */
+  to: number
+  isFull: boolean
+  notices: readonly object[]
+  states?: ReadonlyMap<string, LowState>
+}
+
+export class LedgerFeeds extends LoopService {
+  readonly #deps: FeedDeps
+  readonly #horizon: Horizon
+  #chargesFromMs = 0
+
+  constructor(deps: FeedDeps) {
+    const failure = 'the ledger could not be read for notices'
+    super({ name: 'notice-feeds', everyMs: idleMs, retryMs: everyMs, log: deps.log, failure })
+    this.#deps = deps
+    this.#horizon = new Horizon(deps.store)
+  }
+
+  protected override async run(): Promise<number> {
+    const { subscriptions, store } = this.#deps
+    if (!subscriptions.wants(...feeds)) return idleMs
+    if (!store.healthy) return everyMs
+    return (await this.round()) ? 0 : everyMs
+  }
+
+  /** One page of each feed; true when there is more to read now. */
+  async round(): Promise<boolean> {
+    const settled = await this.#horizon.settled()
+    const nowMs = performance.now()
+    const isChargeTime = nowMs >= this.#chargesFromMs
+    if (isChargeTime) this.#chargesFromMs = nowMs + gatherMs
+    const { entryId, lossSeq } = settled
+    const more = [
+      await this.#advance('balance.low', entryId, (at) => this.#lowBalances(at, entryId)),
+      await this.#advance('loss.booked', lossSeq, (at) => this.#losses(at, lossSeq)),
+      isChargeTime &&
+        (await this.#advance('charge.settled', entryId, (at) => this.#charges(at, entryId))),
+    ]
+    if (more[2] === true) this.#chargesFromMs = 0
+    return more.includes(true)
+  }
+
+  async #advance(feed: Feed, until: number, read: (at: number) => Promise<Page>): Promise<boolean> {
+    const { store, clock, jobs } = this.#deps
+    const from = await readFeed(store.read, feed)
+    // Thresholds change without an entry.
+    if (from === undefined || (until <= from && feed !== 'balance.low')) return false
+    const { to, isFull, notices, states = new Map() } = await read(from)
+    if (to <= from && notices.length === 0 && states.size === 0) return false
+    const atMs = clock.nowMs()
+    try {
+      await store.tx(async (tx) => {
+        const isOurs = await moveFeed(tx, feed, { from, to: Math.max(from, to) })
+        if (!isOurs) throw new Rollback('another gateway has told it')
+        for (const [accountId, state] of states) await putLowState(tx, accountId, state, atMs)
+        for (const data of notices) await notify(tx, { type: feed, atMs, data })
+        crashPoint('notice-written')
+      })
+    } catch (error) {
+      if (error instanceof Rollback) return false
+      throw error
+    }
+    if (notices.length > 0) jobs.notices.wake()
+    return isFull
+  }
+
+  async #lowBalances(afterId: number, untilId: number): Promise<Page> {
+    const { read } = this.#deps.store
+    const limit = movementsAtOnce
+    const movements = await movementsIn(read, { afterId, untilId, limit })
+    const byAccount = Map.groupBy(movements, ({ accountId }) => accountId)
+    const accounts = await watchedAccounts(read, [...byAccount.keys()], afterId)
+    const states = new Map<string, LowState>()
+    const notices: object[] = []
+    for (const account of accounts) {
+      const { crossings, state } = crossingsOf(account, byAccount.get(account.id) ?? [])
+      const { thresholdNanos, isLow } = account.state ?? {}
+      const isSame = state.thresholdNanos === thresholdNanos && state.isLow === isLow
+      if (!isSame) states.set(account.id, state)
+      for (const { balanceNanos, thresholdNanos: below } of crossings) {
+        const [balance, threshold] = [formatNanos(balanceNanos), formatNanos(below)]
+        notices.push({ account: account.name, balance, threshold })
+      }
+    }
+    return { ...endOf(movements, limit, untilId), notices, states }
+  }
+
+  async #charges(afterId: number, untilId: number): Promise<Page> {
+    const limit = chargesAtOnce
+    const rows = await settledIn(this.#deps.store.read, { afterId, untilId, limit })
+    const notices = rows.length === 0 ? [] : [{ entries: rows.map(entryView) }]
+    return { ...endOf(rows, limit, untilId), notices }
+  }
+
+  async #losses(afterId: number, untilId: number): Promise<Page> {
+    const limit = lossesAtOnce
+    const rows = await lossesIn(this.#deps.store.read, { afterId, untilId, limit })
+    const numbers = rows.map(({ seq: id }) => ({ id }))
+    const notices = rows.filter(({ amountNanos }) => amountNanos > 0n).map(lossView)
+    return { ...endOf(numbers, limit, untilId), notices }
+  }
+}
+
+function endOf(rows: readonly { id: number }[], limit: number, untilId: number) {
+  const isFull = rows.length === limit
+  return { isFull, to: isFull ? rows.at(-1)!.id : untilId }
+}
+
+/** As the ledger of the admin API shows it, with its account. */
+function entryView({ ref, task_request_id, ...row }: SettledEntry) {
+  const of = { ref, ...(task_request_id !== null && { requestId: task_request_id }) }
+  return {
+    id: String(row.id),
+    at: new Date(row.at_ms).toISOString(),
+    account: row.account,
+    kind: row.kind,
+    amount: formatNanos(row.amount_nanos),
+    request_id: requestIdOf(of) ?? null,
+    task_id: taskIdOf(ref) ?? null,
+    token_id: row.token_id,
+    model: row.model,
+    unit: row.unit,
+    tier: row.tier,
+    quantity: row.quantity,
+    price_id: row.price_id,
+    estimated: row.estimated === 1,
+  }
+}
+
+function lossView({ account, amountNanos, ref }: LossRow) {
+  const about = ref.startsWith('req_') ? { request_id: ref } : { task_id: ref }
+  return { account, amount: formatNanos(amountNanos), ...about }
+}
