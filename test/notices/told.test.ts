@@ -12,7 +12,7 @@ beforeAll(async () => {
   receiver = startReceiver()
   gateway = await startGateway({
     config: `
-accounts: [{ name: acme, balance: "100.00" }, { name: poor, balance: "0.001" }]
+accounts: [{ name: acme, balance: "100.00" }, { name: poor, balance: "0.001" }, { name: low, balance: "20.00", balance_low: "10.00" }]
 tokens:
   - { account: acme, name: test, token: ${apiToken} }
   - { account: poor, name: poor, token: ${apiToken}-poor }
@@ -21,7 +21,7 @@ tokens:
   })
   const events = [
     ...['balance.empty', 'charge.settled', 'loss.booked', 'bill.closed', 'price.missing'],
-    ...['ledger.problem'],
+    ...['ledger.problem', 'balance.low'],
   ]
   const { body } = await gateway.admin('POST', '/webhooks', { url: receiver.url('/all'), events })
   receiver.knows('/all', body.secret)
@@ -72,6 +72,35 @@ describe('a notice', () => {
         '0.001',
         '0.0011',
       ])
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'of a low balance comes once for each crossing',
+    async () => {
+      const move = (amount: string) =>
+        gateway.admin('POST', '/accounts/low/credits', { amount }).then(({ status }) => status)
+      const all = () => receiver.ofType('balance.low').map(({ data }) => data)
+      // It falls twice below, with a credit in between that does not lift it enough, and one that does.
+      for (const amount of ['-11', '-1', '1', '-1', '12', '-15'])
+        expect(await move(amount)).toBe(201)
+      await receiver.first(() => all().length >= 2)
+      const account = 'low'
+      expect(all()).toEqual([
+        { account, balance: '9.00', threshold: '10.00' },
+        { account, balance: '5.00', threshold: '10.00' },
+      ])
+      const { body } = await gateway.admin('POST', '/accounts', {
+        ...{ name: 'raised', balance: '5.00', balance_low: '7.00' },
+      })
+      expect(body.balance_low).toBe('7.00')
+      const patch = (balance_low: string | null) =>
+        gateway.admin('PATCH', '/accounts/raised', { balance_low })
+      expect((await patch(null)).body.balance_low).toBeNull()
+      expect((await patch('6.00')).status).toBe(200)
+      await receiver.first(() => all().length >= 3)
+      expect(all()[2]).toEqual({ account: 'raised', balance: '5.00', threshold: '6.00' })
     },
     caseLimitMs,
   )

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { budget, tagBudget } from '../../contract/answers/budget-schema.ts'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets/declaration.ts'
+import { accountDeclaration } from '../../contract/config-schema/index.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { entryKinds } from '../../contract/ledger.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
@@ -24,6 +25,7 @@ export const account = z
     balance: column(money()).describe('All entries but holds and releases.'),
     held: column(money()).describe('What holds have set aside.'),
     available: column(money()).describe('Balance less held.'),
+    balance_low: money().nullable().describe('Notices tell when the balance falls below it.'),
     tag_names: z.array(z.string()).describe('Tags that its calls may carry.'),
     end_users: z.enum(endUserModes).describe('How end users that its calls name are kept.'),
     budget: budget.nullable().describe('Over all its tokens.'),
@@ -64,6 +66,7 @@ export const entryList = pageOf(entry, 'EntryList')
 /** Null takes a setting away. */
 export const accountChange = z
   .strictObject({
+    balance_low: accountDeclaration.shape.balance_low.nullable(),
     tag_names: accountTagFields.tag_names.nullable(),
     end_users: accountTagFields.end_users.nullable(),
     budget: budgetDeclaration.nullable().optional(),

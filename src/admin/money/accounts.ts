@@ -6,6 +6,7 @@ import type { Model } from '../../contract/catalog.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
 import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { refuse } from '../../contract/errors.ts'
+import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
@@ -52,7 +53,7 @@ const creation = accountDeclaration
 async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>) {
   const balanceNanos = parseNanos(body.balance ?? '0')!
   try {
-    const settings = accountTagsFrom(body)
+    const settings = { ...accountTagsFrom(body), ...thresholdFrom(body) }
     const opened = { name: body.name, source: 'api' as const, balanceNanos, ...settings }
     const id = await openAccount(engine, opened, async (tx, subject) => {
       await setAccountBudgets(tx, subject, body, 'api')
@@ -186,6 +187,7 @@ const viewOf = (
   balance: formatNanos(account.balanceNanos),
   held: formatNanos(heldNanos),
   available: formatNanos(availableNanos),
+  balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
   tag_names: account.tagNames ?? [],
   end_users: account.endUsers ?? 'hashed',
   source: account.source,

@@ -3,10 +3,12 @@
 import type { z } from 'zod'
 import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
 import type { Tx } from '../../store/index.ts'
 import { findBudget, listTagBudgets } from '../../store/ledger/budgets.ts'
@@ -29,7 +31,7 @@ export async function changeAccount(
   }
   await engine.store.tx(async (tx) => {
     const before = await settingsOf(tx, (await findAccount(tx, subject))!)
-    await updateAccount(tx, subject, accountTagsFrom(body))
+    await updateAccount(tx, subject, { ...accountTagsFrom(body), ...thresholdFrom(body) })
     await setAccountBudgets(tx, subject, body, 'api')
     const after = await settingsOf(tx, (await findAccount(tx, subject))!)
     await auditChange(tx, x, { action: 'account.update', subject, before, after })
@@ -44,7 +46,8 @@ function declaredField({ declared }: Engine, name: string, body: Change): keyof 
   return (Object.keys(body) as (keyof Change)[]).find((field) => said?.[field] !== undefined)
 }
 
-const settingsOf = async (tx: Tx, { id, tagNames, endUsers }: Account) => ({
+const settingsOf = async (tx: Tx, { id, tagNames, endUsers, balanceLowNanos }: Account) => ({
+  balance_low: balanceLowNanos === undefined ? null : formatNanos(balanceLowNanos),
   tag_names: tagNames ?? [],
   end_users: endUsers ?? 'hashed',
   budget: termsView(await findBudget(tx, budgetOfAccount(id))),

@@ -36,7 +36,8 @@ export const accountCommands: readonly Command[] = [
   askCommand({
     path: ['account', 'update'],
     args,
-    summary: 'change which tags its calls may carry, how end users are kept, and its budgets',
+    summary:
+      'change its threshold, tags that its calls may carry, how end users are kept, its budgets',
     call: 'PATCH /accounts/:id',
     input: { schema: accountChange, without: ['budget', 'tag_budgets'] },
     flags: accountBudgetFlags,

@@ -27,6 +27,7 @@ import { translationMode } from './translation.ts'
 export const accountDeclaration = strict({
   name: name('Name of the account.'),
   balance: amount('Opening balance of a new account; later changes have no effect.').optional(),
+  balance_low: amount('Notices tell when the balance falls below it. Left out, never.').optional(),
   ...accountTagFields,
   budget: budgetDeclaration.optional(),
   tag_budgets: tagBudgetsDeclaration.optional(),

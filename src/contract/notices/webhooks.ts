@@ -1,6 +1,7 @@
 // Subscriptions to notices: the types there are, and what a declaration says: where they go, which
 // types, and rules for error rates.
 import { z } from 'zod'
+import { parseNanos } from '../../lib/text/decimal.ts'
 import {
   count,
   duration,
@@ -119,3 +120,9 @@ export const rulesFrom = (rules: WebhookDeclaration['rules'] = []): ErrorRateRul
     ...(channel !== undefined && { channel }),
     ...{ above, overMs: parseDurationMs(over)!, min },
   }))
+
+/** The threshold of an account. Null: as if it had never been set; absent: not said. */
+export const thresholdFrom = ({ balance_low }: { balance_low?: string | null | undefined }) =>
+  balance_low === undefined
+    ? {}
+    : { balanceLowNanos: balance_low === null ? null : parseNanos(balance_low)! }

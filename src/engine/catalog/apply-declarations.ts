@@ -12,6 +12,7 @@ import {
 } from '../../contract/config-schema/index.ts'
 import { accountTagsFrom, undeclaredTag } from '../../contract/config-schema/tags.ts'
 import { translationFrom } from '../../contract/config-schema/translation.ts'
+import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import type { Price } from '../../contract/price.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
@@ -55,7 +56,7 @@ export async function applyDeclarations(
 ): Promise<MadeToken[]> {
   await refuseImpossible(deps, file)
   for (const { name, balance, ...declared } of file.accounts) {
-    const settings = accountTagsFrom(declared)
+    const settings = { ...accountTagsFrom(declared), ...thresholdFrom(declared) }
     const known = await findAccount(deps.store.read, name)
     if (known !== undefined) {
       await deps.store.tx((tx) => updateAccount(tx, known.id, settings))

@@ -4,6 +4,7 @@ import type { Ledger } from '../../billing/ledger.ts'
 import type { Source } from '../../contract/catalog.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { type AccountChange, insertAccount } from '../../store/catalog/accounts.ts'
+import { putLowState } from '../../store/deliveries/low-balances.ts'
 import type { Tx } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
 import type { BaseDeps } from '../base-deps.ts'
@@ -31,6 +32,11 @@ export async function openAccount(
         ref: `opening:${id}`,
         note: 'opening balance',
       })
+    }
+    // An account that begins below its threshold has not fallen below it.
+    const { balanceLowNanos: thresholdNanos } = settings
+    if (thresholdNanos != null) {
+      await putLowState(tx, id, { thresholdNanos, isLow: balanceNanos < thresholdNanos }, atMs)
     }
     await alongside(tx, id)
   })

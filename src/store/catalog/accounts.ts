@@ -19,12 +19,15 @@ export interface Account {
   tagNames?: readonly string[]
   /** How it keeps end users, if not hashed. */
   endUsers?: 'plain' | 'off'
+  /** Notices tell when the balance falls below it. */
+  balanceLowNanos?: bigint
 }
 
 /** Null: as if it had never been set. */
 export interface AccountChange {
   tagNames?: readonly string[] | null
   endUsers?: 'plain' | 'off' | null
+  balanceLowNanos?: bigint | null
 }
 
 /** A new account starts at zero; its first money is an entry. */
@@ -55,9 +58,17 @@ export async function updateAccount(
   const columns = columnsOf(change)
   if (Object.keys(columns).length === 0) return
   await tx.updateTable('accounts').set(columns).where('id', '=', id).execute()
+  if (change.balanceLowNanos !== null) return
+  // A threshold that is set again is a new one.
+  await tx
+    .deleteFrom('notice_states')
+    .where('type', '=', 'balance.low')
+    .where('subject', '=', id)
+    .execute()
 }
 
-const columnsOf = ({ tagNames, endUsers }: AccountChange) => ({
+const columnsOf = ({ tagNames, endUsers, balanceLowNanos }: AccountChange) => ({
+  ...(balanceLowNanos !== undefined && { balance_low_nanos: balanceLowNanos }),
   ...(tagNames !== undefined && { tag_names: tagNames === null ? null : JSON.stringify(tagNames) }),
   ...(endUsers !== undefined && { end_users: endUsers }),
 })
@@ -137,6 +148,7 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   source: row.source as Source,
   createdAtMs: row.created_at_ms,
   ...(row.suspended_since_ms !== null && { suspendedSinceMs: row.suspended_since_ms }),
+  ...(row.balance_low_nanos !== null && { balanceLowNanos: row.balance_low_nanos }),
   ...tagSettingsOf(row),
 })
 
