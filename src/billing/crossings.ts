@@ -11,7 +11,7 @@ interface Crossing {
 export function crossingsOf(
   account: WatchedAccount,
   movements: readonly Movement[],
-): { crossings: Crossing[]; state: LowState } {
+): { crossings: Crossing[]; state: LowState | undefined } {
   const crossings: Crossing[] = []
   let { balanceNanos } = account
   // A threshold that is new has told nothing yet.
@@ -28,7 +28,11 @@ export function crossingsOf(
   if (account.state === undefined || thresholdNanos !== account.thresholdNanos) {
     thresholdNanos = account.thresholdNanos
     const isBelow = balanceNanos < thresholdNanos
-    if (isBelow && !isLow) crossings.push({ balanceNanos, thresholdNanos })
+    // Entries that are yet to be read decide: until then the threshold is as it was.
+    if (isBelow !== account.nowNanos < thresholdNanos) {
+      return { crossings, state: account.state && { ...account.state, isLow } }
+    }
+    if (isBelow && !isLow) crossings.push({ balanceNanos: account.nowNanos, thresholdNanos })
     isLow = isBelow
   }
   return { crossings, state: { thresholdNanos, isLow } }

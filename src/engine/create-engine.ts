@@ -29,6 +29,7 @@ import { PriceWatch } from './catalog/missing-prices.ts'
 import { refresh, subscribeToChanges } from './catalog/refresh.ts'
 import type { Declared } from './declared.ts'
 import type { Engine, EngineLimits } from './engine.ts'
+import { Conditions } from './notices/conditions.ts'
 import type { Mailer } from './notices/deliver-notice.ts'
 import { EmptyAccounts } from './notices/empty-accounts.ts'
 import { LedgerFeeds } from './notices/ledger-feeds.ts'
@@ -213,9 +214,13 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
 function noticeJobsOf(engine: Engine, owner: string, post: Post | undefined) {
   const notices = new NoticeSender(engine, owner, post)
   const ledgerFeeds = new LedgerFeeds(engine)
-  engine.subscriptions.onChange = () => ledgerFeeds.wake()
+  const conditions = new Conditions(engine, owner)
+  engine.subscriptions.onChange = () => {
+    ledgerFeeds.wake()
+    conditions.wake()
+  }
   return {
     jobs: { notices, emptyAccounts: new EmptyAccounts(engine) },
-    services: [ledgerFeeds, notices],
+    services: [conditions, ledgerFeeds, notices],
   }
 }

@@ -11,7 +11,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
   'src/store': {
     sql: nothing,
     catalog: ['sql'],
-    deliveries: ['sql'],
+    deliveries: ['sql', 'log/ids.ts'],
     tasks: ['sql', 'deliveries/queue.ts'],
     proof: ['sql', 'ledger/entries.ts'],
     log: ['sql', 'dialects/health.ts', 'proof/hourly-totals.ts'],
@@ -34,7 +34,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     admission: ['calls', 'routing', 'telemetry'],
     calls: ['admission', 'books', 'routing', 'telemetry', 'tasks/retry-write.ts'],
     callbacks: ['results', 'routing', 'telemetry'],
-    notices: ['callbacks', 'telemetry'],
+    notices: ['callbacks', 'routing', 'telemetry'],
     books: ['calls', 'catalog', 'tasks', 'telemetry'],
     results: ['books', 'calls', 'tasks', 'routing', 'telemetry', 'admission'],
     tasks: ['admission', 'books', 'calls', 'results', 'routing', 'telemetry', 'callbacks'],

@@ -121,8 +121,8 @@ export class LedgerFeeds extends LoopService {
     for (const account of accounts) {
       const { crossings, state } = crossingsOf(account, byAccount.get(account.id) ?? [])
       const { thresholdNanos, isLow } = account.state ?? {}
-      const isSame = state.thresholdNanos === thresholdNanos && state.isLow === isLow
-      if (!isSame) states.set(account.id, state)
+      const isSame = state?.thresholdNanos === thresholdNanos && state?.isLow === isLow
+      if (state !== undefined && !isSame) states.set(account.id, state)
       for (const { balanceNanos, thresholdNanos: below } of crossings) {
         const [balance, threshold] = [formatNanos(balanceNanos), formatNanos(below)]
         notices.push({ account: account.name, balance, threshold })

@@ -147,6 +147,14 @@ export class ChannelState {
     return Math.min(...keysOf(channel).map((key) => this.#keys.get(key)?.untilMs ?? 0))
   }
 
+  /** Keys that the upstream has refused since they last worked. */
+  rejectedKeys({ keys }: Channel): string[] {
+    return keys.filter((key) => {
+      const breaker = this.#keys.get(key)
+      return breaker !== undefined && !breaker.throttled && breaker.untilMs > 0
+    })
+  }
+
   /** Every key is throttled, and no pause is over. */
   throttledAt(channel: Channel, nowMs: number): boolean {
     return keysOf(channel).every((key) => {

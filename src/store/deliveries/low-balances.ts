@@ -24,6 +24,8 @@ export interface WatchedAccount {
   thresholdNanos: bigint
   /** Before the entries that are yet to be read. */
   balanceNanos: bigint
+  /** With all entries. */
+  nowNanos: bigint
   /** Undefined: its threshold is new. */
   state: LowState | undefined
 }
@@ -111,9 +113,11 @@ export async function watchedAccounts(
     name: string
     threshold_nanos: bigint
     before_nanos: bigint
+    now_nanos: bigint
     body: string | null
   }>`
     SELECT a.id, a.name, a.balance_low_nanos AS threshold_nanos, s.body,
+      a.balance_nanos AS now_nanos,
       CAST(a.balance_nanos - coalesce((
         SELECT sum(e.amount_nanos) FROM entries e WHERE e.account_id = a.id
           AND e.id > ${afterId} AND e.kind NOT IN ('hold', 'release')), 0) AS bigint)
@@ -128,6 +132,7 @@ export async function watchedAccounts(
     name: row.name,
     thresholdNanos: row.threshold_nanos,
     balanceNanos: row.before_nanos,
+    nowNanos: row.now_nanos,
     state: row.body === null ? undefined : stateIn(row.body),
   }))
 }
