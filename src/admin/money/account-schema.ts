@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { budget, tagBudget } from '../../contract/answers/budget-schema.ts'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets/declaration.ts'
-import { accountDeclaration } from '../../contract/config-schema/index.ts'
+import { amount } from '../../contract/config-schema/fields.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { entryKinds } from '../../contract/ledger.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
@@ -66,7 +66,7 @@ export const entryList = pageOf(entry, 'EntryList')
 /** Null takes a setting away. */
 export const accountChange = z
   .strictObject({
-    balance_low: accountDeclaration.shape.balance_low.nullable(),
+    balance_low: amount('Notices tell when the balance falls below it.').nullable().optional(),
     tag_names: accountTagFields.tag_names.nullable(),
     end_users: accountTagFields.end_users.nullable(),
     budget: budgetDeclaration.nullable().optional(),
