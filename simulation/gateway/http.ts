@@ -1,6 +1,6 @@
 // The connection from one simulated gateway to the upstream. A request that was sent arrives or does not, even
 // if the gateway dies; its reply arrives, arrives late, breaks off or never arrives.
-import type { HttpAnswer, HttpPort } from '../../src/contract/provider.ts'
+import type { HttpAnswer, HttpPort } from '../../src/contract/http.ts'
 import { HttpError } from '../../src/lib/http/error.ts'
 import { readable } from '../../src/lib/http/pipe-by-read.ts'
 import type { UpstreamWire, WireReply, WireRequest } from '../upstream/messages.ts'

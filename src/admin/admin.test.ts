@@ -1,7 +1,7 @@
 // What the admin API promises about changes at once, pages, names and its own record, on every
 // engine there is. The wire as a whole is tried in test/.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { HttpPort } from '../contract/provider.ts'
+import type { HttpPort } from '../contract/http.ts'
 import { refresh } from '../engine/catalog/refresh.ts'
 import type { Engine } from '../engine/engine.ts'
 import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'

@@ -2,7 +2,8 @@
 // Exactly one of settleCall and giveUp (settle-call.ts) ends its hold.
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Protocol } from '../../contract/catalog.ts'
-import type { HttpPort, Provider, TextProvider, TextReply } from '../../contract/provider.ts'
+import type { HttpPort } from '../../contract/http.ts'
+import type { Provider, TextProvider, TextReply } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import type { Cancellation } from '../../lib/cancellation.ts'
 import type { Admission, AdmissionDeps } from '../admission/admit.ts'

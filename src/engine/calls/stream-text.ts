@@ -10,7 +10,8 @@
 //        not covered, not for the first time ──> the same
 import type { AnswerStream, StreamSink } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { BodyReader, UpstreamError } from '../../contract/provider.ts'
+import type { BodyReader } from '../../contract/http.ts'
+import type { UpstreamError } from '../../contract/provider.ts'
 import { HttpError } from '../../lib/http/error.ts'
 import { type BegunStream, type OpenCall, reportBug } from './open-call.ts'
 import { receivedBy } from './read-stream.ts'

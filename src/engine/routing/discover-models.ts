@@ -1,7 +1,8 @@
 // Compares an upstream's model list with what its channel serves: new, gone, already there. Changes
 // nothing; the caller of this function decides what to do.
 import type { Channel, Protocol } from '../../contract/catalog.ts'
-import type { HttpPort, ListUpstream, Provider } from '../../contract/provider.ts'
+import type { HttpPort } from '../../contract/http.ts'
+import type { ListUpstream, Provider } from '../../contract/provider.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { matches } from '../../lib/text/pattern.ts'

@@ -1,8 +1,8 @@
 // The upstream to poll a task at: the channel that made it, with the key that made it.
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
 import type { Protocol } from '../../contract/catalog.ts'
+import type { HttpPort } from '../../contract/http.ts'
 import type {
-  HttpPort,
   Provider,
   TaskProvider,
   TaskUpstream,

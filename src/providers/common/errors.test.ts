@@ -1,6 +1,6 @@
 // An upstream's refusals mapped to the error table, case by case.
 import { describe, expect, test } from 'bun:test'
-import type { HttpAnswer } from '../../contract/provider.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
 import { readError, readErrorEvent, upstreamRequestId } from './errors.ts'
 
 const answerWith = (status: number, headers: Record<string, string> = {}): HttpAnswer => {

@@ -1,5 +1,6 @@
 // Maps an upstream's refusal to the error table. The text is the upstream's own, cleaned later.
-import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
+import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { codeOfReason, isOverload, requestReason } from './failure-reason.ts'
 import { retryDelay, writtenDelay } from './retry-delay.ts'

@@ -1,5 +1,6 @@
 // HTTP answers that are errors: a status other than 200, or an encoding that was not requested.
-import type { HttpAnswer, UpstreamError } from '../../contract/provider.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
+import type { UpstreamError } from '../../contract/provider.ts'
 import { failure, readTextError, upstreamRequestId } from './errors.ts'
 
 const maxErrorBytes = 64 * 1024

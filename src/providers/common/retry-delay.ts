@@ -1,5 +1,5 @@
 // How long an upstream wants a caller to wait: in a header, in the details of its error, or in its text.
-import type { HttpAnswer } from '../../contract/provider.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
 import { isObject } from '../../lib/json/parse.ts'
 
 /** Only these statuses say that the same request may succeed later. */

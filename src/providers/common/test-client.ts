@@ -1,6 +1,7 @@
 // An HTTP client with a scripted answer, for tests of what is sent and how an answer is read. Other
 // tests use real HTTP.
-import type { HttpAnswer, Upstream } from '../../contract/provider.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
+import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { readable } from '../../lib/http/pipe-by-read.ts'
 

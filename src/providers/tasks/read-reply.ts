@@ -1,6 +1,7 @@
 // Sends a request and reads the whole reply, within a limit. Does not interpret it: only whether
 // there is a reply, and why it could not be read.
-import type { HttpAnswer, HttpPort, Stop, TaskUpstream } from '../../contract/provider.ts'
+import type { HttpAnswer, HttpPort } from '../../contract/http.ts'
+import type { Stop, TaskUpstream } from '../../contract/provider.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 
 const maxAnswerBytes = 256 * 1024

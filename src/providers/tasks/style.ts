@@ -2,9 +2,9 @@
 // search work the same for all. Some upstreams answer a create with the result: for those that do
 // nothing else, the create part of the table is enough.
 import type { Protocol } from '../../contract/catalog.ts'
+import type { HttpPort } from '../../contract/http.ts'
 import type {
   Found,
-  HttpPort,
   LostCreate,
   Started,
   TaskReport,

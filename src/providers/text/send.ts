@@ -1,6 +1,7 @@
 // One text call to one upstream, in any style. Every failure is returned as a value.
 
-import type { HttpAnswer, Stop, TextReply, Upstream } from '../../contract/provider.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
+import type { Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { readable } from '../../lib/http/pipe-by-read.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'

@@ -1,6 +1,6 @@
 // HTTP client for a call with a trace: every request carries the trace context with its own span.
 import type { Channel } from '../../../contract/catalog.ts'
-import type { HttpPort } from '../../../contract/provider.ts'
+import type { HttpPort } from '../../../contract/http.ts'
 import type { CallTrace } from '../../../contract/requests.ts'
 import type { Task } from '../../../contract/task.ts'
 import {
