@@ -1,8 +1,7 @@
 // Why a caller cannot use a model. Without a price it is named as such; anything else looks as if it did
 // not exist.
 import type { Token } from '../../contract/catalog.ts'
-import type { Refusal } from '../../contract/errors.ts'
-import { modelNotFound, modelUnpriced } from '../../contract/not-found.ts'
+import { modelNotFound, modelUnpriced, type Refusal } from '../../contract/errors.ts'
 import type { Offers } from '../base-deps.ts'
 
 export const hiddenModel = (

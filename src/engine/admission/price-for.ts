@@ -2,8 +2,7 @@
 import type { Ledger } from '../../billing/ledger.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Model } from '../../contract/catalog.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
+import { modelNotFound, type Refusal, refuse } from '../../contract/errors.ts'
 import type { Price } from '../../contract/price.ts'
 import type { BaseDeps, Offers } from '../base-deps.ts'
 

@@ -3,8 +3,7 @@
 
 import { nativeRoutes, type Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
-import { Refusal } from '../../contract/errors.ts'
-import { notKept, unknownObject } from '../../contract/not-found.ts'
+import { notKept, Refusal, unknownObject } from '../../contract/errors.ts'
 import type { Reference, TextCall } from '../../contract/requests.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { isObject } from '../../lib/json/parse.ts'

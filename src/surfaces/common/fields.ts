@@ -1,7 +1,6 @@
 // Fields that all surfaces read of a request, each with the refusal a wrong one gets.
 
-import { type Refusal, refuse } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
+import { modelNotFound, type Refusal, refuse } from '../../contract/errors.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 
 export type Fields = JsonBody['fields']

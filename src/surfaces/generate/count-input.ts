@@ -1,7 +1,6 @@
 // How large the input of a call of the generate style is: a rough count of its tokens, and what
 // bounds them. A part that it does not know leaves the size open. Notes what may not be asked for.
-import type { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../contract/not-found.ts'
+import { type Refusal, unknownObject } from '../../contract/errors.ts'
 import type { InputBound, ServerTool } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'

@@ -1,7 +1,6 @@
 // Requests of the generate style: what the gateway itself must know of them. Everything else passes.
 // The model and the kind of call are in the path.
-import { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../contract/not-found.ts'
+import { Refusal, unknownObject } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'

@@ -2,8 +2,7 @@
 // operator has added.
 
 import type { ModelKind } from '../../contract/catalog.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
-import { modelNotFound } from '../../contract/not-found.ts'
+import { modelNotFound, type Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 

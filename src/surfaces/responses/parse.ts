@@ -1,7 +1,6 @@
 // The responses request: what the gateway itself must know of it. Everything else passes.
 
-import { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../contract/not-found.ts'
+import { Refusal, unknownObject } from '../../contract/errors.ts'
 import type { Reference, ServerTool, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import type { RequestContext } from '../../http/request-context.ts'

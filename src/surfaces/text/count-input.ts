@@ -2,8 +2,7 @@
 // content shapes of all text styles; a shape it does not know leaves the size open. Notes what may
 // not be asked for on its way.
 
-import type { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../contract/not-found.ts'
+import { type Refusal, unknownObject } from '../../contract/errors.ts'
 import type { InputBound, ServerTool } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'

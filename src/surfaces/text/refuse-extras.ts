@@ -2,8 +2,7 @@
 // background work) has no price, and objects of the operator's upstream account that this gateway never
 // hands out belong to no caller. Tools that the upstream runs are noted: some models have prices for them.
 
-import type { Refusal } from '../../contract/errors.ts'
-import { unknownObject } from '../../contract/not-found.ts'
+import { type Refusal, unknownObject } from '../../contract/errors.ts'
 import type { ServerTool } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'

@@ -2,8 +2,7 @@
 // maximum cost. Writes nothing; an admitted task has taken its slot.
 import type { CallContext } from '../../../contract/caller-api.ts'
 import type { Model } from '../../../contract/catalog.ts'
-import { Refusal, refuse } from '../../../contract/errors.ts'
-import { modelNotFound } from '../../../contract/not-found.ts'
+import { modelNotFound, Refusal, refuse } from '../../../contract/errors.ts'
 import type { Task } from '../../../contract/task.ts'
 import { hiddenModel } from '../../admission/hidden-model.ts'
 import { accountSuspended } from '../../admission/price-for.ts'
