@@ -60,7 +60,7 @@ export const local: readonly Preset[] = [
       messages: 'http://localhost:8080',
       embeddings: 'http://localhost:8080/v1',
     },
-    docs: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md',
+    docs: 'https://github.com/ggml-org/llama.cpp/tree/master/tools/server',
     notes: ['Its usual port is that of this gateway, too: start one of them on another port.'],
   },
   {
