@@ -106,9 +106,9 @@ const long = [
   ...['cluster/many-gateways'],
 ].map((name) => join('test', name))
 /** These take less than half a core each. */
-const waiting = [...['attack/outages', 'attack/clocks', 'cluster/outages', 'tasks/kept-media']].map(
-  (name) => join('test', name),
-)
+const waiting = [
+  ...['attack/outages', 'attack/clocks', 'cluster/outages', 'tasks/kept-media', 'notices/'],
+].map((name) => join('test', name))
 const filesPerJob = 10
 
 export function jobsOf(files: readonly string[]): Job[] {

@@ -25,7 +25,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'hold-after-send': 2,
   'answer-before-durable': 2,
   'hold-not-reserved': 12,
-  'balance-read-outside': 32,
+  'balance-read-outside': 62,
   'failed-write-trusted': 47,
   'lease-spent-while-returned': 174,
   'price-not-frozen': 2,
@@ -39,7 +39,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'draw-for-one': 11,
   'charge-cut-to-lease': 27,
   'short-again': 17,
-  'void-in-memory': 106,
+  'void-in-memory': 400,
   'own-clock': 46,
 }
 

@@ -1,0 +1,99 @@
+// Notices of charges when gateways die, and when several of them work: none is lost, and one that comes
+// twice has the same id.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
+import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
+import { untilTrue } from '../support/read.ts'
+
+const caseLimitMs = 60_000
+const open = { GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' }
+
+let receiver: NoticeReceiver
+beforeAll(() => {
+  receiver = startReceiver()
+})
+afterAll(() => receiver.stop())
+beforeEach(() => void receiver.arrivals.splice(0))
+
+async function subscribe(gateway: TestGateway): Promise<void> {
+  const asked = { url: receiver.url('/killed'), events: ['charge.settled'] }
+  const { status, body } = await gateway.admin('POST', '/webhooks', asked)
+  expect(status).toBe(201)
+  receiver.knows('/killed', body.secret)
+}
+
+const charge = (gateway: TestGateway, calls: number) =>
+  Promise.all(Array.from({ length: calls }, (_, n) => gateway.chat(`call ${n}`)))
+
+/** By the id of a ledger entry: the ids of the notices that had it. */
+function noticesByEntry(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const { id, data } of receiver.ofType('charge.settled')) {
+    for (const entry of data.entries) {
+      found.set(entry.id, (found.get(entry.id) ?? new Set()).add(id))
+    }
+  }
+  return found
+}
+
+async function expectAllTold(gateway: TestGateway, calls: number): Promise<void> {
+  await untilTrue(
+    async () => noticesByEntry().size,
+    (size) => size >= calls,
+  )
+  const { items } = (await gateway.admin('GET', '/accounts/acme/ledger?limit=100')).body
+  const charges = items.filter(({ kind }: { kind: string }) => kind === 'charge')
+  const told = noticesByEntry()
+  expect([...told.keys()].toSorted()).toEqual(
+    charges.map(({ id }: { id: string }) => id).toSorted(),
+  )
+  expect([...told.values()].filter(({ size }) => size !== 1)).toEqual([])
+  expect(receiver.forged).toEqual([])
+}
+
+describe.each(['notice-written', 'notice-due', 'notice-sent'])('after a kill at %s', (point) => {
+  test(
+    'every charge is told with the next start, by one notice each',
+    async () => {
+      const dataDir = tempDir()
+      const doomed = await startGateway({ env: { ...open, GATEWAY_CRASH_AT: point }, dataDir })
+      await subscribe(doomed)
+      await charge(doomed, 3)
+      await doomed.exited
+      const gateway = await startGateway({ env: open, dataDir })
+      await charge(gateway, 2)
+      await expectAllTold(gateway, 5)
+      expect(await gateway.stop()).toBe(0)
+    },
+    caseLimitMs,
+  )
+})
+
+if (!storeKinds.includes('postgres')) {
+  console.error('left out: notices of several gateways (set TEST_POSTGRES_URL)')
+} else {
+  test(
+    'several gateways on one database tell every charge by one notice, also when one of them dies',
+    async () => {
+      const place = await newPlace('postgres')
+      const env = {
+        ...open,
+        GATEWAY_DATABASE_URL: place.options.databaseUrl!,
+        GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      }
+      const first = await startGateway({ env })
+      await subscribe(first)
+      const doomed = await startGateway({ env: { ...env, GATEWAY_CRASH_AT: 'notice-sent' } })
+      const third = await startGateway({ env })
+      await Promise.all([first, doomed, third].map((gateway) => charge(gateway, 4)))
+      await expectAllTold(first, 12)
+      await doomed.stop('SIGKILL')
+      await charge(third, 3)
+      await expectAllTold(third, 15)
+      await Promise.all([first, third].map((gateway) => gateway.stop()))
+      await place.remove()
+    },
+    caseLimitMs,
+  )
+}
