@@ -123,9 +123,9 @@ export const bugs: readonly Bug[] = [
     'hold-after-send',
     'the create leaves while its row and hold are still being written',
     holdTask,
-    'written = await writeTask(engine, task, keyed)',
+    'written = await writeTask(engine, ctx, task, keyed)',
     `written = 'done'
-    void writeTask(engine, task, keyed)`,
+    void writeTask(engine, ctx, task, keyed)`,
   ),
   one(
     'hold-kept-on-failure',
