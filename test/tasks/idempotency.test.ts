@@ -380,9 +380,19 @@ describe.each([...storeKinds])('an Idempotency-Key on %s', (engine) => {
     caseLimitMs,
   )
 
+  /** A machine that is busy with other things may say that it has too much to do. */
+  async function askUntilCutOff(): Promise<unknown> {
+    for (;;) {
+      const asked = create('videos', 'a boat [[sim:hang]]', 'cut-off')
+      const answer = await asked.catch(() => 'cut off' as const)
+      if (answer === 'cut off' || answer.status !== 503) return answer
+      await Bun.sleep(stormPauseMs)
+    }
+  }
+
   test('is still known after kill -9', async () => {
     const first = await Promise.all(names.map((name) => create(name, 'a boat', 'lasting')))
-    const hanging = create('videos', 'a boat [[sim:hang]]', 'cut-off').catch(() => 'cut off')
+    const hanging = askUntilCutOff()
     await until('its row', async () =>
       (await readTasks(gateway)).find(({ state }) => state === 'accepted'),
     )

@@ -33,6 +33,9 @@ export const auditActions = {
   'token.revoke': ['Revoke token', '吊销令牌'],
   'token.rotate': ['Rotate token secret', '轮换令牌密钥'],
   'token.update': ['Edit token', '编辑令牌'],
+  'webhook.create': ['Create subscription', '创建通知订阅'],
+  'webhook.delete': ['Delete subscription', '删除通知订阅'],
+  'webhook.update': ['Edit subscription', '编辑通知订阅'],
 } satisfies Messages<string>
 
 export const alertKinds = {
