@@ -227,6 +227,9 @@ describe('tokens', () => {
     expect(shown).toEqual({
       ...fields,
       translation: 'on',
+      fallback: 'allowed',
+      budget: null,
+      tags: {},
       expires_at: '2100-01-01T00:00:00.000Z',
       disabled: false,
       source: 'api',

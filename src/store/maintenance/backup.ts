@@ -22,6 +22,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   meta: ['key'],
   accounts: ['id'],
   tokens: ['id'],
+  budgets: ['id'],
   channels: ['id'],
   channel_keys: ['id'],
   models: ['name'],
@@ -65,6 +66,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
 export const leftBehind: readonly Table[] = [
   'gateways',
   'credit_leases',
+  'budget_leases',
   'sessions',
   'invitations',
   'failed_sign_ins',
