@@ -44,7 +44,7 @@ export interface ErrorRateRule {
 
 export const webhookSecret = (description: string) =>
   text(
-    /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    /^whsec_(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{4}(?:[A-Za-z0-9+/]{2}==)?|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
     'whsec_ and the base64 of 24 to 64 bytes',
     description,
   )

@@ -168,7 +168,10 @@ export class CallerStream implements AnswerStream, BodyReader {
     if (this.#isEnding) return
     this.#isEnding = true
     const ended = this.#hasLeft ? this.#endAbandoned() : this.#endDelivered()
-    ended.catch((error) => reportBug(this.#open, error))
+    ended.catch((error) => {
+      reportBug(this.#open, error)
+      this.#sink?.cut()
+    })
   }
 
   async #endDelivered(): Promise<void> {
