@@ -187,9 +187,9 @@ describe('gateway doctor, before the first start,', () => {
       expect(ok).toBe(false)
       const wrong = lines.filter((line) => !line.startsWith('ok'))
       expect(wrong.map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
-        'problem environment: GATEWAY_REDIS_URL',
         'problem environment: GATEWAY_PORT',
         'problem environment: GATEWAY_LOG',
+        'problem environment: GATEWAY_REDIS_URL',
         'warning environment: GATEWAY_PROT',
         'problem configuration file:',
         'problem configuration file:',
