@@ -35,7 +35,7 @@ const nowhere = (row: string, name: string, at: Place): Fault => ({
   styles: all,
   modes: both,
   seen: unreachable,
-  timeouts: short,
+  timeouts: { ...short, first_byte: '20s', total: '20s' },
 })
 
 const reach: Fault[] = [
