@@ -88,7 +88,7 @@ test.each([
   ['the channel', 'off', apiToken],
 ])('a call that may not be translated fails (%s)', async (_, model, token) => {
   const answer = await ask(model, token)
-  expect([answer.status, (await errorOf(answer)).code]).toEqual([502, 'upstream_permission_denied'])
+  expect([answer.status, (await errorOf(answer)).code]).toEqual([502, 'upstream_error'])
   expect(partial.calls.at(-1)?.path).toBe('/v1/responses')
 })
 

@@ -237,7 +237,7 @@ export const settingCases: readonly ConversationCase[] = [
       chat: ['x_unknown'],
       responses: ['x_unknown'],
       messages: ['x_unknown'],
-      generate: ['xUnknown'],
+      generate: ['x_unknown'],
     },
   },
 ]
