@@ -49,15 +49,26 @@ const lf = 0x0a
 const namePrefix = 'event: '
 const dataPrefix = 'data: '
 
+/** Takes the data and the name of an event; false: no more. `at`, `end`: where the event is. */
+export type TakeEvent = (
+  data: string,
+  name: string | undefined,
+  text: string,
+  at: number,
+  end: number,
+) => boolean
+
 /**
  * The data and the name of each complete event that has data. Stops when `take` returns false. The
  * usual forms, one line of data with or without a line with the name before it, are cut out directly.
+ * `skip`: where the next event begins that it has not handled itself.
  */
 export function eachEvent(
   text: string,
-  take: (data: string, name: string | undefined) => boolean,
+  take: TakeEvent,
+  skip: (text: string, at: number) => number = (_, at) => at,
 ): void {
-  for (let at = 0; at < text.length; ) {
+  for (let at = skip(text, 0); at < text.length; at = skip(text, at)) {
     const nameEnd = text.startsWith(namePrefix, at) ? text.indexOf('\n', at) : -1
     const data = nameEnd === -1 ? at : nameEnd + 1
     const dataEnd = text.startsWith(dataPrefix, data) ? text.indexOf('\n', data) : -1
@@ -67,13 +78,14 @@ export function eachEvent(
       if (next === -1) return
       const event = text.slice(at, next)
       const lines = dataOf(event)
-      if (lines !== undefined && !take(lines, nameOf(event))) return
+      if (lines !== undefined && !take(lines, nameOf(event), text, at, next)) return
       at = next
       continue
     }
     const name =
       nameEnd === -1 ? undefined : text.slice(at + namePrefix.length, lineEnd(text, nameEnd))
-    if (!take(text.slice(data + dataPrefix.length, lineEnd(text, dataEnd)), name)) return
+    const line = text.slice(data + dataPrefix.length, lineEnd(text, dataEnd))
+    if (!take(line, name, text, at, end)) return
     at = end
   }
 }

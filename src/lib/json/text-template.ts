@@ -1,12 +1,12 @@
 // JSON that differs from an earlier one in a few texts and numbers only, as most events of a stream do: its
 // value is the earlier one with the others in it, and it need not be parsed.
+import { unplain } from './plain-text.ts'
+import { type Continued, TextRun } from './text-run.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** Fields with a text or a whole number, in JSON without escapes. */
 const scalars = /"([^"\\]*)":(?:"([^"\\]*)"|(0|-?[1-9]\d{0,14})(?=[,}\]]))/g
-/** JSON does not write these as they are. */
-const unplain = /[\\\u0000-\u001f]/
 const wholeNumber = /^(?:0|-?[1-9]\d{0,14})$/
 /** A stream whose events differ in more is not tried again and again. */
 const maxMisses = 6
@@ -69,6 +69,15 @@ export class TextTemplate {
     }
     this.#misses = 0
     return this.#value
+  }
+
+  /** What follows, while only the text changes, with what stands around each JSON. */
+  runOf(before: string, behind: string, continued: Continued): TextRun | undefined {
+    if (this.#value === undefined) return undefined
+    const literals = [...this.#literals]
+    literals[0] = before + literals[0]
+    literals.push(literals.pop() + behind)
+    return TextRun.of(literals, this.#slots, continued)
   }
 
   /** JSON that had to be parsed, and the text of it that changes. The value is changed later. */

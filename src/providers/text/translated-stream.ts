@@ -1,8 +1,9 @@
 // A stream of one style written in another while it passes. The watcher of the upstream's style sees
 // it first: it reads usage and failures, and keeps the final event back.
 import type { Reported, StreamWatcher, TextReply, UpstreamError } from '../../contract/provider.ts'
-import { eachEvent } from '../../lib/http/sse.ts'
+import { eachEvent, type TakeEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import type { TextRun } from '../../lib/json/text-run.ts'
 import { TextTemplate } from '../../lib/json/text-template.ts'
 import type {
   AnswerEvent,
@@ -32,6 +33,10 @@ export class TranslatedStream implements StreamWatcher {
   readonly #requestId: string | undefined
   readonly #shownUsage: ShownUsage
   readonly #template = new TextTemplate()
+  /** Of events that continue the text of the last. */
+  #run: TextRun | undefined
+  /** Of the last event. */
+  #emitted = 0
   /** Texts that the last event gave: their number, and the last. */
   #texts = 0
   #text = ''
@@ -118,14 +123,40 @@ export class TranslatedStream implements StreamWatcher {
 
   #read(bytes: Uint8Array): void {
     if (this.#failure !== undefined) return
-    eachEvent(asBuffer(bytes).toString(), this.#event)
+    eachEvent(asBuffer(bytes).toString(), this.#event, this.#continue)
   }
 
-  readonly #event = (data: string, name: string | undefined): boolean => {
+  readonly #event: TakeEvent = (data, name, text, at, end) => {
+    this.#run = undefined
     const like = this.#template.match(data)
-    if (like !== undefined) this.#reader.read(like, name, this.#write)
-    else this.#parse(data, name)
+    if (like === undefined) this.#parse(data, name)
+    else {
+      this.#texts = 0
+      this.#emitted = 0
+      this.#reader.read(like, name, this.#write)
+      if (this.#texts === 1 && this.#emitted === 1) this.#beginRun(data, text.slice(at, end))
+    }
     return this.#failure === undefined
+  }
+
+  #beginRun(data: string, event: string): void {
+    const { continued } = this.#reader
+    const at = continued === undefined ? -1 : event.indexOf(data)
+    if (continued === undefined || at === -1) return
+    const behind = event.slice(at + data.length)
+    this.#run = this.#template.runOf(event.slice(0, at), behind, continued)
+  }
+
+  /** Events that only continue the text before them. */
+  readonly #continue = (events: string, start: number): number => {
+    const run = this.#run
+    if (run === undefined) return start
+    let at = start
+    for (let end = run.take(events, at); end !== -1; end = run.take(events, at)) {
+      this.#reader.more!(run.text, this.#write)
+      at = end
+    }
+    return at
   }
 
   #parse(data: string, name: string | undefined): void {
@@ -146,6 +177,7 @@ export class TranslatedStream implements StreamWatcher {
       return
     }
     if (event.type === 'usage') return
+    this.#emitted++
     if (event.type === 'text' || event.type === 'input') {
       this.#texts++
       this.#text = event.text

@@ -1,5 +1,7 @@
 // An answer as a chat stream: unnamed events, one chunk each, `[DONE]` at the end.
+
 import { isObject } from '../../lib/json/parse.ts'
+import { quoted } from '../../lib/json/plain-text.ts'
 import type { AnswerEvent, AnswerUsage, Block, StreamWriter } from '../common/answer.ts'
 import type { Json } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
@@ -106,17 +108,15 @@ export class ChatWriter implements StreamWriter {
   #text(text: string): string {
     const kind = this.#block?.kind
     if (kind === 'reasoning') {
-      return this.#showsReasoning
-        ? this.#chunk(`{"reasoning_content":${JSON.stringify(text)}}`)
-        : ''
+      return this.#showsReasoning ? this.#chunk(`{"reasoning_content":${quoted(text)}}`) : ''
     }
     const field = kind === 'refusal' ? 'refusal' : 'content'
-    return this.#chunk(`{"${field}":${JSON.stringify(text)}}`)
+    return this.#chunk(`{"${field}":${quoted(text)}}`)
   }
 
   #input(text: string, extra?: Json): string {
     const isFree = this.#block?.kind === 'call' && this.#block.call.freeForm
-    const piece = JSON.stringify(text)
+    const piece = quoted(text)
     const made = isFree ? `"custom":{"input":${piece}}` : `"function":{"arguments":${piece}}`
     const more = extra === undefined ? '' : `,${JSON.stringify(extra).slice(1, -1)}`
     return this.#opened() + this.#chunk(`{"tool_calls":[{"index":${this.#call},${made}${more}}]}`)

@@ -4,6 +4,7 @@
 //
 //   begin (open (text | input | seal | cite)* close)* stop usage? | … fail
 import type { UpstreamError } from '../../contract/provider.ts'
+import type { Continued } from '../../lib/json/text-run.ts'
 import type { Json } from './conversation.ts'
 import type { Seal } from './envelope.ts'
 
@@ -65,6 +66,10 @@ export type Emit = (event: AnswerEvent) => void
 export interface StreamReader {
   /** One event's data. `name`: the text after `event:`, if any. */
   read(data: Json, name: string | undefined, emit: Emit): void
+  /** Where events may differ that only continue the text of the one before; see `more`. */
+  readonly continued?: Continued
+  /** The next piece of the text that the last event gave; nothing else of the event is new. */
+  more?(text: string, emit: Emit): void
   /** The regular end. Emits `stop`, or `fail` when the upstream never said why it stopped. */
   end(emit: Emit): void
 }

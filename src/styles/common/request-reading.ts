@@ -94,7 +94,7 @@ type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefine
 /** The same without fields that are undefined. */
 export function present<Fields extends object>(fields: Fields): Present<Fields> {
   const found: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) found[name] = value
+  for (const name in fields) if (fields[name] !== undefined) found[name] = fields[name]
   return found as Present<Fields>
 }
 

@@ -44,6 +44,12 @@ export class GenerateReader implements StreamReader {
   #hasOutput = false
   /** Of the open text block. */
   #text = ''
+  /** Usage so far is without meaning: each event repeats all of it. */
+  readonly continued = {
+    text: 'text',
+    ignored: ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'totalTokenCount'],
+  }
+  #isThought = false
 
   constructor(context: ReadContext) {
     this.#context = context
@@ -56,6 +62,12 @@ export class GenerateReader implements StreamReader {
     for (const each of Array.isArray(data) ? data : [data]) {
       if (isObject(each)) this.#answer(camelCased(each))
     }
+  }
+
+  more(text: string, emit: Emit): void {
+    this.#sequence.emit = emit
+    if (this.#isThought) this.#thought(text, undefined)
+    else this.#visible(text, undefined)
   }
 
   #answer(answer: Json): void {
@@ -101,6 +113,7 @@ export class GenerateReader implements StreamReader {
   }
 
   #thought(text: string, signature: string | undefined): void {
+    this.#isThought = true
     this.#hasOutput ||= text !== ''
     this.#sequence.text('reasoning', text)
     if (!signature) return
@@ -110,6 +123,7 @@ export class GenerateReader implements StreamReader {
 
   /** A seal on visible text is for the reasoning before it; without any, it is optional. */
   #visible(text: string, signature: string | undefined): void {
+    this.#isThought = false
     const { block } = this.#sequence
     if (signature && block?.kind === 'reasoning') this.#seal(signature)
     if (text === '') return

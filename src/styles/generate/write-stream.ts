@@ -2,6 +2,7 @@
 // with the reason and the token counts. A whole answer has the same parts in one.
 import { refusals } from '../../contract/errors.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
+import { quoted } from '../../lib/json/plain-text.ts'
 import type { AnswerEvent, AnswerUsage, Block, StopReason, StreamWriter } from '../common/answer.ts'
 import { isJson } from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
@@ -102,8 +103,19 @@ class PartWriter {
 
   /** A partial answer, as JSON. */
   answer(parts: readonly Json[]): string {
+    return this.#partial(JSON.stringify(contentOf(parts)))
+  }
+
+  /** The same of a visible text, unless more belongs to its part. */
+  textAnswer(text: string): string | undefined {
+    if (this.#block?.kind === 'reasoning' || this.#envelope !== undefined) return undefined
+    this.#text += text
+    return this.#partial(`{"parts":[{"text":${quoted(text)}}],"role":"model"}`)
+  }
+
+  #partial(content: string): string {
     this.#end ??= JSON.stringify(this.#answer({})).slice(start.length)
-    return `{"candidates":[{"content":${JSON.stringify(contentOf(parts))},"index":0${this.#end}`
+    return `{"candidates":[{"content":${content},"index":0${this.#end}`
   }
 
   /** The last one, or the whole. */
@@ -147,6 +159,8 @@ export class GenerateWriter implements StreamWriter {
 
   write(event: AnswerEvent): string {
     if (event.type === 'fail') return eventOf(errorObject(event.error))
+    const text = event.type === 'text' ? this.#parts.textAnswer(event.text) : undefined
+    if (text !== undefined) return `data: ${text}\n\n`
     const parts = this.#parts.parts(event)
     if (event.type === 'stop') this.#waiting = parts
     else if (parts.length > 0) return `data: ${this.#parts.answer(parts)}\n\n`

@@ -1,4 +1,5 @@
 // An answer as a messages stream: blocks strictly one after the other, numbered from 0.
+import { quoted } from '../../lib/json/plain-text.ts'
 import type { AnswerEvent, AnswerUsage, Block, CallHead, StreamWriter } from '../common/answer.ts'
 import type { Json } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
@@ -36,6 +37,10 @@ export class MessagesWriter implements StreamWriter {
   #seal: Seal | undefined
   /** Reasoning that is not shown. */
   #hidden = ''
+  /** What stands before the text of a piece, and what that depends on. */
+  #pieceStart = ''
+  #pieceType = ''
+  #pieceIndex = -1
   #stop: Extract<AnswerEvent, { type: 'stop' }> | undefined
   #usage: AnswerUsage | undefined
 
@@ -98,8 +103,14 @@ export class MessagesWriter implements StreamWriter {
 
   /** The same for the many events with nothing but a piece of text. */
   #piece(type: string, field: string, text: string): string {
-    const delta = `{"type":"${type}","${field}":${JSON.stringify(text)}}`
-    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":${delta}}\n\n`
+    if (this.#pieceType !== type || this.#pieceIndex !== this.#index) {
+      this.#pieceType = type
+      this.#pieceIndex = this.#index
+      const event = '{"type":"content_block_delta","index":'
+      const delta = `,"delta":{"type":"${type}","${field}":`
+      this.#pieceStart = `event: content_block_delta\ndata: ${event}${this.#index}${delta}`
+    }
+    return `${this.#pieceStart}${quoted(text)}}}\n\n`
   }
 
   #end(): string {

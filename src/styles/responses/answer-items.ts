@@ -2,7 +2,7 @@
 // are given one after the other: what belongs to a later item waits until the earlier one is done.
 
 import type { Citation } from '../common/answer.ts'
-import type { AnswerSequence } from '../common/answer-sequence.ts'
+import type { AnswerSequence, TextKind } from '../common/answer-sequence.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 
@@ -56,13 +56,17 @@ export class AnswerItem {
     this.#texts.set(part, (this.#texts.get(part) ?? '') + text)
     const { sequence } = this.#queue
     if (this.kind === 'reasoning') {
-      const spaced = isNew && !isFirst ? `\n\n${text}` : text
-      this.#run(() => sequence.text('reasoning', spaced))
+      this.#give('reasoning', isNew && !isFirst ? `\n\n${text}` : text)
     } else if (this.kind === 'message') {
-      const kind = part.startsWith('refusal') ? 'refusal' : 'text'
       if (isNew && !isFirst) this.#run(() => sequence.close())
-      this.#run(() => sequence.text(kind, text))
+      this.#give(part.startsWith('refusal') ? 'refusal' : 'text', text)
     } else if (this.kind === 'function_call' && this.#isOpen) this.#run(() => sequence.input(text))
+  }
+
+  #give(kind: TextKind, text: string): void {
+    const { sequence } = this.#queue
+    if (this.#queue.isFirst(this)) sequence.text(kind, text)
+    else this.#waiting.push(() => sequence.text(kind, text))
   }
 
   /** All of a part: only what was not received yet is new. */

@@ -35,6 +35,10 @@ export class ResponsesReader implements StreamReader {
   readonly #queue: ItemQueue
   readonly #byId = new Map<string, AnswerItem>()
   readonly #byIndex = new Map<number, AnswerItem>()
+  readonly continued = { text: 'delta', ignored: ['sequence_number', 'obfuscation'] }
+  /** Of the last piece of text. */
+  #item: AnswerItem | undefined
+  #part = ''
 
   constructor(context: ReadContext) {
     this.#context = context
@@ -47,6 +51,11 @@ export class ResponsesReader implements StreamReader {
     const type = textIn(data, 'type') ?? name ?? ''
     if (isError(type, data)) this.#sequence.fail(reportedError(errorIn(data)))
     else if (type.startsWith('response.')) this.#event(type.slice('response.'.length), data)
+  }
+
+  more(text: string, emit: Emit): void {
+    this.#sequence.emit = emit
+    this.#item?.append(this.#part, text)
   }
 
   end(emit: Emit): void {
@@ -73,8 +82,11 @@ export class ResponsesReader implements StreamReader {
     const part = index === '' ? name : `${name}:${numberIn(data, index) ?? 0}`
     const item = this.#find(kind, data)
     const end = type.slice(at + 1)
-    if (end === 'delta') item.append(part, textIn(data, 'delta') ?? '')
-    else if (end === 'done') item.complete(part, doneText(data))
+    if (end === 'delta') {
+      this.#item = item
+      this.#part = part
+      item.append(part, textIn(data, 'delta') ?? '')
+    } else if (end === 'done') item.complete(part, doneText(data))
   }
 
   /** Ids and indexes are not reliable everywhere: an id that is known counts more than an index. */

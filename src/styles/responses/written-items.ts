@@ -1,4 +1,5 @@
 // The items of a response for the caller: each collects one block and tells its events.
+import { quoted } from '../../lib/json/plain-text.ts'
 import type { Block, CallHead, Citation } from '../common/answer.ts'
 import type { Json } from '../common/conversation.ts'
 import { inputObject } from '../common/exact-json.ts'
@@ -95,7 +96,7 @@ class TextItem implements WrittenItem {
 
   piece(text: string): ItemEvent[] {
     this.#text += text
-    const fields = `${this.#start}"delta":${JSON.stringify(text)},"logprobs":[]`
+    const fields = `${this.#start}"delta":${quoted(text)},"logprobs":[]`
     return [['response.output_text.delta', fields]]
   }
 
@@ -189,7 +190,7 @@ class ReasoningItem implements WrittenItem {
   }
 
   piece(text: string): ItemEvent[] {
-    const fields = `${this.#start}"delta":${JSON.stringify(text)}`
+    const fields = `${this.#start}"delta":${quoted(text)}`
     const delta: ItemEvent = ['response.reasoning_summary_text.delta', fields]
     if (this.#text !== '') {
       this.#text += text
@@ -286,7 +287,7 @@ class CallItem implements WrittenItem {
 
   piece(text: string): ItemEvent[] {
     this.#input += text
-    return [[`${this.#events}.delta`, `${this.#start}"delta":${JSON.stringify(text)}`]]
+    return [[`${this.#events}.delta`, `${this.#start}"delta":${quoted(text)}`]]
   }
 
   closed(): ItemEvent[] {

@@ -1,0 +1,10 @@
+// Texts that JSON writes as they are.
+
+/** What JSON escapes, or does not allow, in a text without quotes. */
+export const unplain = /[\\\u0000-\u001f]/
+
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
+
+/** A text in JSON: the same as JSON.stringify gives, in less time for most texts. */
+export const quoted = (text: string): string =>
+  escaped.test(text) ? JSON.stringify(text) : `"${text}"`
