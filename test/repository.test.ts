@@ -22,7 +22,7 @@ interface Manifest {
   devDependencies: Record<string, string>
 }
 
-const maxRuntimePackages = 15
+const maxRuntimePackages = 18
 const root = resolve(import.meta.dir, '..')
 const read = (path: string) => readFileSync(resolve(root, path), 'utf8')
 

@@ -3,7 +3,7 @@
 import { unplain } from './plain-text.ts'
 
 /** A place whose value changes. */
-export interface RunSlot {
+interface RunSlot {
   isText: boolean
   field: string
 }
