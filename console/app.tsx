@@ -4,6 +4,7 @@ import { type ComponentType, lazy, Suspense, useMemo } from 'react'
 import { Forbidden } from './components/empty-state.tsx'
 import { ErrorBoundary } from './components/error-boundary.tsx'
 import { ErrorAlert } from './components/page.tsx'
+import { loadWithRetry } from './lib/loading/load.ts'
 import { useLocation } from './lib/router.tsx'
 import { hasRole, SessionProvider, useSessionQuery } from './lib/session.ts'
 import { type PageName, pages } from './navigation.ts'
@@ -25,21 +26,6 @@ const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType 
   health: () => import('./pages/health/index.tsx'),
   audit: () => import('./pages/audit/index.tsx'),
   people: () => import('./pages/people/index.tsx'),
-}
-
-const maxAttempts = 30
-const retryDelayMs = 1_000
-
-/** Waits for a gateway that restarts: React remembers a failed load for good. */
-async function loadWithRetry<T>(load: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; attempt < maxAttempts; attempt++) {
-    try {
-      return await load()
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
-    }
-  }
-  return load()
 }
 
 const lazyPages = new Map(

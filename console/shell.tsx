@@ -18,6 +18,7 @@ import { type ReactNode, useState } from 'react'
 import { CommandPalette, ShortcutsHelp } from './command-palette.tsx'
 import { Icon } from './components/icon.tsx'
 import { api } from './lib/api.ts'
+import { useTimeZone, zoneText } from './lib/format/time-zone.ts'
 import { defineMessages, setLanguage, useLanguage } from './lib/i18n.ts'
 import { useMessages } from './lib/messages.ts'
 import { privateClass, usePrivacy } from './lib/privacy.ts'
@@ -40,6 +41,7 @@ const messages = defineMessages({
   language: ['中文', 'English'],
   menu: ['Menu', '菜单'],
   keys: ['Keyboard shortcuts', '快捷键'],
+  times_in: ['Times in {zone}', '时区：{zone}'],
 })
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -223,6 +225,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   const session = useSession()
   const queryClient = useQueryClient()
   const t = useMessages(messages)
+  const [zone] = useTimeZone()
   const signOut = async () => {
     await api('DELETE', '/session')
     endSession(queryClient)
@@ -240,6 +243,9 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
           {server.text('role', session.role)}
           {session.account !== null && ` · ${session.account}`}
         </Menu.Label>
+        <Menu.Item onClick={() => navigate('/settings')}>
+          {t('times_in', { zone: zoneText(zone) })}
+        </Menu.Item>
         <Menu.Item onClick={onKeys}>{t('keys')}</Menu.Item>
         <Menu.Item onClick={signOut}>{t('sign_out')}</Menu.Item>
       </Menu.Dropdown>

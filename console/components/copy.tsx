@@ -11,25 +11,33 @@ export function CopyId({ id, max = 24 }: { id: string | null | undefined; max?: 
   const t = useMessages()
   if (id === null || id === undefined || id === '') return <>–</>
   return (
-    <CopyButton value={id}>
+    <Group gap={4} wrap="nowrap" component="span" style={{ display: 'inline-flex' }}>
+      <Code title={id}>{shortened(id, max)}</Code>
+      <CopyIcon text={id} label={t('copy')} />
+    </Group>
+  )
+}
+
+/** Copies a text that is not shown itself, or stands beside it. */
+export function CopyIcon({ text, label }: { text: string; label: string }) {
+  const t = useMessages()
+  return (
+    <CopyButton value={text}>
       {({ copied, copy }) => (
-        <Group gap={4} wrap="nowrap" component="span" style={{ display: 'inline-flex' }}>
-          <Code title={id}>{shortened(id, max)}</Code>
-          <Tooltip label={t(copied ? 'copied' : 'copy')}>
-            <ActionIcon
-              size="xs"
-              variant="subtle"
-              color="gray"
-              aria-label={`${t('copy')} ${id}`}
-              onClick={(event) => {
-                event.stopPropagation()
-                copy()
-              }}
-            >
-              <Icon name={copied ? 'check' : 'copy'} size={14} />
-            </ActionIcon>
-          </Tooltip>
-        </Group>
+        <Tooltip label={copied ? t('copied') : label}>
+          <ActionIcon
+            size="xs"
+            variant="subtle"
+            color="gray"
+            aria-label={`${t('copy')} ${text}`}
+            onClick={(event) => {
+              event.stopPropagation()
+              copy()
+            }}
+          >
+            <Icon name={copied ? 'check' : 'copy'} size={14} />
+          </ActionIcon>
+        </Tooltip>
       )}
     </CopyButton>
   )

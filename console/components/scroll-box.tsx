@@ -1,6 +1,7 @@
-// A box that scrolls wide content, reachable by keyboard.
+// A box that scrolls wide content, reachable by keyboard. On a narrow screen its tables are cards, which
+// need no width.
 import { Box } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
 
 export const ScrollBox = ({
   label,
@@ -16,6 +17,8 @@ export const ScrollBox = ({
   children: ReactNode
 }) => (
   <Box tabIndex={0} role="region" aria-label={label} style={{ overflow: 'auto', maxHeight }}>
-    <div style={{ minWidth }}>{children}</div>
+    <div className="scroll-content" style={{ '--min-width': `${minWidth}px` } as CSSProperties}>
+      {children}
+    </div>
   </Box>
 )

@@ -2,17 +2,20 @@
 import { Badge } from '@mantine/core'
 import { type Format, useFormat } from '../lib/format.ts'
 
+/** `how`: `cost` for one call, which may be less than a cent. */
 export function Money({
   amount,
   currency,
+  how = 'money',
 }: {
   amount: string | null | undefined
   currency?: string
+  how?: 'money' | 'cost'
 }) {
   const format = useFormat()
   return (
     <span title={`${amount ?? ''} ${currency ?? ''}`.trim()} style={tabularNumbers}>
-      {format.money(amount, currency)}
+      {format[how](amount, currency)}
     </span>
   )
 }
@@ -24,6 +27,8 @@ const said = {
   short: (format: Format, at: string) => format.stamp(at),
   clock: (format: Format, at: string) => format.clock(at),
   ago: (format: Format, at: string) => format.ago(at),
+  /** On bills. */
+  utc: (format: Format, at: string) => `${format.utcStamp(at)} UTC`,
 } as const
 
 export function Time({
@@ -31,12 +36,12 @@ export function Time({
   how = 'whole',
 }: {
   at: string | null | undefined
-  how?: 'whole' | 'short' | 'clock' | 'ago'
+  how?: keyof typeof said
 }) {
   const format = useFormat()
   if (at === null || at === undefined) return <>–</>
   return (
-    <time dateTime={at} title={`${at}\n${Date.parse(at)}`} style={tabularNumbers}>
+    <time dateTime={at} title={`${format.fullTime(at)}\n${at}`} style={tabularNumbers}>
       {said[how](format, at)}
     </time>
   )

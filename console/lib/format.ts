@@ -1,18 +1,41 @@
-// Amounts, numbers and times in the reader's format. Money stays text, so that it stays exact.
-import { type Language, localeOf, useLanguage } from './i18n.ts'
+// Amounts, numbers and times in the reader's format and time zone. Money stays text, so that it stays exact.
+
+import { tickText } from './format/axis.ts'
+import { durationText } from './format/duration.ts'
+import { costText, exactText, moneyText } from './format/money.ts'
+import { useTimeZone } from './format/time-zone.ts'
+import { type Language, localeOf, textIn, useLanguage } from './i18n.ts'
 
 export interface Format {
-  /** Short, two to six places; the whole amount is for the title. */
+  /** The zone of all times here. */
+  zone: string
+  /** Two decimals, rounded half up; the exact amount is for the title. */
   money(amount: string | null | undefined, currency?: string): string
+  /** Of one call: below one cent two significant digits. */
+  cost(amount: string | null | undefined, currency?: string): string
+  /** All decimals, two at least: prices, and amounts in titles. */
+  exact(amount: string | null | undefined, currency?: string): string
   number(value: number | null | undefined): string
+  /** For axes: 12k, 3.4M. */
+  compact(value: number): string
+  /** A time on an axis: the clock, or the day. */
+  tick(ms: number, timeZone: string, isDay: boolean): string
   /** 0.123 as 12.3 %. */
   percent(part: number): string
   time(at: string | null | undefined): string
+  /** With the zone. */
+  fullTime(at: string): string
   /** For lists: without the year. */
   stamp(at: string): string
+  /** Without seconds. */
+  minute(at: string): string
   /** Of a day that is known. */
   clock(at: string): string
   day(at: string): string
+  utcStamp(at: string): string
+  /** Days and months of bills and totals are those of UTC. */
+  utcDay(at: string): string
+  utcMonth(at: string): string
   /** Three minutes ago. */
   ago(at: string | null | undefined, nowMs?: number): string
   ms(value: number | null | undefined): string
@@ -22,58 +45,75 @@ export interface Format {
 
 const none = '–'
 
-/** Without needless zeros, but with two places at least. */
-function shortAmount(amount: string): string {
-  const [, sign = '', whole = '0', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
-  const decimals = places
-    .slice(0, whole === '0' ? 6 : 4)
-    .replace(/0+$/, '')
-    .padEnd(2, '0')
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  return `${sign}${grouped}.${decimals}`
+type Amount = string | null | undefined
+
+const amounts =
+  (shown: (amount: string) => string) =>
+  (amount: Amount, currency = '') =>
+    amount === null || amount === undefined ? none : `${shown(amount)} ${currency}`.trim()
+
+const moneyFormat = {
+  money: amounts(moneyText),
+  cost: amounts(costText),
+  exact: amounts(exactText),
 }
 
-function durationText(ms: number | null | undefined): string {
-  if (ms === null || ms === undefined) return none
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+function timeFormat(locale: string, timeZone: string) {
+  const hourCycle = 'h23'
+  const of = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { timeZone, ...options })
+    return (at: string) => format.format(new Date(at))
+  }
+  const date = { month: '2-digit', day: '2-digit' } as const
+  const minutes = { hour: '2-digit', minute: '2-digit', hourCycle } as const
+  const seconds = { ...minutes, second: '2-digit' } as const
+  const times = of({ dateStyle: 'medium', timeStyle: 'medium', hourCycle })
+  return {
+    time: (at: string | null | undefined) => (at === null || at === undefined ? none : times(at)),
+    fullTime: of({
+      ...{ year: 'numeric', month: 'short', day: 'numeric', timeZoneName: 'short' },
+      ...seconds,
+    }),
+    stamp: of({ ...date, ...seconds }),
+    minute: of({ ...date, ...minutes }),
+    clock: of(seconds),
+    day: of({ dateStyle: 'medium' }),
+    utcStamp: of({ ...date, ...seconds, timeZone: 'UTC' }),
+    utcDay: of({ dateStyle: 'medium', timeZone: 'UTC' }),
+    utcMonth: of({ year: 'numeric', month: 'long', timeZone: 'UTC' }),
+  }
 }
 
-function formatFor(language: Language): Format {
+/** Chinese has a space between a number and the word after it. */
+const spaced = (text: string): string => text.replace(/(\d)(?=[\u4e00-\u9fff])/g, '$1 ')
+
+function makeFormat(language: Language, zone: string): Format {
   const locale = localeOf(language)
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
-  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-  const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
-  const stamps = new Intl.DateTimeFormat(locale, {
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
+  const compacts = new Intl.NumberFormat(locale, {
+    notation: 'compact',
+    maximumSignificantDigits: 3,
   })
-  const clocks = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
-  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   return {
-    money: (amount, currency = '') =>
-      amount === null || amount === undefined ? none : `${shortAmount(amount)} ${currency}`.trim(),
+    zone,
+    ...moneyFormat,
+    ...timeFormat(locale, zone),
     number: (value) => (value === null || value === undefined ? none : numbers.format(value)),
+    compact: (value) => compacts.format(value),
+    tick: (ms, timeZone, isDay) => tickText(locale, ms, timeZone, isDay),
     percent: (part) => percents.format(part),
-    time: (at) => (at === null || at === undefined ? none : times.format(new Date(at))),
-    stamp: (at) => stamps.format(new Date(at)),
-    clock: (at) => clocks.format(new Date(at)),
-    day: (at) => days.format(new Date(at)),
     ago(at, nowMs = Date.now()) {
       if (at === null || at === undefined) return none
       const seconds = Math.round((Date.parse(at) - nowMs) / 1000)
-      for (const [unit, size] of units) {
-        if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
-      }
-      return relative.format(seconds, 'second')
+      const [unit, size] = units.find(([, min]) => Math.abs(seconds) >= min) ?? ['second', 1]
+      return spaced(relative.format(Math.round(seconds / size), unit))
     },
-    ms: durationText,
+    ms: (value) =>
+      value === null || value === undefined
+        ? none
+        : durationText(value, (text) => textIn(language, text)),
     size(bytes) {
       const [unit, size] = sizes.find(([, min]) => bytes >= min) ?? ['B', 1]
       return `${numbers.format(Math.round((bytes / size) * 10) / 10)} ${unit}`
@@ -93,4 +133,13 @@ const units = [
   ['minute', 60],
 ] as const
 
-export const useFormat = (): Format => formatFor(useLanguage())
+/** Every cell of a table asks for its format: the latest one is kept. */
+let latest: { key: string; format: Format } | undefined
+
+export function useFormat(): Format {
+  const language = useLanguage()
+  const [zone] = useTimeZone()
+  const key = `${language} ${zone}`
+  if (latest?.key !== key) latest = { key, format: makeFormat(language, zone) }
+  return latest.format
+}

@@ -43,8 +43,10 @@ const subscribe = (listener: () => void) => {
 
 export const useLanguage = (): Language => useSyncExternalStore(subscribe, () => language)
 
-/** For dates and numbers. */
-export const localeOf = (of: Language): string => (of === 'zh' ? 'zh-CN' : 'en-GB')
+/** For dates and numbers: the reader's own form of the language, as the fields of the browser have it. */
+export const localeOf = (of: Language): string =>
+  navigator.languages.find((each) => each.toLowerCase().split('-')[0] === of) ??
+  (of === 'zh' ? 'zh-CN' : 'en-GB')
 
 type Values = Readonly<Record<string, string | number>>
 export type Translate<K extends string> = (key: K, values?: Values) => string

@@ -8,6 +8,9 @@ export interface TrafficSums {
   firstBytes: number
   firstByteMs: number
   chargeNanos: bigint
+  /** Whole inputs, and what of them was read from a cache. */
+  inputTokens: number
+  cacheReadTokens: number
   /** Count per duration bucket. */
   took: number[]
 }
@@ -22,6 +25,8 @@ export const noTraffic = (): TrafficSums => ({
   firstBytes: 0,
   firstByteMs: 0,
   chargeNanos: 0n,
+  inputTokens: 0,
+  cacheReadTokens: 0,
   took: new Array<number>(tookClasses).fill(0),
 })
 
@@ -31,6 +36,8 @@ export function addTraffic(to: TrafficSums, more: TrafficSums): void {
   to.firstBytes += more.firstBytes
   to.firstByteMs += more.firstByteMs
   to.chargeNanos += more.chargeNanos
+  to.inputTokens += more.inputTokens
+  to.cacheReadTokens += more.cacheReadTokens
   for (let i = 0; i < to.took.length; i++) to.took[i]! += more.took[i]!
 }
 

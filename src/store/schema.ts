@@ -358,6 +358,9 @@ interface TrafficSumColumns {
   first_bytes: number
   first_byte_ms: number
   charge_nanos: bigint
+  /** Whole inputs, and what of them was read from a cache. */
+  input_tokens: number
+  cache_read_tokens: number
 }
 
 /** All requests in a span of time; the empty string stands for an absent value. */

@@ -51,6 +51,8 @@ test('every step has its column, and rows fall where they belong', () => {
     status,
     requests,
     charge: '0',
+    input_tokens: 0,
+    cache_read_tokens: 0,
     average_ms: null,
     average_first_byte_ms: null,
     p50_ms: null,
@@ -73,6 +75,8 @@ test('every step has its column, and rows fall where they belong', () => {
 test('a channel fails by what its upstream did, not by what callers did', () => {
   const row = {
     charge: '0',
+    input_tokens: 0,
+    cache_read_tokens: 0,
     average_ms: 1,
     average_first_byte_ms: 1,
     p95_ms: 1,

@@ -65,7 +65,7 @@ if (chromiumPath === undefined) {
       const preview = page.getByRole('table', { name: `${lastMonth} at the new prices` })
       // 30 calls of 500 and 300 tokens: 30 × (500 × 1.6 + 300 × 2) / 1,000,000.
       const row = preview.getByRole('row', { name: /acme-old txta-plus/ })
-      expect(await row.textContent()).toBe('acme-oldtxta-plus0.03 CNY0.042 CNY0.012 CNY')
+      expect(await row.textContent()).toBe('acme-oldtxta-plus0.03 CNY0.04 CNY0.01 CNY')
       await shoot(page, 'price-preview')
       expect(await seriousFindings(page)).toEqual([])
       await form.getByLabel(/^Effective from/).fill('2099-01-02T03:04')

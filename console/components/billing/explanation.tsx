@@ -47,7 +47,7 @@ export function ChargeExplanation({ id }: { id: string }) {
             {
               title: '',
               align: 'right',
-              cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+              cell: ({ amount }) => <Money amount={amount} currency={currency} how="cost" />,
             },
           ]}
         />

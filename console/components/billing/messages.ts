@@ -2,10 +2,10 @@
 import { defineMessages } from '../../lib/i18n.ts'
 
 export const billingMessages = defineMessages({
-  token: ['per million tokens', '每百万 Token'],
-  image: ['per image', '每张图片'],
-  video_second: ['per second of video', '每秒视频'],
-  video_token: ['per million video tokens', '每百万视频 Token'],
+  token: ['million tokens', '百万 Token'],
+  image: ['image', '张'],
+  video_second: ['second', '秒'],
+  video_token: ['million video tokens', '百万视频 Token'],
   input: ['Input', '输入'],
   output: ['Output', '输出'],
   cache_read: ['Cache read', '缓存读取'],
@@ -17,7 +17,7 @@ export const billingMessages = defineMessages({
   source_builtin: ['built-in', '内置'],
   source_file: ['file', '配置文件'],
   source_api: ['console', '控制台'],
-  why: ['How the charge was calculated', '费用计算过程'],
+  why: ['How the charge was calculated', '消费计算过程'],
   price_version: ['Price version', '价格版本'],
   effective_from: ['Effective from', '生效时间'],
   tier: ['Tier', '档位'],

@@ -8,21 +8,23 @@ import { billingMessages } from './messages.ts'
 
 type Shown = Omit<Price, 'id' | 'current' | 'source'>
 
+/** Every line has its unit and currency: `0.30 CNY / image`. */
 function useLines(): (price: Shown) => string[] {
   const t = useMessages(billingMessages)
   const format = useFormat()
+  const { currency } = useSession()
   const rates = ({ input, output, cache_read, cache_write }: Rates) =>
     [
-      `${t('input')} ${input}`,
-      `${t('output')} ${output}`,
-      cache_read === undefined ? '' : `${t('cache_read')} ${cache_read}`,
-      cache_write === undefined ? '' : `${t('cache_write')} ${cache_write}`,
+      `${t('input')} ${format.exact(input)}`,
+      `${t('output')} ${format.exact(output)}`,
+      cache_read === undefined ? '' : `${t('cache_read')} ${format.exact(cache_read)}`,
+      cache_write === undefined ? '' : `${t('cache_write')} ${format.exact(cache_write)}`,
     ]
       .filter((part) => part !== '')
       .join(' · ')
   const tiered = (each: Readonly<Record<string, string | undefined>>) =>
-    Object.entries(each).map(([tier, amount]) => `${tier}: ${amount}`)
-  return ({ tiers, per_million, per_image, per_second }) => {
+    Object.entries(each).map(([tier, amount]) => `${tier}: ${format.exact(amount)}`)
+  const amounts = ({ tiers, per_million, per_image, per_second }: Shown) => {
     if (tiers !== undefined) {
       return tiers.map(({ up_to, per_million: tier }) => {
         const bound = up_to === undefined ? t('above') : t('up_to', { n: format.number(up_to) })
@@ -30,17 +32,18 @@ function useLines(): (price: Shown) => string[] {
       })
     }
     if (typeof per_million === 'object') return [rates(per_million)]
-    if (typeof per_million === 'string') return [per_million]
-    if (typeof per_image === 'string') return [per_image]
+    if (typeof per_million === 'string') return [format.exact(per_million)]
+    if (typeof per_image === 'string') return [format.exact(per_image)]
     return tiered(per_image ?? per_second ?? {})
   }
+  return (price) =>
+    price.unit === 'default'
+      ? [t('default')]
+      : amounts(price).map((line) => `${line} ${currency} / ${t(price.unit)}`)
 }
 
 export function Terms({ price }: { price: Shown }) {
-  const t = useMessages(billingMessages)
-  const { currency } = useSession()
   const lines = useLines()(price)
-  if (price.unit === 'default') return <Text size="sm">{t('default')}</Text>
   return (
     <Stack gap={0}>
       {lines.map((line) => (
@@ -48,9 +51,6 @@ export function Terms({ price }: { price: Shown }) {
           {line}
         </Text>
       ))}
-      <Text size="xs" c="dimmed">
-        {currency} {t(price.unit)}
-      </Text>
     </Stack>
   )
 }
@@ -60,7 +60,8 @@ export function ShortTerms({ price }: { price: Price | undefined }) {
   const t = useMessages(billingMessages)
   const lines = useLines()
   if (price === undefined) return <Text c="red">{t('missing')}</Text>
-  return <span title={t(price.unit)}>{lines(price).join(' | ')}</span>
+  const text = lines(price).join(' | ')
+  return <span title={text}>{text}</span>
 }
 
 /** Up or down, by how much: one figure where all amounts moved alike, else the two ends. */

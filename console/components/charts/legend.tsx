@@ -1,4 +1,4 @@
-// Below a chart: where its time begins and ends, and what each color stands for.
+// Below a chart: what each color stands for, and the figure for all of it.
 import { Group, Text } from '@mantine/core'
 import { tabularNumbers } from '../values.tsx'
 
@@ -10,35 +10,15 @@ interface LegendItem {
   value: string
 }
 
-export const Legend = ({
-  from,
-  to,
-  items,
-  mark = '■',
-}: {
-  from: string | undefined
-  to: string | undefined
-  items: readonly LegendItem[]
-  mark?: string
-}) => (
-  <>
-    <Group justify="space-between" gap="xs">
-      <Text size="xs" c="dimmed" style={tabularNumbers}>
-        {from}
+export const Legend = ({ items }: { items: readonly LegendItem[] }) => (
+  <Group gap="md" justify="center">
+    {items.map(({ name, color, value }) => (
+      <Text key={name} size="xs" style={tabularNumbers}>
+        <span aria-hidden="true" style={{ color }}>
+          ■{' '}
+        </span>
+        {name} {value}
       </Text>
-      <Text size="xs" c="dimmed" style={tabularNumbers}>
-        {to}
-      </Text>
-    </Group>
-    <Group gap="md" justify="center">
-      {items.map(({ name, color, value }) => (
-        <Text key={name} size="xs" style={tabularNumbers}>
-          <span aria-hidden="true" style={{ color }}>
-            {mark}{' '}
-          </span>
-          {name} {value}
-        </Text>
-      ))}
-    </Group>
-  </>
+    ))}
+  </Group>
 )

@@ -1,26 +1,15 @@
-// Filters in the address: each a choice, a time or a text, shown as chips that can be removed, and saved
-// under names.
-import { Button, CloseButton, Group, Menu, Select, TextInput } from '@mantine/core'
+// Filters in the address: each a choice, a time or a text with suggestions, shown as labelled chips that can
+// be changed and removed, and saved under names.
+import { Button, Group, Menu } from '@mantine/core'
 import { useState } from 'react'
 import { useMessages } from '../../lib/messages.ts'
-import { setQuery, useLocation } from '../../lib/router.tsx'
+import { setQuery } from '../../lib/router.tsx'
+import { FilterChip } from './filters/filter-chip.tsx'
+import { FilterField } from './filters/filter-field.tsx'
+import { type Filter, useFilters } from './filters/filters.ts'
 import { SavedViews } from './saved-views.tsx'
 
-export interface Filter {
-  /** Its name in the address and in the admin API. */
-  name: string
-  title: string
-  /** Known values; without them it is a text. */
-  options?: readonly (string | { value: string; label: string })[]
-  /** A moment, chosen by the clock of who looks. */
-  isTime?: boolean
-}
-
-/** What of the address is a filter, ready to be handed to a list. */
-export function useFilters(filters: readonly Filter[]): Record<string, string | undefined> {
-  const { query } = useLocation()
-  return Object.fromEntries(filters.map(({ name }) => [name, query.get(name) ?? undefined]))
-}
+export { channelFilter, type Filter, useFilters } from './filters/filters.ts'
 
 export function FilterBar({
   filters,
@@ -39,21 +28,24 @@ export function FilterBar({
     setEditing(undefined)
     setQuery(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
   }
+  const change = (name: string) => (value: string | undefined) => {
+    setEditing(undefined)
+    setQuery({ [name]: value })
+  }
   return (
     <Group gap="xs" wrap="wrap">
-      {active.map((filter) => (
-        <FilterChip
-          key={`${filter.name} ${set[filter.name] ?? ''}`}
-          filter={filter}
-          value={set[filter.name]}
-          onChange={(value) => {
-            setEditing(undefined)
-            setQuery({ [filter.name]: value })
-          }}
-        />
-      ))}
+      {active.map((filter) => {
+        const { name } = filter
+        const common = { filter, value: set[name], onChange: change(name) }
+        return name === editing ? (
+          <FilterField key={name} {...common} onLeave={() => setEditing(undefined)} />
+        ) : (
+          <FilterChip key={name} {...common} onEdit={() => setEditing(name)} />
+        )
+      })}
       {rest.length > 0 && (
-        <Menu withinPortal>
+        // The field that opens takes the focus, not the button that opened it.
+        <Menu withinPortal returnFocus={false}>
           <Menu.Target>
             <Button variant="default" size="xs">
               + {t('add_filter')}
@@ -76,76 +68,4 @@ export function FilterBar({
       <SavedViews names={[...filters.map(({ name }) => name), ...extraParams]} />
     </Group>
   )
-}
-
-function FilterChip({
-  filter: { title, options, isTime = false },
-  value,
-  onChange,
-}: {
-  filter: Filter
-  value: string | undefined
-  onChange: (value: string | undefined) => void
-}) {
-  const shown = isTime ? onClock(value) : (value ?? '')
-  const [text, setText] = useState(shown)
-  const done = () => {
-    const next = text.trim()
-    if (next !== shown) onChange((isTime ? fromClock(next) : next) || undefined)
-  }
-  const remove = (
-    <CloseButton size="xs" aria-label={`− ${title}`} onClick={() => onChange(undefined)} />
-  )
-  if (options !== undefined) {
-    return (
-      <Select
-        size="xs"
-        aria-label={title}
-        placeholder={title}
-        data={options.map((each) =>
-          typeof each === 'string' ? { value: each, label: each } : each,
-        )}
-        value={value ?? null}
-        searchable
-        clearable
-        onChange={(next) => onChange(next ?? undefined)}
-      />
-    )
-  }
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        done()
-      }}
-    >
-      <TextInput
-        size="xs"
-        aria-label={title}
-        placeholder={title}
-        value={text}
-        rightSection={remove}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={done}
-        {...(isTime && {
-          type: 'datetime-local',
-          step: 1,
-          leftSectionWidth: 48,
-          leftSection: title,
-        })}
-      />
-    </form>
-  )
-}
-
-/** As the field for moments wants it: by the clock on the wall, without a zone. */
-function onClock(value: string | undefined): string {
-  const at = new Date(value ?? '')
-  if (Number.isNaN(at.getTime())) return ''
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
-}
-
-function fromClock(text: string): string {
-  const at = new Date(text)
-  return Number.isNaN(at.getTime()) ? '' : at.toISOString()
 }

@@ -1,9 +1,9 @@
-// A plain table for a few rows that are all drawn, in a box that scrolls on a narrow screen.
+// A plain table for a few rows that are all drawn. On a narrow screen every row is a card.
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { privateClass } from '../../lib/privacy.ts'
 import { ScrollBox } from '../scroll-box.tsx'
-import type { Column } from './data-table.tsx'
+import type { Column } from './columns.ts'
 
 export function SimpleTable<T>({
   label,
@@ -18,7 +18,7 @@ export function SimpleTable<T>({
   columns: readonly (Omit<Column<T>, 'width'> | false)[]
   rows: readonly T[]
   rowKey: (row: T) => string
-  /** In pixels. */
+  /** In pixels, where rows are no cards. */
   minWidth?: number
   /** In CSS. */
   maxHeight?: string
@@ -29,24 +29,26 @@ export function SimpleTable<T>({
   const hasTitles = shown.some(({ title }) => title !== '')
   return (
     <ScrollBox label={label} minWidth={minWidth} {...(maxHeight !== undefined && { maxHeight })}>
-      <Table aria-label={label}>
+      <Table aria-label={label} role="table" className="cards-on-phone">
         {hasTitles && (
-          <Table.Thead>
-            <Table.Tr>
+          <Table.Thead role="rowgroup">
+            <Table.Tr role="row">
               {shown.map(({ title, align }) => (
-                <Table.Th key={title} ta={align ?? 'left'}>
+                <Table.Th key={title} role="columnheader" ta={align ?? 'left'}>
                   {title}
                 </Table.Th>
               ))}
             </Table.Tr>
           </Table.Thead>
         )}
-        <Table.Tbody>
+        <Table.Tbody role="rowgroup">
           {rows.map((row) => (
-            <Table.Tr key={rowKey(row)}>
+            <Table.Tr key={rowKey(row)} role="row">
               {shown.map(({ title, cell, align, isPrivate = false }, i) => (
                 <Table.Td
                   key={title || String(i)}
+                  role="cell"
+                  data-label={title}
                   ta={align ?? 'left'}
                   {...(isPrivate && { className: privateClass })}
                 >

@@ -1,5 +1,6 @@
 // Models and price versions as the admin API shows them, and drafts of new ones.
 import type { Price } from '../../../src/admin/catalog/price-schema.ts'
+import { fromWallClock } from '../format/time-zone.ts'
 
 export type { Model } from '../../../src/admin/catalog/model-schema.ts'
 export type {
@@ -110,6 +111,6 @@ export function lastMonth(): string {
     .slice(0, 7)
 }
 
-/** What a field for date and time says, as the admin API takes it; undefined: now. */
-export const startOf = (text: string): { effective_from?: string } =>
-  text.trim() === '' ? {} : { effective_from: new Date(text).toISOString() }
+/** What a field for date and time says by the clock of a zone, as the admin API takes it; undefined: now. */
+export const startOf = (text: string, zone: string): { effective_from?: string } =>
+  text.trim() === '' ? {} : { effective_from: fromWallClock(text, zone) }

@@ -89,7 +89,7 @@ export const callEndings = {
 } satisfies Messages<string>
 
 export const lossReasons = {
-  balance_short: ['The charge exceeded the balance', '费用超出余额'],
+  balance_short: ['The charge exceeded the balance', '消费超出余额'],
   failed_after_cost: ['The upstream failed after it had started', '上游开始处理后失败'],
   caller_left: ['The caller disconnected', '调用方断开'],
   not_delivered: ['The result could not be delivered', '结果未能交付'],
@@ -102,9 +102,9 @@ export const ledgerChecks = {
   transfers: ['Transfers', '转账'],
   balances: ['Balances', '余额'],
   never_below_zero: ['No negative balance', '余额不为负'],
-  charged_once: ['Charged once', '只收费一次'],
-  charges_and_requests: ['Charges and requests', '费用与请求'],
-  charges_and_tasks: ['Charges and tasks', '费用与任务'],
+  charged_once: ['Charged once', '只计费一次'],
+  charges_and_requests: ['Charges and requests', '消费与请求'],
+  charges_and_tasks: ['Charges and tasks', '消费与任务'],
   holds: ['Holds', '预留'],
   receipts: ['Receipts', '凭据'],
   seals: ['Seals', '封印'],
@@ -123,7 +123,7 @@ export const units = {
 } satisfies Messages<string>
 
 export const entryKinds = {
-  charge: ['Charge', '收费'],
+  charge: ['Charge', '消费'],
   hold: ['Hold', '预留'],
   release: ['Release', '释放'],
   credit: ['Credit', '充值'],
@@ -153,7 +153,7 @@ export const roles = {
 export const channelHealth = {
   good: ['Good', '正常'],
   probing: ['Probing', '探测中'],
-  avoided: ['Avoided', '避让中'],
+  avoided: ['Degraded', '降级'],
   blocked: ['Blocked', '已熔断'],
-  drained: ['Drained', '已摘流'],
+  drained: ['Drained', '已停止接单'],
 } satisfies Messages<string>

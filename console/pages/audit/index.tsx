@@ -47,20 +47,33 @@ export default function AuditLog() {
   const list = useList<Change>('/audit-log', set)
   const [opened, setOpened] = useQueryValue('open')
   const columns: Column<Change>[] = [
-    { title: t('time'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
-    { title: t('who'), width: '140px', isPrivate: true, cell: ({ actor }) => actor },
     {
+      id: 'time',
+      title: t('time'),
+      width: '130px',
+      cell: ({ at }) => <Time at={at} how="short" />,
+    },
+    { id: 'who', title: t('who'), width: '130px', isPrivate: true, cell: ({ actor }) => actor },
+    {
+      id: 'action',
       title: t('action'),
-      width: '160px',
+      width: '170px',
       cell: ({ action }) => <span title={action}>{server.text('audit_action', action)}</span>,
     },
     {
+      id: 'subject',
       title: t('subject'),
-      width: '260px',
+      width: '240px',
       cell: ({ subject }) => <CopyId id={subject} max={30} />,
     },
-    { title: t('changes'), cell: (change) => summaryOf(change) },
-    { title: t('address'), width: '140px', isPrivate: true, cell: ({ address }) => address },
+    { id: 'changes', title: t('changes'), width: '320px', cell: (change) => summaryOf(change) },
+    {
+      id: 'address',
+      title: t('address'),
+      width: '130px',
+      isPrivate: true,
+      cell: ({ address }) => address,
+    },
   ]
   const shown = list.rows.find(({ id }) => id === opened)
   return (

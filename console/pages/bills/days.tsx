@@ -1,7 +1,7 @@
 // A bill by day: a chart by model, and a table.
 
 import { Card, Skeleton, Text } from '@mantine/core'
-import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { Chart } from '../../components/charts/chart.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money } from '../../components/values.tsx'
@@ -73,11 +73,14 @@ function DayBars({
   }))
   return (
     <Card withBorder mb="md">
-      <BarChart
+      <Chart
         label={`${t('by_day')} ${month}`}
-        labels={days}
+        by="day"
+        moments={days.map((day) => Date.parse(day))}
         series={series}
-        format={(value) => format.money(value.toFixed(6), currency)}
+        format={(value) => format.cost(value.toFixed(9), currency)}
+        axis={(value) => `${format.compact(value)} ${currency}`}
+        hasTable={false}
       />
     </Card>
   )

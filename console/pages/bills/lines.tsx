@@ -72,7 +72,7 @@ function useColumns(onCredit: ((line: Line) => void) | undefined): (Column<Line>
   const server = useServerText()
   const { currency } = useSession()
   return [
-    { title: t('time'), cell: ({ at }) => <Time at={at} how="short" /> },
+    { title: t('time'), cell: ({ at }) => <Time at={at} how="utc" /> },
     { title: t('kind'), cell: ({ kind }) => t(kind) },
     { title: t('model'), cell: ({ model }) => model },
     {

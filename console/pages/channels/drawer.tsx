@@ -18,6 +18,7 @@ import { useAction } from '../../lib/use-action.ts'
 import { pageTitles } from '../../navigation.ts'
 import { DiscoverDialog } from './discover.tsx'
 import { ChannelForm } from './form.tsx'
+import { HealthChart } from './health-chart.tsx'
 import { messages } from './messages.ts'
 import { ReplaceKeys } from './replace-keys.tsx'
 import { TestCell, type Tests } from './tests.tsx'
@@ -67,6 +68,7 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
         )}
         <TestRow channel={channel} tests={tests} />
         <ChannelProperties channel={channel} />
+        <HealthChart channel={channel.name} />
         <Link to={`/requests?channel=${encodeURIComponent(channel.name)}`}>{page('requests')}</Link>
       </Stack>
       <ChannelForm channel={channel} {...dialogProps('edit')} />

@@ -38,3 +38,13 @@ export function trafficOf(
   }
   return found
 }
+
+/** What of the input was read from the upstream's prompt cache; undefined without input. */
+export function cacheShare(
+  rows: readonly Pick<TrafficRow, 'input_tokens' | 'cache_read_tokens'>[],
+): number | undefined {
+  const sum = (of: 'input_tokens' | 'cache_read_tokens') =>
+    rows.reduce((all, row) => all + row[of], 0)
+  const input = sum('input_tokens')
+  return input === 0 ? undefined : sum('cache_read_tokens') / input
+}

@@ -2,7 +2,7 @@
 // duration, its errors hour by hour.
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'

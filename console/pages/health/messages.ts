@@ -45,7 +45,7 @@ export const messages = defineMessages({
   no_recent_errors: ['None since this process started.', '本进程启动以来没有。'],
   warn: ['Warning', '警告'],
   error: ['Error', '错误'],
-  failed_calls: ['Requests that failed with 502', '以 502 失败的请求'],
+  failed_calls: ['Requests that failed with 502', '返回 502 的调用'],
   books: ['Ledger', '账本'],
   audit: ['Verify ledger', '校验账本'],
   clean: [

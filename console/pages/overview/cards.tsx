@@ -1,7 +1,7 @@
-// Six tabularNumbers with a sparkline, the change against the previous period, and a link to the details.
+// Six figures with a sparkline, the change against the previous period, and a link to the details.
 import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
 import type { TaskSlot } from '../../../src/admin/tasks/task-schema.ts'
-import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { tabularNumbers } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
 import type { Translate } from '../../lib/i18n.ts'
@@ -41,6 +41,8 @@ import {
 interface Stat {
   title: string
   value: string
+  /** Where `value` is rounded. */
+  exact?: string
   /** A second figure, in small. */
   note?: string
   values: readonly number[]
@@ -95,7 +97,8 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
   const seconds = format.number(quantityOf(rows, 'video_second'))
   const spend: Stat = {
     title: `${t('spend')}, ${currency}`,
-    value: format.money(data?.total.amount),
+    value: format.cost(data?.total.amount),
+    exact: format.exact(data?.total.amount, currency),
     values: lineOf(rows, moments, moneyBy, ({ amount }) => Number(amount)),
     to: `/usage?${per}`,
     against: {
@@ -186,14 +189,14 @@ function useTaskStat({ range, t, format }: Sources): Named {
 }
 
 function StatCard({ figure, range }: { figure: Stat; range: Range }) {
-  const { title, value, note, values, to } = figure
+  const { title, value, exact = value, note, values, to } = figure
   return (
     <Card component={Link} to={to} withBorder padding="sm" style={{ minWidth: 0 }}>
       <Text size="xs" c="dimmed" truncate>
         {title}
       </Text>
       <Group gap={6} justify="space-between" align="baseline">
-        <Text fw={600} fz={18} style={tabularNumbers} title={value}>
+        <Text fw={600} fz={18} style={tabularNumbers} title={exact}>
           {value}
         </Text>
         <Delta figure={figure} range={range} />

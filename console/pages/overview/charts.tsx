@@ -1,7 +1,6 @@
 // Charts over time: requests by status, charges by model, latency, tasks by state.
 import { Group, SimpleGrid, Text } from '@mantine/core'
-import { BarChart } from '../../components/charts/bar-chart.tsx'
-import { LineChart } from '../../components/charts/line-chart.tsx'
+import { Chart } from '../../components/charts/chart.tsx'
 import { Panel } from '../../components/page.tsx'
 import { taskMessages } from '../../components/tasks/messages.ts'
 import { taskStateColors } from '../../components/tasks/state-colors.ts'
@@ -42,19 +41,9 @@ export const Charts = ({ range }: { range: Range }) => (
   </SimpleGrid>
 )
 
-function useLabels() {
-  const format = useFormat()
-  return (moments: readonly number[], by: 'hour' | 'day') =>
-    moments.map((atMs) => {
-      const at = new Date(atMs).toISOString()
-      return by === 'day' ? format.day(at) : format.stamp(at).slice(0, -3)
-    })
-}
-
 function RequestsChart({ range }: { range: Range }) {
   const t = useMessages(messages)
   const format = useFormat()
-  const labelsOf = useLabels()
   const { by } = spans[range]
   const columns = bucketsOf(range, useTraffic(range, `${by},status`).data?.items ?? [])
   const of = (name: 'ok' | 'client' | 'server', shade: string) => ({
@@ -64,9 +53,10 @@ function RequestsChart({ range }: { range: Range }) {
   })
   return (
     <Panel title={t('over_time')}>
-      <BarChart
+      <Chart
         label={t('over_time')}
-        labels={labelsOf(momentsOf(range, by), by)}
+        by={by}
+        moments={momentsOf(range, by)}
         format={(value) => format.number(value)}
         series={[of('ok', 'teal-6'), of('client', 'orange-6'), of('server', 'red-6')]}
       />
@@ -78,17 +68,18 @@ function SpendChart({ range }: { range: Range }) {
   const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
-  const labelsOf = useLabels()
   const { moneyBy: by } = spans[range]
   const moments = momentsOf(range, by)
   const rows = useSpend(range).data?.items ?? []
   const how = { by, top: modelColors.length - 1, other: t('other') }
   return (
     <Panel title={t('spend_over_time')}>
-      <BarChart
+      <Chart
         label={t('spend_over_time')}
-        labels={labelsOf(moments, by)}
-        format={(value) => format.money(value.toFixed(6), currency)}
+        by={by}
+        moments={moments}
+        format={(value) => format.cost(value.toFixed(9), currency)}
+        axis={(value) => `${format.compact(value)} ${currency}`}
         series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
           ...{ name, values, color: modelColors[i] ?? color('gray-6') },
         }))}
@@ -100,7 +91,6 @@ function SpendChart({ range }: { range: Range }) {
 function LatencyChart({ range }: { range: Range }) {
   const t = useMessages(messages)
   const format = useFormat()
-  const labelsOf = useLabels()
   const { by } = spans[range]
   const rows = placed(range, useTraffic(range, by).data?.items ?? [])
   const whole = useTraffic(range, noGrouping).data?.items[0]
@@ -113,18 +103,21 @@ function LatencyChart({ range }: { range: Range }) {
     name: t(name),
     color: color(shade),
     values: rows.map((row) => row?.[name] ?? null),
-    whole: format.ms(whole?.[name]),
+    total: format.ms(whole?.[name]),
   })
   const shown = isShare
     ? [line('p50_ms', 'teal-6'), line('p95_ms', 'orange-6')]
     : [line('average_ms', 'teal-6')]
   return (
     <Panel title={t('latency_over_time')}>
-      <LineChart
+      <Chart
         label={t('latency_over_time')}
-        labels={labelsOf(momentsOf(range, by), by)}
+        kind="lines"
+        by={by}
+        moments={momentsOf(range, by)}
         format={(value) => format.ms(value)}
-        lines={[...shown, line('average_first_byte_ms', 'indigo-5')]}
+        axis={format.ms}
+        series={[...shown, line('average_first_byte_ms', 'indigo-5')]}
       />
     </Panel>
   )
@@ -139,9 +132,9 @@ function TasksChart({ range }: { range: Range }) {
   const shownStates = states.filter((state) => countOf(now, [state]) > 0)
   return (
     <Panel title={t(range === 'month' ? 'tasks_week' : 'tasks_over_time')}>
-      <BarChart
+      <Chart
         label={t('tasks_over_time')}
-        labels={now.map(({ at }) => format.stamp(at).slice(0, -3))}
+        moments={now.map(({ at }) => Date.parse(at))}
         format={(value) => format.number(value)}
         series={shownStates.map((state) => ({
           name: stateName(state),

@@ -61,7 +61,7 @@ function TopList({
               <Link to={linkOf(name)}>{titleOf(name)}</Link>
             </Text>
             <Text size="sm" style={{ flexShrink: 0 }}>
-              <Money amount={amount} currency={currency} />{' '}
+              <Money amount={amount} currency={currency} how="cost" />{' '}
               <Text span size="xs" c="dimmed">
                 × {format.number(charges)}
               </Text>

@@ -5,7 +5,7 @@ export const messages = defineMessages({
   title: ['Playground', '调试台'],
   hint: [
     'Try every interface as an application would, and see what it costs.',
-    '像应用一样试用每个接口，并查看费用。',
+    '像应用一样试用每个接口，并查看消费。',
   ],
   paid_by: ['Billed account', '付费账户'],
   form: ['Form', '表单'],
@@ -17,12 +17,12 @@ export const messages = defineMessages({
   events: ['Events', '事件'],
   raw: ['Raw', '原文'],
   waiting: ['No request sent yet.', '尚未发送。'],
-  about: ['Estimated cost: {amount}', '预计费用：{amount}'],
+  about: ['Estimated cost: {amount}', '预计消费：{amount}'],
   about_hint: [
     'Estimated from the text length and the current price. The charge depends on the reported usage.',
-    '按文本长度与现行价格估算，实际费用以上报用量为准。',
+    '按文本长度与现行价格估算，实际消费以上报用量为准。',
   ],
-  cost: ['Cost: {amount}', '费用：{amount}'],
+  cost: ['Cost: {amount}', '消费：{amount}'],
   took: ['{ms}, first byte {first}', '{ms}，首字节 {first}'],
   not_json: ['Invalid JSON: {why}', 'JSON 无效：{why}'],
   no_model: [
@@ -79,7 +79,7 @@ export const messages = defineMessages({
   ],
   own_note: [
     'Forgotten when you leave the page. Its account is billed.',
-    '离开页面即清除，费用由其所属账户承担。',
+    '离开页面即清除，消费计入其所属账户。',
   ],
   compare: ['Compare two models', '对比两个模型'],
   other_model: ['Second model', '第二个模型'],

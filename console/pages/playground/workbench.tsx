@@ -200,7 +200,7 @@ function SendRow({ draft, isBusy, isReady, onSend, onStop }: SendRowProps) {
     .slice(0, other === null ? 1 : 2)
     .map((price) => estimateFor(price, text))
     .filter((each) => each !== undefined)
-    .map((each) => format.money(each, currency))
+    .map((each) => format.cost(each, currency))
   return (
     <Group>
       {isBusy ? (

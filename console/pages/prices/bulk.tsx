@@ -11,6 +11,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import { useTimeZone, zoneText } from '../../lib/format/time-zone.ts'
 import { useMessages } from '../../lib/messages.ts'
 import {
   type Imported,
@@ -61,6 +62,7 @@ export function AdjustPrices(props: BulkProps) {
   const [percent, setPercent] = useState('')
   const [models, setModels] = useState<string[]>([])
   const [from, setFrom] = useState('')
+  const [zone] = useTimeZone()
   const inForce = props.versions.filter(
     ({ current, account, source, unit }) =>
       current && account === null && source !== 'file' && unit !== 'default',
@@ -82,7 +84,9 @@ export function AdjustPrices(props: BulkProps) {
         // JSON is YAML, too.
         format: 'yaml',
         text: JSON.stringify(
-          { prices: drafts.map(({ model, terms }) => ({ model, ...terms, ...startOf(from) })) },
+          {
+            prices: drafts.map(({ model, terms }) => ({ model, ...terms, ...startOf(from, zone) })),
+          },
           null,
           1,
         ),
@@ -108,7 +112,7 @@ export function AdjustPrices(props: BulkProps) {
         onChange={setModels}
       />
       <TextInput
-        label={t('effective')}
+        label={`${t('effective')} · ${zoneText(zone)}`}
         type="datetime-local"
         value={from}
         onChange={(event) => setFrom(event.currentTarget.value)}

@@ -14,6 +14,7 @@ import {
 import { type SubmitEvent, useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
+import { useTimeZone, zoneText } from '../../lib/format/time-zone.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Model, type Price, startOf, type Terms, termsOf } from '../../lib/resources/price.ts'
 import { useAction } from '../../lib/use-action.ts'
@@ -51,6 +52,7 @@ export function NewVersion({
   const [text, setText] = useState(before)
   const [account, setAccount] = useState('')
   const [from, setFrom] = useState('')
+  const [zone] = useTimeZone()
   const { error, isBusy, run } = useAction()
   const terms = parsed(text)
   const draft = () => {
@@ -64,7 +66,7 @@ export function NewVersion({
   const save = (event: SubmitEvent) => {
     event.preventDefault()
     void run(async () => {
-      await api('POST', '/prices', { body: { ...draft(), ...startOf(from) } })
+      await api('POST', '/prices', { body: { ...draft(), ...startOf(from, zone) } })
       onDone()
     })
   }
@@ -82,7 +84,7 @@ export function NewVersion({
               onChange={(event) => setAccount(event.currentTarget.value)}
             />
             <TextInput
-              label={t('effective')}
+              label={`${t('effective')} · ${zoneText(zone)}`}
               type="datetime-local"
               value={from}
               onChange={(event) => setFrom(event.currentTarget.value)}

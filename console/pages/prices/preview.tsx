@@ -51,15 +51,21 @@ function PreviewTable({ preview }: { preview: Preview }) {
   const hidden = items.length - maxRows + preview.omitted_count
   const reasons = [...new Set(items.flatMap((row) => row.not_comparable ?? []))]
   const amounts = (row: Preview['total']) =>
-    [row.charged, row.would_charge, row.difference].map((amount, i) => (
-      <Table.Td key={String(i)} ta="right">
+    (
+      [
+        [t('charged'), row.charged],
+        [t('would'), row.would_charge],
+        [t('difference'), row.difference],
+      ] as const
+    ).map(([name, amount]) => (
+      <Table.Td key={name} ta="right" data-label={name}>
         <Money amount={amount} currency={currency} />
       </Table.Td>
     ))
   return (
     <>
       <ScrollBox label={t('preview_of', { month })} minWidth={520}>
-        <Table aria-label={t('preview_of', { month })}>
+        <Table aria-label={t('preview_of', { month })} className="cards-on-phone">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{t('account')}</Table.Th>

@@ -21,7 +21,7 @@ export function TermsFields({
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        {currency} {t(unit as 'token')}
+        {currency} / {t(unit as 'token')}
       </Text>
       <Group align="flex-end" gap="sm">
         {amountsOf(terms).map((amount) => (

@@ -6,9 +6,14 @@ import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
-import { useFormat } from '../../lib/format.ts'
+import { type Format, useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { curlFor, type LoggedRequest, playgroundPath } from '../../lib/resources/request.ts'
+import {
+  curlFor,
+  type LoggedRequest,
+  playgroundPath,
+  tokensPerSecond,
+} from '../../lib/resources/request.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
 import { Link, navigate } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
@@ -95,12 +100,13 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('ending'), server.text('ending', request.ending)],
           [t('first_byte'), format.ms(request.first_byte_ms)],
           [t('total'), format.ms(request.total_ms)],
-          [t('cost'), <Money amount={request.charge} currency={currency} />],
+          [t('rate'), rateText(format, request)],
+          [t('cost'), <Money amount={request.charge} currency={currency} how="cost" />],
           [t('estimated'), request.estimated ? t('yes') : undefined],
           [
             t('loss'),
             request.loss === undefined || Number(request.loss) === 0 ? undefined : (
-              <Money amount={request.loss} currency={currency} />
+              <Money amount={request.loss} currency={currency} how="cost" />
             ),
           ],
         ]}
@@ -123,6 +129,12 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
       <CopyBlock text={curlFor(public_url, request)} label="curl" />
     </Stack>
   )
+}
+
+/** Output tokens per second, once they began to come. */
+function rateText(format: Format, request: LoggedRequest): string | undefined {
+  const rate = tokensPerSecond(request)
+  return rate === undefined ? undefined : format.number(rate)
 }
 
 /** As the upstream stated it beside what was billed. */

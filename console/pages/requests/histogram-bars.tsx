@@ -1,9 +1,11 @@
 // The bars of the histogram, and the selection of some of them by pointer or keyboard.
 import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { Chart } from '../../components/charts/chart.tsx'
+import { axisPx, gutterPx } from '../../components/charts/plot-layout.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { messages } from './messages.ts'
-import { minStepMs, type TimeBucket } from './time-buckets.ts'
+import { dayMs, minStepMs, type TimeBucket } from './time-buckets.ts'
 
 export const statusColors = {
   ok: 'var(--mantine-color-teal-6)',
@@ -12,7 +14,7 @@ export const statusColors = {
 } as const
 const kinds = ['ok', 'client', 'server'] as const
 
-const [width, height] = [960, 72]
+const heightPx = 120
 
 /** From one bucket to another, both included; `at` is where the pointer or the cursor is. */
 interface Marked {
@@ -31,6 +33,9 @@ export function HistogramBars({
   stepMs: number
   onZoom: (fromMs: number, toMs: number) => void
 }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const names = { ok: t('ok'), client: t('client_error'), server: t('server_error') }
   const bucketText = useBucketText()
   const [marked, setMarked] = useState<Marked>()
   const last = buckets.length - 1
@@ -78,16 +83,20 @@ export function HistogramBars({
         else zoom(end)
       }}
     >
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        width="100%"
-        height={height}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        <Buckets buckets={buckets} />
-        {marked !== undefined && <Mark marked={marked} count={buckets.length} />}
-      </svg>
+      <Chart
+        label={label}
+        by={stepMs < dayMs ? 'minute' : 'day'}
+        moments={buckets.map(({ fromMs }) => fromMs)}
+        heightPx={heightPx}
+        format={(value) => format.number(value)}
+        series={kinds.map((kind) => ({
+          name: names[kind],
+          color: statusColors[kind],
+          values: buckets.map((bucket) => bucket[kind]),
+        }))}
+        hasTable={false}
+        overlay={marked && <Mark marked={marked} count={buckets.length} />}
+      />
     </div>
   )
 }
@@ -108,7 +117,8 @@ function useBucketText(): (bucket: TimeBucket | undefined) => string | undefined
 /** The bucket under the pointer. */
 function bucketAt(event: PointerEvent<HTMLElement>, count: number): number {
   const box = event.currentTarget.getBoundingClientRect()
-  const share = (event.clientX - box.left) / Math.max(box.width, 1)
+  const widthPx = Math.max(box.width - gutterPx.left - gutterPx.right, 1)
+  const share = (event.clientX - box.left - gutterPx.left) / widthPx
   return Math.min(Math.max(Math.floor(share * count), 0), count - 1)
 }
 
@@ -134,42 +144,20 @@ function stepOf(key: string, at: number, last: number): number | undefined {
 }
 
 function Mark({ marked: { anchor, at }, count }: { marked: Marked; count: number }) {
-  const step = width / count
+  const step = 1 / count
   const from = Math.min(anchor, at)
+  const place = (share: number) =>
+    `calc(${gutterPx.left}px + (100% - ${gutterPx.left + gutterPx.right}px) * ${share})`
   return (
-    <rect
+    <div
       data-marked=""
-      x={from * step}
-      y={0}
-      width={(Math.max(anchor, at) - from + 1) * step}
-      height={height}
-      fill="var(--mantine-color-indigo-5)"
-      fillOpacity={0.3}
+      style={{
+        ...{ position: 'absolute', top: 0, bottom: axisPx, pointerEvents: 'none' },
+        left: place(from * step),
+        width: `calc((100% - ${gutterPx.left + gutterPx.right}px) * ${(Math.max(anchor, at) - from + 1) * step})`,
+        background: 'var(--mantine-color-indigo-5)',
+        opacity: 0.3,
+      }}
     />
   )
-}
-
-function Buckets({ buckets }: { buckets: readonly TimeBucket[] }) {
-  const max = Math.max(...buckets.map(({ ok, client, server }) => ok + client + server), 1)
-  const step = width / buckets.length
-  const gap = Math.min(1.5, step / 6)
-  return buckets.map((bucket, i) => {
-    let top = height
-    return kinds.map((kind) => {
-      if (bucket[kind] === 0) return null
-      // Few among many are still to be seen.
-      const tall = Math.max((bucket[kind] / max) * (height - 6), 1.5)
-      top -= tall
-      return (
-        <rect
-          key={`${bucket.fromMs} ${kind}`}
-          x={i * step + gap}
-          y={top}
-          width={Math.max(step - 2 * gap, 0.5)}
-          height={tall}
-          fill={statusColors[kind]}
-        />
-      )
-    })
-  })
 }

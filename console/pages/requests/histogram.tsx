@@ -3,16 +3,14 @@
 
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData } from '@tanstack/react-query'
-import { Legend } from '../../components/charts/legend.tsx'
-import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import type { TrafficRow } from '../overview/traffic.ts'
-import { HistogramBars, statusColors } from './histogram-bars.tsx'
+import { HistogramBars } from './histogram-bars.tsx'
 import { messages } from './messages.ts'
-import { bucketsIn, dayMs, type TimeBucket, type TimeRange, timeRangeFor } from './time-buckets.ts'
+import { bucketsIn, dayMs, type TimeRange, timeRangeFor } from './time-buckets.ts'
 
 type Filters = Readonly<Record<string, string | undefined>>
 
@@ -36,6 +34,7 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
     .filter(([name, value]) => value !== undefined && !known.includes(name))
     .filter(([name]) => name !== 'from' && name !== 'to')
   const { data } = useTraffic(range, applied)
+  const nameOf = (name: string) => t(name as 'token')
   if (filters['id'] !== undefined) return null
   const buckets = bucketsIn(range, data?.items ?? [])
   const zoom = (fromMs: number, toMs: number) =>
@@ -50,10 +49,9 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
         stepMs={range.stepMs}
         onZoom={zoom}
       />
-      <HistogramLegend buckets={buckets} range={range} />
       {ignored.length > 0 && (
         <Text size="xs" c="dimmed">
-          {t('not_counted', { filters: ignored.map(([name]) => name).join(', ') })}
+          {t('not_counted', { filters: ignored.map(([name]) => nameOf(name)).join(', ') })}
         </Text>
       )}
       <Ranges isZoomed={filters['from'] !== undefined || filters['to'] !== undefined} />
@@ -73,30 +71,6 @@ function useTraffic({ fromMs, toMs, by }: TimeRange, applied: Filters) {
     refetchInterval: refetchMs,
     placeholderData: keepPreviousData,
   })
-}
-
-function HistogramLegend({ buckets, range }: { buckets: readonly TimeBucket[]; range: TimeRange }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const shown = (ms: number) => {
-    const at = new Date(ms).toISOString()
-    return range.stepMs < dayMs ? format.stamp(at) : format.day(at)
-  }
-  const item = (kind: keyof typeof statusColors, name: string) => ({
-    ...{ name, color: statusColors[kind] },
-    value: format.number(buckets.reduce((sum, bucket) => sum + bucket[kind], 0)),
-  })
-  return (
-    <Legend
-      from={shown(range.fromMs)}
-      to={shown(range.toMs)}
-      items={[
-        item('ok', t('ok')),
-        item('client', t('client_error')),
-        item('server', t('server_error')),
-      ]}
-    />
-  )
 }
 
 const ranges = [

@@ -1,23 +1,20 @@
 // The request log, newest first, with filters in the address.
 import { Button, Switch, Text } from '@mantine/core'
 import { useState } from 'react'
-import { CopyBlock, CopyId } from '../../components/copy.tsx'
+import { CopyBlock } from '../../components/copy.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
-import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
-import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
+import { channelFilter, type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
-import { HttpStatus, Money, Time } from '../../components/values.tsx'
 import type { Query } from '../../lib/api.ts'
 import { snippets } from '../../lib/client-snippets.ts'
-import { useFormat } from '../../lib/format.ts'
 import { type List, useList, useNewRows } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { LoggedRequest } from '../../lib/resources/request.ts'
-import { tagsText } from '../../lib/resources/tags.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { isStaff, useSession } from '../../lib/session.ts'
+import { useColumns } from './columns.tsx'
 import { RequestDrawer } from './drawer.tsx'
 import { RequestHistogram } from './histogram.tsx'
 import { LatencyScatter } from './latency-scatter.tsx'
@@ -27,41 +24,6 @@ import { messages } from './messages.ts'
 const liveMs = 2_000
 const idleMs = 5_000
 
-function useColumns(): Column<LoggedRequest>[] {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const session = useSession()
-  const tokens = ({ usage }: LoggedRequest) =>
-    usage === null || !('input_tokens' in usage)
-      ? '–'
-      : [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens]
-          .map((count) => format.number(count))
-          .join(' / ')
-  return [
-    column(t('time'), '135px', ({ at }) => <Time at={at} how="short" />),
-    column(t('status'), '75px', ({ status }) => <HttpStatus status={status} />),
-    column(t('interface'), '130px', (row) =>
-      row.stream ? `${row.interface} · ${t('stream')}` : row.interface,
-    ),
-    column(t('model'), '160px', modelsText),
-    column(t('token'), '140px', ({ account, token }) => `${account ?? ''} / ${token ?? ''}`),
-    ...(isStaff(session)
-      ? [column<LoggedRequest>(t('channel'), '100px', ({ channel }) => channel ?? '–')]
-      : []),
-    numberColumn(t('cost'), '125px', ({ charge }) => (
-      <Money amount={charge} currency={session.currency} />
-    )),
-    numberColumn(t('total'), '85px', ({ total_ms }) => format.ms(total_ms)),
-    numberColumn(t('first_byte'), '95px', ({ first_byte_ms }) => format.ms(first_byte_ms)),
-    numberColumn(t('tokens'), '185px', tokens),
-    column(t('tags'), '160px', ({ tags }) => tagsText(tags), { isPrivate: true }),
-    column(t('request_id'), '240px', ({ request_id }) => <CopyId id={request_id} />),
-  ]
-}
-
-const modelsText = ({ model, upstream_model }: LoggedRequest): string =>
-  upstream_model == null || upstream_model === model ? model : `${model} → ${upstream_model}`
-
 const rowKey = ({ request_id }: LoggedRequest) => request_id
 
 export default function Requests() {
@@ -70,12 +32,12 @@ export default function Requests() {
   const { public_url } = session
   const filters: Filter[] = [
     { name: 'id', title: t('any_id') },
-    { name: 'account', title: t('account') },
-    { name: 'token', title: t('token') },
-    { name: 'model', title: t('model') },
-    ...(isStaff(session) ? [{ name: 'channel', title: t('channel') }] : []),
-    { name: 'status', title: t('status') },
-    { name: 'error_code', title: t('error_code') },
+    { name: 'account', title: t('account'), suggest: 'accounts' },
+    { name: 'token', title: t('token'), suggest: 'tokens' },
+    { name: 'model', title: t('model'), suggest: 'models' },
+    ...(isStaff(session) ? [channelFilter(t('channel'))] : []),
+    { name: 'status', title: t('status'), suggest: 'status' },
+    { name: 'error_code', title: t('error_code'), suggest: 'error_codes' },
     { name: 'tag', title: t('tag') },
     { name: 'end_user', title: t('end_user') },
     { name: 'from', title: t('from'), isTime: true },

@@ -1,15 +1,23 @@
 // How long the requests in the list took, each a dot: time to the right, duration upwards by powers of
 // ten. A dot opens its request.
 import { Text } from '@mantine/core'
+import { useState } from 'react'
+import { LazyPlot } from '../../components/charts/lazy-plot.tsx'
+import { gutterPx } from '../../components/charts/plot-layout.ts'
+import { TipBox } from '../../components/charts/tip-box.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { LoggedRequest } from '../../lib/resources/request.ts'
 import { statusColors } from './histogram-bars.tsx'
 import { messages } from './messages.ts'
 
-const [width, height, margin] = [960, 180, 6]
+const heightPx = 200
 /** More dots than this are a blot. */
 const maxDots = 1_000
+const kinds = ['ok', 'client', 'server'] as const
+
+const kindOf = ({ status }: LoggedRequest): (typeof kinds)[number] =>
+  status < 400 ? 'ok' : status < 500 ? 'client' : 'server'
 
 export function LatencyScatter({
   rows,
@@ -20,51 +28,45 @@ export function LatencyScatter({
 }) {
   const t = useMessages(messages)
   const format = useFormat()
-  const dots = rows.slice(0, maxDots)
+  const [at, setAt] = useState<{ index: number; leftPx: number }>()
+  const dots = rows.slice(0, maxDots).reverse()
   if (dots.length === 0) return null
-  const times = dots.map(({ at }) => Date.parse(at))
-  const [first, last] = [Math.min(...times), Math.max(...times)]
-  const top = Math.max(...dots.map(({ total_ms }) => total_ms), 10)
-  const x = (ms: number) =>
-    margin + ((ms - first) / Math.max(last - first, 1)) * (width - 2 * margin)
-  const y = (ms: number) =>
-    height - margin - (Math.log10(Math.max(ms, 1)) / Math.log10(top)) * (height - 2 * margin)
+  const names = { ok: t('ok'), client: t('client_error'), server: t('server_error') }
+  const row = dots[at?.index ?? -1]
+  const daySeconds = 86_400
   return (
     <figure style={{ margin: 0 }}>
-      <svg viewBox={`0 0 ${width} ${height}`} width="100%">
-        <title>{t('scatter')}</title>
-        {[10, 100, 1_000, 10_000, 100_000]
-          .filter((ms) => ms < top)
-          .map((ms) => (
-            <g key={ms}>
-              <line
-                x1={0}
-                x2={width}
-                y1={y(ms)}
-                y2={y(ms)}
-                stroke="var(--mantine-color-default-border)"
-              />
-              <text x={4} y={y(ms) - 3} fontSize={10} fill="var(--mantine-color-dimmed)">
-                {format.ms(ms)}
-              </text>
-            </g>
-          ))}
-        {dots.map((row, i) => (
-          // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for what the list can do
-          <circle
-            key={row.request_id}
-            cx={x(times[i]!)}
-            cy={y(row.total_ms)}
-            r={3.5}
-            fill={statusColors[row.status < 400 ? 'ok' : row.status < 500 ? 'client' : 'server']}
-            fillOpacity={0.75}
-            cursor="pointer"
-            onClick={() => onOpen(row.request_id)}
-          >
-            <title>{`${format.stamp(row.at)} · ${row.model} · ${format.ms(row.total_ms)}`}</title>
-          </circle>
-        ))}
-      </svg>
+      <div style={{ position: 'relative', cursor: 'pointer' }} role="img" aria-label={t('scatter')}>
+        <LazyPlot
+          kind="dots"
+          xs={dots.map((each) => Date.parse(each.at) / 1000)}
+          series={kinds.map((kind) => ({
+            name: names[kind],
+            color: statusColors[kind],
+            values: dots.map((each) => (kindOf(each) === kind ? Math.max(each.total_ms, 1) : null)),
+          }))}
+          heightPx={heightPx}
+          zone={format.zone}
+          isLog
+          axes={{
+            x: (seconds, step) => format.tick(seconds * 1000, format.zone, step >= daySeconds),
+            y: format.ms,
+          }}
+          onCursor={(index, leftPx) => setAt(index === null ? undefined : { index, leftPx })}
+          onPick={(index) => dots[index] && onOpen(dots[index].request_id)}
+        />
+        {row !== undefined && (
+          <TipBox
+            leftPx={(at?.leftPx ?? 0) + gutterPx.left}
+            title={`${format.stamp(row.at)} · ${row.model}`}
+            rows={[
+              { name: String(row.status), color: statusColors[kindOf(row)], value: row.total_ms },
+            ]}
+            format={format.ms}
+            totalName={undefined}
+          />
+        )}
+      </div>
       <Text size="xs" c="dimmed">
         {t('scatter_hint', { n: format.number(dots.length) })}
       </Text>

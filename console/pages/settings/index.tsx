@@ -13,6 +13,7 @@ import { useResource } from '../../lib/use-resource.ts'
 import { Callbacks } from './callbacks.tsx'
 import { ConfigYaml } from './config-yaml.tsx'
 import { messages } from './messages.ts'
+import { TimeZone } from './time-zone.tsx'
 
 export default function SettingsPage() {
   const t = useMessages(messages)
@@ -27,6 +28,7 @@ export default function SettingsPage() {
         {data !== undefined && <Retention settings={data} />}
         {role !== 'finance' && <Callbacks />}
         {isAdministrator && <Backup />}
+        <TimeZone />
         <Password />
       </SimpleGrid>
       {data !== undefined && <ConfigYaml yaml={data.yaml} />}

@@ -53,6 +53,12 @@ export const messages = defineMessages({
     '数据库当前的全部内容，不含主密钥。',
   ],
   take_backup: ['Download backup', '下载备份'],
+  time_zone: ['Time zone', '时区'],
+  time_zone_hint: [
+    'All times in this browser are shown in this zone. Bills, their days and their months are UTC.',
+    '此浏览器中的所有时间按此时区显示；账单及其日期、月份一律为 UTC。',
+  ],
+  browser_zone: ['Use the zone of the browser', '使用浏览器的时区'],
   password: ['Your password', '我的密码'],
   old: ['Current password', '当前密码'],
   new: ['New password', '新密码'],

@@ -7,43 +7,94 @@ import { Money, State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
 import { isLive, type Task } from '../../lib/resources/task.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
 import type { Selection } from './bulk-cancel.tsx'
 import { messages } from './messages.ts'
 
 export function useColumns(selection: Selection | undefined): Column<Task>[] {
   const t = useMessages(messages)
-  const session = useSession()
-  const { currency } = session
+  const { currency } = useSession()
+  const callerText = ({ account, token }: Task) => `${account ?? ''} / ${token ?? ''}`
   return [
     ...(selection === undefined ? [] : [selectColumn(selection, t('select'))]),
-    column(t('created'), '140px', ({ created_at }) => <Time at={created_at} how="short" />),
-    column(t('state'), '120px', ({ state }) => <State state={state} label={t(state)} />),
-    column(t('progress'), '150px', (task) => <TaskProgress task={task} />),
-    column(t('elapsed'), '190px', (task) => <Elapsed task={task} />),
-    column(t('family'), '130px', (task) => t(task.interface)),
-    column(t('model'), '170px', ({ model }) => model),
-    column(t('prompt'), 'minmax(160px, 2fr)', ({ request }) => request.prompt),
-    { title: t('token'), cell: ({ account, token }) => `${account ?? ''} / ${token ?? ''}` },
-    numberColumn(t('polls'), '90px', ({ checks }) => checks),
-    numberColumn(t('cost'), '130px', (task) => (
-      <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
-        {isLive(task) && '≤ '}
-        <Money amount={isLive(task) ? task.hold : task.charge} currency={currency} />
-      </span>
-    )),
-    column(t('tags'), '160px', ({ tags }) => tagsText(tags), { isPrivate: true }),
-    column(t('id'), '230px', ({ id }) => <CopyId id={id} />),
-    ...(isStaff(session)
-      ? [column<Task>(t('upstream_id'), '230px', (task) => <CopyId id={task.upstream_id} />)]
+    column(t('created'), '125px', ({ created_at }) => <Time at={created_at} how="short" />, {
+      id: 'created',
+      sort: ({ created_at }) => created_at,
+    }),
+    column(t('state'), '110px', ({ state }) => <State state={state} label={t(state)} />, {
+      id: 'state',
+      sort: ({ state }) => state,
+    }),
+    column(t('progress'), '110px', (task) => <TaskProgress task={task} />, { id: 'progress' }),
+    column(t('error'), '130px', (task) => <ErrorCell task={task} />, {
+      id: 'error',
+      sort: ({ error }) => error?.code,
+    }),
+    ...useKindColumns(),
+    column(t('prompt'), '125px', ({ request }) => request.prompt, { id: 'prompt' }),
+    numberColumn(
+      t('cost'),
+      '110px',
+      (task) => (
+        <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
+          {isLive(task) && '≤ '}
+          <Money amount={isLive(task) ? task.hold : task.charge} currency={currency} />
+        </span>
+      ),
+      { id: 'cost', sort: (task) => (isLive(task) ? task.hold : task.charge) },
+    ),
+    column(t('elapsed'), '105px', (task) => <Elapsed task={task} />, { id: 'elapsed' }),
+    column(t('token'), '120px', callerText, { id: 'token', sort: callerText }),
+    ...useRareColumns(),
+  ]
+}
+
+function useKindColumns(): Column<Task>[] {
+  const t = useMessages(messages)
+  return [
+    column(t('family'), '125px', (task) => t(task.interface), {
+      id: 'family',
+      sort: (task) => t(task.interface),
+    }),
+    column(t('model'), '120px', ({ model }) => model, { id: 'model', sort: ({ model }) => model }),
+  ]
+}
+
+/** For those who choose them. */
+function useRareColumns(): Column<Task>[] {
+  const t = useMessages(messages)
+  const isOptional = true
+  return [
+    numberColumn(t('polls'), '90px', ({ checks }) => checks, {
+      ...{ id: 'polls', isOptional, sort: ({ checks }) => checks },
+    }),
+    column(t('tags'), '160px', ({ tags }) => tagsText(tags), {
+      ...{ id: 'tags', isPrivate: true, isOptional },
+    }),
+    column(t('id'), '230px', ({ id }) => <CopyId id={id} />, { id: 'id', isOptional }),
+    ...(isStaff(useSession())
+      ? [
+          column<Task>(t('upstream_id'), '230px', (task) => <CopyId id={task.upstream_id} />, {
+            ...{ id: 'upstream_id', isOptional },
+          }),
+        ]
       : []),
   ]
+}
+
+/** The code in words; the text of it on hover. */
+function ErrorCell({ task: { error } }: { task: Task }) {
+  const server = useServerText()
+  if (error === null) return <>–</>
+  return <span title={`${error.code}\n${error.message}`}>{server.text('error', error.code)}</span>
 }
 
 function selectColumn({ ids, toggle }: Selection, title: string): Column<Task> {
   return {
     title,
-    width: '80px',
+    id: 'select',
+    width: '70px',
     cell: (task) =>
       isLive(task) && (
         <Checkbox

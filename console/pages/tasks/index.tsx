@@ -2,11 +2,16 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
-import { type Filter, FilterBar, useFilters } from '../../components/table/filter-bar.tsx'
+import {
+  channelFilter,
+  type Filter,
+  FilterBar,
+  useFilters,
+} from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { actors, states, type Task } from '../../lib/resources/task.ts'
+import { actors, isLive, states, type Task } from '../../lib/resources/task.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { hasRole, isStaff, useSession } from '../../lib/session.ts'
 import { BulkCancel, useSelection } from './bulk-cancel.tsx'
@@ -34,11 +39,11 @@ function useTaskFilters(): Filter[] {
       title: t('family'),
       options: families.map((value) => ({ value, label: t(value) })),
     },
-    { name: 'model', title: t('model') },
-    { name: 'account', title: t('account') },
+    { name: 'model', title: t('model'), suggest: 'models' },
+    { name: 'account', title: t('account'), suggest: 'accounts' },
     { name: 'tag', title: t('tag') },
     { name: 'end_user', title: t('end_user') },
-    ...(isStaff(session) ? [{ name: 'channel', title: t('channel') }] : []),
+    ...(isStaff(session) ? [channelFilter(t('channel'))] : []),
   ]
 }
 
@@ -96,7 +101,8 @@ function TaskTable({ list, filters }: { list: List<Task>; filters: readonly Filt
   const t = useMessages(messages)
   const selection = useSelection()
   const mayAct = hasRole(useSession(), actors)
-  const columns = useColumns(mayAct ? selection : undefined)
+  const maySelect = mayAct && list.rows.some(isLive)
+  const columns = useColumns(maySelect ? selection : undefined)
   return (
     <ListTable
       label={t('title')}

@@ -1,11 +1,15 @@
 // Tasks of the last hours by state, and the durations by model.
 
 import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import type {
   TaskDurations as Durations,
   TaskSummary as Summary,
 } from '../../../src/admin/tasks/task-schema.ts'
-import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { Chart } from '../../components/charts/chart.tsx'
+import { LazyPlot } from '../../components/charts/lazy-plot.tsx'
+import { gutterPx } from '../../components/charts/plot-layout.ts'
+import { TipBox } from '../../components/charts/tip-box.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
 import { taskStateColors } from '../../components/tasks/state-colors.ts'
 import type { Query } from '../../lib/api.ts'
@@ -50,9 +54,9 @@ export function TaskStatistics({ filters }: { filters: Query }) {
             ]}
           />
         </Group>
-        <BarChart
+        <Chart
           label={t('by_state')}
-          labels={data.slots.map(({ at }) => format.stamp(at))}
+          moments={data.slots.map(({ at }) => Date.parse(at))}
           series={shown.map((state) => ({
             name: t(state),
             color: taskStateColors[state],
@@ -82,49 +86,52 @@ export function TaskStatistics({ filters }: { filters: Query }) {
   )
 }
 
-const [width, height] = [120, 32]
-/** A single bar is no wall. */
-const widest = 10
+const heightPx = 90
 
 /** One model: how many took how long, from the shortest to the longest. */
 function DurationHistogram({ of: { model, tasks, p50_ms, p90_ms, bars } }: { of: Durations }) {
   const t = useMessages(messages)
   const format = useFormat()
-  const max = Math.max(...bars.map((bar) => bar.tasks), 1)
-  const step = Math.min(widest, width / bars.length)
-  const between = (from: number, to: number) => `${format.ms(from)} – ${format.ms(to)}`
+  const [at, setAt] = useState<{ index: number; leftPx: number }>()
+  const bar = bars[at?.index ?? -1]
+  const color = 'var(--mantine-color-teal-6)'
   return (
-    <Group justify="space-between" gap="xs" align="flex-end" wrap="nowrap">
-      <div>
-        <Text size="sm" fw={600}>
-          {model}
-        </Text>
-        <Text size="xs" c="dimmed">
-          {t('spread', { n: tasks, p50: format.ms(p50_ms), p90: format.ms(p90_ms) })}
-        </Text>
-      </div>
-      <svg
-        width={step * bars.length}
-        height={height}
+    <div>
+      <Text size="sm" fw={600}>
+        {model}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {t('spread', { n: tasks, p50: format.ms(p50_ms), p90: format.ms(p90_ms) })}
+      </Text>
+      <div
+        style={{ position: 'relative' }}
         role="img"
-        aria-label={`${t('durations')}: ${model}`}
+        aria-label={`${t('durations')}: ${model}, ${bars
+          .map((each) => `≤ ${format.ms(each.to_ms)}: ${format.number(each.tasks)}`)
+          .join(', ')}`}
       >
-        {bars.map(({ from_ms, to_ms, tasks: count }, i) => {
-          const tall = (count / max) * (height - 2)
-          return (
-            <rect
-              key={`${from_ms} ${to_ms}`}
-              x={i * step + 0.5}
-              y={height - tall}
-              width={Math.max(1, step - 1)}
-              height={tall}
-              fill="var(--mantine-color-teal-6)"
-            >
-              <title>{`${between(from_ms, to_ms)}: ${format.number(count)}`}</title>
-            </rect>
-          )
-        })}
-      </svg>
-    </Group>
+        <LazyPlot
+          kind="bars"
+          xs={bars.map((_, i) => i)}
+          series={[{ name: model, color, values: bars.map((each) => each.tasks) }]}
+          heightPx={heightPx}
+          zone={undefined}
+          axes={{
+            x: (x) => (Number.isInteger(x) && bars[x] ? format.ms(bars[x].from_ms) : ''),
+            y: format.compact,
+          }}
+          onCursor={(index, leftPx) => setAt(index === null ? undefined : { index, leftPx })}
+        />
+        {bar !== undefined && (
+          <TipBox
+            leftPx={(at?.leftPx ?? 0) + gutterPx.left}
+            title={`${format.ms(bar.from_ms)} – ${format.ms(bar.to_ms)}`}
+            rows={[{ name: t('title'), color, value: bar.tasks }]}
+            format={format.number}
+            totalName={undefined}
+          />
+        )}
+      </div>
+    </div>
   )
 }

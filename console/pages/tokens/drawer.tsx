@@ -2,7 +2,7 @@
 
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { CodeTabs } from '../../components/code-tabs.tsx'
 import { ConfirmByName } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'

@@ -1,7 +1,7 @@
 // Tokens: their rights, limits and charges.
 import { Button, Group, Progress, Skeleton, Text } from '@mantine/core'
 import { useState } from 'react'
-import { Sparkline } from '../../components/charts/bar-chart.tsx'
+import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column } from '../../components/table/data-table.tsx'

@@ -50,7 +50,7 @@ export const messages = defineMessages({
     'Valid until the end of this day (UTC). Empty: no expiry.',
     '有效至当日结束（UTC）；留空表示永不过期。',
   ],
-  spend: ['Charges, 30 days', '近 30 天费用'],
+  spend: ['Charges, 30 days', '近 30 天消费'],
   budget: ['Credit used', '额度占用'],
   budget_text: [
     '{share} of the available credit used; {left} left in the account',

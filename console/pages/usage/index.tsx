@@ -1,7 +1,7 @@
 // The usage explorer: one measure by one or two groups over time, as a chart and a table, compared with
 // the previous period. All of it is part of the address and can be saved as a view.
 import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
-import { BarChart } from '../../components/charts/bar-chart.tsx'
+import { Chart } from '../../components/charts/chart.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { SavedViews } from '../../components/table/saved-views.tsx'
 import type { Page as ListPage } from '../../lib/api.ts'
@@ -120,7 +120,7 @@ export default function Usage() {
         </Center>
       ) : (
         <>
-          <Chart
+          <UsageChart
             period={period}
             rows={rows}
             keys={keys}
@@ -206,7 +206,7 @@ function Choice({
   )
 }
 
-function Chart({
+function UsageChart({
   period,
   rows,
   keys,
@@ -229,9 +229,10 @@ function Chart({
   const times = timesOf(period, rollUp)
   return (
     <Card withBorder>
-      <BarChart
+      <Chart
         label={`${t(measure)} / ${word(keys.group)}`}
-        labels={times.map((time) => time.replace('T', ' ').replace(':00:00Z', ':00'))}
+        by={rollUp}
+        moments={times.map((time) => Date.parse(time))}
         format={(value) => show(BigInt(Math.round(value * Number(billionths))))}
         series={names.map((name, i) => ({
           name,

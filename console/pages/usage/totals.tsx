@@ -1,4 +1,4 @@
-// The groups of the chart in tabularNumbers, compared with the previous period, with links to their requests.
+// The groups of the chart in figures, compared with the previous period, with links to their requests.
 import { Table } from '@mantine/core'
 import { ScrollBox } from '../../components/scroll-box.tsx'
 import { tabularNumbers } from '../../components/values.tsx'
@@ -59,15 +59,15 @@ export function Totals({
     was === 0n ? '–' : format.percent(drawn(value) / drawn(was) - 1)
   const cells = (value: bigint, was: bigint) => (
     <>
-      <Table.Td ta="right" style={tabularNumbers} title={decimalOf(value)}>
+      <Table.Td ta="right" style={tabularNumbers} title={decimalOf(value)} data-label={t(measure)}>
         {show(value)}
       </Table.Td>
-      <Table.Td ta="right">
+      <Table.Td ta="right" data-label="%">
         {total === 0n ? '–' : format.percent(Number((value * 10_000n) / total) / 10_000)}
       </Table.Td>
       {old !== undefined && (
         <>
-          <Table.Td ta="right" style={tabularNumbers}>
+          <Table.Td ta="right" style={tabularNumbers} data-label={t('before')}>
             {show(was)}
           </Table.Td>
           <Table.Td ta="right">{changeOf(value, was)}</Table.Td>
@@ -79,7 +79,7 @@ export function Totals({
   const heading = keys.subgroup === undefined ? '' : ` / ${word(keys.subgroup)}`
   return (
     <ScrollBox label={t('totals')} minWidth={520}>
-      <Table aria-label={t('totals')}>
+      <Table aria-label={t('totals')} className="cards-on-phone">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{`${word(keys.group)}${heading}`}</Table.Th>

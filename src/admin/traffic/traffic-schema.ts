@@ -30,6 +30,8 @@ export const trafficRow = z.object({
   error_code: name,
   requests: count(),
   charge: money(),
+  input_tokens: count().describe('Whole inputs, with what was read from a cache.'),
+  cache_read_tokens: count(),
   average_ms: ms,
   average_first_byte_ms: ms,
   p50_ms: ms,

@@ -36,7 +36,9 @@ describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
         aRequest({ atMs, requestId: newId('req', atMs), accountId: acme, ...more }),
       )
     }
-    await at(1, { totalMs: 100, firstByteMs: 40, chargeNanos: 2_000_000_000n, channel: 'a' })
+    const usage = { inputTokens: 100, outputTokens: 1, cacheReadTokens: 40, cacheWriteTokens: 0 }
+    const charged = { firstByteMs: 40, chargeNanos: 2_000_000_000n }
+    await at(1, { totalMs: 100, ...charged, channel: 'a', usage })
     await at(2, { totalMs: 300, firstByteMs: 60, chargeNanos: 1_000_000_000n, channel: 'a' })
     await at(61, { status: 404, errorCode: 'model_not_found', model: 'anything', totalMs: 1 })
   }, 60_000)
@@ -60,6 +62,8 @@ describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
         status: 200,
         requests: 2,
         charge: '3.00',
+        input_tokens: 100,
+        cache_read_tokens: 40,
         average_ms: 200,
         average_first_byte_ms: 50,
         p50_ms: 128,

@@ -98,6 +98,8 @@ function view(sum: TrafficSum, query: TrafficQuery): View<typeof trafficRow> {
     ),
     requests,
     charge: formatNanos(sum.chargeNanos),
+    input_tokens: sum.inputTokens,
+    cache_read_tokens: sum.cacheReadTokens,
     average_ms: average(totalMs, requests),
     average_first_byte_ms: average(firstByteMs, firstBytes),
     p50_ms: share(0.5),

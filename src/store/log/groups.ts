@@ -40,6 +40,8 @@ interface GroupRow {
   first_bytes: number
   first_byte_ms: number
   charge_nanos: bigint
+  input_tokens: number
+  cache_read_tokens: number
   seqs: string
   from_id: string
   until_id: string
@@ -56,6 +58,8 @@ const columns = sql.raw(`
   count(first_byte_ms) AS first_bytes,
   CAST(coalesce(sum(first_byte_ms), 0) AS bigint) AS first_byte_ms,
   CAST(sum(charge_nanos) AS bigint) AS charge_nanos,
+  CAST(coalesce(sum(input_tokens), 0) AS bigint) AS input_tokens,
+  CAST(coalesce(sum(cache_read_tokens), 0) AS bigint) AS cache_read_tokens,
   string_agg(CAST(seq AS text), ' ') AS seqs,
   min(request_id) AS from_id, max(request_id) AS until_id, max(at_ms) AS until_ms`)
 
@@ -90,6 +94,8 @@ function groupOf(row: GroupRow): LogGroup {
   sums.firstBytes = row.first_bytes
   sums.firstByteMs = row.first_byte_ms
   sums.chargeNanos = row.charge_nanos
+  sums.inputTokens = row.input_tokens
+  sums.cacheReadTokens = row.cache_read_tokens
   sums.took[row.took] = row.requests
   return {
     slotMs: row.slot,

@@ -94,7 +94,15 @@ function addUp<Key>(tallied: Iterable<Tallied<Key>>, cellsOf: (key: Key) => Cell
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-const sumColumns = ['requests', 'total_ms', 'first_bytes', 'first_byte_ms', 'charge_nanos']
+export const sumColumns = [
+  'requests',
+  'total_ms',
+  'first_bytes',
+  'first_byte_ms',
+  'charge_nanos',
+  'input_tokens',
+  'cache_read_tokens',
+] as const
 
 const sumsOf = (sums: TrafficSums): (number | bigint)[] => [
   sums.requests,
@@ -102,6 +110,8 @@ const sumsOf = (sums: TrafficSums): (number | bigint)[] => [
   sums.firstBytes,
   sums.firstByteMs,
   sums.chargeNanos,
+  sums.inputTokens,
+  sums.cacheReadTokens,
 ]
 
 interface Target {

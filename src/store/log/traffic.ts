@@ -5,7 +5,7 @@ import { addTraffic, noTraffic, type TrafficSums } from '../../contract/traffic.
 import type { Schema } from '../schema.ts'
 import { readLogGroups, slotMs } from './groups.ts'
 import { watermarkKey } from './segments.ts'
-import { dayMs, hourMs, TrafficTally, tookColumns } from './traffic-sums.ts'
+import { dayMs, hourMs, sumColumns, TrafficTally, tookColumns } from './traffic-sums.ts'
 
 export const timeSpans = { slot: slotMs, hour: hourMs, day: dayMs } as const
 export type TimeDimension = keyof typeof timeSpans
@@ -115,15 +115,13 @@ function slicesOf(fromMs: number, untilMs: number, spans: readonly number[]): Sl
   return [...slicesOf(fromMs, first, smaller), whole, ...slicesOf(last, untilMs, smaller)]
 }
 
-const sumNames = ['requests', 'total_ms', 'first_bytes', 'first_byte_ms', 'charge_nanos'] as const
-
 function sumOfPiece(query: TrafficQuery, piece: Slice, ofAccounts: boolean): RawBuilder<unknown> {
   const columns: Readonly<Record<string, string>> = ofAccounts ? accountColumns : sharedColumns
   const { time } = query
   const slot = time === undefined ? sql`0` : sql`slot_ms - slot_ms % ${sql.lit(timeSpans[time])}`
   const by = query.by.map((name, i) => sql.raw(`, ${columns[name]} AS value_${i}`))
   const groups = [sql`1`, ...query.by.map((_, i) => sql.lit(i + 2))]
-  const added = [...sumNames, ...(ofAccounts ? [] : tookColumns)].map((name) =>
+  const added = [...sumColumns, ...(ofAccounts ? [] : tookColumns)].map((name) =>
     sql.raw(`, CAST(sum(${name}) AS bigint) AS ${name}`),
   )
   const conditions = Object.entries(query.where).map(
@@ -146,6 +144,8 @@ const sumsOf = (row: KeptRow): TrafficSums => ({
   firstBytes: row['first_bytes'] as number,
   firstByteMs: row['first_byte_ms'] as number,
   chargeNanos: row['charge_nanos'] as bigint,
+  inputTokens: row['input_tokens'] as number,
+  cacheReadTokens: row['cache_read_tokens'] as number,
   took: tookColumns.map((name) => (row[name] as number | undefined) ?? 0),
 })
 

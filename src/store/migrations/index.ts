@@ -29,6 +29,7 @@ import { oidcSignIns } from './0021-oidc.ts'
 import { budgetTables } from './0022-budgets.ts'
 import { servedModel } from './0023-served-model.ts'
 import { noticeTables } from './0024-notices.ts'
+import { trafficTokens } from './0025-traffic-tokens.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   budgetTables,
   servedModel,
   noticeTables,
+  trafficTokens,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -103,7 +103,7 @@ function Figures({ attempt, outcome }: { attempt: Attempt; outcome: Outcome }) {
       )}
       {attempt.charge !== undefined && (
         <Text size="sm" fw={600}>
-          {t('cost', { amount: format.money(attempt.charge, currency) })}
+          {t('cost', { amount: format.cost(attempt.charge, currency) })}
         </Text>
       )}
       {attempt.channel !== undefined && (

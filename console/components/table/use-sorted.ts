@@ -1,0 +1,76 @@
+// The rows of a table in the order of a column, by TanStack Table. Sorting is for whole lists: the first
+// page of a longer one would be in an order that says nothing.
+import {
+  columnVisibilityFeature,
+  createSortedRowModel,
+  rowSortingFeature,
+  type SortingState,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table'
+import { useMemo } from 'react'
+import type { Named } from './columns.ts'
+
+const features = tableFeatures({
+  columnVisibilityFeature,
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+})
+
+export type { SortingState }
+
+interface Options<T> {
+  columns: readonly Named<T>[]
+  rows: readonly T[]
+  rowKey: (row: T) => string
+  sorting: SortingState
+  onSorting: (next: SortingState) => void
+  isWhole: boolean
+}
+
+/** Text that is a number is sorted as one: amounts are text. */
+function comparable(value: string | number | null | undefined): string | number | undefined {
+  if (value === null || value === undefined || value === '') return undefined
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
+}
+
+function compare(a: string | number | undefined, b: string | number | undefined): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return String(a).localeCompare(String(b), undefined, { numeric: true })
+}
+
+type Value = string | number | undefined
+type ValueRow = { getValue: (id: string) => unknown }
+
+const sortFn = (a: ValueRow, b: ValueRow, id: string): number =>
+  compare(a.getValue(id) as Value, b.getValue(id) as Value)
+
+interface Sorted<T> {
+  rows: T[]
+  directionOf: (id: string) => false | 'asc' | 'desc'
+  /** The next order of a column: up, down, none. */
+  toggle: (id: string) => void
+}
+
+export function useSorted<T>(options: Options<T>): Sorted<T> {
+  const { columns, rows, rowKey, sorting, onSorting, isWhole } = options
+  const data = useMemo(() => rows.map((row) => ({ row })), [rows])
+  const table = useTable({
+    features,
+    columns: columns.map(({ id, sort }) => ({
+      ...{ id, sortFn, enableSorting: sort !== undefined, sortUndefined: 'last' as const },
+      accessorFn: ({ row }: { row: T }) => comparable(sort?.(row)),
+    })),
+    data,
+    getRowId: ({ row }) => rowKey(row),
+    enableSorting: isWhole,
+    enableMultiSort: false,
+    state: { sorting },
+    onSortingChange: (next) => onSorting(typeof next === 'function' ? next(sorting) : next),
+  })
+  return {
+    rows: table.getRowModel().rows.map(({ original }) => original.row),
+    directionOf: (id) => table.getColumn(id)?.getIsSorted() ?? false,
+    toggle: (id) => table.getColumn(id)?.toggleSorting(),
+  }
+}

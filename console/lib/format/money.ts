@@ -1,0 +1,45 @@
+// Amounts of money as text: rounded half up to two decimals, or exact. Never through floating point.
+
+interface Digits {
+  sign: string
+  whole: string
+  places: string
+}
+
+function digitsOf(amount: string): Digits | undefined {
+  const [, sign = '', whole, places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
+  return whole === undefined ? undefined : { sign, whole, places }
+}
+
+const grouped = (whole: string): string => whole.replace(/\B(?=(\d{3})+$)/g, ',')
+
+/** Half up by size: 0.005 is 0.01, -0.005 is -0.01. */
+function roundedTo(amount: string, decimals: number): string {
+  const amounts = digitsOf(amount)
+  if (amounts === undefined) return amount
+  const { sign, whole, places } = amounts
+  const cut = BigInt(whole + places.slice(0, decimals).padEnd(decimals, '0'))
+  const value = cut + (Number(places[decimals] ?? '0') >= 5 ? 1n : 0n)
+  const digits = String(value).padStart(decimals + 1, '0')
+  const text = `${grouped(digits.slice(0, -decimals))}.${digits.slice(-decimals)}`
+  return value === 0n ? text : `${sign}${text}`
+}
+
+/** Two decimals. */
+export const moneyText = (amount: string): string => roundedTo(amount, 2)
+
+/** The cost of one call: two decimals, below one cent two significant digits. */
+export function costText(amount: string): string {
+  const amounts = digitsOf(amount)
+  if (amounts === undefined || /[1-9]/.test(amounts.whole)) return moneyText(amount)
+  const first = amounts.places.search(/[1-9]/)
+  return first < 2 ? moneyText(amount) : roundedTo(amount, first + 2)
+}
+
+/** All of its decimals, two at least. */
+export function exactText(amount: string): string {
+  const amounts = digitsOf(amount)
+  if (amounts === undefined) return amount
+  const { sign, whole, places } = amounts
+  return `${sign}${grouped(whole)}.${places.replace(/0+$/, '').padEnd(2, '0')}`
+}
