@@ -11,7 +11,7 @@ import type { Options } from '../options.ts'
 import { type Mode, modes, type TextStyle } from '../payload/index.ts'
 import { checkPairs, formatPairs, type PairSlice, sameName, summarisePairs } from './report.ts'
 
-const warmUpSeconds = 4
+const warmUpSeconds = 8
 
 interface Row extends Call {
   target: 'nginx' | 'gateway'
