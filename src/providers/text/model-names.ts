@@ -20,13 +20,26 @@ export const usualFields = ['model'] as const
 export interface OwnName {
   /** Fields that hold a name, as they stand in JSON: `"model"`. */
   keys: readonly string[]
-  /** In JSON, one letter for each byte. */
-  json: string
+  /** In JSON. */
+  bytes: Buffer
+  /** How the last event began, up to the end of its name: most events of a stream begin alike. */
+  begin?: Alike
+  /** The same from the character before its key to its end. */
+  end?: Alike
+}
+
+/** A text that many events have, with the name in it. */
+interface Alike {
+  text: string
+  /** Its field, by its place in the list. */
+  key: number
+  nameAt: number
+  nameEnd: number
 }
 
 export const ownName = (fields: readonly string[], name: string): OwnName => ({
   keys: fields.map((field) => `"${field}"`),
-  json: Buffer.from(JSON.stringify(name)).toString('latin1'),
+  bytes: Buffer.from(JSON.stringify(name)),
 })
 
 /** The names in the events of one read. */
@@ -82,7 +95,14 @@ export class ModelNames {
   #place(open: number, close: number): boolean {
     if (this.#nextEscape < open) this.#nextEscape = this.#find(escapeStart, open)
     if (this.#nextEscape < close) return false
-    const { keys } = this.#own
+    const { keys, begin, end } = this.#own
+    if (begin !== undefined && this.#text.startsWith(begin.text, open)) {
+      return this.#placeAlike(begin, open, open, close)
+    }
+    const endAt = end === undefined ? -1 : close - end.text.length
+    if (end !== undefined && endAt > open && this.#text.startsWith(end.text, endAt)) {
+      return this.#nextOf(end.key, open) > endAt && this.#placeAlike(end, endAt, open, close)
+    }
     let found = -1
     for (let i = 0; i < keys.length; i++) {
       if (this.#nextOf(i, open) >= close) continue
@@ -92,7 +112,18 @@ export class ModelNames {
     if (found === -1) return true
     const key = this.#next[found]!
     const behind = key + keys[found]!.length
-    return this.#nextOf(found, behind) >= close && this.#placeAt(open, key, behind, close)
+    return this.#nextOf(found, behind) >= close && this.#placeAt(found, open, behind, close)
+  }
+
+  /** Behind the name there must be no key, and elsewhere none of another field. */
+  #placeAlike({ key, nameAt, nameEnd }: Alike, at: number, open: number, close: number): boolean {
+    const behind = at + nameEnd
+    if (behind >= close) return false
+    for (let i = 0; i < this.#next.length; i++) {
+      if (this.#nextOf(i, i === key ? behind : open) < close) return false
+    }
+    this.#places.push(at + nameAt, behind)
+    return true
   }
 
   #nextOf(i: number, from: number): number {
@@ -104,15 +135,23 @@ export class ModelNames {
     return next
   }
 
-  #placeAt(open: number, key: number, behind: number, close: number): boolean {
+  #placeAt(found: number, open: number, behind: number, close: number): boolean {
     const text = this.#text
+    const key = behind - this.#own.keys[found]!.length
     if (text.charCodeAt(key - 1) === backslash) return false
     const colonAt = this.#afterSpace(behind)
     const start = this.#afterSpace(colonAt + 1)
     if (text.charCodeAt(colonAt) !== colon || text.charCodeAt(start) !== quote) return false
     const end = text.indexOf('"', start + 1) + 1
     if (end === 0 || end > close || text.slice(start, end).includes('\\')) return false
-    if (!this.#isFlat(open + 1, key) && !this.#isFlat(end, close - 1)) return false
+    if (this.#isFlat(open + 1, key)) {
+      const alike = text.slice(open, end)
+      this.#own.begin = { text: alike, key: found, nameAt: start - open, nameEnd: end - open }
+    } else if (this.#isFlat(end, close - 1)) {
+      const at = key - 1
+      const alike = text.slice(at, close)
+      this.#own.end = { text: alike, key: found, nameAt: start - at, nameEnd: end - at }
+    } else return false
     this.#places.push(start, end)
     return true
   }
@@ -135,16 +174,25 @@ export class ModelNames {
 
   /** These bytes of the read with the caller's name in each event. */
   restored(read: Buffer, from: number, to: number): Buffer {
-    let text = ''
-    let at = from
-    for (let i = 0; i < this.#places.length; i += 2) {
-      const start = this.#places[i]!
-      if (start < from || start >= to) continue
-      text += this.#text.slice(at, start) + this.#own.json
-      at = this.#places[i + 1]!
+    const places = this.#places
+    let first = 0
+    while (first < places.length && places[first]! < from) first += 2
+    let last = first
+    let growth = 0
+    const { bytes } = this.#own
+    for (; last < places.length && places[last]! < to; last += 2) {
+      growth += bytes.length - (places[last + 1]! - places[last]!)
     }
-    if (at === from) return from === 0 && to === read.length ? read : read.subarray(from, to)
-    return Buffer.from(text + this.#text.slice(at, to), 'latin1')
+    if (last === first) return from === 0 && to === read.length ? read : read.subarray(from, to)
+    const out = Buffer.allocUnsafe(to - from + growth)
+    let [at, written] = [from, 0]
+    for (let i = first; i < last; i += 2) {
+      written += read.copy(out, written, at, places[i]!)
+      for (let b = 0; b < bytes.length; b++) out[written++] = bytes[b]!
+      at = places[i + 1]!
+    }
+    read.copy(out, written, at, to)
+    return out
   }
 }
 
