@@ -211,7 +211,7 @@ if (chromiumPath === undefined) {
       })
       await context.addCookies(await first.context.cookies())
       await page.goto('/console/usage?days=90&compare=1')
-      await page.getByRole('combobox', { name: '再按' }).click()
+      await page.getByRole('combobox', { name: '二级分组' }).click()
       await page.getByRole('option', { name: '账户' }).click()
       await page.getByRole('cell', { name: 'txta-plus / acme-old' }).waitFor()
       await page.getByRole('button', { name: '已存视图' }).click()

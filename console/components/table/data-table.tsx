@@ -48,7 +48,9 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const bounds = useBounds(frame)
   const isNarrow = bounds.widthPx < minTablePx
   const all = named(props.columns)
-  const space = isNarrow ? Number.POSITIVE_INFINITY : bounds.widthPx
+  // In a box of its own, as in a drawer, there is no menu to choose columns by.
+  const fitsAll = isNarrow || props.height !== undefined
+  const space = fitsAll ? Number.POSITIVE_INFINITY : bounds.widthPx
   const columns = fitting(all, props.choice ?? noChoice, space)
   return (
     <div ref={frame}>
