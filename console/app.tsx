@@ -19,6 +19,7 @@ const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType 
   channels: () => import('./pages/channels/index.tsx'),
   prices: () => import('./pages/prices/index.tsx'),
   tokens: () => import('./pages/tokens/index.tsx'),
+  accounts: () => import('./pages/accounts/index.tsx'),
   bills: () => import('./pages/bills/index.tsx'),
   usage: () => import('./pages/usage/index.tsx'),
   playground: () => import('./pages/playground/index.tsx'),

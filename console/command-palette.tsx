@@ -1,11 +1,19 @@
-// The command palette (⌘K): pages by name, objects by ID; and the list of keyboard shortcuts.
-import { Kbd, Modal, Stack, Table, TextInput, UnstyledButton } from '@mantine/core'
+// The command palette: pages by name, objects by ID, and what the gateway finds by a part of its name; and
+// the list of keyboard shortcuts.
+import { Kbd, Modal, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { SearchHit } from '../src/admin/system/search-schema.ts'
+import type { Page } from './lib/api.ts'
 import { defineMessages } from './lib/i18n.ts'
 import { useMessages } from './lib/messages.ts'
+import { privateClass } from './lib/privacy.ts'
 import { navigate } from './lib/router.tsx'
 import { hasRole, useSession } from './lib/session.ts'
-import { pages, pageTitles } from './navigation.ts'
+import { searchKeys } from './lib/shortcuts.ts'
+import { useResource } from './lib/use-resource.ts'
+import { type PageName, pages, pageTitles } from './navigation.ts'
 
 const messages = defineMessages({
   open_task: ['Open task {id}', '打开任务 {id}'],
@@ -18,14 +26,19 @@ const messages = defineMessages({
   next: ['Next / previous row', '下一行 / 上一行'],
   close_panel: ['Close panel or dialog', '关闭面板或对话框'],
   go: ['Go to {page}', '前往{page}'],
+  person: ['Person', '用户'],
+  nothing: ['Nothing found', '没有找到'],
 })
 
 interface Hit {
   title: string
   to: string
+  /** What it is, and of whom. */
+  note?: string
 }
 
 const isTask = /^(?:video|image)_/
+const isOwnId = /^(?:req|task|video|image|tok|chn)_/
 /** IDs whose prefix names their kind. */
 const ownPage = [
   { begins: 'tok_', title: 'open_token', path: '/tokens' },
@@ -33,30 +46,74 @@ const ownPage = [
 ] as const
 const looksLikeId = /^[\w.:-]{8,}$/
 
-function useHits(text: string): Hit[] {
+/** Where what was found is shown; only for those who may open that page. */
+const shownAt: Readonly<
+  Record<SearchHit['kind'], [page: PageName, to: (hit: SearchHit) => string]>
+> = {
+  account: ['accounts', ({ name }) => `/accounts?open=${encodeURIComponent(name)}`],
+  token: ['tokens', ({ id }) => `/tokens?open=${encodeURIComponent(id)}`],
+  person: ['people', () => '/people'],
+  model: ['prices', ({ name }) => `/prices?open=${encodeURIComponent(name)}`],
+  channel: ['channels', ({ id }) => `/channels?open=${encodeURIComponent(id)}`],
+}
+
+const minSearch = 2
+const typingMs = 150
+
+/** What the gateway finds, when typing has paused. */
+function useFound(text: string): Hit[] {
   const session = useSession()
   const t = useMessages(messages)
-  const name = useMessages(pageTitles)
+  const [wanted] = useDebouncedValue(text, typingMs)
+  const { data } = useResource<Page<SearchHit>>('/search', {
+    query: { q: wanted },
+    enabled: wanted.length >= minSearch,
+    placeholderData: keepPreviousData,
+  })
+  if (text.length < minSearch) return []
+  const mayOpen = (name: PageName) =>
+    pages.some((page) => page.name === name && hasRole(session, page.roles))
+  const found = data?.items.filter(({ kind }) => mayOpen(shownAt[kind][0])) ?? []
+  return found.map((hit) => ({
+    title: hit.name,
+    to: shownAt[hit.kind][1](hit),
+    note: hit.account === null ? t(hit.kind) : `${t(hit.kind)} · ${hit.account}`,
+  }))
+}
+
+/** Names may look like IDs too, so only an ID of the gateway's own comes before what was found. */
+function useHits(text: string): Hit[] {
   const wanted = text.trim()
-  const hits: Hit[] = pages
+  const [named, found, ids] = [usePages(wanted), useFound(wanted), useIds(wanted)]
+  return isOwnId.test(wanted) ? [...ids, ...named, ...found] : [...named, ...found, ...ids]
+}
+
+function usePages(wanted: string): Hit[] {
+  const session = useSession()
+  const name = useMessages(pageTitles)
+  return pages
     .filter((page) => hasRole(session, page.roles))
     .map((page) => ({ title: name(page.name), to: page.path }))
     .filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()))
-  if (!looksLikeId.test(wanted)) return hits
+}
+
+function useIds(wanted: string): Hit[] {
+  const t = useMessages(messages)
+  if (!looksLikeId.test(wanted)) return []
   const id = encodeURIComponent(wanted)
-  const task = { title: t('open_task', { id: wanted }), to: `/tasks?open=${id}` }
-  const request = { title: t('open_request', { id: wanted }), to: `/requests?open=${id}` }
   const own = ownPage.find(({ begins }) => wanted.startsWith(begins))
   if (own !== undefined) {
-    return [{ title: t(own.title, { id: wanted }), to: `${own.path}?open=${id}` }, ...hits]
+    return [{ title: t(own.title, { id: wanted }), to: `${own.path}?open=${id}` }]
   }
-  return [...(isTask.test(wanted) ? [task, request] : [request, task]), ...hits]
+  const task = { title: t('open_task', { id: wanted }), to: `/tasks?open=${id}` }
+  const request = { title: t('open_request', { id: wanted }), to: `/requests?open=${id}` }
+  return isTask.test(wanted) ? [task, request] : [request, task]
 }
 
 export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  const t = useMessages()
+  const t = useMessages(messages)
   const hits = useHits(text)
   const pick = (hit: Hit | undefined) => {
     if (hit === undefined) return
@@ -85,17 +142,31 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose: 
       <Stack gap={2} mt="sm" role="listbox" aria-label={t('search')}>
         {hits.map((hit, i) => (
           <UnstyledButton
-            key={hit.to}
+            key={`${hit.to} ${hit.title}`}
             className="nav-link"
             role="option"
             aria-selected={i === at}
             aria-current={i === at ? 'page' : undefined}
             onClick={() => pick(hit)}
           >
-            {hit.title}
+            {hit.note === undefined ? (
+              hit.title
+            ) : (
+              <>
+                <span className={privateClass}>{hit.title}</span>{' '}
+                <Text span size="xs" c="dimmed" className={privateClass}>
+                  {hit.note}
+                </Text>
+              </>
+            )}
           </UnstyledButton>
         ))}
       </Stack>
+      {hits.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t('nothing')}
+        </Text>
+      )}
     </Modal>
   )
 }
@@ -105,7 +176,7 @@ export function ShortcutsHelp({ isOpen, onClose }: { isOpen: boolean; onClose: (
   const t = useMessages(messages)
   const name = useMessages(pageTitles)
   const rows: [string, string][] = [
-    ['⌘K  /', t('palette')],
+    [`${searchKeys}  /`, t('palette')],
     ['?', t('help')],
     ['j  k', t('next')],
     ['Esc', t('close_panel')],

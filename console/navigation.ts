@@ -20,6 +20,7 @@ export const pageTitles = defineMessages({
   channels: ['Channels', '渠道'],
   prices: ['Models & prices', '模型与价格'],
   tokens: ['Tokens', '令牌'],
+  accounts: ['Accounts', '账户'],
   bills: ['Bills', '账单'],
   usage: ['Usage explorer', '用量分析'],
   playground: ['Playground', '调试台'],
@@ -83,6 +84,13 @@ export const pages: readonly PageEntry[] = [
     group: 'configure',
     roles: ['operator', 'member'],
     key: 'k',
+  },
+  {
+    name: 'accounts',
+    path: '/accounts',
+    group: 'money',
+    roles: ['operator', 'finance'],
+    key: 'e',
   },
   {
     name: 'bills',

@@ -25,7 +25,7 @@ import { privateClass, usePrivacy } from './lib/privacy.ts'
 import { Link, navigate, useLocation } from './lib/router.tsx'
 import { useServerText } from './lib/server/use-server-text.ts'
 import { endSession, hasRole, useSession } from './lib/session.ts'
-import { useShortcuts } from './lib/shortcuts.ts'
+import { searchKeys, useShortcuts } from './lib/shortcuts.ts'
 import { groups, pages, pageTitles } from './navigation.ts'
 
 const messages = defineMessages({
@@ -42,6 +42,7 @@ const messages = defineMessages({
   menu: ['Menu', '菜单'],
   keys: ['Keyboard shortcuts', '快捷键'],
   times_in: ['Times in {zone}', '时区：{zone}'],
+  docs: ['Documentation', '文档'],
 })
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -152,7 +153,7 @@ function SearchButton({ onClick }: { onClick: () => void }) {
         visibleFrom="sm"
         onClick={onClick}
         leftSection={<Icon name="search" size={14} />}
-        rightSection={<Text size="xs">⌘K</Text>}
+        rightSection={<Text size="xs">{searchKeys}</Text>}
       >
         {t('search')}
       </Button>
@@ -245,6 +246,14 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
         </Menu.Label>
         <Menu.Item onClick={() => navigate('/settings')}>
           {t('times_in', { zone: zoneText(zone) })}
+        </Menu.Item>
+        <Menu.Item
+          component="a"
+          href={`${session.public_url}/docs/guide`}
+          target="_blank"
+          rel="noreferrer"
+        >
+          {t('docs')}
         </Menu.Item>
         <Menu.Item onClick={onKeys}>{t('keys')}</Menu.Item>
         <Menu.Item onClick={signOut}>{t('sign_out')}</Menu.Item>

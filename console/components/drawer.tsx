@@ -11,6 +11,7 @@ export function DetailsDrawer({
   onClose,
   actions,
   size = 'xl',
+  isLocked = false,
   children,
 }: {
   title: ReactNode
@@ -18,6 +19,8 @@ export function DetailsDrawer({
   onClose: () => void
   actions?: ReactNode
   size?: string
+  /** A dialog over it is open: Esc and a click beside are for that one. */
+  isLocked?: boolean
   children: ReactNode
 }) {
   return (
@@ -27,6 +30,8 @@ export function DetailsDrawer({
       position="right"
       size={size}
       title={title}
+      closeOnEscape={!isLocked}
+      closeOnClickOutside={!isLocked}
       overlayProps={{ backgroundOpacity: 0.1 }}
       transitionProps={{ duration: 120 }}
     >

@@ -35,14 +35,19 @@ interface ApiOptions {
   query?: Query
   body?: unknown
   signal?: AbortSignal
+  /** What is sent again under the same key is done once. */
+  idempotencyKey?: string
 }
 
 /** One call of the admin API; the parsed answer. */
 export async function api<T>(method: string, path: string, options: ApiOptions = {}): Promise<T> {
-  const { query, body, signal } = options
+  const { query, body, signal, idempotencyKey } = options
   const response = await fetch(`/admin/v1${path}${queryString(query)}`, {
     method,
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   })

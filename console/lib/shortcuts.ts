@@ -1,6 +1,10 @@
 // Keyboard shortcuts outside of text fields: single letters, `g` and a letter, and those with Ctrl or ⌘.
 import { useEffect, useRef } from 'react'
 
+const isMac = /^(Mac|iPhone|iPad)/.test(navigator.platform)
+/** The keys of the search, as the keyboard in front of the reader has them. */
+export const searchKeys = isMac ? '⌘K' : 'Ctrl K'
+
 type Keys = Readonly<Record<string, () => void>>
 
 const isTyping = (target: EventTarget | null): boolean =>

@@ -8,7 +8,7 @@ import type { RequestContext } from '../http/request-context.ts'
 import { text } from '../http/schema.ts'
 import { csvRow } from '../lib/text/csv.ts'
 import type { PageQuery } from '../store/index.ts'
-import { staffFieldsOf } from './member-view.ts'
+import { isStaffOnly } from './member-view.ts'
 import { query } from './schema.ts'
 
 const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const
@@ -95,16 +95,16 @@ interface Column {
 
 /** A column for each field; of an object inside a row, one for each of its fields. */
 function columnsOf(row: z.ZodType, isMember: boolean): Column[] {
-  const hidden = isMember ? staffFieldsOf(row) : new Set()
-  const all = fieldsOf(row).filter(([name]) => !hidden.has(name))
-  const columns = all.flatMap(([name, schema]) => columnsAt([name], schema))
+  const columns = columnsAt([], row, isMember)
   return [...new Map(columns.map((column) => [column.name, column])).values()]
 }
 
-function columnsAt(path: readonly string[], schema: z.ZodType): Column[] {
+function columnsAt(path: readonly string[], schema: z.ZodType, isMember: boolean): Column[] {
   const fields = fieldsOf(schema)
   if (fields.length === 0) return [{ name: path.join('_'), path }]
-  return fields.flatMap(([name, inner]) => columnsAt([...path, name], inner))
+  return fields
+    .filter(([, field]) => !(isMember && isStaffOnly(field)))
+    .flatMap(([name, inner]) => columnsAt([...path, name], inner, isMember))
 }
 
 function fieldsOf(schema: z.ZodType): [string, z.ZodType][] {

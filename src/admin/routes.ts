@@ -23,6 +23,7 @@ import type { AdminRoute } from './route.ts'
 import { alertRoutes } from './system/alerts.ts'
 import { backupRoutes } from './system/backup.ts'
 import { healthRoutes } from './system/health.ts'
+import { searchRoutes } from './system/search.ts'
 import { settingsRoutes } from './system/settings.ts'
 import { callbackRoutes } from './tasks/callbacks.ts'
 import { taskActionRoutes } from './tasks/task-actions.ts'
@@ -63,6 +64,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...alertRoutes,
   ...webhookRoutes,
   ...healthRoutes,
+  ...searchRoutes,
   ...settingsRoutes,
   ...backupRoutes,
 ]

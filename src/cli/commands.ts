@@ -12,6 +12,7 @@ import { priceListCommands } from './admin/price-lists.ts'
 import { priceCommands } from './admin/prices.ts'
 import { reconcileCommands } from './admin/reconcile.ts'
 import { requestCommands } from './admin/requests.ts'
+import { searchCommand } from './admin/search.ts'
 import { taskCommands } from './admin/tasks.ts'
 import { tokenCommands } from './admin/tokens.ts'
 import { callCommands } from './calls/call.ts'
@@ -78,6 +79,7 @@ export const commands: readonly Command[] = [
   callVideoCommand,
   callImageCommand,
   healthCommand,
+  searchCommand,
   helpCommand,
   versionCommand,
 ]

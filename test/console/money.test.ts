@@ -269,11 +269,9 @@ if (chromiumPath === undefined) {
 
     test('an account gets a tag, and what its calls cost is told by it', async () => {
       const { page } = first
-      await page.goto('/console/tokens')
-      await page.getByRole('button', { name: 'Account tags' }).click()
-      const form = page.getByRole('dialog', { name: 'Account tags' })
-      await form.getByRole('combobox', { name: 'Account' }).click()
-      await page.getByRole('option', { name: 'acme', exact: true }).click()
+      await page.goto('/console/accounts?open=acme')
+      await page.getByRole('button', { name: 'Edit settings' }).click()
+      const form = page.getByRole('dialog', { name: 'Edit settings · acme' })
       await form.getByRole('combobox', { name: 'Tag names' }).fill('team')
       await page.keyboard.press('Enter')
       await shoot(page, 'account-tags')

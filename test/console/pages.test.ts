@@ -113,20 +113,6 @@ if (chromiumPath === undefined) {
       expect(made.budget).toMatchObject({ amount: '5.00', per: 'month', left: '5.00' })
     }, 30_000)
 
-    test('sets the budget of an account, and shows what is left of it', async () => {
-      const { page } = first
-      await page.goto('/console/tokens')
-      await page.getByRole('button', { name: 'Account budget' }).click()
-      await page.getByRole('combobox', { name: 'Account' }).click()
-      await page.getByRole('option', { name: 'acme' }).click()
-      await page.getByLabel('Budget amount').fill('900.00')
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('Resets').waitFor()
-      const { body } = await gateway.admin('GET', '/accounts/acme')
-      expect(body.budget).toMatchObject({ amount: '900.00', per: 'month' })
-      await gateway.admin('PATCH', '/accounts/acme', { budget: null })
-    }, 30_000)
-
     test('sends a chat from the playground and says what it cost', async () => {
       const { page } = first
       await page.goto('/console/playground')

@@ -16,9 +16,3 @@ export function dailySpend(token: Token, nowMs: number): number[] {
     return spent.get(day) ?? 0
   })
 }
-
-/** What of the money there was to spend has been spent with it, from 0 to 1; for drawing only. */
-export function spentShare({ spend = '0' }: Token, { available }: Account): number {
-  const [spent, left] = [Number(spend), Math.max(Number(available), 0)]
-  return spent + left === 0 ? 0 : spent / (spent + left)
-}

@@ -1,5 +1,6 @@
 // The overview: traffic, success, charges, tasks and open alerts.
 import { SegmentedControl, SimpleGrid } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { useQueryValue } from '../../lib/router.tsx'
@@ -12,6 +13,9 @@ import { GettingStarted } from './getting-started.tsx'
 import { messages } from './messages.ts'
 import { TopModels, TopTokens } from './top-lists.tsx'
 import { type Range, spans, useTraffic } from './traffic.ts'
+
+/** Staff does not load it. */
+const CustomerHome = lazy(() => import('./customer/home.tsx'))
 
 export default function Overview() {
   const t = useMessages(messages)
@@ -33,6 +37,11 @@ export default function Overview() {
       }
     >
       <GettingStarted hasRequests={(traffic.data?.items.length ?? 0) > 0} />
+      {session.account !== null && (
+        <Suspense fallback={null}>
+          <CustomerHome account={session.account} />
+        </Suspense>
+      )}
       <ErrorAlert error={traffic.error} />
       <StatCards range={range} />
       <Charts range={range} />

@@ -1,18 +1,27 @@
 // Forms of the people page: add, invite, change the role, create a password link, remove.
-import { Button, Group, Modal, PasswordInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import {
+  Button,
+  Group,
+  Modal,
+  PasswordInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { InvitationLink } from '../../../src/admin/invitations/invitation-schema.ts'
 import type { Person } from '../../../src/admin/people/person-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
-import { api, type Page } from '../../lib/api.ts'
+import { AccountSelect } from '../../components/fields/account-select.tsx'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
-import type { Account } from '../../lib/resources/token.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import type { Role } from '../../lib/session.ts'
-import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
 const roles: readonly Role[] = ['administrator', 'operator', 'finance', 'member']
@@ -31,7 +40,6 @@ const rightsBody = ({ role, account }: Rights) => ({
 function RightsFields({ value, onChange }: { value: Rights; onChange: (to: Rights) => void }) {
   const t = useMessages(messages)
   const server = useServerText()
-  const accounts = useResource<Page<Account>>('/accounts', { query: { limit: 500 } })
   return (
     <>
       <Select
@@ -42,11 +50,8 @@ function RightsFields({ value, onChange }: { value: Rights; onChange: (to: Right
         onChange={(role) => onChange({ ...value, role: (role ?? 'operator') as Role })}
       />
       {value.role === 'member' && (
-        <Select
-          label={t('account')}
-          required
-          searchable
-          data={accounts.data?.items.map((each) => each.name) ?? []}
+        <AccountSelect
+          isRequired
           value={value.account}
           onChange={(account) => onChange({ ...value, account })}
         />
@@ -119,17 +124,50 @@ export function Invite({ onClose, onDone }: FormProps) {
   )
 }
 
+const ways = ['by_link', 'by_password'] as const
+
+/** By a link with which the person sets it, or to one that the administrator hands over. */
 export function ResetPassword({ person, onClose, onDone }: FormProps & { person: Person }) {
   const t = useMessages(messages)
+  const [way, setWay] = useState<(typeof ways)[number]>('by_link')
+  const [password, setPassword] = useState('')
   const [link, setLink] = useState<InvitationLink>()
   const submit = async () => {
-    setLink(await api<InvitationLink>('POST', `/people/${person.id}/password-link`))
+    if (way === 'by_link') {
+      setLink(await api<InvitationLink>('POST', `/people/${person.id}/password-link`))
+    } else {
+      await api('PATCH', `/people/${person.id}`, { body: { password } })
+      onClose()
+    }
     onDone()
   }
   if (link !== undefined) return <OneTimeLink link={link} onClose={onClose} />
   return (
-    <ActionForm submit={t('create_link')} onSubmit={submit} onCancel={onClose}>
-      <Text size="sm">{t('reset_password_text', { name: person.name })}</Text>
+    <ActionForm
+      submit={t(way === 'by_link' ? 'create_link' : 'set_password')}
+      onSubmit={submit}
+      onCancel={onClose}
+    >
+      <SegmentedControl
+        aria-label={t('reset_password')}
+        data={ways.map((value) => ({ value, label: t(value) }))}
+        value={way}
+        onChange={(value) => setWay(value as typeof way)}
+      />
+      <Text size="sm">
+        {t(way === 'by_link' ? 'reset_password_text' : 'set_password_text', { name: person.name })}
+      </Text>
+      {way === 'by_password' && (
+        <PasswordInput
+          label={t('initial_password')}
+          description={t('password_hint')}
+          autoComplete="new-password"
+          required
+          minLength={12}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      )}
     </ActionForm>
   )
 }

@@ -44,6 +44,7 @@ export default function People() {
   const columns = usePersonColumns((person) => (
     <PersonMenu
       person={person}
+      isLast={isLastAdministrator(person, list.rows)}
       onForm={(form) => setOpen({ form, person })}
       onToggle={() => toggle(person)}
     />
@@ -70,6 +71,12 @@ export default function People() {
     </Page>
   )
 }
+
+const isAdministrator = ({ role, disabled }: Person) => role === 'administrator' && !disabled
+
+/** People could not be managed without them; the gateway refuses it too. */
+const isLastAdministrator = (person: Person, all: readonly Person[]): boolean =>
+  isAdministrator(person) && all.filter(isAdministrator).length === 1
 
 function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[] {
   const t = useMessages(messages)
@@ -113,10 +120,12 @@ function OpenForm({ open, ...props }: { open: Open; onClose: () => void; onDone:
 
 function PersonMenu({
   person,
+  isLast,
   onForm,
   onToggle,
 }: {
   person: Person
+  isLast: boolean
   onForm: (form: PersonForm) => void
   onToggle: () => void
 }) {
@@ -129,18 +138,29 @@ function PersonMenu({
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
+        {isLast && (
+          <Menu.Label>
+            {t('last_administrator')}
+            <br />
+            {t('last_administrator_hint')}
+          </Menu.Label>
+        )}
         {person.sign_in === 'oidc' ? (
           <Menu.Label>{t('by_groups')}</Menu.Label>
         ) : (
           <>
-            <Menu.Item onClick={() => onForm('change_role')}>{t('change_role')}</Menu.Item>
+            <Menu.Item disabled={isLast} onClick={() => onForm('change_role')}>
+              {t('change_role')}
+            </Menu.Item>
             <Menu.Item disabled={person.disabled} onClick={() => onForm('reset_password')}>
               {t('reset_password')}
             </Menu.Item>
           </>
         )}
-        <Menu.Item onClick={onToggle}>{t(person.disabled ? 'enable' : 'disable')}</Menu.Item>
-        <Menu.Item color="red" onClick={() => onForm('remove_title')}>
+        <Menu.Item disabled={isLast} onClick={onToggle}>
+          {t(person.disabled ? 'enable' : 'disable')}
+        </Menu.Item>
+        <Menu.Item color="red" disabled={isLast} onClick={() => onForm('remove_title')}>
           {t('remove')}
         </Menu.Item>
       </Menu.Dropdown>

@@ -27,6 +27,19 @@ export const messages = defineMessages({
     '{name} 的会话将结束，重新登录后生效。',
   ],
   reset_password: ['Reset password', '重置密码'],
+  by_link: ['One-time link', '一次性链接'],
+  by_password: ['New password', '设置新密码'],
+  set_password: ['Set password', '设置密码'],
+  set_password_text: [
+    'The sessions of {name} end. Tell them the new password yourself.',
+    '{name} 的会话将结束，请自行告知新密码。',
+  ],
+  password_hint: ['At least 12 characters.', '至少 12 个字符。'],
+  last_administrator: ['The last administrator', '最后一名管理员'],
+  last_administrator_hint: [
+    'Make another person administrator first.',
+    '请先把另一名用户设为管理员。',
+  ],
   reset_password_text: [
     'Creates a link with which {name} sets a new password. The old password works until then.',
     '生成一个链接，{name} 可用其设置新密码。在此之前旧密码仍然有效。',

@@ -49,7 +49,7 @@ export default function Requests() {
   const [plot, setPlot] = useQueryValue('plot')
   const columns = useColumns()
   return (
-    <Page title={t('title')} hint={t('hint')}>
+    <Page title={t('title')} hint={t(isStaff(session) ? 'hint' : 'hint_own')}>
       <ListTable
         label={t('title')}
         list={list}

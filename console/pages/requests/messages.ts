@@ -3,6 +3,10 @@ import { defineMessages } from '../../lib/i18n.ts'
 
 export const messages = defineMessages({
   title: ['Requests', '请求'],
+  hint_own: [
+    'All requests, newest first: token, model and cost.',
+    '按时间倒序列出全部请求：令牌、模型与消费。',
+  ],
   hint: [
     'All requests, newest first: caller, model, channel and cost.',
     '全部请求，最新在前：调用方、模型、渠道与消费。',

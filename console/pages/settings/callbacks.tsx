@@ -7,6 +7,7 @@ import type {
   CallbackTest as Tried,
 } from '../../../src/admin/tasks/task-schema.ts'
 import { CopyBlock } from '../../components/copy.tsx'
+import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
 import { Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
@@ -20,10 +21,10 @@ import { messages } from './messages.ts'
 export function Callbacks() {
   const t = useMessages(messages)
   const session = useSession()
-  const [named, setNamed] = useState('')
+  const [named, setNamed] = useState<string | null>(null)
   const [given, setGiven] = useState<Secret>()
   const { error, isBusy, run } = useAction()
-  const account = session.account ?? named.trim()
+  const account = session.account ?? named ?? ''
   const path = `/accounts/${encodeURIComponent(account)}/callback-secret`
   const show = () =>
     run(async () => setGiven(await api('GET', account === '' ? '/callback-secret' : path)))
@@ -37,11 +38,10 @@ export function Callbacks() {
       <Stack>
         <Text size="sm">{t('callbacks_hint')}</Text>
         {session.account === null && (
-          <TextInput
-            label={t('account')}
+          <AccountSelect
             value={named}
-            onChange={(event) => {
-              setNamed(event.currentTarget.value)
+            onChange={(name) => {
+              setNamed(name)
               setGiven(undefined)
             }}
           />

@@ -1,6 +1,6 @@
 // A new token, or a new secret for one: the form, then the secret, once, with code that uses it.
 import { Alert, Button, Modal, Select, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { CodeTabs } from '../../components/code-tabs.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
@@ -19,7 +19,15 @@ interface Props {
   onDone: () => void
 }
 
-export function CreateToken({ isOpen, onClose, onDone }: Props) {
+export function CreateToken({
+  account,
+  isOpen,
+  onClose,
+  onDone,
+}: Props & {
+  /** Chosen already. */
+  account?: string
+}) {
   const t = useMessages(messages)
   const [secret, setSecret] = useState<string>()
   const close = () => {
@@ -27,15 +35,15 @@ export function CreateToken({ isOpen, onClose, onDone }: Props) {
     onClose()
   }
   return (
-    <Modal
-      opened={isOpen}
+    <SecretModal
+      isOpen={isOpen}
       onClose={close}
       title={t('new_token')}
-      size="lg"
-      closeOnClickOutside={false}
+      hasSecret={secret !== undefined}
     >
       {secret === undefined ? (
         <TokenForm
+          {...(account !== undefined && { account })}
           onCancel={close}
           onDone={({ token }) => {
             setSecret(token)
@@ -45,6 +53,35 @@ export function CreateToken({ isOpen, onClose, onDone }: Props) {
       ) : (
         <Secret secret={secret} onDone={close} />
       )}
+    </SecretModal>
+  )
+}
+
+/** A secret that is shown once leaves by its button alone, not by a key or a click beside it. */
+function SecretModal({
+  isOpen,
+  onClose,
+  title,
+  hasSecret,
+  children,
+}: {
+  isOpen: boolean
+  onClose: () => void
+  title: string
+  hasSecret: boolean
+  children: ReactNode
+}) {
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      closeOnEscape={!hasSecret}
+      withCloseButton={!hasSecret}
+    >
+      {children}
     </Modal>
   )
 }
@@ -83,12 +120,11 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
     onDone()
   }
   return (
-    <Modal
-      opened={isOpen}
+    <SecretModal
+      isOpen={isOpen}
       onClose={close}
       title={t('rotate')}
-      size="lg"
-      closeOnClickOutside={false}
+      hasSecret={secret !== undefined}
     >
       {secret === undefined ? (
         <ActionForm submit={t('rotate')} onSubmit={submit} onCancel={close}>
@@ -104,6 +140,6 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
       ) : (
         <Secret secret={secret} onDone={close} />
       )}
-    </Modal>
+    </SecretModal>
   )
 }

@@ -2,6 +2,7 @@
 
 import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { BudgetFigures } from '../../components/billing/budget.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { CodeTabs } from '../../components/code-tabs.tsx'
 import { ConfirmByName } from '../../components/confirm.tsx'
@@ -19,7 +20,6 @@ import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { pageTitles } from '../../navigation.ts'
-import { BudgetFigures } from './budget.tsx'
 import { RotateToken } from './create.tsx'
 import { TokenForm } from './form.tsx'
 import { messages } from './messages.ts'
@@ -78,6 +78,7 @@ function OpenToken({
       title={token.name}
       isOpen
       onClose={onClose}
+      isLocked={doing !== undefined}
       actions={isEditable && <Actions token={token} onToggle={toggle} onDo={setDoing} />}
     >
       <ErrorAlert error={error} />
@@ -152,6 +153,7 @@ function TokenDetails({ token }: { token: Token }) {
           [t('models'), token.models.join(', ')],
           [t('ips'), token.allowed_ips.join(', ') || t('any_ip')],
           [t('translation'), t(`translation_${token.translation}`)],
+          [t('fallback'), t(`fallback_${token.fallback}`)],
           [t('tags'), tagsText(token.tags)],
           [t('rpm'), token.limits.rpm],
           [t('tpm'), token.limits.tpm],

@@ -3,38 +3,38 @@
 import { Group, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
-import { api, type Page } from '../../lib/api.ts'
+import { BudgetFields, budgetFrom, draftOf } from '../../components/billing/budget.tsx'
+import { AccountSelect } from '../../components/fields/account-select.tsx'
+import { ModelNames } from '../../components/fields/model-names.tsx'
+import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { tagPairs, tagsFrom } from '../../lib/resources/tags.ts'
-import type { Account, Token } from '../../lib/resources/token.ts'
+import type { Token } from '../../lib/resources/token.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
-import { useResource } from '../../lib/use-resource.ts'
-import { BudgetFields, budgetFrom, draftOf } from './budget.tsx'
 import { messages } from './messages.ts'
 
 const translationModes = ['on', 'strict', 'off'] as const
+const fallbackModes = ['allowed', 'never'] as const
 const limitNames = ['rpm', 'tpm', 'concurrency'] as const
 type Limits = Record<(typeof limitNames)[number], number | ''>
 
-export function useAccounts() {
-  return useResource<Page<Account>>('/accounts', { query: { limit: 500 } })
-}
-
 export function TokenForm({
   token,
+  account: given = null,
   onCancel,
   onDone,
 }: {
   /** Absent: a new one. */
   token?: Token
+  /** Of a new one, where it is known. */
+  account?: string | null
   onCancel: () => void
   onDone: (answer: { token?: string }) => void
 }) {
   const t = useMessages(messages)
   const session = useSession()
-  const accounts = useAccounts()
   const [name, setName] = useState(token?.name ?? '')
-  const [account, setAccount] = useState<string | null>(token?.account ?? session.account)
+  const [account, setAccount] = useState(token?.account ?? session.account ?? given)
   const [rights, setRights] = useState(() => rightsOf(token))
   const [budget, setBudget] = useState(() => draftOf(token?.budget))
   const maySetBudget = hasRole(session, ['operator'])
@@ -61,15 +61,8 @@ export function TokenForm({
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      {token === undefined && (
-        <Select
-          label={t('account')}
-          required
-          searchable
-          data={accounts.data?.items.map((each) => each.name) ?? []}
-          value={account}
-          onChange={setAccount}
-        />
+      {token === undefined && session.account === null && (
+        <AccountSelect isRequired value={account} onChange={setAccount} />
       )}
       <RightsFields rights={rights} onChange={setRights} />
       {maySetBudget && <BudgetFields draft={budget} onChange={setBudget} />}
@@ -81,6 +74,7 @@ interface Rights {
   models: string[]
   ips: string[]
   translation: Token['translation']
+  fallback: Token['fallback']
   /** `team=red` */
   tags: string[]
   /** A day, or empty. */
@@ -94,6 +88,7 @@ const rightsOf = (token: Token | undefined): Rights => ({
   models: token?.models.filter((each) => each !== '*') ?? [],
   ips: token?.allowed_ips ?? [],
   translation: token?.translation ?? 'on',
+  fallback: token?.fallback ?? 'allowed',
   tags: tagPairs(token?.tags ?? {}),
   expires: dayOf(token?.expires_at),
   limits: { ...noLimits, ...token?.limits },
@@ -107,11 +102,11 @@ function RightsFields({
   onChange: (rights: Rights) => void
 }) {
   const t = useMessages(messages)
-  const { models, ips, translation, tags, expires, limits } = rights
+  const { models, ips, tags, expires, limits } = rights
   const change = (part: Partial<Rights>) => onChange({ ...rights, ...part })
   return (
     <>
-      <TagsInput
+      <ModelNames
         label={t('models')}
         description={t('models_hint')}
         value={models}
@@ -137,14 +132,7 @@ function RightsFields({
           />
         ))}
       </Group>
-      <Select
-        label={t('translation')}
-        description={t('translation_hint')}
-        allowDeselect={false}
-        data={translationModes.map((value) => ({ value, label: t(`translation_${value}`) }))}
-        value={translation}
-        onChange={(next) => change({ translation: (next ?? 'on') as Rights['translation'] })}
-      />
+      <ModeFields rights={rights} onChange={change} />
       <TagsInput
         label={t('tags')}
         description={t('tags_hint')}
@@ -163,16 +151,49 @@ function RightsFields({
   )
 }
 
+/** What the gateway may do where no channel serves a call as it is. */
+function ModeFields({
+  rights: { translation, fallback },
+  onChange,
+}: {
+  rights: Rights
+  onChange: (part: Partial<Rights>) => void
+}) {
+  const t = useMessages(messages)
+  return (
+    <Group grow align="start">
+      <Select
+        label={t('translation')}
+        description={t('translation_hint')}
+        allowDeselect={false}
+        data={translationModes.map((value) => ({ value, label: t(`translation_${value}`) }))}
+        value={translation}
+        onChange={(next) => onChange({ translation: (next ?? 'on') as Rights['translation'] })}
+      />
+      <Select
+        label={t('fallback')}
+        description={t('fallback_hint')}
+        allowDeselect={false}
+        data={fallbackModes.map((value) => ({ value, label: t(`fallback_${value}`) }))}
+        value={fallback}
+        onChange={(next) => onChange({ fallback: (next ?? 'allowed') as Rights['fallback'] })}
+      />
+    </Group>
+  )
+}
+
 const dayOf = (at: string | null | undefined): string => at?.slice(0, 10) ?? ''
 /** The end of that day, by UTC. */
 const endOf = (day: string): string => `${day}T23:59:59Z`
 
-function newFields({ models, ips, translation, tags, expires, limits }: Rights): object {
+function newFields(rights: Rights): object {
+  const { models, ips, translation, fallback, tags, expires, limits } = rights
   const set = Object.entries(limits).filter(([, value]) => value !== '')
   return {
     ...(models.length > 0 && { models }),
     ...(ips.length > 0 && { allowed_ips: ips }),
     ...(translation !== 'on' && { translation }),
+    ...(fallback !== 'allowed' && { fallback }),
     ...(tags.length > 0 && { tags: tagsFrom(tags) }),
     ...(expires !== '' && { expires_at: endOf(expires) }),
     ...(set.length > 0 && { limits: Object.fromEntries(set) }),
@@ -180,10 +201,19 @@ function newFields({ models, ips, translation, tags, expires, limits }: Rights):
 }
 
 /** Empty fields are removed. */
-const changedFields = ({ models, ips, translation, tags, expires, limits }: Rights): object => ({
+const changedFields = ({
+  models,
+  ips,
+  translation,
+  fallback,
+  tags,
+  expires,
+  limits,
+}: Rights): object => ({
   models: models.length === 0 ? ['*'] : models,
   allowed_ips: ips,
   translation,
+  fallback,
   tags: tags.length === 0 ? null : tagsFrom(tags),
   expires_at: expires === '' ? null : endOf(expires),
   limits: Object.fromEntries(limitNames.map((name) => [name, limits[name] || null])),

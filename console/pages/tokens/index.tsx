@@ -1,6 +1,7 @@
 // Tokens: their rights, limits and charges.
-import { Button, Group, Progress, Skeleton, Text } from '@mantine/core'
+import { Button, Group, Skeleton, Text } from '@mantine/core'
 import { useState } from 'react'
+import { BudgetBar } from '../../components/billing/budget.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
@@ -8,17 +9,13 @@ import { type Column, column } from '../../components/table/data-table.tsx'
 import { useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
-import { useFormat } from '../../lib/format.ts'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { dailySpend, spentShare, type Token } from '../../lib/resources/token.ts'
+import { dailySpend, type Token } from '../../lib/resources/token.ts'
 import { useQueryValue } from '../../lib/router.tsx'
-import { hasRole, useSession } from '../../lib/session.ts'
-import { AccountBudget } from './account-budget.tsx'
-import { AccountTags } from './account-tags.tsx'
+import { useSession } from '../../lib/session.ts'
 import { CreateToken } from './create.tsx'
 import { TokenDrawer } from './drawer.tsx'
-import { useAccounts } from './form.tsx'
 import { messages } from './messages.ts'
 
 function useColumns(): Column<Token>[] {
@@ -31,7 +28,7 @@ function useColumns(): Column<Token>[] {
     column(t('limits'), '110px', limitsText),
     column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`)),
     column(t('spend'), '200px', (token) => <SpendCell token={token} />),
-    column(t('budget'), '110px', (token) => <Budget token={token} />),
+    column(t('spending_budget'), '110px', ({ budget }) => <BudgetBar budget={budget} />),
     column(t('last_used'), '120px', (token) => <Time at={token.last_charged_at} how="ago" />),
     column(t('state'), '110px', ({ disabled }) => (
       <State state={disabled ? 'cancelled' : 'good'} label={t(disabled ? 'disabled' : 'active')} />
@@ -59,24 +56,7 @@ export default function Tokens() {
   const [opened, setOpened] = useQueryValue('open')
   const [isCreating, setCreating] = useState(false)
   const columns = useColumns()
-  const [isTagging, setTagging] = useState(false)
-  const [isBudgeting, setBudgeting] = useState(false)
-  const maySet = hasRole(useSession(), ['operator'])
-  const actions = (
-    <>
-      {maySet && (
-        <Button variant="default" onClick={() => setTagging(true)}>
-          {t('account_tags')}
-        </Button>
-      )}
-      {maySet && (
-        <Button variant="default" onClick={() => setBudgeting(true)}>
-          {t('account_budget')}
-        </Button>
-      )}
-      <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
-    </>
-  )
+  const actions = <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
   return (
     <Page title={t('title')} hint={t('hint')} actions={actions}>
       <ListTable
@@ -93,8 +73,6 @@ export default function Tokens() {
         onClose={() => setOpened(undefined)}
         onChanged={list.refetch}
       />
-      <AccountTags isOpen={isTagging} onClose={() => setTagging(false)} />
-      <AccountBudget isOpen={isBudgeting} onClose={() => setBudgeting(false)} />
       <CreateToken isOpen={isCreating} onClose={() => setCreating(false)} onDone={list.refetch} />
     </Page>
   )
@@ -125,28 +103,6 @@ function SpendCell({ token }: { token: Token }) {
       </div>
       <Money amount={token.spend} currency={currency} />
     </Group>
-  )
-}
-
-/** What was spent with it of what its account had to spend. */
-function Budget({ token }: { token: Token }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const { currency } = useSession()
-  const account = useAccounts().data?.items.find(({ name }) => name === token.account)
-  if (account === undefined || token.spend === undefined) return <>–</>
-  const share = spentShare(token, account)
-  const label = t('budget_text', {
-    share: format.percent(share),
-    left: format.money(account.available, currency),
-  })
-  return (
-    <Progress
-      value={share * 100}
-      color={share > 0.9 ? 'red' : share > 0.7 ? 'orange' : 'teal'}
-      aria-label={label}
-      title={label}
-    />
   )
 }
 

@@ -131,6 +131,7 @@ export const importBody = z
   .meta({ id: 'PriceImportRequest' })
 
 export type Price = z.infer<typeof price>
+export type PaidPrice = z.infer<typeof paidPrice>
 export type Rates = z.infer<typeof rates>
 export type PriceImport = z.infer<typeof priceImport>
 export type PricePreview = z.infer<typeof pricePreview>

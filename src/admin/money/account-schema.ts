@@ -12,6 +12,7 @@ import {
   money,
   pageFields,
   pageOf,
+  query,
   source,
   tagFields,
   time,
@@ -74,6 +75,10 @@ export const accountChange = z
   })
   .meta({ id: 'AccountChange' })
 
+export const accountQuery = z.object({
+  search: query.text('A part of its name, whatever the case of its letters.', 'TEXT'),
+  ...pageFields,
+})
 export const listQuery = z.object(pageFields)
 export const paidPriceQuery = z.object({ model: modelField, ...pageFields })
 

@@ -24,6 +24,7 @@ import { type Ask, routesOf, type View } from '../route.ts'
 import {
   accountChange,
   accountList,
+  accountQuery,
   account as accountSchema,
   entryList,
   type entry as entrySchema,
@@ -67,14 +68,14 @@ async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>
   }
 }
 
-async function listAll({ engine, viewer, page }: Ask) {
+async function listAll({ engine, viewer, query, page }: Ask<{ query: typeof accountQuery }>) {
   const { read } = engine.store
   const own = viewer?.accountId
   if (own !== undefined) {
     const account = await findAccount(read, own)
     return { items: account ? [await view(engine, account)] : [], next_cursor: null }
   }
-  const found = await listAccounts(read, page)
+  const found = await listAccounts(read, { ...page, search: query.search?.trim() })
   const items = await viewAll(engine, found.items)
   return listOf({ ...found, items }, (account) => account)
 }
@@ -239,7 +240,7 @@ export const accountRoutes = [
     id: 'listAccounts',
     permission: forAll,
     summary: 'List accounts, oldest first',
-    query: listQuery,
+    query: accountQuery,
     answer: accountList,
     handle: listAll,
   }),

@@ -335,6 +335,47 @@ describe.each([...storeKinds])('people on %s', (on) => {
     expect(bills.account).toBe('acme')
   })
 
+  test('a search finds what the role may list, whatever the case, and takes signs as they are', async () => {
+    await asBoss('POST', '/accounts', { name: 'Globex_1' })
+    await asBoss('POST', '/tokens', { account: 'Globex_1', name: 'batch' })
+    await asBoss('POST', '/tokens', { account: 'acme', name: 'for-globex_1' })
+    const channel = { name: 'globex_1-east', keys: ['upk-0123456789'], models: { a: '*' } }
+    const made = await asBoss('POST', '/channels', {
+      ...channel,
+      protocols: { chat: 'https://up.example/v1' },
+    })
+    expect(made.status).toBe(201)
+    const { name: mia } = await add('member', { account: 'Globex_1' })
+    const found = async (text: string, cookie?: string) => {
+      const path = `/search?q=${encodeURIComponent(text)}`
+      const { body } =
+        cookie === undefined ? await asBoss('GET', path) : await ask('GET', path, { cookie })
+      return body.items.map(
+        ({ kind, name, account }: Record<string, string>) => `${kind} ${name} ${account}`,
+      )
+    }
+    const [account, own, person] = [
+      'account Globex_1 Globex_1',
+      'token batch Globex_1',
+      `person ${mia} Globex_1`,
+    ]
+    const [foreign, east] = ['token for-globex_1 acme', 'channel globex_1-east null']
+    expect((await found('gLOBEX_')).toSorted()).toEqual(
+      [account, own, foreign, person, east].toSorted(),
+    )
+    expect(await found('globex%')).toEqual([])
+    expect(await found(' ')).toEqual([])
+    expect(await found('TXTA-PLUS')).toContain('model txta-plus null')
+    const as = async (role: string, more = {}) =>
+      (await signIn((await add(role, more)).name)).cookie
+    expect(await found('globex_1', await as('operator'))).toEqual([account, own, foreign, east])
+    expect(await found('globex_1', await as('finance'))).toEqual([account])
+    expect(await found('globex_1', (await signIn(mia)).cookie)).toEqual([own])
+    expect(await found('globex_1', await as('member', { account: 'acme' }))).toEqual([foreign])
+    const listed = await asBoss('GET', '/accounts?search=BEX')
+    expect(listed.body.items.map(({ name }: { name: string }) => name)).toEqual(['Globex_1'])
+  })
+
   test('the record of changes names who it was', async () => {
     const { name } = await add('operator')
     const { cookie } = await signIn(name)

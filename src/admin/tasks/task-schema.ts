@@ -81,7 +81,7 @@ export const listedTask = z
         .object({
           code: z.string(),
           message: z.string(),
-          upstream_request_id: z.string().exactOptional(),
+          upstream_request_id: staffOnly(z.string()),
         })
         .nullable(),
       { part: 'code' },

@@ -37,7 +37,7 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<type
   cache_write_tokens: usage.cacheWriteTokens,
 })
 
-/** `isStaff`: also what the operator bears, which names the channel. */
+/** `isStaff`: also which attempts failed and what the operator bears, which names the channel. */
 export async function explainCall(
   engine: ExplainDeps,
   record: RequestRecord,
@@ -54,7 +54,7 @@ export async function explainCall(
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
-  steps.push(...explainServed(record.model, detail))
+  steps.push(...explainServed(record.model, detail, isStaff))
   steps.push(...explainTranslation(detail))
   steps.push(...explainMarks(detail))
   if (isStaff) steps.push(...explainAffinity(detail), ...explainLoss(detail))
@@ -75,9 +75,15 @@ export async function explainCall(
   }
 }
 
-/** Which member of a virtual model served, and why no earlier one did. */
-function explainServed(model: string, { servedModel, attempts }: RequestDetail): string[] {
-  const failed = attempts.filter((each) => each.model !== undefined && each.model !== servedModel)
+/** Which member of a virtual model served; for staff also why no earlier one did. */
+function explainServed(
+  model: string,
+  { servedModel, attempts }: RequestDetail,
+  isStaff: boolean,
+): string[] {
+  const failed = isStaff
+    ? attempts.filter((each) => each.model !== undefined && each.model !== servedModel)
+    : []
   const causes = failed.map((each) => `${each.model} failed (${each.status ?? 'no answer'})`)
   if (servedModel === undefined) return causes.length === 0 ? [] : [causes.join(', ')]
   return [[`'${model}' was served by ${servedModel}`, ...causes].join('; ')]
@@ -112,6 +118,7 @@ function explainAffinity({ attempts, conversationBy }: RequestDetail): string[] 
 export async function explainTask(
   engine: ExplainDeps,
   task: Task,
+  isStaff: boolean,
 ): Promise<View<typeof explanation>> {
   const { currency } = engine.declared.file
   const entries = await findEntries(engine.store.read, task.id)
@@ -125,7 +132,8 @@ export async function explainTask(
       : price === undefined
         ? []
         : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)
-  const short = charge === undefined ? 0n : await shortNanos(engine.store.read, task.id)
+  const isShown = isStaff && charge !== undefined
+  const short = isShown ? await shortNanos(engine.store.read, task.id) : 0n
   if (short > 0n) {
     steps.push(`not covered by the balance and carried by the operator: ${formatNanos(short)}`)
   }

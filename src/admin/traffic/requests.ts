@@ -82,15 +82,16 @@ async function show({ engine, id }: Ask) {
 
 async function explain({ engine, id, viewer }: Ask) {
   const { read } = engine.store
+  const isStaff = viewer?.role !== 'member'
   const task = await findTaskRow(read, id)
-  if (task !== undefined) return explainTask(engine, task)
+  if (task !== undefined) return explainTask(engine, task, isStaff)
   const [record] = await newestFirst(engine, id)
   if (record === undefined) return missing(engine, id)
   const { taskId } = record.detail
   const made = taskId === undefined ? undefined : await findTaskRow(read, taskId)
   return made === undefined
-    ? explainCall(engine, record, viewer?.role !== 'member')
-    : explainTask(engine, made)
+    ? explainCall(engine, record, isStaff)
+    : explainTask(engine, made, isStaff)
 }
 
 /** An upstream's id may stand for several requests; the newest is what people ask about. */

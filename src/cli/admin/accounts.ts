@@ -1,5 +1,11 @@
 // gateway account: accounts, what is left on them, and every entry of their ledger.
-import { account, accountChange, entry, listQuery } from '../../admin/money/account-schema.ts'
+import {
+  account,
+  accountChange,
+  accountQuery,
+  entry,
+  listQuery,
+} from '../../admin/money/account-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { accountBudgetFlags, accountBudgetsIn } from '../terminal/budget-flags.ts'
 import { columnsOf } from '../terminal/columns.ts'
@@ -45,7 +51,7 @@ export const accountCommands: readonly Command[] = [
   }),
   listCommand(
     { path: ['account', 'list'], summary: 'all accounts with what is left on them' },
-    { path: '/accounts', what: 'accounts', item: account, query: listQuery },
+    { path: '/accounts', what: 'accounts', item: account, query: accountQuery },
   ),
   askCommand({
     path: ['account', 'show'],

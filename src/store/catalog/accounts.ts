@@ -2,6 +2,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Source } from '../../contract/catalog.ts'
 import type { Schema } from '../schema.ts'
+import { contains } from '../sql/contains.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 
 export interface Account {
@@ -90,13 +91,14 @@ export async function findAccount(
 /** In order of id, which is creation order for ids that the gateway assigned. */
 export async function listAccounts(
   db: Kysely<Schema>,
-  { limit, cursor }: PageQuery,
+  { limit, cursor, search }: PageQuery & { search?: string | undefined },
 ): Promise<Page<Account>> {
   let query = db
     .selectFrom('accounts')
     .selectAll()
     .orderBy('id')
     .limit(limit + 1)
+  if (search !== undefined) query = query.where(contains('name', search))
   if (cursor !== undefined) query = query.where('id', '>', textCursor(cursor))
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }

@@ -1,31 +1,34 @@
-// The budget of a token or an account: what is spent, held and left of it, and the fields that set it.
-import { Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { PropertyList } from '../../components/drawer.tsx'
-import { Money, Time } from '../../components/values.tsx'
+// The budget of a token, an account or a tag: what is spent, held and left of it, and the fields that set it.
+import { Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
-import { messages } from './messages.ts'
+import { PropertyList } from '../drawer.tsx'
+import { Money, Time } from '../values.tsx'
+import { budgetMessages } from './budget-messages.ts'
 
-type Budget = NonNullable<Token['budget']>
+export type Budget = NonNullable<Token['budget']>
 
 /** Without an amount there is none. */
-interface BudgetDraft {
+export interface BudgetDraft {
   amount: string
   per: Budget['per']
   zone: string
 }
 
 const periods = ['day', 'week', 'month', 'total'] as const
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+const zones = [...new Set(['UTC', ownZone, ...Intl.supportedValuesOf('timeZone')])]
 
 export const draftOf = (budget: Budget | null | undefined): BudgetDraft => ({
   amount: budget?.amount ?? '',
   per: budget?.per ?? 'month',
-  zone: budget?.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+  zone: budget?.zone ?? ownZone,
 })
 
 export const budgetFrom = ({ amount, per, zone }: BudgetDraft) =>
-  amount.trim() === '' ? null : { amount: amount.trim(), per, zone: zone.trim() || 'UTC' }
+  amount.trim() === '' ? null : { amount: amount.trim(), per, zone }
 
 export function BudgetFields({
   draft,
@@ -34,9 +37,9 @@ export function BudgetFields({
   draft: BudgetDraft
   onChange: (draft: BudgetDraft) => void
 }) {
-  const t = useMessages(messages)
+  const t = useMessages(budgetMessages)
   return (
-    <Group grow align="start">
+    <Group grow align="start" preventGrowOverflow={false} wrap="wrap">
       <TextInput
         label={t('budget_amount')}
         description={t('budget_hint')}
@@ -52,19 +55,52 @@ export function BudgetFields({
         value={draft.per}
         onChange={(next) => onChange({ ...draft, per: (next ?? 'month') as Budget['per'] })}
       />
-      <TextInput
+      <Select
         label={t('budget_zone')}
         description={t('budget_zone_hint')}
+        allowDeselect={false}
+        searchable
+        limit={50}
+        data={zones.includes(draft.zone) ? zones : [draft.zone, ...zones]}
         value={draft.zone}
-        onChange={(event) => onChange({ ...draft, zone: event.currentTarget.value })}
+        onChange={(next) => onChange({ ...draft, zone: next ?? 'UTC' })}
       />
     </Group>
   )
 }
 
+/** From 0 on; for drawing only. */
+function usedShare({ amount, spent, held }: Budget): number {
+  const used = Number(spent) + Number(held)
+  const whole = Number(amount)
+  return whole === 0 ? 1 : used / whole
+}
+
+/** How much is used of it, as a bar and in its title. */
+export function BudgetBar({ budget }: { budget: Budget | null | undefined }) {
+  const t = useMessages(budgetMessages)
+  const format = useFormat()
+  const { currency } = useSession()
+  if (budget === null || budget === undefined) return <>–</>
+  const share = usedShare(budget)
+  const label = t('budget_used', {
+    share: format.percent(share),
+    amount: format.money(budget.amount, currency),
+    left: format.money(budget.left, currency),
+  })
+  return (
+    <Progress
+      value={Math.min(share, 1) * 100}
+      color={share > 0.9 ? 'red' : share > 0.7 ? 'orange' : 'teal'}
+      aria-label={label}
+      title={label}
+    />
+  )
+}
+
 /** What is spent, held and left. */
 export function BudgetFigures({ budget, name }: { budget: Budget; name?: string }) {
-  const t = useMessages(messages)
+  const t = useMessages(budgetMessages)
   const { currency } = useSession()
   const money = (amount: string) => <Money amount={amount} currency={currency} />
   return (
@@ -74,6 +110,7 @@ export function BudgetFigures({ budget, name }: { budget: Budget; name?: string 
           {name}
         </Text>
       )}
+      <BudgetBar budget={budget} />
       <PropertyList
         rows={[
           [t('budget_amount'), money(budget.amount)],
@@ -83,7 +120,7 @@ export function BudgetFigures({ budget, name }: { budget: Budget; name?: string 
           [t('budget_left'), money(budget.left)],
           [
             t('budget_resets'),
-            budget.resets_at === null ? t('never') : <Time at={budget.resets_at} />,
+            budget.resets_at === null ? t('budget_never') : <Time at={budget.resets_at} />,
           ],
         ]}
       />

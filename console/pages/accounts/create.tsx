@@ -1,0 +1,66 @@
+// A new account: its name, its first credit, its budget and the threshold of its balance.
+import { Modal, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { ActionForm } from '../../components/action-form.tsx'
+import { BudgetFields, budgetFrom, draftOf } from '../../components/billing/budget.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { useSession } from '../../lib/session.ts'
+import { messages } from './messages.ts'
+
+export function CreateAccount({
+  onClose,
+  onDone,
+}: {
+  onClose: () => void
+  onDone: (name: string) => void
+}) {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const [name, setName] = useState('')
+  const [balance, setBalance] = useState('')
+  const [threshold, setThreshold] = useState('')
+  const [budget, setBudget] = useState(() => draftOf(null))
+  const submit = async () => {
+    const set = budgetFrom(budget)
+    const made = await api<{ name: string }>('POST', '/accounts', {
+      body: {
+        name: name.trim(),
+        ...(balance.trim() !== '' && { balance: balance.trim() }),
+        ...(threshold.trim() !== '' && { balance_low: threshold.trim() }),
+        ...(set !== null && { budget: set }),
+      },
+    })
+    onDone(made.name)
+  }
+  return (
+    <Modal opened onClose={onClose} title={t('new_account')} size="lg" closeOnClickOutside={false}>
+      <ActionForm submit={t('create')} onSubmit={submit} onCancel={onClose}>
+        <TextInput
+          label={t('name')}
+          required
+          data-autofocus
+          autoComplete="off"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <TextInput
+          label={`${t('opening')} (${currency})`}
+          description={t('opening_hint')}
+          inputMode="decimal"
+          placeholder="100.00"
+          value={balance}
+          onChange={(event) => setBalance(event.currentTarget.value)}
+        />
+        <BudgetFields draft={budget} onChange={setBudget} />
+        <TextInput
+          label={`${t('balance_low')} (${currency})`}
+          description={t('balance_low_hint')}
+          inputMode="decimal"
+          value={threshold}
+          onChange={(event) => setThreshold(event.currentTarget.value)}
+        />
+      </ActionForm>
+    </Modal>
+  )
+}

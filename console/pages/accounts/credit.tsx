@@ -1,0 +1,135 @@
+// Money added to an account, or taken back, with its reason. The form names the bill that it lands on,
+// and stays to say what was booked, so that a credit is not booked twice by mistake.
+import { Alert, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { useRef, useState } from 'react'
+import type { Account } from '../../../src/admin/money/account-schema.ts'
+import { ActionForm } from '../../components/action-form.tsx'
+import { api } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { thisMonth } from '../../lib/resources/bill.ts'
+import { useSession } from '../../lib/session.ts'
+import { messages } from './messages.ts'
+
+const ways = ['add_credit', 'take_back'] as const
+
+interface Booked {
+  amount: string
+  month: string
+  balance: string
+}
+
+export function Credit({
+  account,
+  onClose,
+  onDone,
+}: {
+  account: string
+  onClose: () => void
+  onDone: () => void
+}) {
+  const t = useMessages(messages)
+  const [booked, setBooked] = useState<Booked>()
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`${t('credit')} · ${account}`}
+      closeOnClickOutside={false}
+    >
+      {booked === undefined ? (
+        <CreditForm
+          account={account}
+          onClose={onClose}
+          onBooked={(made) => {
+            setBooked(made)
+            onDone()
+          }}
+        />
+      ) : (
+        <BookedText booked={booked} onClose={onClose} />
+      )}
+    </Modal>
+  )
+}
+
+function CreditForm({
+  account,
+  onClose,
+  onBooked,
+}: {
+  account: string
+  onClose: () => void
+  onBooked: (booked: Booked) => void
+}) {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const [way, setWay] = useState<(typeof ways)[number]>('add_credit')
+  const [amount, setAmount] = useState('')
+  const [note, setNote] = useState('')
+  const keyFor = useIdempotencyKey()
+  const submit = async () => {
+    const signed = way === 'take_back' ? `-${amount.trim()}` : amount.trim()
+    const body = { amount: signed, note }
+    const month = thisMonth()
+    const path = `/accounts/${encodeURIComponent(account)}/credits`
+    const key = keyFor(JSON.stringify(body))
+    const { balance } = await api<Account>('POST', path, { body, idempotencyKey: key })
+    onBooked({ amount: signed, month, balance })
+  }
+  return (
+    <ActionForm submit={t(way)} onSubmit={submit} onCancel={onClose}>
+      <SegmentedControl
+        aria-label={t('credit')}
+        data={ways.map((value) => ({ value, label: t(value) }))}
+        value={way}
+        onChange={(value) => setWay(value as typeof way)}
+      />
+      <TextInput
+        label={`${t('amount')} (${currency})`}
+        required
+        data-autofocus
+        inputMode="decimal"
+        placeholder="10.00"
+        value={amount}
+        onChange={(event) => setAmount(event.currentTarget.value)}
+      />
+      <TextInput
+        label={t('note')}
+        description={t('note_hint')}
+        required
+        maxLength={500}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+      <Text size="sm">{t('lands_in', { month: thisMonth() })}</Text>
+    </ActionForm>
+  )
+}
+
+/** A repeated submit of the same draft, such as after a lost answer, is booked once. */
+function useIdempotencyKey(): (draft: string) => string {
+  const last = useRef({ draft: '', key: '' })
+  return (draft) => {
+    if (last.current.draft !== draft) last.current = { draft, key: crypto.randomUUID() }
+    return last.current.key
+  }
+}
+
+function BookedText({ booked, onClose }: { booked: Booked; onClose: () => void }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const { currency } = useSession()
+  return (
+    <Stack>
+      <Alert color="teal" role="status">
+        {t('booked', {
+          amount: format.money(booked.amount, currency),
+          month: booked.month,
+          balance: format.money(booked.balance, currency),
+        })}
+      </Alert>
+      <Button onClick={onClose}>{t('done')}</Button>
+    </Stack>
+  )
+}

@@ -1,0 +1,119 @@
+// Accounts: balance, what is held and available, charges of the month, budget, and whether one is suspended.
+import { Button, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Account } from '../../../src/admin/money/account-schema.ts'
+import { BudgetBar } from '../../components/billing/budget.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Page } from '../../components/page.tsx'
+import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
+import { ListTable } from '../../components/table/list-table.tsx'
+import { Money, State, Time } from '../../components/values.tsx'
+import { useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { setQuery, useQueryValue } from '../../lib/router.tsx'
+import { useSession } from '../../lib/session.ts'
+import { CreateAccount } from './create.tsx'
+import { AccountDrawer } from './drawer.tsx'
+import { messages } from './messages.ts'
+import { useMonthCharges } from './month-charges.ts'
+
+function useColumns(): Column<Account>[] {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const charges = useMonthCharges()
+  const money = (amount: string | undefined) => <Money amount={amount} currency={currency} />
+  return [
+    column(t('name'), 'minmax(140px, 1fr)', nameCell, {
+      isPrivate: true,
+      sort: ({ name }) => name,
+    }),
+    numberColumn(t('balance'), '140px', ({ balance }) => money(balance), {
+      sort: ({ balance }) => Number(balance),
+    }),
+    numberColumn(t('held'), '120px', ({ held }) => money(held), {
+      sort: ({ held }) => Number(held),
+    }),
+    numberColumn(t('available'), '140px', ({ available }) => money(available), {
+      sort: ({ available }) => Number(available),
+    }),
+    numberColumn(t('spend'), '170px', ({ name }) => money(charges(name)), {
+      sort: ({ name }) => Number(charges(name)),
+    }),
+    column(t('budget'), '140px', ({ budget }) => <BudgetBar budget={budget} />),
+    column(t('state'), '120px', ({ suspended_since }) => (
+      <AccountState isSuspended={suspended_since !== undefined} />
+    )),
+    column(t('created'), '130px', ({ created_at }) => <Time at={created_at} how="ago" />, {
+      sort: ({ created_at }) => created_at,
+    }),
+  ]
+}
+
+const nameCell = ({ name }: Account) => (
+  <Text size="sm" fw={600} truncate>
+    {name}
+  </Text>
+)
+
+function AccountState({ isSuspended }: { isSuspended: boolean }) {
+  const t = useMessages(messages)
+  return (
+    <State
+      state={isSuspended ? 'failed' : 'good'}
+      label={t(isSuspended ? 'suspended' : 'active')}
+    />
+  )
+}
+
+export default function Accounts() {
+  const t = useMessages(messages)
+  const { role } = useSession()
+  const [search] = useQueryValue('search')
+  const [opened, setOpened] = useQueryValue('open')
+  const list = useList<Account>('/accounts', { search })
+  const columns = useColumns()
+  const [isCreating, setCreating] = useState(false)
+  return (
+    <Page
+      title={t('title')}
+      hint={t('hint')}
+      actions={
+        role === 'administrator' && (
+          <Button onClick={() => setCreating(true)}>{t('new_account')}</Button>
+        )
+      }
+    >
+      <TextInput
+        aria-label={t('find')}
+        placeholder={t('find')}
+        maw={320}
+        leftSection={<Icon name="search" size={14} />}
+        value={search ?? ''}
+        onChange={(event) => setQuery({ search: event.currentTarget.value }, 'replace')}
+      />
+      <ListTable
+        label={t('title')}
+        list={list}
+        columns={columns}
+        rowKey={({ name }) => name}
+        empty={<EmptyState icon="accounts" text={t(search === undefined ? 'empty' : 'filtered')} />}
+      />
+      <AccountDrawer
+        name={opened}
+        onClose={() => setOpened(undefined)}
+        onChanged={() => list.refetch()}
+      />
+      {isCreating && (
+        <CreateAccount
+          onClose={() => setCreating(false)}
+          onDone={(name) => {
+            list.refetch()
+            setCreating(false)
+            setOpened(name)
+          }}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,8 @@
+// Whether a column has a text in it, whatever the case of its letters. Both dialects spell it alike.
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+
+export const contains = (column: string, text: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`lower(${sql.ref(column)}) LIKE ${`%${literal(text.toLowerCase())}%`} ESCAPE '!'`
+
+/** The signs that LIKE reads as patterns stand for themselves. */
+const literal = (text: string): string => text.replaceAll(/[!%_]/g, '!$&')
