@@ -228,9 +228,10 @@ function UserMenu({ onKeys }: { onKeys: () => void }) {
   const t = useMessages(messages)
   const [zone] = useTimeZone()
   const signOut = async () => {
-    await api('DELETE', '/session')
+    const { sign_out_url } = await api<{ sign_out_url: string | null }>('DELETE', '/session')
     endSession(queryClient)
-    navigate('/')
+    if (sign_out_url !== null) window.location.assign(sign_out_url)
+    else navigate('/')
   }
   return (
     <Menu>

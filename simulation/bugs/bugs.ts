@@ -138,10 +138,10 @@ export const bugs: readonly Bug[] = [
     'answer-before-durable',
     'a call is answered while its charge is on its way',
     ledger,
-    `    crashPoint('call-answered')
-    await this.#balances.tracked`,
-    `    crashPoint('call-answered')
-    void this.#balances.tracked`,
+    `      crashPoint('call-answered')
+      await this.#balances.tracked`,
+    `      crashPoint('call-answered')
+      void this.#balances.tracked`,
   ),
   one(
     'hold-not-reserved',

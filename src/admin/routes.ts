@@ -16,6 +16,7 @@ import { lossRoutes } from './money/losses.ts'
 import { statementRoutes } from './money/statements.ts'
 import { webhookRoutes } from './notices/webhooks.ts'
 import { oidcRoutes } from './oidc/oidc.ts'
+import { signOutRoutes } from './oidc/sign-out.ts'
 import { peopleRoutes } from './people/people.ts'
 import { sessionRoutes } from './people/sessions.ts'
 import { tokenRoutes } from './people/tokens.ts'
@@ -56,6 +57,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...lossRoutes,
   ...statementRoutes,
   ...sessionRoutes,
+  ...signOutRoutes,
   ...oidcRoutes,
   ...peopleRoutes,
   ...invitationRoutes,

@@ -5,7 +5,7 @@ import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { Rollback, type Store } from '../store/index.ts'
 import { readCreditLease } from '../store/ledger/credit-leases.ts'
-import type { BudgetHold } from './budgets/budget-funds.ts'
+import type { SpendingCall } from './budgets/budget-funds.ts'
 
 export interface AccountFunds {
   readonly id: string
@@ -29,12 +29,8 @@ export const availableNanos = (funds: AccountFunds): bigint =>
   funds.balanceNanos - funds.callHoldsNanos - funds.taskHoldsNanos
 
 /** The hold of a call. */
-export interface Hold {
-  readonly accountId: string
-  readonly amountNanos: bigint
+export interface Hold extends SpendingCall {
   open: boolean
-  /** The same amount in the budgets that the call falls under. */
-  budget?: BudgetHold
 }
 
 /** The hold of a call has ended. */

@@ -7,7 +7,6 @@
 //                          └─ release ─> release entry
 //
 // With several gateways, calls are held against this one's credit lease; the store does the rest.
-import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import { crashPoint } from '../lib/crash-point.ts'
 import { ensure } from '../lib/ensure.ts'
@@ -24,8 +23,10 @@ import {
   unhold,
 } from './balances.ts'
 import { BeyondHolds, backedNanos } from './beyond-holds.ts'
+import type { BudgetHold, Spender } from './budgets/budget-funds.ts'
 import { Budgets } from './budgets/budgets.ts'
 import { addShortLoss } from './call-loss.ts'
+import { chargeEntry } from './charge-entry.ts'
 import { CallHolds } from './credit/call-holds.ts'
 import { CreditLeases } from './credit/credit-leases.ts'
 import { Inquiries } from './credit/inquiries.ts'
@@ -139,26 +140,43 @@ export class Ledger {
   }
 
   /** Holds `wantedNanos` of the locally spendable amount. */
-  hold(accountId: string, wantedNanos: bigint): Hold | undefined {
+  hold(
+    accountId: string,
+    wantedNanos: bigint,
+    spender?: Spender,
+    budget?: BudgetHold,
+  ): Hold | undefined {
     const funds = this.#balances.find(accountId)
     if (funds === undefined || funds.stale) return undefined
     funds.touched = true
     if (availableNanos(funds) < wantedNanos || availableNanos(funds) < 0n) return undefined
     funds.callHoldsNanos += wantedNanos
-    return { accountId, amountNanos: wantedNanos, open: true }
+    return this.#entered({ accountId, amountNanos: wantedNanos, open: true, spender, budget })
+  }
+
+  #entered(hold: Hold): Hold {
+    this.budgets.enter(hold)
+    return hold
   }
 
   /**
    * Holds `wantedNanos`, at once or after leasing more credit for it. Undefined: the account cannot
    * pay for it, whatever other gateways return. Fails when that is unknown now.
    */
-  reserve(accountId: string, wantedNanos: bigint): Hold | undefined | Promise<Hold | undefined> {
-    const hold = this.hold(accountId, wantedNanos)
+  reserve(
+    accountId: string,
+    wantedNanos: bigint,
+    spender?: Spender,
+    budget?: BudgetHold,
+  ): Hold | undefined | Promise<Hold | undefined> {
+    const hold = this.hold(accountId, wantedNanos, spender, budget)
     if (hold !== undefined || this.#creditLeases === undefined) return hold
     return this.#creditLeases
       .reserve(this.#balances.of(accountId), wantedNanos)
       .then((amountNanos) =>
-        amountNanos === undefined ? undefined : { accountId, amountNanos, open: true },
+        amountNanos === undefined
+          ? undefined
+          : this.#entered({ accountId, amountNanos, open: true, spender, budget }),
       )
   }
 
@@ -168,7 +186,7 @@ export class Ledger {
     const funds = this.#balances.of(hold.accountId)
     unhold(funds, hold.amountNanos)
     this.#creditLeases?.freed(funds)
-    if (hold.budget !== undefined) this.budgets.release(hold.budget)
+    this.budgets.leave(hold, 0n)
   }
 
   /**
@@ -184,10 +202,8 @@ export class Ledger {
     labels: ChargeLabels,
   ): Promise<Settled> {
     const settled = this.#settle(hold, amountNanos, record, labels)
-    if (hold.budget === undefined) return settled
-    return this.budgets.settle(hold.budget, settled, () =>
-      hold.open ? undefined : record.chargeNanos,
-    )
+    if (hold.budget !== undefined) this.budgets.settling(hold.budget, settled)
+    return settled
   }
 
   async #settle(
@@ -200,17 +216,38 @@ export class Ledger {
     ensure(record.accountId === hold.accountId, 'who is held on is who pays')
     ensure(hold.open, 'a hold ends once')
     hold.open = false
-    const funds = this.#balances.of(hold.accountId)
     record.chargeNanos = amountNanos
-    let reservedNanos: bigint | undefined = hold.amountNanos
-    if (backedNanos(funds, reservedNanos) < amountNanos) {
-      reservedNanos = await this.#beyond.reserve(funds, hold, amountNanos, record.requestId)
-      if (reservedNanos === undefined) {
-        record.chargeNanos = 0n
-        return 'already_short'
+    try {
+      const funds = this.#balances.of(hold.accountId)
+      let reservedNanos: bigint | undefined = hold.amountNanos
+      if (backedNanos(funds, reservedNanos) < amountNanos) {
+        reservedNanos = await this.#beyond.reserve(funds, hold, amountNanos, record.requestId)
+        if (reservedNanos === undefined) {
+          record.chargeNanos = 0n
+          return 'already_short'
+        }
       }
+      unhold(funds, reservedNanos)
+      this.#deduct(funds, amountNanos, record, labels)
+      crashPoint('call-answered')
+      await this.#balances.tracked(funds, () =>
+        this.#store.record(record, chargeEntry(record, labels)),
+      )
+      this.onEntry()
+      crashPoint('call-settled')
+      return 'charged'
+    } finally {
+      if (!hold.open) this.budgets.leave(hold, record.chargeNanos)
     }
-    unhold(funds, reservedNanos)
+  }
+
+  /** What the account cannot cover is a loss. */
+  #deduct(
+    funds: AccountFunds,
+    amountNanos: bigint,
+    record: RequestRecord,
+    labels: ChargeLabels,
+  ): void {
     const room = availableNanos(funds)
     const maxNanos = room < 0n ? 0n : room
     const chargeNanos = amountNanos > maxNanos ? maxNanos : amountNanos
@@ -218,13 +255,6 @@ export class Ledger {
     record.chargeNanos = chargeNanos
     funds.balanceNanos -= chargeNanos
     this.#creditLeases?.freed(funds)
-    crashPoint('call-answered')
-    await this.#balances.tracked(funds, () =>
-      this.#store.record(record, chargeEntry(record, labels)),
-    )
-    this.onEntry()
-    crashPoint('call-settled')
-    return 'charged'
   }
 
   /** A call whose charge could not be written is reported as failed: it must be free. */
@@ -266,19 +296,4 @@ export class Ledger {
   ): EndStep {
     return new EndStep(this.#steps, { accountId, ...task, charge })
   }
-}
-
-function chargeEntry(record: RequestRecord, labels: ChargeLabels): Entry {
-  const entry: Entry = {
-    ...labels,
-    // Time of booking; the store moves it out of a closed month.
-    atMs: record.atMs + record.totalMs,
-    tokenId: record.tokenId,
-    accountId: record.accountId,
-    kind: 'charge',
-    amountNanos: -record.chargeNanos,
-    ref: record.requestId,
-  }
-  if (record.tags !== undefined) entry.tags = record.tags
-  return entry
 }

@@ -140,6 +140,8 @@ export interface TranslationSettings {
   freeFormTools: boolean
   /** It takes media inside of the results of tools (generate). */
   mediaInResults: boolean
+  /** It takes `stream_options` (chat); those that do not report usage in streams unasked. */
+  streamOptions: boolean
   /** How it is told to reason: by a word, by a number of tokens, or not at all. */
   reasoning: 'effort' | 'budget' | 'none'
 }

@@ -27,6 +27,8 @@ export interface Upstream {
   autoCache?: boolean
   /** Whether it reads such marks; absent: as usual for its style. */
   cacheControl?: boolean | undefined
+  /** Set where it takes no `stream_options` (chat) and reports usage in streams unasked. */
+  streamOptions?: false
   /** It gets no sealed reasoning: it has refused a seal, or the call comes from another maker. */
   withoutSeals?: true
   /** Every change of a request is a refusal. */

@@ -13,6 +13,7 @@ const usual: TranslationSettings = {
   outputSchema: true,
   freeFormTools: false,
   mediaInResults: true,
+  streamOptions: true,
   reasoning: 'effort',
 }
 

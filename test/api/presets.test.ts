@@ -43,6 +43,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   perplexity: ['https://api.perplexity.ai/chat/completions'],
   moonshot: [
     'https://api.moonshot.ai/v1/chat/completions',
+    'https://api.moonshot.ai/v1/responses',
     'https://api.moonshot.ai/anthropic/v1/messages',
   ],
   'moonshot-cn': [
@@ -66,6 +67,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   ],
   'minimax-cn': [
     'https://api.minimaxi.com/v1/chat/completions',
+    'https://api.minimaxi.com/v1/responses',
     'https://api.minimaxi.com/anthropic/v1/messages',
   ],
   dashscope: [
@@ -304,6 +306,27 @@ describe('a preset and a key', () => {
       await gateway.admin('DELETE', `/channels/${name}`)
     },
   )
+})
+
+test('Mistral, which refuses stream_options, gets none', async () => {
+  const models = { [modelOf('mistral', 'text')]: 'mistral-large-latest' }
+  const declared = { preset: 'mistral', base_url: upstream.url, keys: ['k'], models }
+  expect((await gateway.admin('POST', '/channels', declared)).status).toBe(201)
+  const model = modelOf('mistral', 'text')
+  const before = upstream.calls.length
+  const asked = [
+    ['/v1/chat/completions', { messages: said }],
+    ['/v1/chat/completions', { messages: said, stream_options: { include_usage: true } }],
+    ['/v1/responses', { input: 'hi' }],
+  ] as const
+  for (const [path, fields] of asked) {
+    const answer = await gateway.post(path, { model, stream: true, ...fields })
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+  }
+  const sent = upstream.calls.slice(before).map(({ body }) => JSON.parse(body))
+  expect(sent.map(({ stream }) => stream)).toEqual([true, true, true])
+  expect(sent.map(({ stream_options = null }) => stream_options)).toEqual([null, null, null])
+  await gateway.admin('DELETE', '/channels/mistral')
 })
 
 describe('what a person types', () => {

@@ -136,7 +136,10 @@ describe.each([...storeKinds])('sign-in through an identity provider on %s', (on
     const { visitor, to } = await visitAs(person)
     expect(to).toBe('/console/')
     expect(await visitor.session()).toEqual({ role, account, name: person.preferred_username })
-    expect([...visitor.cookies.keys()]).toEqual(['__Host-gateway-session'])
+    expect([...visitor.cookies.keys()]).toEqual([
+      '__Host-gateway-session',
+      '__Secure-gateway-oidc-hint',
+    ])
     const [found] = (await people()).filter(({ name }) => name === person.preferred_username)
     expect(found).toMatchObject({ role, sign_in: 'oidc' })
   })
@@ -300,6 +303,32 @@ describe.each([...storeKinds])('sign-in through an identity provider on %s', (on
     const toLate = await late.toIssuer()
     it.clock.ms += 10 * 60_000
     expect(await late.callback(toLate)).toBe('/console/?problem=expired')
+  })
+
+  test('signing out leads to the provider, which is told whose session it is', async () => {
+    const metadata = { end_session_endpoint: `${issuer.url}/end` }
+    issuer.lies = { metadata }
+    const { visitor } = await visitAs(someone('books'), appWith())
+    const hint = visitor.cookies.get('__Secure-gateway-oidc-hint')
+    expect(hint).toMatch(/^v1\./)
+    const { body, answer } = await visitor.ask('DELETE', '/session')
+    const to = new URL(body.sign_out_url)
+    expect([body.ended, to.origin + to.pathname]).toEqual([true, `${issuer.url}/end`])
+    expect(to.searchParams.get('client_id')).toBe(client.id)
+    expect(to.searchParams.get('post_logout_redirect_uri')).toBe(`${consoleUrl}/console/`)
+    expect(to.searchParams.get('id_token_hint')?.split('.')).toHaveLength(3)
+    expect(answer.headers.getSetCookie().join()).toContain('Path=/admin/v1/session')
+    expect([visitor.cookies.size, await visitor.session()]).toEqual([0, undefined])
+    const { body: without } = await (await visitAs(someone('books'))).visitor.ask(
+      'DELETE',
+      '/session',
+    )
+    expect(without).toEqual({ ended: true, sign_out_url: null })
+    // Over and no page without TLS, whatever the metadata say.
+    issuer.lies = { metadata: { end_session_endpoint: 'http://up.example/end' } }
+    const { visitor: last } = await visitAs(someone('books'), appWith())
+    expect((await last.ask('DELETE', '/session')).body.sign_out_url).toBeNull()
+    expect(await last.session()).toBeUndefined()
   })
 
   test('another gateway finishes what one has begun', async () => {

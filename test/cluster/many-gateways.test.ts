@@ -156,6 +156,46 @@ if (!storeKinds.includes('postgres')) {
       }
     })
 
+    test('a budget that one sets holds at the others, and counts their calls in flight', async () => {
+      const token = await newAccount('late-budget', '50.00')
+      const { body } = await gateways[0]!.admin('GET', '/tokens?account=late-budget')
+      const path = `/tokens/${body.items[0].id}`
+      const leave = new AbortController()
+      const slow = { max_tokens: 1000, user: 'in-flight' }
+      const hanging = fetch(`${gateways[2]!.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          ...{ ...slow, model: 'txta-plus' },
+          messages: [{ role: 'user', content: '[[sim:delay=60s]]' }],
+        }),
+        signal: leave.signal,
+      }).catch(() => undefined)
+      await until(
+        'the call',
+        async () => (await callsWith(sandbox, 'in-flight')) === 1 || undefined,
+      )
+      const set = (amount: string) =>
+        gateways[0]!.admin('PATCH', path, { budget: { amount, per: 'month' } })
+      const stateAt = async (at: number) => (await gateways[at]!.admin('GET', path)).body.budget
+      const statusAt = async (at: number) =>
+        (await ask(gateways[at]!.url, token, 'hi', { max_tokens: 1 })).status
+      expect((await set('5.00')).status).toBe(200)
+      await until('the hold', async () => (await stateAt(1)).held !== '0.00' || undefined)
+      const { held } = await stateAt(0)
+      await set(held)
+      for (const at of [0, 1, 2]) {
+        await until('no room', async () => (await statusAt(at)) === 402 || undefined)
+      }
+      leave.abort()
+      await hanging
+      await until('the end', async () => (await stateAt(1)).held === '0.00' || undefined)
+      await set('5.00')
+      for (const at of [0, 1, 2]) {
+        await until('room', async () => (await statusAt(at)) === 200 || undefined)
+      }
+    })
+
     test('tokens, revocations and prices of one are in force at the others', async () => {
       const token = await newAccount('catalog', '1.00')
       const { body } = await gateways[1]!.admin('GET', '/tokens')

@@ -158,8 +158,10 @@ describe('calls', () => {
   })
 
   test('what an account could not pay for is a loss', async () => {
-    await gateway.admin('POST', '/accounts', { name: 'poor', balance: '0.01' })
-    const made = await gateway.admin('POST', '/tokens', { account: 'poor', name: 'x' })
+    const poor = { name: 'poor', balance: '0.01', tag_names: ['team'] }
+    await gateway.admin('POST', '/accounts', poor)
+    const tags = { team: 'red' }
+    const made = await gateway.admin('POST', '/tokens', { account: 'poor', name: 'x', tags })
     const response = await gateway.post(
       '/v1/chat/completions',
       {
@@ -173,6 +175,7 @@ describe('calls', () => {
     await response.text()
     const [loss] = await lossesOf(requestIdOf(response))
     expect(loss).toMatchObject({ reason: 'balance_short', estimated: false, channel: 'greedy' })
+    expect(loss).toMatchObject({ tags, end_user: null })
     const row = await rowOf(gateway, requestIdOf(response))
     expect([row.charge, row.loss]).toEqual(['0.01', loss!.amount])
     const { body } = await gateway.admin('GET', '/losses?account=poor')

@@ -1,8 +1,9 @@
 // Tools that the upstream runs: refused without a price, held for what they may cost, charged for what the
 // upstream reports, in every text style.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { formatNanos } from '../../src/lib/text/decimal.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
-import { chargeOf, errorOf, requestIdOf } from '../support/read.ts'
+import { chargeOf, errorOf, nanos, requestIdOf } from '../support/read.ts'
 import { type Captured, completion, jsonReply, startUpstream } from '../support/upstream.ts'
 
 const tokens = { input_tokens: 0, output_tokens: 0 }
@@ -168,3 +169,27 @@ test.each<[string, string, object]>([
   expect((await errorOf(refused)).param).toBe(param)
   expect(upstream.calls).toHaveLength(asked)
 })
+
+test.each<[string, object, string]>([
+  ['ten calls, where nothing bounds them', tool('web_search_20250305'), '0.50'],
+  ['as many calls as are allowed', tool('web_search_20250305', { max_uses: 3 }), '0.15'],
+])('a budget needs room for %s', async (_, fields, needed) => {
+  const budget = (amount: string) => ({ budget: { amount, per: 'total' } })
+  // A billionth less than needed.
+  const { body: made } = await gateway.admin('POST', '/tokens', {
+    ...{ account: 'rich', name: `room-${needed}`, ...budget(lessByOne(needed)) },
+  })
+  const body = { model: 'finder', messages: said, max_tokens: 9, ...fields }
+  const ask = () => gateway.post('/v1/messages', body, { authorization: `Bearer ${made.token}` })
+  const asked = upstream.calls.length
+  const refused = await ask()
+  expect([refused.status, (await errorOf(refused)).code]).toEqual([402, 'budget_exhausted'])
+  expect(upstream.calls).toHaveLength(asked)
+  await gateway.admin('PATCH', `/tokens/${made.id}`, budget(needed))
+  const served = await ask()
+  expect([served.status, await served.text()]).toEqual([200, expect.any(String)])
+  const { body: token } = await gateway.admin('GET', `/tokens/${made.id}`)
+  expect([token.budget.spent, token.budget.held]).toEqual(['0.15', '0.00'])
+})
+
+const lessByOne = (amount: string): string => formatNanos(nanos(amount) - 1n)

@@ -9,6 +9,7 @@ import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
 import { loadOld } from '../support/data/old-database.ts'
 import { oldMasterKey } from '../support/data/old-gateway.ts'
 import { defaultConfig, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { startIssuer } from '../support/issuer.ts'
 import { ownEnv } from '../support/own-env.ts'
 
 const caseLimitMs = 60_000
@@ -67,6 +68,13 @@ const fileOf = (text: string): string => {
   chmodSync(path, 0o600)
   return path
 }
+
+const signInAt = (issuer: string, groups: string) => ({
+  GATEWAY_OIDC_ISSUER: issuer,
+  GATEWAY_OIDC_CLIENT_ID: 'gateway',
+  GATEWAY_OIDC_CLIENT_SECRET: hidden,
+  GATEWAY_OIDC_GROUPS: groups,
+})
 
 interface Upstream {
   url: string
@@ -145,10 +153,22 @@ describe('gateway doctor', () => {
 channels:${channel('good', good.url)}${channel('bad', bad.url)}${channel('gone', 'http://127.0.0.1:9')}
 models: [{ name: house, kind: text, interfaces: [chat] }]
 `)
-      const { ok, of } = await doctor({ GATEWAY_CONFIG, GATEWAY_DATA_DIR: running.dataDir })
+      const issuer = await startIssuer({ id: 'gateway', secret: hidden })
+      const { ok, of } = await doctor({
+        ...{ GATEWAY_CONFIG, GATEWAY_DATA_DIR: running.dataDir },
+        ...signInAt(issuer.url, 'admins=administrator,dev=member:acme,old=member:gone'),
+      })
       await running.admin('DELETE', `/channels/${made.body.id}`)
-      await Promise.all([good.stop(), bad.stop()])
+      await Promise.all([good.stop(), bad.stop(), issuer.stop()])
       expect(ok).toBe(false)
+      expect(issuer.asked).toEqual(['/.well-known/openid-configuration'])
+      expect(of('sign-in')).toEqual([
+        expect.objectContaining({ state: 'ok', says: expect.stringContaining(issuer.url) }),
+        expect.objectContaining({
+          state: 'warning',
+          says: "people of the group old are refused: there is no account 'gone'",
+        }),
+      ])
       for (const name of ['good', 'stored']) {
         for (const { state, says } of of(`channel ${name}`)) {
           expect([state, says]).toEqual(['ok', expect.stringContaining('its key is taken')])
@@ -214,13 +234,27 @@ describe('gateway doctor, before the first start,', () => {
       writeFileSync(join(dataDir, 'admin-token'), `${hidden}\n`, { mode: 0o644 })
       const GATEWAY_CONFIG = fileOf(`channels:${channel('up', upstream.url)}`)
       chmodSync(GATEWAY_CONFIG, 0o644)
+      const issuer = await startIssuer({ id: 'gateway', secret: hidden })
+      issuer.lies = { metadata: { issuer: 'https://another.example' } }
       const { of } = await doctor({
+        ...signInAt(issuer.url, 'admins=administrator'),
         GATEWAY_CONFIG,
         GATEWAY_DATA_DIR: dataDir,
         GATEWAY_PORT: String((other.address() as AddressInfo).port),
       })
       other.close()
+      issuer.stop()
       await upstream.stop()
+      expect(of('sign-in')).toEqual([
+        {
+          check: 'sign-in',
+          state: 'problem',
+          says: expect.stringMatching(/^http:\S+ cannot be used: .*issuer/),
+          advice: expect.stringContaining(
+            `the "issuer" of ${issuer.url}/.well-known/openid-configuration`,
+          ),
+        },
+      ])
       expect(of('clock')).toEqual([
         expect.objectContaining({
           state: 'problem',

@@ -12,6 +12,7 @@ import {
   pageOf,
   query,
   spanFields,
+  tagFields,
   time,
 } from '../schema.ts'
 import { monthField } from './bill-schema.ts'
@@ -32,6 +33,7 @@ export const loss = z
     request_id: z.string().nullable(),
     task_id: column(z.string().nullable(), 'request or task'),
     upstream_id: z.string(),
+    ...tagFields,
   })
   .meta({ id: 'Loss' })
 export const lossList = pageOf(loss, 'LossList')

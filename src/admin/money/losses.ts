@@ -1,7 +1,9 @@
 // Losses: upstream work that no caller paid for, one by one and added up.
 import { groupLosses, type LossTotal, totalLosses } from '../../billing/loss-totals.ts'
+import { tagsView } from '../../contract/tags/index.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
+import { tagsOfRefs } from '../../store/ledger/loss-tags.ts'
 import {
   type LossFilter,
   type LossSum,
@@ -30,7 +32,11 @@ function filterOf({ query, account }: Filters): LossFilter {
 async function listAll({ engine, page, ...asked }: Ask<{ query: typeof lossQuery }>) {
   const found = await listLosses(engine.store.read, { ...filterOf(asked), ...page })
   const { currency } = engine.declared.file
-  return listOf(found, (loss) => view(loss, currency))
+  const tags = await tagsOfRefs(
+    engine.store.read,
+    found.items.map(({ ref }) => ref),
+  )
+  return listOf(found, (loss) => view(loss, currency, tags.get(loss.ref)))
 }
 
 async function sumMonth({ engine, ...asked }: Ask<{ query: typeof lossSummaryQuery }>) {
@@ -42,7 +48,11 @@ async function sumMonth({ engine, ...asked }: Ask<{ query: typeof lossSummaryQue
   return { month, currency: engine.declared.file.currency, ...summaryOf(sums) }
 }
 
-const view = (loss: StoredLoss, currency: string): View<typeof lossSchema> => ({
+const view = (
+  loss: StoredLoss,
+  currency: string,
+  tags: string | undefined,
+): View<typeof lossSchema> => ({
   id: loss.id,
   at: time(loss.atMs),
   account_id: loss.accountId,
@@ -57,6 +67,7 @@ const view = (loss: StoredLoss, currency: string): View<typeof lossSchema> => ({
   request_id: loss.ref.startsWith('req_') ? loss.ref : null,
   task_id: loss.ref.startsWith('req_') ? null : loss.ref,
   upstream_id: loss.upstreamId ?? '',
+  ...tagsView(tags),
 })
 
 const totalsView = ({ losses, amountNanos, estimatedNanos }: LossTotal) => ({

@@ -28,6 +28,32 @@ export function flowCookie(
   return `${cookieName}=${seal.encrypt(text, context)}; ${attributes}; Max-Age=${validMs / 1000}`
 }
 
+/** The ID token, for signing out: sent to the session's address alone. */
+const hintName = '__Secure-gateway-oidc-hint'
+const hintAttributes = 'Path=/admin/v1/session; Secure; HttpOnly; SameSite=Strict'
+const hintContext = 'oidc id token'
+/** Browsers drop longer cookies; the provider then asks the person whether to sign out. */
+const maxHintLength = 3_800
+const hintSeconds = 12 * 3_600
+
+export function hintCookie({ seal }: Seals, idToken: string): string | undefined {
+  const sealed = seal.encrypt(idToken, hintContext)
+  if (sealed.length > maxHintLength) return undefined
+  return `${hintName}=${sealed}; ${hintAttributes}; Max-Age=${hintSeconds}`
+}
+
+export const endedHintCookie = `${hintName}=; ${hintAttributes}; Max-Age=0`
+
+export function readHint({ seal }: Seals, { request }: RequestContext): string | undefined {
+  const pattern = new RegExp(`(?:^|; *)${hintName}=(v1\\.[\\w-]{20,4000})(?:;|$)`)
+  const sealed = pattern.exec(request.headers.get('cookie') ?? '')?.[1]
+  try {
+    return sealed === undefined ? undefined : seal.decrypt(sealed, hintContext)
+  } catch {
+    return undefined
+  }
+}
+
 export const endedFlowCookie = `${cookieName}=; ${attributes}; Max-Age=0`
 
 /** Undefined when there is none, or when it is not ours or has expired. */

@@ -10,7 +10,7 @@ import { useSignIn } from '../../store/catalog/people.ts'
 import { beginSession } from '../people/sign-in.ts'
 import { forAnyone, forRedirects } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
-import { endedFlowCookie, type Flow, flowCookie, readFlow } from './flow-cookie.ts'
+import { endedFlowCookie, type Flow, flowCookie, hintCookie, readFlow } from './flow-cookie.ts'
 import { type SignInProblem, signInOptions, startQuery } from './oidc-schema.ts'
 import type { Identity, OidcProvider } from './provider.ts'
 import { signInPerson } from './sign-in-person.ts'
@@ -71,7 +71,8 @@ async function finish(ask: Ask) {
   const person = await signInPerson(engine, x, identity, oidc.settings.groups)
   if (typeof person === 'string') return problem(engine, x, person)
   const cookie = await beginSession(engine, x, person)
-  return redirect(x, flow.returnTo, endedFlowCookie, cookie)
+  const hint = hintCookie(engine, identity.idToken)
+  return redirect(x, flow.returnTo, endedFlowCookie, cookie, ...(hint === undefined ? [] : [hint]))
 }
 
 async function identityFrom(
@@ -90,7 +91,7 @@ async function identityFrom(
 }
 
 /** Codes and messages of the library; what they are about can hold tokens. */
-const logFailure = ({ log }: BaseDeps, error: unknown): void =>
+export const logFailure = ({ log }: BaseDeps, error: unknown): void =>
   log.warn('sign-in failed', { reason: error instanceof Error ? error.message : 'unknown' })
 
 function problem(engine: BaseDeps, x: RequestContext, code: SignInProblem, error?: unknown) {

@@ -19,6 +19,8 @@ export interface Identity {
   /** Names to be known by, the best first. */
   names: readonly string[]
   groups: readonly string[]
+  /** Names their session at the provider when they sign out. */
+  idToken: string
 }
 
 const timeoutSeconds = 10
@@ -74,6 +76,36 @@ export class OidcProvider {
       subject: `${claims.iss} ${claims.sub}`,
       names: [facts['preferred_username'], facts['email'], claims.sub].filter(isText),
       groups: [facts['groups']].flat().filter(isText),
+      idToken: tokens.id_token ?? '',
+    }
+  }
+
+  /** Where the browser goes to sign out there, too; undefined: the provider has no such page. */
+  async signOutUrl(returnTo: string, idToken: string | undefined): Promise<URL | undefined> {
+    const { buildEndSessionUrl } = await import('openid-client')
+    const config = await this.#configure()
+    if (config.serverMetadata().end_session_endpoint === undefined) return undefined
+    const url = buildEndSessionUrl(config, {
+      post_logout_redirect_uri: returnTo,
+      ...(idToken !== undefined && { id_token_hint: idToken }),
+    })
+    this.#checkAddress(url)
+    return url
+  }
+
+  /** The metadata of the provider, or why they cannot be used. */
+  async check(): Promise<{ signsOut: boolean } | { problem: string }> {
+    try {
+      const { authorization_endpoint, token_endpoint, jwks_uri, end_session_endpoint } =
+        await this.#discover()
+      const needed = { authorization_endpoint, token_endpoint, jwks_uri }
+      for (const [name, address] of Object.entries(needed)) {
+        if (address === undefined) return { problem: `its discovery document has no ${name}` }
+        this.#checkAddress(new URL(address))
+      }
+      return { signsOut: end_session_endpoint !== undefined }
+    } catch (error) {
+      return { problem: reasonOf(error) }
     }
   }
 
@@ -148,6 +180,14 @@ export class OidcProvider {
     if (url.protocol === 'http:' && this.#isPlain && mayLackTls(url, egressAllow)) return
     throw new Error('the provider names an address without TLS')
   }
+}
+
+/** The library wraps what went wrong. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { message: string; cause?: unknown }
+  const inner = cause instanceof Error ? cause.message : undefined
+  if (cause instanceof Response) return `its discovery document is answered with ${cause.status}`
+  return inner === undefined || inner === message ? message : `${message} (${inner})`
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''

@@ -1,5 +1,4 @@
-// Sessions: the first administrator by a code that works once, signing in and out, and the own
-// password.
+// Sessions: the first administrator by a code that works once, signing in, and the own password.
 
 import { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -8,7 +7,6 @@ import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { revokePasswordLinks } from '../../store/catalog/invitations.ts'
 import {
-  endSession,
   endSessionsOf,
   findPerson,
   insertPerson,
@@ -23,7 +21,7 @@ import { hashPassword } from './passwords.ts'
 import { newPassword, session, setUp, signIn as signInBody } from './person-schema.ts'
 import { accountNameOf, personFrom, personView } from './person-view.ts'
 import { codeUsed, useSetupCode, wrongCode } from './set-up.ts'
-import { beginSession, checkOldPassword, cookieOf, endedCookie, signIn } from './sign-in.ts'
+import { beginSession, checkOldPassword, cookieOf, signIn } from './sign-in.ts'
 
 async function makeFirst({ engine, body, x }: Ask<{ body: typeof setUp }>) {
   // Before any password is hashed, which is expensive.
@@ -64,14 +62,6 @@ async function show({ engine, viewer }: Ask) {
     viewer?.personId === undefined ? undefined : await findPerson(read, viewer.personId)
   if (person !== undefined) return sessionView(engine, person, await accountNameOf(engine, person))
   return { ...sessionView(engine), name: viewer?.actor ?? '' }
-}
-
-async function close({ engine, x }: Ask) {
-  const secret = cookieOf(x)
-  if (secret !== undefined) {
-    await engine.store.tx((tx) => endSession(tx, engine.seal.hash(secret)))
-  }
-  return withCookie(x, endedCookie, { ended: true })
 }
 
 async function changePassword({ engine, body, viewer, x }: Ask<{ body: typeof newPassword }>) {
@@ -163,14 +153,6 @@ export const sessionRoutes = [
     answer: session,
     returns: 'Who is signed in.',
     handle: show,
-  }),
-  route('DELETE /session', {
-    id: 'signOut',
-    summary: 'Sign out',
-    answer: z.object({ ended: z.literal(true) }),
-    headers: ['set-cookie'],
-    returns: 'The session is over.',
-    handle: close,
   }),
   route('POST /session/password', {
     id: 'changePassword',

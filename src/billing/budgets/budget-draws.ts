@@ -145,7 +145,7 @@ function apply(
       refused.push({ waiter, lacking: without })
       return
     }
-    waiter.resolve(takeHold({ account, funds: waiter.funds, nanos: waiter.nanos }))
+    waiter.resolve(takeHold({ account, funds: [...waiter.funds], nanos: waiter.nanos }))
   })
   const left = new Set(refused.map(({ waiter }) => waiter))
   const served = new Set(waiters.filter((waiter) => !left.has(waiter)))
@@ -163,9 +163,14 @@ export function otherHolders(
   return [...new Set(holders)].filter((holder) => holder !== gatewayId)
 }
 
-/** Returns what no call holds; resolves to the amount. */
-export function returnBudgets(store: Store, account: AccountBudgets): Promise<bigint> {
+/** Returns what no call holds; resolves to the amount. `first` changes what is held, before that. */
+export function returnBudgets(
+  store: Store,
+  account: AccountBudgets,
+  first?: () => void,
+): Promise<bigint> {
   return account.inTurn(async () => {
+    first?.()
     const unused = [...account.all.values()].filter(
       ({ storedNanos, heldNanos }) => storedNanos !== heldNanos,
     )

@@ -21,8 +21,24 @@ export interface BudgetFunds {
 /** The hold of a call in all budgets that it falls under. */
 export interface BudgetHold {
   readonly account: AccountBudgets
-  readonly funds: readonly BudgetFunds[]
+  /** Budgets that were set while the call runs are added. */
+  readonly funds: BudgetFunds[]
   readonly nanos: bigint
+}
+
+/** Who spends. */
+export interface Spender {
+  readonly token: { accountId: string; id: string; lineage?: string }
+  readonly tags?: string | undefined
+}
+
+/** A call in flight, as its hold. */
+export interface SpendingCall {
+  readonly accountId: string
+  readonly amountNanos: bigint
+  readonly spender?: Spender | undefined
+  /** The same amount in the budgets that it falls under. */
+  budget?: BudgetHold | undefined
 }
 
 /** Budgets that a call does not fit into. */
@@ -89,6 +105,24 @@ export function takeHold(hold: BudgetHold): BudgetHold {
   return hold
 }
 
+/** Held in budgets that were set after it was admitted, whether or not there is room. */
+export function adoptCall(
+  call: SpendingCall,
+  { account, funds }: { account: AccountBudgets; funds: readonly BudgetFunds[] },
+): void {
+  const { amountNanos: nanos } = call
+  for (const each of funds) {
+    if (call.budget?.funds.includes(each)) continue
+    call.budget ??= { account, funds: [], nanos }
+    call.budget.funds.push(each)
+    each.heldNanos += nanos
+    if (each.leasedNanos >= each.heldNanos) continue
+    each.leasedNanos = each.heldNanos
+    each.isOver = true
+    each.storedNanos = undefined
+  }
+}
+
 /** Ended, and its charge, if any, is durable: that part is spent and no longer leased. */
 export function endBudgetHold({ funds, nanos }: BudgetHold, chargeNanos: bigint): void {
   for (const each of funds) {
@@ -114,14 +148,23 @@ export class DeclaredBudgets {
     return this.#accounts.get(accountId)
   }
 
-  /** Replaces what was declared. What is leased under other terms is not used any more. */
-  declare(budgets: readonly StoredBudget[]): void {
-    for (const account of this.#accounts.values()) account.declared.clear()
+  /**
+   * Replaces what was declared. What is leased under other terms is not used any more. Returns the
+   * accounts that have a budget which they did not have before.
+   */
+  declare(budgets: readonly StoredBudget[]): ReadonlySet<AccountBudgets> {
+    const known = new Set<string>()
+    for (const { declared } of this.#accounts.values()) {
+      for (const id of declared.keys()) known.add(id)
+      declared.clear()
+    }
+    const gained = new Set<AccountBudgets>()
     for (const budget of budgets) {
       const account = this.#of(budget.accountId)
       const funds = account.all.get(budget.id) ?? newFunds(budget)
       account.all.set(budget.id, funds)
       account.declared.set(budget.id, funds)
+      if (!known.has(budget.id)) gained.add(account)
       if (isSame(funds.budget, budget)) continue
       funds.budget = budget
       funds.known = undefined
@@ -130,6 +173,7 @@ export class DeclaredBudgets {
     }
     for (const account of this.#accounts.values()) this.#forget(account)
     this.any = budgets.length > 0
+    return gained
   }
 
   /** Budgets that calls fall under; undefined: none. */

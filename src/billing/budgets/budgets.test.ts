@@ -83,7 +83,7 @@ for (const kind of storeKinds) {
         setBudget(tx, { accountId, scope, subject }, budget, { source: 'api' }),
       )
       for (const { store, ledger } of gateways)
-        ledger.budgets.declare(await loadBudgets(store.read))
+        await ledger.budgets.declare(await loadBudgets(store.read))
     }
 
     const perMonth = (amountNanos: bigint, zone = 'UTC'): Budget => ({
@@ -100,9 +100,7 @@ for (const kind of storeKinds) {
       const budgets = ledger.budgets.of(token)
       const within = budgets && (await ledger.budgets.reserve(budgets, nanos))
       if (within instanceof Exhausted) return undefined
-      const hold = (await ledger.reserve(token.accountId, nanos))!
-      if (within !== undefined) hold.budget = within
-      return hold
+      return (await ledger.reserve(token.accountId, nanos, { token }, within))!
     }
 
     const settle = ({ ledger }: Gateway, id: string, hold: Hold, nanos: bigint) => {
@@ -124,7 +122,7 @@ for (const kind of storeKinds) {
     test('admission is that of a simple model, at whichever gateway', async () => {
       const step = fc.record({
         at: fc.nat(2),
-        op: fc.constantFrom('hold', 'hold', 'settle', 'release', 'amount', 'border'),
+        op: fc.constantFrom('hold', 'hold', 'settle', 'release', 'amount', 'toggle', 'border'),
         who: fc.nat(1),
         nanos: fc.bigInt({ min: 1n, max: 60n }),
       })
@@ -137,6 +135,7 @@ for (const kind of storeKinds) {
           await declare(one, 'token', perMonth(amounts[0]!, zone))
           await declare(one, 'account', perMonth(amounts[1]!, zone))
           const spent = [0n, 0n]
+          let isSet = true
           const open: { gateway: Gateway; hold: Hold; who: number }[] = []
           const held = (who?: number) =>
             open
@@ -144,7 +143,7 @@ for (const kind of storeKinds) {
               .reduce((sum, { hold }) => sum + hold.amountNanos, 0n)
           const fits = (who: number, nanos: bigint) =>
             spent[1]! + held() + nanos <= amounts[1]! &&
-            (who === 1 || spent[0]! + held(0) + nanos <= amounts[0]!)
+            (who === 1 || !isSet || spent[0]! + held(0) + nanos <= amounts[0]!)
           for (const { at: index, op, who, nanos } of steps) {
             if (op === 'hold') {
               const gateway = at(index)
@@ -154,7 +153,11 @@ for (const kind of storeKinds) {
               if (hold !== undefined) open.push({ gateway, hold, who })
             } else if (op === 'amount') {
               amounts[0] = nanos * 3n
+              isSet = true
               await declare(one, 'token', perMonth(amounts[0], zone))
+            } else if (op === 'toggle') {
+              isSet = !isSet
+              await declare(one, 'token', isSet ? perMonth(amounts[0]!, zone) : null)
             } else if (op === 'border') {
               clock.ms = periodAt(clock.ms, 'month', zone).untilMs
               spent.fill(0n)
@@ -173,6 +176,7 @@ for (const kind of storeKinds) {
           }
           const account = await stateOf(at(1), one.accountId, 'account')
           expect([account.spentNanos, account.heldNanos]).toEqual([spent[1]!, held()])
+          if (!isSet) await declare(one, 'token', perMonth(amounts[0]!, zone))
           const token = await stateOf(at(2), one.accountId)
           expect([token.spentNanos, token.heldNanos]).toEqual([spent[0]!, held(0)])
           for (const { gateway, hold } of open) gateway.ledger.release(hold)
@@ -209,6 +213,35 @@ for (const kind of storeKinds) {
       expect(await admit(at(1), token, 20n)).toBeDefined()
       await declare(token, 'token', null)
       expect(await admit(at(1), token, 500n)).toBeDefined()
+    })
+
+    test('calls that run when a budget is set count in it, at every gateway', async () => {
+      const token = await newToken()
+      const other = await newToken(token.accountId)
+      const open = [
+        { gateway: at(0), id: token.id, hold: (await admit(at(0), token, 20n))! },
+        { gateway: at(1), id: token.id, hold: (await admit(at(1), token, 15n))! },
+        { gateway: at(2), id: other.id, hold: (await admit(at(2), other, 5n))! },
+      ]
+      await declare(token, 'account', perMonth(60n))
+      await declare(token, 'token', perMonth(50n))
+      expect(await stateOf(at(2), token.accountId)).toMatchObject({ heldNanos: 35n })
+      expect(await stateOf(at(0), token.accountId, 'account')).toMatchObject({ heldNanos: 40n })
+      expect(await admit(at(1), token, 16n)).toBeUndefined()
+      const fits = await admit(at(1), token, 15n)
+      expect(fits).toBeDefined()
+      for (const { gateway, id, hold } of open) await settle(gateway, id, hold, hold.amountNanos)
+      at(1).ledger.release(fits!)
+      expect(await stateOf(at(1), token.accountId)).toMatchObject({
+        ...{ spentNanos: 35n, heldNanos: 0n },
+      })
+      // Taken away and set again while a call runs.
+      const last = (await admit(at(0), token, 10n))!
+      await declare(token, 'token', null)
+      await declare(token, 'token', perMonth(50n))
+      expect(await stateOf(at(1), token.accountId)).toMatchObject({ heldNanos: 10n })
+      at(0).ledger.release(last)
+      expect(await stateOf(at(1), token.accountId)).toMatchObject({ heldNanos: 0n })
     })
 
     test('a hold from before a border counts after it, and its charge is of the new period', async () => {

@@ -11,6 +11,7 @@ import type { Inquiries } from '../credit/inquiries.ts'
 import { BudgetUnknown, drawBudgets, otherHolders, returnBudgets } from './budget-draws.ts'
 import {
   type AccountBudgets,
+  adoptCall,
   type BudgetFunds,
   type BudgetHold,
   DeclaredBudgets,
@@ -18,6 +19,7 @@ import {
   endBudgetHold,
   fits,
   isKnownSpent,
+  type SpendingCall,
   takeHold,
 } from './budget-funds.ts'
 
@@ -43,6 +45,8 @@ export class Budgets {
   readonly #nowMs: () => number
   readonly #inquiries: Inquiries | undefined
   readonly #declared = new DeclaredBudgets()
+  /** Calls in flight: a budget that is set meanwhile counts what they hold. */
+  readonly #calls = new Set<SpendingCall>()
 
   /** Without inquiries, the database is not shared. */
   constructor(store: Store, inquiries: Inquiries | undefined, nowMs: () => number) {
@@ -52,8 +56,42 @@ export class Budgets {
     store.cluster?.subscribe((notice) => this.#reply(notice))
   }
 
-  declare(budgets: readonly StoredBudget[]): void {
-    this.#declared.declare(budgets)
+  /** When this resolves, calls that were in flight here are held in budgets that are new. */
+  async declare(budgets: readonly StoredBudget[]): Promise<void> {
+    const gained = this.#declared.declare(budgets)
+    if (this.#calls.size === 0) return
+    await Promise.all([...gained].map((account) => this.#adopt(account)))
+  }
+
+  /** Draws of an account are not under way meanwhile, so what is leased stays what is stored. */
+  async #adopt(account: AccountBudgets): Promise<void> {
+    await returnBudgets(this.#store, account, () => {
+      for (const call of this.#calls) {
+        if (call.accountId !== account.id || call.spender === undefined) continue
+        const { token, tags } = call.spender
+        const under = this.of(token, tags)
+        if (under !== undefined) adoptCall(call, under)
+      }
+    })
+  }
+
+  /** A call is in flight from here on. */
+  enter(call: SpendingCall): void {
+    this.#calls.add(call)
+    if (!this.#declared.any || call.spender === undefined) return
+    const under = this.of(call.spender.token, call.spender.tags)
+    const isNew = under?.funds.some((each) => !call.budget?.funds.includes(each))
+    // Set while it was admitted. If this fails, the next write of its leases counts it.
+    if (under !== undefined && isNew) void this.#adopt(under.account).catch(() => {})
+  }
+
+  /** It has ended, and its charge is durable or has failed. */
+  leave(call: SpendingCall, chargeNanos: bigint): void {
+    this.#calls.delete(call)
+    const { budget } = call
+    if (budget === undefined) return
+    endBudgetHold(budget, chargeNanos)
+    if (chargeNanos > budget.nanos) this.#recallAll(budget.account)
   }
 
   /** Those that calls of this token, with these tags, fall under; undefined: none. */
@@ -70,7 +108,7 @@ export class Budgets {
     const spent = funds.filter((each) => isKnownSpent(each, nanos, nowMs))
     if (spent.length > 0) return exhausted(spent)
     if (account.waiters.length === 0 && funds.every((each) => fits(each, nanos))) {
-      return takeHold({ account, funds, nanos })
+      return takeHold({ account, funds: [...funds], nanos })
     }
     if (account.waiters.length >= maxWaiters) {
       throw new BudgetUnknown('too many calls wait for budgets of this account')
@@ -81,29 +119,16 @@ export class Budgets {
     })
   }
 
-  /** Nothing is charged. */
+  /** Of a call that was not admitted. */
   release(hold: BudgetHold): void {
     endBudgetHold(hold, 0n)
   }
 
-  /** The hold ends when its charge is durable or has failed. `chargeNanos` undefined: it is still open. */
-  async settle<T>(
-    hold: BudgetHold,
-    settled: Promise<T>,
-    chargeNanos: () => bigint | undefined,
-  ): Promise<T> {
-    const { settling } = hold.account
-    const { promise, resolve } = Promise.withResolvers<void>()
-    settling.add(promise)
-    try {
-      return await settled
-    } finally {
-      const nanos = chargeNanos()
-      if (nanos !== undefined) endBudgetHold(hold, nanos)
-      if (nanos !== undefined && nanos > hold.nanos) this.#recallAll(hold.account)
-      settling.delete(promise)
-      resolve()
-    }
+  /** Draws that find too little room wait for the end of this. */
+  settling({ account: { settling } }: BudgetHold, settled: Promise<unknown>): void {
+    const ended = settled.then(nothing, nothing)
+    settling.add(ended)
+    void ended.then(() => settling.delete(ended))
   }
 
   /** In the transaction that holds for a task: undefined when there is room for it in all budgets. */
@@ -247,6 +272,8 @@ export class Budgets {
     return returned
   }
 }
+
+const nothing = (): void => {}
 
 const exhausted = (funds: readonly BudgetFunds[]): Exhausted =>
   new Exhausted(funds.map(({ budget }) => budget))

@@ -22,6 +22,9 @@ export const capabilitiesDeclaration = strict({
   output_schema: yes('It takes a JSON schema for the output. Default true.'),
   free_form_tools: yes('It takes tools with free text as input. Default false; responses: true.'),
   media_in_results: yes('It takes media in the results of tools (generate). Default true.'),
+  stream_options: yes(
+    'It takes stream_options (chat); false: it reports usage in streams unasked. Default true.',
+  ),
   reasoning: z
     .enum(['effort', 'budget', 'none'])
     .meta({ description: 'How it is told to reason. Default effort.' })
@@ -67,6 +70,7 @@ const fields = {
   output_schema: 'outputSchema',
   free_form_tools: 'freeFormTools',
   media_in_results: 'mediaInResults',
+  stream_options: 'streamOptions',
   reasoning: 'reasoning',
 } as const satisfies Record<
   keyof z.infer<typeof capabilitiesDeclaration>,

@@ -99,16 +99,17 @@ function reserveFor(
 
 function reserve(
   engine: AdmissionDeps,
-  { token, tags }: CallContext,
+  ctx: CallContext,
   wanted: bigint,
 ): Hold | undefined | Promise<Hold | undefined | Refusal> {
+  const { token, tags } = ctx
   const { accountId } = token
   const { ledger } = engine
   const budgets = ledger.budgets.of(token, tags)
   const held =
     budgets === undefined
-      ? ledger.reserve(accountId, wanted)
-      : reserveWithin(engine, budgets, wanted, () => ledger.reserve(accountId, wanted))
+      ? ledger.reserve(accountId, wanted, ctx)
+      : reserveWithin(engine, budgets, wanted, ctx)
   if (!(held instanceof Promise)) return held
   return held.catch((error) => {
     engine.log.warn('credit check failed', {

@@ -1,6 +1,6 @@
 // The refusal of a call or task that does not fit into a budget, and the hold of a call in the budgets
 // that it falls under, taken before the account's.
-import { type BudgetHold, Exhausted } from '../../billing/budgets/budget-funds.ts'
+import { Exhausted, type Spender } from '../../billing/budgets/budget-funds.ts'
 import type { BudgetsOfCall } from '../../billing/budgets/budgets.ts'
 import type { Hold, Ledger } from '../../billing/ledger.ts'
 import { periodAt } from '../../contract/budgets/period.ts'
@@ -8,36 +8,27 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { BaseDeps } from '../base-deps.ts'
 
-/** `reserve` holds on the account; where that is impossible, its refusal is the one that counts. */
+/** Where it cannot be held on the account, that refusal is the one that counts. */
 export async function reserveWithin(
   { ledger, clock }: Pick<BaseDeps, 'clock'> & { readonly ledger: Ledger },
   budgets: BudgetsOfCall,
   wantedNanos: bigint,
-  reserve: () => Hold | undefined | Promise<Hold | undefined>,
+  spender: Spender,
 ): Promise<Hold | undefined | Refusal> {
   const within = await ledger.budgets.reserve(budgets, wantedNanos)
-  const hold = await reserveOrRelease(ledger, within, reserve)
-  if (hold === undefined) return undefined
-  if (within instanceof Exhausted) {
-    ledger.release(hold)
-    return budgetExhausted(within, wantedNanos, clock.nowMs())
-  }
-  hold.budget = within
-  return hold
-}
-
-async function reserveOrRelease(
-  ledger: Ledger,
-  within: BudgetHold | Exhausted,
-  reserve: () => Hold | undefined | Promise<Hold | undefined>,
-): Promise<Hold | undefined> {
+  const isFull = within instanceof Exhausted
   let hold: Hold | undefined
   try {
-    hold = await reserve()
-    return hold
+    const { accountId } = spender.token
+    hold = await (isFull
+      ? ledger.reserve(accountId, wantedNanos)
+      : ledger.reserve(accountId, wantedNanos, spender, within))
   } finally {
-    if (hold === undefined && !(within instanceof Exhausted)) ledger.budgets.release(within)
+    if (hold === undefined && !isFull) ledger.budgets.release(within)
   }
+  if (!isFull || hold === undefined) return hold
+  ledger.release(hold)
+  return budgetExhausted(within, wantedNanos, clock.nowMs())
 }
 
 const names = { account: 'this account', token: 'this token' } as const

@@ -24,6 +24,7 @@ export const upstreamOf = (
     autoCache: true,
     cacheControl: route.channel.capabilities?.cacheControl,
   }),
+  ...(route.channel.capabilities?.streamOptions === false && { streamOptions: false }),
   http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
   progress: deadline,
   ...(withoutSeals && { withoutSeals }),

@@ -33,6 +33,8 @@ export interface Offer {
   idle: readonly { says: string; advice: string }[]
   /** Tokens of the file whose account neither it nor the database has: a start is refused. */
   strayTokens: readonly { name: string; account: string }[]
+  /** Names of those that the file or the database has. */
+  accounts: readonly string[]
   /** By name. */
   models: ReadonlyMap<string, Model>
   /** Models and prices of the file that prevent a start. */
@@ -76,6 +78,7 @@ export async function readOffer(
       ...idleDeclarations(file, models),
     ],
     strayTokens: strayTokens(file, stored.accounts),
+    accounts: [...stored.accounts, ...file.accounts.map(({ name }) => name)],
     models: new Map(models.map((model) => [model.name, model])),
     misfits: misfitsIn(file, stored.models),
     sealed: seal === undefined ? opened.map(({ name }) => name) : [],

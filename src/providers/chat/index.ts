@@ -1,5 +1,6 @@
 // Upstreams that speak the chat-completions style.
 
+import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { bearer } from '../common/bearer.ts'
@@ -23,9 +24,13 @@ export const chatStyle: TextStyle = {
 export const chat = textProvider(chatStyle)
 
 /** A stream is billed by its usage, so usage is always requested. */
-function usageOption(call: TextCall): Readonly<Record<string, string>> | undefined {
-  if (!call.stream || call.wantsUsage) return undefined
+function usageOption(
+  call: TextCall,
+  { streamOptions }: Upstream,
+): Readonly<Record<string, string>> | undefined {
   const options = call.fields['stream_options']
+  if (streamOptions === false) return options == null ? undefined : { stream_options: 'null' }
+  if (!call.stream || call.wantsUsage) return undefined
   const wanted = { ...(isObject(options) ? options : {}), include_usage: true }
   return { stream_options: JSON.stringify(wanted) }
 }

@@ -90,9 +90,11 @@ export const makers: readonly Preset[] = [
       'pixtral-*',
       'open-mistral-*',
     ),
+    capabilities: { stream_options: false },
     retention: 'up to 30 days',
     training: 'unpaid',
     docs: 'https://docs.mistral.ai/api',
+    notes: ['It refuses fields that it does not know, such as max_completion_tokens.'],
   },
   {
     name: 'deepseek',
@@ -108,7 +110,7 @@ export const makers: readonly Preset[] = [
     training: 'opt_out',
     docs: 'https://api-docs.deepseek.com',
     notes: [
-      'Asked by messages, an unknown model name is served by another model without an error.',
+      'Asked by messages, names that begin with claude- are served by its own models without an error.',
       'While a turn calls tools, its reasoning_content must be sent back.',
     ],
   },
@@ -160,6 +162,7 @@ export const makers: readonly Preset[] = [
     group: 'makers',
     protocols: {
       chat: 'https://api.moonshot.ai/v1',
+      responses: 'https://api.moonshot.ai/v1',
       messages: 'https://api.moonshot.ai/anthropic',
     },
     models: named('kimi-*', 'moonshot-*'),
@@ -225,6 +228,7 @@ export const makers: readonly Preset[] = [
     group: 'makers',
     protocols: {
       chat: 'https://api.minimaxi.com/v1',
+      responses: 'https://api.minimaxi.com/v1',
       messages: 'https://api.minimaxi.com/anthropic',
     },
     models: {},

@@ -42,10 +42,13 @@ export function writeRequest(
     ...writeFormat(conversation, target, losses),
     ...writeEffort(conversation, target, losses),
     ...present({ verbosity, prompt_cache_key: cacheKey }),
-    ...(target.stream && { stream: true, stream_options: { include_usage: true } }),
+    ...(target.stream && { stream: true, ...usageOption(target) }),
   }
   return strictRefusal(target.strict, losses) ?? request
 }
+
+const usageOption = ({ settings: { streamOptions } }: Target) =>
+  streamOptions ? { stream_options: { include_usage: true } } : {}
 
 /** What this style has, but no answer of it can be carried to a caller of another. */
 function problemOf({ fieldNames, choices, logprobs, logitBias, stop }: Conversation) {

@@ -47,6 +47,7 @@ export const target = (
     outputSchema: true,
     freeFormTools: true,
     mediaInResults: true,
+    streamOptions: true,
     reasoning: 'effort',
     ...settings,
   },

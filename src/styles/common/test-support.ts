@@ -37,6 +37,7 @@ const settings: TargetSettings = {
   outputSchema: true,
   freeFormTools: false,
   mediaInResults: true,
+  streamOptions: true,
   reasoning: 'effort',
 }
 
