@@ -76,6 +76,27 @@ if (chromiumPath === undefined) {
       }, 120_000)
     }
 
+    test('loads less than 300 kB before the overview can be used, charts included', async () => {
+      const { page, context } = await visit(browser, gateway.url)
+      const loaded: Promise<number>[] = []
+      page.on('requestfinished', (request) => {
+        if (/\.(js|css)$/.test(request.url())) {
+          loaded.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+        }
+      })
+      const quiet = watchTraffic(page)
+      await signIn(page)
+      await page
+        .getByRole('img', { name: /^Requests over time/ })
+        .locator('canvas')
+        .waitFor()
+      await quiet()
+      const bytes = (await Promise.all(loaded)).reduce((sum, size) => sum + size, 0)
+      expect(bytes).toBeGreaterThan(100_000)
+      expect(bytes).toBeLessThan(300_000)
+      await context.close()
+    }, 60_000)
+
     test('fits a phone', async () => {
       const { page, context } = await visit(browser, gateway.url, { width: 390 })
       await signIn(page)

@@ -142,6 +142,60 @@ if (chromiumPath === undefined) {
       expect(await heads.allTextContents()).not.toContain('Channel')
     }, 30_000)
 
+    test('a filter takes the focus, suggests what there is, and is a chip with its name', async () => {
+      const { page } = it
+      await goTo(page, '/console/requests')
+      await rows().first().waitFor()
+      await page.getByRole('button', { name: '+ Filter' }).click()
+      await page.getByRole('menuitem', { name: 'Token' }).click()
+      const field = page.getByRole('combobox', { name: 'Token' })
+      await field.waitFor()
+      // No shortcut of the page hears these letters.
+      await page.keyboard.type('tes')
+      await page.getByRole('option', { name: 'acme / test' }).click()
+      await page.waitForURL(/token=tok_/)
+      await page.getByRole('button', { name: /^Token:\s*acme \/ test$/ }).waitFor()
+      await page.getByRole('button', { name: 'Remove filter “Token”' }).click()
+      await page.waitForURL((url) => !url.search.includes('token='))
+    }, 30_000)
+
+    test('a whole list is sorted by a click on a heading, and says so in the address', async () => {
+      const { page } = it
+      await goTo(page, '/console/requests')
+      await rows().first().waitFor()
+      await page.getByRole('button', { name: 'Status' }).click()
+      await page.waitForURL(/sort=/)
+      const statuses = () =>
+        page.locator('[role=row][data-clickable] > :nth-child(2)').allTextContents()
+      const shown = await statuses()
+      expect(new Set(shown).size).toBeGreaterThan(1)
+      const order = new URL(page.url()).searchParams.get('sort')
+      const sorted = shown.toSorted()
+      expect(shown).toEqual(order === 'status' ? sorted : sorted.toReversed())
+      expect(await page.locator('[aria-sort]').count()).toBe(1)
+    }, 30_000)
+
+    test('times are in the chosen zone, and a chart has its values as a table', async () => {
+      const { page } = it
+      await goTo(page, '/console/settings')
+      await page.getByRole('combobox', { name: 'Time zone' }).fill('Asia/Shanghai')
+      await page.getByRole('option', { name: 'Asia/Shanghai' }).click()
+      await page.getByText(/^Asia\/Shanghai \(UTC\+8\) ·/).waitFor()
+      await goTo(page, '/console/requests')
+      const first = rows().first().locator('time')
+      await first.waitFor()
+      const at = (await first.getAttribute('datetime')) ?? ''
+      const clock = new Date(Date.parse(at) + 8 * 3_600_000).toISOString().slice(11, 19)
+      expect(await first.textContent()).toContain(clock)
+      await goTo(page, '/console/settings')
+      await page.getByRole('button', { name: 'Use the zone of the browser' }).click()
+      await goTo(page, '/console/')
+      await page.getByRole('button', { name: 'Values as a table' }).first().click()
+      const table = page.getByRole('table', { name: 'Requests over time' })
+      await table.waitFor()
+      expect(await table.getByRole('row').count()).toBeGreaterThan(23)
+    }, 60_000)
+
     test('the eye hides names, and stays closed', async () => {
       const { page } = it
       const dots = () =>

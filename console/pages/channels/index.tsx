@@ -16,7 +16,7 @@ import { ChannelDrawer } from './drawer.tsx'
 import { ImportChannels } from './import.tsx'
 import { messages } from './messages.ts'
 import { TestCell, type Tests, useTests } from './tests.tsx'
-import { ErrorCell, SuccessCell, useChannelTraffic } from './traffic.tsx'
+import { CachedCell, ErrorCell, SuccessCell, useChannelTraffic } from './traffic.tsx'
 import { ChannelWizard } from './wizard.tsx'
 import { channelsYaml } from './yaml.ts'
 
@@ -28,13 +28,17 @@ function useColumns(tests: Tests): Column<Channel>[] {
   const traffic = useChannelTraffic()
   const names = (values: Readonly<Record<string, string>>) => Object.keys(values)
   return [
-    column(t('name'), '150px', nameCell, { isPrivate: true }),
+    column(t('name'), '170px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
     column(t('health'), '120px', (channel) => <ChannelHealth channel={channel} />),
     numberColumn(t('success'), '120px', ({ name }) => <SuccessCell traffic={traffic.get(name)} />),
     column(t('errors'), '150px', ({ name }) => <ErrorCell traffic={traffic.get(name)} />),
+    column(t('test'), '180px', (channel) => <TestCell channel={channel} tests={tests} />),
     numberColumn(t('median'), '100px', ({ name }) => format.ms(traffic.get(name)?.p50Ms)),
-    numberColumn(t('busy'), '110px', (row) => `${row.health.busy} / ${row.max_concurrency}`),
-    column(t('test'), '220px', (channel) => <TestCell channel={channel} tests={tests} />),
+    numberColumn(t('cached'), '110px', ({ name }) => <CachedCell traffic={traffic.get(name)} />, {
+      id: 'cached',
+      sort: ({ name }) => traffic.get(name)?.cacheShare,
+    }),
+    numberColumn(t('busy'), '100px', (row) => `${row.health.busy} / ${row.max_concurrency}`),
     numberColumn(t('models'), '90px', ({ models }) => (
       <span title={names(models).join('\n')}>{format.number(names(models).length)}</span>
     )),

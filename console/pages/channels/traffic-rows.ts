@@ -13,6 +13,8 @@ export interface ChannelTraffic {
   requests: number
   failed: number
   p50Ms: number | null
+  /** What of the input came from the upstream's prompt cache. */
+  cacheShare: number | undefined
   /** Of each of the last hours, the oldest first. */
   failedByHour: number[]
 }
@@ -24,9 +26,13 @@ export function trafficOf(
   fromMs: number,
 ): Map<string, ChannelTraffic> {
   const found = new Map<string, ChannelTraffic>()
-  for (const { channel, requests, p50_ms } of whole) {
+  for (const row of whole) {
+    const { channel, requests, p50_ms } = row
     const failedByHour = Array.from({ length: hoursShown }, () => 0)
-    found.set(channel ?? '', { requests, failed: 0, p50Ms: p50_ms, failedByHour })
+    found.set(channel ?? '', {
+      ...{ requests, failed: 0, p50Ms: p50_ms, failedByHour },
+      cacheShare: cacheShare([row]),
+    })
   }
   for (const { channel, status = 200, hour = '', requests } of detail) {
     const traffic = found.get(channel ?? '')

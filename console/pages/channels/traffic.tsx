@@ -40,6 +40,11 @@ export function SuccessCell({ traffic }: { traffic: ChannelTraffic | undefined }
   return <>{format.percent(1 - traffic.failed / traffic.requests)}</>
 }
 
+export function CachedCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
+  const format = useFormat()
+  return <>{traffic?.cacheShare === undefined ? '–' : format.percent(traffic.cacheShare)}</>
+}
+
 export function ErrorCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
   const t = useMessages(messages)
   const format = useFormat()

@@ -82,9 +82,13 @@ function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[]
   const t = useMessages(messages)
   const server = useServerText()
   return [
-    { title: t('name'), isPrivate: true, cell: ({ name }) => name },
-    { title: t('role'), cell: ({ role }) => server.text('role', role) },
-    { title: t('account'), cell: ({ account }) => account ?? '–' },
+    { title: t('name'), isPrivate: true, sort: ({ name }) => name, cell: ({ name }) => name },
+    {
+      title: t('role'),
+      sort: ({ role }) => server.text('role', role),
+      cell: ({ role }) => server.text('role', role),
+    },
+    { title: t('account'), sort: ({ account }) => account, cell: ({ account }) => account ?? '–' },
     {
       title: t('state'),
       cell: ({ disabled }) => (

@@ -94,20 +94,26 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
   const t = useMessages(messages)
   const server = useServerText()
   return [
-    column(t('model'), '190px', ({ name }) => (
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-    )),
-    column(t('kind'), '95px', ({ kind }) => server.text('model', kind)),
-    column(t('interfaces'), '170px', ({ interfaces }) => interfaces.join(', ')),
-    column(t('callable'), '120px', ({ callable }) => (
+    column(
+      t('model'),
+      '170px',
+      ({ name }) => (
+        <Text size="sm" fw={600} truncate>
+          {name}
+        </Text>
+      ),
+      { id: 'model', sort: ({ name }) => name },
+    ),
+    column(t('kind'), '90px', ({ kind }) => server.text('model', kind), {
+      id: 'kind',
+      sort: ({ kind }) => kind,
+    }),
+    column(t('interfaces'), '190px', ({ interfaces }) => interfaces.join(', ')),
+    column(t('callable'), '90px', ({ callable }) => (
       <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
     )),
-    column(t('price'), 'minmax(200px, 2fr)', ({ name }) => (
-      <ShortTerms price={current.get(name)} />
-    )),
-    column(t('effective_from'), '130px', ({ name }) => (
+    column(t('price'), '330px', ({ name }) => <ShortTerms price={current.get(name)} />),
+    column(t('effective_from'), '125px', ({ name }) => (
       <Time at={current.get(name)?.effective_from} how="short" />
     )),
     column(t('source'), '105px', ({ name }) => <SourceBadge source={current.get(name)?.source} />),

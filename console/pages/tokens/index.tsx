@@ -6,7 +6,7 @@ import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column } from '../../components/table/data-table.tsx'
-import { useFilters } from '../../components/table/filter-bar.tsx'
+import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import { type List, useList } from '../../lib/lists.ts'
@@ -21,13 +21,23 @@ import { messages } from './messages.ts'
 function useColumns(): Column<Token>[] {
   const t = useMessages(messages)
   return [
-    column(t('name'), '160px', nameCell, { isPrivate: true }),
-    column(t('account'), '110px', ({ account }) => account),
-    column(t('prefix'), '120px', ({ prefix }) => `${prefix}…`, { isPrivate: true }),
+    column(t('name'), '160px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
+    column(t('account'), '110px', ({ account }) => account, {
+      id: 'account',
+      sort: ({ account }) => account,
+    }),
+    column(t('prefix'), '120px', ({ prefix }) => `${prefix}…`, {
+      ...{ id: 'prefix', isPrivate: true, isOptional: true },
+    }),
     column(t('models'), '110px', ({ models }) => models.join(', ')),
     column(t('limits'), '110px', limitsText),
-    column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`)),
-    column(t('spend'), '200px', (token) => <SpendCell token={token} />),
+    column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`), {
+      ...{ id: 'translation', isOptional: true },
+    }),
+    column(t('spend'), '200px', (token) => <SpendCell token={token} />, {
+      id: 'spend',
+      sort: ({ spend }) => spend,
+    }),
     column(t('spending_budget'), '110px', ({ budget }) => <BudgetBar budget={budget} />),
     column(t('last_used'), '120px', (token) => <Time at={token.last_charged_at} how="ago" />),
     column(t('state'), '110px', ({ disabled }) => (
@@ -47,7 +57,7 @@ const nameCell = ({ name }: Token) => (
 
 export default function Tokens() {
   const t = useMessages(messages)
-  const filters = [{ name: 'account', title: t('account') }]
+  const filters: Filter[] = [{ name: 'account', title: t('account'), suggest: 'accounts' }]
   const query = useFilters(filters)
   const plain = useList<Token>('/tokens', query)
   // Summing a busy month takes longer than reading names, so the names come first.

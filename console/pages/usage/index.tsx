@@ -5,6 +5,7 @@ import { Chart } from '../../components/charts/chart.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { SavedViews } from '../../components/table/saved-views.tsx'
 import type { Page as ListPage } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Account } from '../../lib/resources/token.ts'
 import {
@@ -222,6 +223,8 @@ function UsageChart({
   top: number
 }) {
   const t = useMessages(messages)
+  const format = useFormat()
+  const { currency } = useSession()
   const word = useWord()
   const show = useShown(measure)
   const other = t('other')
@@ -232,6 +235,9 @@ function UsageChart({
       <Chart
         label={`${t(measure)} / ${word(keys.group)}`}
         by={rollUp}
+        {...(measure === 'amount' && {
+          axis: (value: number) => `${format.compact(value)} ${currency}`,
+        })}
         moments={times.map((time) => Date.parse(time))}
         format={(value) => show(BigInt(Math.round(value * Number(billionths))))}
         series={names.map((name, i) => ({
