@@ -11,10 +11,8 @@ export interface ErrorDialect {
     requestId: string,
     request: Request | undefined,
   ): { top?: object; error?: object }
-  /** The whole body, as documents describe it. */
+  /** The whole body, as documents describe it; named. */
   schema: Schema
-  /** `error.code`, given the schema of the possible codes; default: that schema. */
-  codeSchema?(codes: Schema): Schema
 }
 
 /** A place for the token besides `Authorization: Bearer`. */

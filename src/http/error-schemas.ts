@@ -1,7 +1,7 @@
 // Errors as documents describe them: the fields that all surfaces have, and the plain body.
-import { type RefusalCode, refusals } from '../contract/errors.ts'
+import { refusals } from '../contract/errors.ts'
 import type { Dialect } from './dialect.ts'
-import { named, object, open, orNull, type Schema, text } from './schema.ts'
+import { named, object, orNull, type Schema, text } from './schema.ts'
 
 export const errorTypes = [...new Set(Object.values(refusals).map(({ type }) => type))]
 
@@ -16,10 +16,5 @@ export const errorFields: Readonly<Record<string, Schema>> = {
 
 const plain = named('Error', object({ error: object(errorFields) }))
 
-/** The error of a path, with the codes that it can have there under one status. */
-export function errorSchema({ errors }: Dialect, codes: readonly RefusalCode[]): Schema {
-  const known: Schema = { type: 'string', enum: [...codes] }
-  const code = errors?.codeSchema?.(known) ?? known
-  const narrowed = object({ error: object({ code }, open) }, open)
-  return { allOf: [errors?.schema ?? plain, narrowed] }
-}
+/** The error of a path: one named schema for each dialect, which generators turn into one type. */
+export const errorSchema = ({ errors }: Dialect): Schema => errors?.schema ?? plain

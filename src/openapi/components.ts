@@ -5,7 +5,7 @@ type Json = Record<string, unknown>
 
 export class SchemaComponents {
   readonly #schemas = new Map<string, unknown>()
-  readonly #responses = new Map<string, { name: string; response: Json }>()
+  readonly #responses = new Map<string, Json>()
 
   /** The schema, or a reference if it has a name. */
   put(schema: Schema): unknown {
@@ -31,28 +31,19 @@ export class SchemaComponents {
     return typeof value === 'object' && value !== null ? this.put(value as Schema) : value
   }
 
-  /** The first one gets the name itself; different ones of the same name get a number. */
-  respond(name: string, response: Json): Json {
-    const text = JSON.stringify(response)
-    let known = this.#responses.get(text)
-    if (known === undefined) {
-      const others = [...this.#responses.values()].filter((each) =>
-        each.name.startsWith(`${name}.`),
-      )
-      known = { name: `${name}.${others.length + 1}`, response }
-      this.#responses.set(text, known)
-    }
-    return { $ref: `#/components/responses/${known.name}` }
+  /** A reference to the answer of this name, which is made once. */
+  respond(name: string, make: () => Json): Json {
+    if (!this.#responses.has(name)) this.#responses.set(name, make())
+    return { $ref: `#/components/responses/${name}` }
   }
 
-  schemas = (): Json =>
-    Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  schemas = (): Json => sorted(this.#schemas)
 
-  responses = (): Json =>
-    Object.fromEntries(
-      [...this.#responses.values()].map((each): [string, Json] => [each.name, each.response]),
-    )
+  responses = (): Json => sorted(this.#responses)
 }
+
+const sorted = (entries: ReadonlyMap<string, unknown>): Json =>
+  Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 /** The content of these keys is a value, not a schema. */
 const isData = (key: string): boolean => ['enum', 'const', 'examples', 'default'].includes(key)

@@ -13,7 +13,7 @@ import {
   type Parameter,
   rateNames,
 } from '../http/operation.ts'
-import { type Schema, text } from '../http/schema.ts'
+import { nameOf, type Schema, text } from '../http/schema.ts'
 import { SchemaComponents } from './components.ts'
 import { callbackHeaders, schemes, securityOf } from './security.ts'
 
@@ -21,7 +21,7 @@ type Json = Record<string, unknown>
 
 export interface OpenApi {
   openapi: '3.1.0'
-  info: { title: string; version: string; description: string; license: Json }
+  info: { title: string; version: string; description: string; license: Json; contact: Json }
   servers: { url: string }[]
   tags: { name: string }[]
   paths: Record<string, Json>
@@ -45,11 +45,16 @@ export function buildDocument({ operations, url, dialects, ...info }: Subject): 
     paths[operation.path] ??= {}
     paths[operation.path]![operation.method] = operationObject(components, operation, dialects)
   }
+  const server = url.replace(/\/+$/, '')
   const kinds = new Set(operations.map(({ credential }) => credential))
   return {
     openapi: '3.1.0',
-    info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
-    servers: [{ url: url.replace(/\/+$/, '') || '/' }],
+    info: {
+      ...info,
+      contact: { name: info.title, url: `${server}/docs` },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: server || '/' }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
@@ -72,7 +77,7 @@ function operationObject(
     operationId: id,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description: description ?? `${summary}.`,
     security: securityOf(operation.credential, dialect),
     ...(parameters.length > 0 && {
       parameters: parameters.map((each) => parameterObject(components, each)),
@@ -84,7 +89,8 @@ function operationObject(
       },
     }),
     responses: responsesOf(components, operation, dialect),
-    ...(callback !== undefined && { callbacks: callbackObject(components, callback) }),
+    'x-error-codes': refusalCodes(operation),
+    ...(callback !== undefined && { callbacks: callbackObject(components, id, callback) }),
   }
 }
 
@@ -133,16 +139,20 @@ function responsesOf(components: SchemaComponents, operation: Operation, dialect
   const responses: Record<number, Json> = {}
   for (const answer of operation.answers)
     responses[answer.status] = answerObject(components, answer)
-  const byStatus = Map.groupBy([...new Set(operation.refusals)], (code) => refusals[code].status)
-  for (const status of [...byStatus.keys()].toSorted((a, b) => a - b)) {
-    const codes = byStatus.get(status)!.toSorted()
-    const refusal = refusalObject(components, dialect, status, codes)
-    const same = responses[status]
-    if (same === undefined) responses[status] = refusal
-    else throw new Error(`${operation.id} answers and refuses with ${status}`)
+  for (const status of Object.keys(refusalCodes(operation)).map(Number)) {
+    if (status in responses) throw new Error(`${operation.id} answers and refuses with ${status}`)
+    responses[status] = refusalRef(components, dialect, status)
   }
   return responses
 }
+
+/** Codes by status: the answers themselves are shared by all operations. */
+const refusalCodes = ({ refusals: codes }: Operation): Json =>
+  Object.fromEntries(
+    [...Map.groupBy(new Set(codes), (code) => refusals[code].status)]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, some]) => [status, some.toSorted()]),
+  )
 
 const answerObject = (
   components: SchemaComponents,
@@ -153,21 +163,25 @@ const answerObject = (
   ...(content !== undefined && { content: contentObject(components, content) }),
 })
 
-function refusalObject(
-  components: SchemaComponents,
-  dialect: Dialect,
-  status: number,
-  codes: readonly RefusalCode[],
-): Json {
+/** One for each status and shape of errors, with every code that there is. */
+function refusalRef(components: SchemaComponents, dialect: Dialect, status: number): Json {
+  const schema = errorSchema(dialect)
+  return components.respond(`${nameOf(schema)}${status}`, () =>
+    refusalObject(components, schema, status),
+  )
+}
+
+function refusalObject(components: SchemaComponents, schema: Schema, status: number): Json {
+  const all = Object.keys(refusals) as RefusalCode[]
+  const codes = all.filter((code) => refusals[code].status === status).toSorted()
   const rates = codes.includes('rate_limit_exceeded') ? rateNames : []
   const extra: HeaderName[] = ['x-should-retry', 'retry-after', ...rates]
   const replays = codes.some((code) => /^upstream_|^no_output$|^content_/.test(code))
-  const response = {
-    description: codes.map((code) => `\`${code}\``).join(', '),
+  return {
+    description: `Refused. ${codes.map((code) => `\`${code}\``).join(', ')}.`,
     headers: headerRefs([...idHeaders, ...extra, ...(replays ? ['idempotent-replayed'] : [])]),
-    content: { 'application/json': { schema: components.put(errorSchema(dialect, codes)) } },
+    content: { 'application/json': { schema: components.put(schema) } },
   }
-  return components.respond(`Status${status}`, response)
 }
 
 function headers(): Json {
@@ -186,19 +200,26 @@ function headers(): Json {
 
 const callbackObject = (
   components: SchemaComponents,
+  id: string,
   { field, schema }: NonNullable<Operation['callback']>,
 ): Json => ({
   ended: {
     [`{$request.body#/${field}}`]: {
       post: {
+        operationId: `${id}Ended`,
         summary: 'The task has ended',
         description: 'Signed as Standard Webhooks; sent at least once.',
+        // Which header has the signature is said by the parameters.
+        security: [],
         parameters: callbackHeaders,
         requestBody: {
           required: true,
           content: { 'application/json': { schema: components.put(schema) } },
         },
-        responses: { '2XX': { description: 'Taken; anything else is tried again.' } },
+        responses: {
+          '2XX': { description: 'Taken.' },
+          '4XX': { description: 'Not taken: it is sent again later, as after any other answer.' },
+        },
       },
     },
   },

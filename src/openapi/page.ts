@@ -105,12 +105,12 @@ function callHtml(document: OpenApi, { method, path, operation }: Call): string 
   const body = requestBody as Json | undefined
   return `<details id="${operationId}"><summary><b class="${method}">${method.toUpperCase()}</b>
 <code>${escapeHtml(path)}</code> <span>${escapeHtml(String(summary))}</span></summary>
-${description === undefined ? '' : `<p>${inline(String(description))}</p>`}
+${description === `${summary}.` ? '' : `<p>${inline(String(description))}</p>`}
 <pre>${escapeHtml(curlFor(document, method, path, operation))}</pre>
 ${parametersHtml((parameters as Json[] | undefined) ?? [])}
 ${body === undefined ? '' : `<h4>Body</h4>${bodyHtml(body)}`}
 <h4>Answers</h4>
-${answersHtml(document, operation['responses'] as Json)}
+${answersHtml(document, operation)}
 </details>`
 }
 
@@ -127,8 +127,9 @@ function parametersHtml(parameters: readonly Json[]): string {
   return `<h4>Parameters</h4>${table(['Name', 'Where', 'What', ''], rows)}`
 }
 
-function answersHtml({ components }: OpenApi, responses: Json): string {
-  const rows = Object.entries(responses).map(([status, given]) => {
+function answersHtml({ components }: OpenApi, operation: Json): string {
+  const codes = operation['x-error-codes'] as Readonly<Record<string, readonly string[]>>
+  const rows = Object.entries(operation['responses'] as Json).map(([status, given]) => {
     const ref = (given as Json)['$ref']
     const name = typeof ref === 'string' ? ref.slice(ref.lastIndexOf('/') + 1) : undefined
     const answer = (name === undefined ? given : components['responses']![name]) as Json
@@ -136,17 +137,16 @@ function answersHtml({ components }: OpenApi, responses: Json): string {
       ([type, of]) =>
         `<div>${type === 'application/json' ? '' : `${escapeHtml(type)}: `}${contentHtml(of as Json)}</div>`,
     )
-    return row([`<code>${status}</code>`, inline(String(answer['description'])), content.join('')])
+    const own = codes[status]?.map((code) => `\`${code}\``).join(', ')
+    const what = inline(own ?? String(answer['description']))
+    return row([`<code>${status}</code>`, what, content.join('')])
   })
   return table(['Status', 'What', 'Body'], rows)
 }
 
-/** The schema of an error, or the events of a stream. */
-function contentHtml({ schema, 'x-event-schema': event }: Json): string {
-  const { allOf } = schema as Json
-  const shown = Array.isArray(allOf) ? (allOf[0] as Json) : (schema as Json)
-  return schemaHtml(event === undefined ? shown : (event as Json))
-}
+/** The schema of an answer, or that of the events of a stream. */
+const contentHtml = ({ schema, 'x-event-schema': event }: Json): string =>
+  schemaHtml((event ?? schema) as Json)
 
 const schemasHtml = ({ components }: OpenApi): string =>
   Object.entries(components['schemas'] ?? {})

@@ -64,6 +64,9 @@ const extras = new RegExp(
   `^(?:invalid_request (?:tools\\[\\d+\\]\\S*|${checkedFields.join('|')})|not_found \\S+)$`,
 )
 
+/** The same, and neither an input nor what stands in for it. */
+const noInput = new RegExp(`${extras.source}|^invalid_request (?:input|messages)$`)
+
 /** The same, and another model than that of the path. */
 const generateExtras = new RegExp(
   `^(?:invalid_request (?:tools\\[\\d+\\]\\S*|(?:requests\\[\\d+\\]\\.)?model|${checkedFields.join('|')})|not_found \\S+)$`,
@@ -76,11 +79,11 @@ const rows: readonly Row[] = [
     // Which items of the responses style there are.
     beyond: new RegExp(`${extras.source}|^invalid_request input`),
   },
-  { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: extras },
+  { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: noInput },
   {
     call: 'countResponseTokens',
     parse: (fields) => countResponse(body(fields)),
-    beyond: extras,
+    beyond: noInput,
   },
   { call: 'createMessage', parse: (fields) => parseMessages(body(fields), x), beyond: extras },
   { call: 'countMessageTokens', parse: (fields) => parseCount(body(fields), x), beyond: extras },

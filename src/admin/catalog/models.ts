@@ -31,9 +31,9 @@ const unnamed = { name: z.unknown().optional() }
 
 const modelBody = z
   .union([
-    z.strictObject({ ...modelShape.shape, ...unnamed }).meta({ title: 'Model' }),
+    z.strictObject({ ...modelShape.shape, ...unnamed }).meta({ title: 'Plain model' }),
     z.strictObject({ ...virtualShape.shape, ...unnamed }).meta({ title: 'Virtual model' }),
-    z.strictObject({ ...aliasShape.shape, ...unnamed }).meta({ title: 'Alias' }),
+    z.strictObject({ ...aliasShape.shape, ...unnamed }).meta({ title: 'Model alias' }),
   ])
   .meta({ id: 'ModelDeclaration', ...modelDeclaration.meta() })
 

@@ -16,7 +16,7 @@ const terms = {
 }
 
 export const budgetDeclaration = strict(terms).meta({
-  title: 'Budget',
+  title: 'Budget declaration',
   description: 'What may be spent in a period. Left out, all that the account has.',
 })
 

@@ -68,7 +68,11 @@ const tokenPrice = strict({
   .refine((price) => (price.per_million === undefined) !== (price.tiers === undefined), {
     message: 'must have either per_million or tiers',
   })
-  .meta({ oneOf: [{ required: ['per_million'] }, { required: ['tiers'] }] })
+  .meta({
+    title: 'Token price',
+    description: 'Has either per_million or tiers.',
+    oneOf: [{ required: ['per_million'] }, { required: ['tiers'] }],
+  })
 
 const perImage = z
   .union([
@@ -91,10 +95,12 @@ const imagePrice = strict({
     .enum(imageSizes)
     .meta({ description: 'Size of a request that names none. Default 1k.' })
     .optional(),
-}).refine((price) => price.default_size === undefined || typeof price.per_image !== 'string', {
-  path: ['default_size'],
-  message: 'is for prices by size only',
 })
+  .refine((price) => price.default_size === undefined || typeof price.per_image !== 'string', {
+    path: ['default_size'],
+    message: 'is for prices by size only',
+  })
+  .meta({ title: 'Image price' })
 
 const secondPrices = z
   .record(
@@ -110,19 +116,21 @@ export const priceDeclaration = z
   .discriminatedUnion('unit', [
     tokenPrice,
     imagePrice,
-    strict({ ...priceOf, unit: z.literal('video_second'), per_second: secondPrices }),
+    strict({ ...priceOf, unit: z.literal('video_second'), per_second: secondPrices }).meta({
+      title: 'Video second price',
+    }),
     strict({
       ...priceOf,
       unit: z.literal('video_token'),
       per_million: amount('Per million video tokens.'),
-    }),
+    }).meta({ title: 'Video token price' }),
     strict({
       ...ofEverybody,
       account: own.unwrap(),
       unit: z
         .literal('default')
         .meta({ description: "Ends the account's price: the general price applies again." }),
-    }),
+    }).meta({ title: 'Default price' }),
   ])
   .meta({ title: 'Price', description: 'One version of what a model costs.' })
 

@@ -1,31 +1,16 @@
 // The responses interface as documents describe it; the request comes from the table that the parser uses.
 
 import { answered, json, type Operation, rateNames, workRefusals } from '../../http/operation.ts'
-import {
-  either,
-  list,
-  named,
-  object,
-  open,
-  orNull,
-  type Schema,
-  text,
-  whole,
-  word,
-} from '../../http/schema.ts'
+import { either, list, named, object, open, orNull, text, whole, word } from '../../http/schema.ts'
 import { streamError, textOperation, tokenCount } from '../text/operations.ts'
 import { schemaOf } from '../text/request-fields.ts'
 import { responsesFields } from './request-fields.ts'
 
-const given = (name: string): Schema => ({
-  required: [name],
-  properties: { [name]: { not: { type: 'null' } } },
-})
-
+/** A rule over several fields is told in words: generators read no union beside fields. */
 const responsesRequest = named(
   'ResponsesRequest',
   schemaOf(responsesFields, {
-    anyOf: ['input', 'prompt', 'previous_response_id', 'conversation'].map(given),
+    description: 'Needs `input`, `prompt`, `previous_response_id` or `conversation`.',
   }),
 )
 

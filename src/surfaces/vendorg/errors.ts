@@ -40,7 +40,6 @@ export const operationErrors: ErrorDialect = {
       }),
     }),
   ),
-  codeSchema: (codes) => either(codes, { type: 'integer' }),
 }
 
 /** As SDKs of this style look for it. */

@@ -89,7 +89,17 @@ function bodyProblems(
   if (type !== 'application/json') return []
   const value: unknown = JSON.parse(new TextDecoder().decode(body))
   const check = checks.closed(media['schema'] as Json)
-  return check(value) ? [] : [`${call.id}: ${checks.text(check)}`]
+  if (!check(value)) return [`${call.id}: ${checks.text(check)}`]
+  return codeProblems(call, response.status, value)
+}
+
+/** The schema of an error is shared: which codes an operation refuses with is told beside it. */
+function codeProblems({ id, operation }: Call, status: number, body: unknown): string[] {
+  const codes = (operation['x-error-codes'] as Record<string, string[]>)[status]
+  if (codes === undefined) return []
+  const { code, reason } = (body as { error: { code: unknown; reason?: unknown } }).error
+  const said = typeof code === 'number' ? reason : code
+  return codes.includes(String(said)) ? [] : [`${id}: ${status} with the code ${said}`]
 }
 
 function streamProblems(checks: Checks, media: Json, body: Uint8Array): string[] {
