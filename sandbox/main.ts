@@ -5,6 +5,17 @@ import { type Sandbox, type SandboxOptions, startSandbox } from './server.ts'
 /** EX_CONFIG: a setting is wrong and trying again will not help. */
 const wrongSetting = 78
 
+const usage = `Usage: gateway sandbox [FLAGS]
+
+Runs the upstream simulator alone and prints the base address of each protocol.
+
+Flags
+  --port PORT  where it listens; 9090 if left out, 0 takes a free one
+  --host HOST  127.0.0.1 if left out
+  --key KEY    the key that callers must send; any if left out
+  --help       show this
+`
+
 function giveUp(why: string): never {
   console.error(`sandbox: ${why}`)
   process.exit(wrongSetting)
@@ -18,8 +29,13 @@ function readOptions(args: string[]): SandboxOptions {
         port: { type: 'string', default: '9090' },
         host: { type: 'string', default: '127.0.0.1' },
         key: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
       },
     })
+    if (values.help === true) {
+      process.stdout.write(usage)
+      process.exit(0)
+    }
     const port = Number(values.port)
     if (!/^\d{1,5}$/.test(values.port) || port > 65_535) {
       giveUp(`--port must be a number from 0 to 65535, not '${values.port}'.`)

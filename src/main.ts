@@ -32,7 +32,9 @@ const words: Readonly<Record<string, () => Promise<unknown>>> = {
 }
 
 const serving = ['start', 'worker', 'sandbox']
-const word = process.argv[2] ?? 'start'
+const first = process.argv[2] ?? 'start'
+/** Settings are no flags: the command line says so, and what `start --help` asks. */
+const word = first === 'start' && process.argv.length > 3 ? 'help' : first
 if (serving.includes(word)) settle()
 if (word === 'start' || word === 'worker') keepSignals()
 void (words[word] ?? (() => import('./cli/main.ts')))()

@@ -19,21 +19,56 @@ import { callCommands } from './calls/call.ts'
 import { callImageCommand } from './calls/call-image.ts'
 import { callVideoCommand } from './calls/call-video.ts'
 import { verifyCommands } from './calls/verify.ts'
+import { completionCommand } from './completion/command.ts'
 import { alertCommands } from './notices/alerts.ts'
 import { callbackCommands } from './notices/callbacks.ts'
 import { webhookCommands } from './notices/webhooks.ts'
-import type { Command } from './terminal/command.ts'
+import type { Command, Flags } from './terminal/command.ts'
 import type { Elsewhere } from './terminal/parse-line.ts'
 
 /** Answered by bin/gateway before this program is started; listed so that help is complete. */
+const help: Flags = { help: { summary: 'show help, also -h' } }
+const json: Flags = { json: { summary: 'print JSON and nothing else' } }
+const settings =
+  'It takes no flags: settings come from environment variables (GATEWAY_PORT, GATEWAY_DATA_DIR, …) and from\n' +
+  'gateway.yaml. SIGHUP reads the file again, SIGTERM lets running answers end.'
+
 export const elsewhere: readonly Elsewhere[] = [
-  { name: 'start', summary: 'run the gateway (the default)' },
-  { name: 'dev', summary: 'run it and restart on every change of its code' },
-  { name: 'sandbox', summary: 'run the upstream simulator alone' },
-  { name: 'doctor', summary: 'look at all that a gateway with these settings needs' },
-  { name: 'check', summary: 'check FILE: whether a gateway would take this configuration file' },
-  { name: 'restore', summary: 'put a backup into a new database' },
-  { name: 'db', summary: 'db copy --to URL: the whole database into another, such as PostgreSQL' },
+  { name: 'start', summary: 'run the gateway (the default)', flags: help, more: settings },
+  {
+    name: 'dev',
+    summary: 'run it and restart on every change of its code',
+    flags: help,
+    more: settings,
+  },
+  {
+    name: 'sandbox',
+    summary: 'run the upstream simulator alone',
+    flags: {
+      port: { value: 'PORT', summary: 'where it listens; 9090 if left out, 0 takes a free one' },
+      host: { value: 'HOST', summary: '127.0.0.1 if left out' },
+      key: { value: 'KEY', summary: 'the key that callers must send; any if left out' },
+      ...help,
+    },
+  },
+  {
+    name: 'doctor',
+    summary: 'look at all that a gateway with these settings needs',
+    flags: { ...json, offline: { summary: 'reach no channel' }, ...help },
+  },
+  {
+    name: 'check',
+    args: ['[FILE]'],
+    summary: 'whether a gateway would take this configuration file',
+    flags: { strict: { summary: 'a variable that is not set is a problem' }, ...json, ...help },
+  },
+  { name: 'restore', args: ['FILE'], summary: 'put a backup into a new database', flags: help },
+  {
+    name: 'db',
+    args: ['copy'],
+    summary: 'copy the whole database into another, such as PostgreSQL',
+    flags: { to: { value: 'URL', summary: 'the other one, which must be new' }, ...help },
+  },
 ]
 
 const versionCommand: Command = {
@@ -80,6 +115,7 @@ export const commands: readonly Command[] = [
   callImageCommand,
   healthCommand,
   searchCommand,
+  completionCommand(() => commands, elsewhere),
   helpCommand,
   versionCommand,
 ]

@@ -3,7 +3,10 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeAddress, writeAddress } from '../lib/address-file.ts'
 import { commands, elsewhere } from './commands.ts'
+import { helpPage } from './terminal/help.ts'
+import { parseLine } from './terminal/parse-line.ts'
 
 interface Seen {
   method: string
@@ -209,6 +212,73 @@ test('help lists every command, and every command has its page', async () => {
   const page = await gateway(['token', 'create', '-h'])
   expect(page.stdout).toContain('Usage: gateway token create --account ID|NAME --name NAME')
   expect(page.stdout).toContain('--allowed-ips')
+})
+
+test('every command tells of itself, also those that other programs answer', async () => {
+  const program = join(import.meta.dir, '../../bin/gateway')
+  const names = ['start', 'dev', 'sandbox', 'doctor', 'check', 'restore', 'db', 'health', 'bill']
+  const pages = names.map(async (name) => {
+    const child = Bun.spawn([program, name, '--help'], { cwd: dir, stderr: 'pipe' })
+    const [text] = await Promise.all([new Response(child.stdout).text(), child.exited])
+    return [name, child.exitCode, /^(?:Usage: )?gateway /.test(text), text.includes('--help')]
+  })
+  // The two that work on a database have one page.
+  const whole = (name: string) => name !== 'restore' && name !== 'db'
+  expect(await Promise.all(pages)).toEqual(names.map((name) => [name, 0, true, whole(name)]))
+  for (const { path } of commands.filter(({ path: [first] }) => first !== 'help')) {
+    const parsed = parseLine([...path, '--help'], commands, elsewhere)
+    const page = helpPage(parsed.kind === 'help' ? parsed.words : [], commands, elsewhere)
+    expect(page).toStartWith(`Usage: gateway ${path.join(' ')}`)
+  }
+  const odd = Bun.spawnSync([program, 'start', '--port', '9000'], { cwd: dir })
+  expect([odd.exitCode, odd.stderr.toString()]).toEqual([
+    2,
+    "gateway: start does not take '--port'; see gateway start --help\n",
+  ])
+})
+
+test('without an address, the gateway of the data directory is asked', async () => {
+  answer({ items: [] })
+  writeAddress(dir, url)
+  const env = { GATEWAY_URL: '', GATEWAY_DATA_DIR: dir }
+  expect(await gateway(['account', 'list'], env)).toMatchObject({ stdout: 'no accounts\n' })
+  expect(await gateway(['account', 'list'], { ...env, GATEWAY_PORT: '0' })).toMatchObject({
+    stdout: 'no accounts\n',
+  })
+  // What is said goes before what is found.
+  const away = { ...env, GATEWAY_PORT: '1' }
+  expect((await gateway(['account', 'list'], away)).stderr).toContain('http://localhost:1 ')
+  removeAddress(dir, url)
+})
+
+test('on a terminal there are colours, and the table keeps within its width', async () => {
+  answer({ items: [{ request_id: 'req_1', status: 502, model: 'm'.repeat(70), charge: '0.25' }] })
+  const show = async (env: Record<string, string>) => {
+    let text = ''
+    const child = Bun.spawn(
+      [process.execPath, join(import.meta.dir, 'main.ts'), 'request', 'list'],
+      {
+        cwd: dir,
+        env: { GATEWAY_URL: url, GATEWAY_ADMIN_TOKEN: 'adm-test', TERM: 'xterm', ...env },
+        terminal: {
+          cols: 90,
+          rows: 24,
+          data: (_, bytes) => {
+            text += new TextDecoder().decode(bytes)
+          },
+        },
+      },
+    )
+    expect(await child.exited).toBe(0)
+    child.terminal?.close()
+    return text.trimEnd()
+  }
+  const coloured = await show({})
+  expect(coloured).toContain('\u001b[31m502')
+  const plain = await show({ NO_COLOR: '1' })
+  expect(plain).not.toContain('\u001b')
+  expect(Bun.stripANSI(coloured)).toBe(plain)
+  expect(Math.max(...plain.split(/\r?\n/).map((line) => line.length))).toBeLessThanOrEqual(90)
 })
 
 test('a negative amount is a value and not a flag', async () => {

@@ -2,7 +2,9 @@
 // code. The only file here that touches the process.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readAddress } from '../lib/address-file.ts'
 import { commands, elsewhere } from './commands.ts'
+import { paint, screenOf, useScreen } from './screen/screen.ts'
 import { openAdmin } from './terminal/admin-client.ts'
 import type { Env } from './terminal/command.ts'
 import { helpPage } from './terminal/help.ts'
@@ -10,6 +12,7 @@ import { parseLine } from './terminal/parse-line.ts'
 import { exitCodes, misuse, Stop } from './terminal/stop.ts'
 
 async function runCommand(argv: readonly string[], env: Env): Promise<number> {
+  useScreen(screenOf(process.stdout, env))
   const parsed = parseLine(argv, commands, elsewhere)
   if (parsed.kind === 'help') {
     process.stdout.write(`${helpPage(parsed.words, commands, elsewhere)}\n`)
@@ -32,9 +35,14 @@ async function runCommand(argv: readonly string[], env: Env): Promise<number> {
   return outcome.ok === false ? exitCodes.refused : exitCodes.ok
 }
 
+const dataDir = (env: Env): string => env['GATEWAY_DATA_DIR'] || './data'
+const defaultUrl = 'http://localhost:8080'
+
+/** What is said comes first, then what a gateway with this data directory has left there. */
 function baseUrl(flag: string | undefined, env: Env): string {
-  const port = env['GATEWAY_ADMIN_PORT'] || env['GATEWAY_PORT'] || '8080'
-  const text = flag ?? (env['GATEWAY_URL'] || `http://localhost:${port}`)
+  const port = env['GATEWAY_ADMIN_PORT'] || env['GATEWAY_PORT']
+  const own = port && port !== '0' ? `http://localhost:${port}` : undefined
+  const text = flag ?? (env['GATEWAY_URL'] || (own ?? readAddress(dataDir(env)) ?? defaultUrl))
   if (!/^https?:$/.test(URL.parse(text)?.protocol ?? '')) {
     throw misuse(`'${text}' is not an http address; see --url, GATEWAY_URL and GATEWAY_PORT`)
   }
@@ -44,7 +52,7 @@ function baseUrl(flag: string | undefined, env: Env): string {
 function adminToken(flag: string | undefined, env: Env): string | undefined {
   const given = flag ?? env['GATEWAY_ADMIN_TOKEN']
   if (given) return given
-  const file = join(env['GATEWAY_DATA_DIR'] || './data', 'admin-token')
+  const file = join(dataDir(env), 'admin-token')
   try {
     return readFileSync(file, 'utf8').trim() || undefined
   } catch (error) {
@@ -54,9 +62,8 @@ function adminToken(flag: string | undefined, env: Env): string | undefined {
   }
 }
 
-/** An aside goes to stderr, so it is stderr that must be a terminal. */
-const dim = (text: string, env: Env): string =>
-  process.stderr.isTTY && !env['NO_COLOR'] ? `\u001b[2m${text}\u001b[22m` : text
+/** An aside and a refusal go to stderr, so it is stderr that must be a terminal. */
+const dim = (text: string, env: Env): string => paint(text, 'dim', screenOf(process.stderr, env))
 
 // `gateway request list | head` closes the pipe early, which is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -69,7 +76,8 @@ runCommand(process.argv.slice(2), process.env).then(
   },
   (error: unknown) => {
     if (!(error instanceof Stop)) throw error
-    process.stderr.write(`gateway: ${error.message}\n`)
+    const name = paint('gateway:', 'red', screenOf(process.stderr, process.env))
+    process.stderr.write(`${name} ${error.message}\n`)
     process.exitCode = error.exitCode
   },
 )

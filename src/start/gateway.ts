@@ -1,10 +1,11 @@
 // Starts the gateway: one process, or a supervisor with workers. A wrong setting ends it with one
 // sentence and exit code 78; a stop signal ends it at any time, with code 0.
 import { type Config, loadConfig, unknownVariables } from '../config/index.ts'
+import { removeAddress, writeAddress } from '../lib/address-file.ts'
 import { supervise } from '../process/supervisor.ts'
 import { isWorker, runWorker } from '../process/worker.ts'
 import { bannerText, tokenLine } from './banner.ts'
-import { boundStart, obeySignals } from './lifecycle.ts'
+import { boundStart, type Controlled, obeySignals } from './lifecycle.ts'
 import { isRefusedStart, serve } from './serve.ts'
 import { stopIsKept, stopWithParent } from './signals.ts'
 
@@ -20,7 +21,7 @@ async function main(): Promise<void> {
   const started = config.workers > 1 ? await supervise(config) : await serveAlone(config)
   // Its output may hold secrets that are shown once; the ready line would be false.
   const isEnding = stopIsKept()
-  obeySignals(started.controlled, started.config)
+  obeySignals(findable(started.controlled, started.config), started.config)
   if (!isEnding) process.stdout.write(`ready http://localhost:${started.config.port}\n`)
 }
 
@@ -33,7 +34,25 @@ async function serveAlone(first: Config) {
     for (const token of await served.reload(next)) process.stdout.write(tokenLine(token))
   }
   const controlled = { log, reload, hurry, drain: () => drain().then(() => true) }
-  return { controlled, config: { ...first, port: served.port } }
+  const admin = first.admin && { admin: { ...first.admin, port: served.adminPort! } }
+  return { controlled, config: { ...first, port: served.port, ...admin } }
+}
+
+const everywhere = ['0.0.0.0', '::', '[::]', '']
+
+/** Commands on this machine find the gateway by its data directory until it drains. */
+function findable(controlled: Controlled, { dataDir, ...config }: Config): Controlled {
+  const { host, port } = { ...config, ...config.admin }
+  const plain = everywhere.includes(host) ? 'localhost' : host.replace(/^\[(.*)\]$/, '$1')
+  const address = `http://${plain.includes(':') ? `[${plain}]` : plain}:${port}`
+  writeAddress(dataDir, address)
+  return {
+    ...controlled,
+    drain() {
+      removeAddress(dataDir, address)
+      return controlled.drain()
+    },
+  }
 }
 
 main().catch((error) => {

@@ -23,6 +23,8 @@ import { metricsText } from './metrics-route.ts'
 
 export interface Served {
   readonly port: number
+  /** Of the listener for administration, where there is one. */
+  readonly adminPort?: number
   readonly banner: Banner
   readonly log: Log
   /** The metrics of this process. */
@@ -78,6 +80,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const hurried = Promise.withResolvers<void>()
   return {
     port: ports.calls.port!,
+    ...(ports.admin !== undefined && { adminPort: ports.admin.port! }),
     banner: {
       url: publicUrl,
       ...(consoleUrl !== publicUrl && { adminUrl: consoleUrl }),

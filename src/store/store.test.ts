@@ -7,6 +7,7 @@ import { findAccount, insertAccount } from './catalog/accounts.ts'
 import { type Page, type Store, StoreRefused } from './index.ts'
 import { appendEntry, findEntries, listEntries, sumEntries } from './ledger/entries.ts'
 import { watermarkKey } from './log/indexer.ts'
+import { pageOfLog } from './log/pages.ts'
 import { segmentRows } from './log/posting-list.ts'
 import { findRequest, listRequests } from './log/requests.ts'
 import { getMeta, putMetaIfAbsent, setMeta } from './sql/meta.ts'
@@ -254,6 +255,14 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
     const even = await listRequests(store.read, { limit: 50, model: 'even' })
     expect(even.items).toHaveLength(12)
     expect(await failureOf(listRequests(store.read, { limit: 5, cursor: 'no' }))).toMatch('cursor')
+  })
+
+  test('a page that was cut short at the end of the log has no next one', async () => {
+    for (let i = 0; i < 9; i++) await store.record(aRequest({ model: 'few' }))
+    const walk = { filter: { values: { model: 'few' } }, limit: 200, before: 2 ** 53 - 1 }
+    // As on a busy machine: the time is up as soon as the first rows are there.
+    const page = await pageOfLog(store.read, walk, -1)
+    expect([page.rows.length, page.before]).toEqual([9, undefined])
   })
 
   test('filters requests by time, account, token, channel, status and error', async () => {

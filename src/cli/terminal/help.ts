@@ -1,4 +1,5 @@
 // Pages of help, made from the table of commands. Nothing here is written twice.
+import { paint } from '../screen/screen.ts'
 import { type Command, commonFlags, type Flags } from './command.ts'
 import type { Elsewhere } from './parse-line.ts'
 
@@ -13,13 +14,15 @@ export function helpPage(
   if (group.length > 0) {
     return page('Usage: gateway COMMAND [FLAGS]', section('Commands', group.map(commandLine)))
   }
-  const others = elsewhere.filter((row) => words.length === 0 || row.name === words[0])
-  const here = words.length === 0 ? table : []
+  const other = elsewhere.find((row) => row.name === words[0])
+  if (other !== undefined) return elsewherePage(other)
   return page(
     'Usage: gateway COMMAND [FLAGS]',
     section('Commands', [
-      ...others.map(({ name, summary }): Pair => [name, summary]),
-      ...here.map(commandLine),
+      ...elsewhere.map(
+        ({ name, args = [], summary }): Pair => [[name, ...args].join(' '), summary],
+      ),
+      ...table.map(commandLine),
     ]),
     section('Flags of every command', flagLines(commonFlags)),
     section('Exit codes', [
@@ -46,6 +49,15 @@ function commandPage(command: Command): string {
   )
 }
 
+/** These commands need no running gateway, so the flags that name one are not theirs. */
+const elsewherePage = ({ name, args = [], summary, flags, more }: Elsewhere): string =>
+  page(
+    `Usage: ${['gateway', name, ...args].join(' ')} [FLAGS]`,
+    sentence(summary),
+    ...(more === undefined ? [] : [more]),
+    section('Flags', flagLines(flags)),
+  )
+
 type Pair = readonly [string, string]
 
 const page = (...parts: readonly string[]) => parts.join('\n\n')
@@ -62,5 +74,8 @@ const flagLines = (flags: Flags): Pair[] =>
 
 function section(title: string, pairs: readonly Pair[]): string {
   const width = Math.max(...pairs.map(([left]) => left.length))
-  return [title, ...pairs.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)].join('\n')
+  return [
+    paint(title, 'bold'),
+    ...pairs.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
+  ].join('\n')
 }

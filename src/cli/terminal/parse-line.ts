@@ -10,10 +10,14 @@ type Parsed =
   | { kind: 'help'; words: readonly string[] }
   | { kind: 'run'; command: Command; line: Line }
 
-/** Known first words that another program answers; needed to suggest them. */
+/** Known first words that another program answers; needed to suggest, explain and complete them. */
 export interface Elsewhere {
   name: string
+  args?: readonly string[]
   summary: string
+  flags: Flags
+  /** What else its page of help says. */
+  more?: string
 }
 
 export function parseLine(
@@ -36,7 +40,8 @@ export function parseLine(
     checkKnown(words, table, elsewhere)
     if (asksForHelp(args)) return { kind: 'help', words }
     if (elsewhere.some(({ name }) => name === words[0])) {
-      throw misuse(`write 'gateway ${words[0]}' with its flags behind it`)
+      const [given] = args.slice(1)
+      throw misuse(`${words[0]} does not take '${given}'; see gateway ${words[0]} --help`)
     }
     const next = table.filter((row) => row.path[0] === words[0]).map((row) => row.path[1])
     throw misuse(`${words[0]} needs one of: ${next.join(', ')}`)

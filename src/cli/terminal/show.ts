@@ -1,6 +1,8 @@
 // Answers as text for a person: aligned tables and records. Tolerant of fields that are missing or
 // of another type; never trusts text that came from outside to a terminal as it is.
 import { isObject } from '../../lib/json/parse.ts'
+import { paint, screen, toneOf } from '../screen/screen.ts'
+import { type Heading, layTable } from '../screen/table.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -37,9 +39,7 @@ export const inCurrency = (value: unknown, row: Row): string =>
     ? `${cell(value)} ${cell(row['currency'])}`
     : cell(value)
 
-export interface Column {
-  title: string
-  right?: true
+export interface Column extends Heading {
   value(row: Row): string
 }
 
@@ -60,21 +60,12 @@ export const moneyColumn = (field: string, title: string = field): Column => ({
   value: (row) => inCurrency(row[field], row),
 })
 
-export function table(rows: readonly Row[], columns: readonly Column[]): string {
-  const cells = rows.map((row) => columns.map((each) => each.value(row)))
-  const widths = columns.map((each, i) =>
-    Math.max(Bun.stringWidth(each.title), ...cells.map((row) => Bun.stringWidth(row[i]!))),
+export const table = (rows: readonly Row[], columns: readonly Column[]): string =>
+  layTable(
+    columns,
+    rows.map((row) => columns.map((each) => each.value(row))),
+    screen(),
   )
-  const render = (parts: readonly string[]) =>
-    parts
-      .map((part, i) => {
-        const space = ' '.repeat(widths[i]! - Bun.stringWidth(part))
-        return columns[i]!.right ? space + part : part + space
-      })
-      .join('  ')
-      .trimEnd()
-  return [render(columns.map((each) => each.title.toUpperCase())), ...cells.map(render)].join('\n')
-}
 
 const moneyFields = ['balance', 'held', 'available', 'charge', 'amount']
 
@@ -89,6 +80,10 @@ export function record(row: Row, hidden: readonly string[] = []): string {
     ])
   const width = Math.max(0, ...pairs.map(([field]) => Bun.stringWidth(field)))
   return pairs
-    .map(([field, value]) => `${field}${' '.repeat(width - Bun.stringWidth(field))}  ${value}`)
+    .map(([field, value]) => {
+      const space = ' '.repeat(width - Bun.stringWidth(field))
+      const tone = field === 'state' || field === 'status' ? toneOf(value) : undefined
+      return `${paint(field, 'dim')}${space}  ${paint(value, tone)}`
+    })
     .join('\n')
 }

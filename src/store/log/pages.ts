@@ -40,8 +40,12 @@ const maxSegmentsRead = 128
 /** A page that takes longer is cut short, as on a busy machine. */
 const maxMs = 60
 
-export async function pageOfLog(db: Kysely<Schema>, walk: LogWalk): Promise<LogPage> {
-  const state = new Walk(db, walk)
+export async function pageOfLog(
+  db: Kysely<Schema>,
+  walk: LogWalk,
+  limitMs = maxMs,
+): Promise<LogPage> {
+  const state = new Walk(db, walk, limitMs)
   // Read first: rows indexed meanwhile are still found by the scan.
   const indexed = await indexedSeq(db)
   if (!(await state.readTail(indexed))) return state.page()
@@ -52,6 +56,7 @@ export async function pageOfLog(db: Kysely<Schema>, walk: LogWalk): Promise<LogP
 class Walk {
   readonly #db: Kysely<Schema>
   readonly #walk: LogWalk
+  readonly #limitMs: number
   readonly #rows: LogRowFull[] = []
   /** Every row from here on has been considered. */
   #considered: number
@@ -59,17 +64,24 @@ class Walk {
   readonly #startMs = performance.now()
   #ended = false
 
-  constructor(db: Kysely<Schema>, walk: LogWalk) {
+  constructor(db: Kysely<Schema>, walk: LogWalk, limitMs: number) {
     this.#db = db
     this.#walk = walk
+    this.#limitMs = limitMs
     this.#considered = walk.before
   }
 
-  page(): LogPage {
+  async page(): Promise<LogPage> {
     const { limit } = this.#walk
     const rows = this.#rows.slice(0, limit)
     if (this.#rows.length > limit) return { rows, before: rows.at(-1)!.seq }
-    return this.#ended ? { rows } : { rows, before: this.#considered }
+    return this.#ended || !(await this.#hasMore()) ? { rows } : { rows, before: this.#considered }
+  }
+
+  /** A page that was cut short at the very end of the log is the last one. */
+  async #hasMore(): Promise<boolean> {
+    const older = this.#db.selectFrom('requests').select('seq').where('seq', '<', this.#considered)
+    return (await older.orderBy('seq', 'desc').limit(1).executeTakeFirst()) !== undefined
   }
 
   /** One more than is shown tells whether there is a next page. */
@@ -78,7 +90,7 @@ class Walk {
   }
 
   get #isEnough(): boolean {
-    return this.#scanned >= maxScanned || performance.now() - this.#startMs > maxMs
+    return this.#scanned >= maxScanned || performance.now() - this.#startMs > this.#limitMs
   }
 
   /** Scans the rows after the last segment; false when the page needs no more. */
@@ -110,6 +122,8 @@ class Walk {
       }
       asked += top - bottom + 1
       this.#considered = firstSeqOf(bottom)
+      // The oldest segment of the time that was asked for has been read: the rest is none of it.
+      if (bottom === oldest) break
       if (asked >= maxSegments || this.#isEnough) return this.#fetch(picked)
       top = bottom - 1
       size = Math.min(maxSegmentsRead, size * 4)
