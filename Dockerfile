@@ -1,9 +1,9 @@
 # The gateway as one executable in an otherwise empty image: no shell, no package manager, no root.
 #   docker build -t model-gateway .
-#   docker run -p 8080:8080 -v gateway-data:/data --read-only --tmpfs /tmp model-gateway
+#   docker run -p 127.0.0.1:8080:8080 -v gateway-data:/data --read-only --tmpfs /tmp model-gateway
 # How to run it for real: docs/run/deploy.md.
 
-FROM node:22-bookworm-slim AS build
+FROM node:24.20.0-bookworm-slim@sha256:ba849c60be29959425b8734d57b8b4b7d56f98edd9504c9af091d5281095a71e AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 # Not `npm ci`: it asks for the formatter's packages of every kind of machine, which this needs none of.

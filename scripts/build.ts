@@ -61,7 +61,7 @@ async function buildBeside(to: string): Promise<void> {
   })
 }
 
-/** What `npx model-gateway` gets: the built program and the runtime, nothing else to install. */
+/** What `scripts/package` packs: the built program and the runtime, nothing else to install. */
 async function buildPackage(to: string): Promise<void> {
   rmSync(join(to, 'dist'), { recursive: true, force: true })
   await buildBeside(join(to, 'dist'))

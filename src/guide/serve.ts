@@ -60,7 +60,7 @@ function pathOf(name: string): string | undefined {
 
 /**
  * Links between the texts become links between the pages; pages that are not served lead to the first page.
- * Other files of the repository are not served, so links to them become plain text.
+ * Other files of the repository are not served: links to them become plain text, and pictures are left out.
  */
 const linked = (html: string): string =>
   html
@@ -70,6 +70,7 @@ const linked = (html: string): string =>
       return `href="${guidePath}${isServed ? `/${page}${anchor}` : ''}"`
     })
     .replace(/<a href="(?!https?:|[/#])[^"]*">(.*?)<\/a>/g, '$1')
+    .replaceAll(/(?:<p>)?<img src="(?!https?:)[^>]*>(?:<\/p>)?/g, '')
 
 function wholePage(markdown: string): string {
   // The words after the language of a fence are for the tests.

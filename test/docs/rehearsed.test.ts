@@ -41,6 +41,8 @@ const judges: Readonly<Record<string, (words: Told) => unknown>> = {
   docker: judgeDocker,
   kubectl: judgeSecret,
   helm: judgeHelm,
+  'scripts/package': (words) =>
+    canRun('scripts/package') && words.length === 1 ? undefined : words.join(' '),
   '.ci/run': () => (canRun('.ci/run') ? undefined : 'it cannot be run'),
   'scripts/services'([word = '']) {
     const isKnown = new RegExp(`^  ${word}\\)`, 'm').test(read('scripts/services'))

@@ -134,6 +134,32 @@ describe.each(composeFiles)('%s', (path) => {
   })
 })
 
+test('images of others are pinned by version and digest, ours by the version', () => {
+  const named = [
+    ...[...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!),
+    ...composeFiles.flatMap((path) =>
+      [...read(path).matchAll(/^\s+image: (\S+)$/gm)].map(([, image]) => image!),
+    ),
+  ].filter((image) => image !== 'scratch' && image !== `model-gateway:${version}`)
+  expect(named.length).toBeGreaterThan(3)
+  const isPinned = (image: string) => /^[a-z]+:\d+\.\d+[\w.-]*@sha256:[0-9a-f]{64}$/.test(image)
+  expect(named.filter((image) => !isPinned(image))).toEqual([])
+})
+
+test('every compose file has a listener for administration, for this machine alone', () => {
+  for (const path of composeFiles) {
+    const { services } = parse(read(path), { merge: true }) as { services: Record<string, Any> }
+    const all = Object.values(services)
+    const settings = all.flatMap(({ environment }) => environment?.GATEWAY_ADMIN_PORT ?? [])
+    expect([path, [...new Set(settings)]]).toEqual([path, ['8081']])
+    const published = all.flatMap(({ ports = [] }) => ports as string[])
+    expect(published.filter((each) => !each.startsWith('127.0.0.1:'))).toEqual([])
+    expect(published).toContain('127.0.0.1:8081:8081')
+    const redis = services['redis']
+    if (redis !== undefined) expect(redis.command.join(' ')).toContain('--requirepass')
+  }
+})
+
 describe('the load balancer', () => {
   const conf = read('deploy/docker/nginx.conf')
   const directive = (name: string) => new RegExp(`^\\s*${name} (.+);$`, 'm').exec(conf)?.[1]
@@ -174,6 +200,35 @@ describe('the load balancer', () => {
   }
 })
 
+describe('the proxy in front of one gateway', () => {
+  const conf = read('deploy/nginx/gateway.conf')
+  const directive = (name: string) => new RegExp(`^\\s*${name} (.+);$`, 'm').exec(conf)?.[1]
+
+  test('lets streams and long calls through, and keeps administration apart', () => {
+    expect(directive('proxy_buffering')).toBe('off')
+    expect(seconds(directive('proxy_read_timeout')) * 1000).toBeGreaterThan(maxCallMs)
+    expect(seconds(directive('keepalive_timeout'))).toBeLessThan(limits.idleConnectionSeconds)
+    const [callers, administration] = conf.split(/^server \{/m).slice(1)
+    expect(callers).not.toContain('gateway_admin')
+    expect(administration).toContain('deny all;')
+    for (const server of [callers, administration]) expect(server).toContain('listen 443 ssl;')
+  })
+
+  if (Bun.which('nginx') !== null && Bun.which('openssl') !== null) {
+    test('is what nginx takes', () => {
+      const dir = tempDir()
+      const made = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+      const files = ['-keyout', join(dir, 'key'), '-out', join(dir, 'crt'), '-subj', '/CN=x']
+      expect(Bun.spawnSync(['openssl', 'req', ...made, ...files]).exitCode).toBe(0)
+      const own = conf.replace(/\/etc\/ssl\/\S+\.(crt|key);/g, `${dir}/$1;`)
+      writeFileSync(join(dir, 'nginx.conf'), `events {}\nhttp {\n${own}\n}\n`)
+      const args = ['-t', '-q', '-e', 'stderr', '-p', dir, '-c', join(dir, 'nginx.conf')]
+      const { exitCode, stderr } = Bun.spawnSync(['nginx', ...args, '-g', `pid ${dir}/pid;`])
+      expect([exitCode, stderr.toString()]).toEqual([0, ''])
+    })
+  }
+})
+
 describe('the chart', () => {
   const values = parse(read(`${chart}/values.yaml`)) as Any
   const schema = z.fromJSONSchema(JSON.parse(read(`${chart}/values.schema.json`)))
@@ -187,6 +242,7 @@ describe('the chart', () => {
       ['a word for a number', { replicas: 'two' }],
       ['an unknown database', { database: { kind: 'mysql' } }],
       ['a setting that is no variable', { env: { lower: 'case' } }],
+      ['a digest that is none', { image: { digest: 'latest' } }],
       ['too short an end', { termination: { graceSeconds: drainSeconds } }],
     ]
     for (const [what, more] of wrong) {

@@ -15,6 +15,11 @@ function build(...words: string[]): void {
   expect([exitCode, stderr.toString()]).toEqual([0, ''])
 }
 
+function packageInto(out: string): unknown[] {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([join(root, 'scripts/package'), out])
+  return [exitCode, stdout.toString(), stderr.toString()]
+}
+
 interface Started {
   url: string
   printed: string
@@ -44,7 +49,7 @@ const run = (command: readonly string[], env: Record<string, string> = {}) => {
   return [exitCode, stdout.toString().trim()]
 }
 
-/** A first call, and the console with its script. */
+/** A first call, the console with its script, and the guide. */
 async function use({ url, printed }: Started): Promise<void> {
   const [, token] = /API token\s+(sk-\w+)/.exec(printed)!
   const answer = await fetch(`${url}/v1/chat/completions`, {
@@ -56,6 +61,8 @@ async function use({ url, printed }: Started): Promise<void> {
   const page = await (await fetch(`${url}/console/`)).text()
   const [, script] = /src="(\/console\/main-[^"]+\.js)"/.exec(page)!
   expect((await fetch(`${url}${script}`)).status).toBe(200)
+  const guide = await fetch(`${url}/docs/guide`)
+  expect([guide.status, (await guide.text()).includes('Quick start')]).toEqual([200, true])
   const schema = (await (await fetch(`${url}/config.schema.json`)).json()) as { title?: string }
   expect(schema).toHaveProperty('properties')
 }
@@ -68,11 +75,20 @@ describe('the package', () => {
     const modules = join(tempDir(), 'node_modules')
     const home = join(modules, 'model-gateway')
     mkdirSync(home, { recursive: true })
-    build(home, '--package')
+    const out = tempDir()
+    expect(packageInto(out)).toEqual([0, `model-gateway-${version}.tgz\n`, ''])
+    const packed = join(out, `model-gateway-${version}.tgz`)
+    Bun.spawnSync(['tar', '-xzf', packed, '--strip-components=1', '-C', home])
     symlinkSync(join(root, 'node_modules/@oven'), join(modules, '@oven'))
     gateway = join(home, 'bin/gateway')
   })
   const path = { PATH: process.env['PATH'] ?? '' }
+
+  test('is not what npm would make of the repository, which refuses to be packed', () => {
+    const { exitCode, stderr } = Bun.spawnSync(['npm', 'pack', '--dry-run'], { cwd: root })
+    expect(exitCode).not.toBe(0)
+    expect(stderr.toString()).toContain('The repository is not the package: scripts/package OUT')
+  })
 
   test('has no source and needs no other package', async () => {
     const home = join(gateway, '../..')

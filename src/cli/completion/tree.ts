@@ -3,7 +3,7 @@
 import { type Command, commonFlags, type Flags } from '../terminal/command.ts'
 import type { Elsewhere } from '../terminal/parse-line.ts'
 
-export interface Word {
+interface Word {
   word: string
   summary: string
 }

@@ -1,6 +1,7 @@
 // What the output goes to: whether it shows colours, and how wide it is. Set once, by main, before a command runs;
 // until then, and wherever the output is a file or a pipe, it is plain and as wide as it needs to be.
-import type { Env } from '../terminal/command.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
 
 export interface Screen {
   colour: boolean
@@ -29,7 +30,7 @@ export const useScreen = (next: Screen): void => {
 }
 
 const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] }
-export type Tone = keyof typeof codes
+type Tone = keyof typeof codes
 
 /** Text in a colour, where there are colours. */
 export function paint(text: string, tone: Tone | undefined, { colour }: Screen = output): string {
@@ -39,7 +40,7 @@ export function paint(text: string, tone: Tone | undefined, { colour }: Screen =
 }
 
 const tones: Readonly<Record<string, Tone>> = {
-  ...tell('green', [
+  ...toned('green', [
     'ok',
     'good',
     'active',
@@ -49,7 +50,7 @@ const tones: Readonly<Record<string, Tone>> = {
     'ready',
     'exact',
   ]),
-  ...tell('yellow', [
+  ...toned('yellow', [
     'degraded',
     'probing',
     'pending',
@@ -58,10 +59,10 @@ const tones: Readonly<Record<string, Tone>> = {
     'draining',
     'disabled',
   ]),
-  ...tell('red', ['failed', 'down', 'rejected', 'suspended', 'expired', 'cancelled', 'revoked']),
+  ...toned('red', ['failed', 'down', 'rejected', 'suspended', 'expired', 'cancelled', 'revoked']),
 }
 
-function tell(tone: Tone, words: readonly string[]): Record<string, Tone> {
+function toned(tone: Tone, words: readonly string[]): Record<string, Tone> {
   return Object.fromEntries(words.map((word) => [word, tone]))
 }
 

@@ -10,7 +10,7 @@ export type Told = readonly string[]
 
 const programs = ['npm', 'npx', 'docker', 'kubectl', 'helm']
 /** Of the repository, named by their paths. */
-const scripts = ['.ci/run', 'scripts/services']
+const scripts = ['.ci/run', 'scripts/services', 'scripts/package']
 
 const standIn = (more: string): string => `#!/bin/sh
 { printf '%s' "\${0#"$STAND_INS/"}"; printf '\\t%s' "$@"; echo; } >>"$REHEARSAL"
