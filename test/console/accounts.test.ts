@@ -1,7 +1,9 @@
 // Customers in the console, with the mouse alone and in both languages: an account is opened and credited,
 // gets a token with limits and a budget, a colleague gets another role, a token that leaked is rotated,
 // everything is found by its name, and the customer looks around.
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import {
   chromiumPath,
@@ -67,6 +69,9 @@ const words = {
     guide: 'Guide',
     requests: 'Requests',
     charge: 'How the charge was calculated',
+    suspended: 'Suspended',
+    active: 'Active',
+    resume: 'Verify and resume',
     hidden: /channel|Attempts|Upstream (?:ID|request ID|model)/i,
   },
   zh: {
@@ -119,6 +124,9 @@ const words = {
     guide: '使用指南',
     requests: '请求',
     charge: /计算过程/,
+    suspended: '已暂停',
+    active: '正常',
+    resume: '核对并恢复',
     hidden: /渠道|尝试|上游(?: ID|请求 ID|模型)/,
   },
 } as const
@@ -303,6 +311,35 @@ if (chromiumPath === undefined) {
       await dialog.getByRole('textbox').fill(customer)
       await dialog.getByRole('option', { name: `${customer} ${w.account} · ${customer}` }).click()
       await drawer().waitFor()
+    }, 30_000)
+
+    /** Behind the gateway's back. */
+    const tamper = (name: string, nanos: number) => {
+      const db = new Database(join(gateway.dataDir, 'gateway.db'), { readwrite: true })
+      db.run('PRAGMA busy_timeout = 5000')
+      db.run('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE name = ?', [nanos, name])
+      db.close()
+    }
+
+    test('a suspended account says so, and is resumed when its ledger adds up again', async () => {
+      const { page } = it
+      const name = `initech-${language}`
+      await gateway.admin('POST', '/accounts', { name, balance: '1.00' })
+      tamper(name, 1)
+      await gateway.admin('POST', '/audit')
+      await page.goto('/console/')
+      await open(page, w.accounts)
+      await page.getByRole('row', { name: new RegExp(`${name}.*${w.suspended}`) }).click()
+      const sheet = page.getByRole('dialog', { name, exact: true })
+      const resume = sheet.getByRole('button', { name: w.resume })
+      await resume.click()
+      // Not while it does not.
+      await sheet.getByRole('alert').nth(1).waitFor()
+      tamper(name, -1)
+      await resume.click()
+      await resume.waitFor({ state: 'detached' })
+      await page.getByRole('row', { name: new RegExp(`${name}.*${w.active}`) }).waitFor()
+      expect((await asked(`/accounts/${name}`)).suspended_since).toBeUndefined()
     }, 30_000)
 
     test('the customer sees its money, prices and documentation, and nothing of the operator', async () => {
