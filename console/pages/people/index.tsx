@@ -99,7 +99,7 @@ function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[]
       ),
     },
     { title: t('sign_in'), cell: ({ sign_in }) => t(sign_in) },
-    { title: t('created'), cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: t('created'), cell: ({ created_at }) => <Time at={created_at} how="ago" /> },
     { title: '', width: '60px', align: 'right', cell: menu },
   ]
 }
