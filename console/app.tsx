@@ -16,6 +16,7 @@ const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType 
   overview: () => import('./pages/overview/index.tsx'),
   tasks: () => import('./pages/tasks/index.tsx'),
   requests: () => import('./pages/requests/index.tsx'),
+  alerts: () => import('./pages/alerts/index.tsx'),
   channels: () => import('./pages/channels/index.tsx'),
   prices: () => import('./pages/prices/index.tsx'),
   tokens: () => import('./pages/tokens/index.tsx'),

@@ -17,6 +17,7 @@ export const pageTitles = defineMessages({
   overview: ['Overview', '概览'],
   tasks: ['Tasks', '任务'],
   requests: ['Requests', '请求'],
+  alerts: ['Alerts', '告警'],
   channels: ['Channels', '渠道'],
   prices: ['Models & prices', '模型与价格'],
   tokens: ['Tokens', '令牌'],
@@ -63,6 +64,13 @@ export const pages: readonly PageEntry[] = [
     group: 'operate',
     roles: ['operator', 'finance', 'member'],
     key: 'r',
+  },
+  {
+    name: 'alerts',
+    path: '/alerts',
+    group: 'operate',
+    roles: ['operator', 'finance'],
+    key: 'n',
   },
   {
     name: 'channels',

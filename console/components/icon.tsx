@@ -3,6 +3,7 @@ const paths = {
   overview: 'M4 13h6V4H4zM14 20h6V11h-6zM4 20h6v-3H4zM14 7h6V4h-6z',
   tasks: 'M4 5h16v14H4zM10 9l5 3-5 3z',
   requests: 'M4 6h16M4 12h16M4 18h10',
+  alerts: 'M6 17V10a6 6 0 0 1 12 0v7l2 2H4zM10 21h4',
   channels: 'M6 4v6a4 4 0 0 0 4 4h4a4 4 0 0 1 4 4v2M6 20v-6M18 4v4',
   prices: 'M4 4h8l8 8-8 8-8-8zM8 8h.01',
   tokens: 'M15 9a4 4 0 1 0-4 4l-1 1v2H8v2H5v-3l5.2-5.2',

@@ -52,6 +52,16 @@ describe('variables', () => {
     expect(sentence(`region: ${variable('constructor')}`)).toContain('constructor')
   })
 
+  test('e-mail is declared only where it can be sent', () => {
+    const text = 'webhooks:\n  - { email: ops@mail.example, events: [bill.closed] }'
+    const from = { GATEWAY_SMTP_FROM: 'gateway@mail.example' }
+    expect(sentence(text, from)).toBe(
+      'gateway.yaml:2:7: webhooks[0].email needs the environment variable GATEWAY_SMTP_URL, which is not set',
+    )
+    const both = { ...from, GATEWAY_SMTP_URL: 'smtp://mail.example' }
+    expect(parse(text, both).webhooks[0]?.email).toBe('ops@mail.example')
+  })
+
   test('a broken reference is an error', () => {
     for (const broken of [variable(''), variable('1A'), variable('A-b'), '$' + '{A']) {
       expect(sentence(`region: ${broken}`)).toStartWith(

@@ -3,7 +3,6 @@
 import {
   type Document,
   type ErrorCode,
-  isAlias,
   isMap,
   isPair,
   isScalar,
@@ -21,6 +20,8 @@ import {
   type Problem,
   settingName,
 } from '../contract/config-schema/index.ts'
+import { missingMailSettings } from '../contract/notices/mail.ts'
+import { locate, offsetOf } from './yaml-places.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -78,11 +79,15 @@ export function readConfigFile(text: string, path: string, env: Environment): Fi
   if (problems.some((problem) => problem.unset === undefined)) return { problems }
   const value = readValue(source)
   if ('message' in value) return { problems: [...problems, value] }
+  const read = (checked: FileDeclaration): FileReading => ({
+    value: checked,
+    problems: [...problems, ...mailProblems(source, checked, env)],
+  })
   const first = checkDeclaration(fileDeclaration, value.settings)
-  if ('value' in first) return { value: first.value, problems }
+  if ('value' in first) return read(first.value)
   numbersFromEnvironment(source, value.settings, first.problems, filledIn)
   const second = checkDeclaration(fileDeclaration, value.settings)
-  if ('value' in second) return { value: second.value, problems }
+  if ('value' in second) return read(second.value)
   const real = second.problems
     .filter(({ path }) => !unset.has(locate(doc, path).node!))
     .filter((each) => !isSpeltOtherwise(each, second.problems))
@@ -261,34 +266,15 @@ function declarationProblems(source: Source, problems: readonly Problem[]): File
   )
 }
 
-interface Place {
-  /** The node at the path, behind aliases, if there is one. */
-  node: Node | undefined
-  key: Node | undefined
-  /** Where an operator should look: the deepest existing node on the path. */
-  at: Node | undefined
-}
-
-const offsetOf = (place: Place, atKey: boolean): number =>
-  ((atKey ? place.key : undefined) ?? place.at)?.range?.[0] ?? 0
-
-function locate(doc: Document, path: readonly (string | number)[]): Place {
-  const behind = (node: unknown) => (isAlias(node) ? node.resolve(doc) : node) as Node | undefined
-  let node = behind(doc.contents)
-  let key: Node | undefined
-  let at = node
-  for (const step of path) {
-    let next: unknown
-    key = undefined
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === step)
-      key = pair?.key as Node | undefined
-      next = pair?.value
-    } else if (isSeq(node)) {
-      next = node.items[Number(step)]
-    }
-    at = ((next ?? key) as Node | undefined) ?? at
-    node = behind(next)
-  }
-  return { node, key, at }
+/** E-mail is declared, but there is no server to send it by. */
+function mailProblems(
+  source: Source,
+  { webhooks }: FileDeclaration,
+  env: Environment,
+): FileProblem[] {
+  const path = ['webhooks', webhooks.findIndex(({ email }) => email !== undefined), 'email']
+  const [unset] = missingMailSettings((variable) => env[variable])
+  if (path[1] === -1 || unset === undefined) return []
+  const message = `${settingName(path)} needs the environment variable ${unset}, which is not set`
+  return [{ ...problemAt(source, offsetOf(locate(source.doc, path), true), message), unset }]
 }

@@ -51,6 +51,7 @@ describe('the environment', () => {
       workers: 1,
       metrics: 'on',
       logLevel: 'info',
+      missingForMail: ['GATEWAY_SMTP_URL', 'GATEWAY_SMTP_FROM'],
       startedByNpm: false,
       file: {
         region: 'cn',
@@ -85,6 +86,8 @@ describe('the environment', () => {
         GATEWAY_TRUSTED_PROXIES: '10.1.0.0/16, ::1',
         GATEWAY_WORKERS: '1',
         GATEWAY_LOG: 'debug',
+        GATEWAY_SMTP_URL: 'smtps://u:p@mail.example',
+        GATEWAY_SMTP_FROM: 'gateway@mail.example',
         PATH: '/bin',
       },
       cwd,
@@ -103,6 +106,8 @@ describe('the environment', () => {
       egressAllow: ['10.0.0.0/8', '127.0.0.1/32', '::1/128'],
       trustedProxies: ['10.1.0.0/16', '::1/128'],
       logLevel: 'debug',
+      mail: { host: 'mail.example', port: 465, auth: { user: 'u', password: 'p' } },
+      missingForMail: [],
     })
     expect(config.masterKey).toEqual(new Uint8Array(32).fill(0xab))
     expect(config.file.region).toBe('eu')

@@ -3,9 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type FileDeclaration, nearestName } from '../contract/config-schema/index.ts'
+import { type MailVariable, missingMailSettings } from '../contract/notices/mail.ts'
 import type { OidcSettings } from '../contract/people.ts'
 import { type CrashAt, type CrashPoint, crashPoints } from '../lib/crash-point.ts'
+import type { MailServer } from '../lib/net/mailer.ts'
 import { ConfigError, type Environment, parseConfigFile } from './file.ts'
+import { readMail } from './mail.ts'
 import { type MetricsPlace, readMetricsPlace } from './metrics.ts'
 import {
   readAdminPlace,
@@ -54,6 +57,10 @@ export interface Config {
   traces?: TraceConfig
   /** Absent where people sign in with passwords alone. */
   oidc?: OidcSettings
+  /** Absent where no e-mail can be sent. */
+  mail?: MailServer
+  /** What is missing to send e-mail. */
+  missingForMail: readonly MailVariable[]
   logLevel: (typeof logLevels)[number]
   /** By `npm start` or `npx`, which sit between a signal and this process. */
   startedByNpm: boolean
@@ -123,6 +130,8 @@ const variables = [
   'GATEWAY_OIDC_CLIENT_SECRET',
   'GATEWAY_OIDC_GROUPS',
   'GATEWAY_OIDC_ONLY',
+  'GATEWAY_SMTP_URL',
+  'GATEWAY_SMTP_FROM',
 ] as const
 type Variable = (typeof variables)[number]
 
@@ -146,6 +155,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
     workers: readWorkers(get('GATEWAY_WORKERS') ?? '1', databaseUrl),
     metrics: readMetricsPlace(get('GATEWAY_METRICS') ?? 'on'),
     logLevel: readChoice('GATEWAY_LOG', get('GATEWAY_LOG') ?? 'info', logLevels),
+    missingForMail: missingMailSettings(get),
     startedByNpm: npmScripts.includes(env['npm_lifecycle_event'] ?? ''),
     ...withoutAbsent({
       publicUrl: readPublicUrl('GATEWAY_PUBLIC_URL', get('GATEWAY_PUBLIC_URL')),
@@ -157,6 +167,7 @@ export function loadConfig(env: Environment = process.env, cwd: string = process
       crashAt: readCrashAt(get('GATEWAY_CRASH_AT')),
       traces: readTraceConfig(env),
       oidc: readOidc(get, egressAllow),
+      mail: readMail(get, egressAllow),
     }),
   }
   const named = get('GATEWAY_CONFIG')

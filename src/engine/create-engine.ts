@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts'
 import { newShortId } from '../lib/crypto/ids.ts'
 import type { Seal } from '../lib/crypto/seal.ts'
 import type { Service } from '../lib/loop.ts'
+import type { Mailer } from '../lib/net/mailer.ts'
 import { createCleaner } from '../lib/redact/index.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { providers } from '../providers/index.ts'
@@ -30,7 +31,6 @@ import { refresh, subscribeToChanges } from './catalog/refresh.ts'
 import type { Declared } from './declared.ts'
 import type { Engine, EngineLimits } from './engine.ts'
 import { Conditions } from './notices/conditions.ts'
-import type { Mailer } from './notices/deliver-notice.ts'
 import { EmptyAccounts } from './notices/empty-accounts.ts'
 import { LedgerFeeds } from './notices/ledger-feeds.ts'
 import { NoticeSender } from './notices/sender.ts'
@@ -77,6 +77,8 @@ interface EngineOptions {
   /** Sends callbacks and notices; absent: over HTTP. */
   post?: Post
   mailer?: Mailer
+  /** Settings without which no e-mail is sent. */
+  missingForMail?: readonly string[]
   /** Names of the services that run; absent: all. */
   services?: readonly string[]
 }
@@ -147,6 +149,7 @@ function partsOf(options: EngineOptions, owner: string) {
       ...{ nowMs, log, instanceId: owner },
     }),
     ...(options.mailer !== undefined && { mailer: options.mailer }),
+    missingForMail: options.missingForMail ?? [],
     ...(media !== undefined && { media }),
     ...(meters !== undefined && { meters }),
     ...(tracer !== undefined && { tracer }),

@@ -10,6 +10,7 @@ import type { HttpPort } from '../contract/http.ts'
 import type { Provider } from '../contract/provider.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Seal } from '../lib/crypto/seal.ts'
+import type { Mailer } from '../lib/net/mailer.ts'
 import type { Cleaner } from '../lib/redact/index.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Store } from '../store/index.ts'
@@ -19,7 +20,6 @@ import type { Load } from './base-deps.ts'
 import type { Deadlines } from './calls/deadlines.ts'
 import type { Declared } from './declared.ts'
 import type { Jobs } from './jobs.ts'
-import type { Mailer } from './notices/deliver-notice.ts'
 import type { Subscriptions } from './notices/subscriptions.ts'
 import type { MediaStorage } from './results/media-storage.ts'
 import type { Conversations } from './routing/affinity.ts'
@@ -80,6 +80,8 @@ export interface Engine {
   readonly subscriptions: Subscriptions
   /** Sends notices by e-mail; absent where no server is configured. */
   readonly mailer?: Mailer
+  /** Settings without which there is none. */
+  readonly missingForMail: readonly string[]
   /** In-process counters; absent where metrics are off. */
   readonly meters?: Meters
   /** Makes spans; absent where tracing is off. */

@@ -23,6 +23,7 @@ import { assets } from '../lib/assets.ts'
 import { newSecret } from '../lib/crypto/ids.ts'
 import { createSeal, markKeyOf, type Seal } from '../lib/crypto/seal.ts'
 import { createHttpClient } from '../lib/http/client.ts'
+import { createMailer } from '../lib/net/mailer.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { SpanExporter } from '../lib/telemetry/span-exporter.ts'
@@ -142,6 +143,8 @@ const settingsOf = (config: Config, store: Store, log: Log) => ({
   egressAllow: config.egressAllow,
   ...(config.redisUrl !== undefined && { redisUrl: config.redisUrl }),
   sharers: config.workers,
+  ...(config.mail !== undefined && { mailer: createMailer(config.mail) }),
+  missingForMail: config.missingForMail,
   journal: new VoidJournal({ dir: config.dataDir, owner: gatewayOf(store), log }),
   media: openMediaStorage(keepSettings(config.file.media, config.dataDir)),
   meters: new Meters(),

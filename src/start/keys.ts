@@ -63,6 +63,7 @@ export function secretsIn({ file, traces, ...config }: Config, keys: OwnKeys): s
     masterKey.toString('base64'),
     ...(s3 === undefined ? [] : [s3.access_key, s3.secret_key]),
     ...(config.oidc?.clientSecret === undefined ? [] : [config.oidc.clientSecret]),
+    ...(config.mail?.auth === undefined ? [] : [config.mail.auth.password]),
     ...[config.databaseUrl, config.redisUrl].flatMap(passwordIn),
     ...Object.values(traces?.headers ?? {}).flatMap((value) => [value, value.split(' ').at(-1)!]),
   ]

@@ -312,6 +312,8 @@ export interface Schema extends AuditTables, BudgetTables, DeliveryTables {
     last_ms: number
     times: number
     resolved_at_ms: number | null
+    /** Null: the gateway, or it is open. */
+    resolved_by: string | null
   }
   people: {
     id: string

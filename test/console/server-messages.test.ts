@@ -9,10 +9,12 @@ import { stepTitles } from '../../console/lib/server/timeline.ts'
 import type { Messages } from '../../console/lib/texts.ts'
 import { task } from '../../src/admin/tasks/task-schema.ts'
 import { explainReading, explainTokens, explainUnits } from '../../src/billing/bills/explain.ts'
+import { LossSum } from '../../src/billing/loss-sum.ts'
 import { checks } from '../../src/billing/proof/audit-findings.ts'
 import { modelKinds } from '../../src/contract/catalog.ts'
 import { refusals } from '../../src/contract/errors.ts'
 import { entryKinds, lossReasons } from '../../src/contract/ledger.ts'
+import { noticeTypes } from '../../src/contract/notices/webhooks.ts'
 import { roles } from '../../src/contract/people.ts'
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { CallEnding } from '../../src/contract/requests.ts'
@@ -56,6 +58,7 @@ const known: [string, Messages<string>, readonly string[]][] = [
   ['checks of the ledger', codes.ledgerChecks, Object.keys(checks)],
   ['kinds of ledger entries', codes.entryKinds, entryKinds],
   ['kinds of models', codes.modelKinds, modelKinds],
+  ['types of notices', codes.noticeTypes, [...noticeTypes, 'test']],
   ['roles', codes.roles, roles],
   ['units', codes.units, ['token', 'image', 'video_second', 'video_token']],
   ['steps of a timeline', steps, task.shape.timeline.element.shape.kind.options],
@@ -116,6 +119,19 @@ test('reasons that the console shows are put into Chinese', () => {
   ].map((reason) => reason.replaceAll(/\$\{[^}]+\}/g, 'x'))
   expect(reasons).toHaveLength(13)
   expect(reasons.filter((reason) => sentenceInChinese(reason) === undefined)).toEqual([])
+})
+
+test('messages of alerts are put into Chinese', () => {
+  const one = new LossSum('acc_1', 'caller_left')
+  one.add('req_1', 5n)
+  const first = one.message
+  one.add('req_2', 5n)
+  const written = ['engine/catalog/missing-prices.ts', 'billing/voided.ts'].flatMap((path) =>
+    reasonsIn(path, /message =\s+[`'](.+)[`']\n/g),
+  )
+  const all = [first, one.message, ...written].map((text) => text.replaceAll(/\$\{\w+\}/g, 'x'))
+  expect(all).toHaveLength(4)
+  expect(all.filter((text) => sentenceInChinese(text) === undefined)).toEqual([])
 })
 
 test('a line of another shape stays as it is', () => {

@@ -65,6 +65,9 @@ describe('subscriptions', () => {
   ])('with %s are refused', async (_, body) => {
     const answer = await create(body)
     expect(answer.status).toBe(400)
+    const isMail = Object.keys(body).join() === 'email,events'
+    const missing = 'GATEWAY_SMTP_URL and GATEWAY_SMTP_FROM must be set'
+    expect(answer.body.error.message.includes(missing)).toBe(isMail)
     expect(answer.body.error.type).toBe('invalid_request_error')
   })
 

@@ -80,6 +80,23 @@ export const alertAdvice = {
   ],
 } satisfies Messages<string>
 
+export const noticeTypes = {
+  'balance.low': ['Low balance', '余额过低'],
+  'balance.empty': ['Balance used up', '余额不足'],
+  'budget.reached': ['Budget reached (50, 80, 100 %)', '预算达到 50%、80%、100%'],
+  'channel.down': ['Channel down', '渠道不可用'],
+  'channel.recovered': ['Channel recovered', '渠道已恢复'],
+  'key.rejected': ['Key rejected', '密钥被拒绝'],
+  'price.missing': ['Missing price', '缺少价格'],
+  'bill.closed': ['Bill closed', '账单已结'],
+  'loss.booked': ['Loss recorded', '发生平台损失'],
+  'ledger.problem': ['Ledger mismatch', '账目不符'],
+  'task.failures': ['Many failed tasks', '任务大量失败'],
+  error_rate: ['Error rate (by rules)', '错误率（按规则）'],
+  'charge.settled': ['Charges (for external billing)', '消费明细（供外部计费）'],
+  test: ['Test', '测试'],
+} satisfies Messages<string>
+
 export const callEndings = {
   complete: ['Completed', '已完成'],
   refused: ['Refused by the gateway', '被网关拒绝'],

@@ -41,6 +41,30 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/^no channel serves it$/, '没有渠道提供此模型'],
   [/^it has no price in force$/, '没有生效的价格'],
   [/^no channel serves it, and it has no price in force$/, '没有渠道提供此模型，也没有生效的价格'],
+  [
+    /^model '(.+)' is served by a channel but has no price in force, so it cannot be called$/,
+    '渠道提供模型“$1”，但没有生效的价格，因此无法调用',
+  ],
+  [
+    /^a loss of (\S+) in all for account (\S+) \((\w+)\) since this gateway started, the last for (\S+); listed at \/losses$/,
+    '账户 $2 自网关启动以来发生 1 笔平台损失（$3），共 $1，最近一笔为 $4',
+  ],
+  [
+    /^(\d+) losses of (\S+) in all for account (\S+) \((\w+)\) since this gateway started, the last for (\S+); listed at \/losses$/,
+    '账户 $3 自网关启动以来发生 $1 笔平台损失（$4），共 $2，最近一笔为 $5',
+  ],
+  [
+    /^channel '(.+)' reported (\d+) input and (\d+) output tokens for (\S+) \(model '(.+)'\), which allows (\d+) and (\d+); charged at that$/,
+    '渠道“$1”为 $4（模型“$5”）上报输入 $2、输出 $3 Token，超过上限 $6 与 $7，已按上限计费',
+  ],
+  [
+    /^channel '(.+)' reported (\S+) of (\w+) for task (\S+) of (\S+); at most (\S+) are possible and were charged$/,
+    '渠道“$1”为任务 $4（模型 $5）上报 $2（$3），最多可能为 $6，已按此计费',
+  ],
+  [
+    /^the void journal could not be written: is the data directory full or read-only\?$/,
+    '无法写入作废日志：请检查数据目录是否已满或只读',
+  ],
   [/^there is no general price$/, '没有通用价格'],
   [/^charged by (\w+), drafted by (\w+)$/, '按 $1 计费，草案按 $2 计价'],
   [/^the draft has no price for (\S+)$/, '草案没有 $1 的价格'],

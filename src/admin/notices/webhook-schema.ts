@@ -54,3 +54,7 @@ export const delivery = z
   })
   .meta({ id: 'NoticeDelivery' })
 export const deliveryList = pageOf(delivery, 'NoticeDeliveryList')
+
+export type Webhook = z.output<typeof webhook>
+export type WebhookWithSecret = z.output<typeof webhookWithSecret>
+export type NoticeDelivery = z.output<typeof delivery>

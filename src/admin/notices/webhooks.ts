@@ -39,14 +39,14 @@ const maxWebhooks = 100
 
 /** Where notices go: refused when it may not be asked, or there is no way to send there. */
 function addressIn(
-  engine: Pick<Engine, 'egressAllow' | 'mailer'>,
+  engine: Pick<Engine, 'egressAllow' | 'mailer' | 'missingForMail'>,
   { url, email }: { url?: string | undefined; email?: string | undefined },
 ): string | Refusal {
   if (email !== undefined) {
-    const message = 'e-mail cannot be sent: GATEWAY_SMTP_URL is not set'
-    return engine.mailer === undefined
-      ? refuse('invalid_request', message, { param: 'email' })
-      : `mailto:${email}`
+    if (engine.mailer !== undefined) return `mailto:${email}`
+    const missing = engine.missingForMail.join(' and ')
+    const message = `e-mail cannot be sent: ${missing} must be set where the gateway starts`
+    return refuse('invalid_request', message, { param: 'email' })
   }
   const checked = previewAddress(url ?? '', callbackRules(engine))
   if ('problem' in checked) {

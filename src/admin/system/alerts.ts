@@ -1,11 +1,9 @@
 // Alerts: what an administrator must act on, and resolving it. Books that did not add up are audited
 // again before their account goes on.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import {
-  type Lift,
-  liftSuspension,
-  type SuspensionDeps,
-} from '../../engine/books/suspended-accounts.ts'
+import { type Lift, liftSuspension } from '../../engine/books/suspended-accounts.ts'
+import { missingPrices } from '../../engine/catalog/missing-prices.ts'
+import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
 import { auditChange, listOf, time, timeOrNull } from '../answers.ts'
@@ -25,13 +23,14 @@ async function resolveOne({
 }
 
 async function resolve(
-  engine: SuspensionDeps,
+  engine: Engine,
   alert: Alert,
   x: RequestContext,
   force: boolean,
 ): Promise<Refusal | undefined> {
   const { store } = engine
   const { atMs } = x
+  const by = x.viewer?.actor
   const note = (tx: Parameters<typeof auditChange>[0]) =>
     auditChange(tx, x, {
       action: 'alert.resolve',
@@ -39,13 +38,17 @@ async function resolve(
       before: { kind: alert.kind, subject: alert.subject, message: alert.message },
       after: { resolved: true, ...(force && { force }) },
     })
+  if (alert.kind === 'missing_price' && missingPrices(engine).includes(alert.subject)) {
+    const message = `model '${alert.subject}' still has no price; with a price the alert is resolved`
+    return refuse('conflict', message)
+  }
   if (alert.kind !== 'books') {
     await store.tx(async (tx) => {
-      if (await resolveAlert(tx, alert.id, atMs)) await note(tx)
+      if (await resolveAlert(tx, alert.id, { atMs, by })) await note(tx)
     })
     return undefined
   }
-  const lift: Lift = { accountId: alert.subject, force, atMs }
+  const lift: Lift = { accountId: alert.subject, force, atMs, by }
   const problem = await liftSuspension(engine, lift, note)
   if (problem === undefined) return undefined
   return refuse('conflict', `the books still do not add up: ${problem}`)
@@ -60,6 +63,7 @@ const view = (alert: Alert): View<typeof alertSchema> => ({
   last: time(alert.lastMs),
   times: alert.times,
   resolved_at: timeOrNull(alert.resolvedAtMs),
+  resolved_by: alert.resolvedBy ?? null,
 })
 
 const route = routesOf({
@@ -75,8 +79,8 @@ export const alertRoutes = [
     summary: 'What an administrator must act on',
     query: alertQuery,
     answer: alertList,
-    async handle({ engine, query: { kind, all }, page }) {
-      return listOf(await listAlerts(engine.store.read, { ...page, kind, all }), view)
+    async handle({ engine, query: { kind, all, resolved }, page }) {
+      return listOf(await listAlerts(engine.store.read, { ...page, kind, all, resolved }), view)
     },
   }),
   route('POST /alerts/:id/resolve', {

@@ -12,6 +12,9 @@ export const alert = z
     times: column(z.int().min(1)),
     message: column(z.string()),
     resolved_at: column(time().nullable(), 'resolved'),
+    resolved_by: column(z.string().nullable(), 'by').describe(
+      'Who resolved it; null: the gateway, because it was over.',
+    ),
   })
   .meta({ id: 'Alert' })
 export const alertList = pageOf(alert, 'AlertList')
@@ -19,6 +22,7 @@ export const alertList = pageOf(alert, 'AlertList')
 export const alertQuery = z.object({
   kind: query.text('Such as `books`.', 'KIND'),
   all: query.flag('With those that are resolved.'),
+  resolved: query.flag('Those that are resolved, alone.'),
   ...pageFields,
 })
 export const resolution = z

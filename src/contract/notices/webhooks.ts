@@ -12,6 +12,7 @@ import {
   text,
   unique,
 } from '../config-schema/fields.ts'
+import { emailPattern } from './mail.ts'
 
 export const noticeTypes = [
   'balance.low',
@@ -78,7 +79,7 @@ export const webhookFields = strict({
     .meta({ description: 'Address that notices are posted to.' })
     .optional(),
   email: text(
-    /^[^\s@<>"',;:\\()[\]]{1,64}@[A-Za-z0-9.-]{1,253}$/,
+    emailPattern,
     'an e-mail address',
     'E-mail address that notices are sent to, instead of a url.',
   ).optional(),

@@ -1,9 +1,10 @@
-// Schedules the upkeep of the request log: partitions for the weeks to come, and removal of rows
-// past their retention. Decides when and how long; the store knows how.
+// Schedules the upkeep of the request log: partitions for the weeks to come, and removal of rows past
+// their retention. Notices that were sent go earlier. Decides when and how long; the store knows how.
 
 import { logKeepMs } from '../../contract/config-schema/index.ts'
 import { sureNowMs } from '../../lib/clock.ts'
 import { Loop, type Service } from '../../lib/loop.ts'
+import { dropOldNotices } from '../../store/deliveries/retention.ts'
 import { makeWeeks } from '../../store/log/partitions.ts'
 import { trimLog } from '../../store/log/retention.ts'
 import type { BaseDeps, Declares } from '../base-deps.ts'
@@ -11,6 +12,8 @@ import type { BaseDeps, Declares } from '../base-deps.ts'
 const firstMs = 5_000
 const everyMs = 6 * 3_600_000
 const aheadMs = 35 * 24 * 3_600_000
+/** Those of charges repeat the ledger. */
+const maxNoticeMs = 30 * 24 * 3_600_000
 
 type LogKeeperDeps = BaseDeps & Declares
 
@@ -37,5 +40,7 @@ export async function keepLog(
   if (store.dialect === 'postgres') await makeWeeks(store, nowMs, nowMs + aheadMs)
   const keepMs = logKeepMs(declared.file.logs)
   const wholeFromMs = await trimLog(store, { nowMs: sureNowMs(clock), keepMs, isStopped })
+  const noticesBeforeMs = sureNowMs(clock) - Math.min(keepMs, maxNoticeMs)
+  await dropOldNotices(store, { beforeMs: noticesBeforeMs, isStopped })
   log.debug('request log tended', { whole_from: new Date(wholeFromMs).toISOString() })
 }

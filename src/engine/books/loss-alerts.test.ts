@@ -65,7 +65,7 @@ test('what was resolved is raised again by the next loss', async () => {
   losses.add({ ...short, amountNanos: 1n })
   await losses.stop()
   const { items } = await listAlerts(it.engine.store.read, { limit: 2, kind: 'loss' })
-  await it.engine.store.tx((tx) => resolveAlert(tx, items[0]!.id, 1))
+  await it.engine.store.tx((tx) => resolveAlert(tx, items[0]!.id, { atMs: 1 }))
   expect(await alerts()).toEqual([])
   startAlerts()
   losses.add({ ...short, amountNanos: 1n })

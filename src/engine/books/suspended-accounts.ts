@@ -66,12 +66,14 @@ export interface Lift {
   atMs: number
   /** Resumes it although its ledger may not add up. */
   force: boolean
+  /** Who decides. */
+  by?: string | undefined
 }
 
 /** Undefined when the account is resumed; else what is still wrong with its ledger. */
 export async function liftSuspension(
   deps: SuspensionDeps,
-  { accountId, force, atMs }: Lift,
+  { accountId, force, atMs, by }: Lift,
   alongside: (tx: Tx) => Promise<void>,
 ): Promise<string | undefined> {
   if (!force) {
@@ -81,7 +83,7 @@ export async function liftSuspension(
   }
   await deps.store.tx(async (tx) => {
     await letAccountGoOn(tx, accountId)
-    if (await resolveAlerts(tx, 'books', accountId, atMs)) await alongside(tx)
+    if (await resolveAlerts(tx, 'books', accountId, atMs, by)) await alongside(tx)
   })
   await announce(deps)
   return undefined

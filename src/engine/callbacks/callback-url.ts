@@ -26,6 +26,8 @@ export function callbackIn(rules: EgressRules, value: unknown): { callbackUrl?: 
 const wrong = (says: string): Refusal =>
   refuse('invalid_request', `'callback_url' ${says}`, { param: 'callback_url' })
 
-/** The common prefix of all URLs at the same host. */
-export const originOf = (callbackUrl: string): string =>
-  `${URL.parse(callbackUrl)?.origin ?? callbackUrl}/`
+/** The common prefix of all URLs at the same host; all e-mail goes to one. */
+export const originOf = (url: string): string =>
+  url.startsWith(mailto) ? mailto : `${URL.parse(url)?.origin ?? url}/`
+
+const mailto = 'mailto:'

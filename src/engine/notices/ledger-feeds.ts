@@ -1,12 +1,21 @@
-// Makes notices of what the ledger and the losses say: balances below a threshold, charges, losses. It
-// reads on from where it was; what it tells and where it is are one transaction, so that a crash
+// Makes notices of what the ledger and the losses say: low balances, budgets, charges, losses. It reads
+// on from where it was; what it tells and where it is are one transaction, so that a crash
 // neither loses nor repeats anything, and of several gateways one tells it.
+import { reachedBy } from '../../billing/budgets/reached-steps.ts'
 import { crossingsOf } from '../../billing/crossings.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { NoticeType } from '../../contract/notices/webhooks.ts'
+import { tagsView } from '../../contract/tags/index.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { LoopService } from '../../lib/loop.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import {
+  budgetChargesIn,
+  budgetsOf,
+  changedBudgets,
+  dropBudgetStates,
+  orphanedStates,
+} from '../../store/deliveries/budget-states.ts'
 import {
   type Feed,
   feeds,
@@ -15,12 +24,8 @@ import {
   moveFeed,
   readFeed,
 } from '../../store/deliveries/feeds.ts'
-import {
-  type LowState,
-  movementsIn,
-  putLowState,
-  watchedAccounts,
-} from '../../store/deliveries/low-balances.ts'
+import { lowText, movementsIn, watchedAccounts } from '../../store/deliveries/low-balances.ts'
+import { changeState, type StateChange } from '../../store/deliveries/notice-states.ts'
 import { notify } from '../../store/deliveries/notices.ts'
 import { type SettledEntry, settledIn } from '../../store/deliveries/settled-charges.ts'
 import { Rollback } from '../../store/index.ts'
@@ -36,6 +41,11 @@ const movementsAtOnce = 2_000
 /** In one notice. */
 const chargesAtOnce = 500
 const lossesAtOnce = 200
+const budgetsAtOnce = 200
+/** Between two looks for budgets that were changed. */
+const changesEveryMs = 2_000
+/** They change without an entry. */
+const declaredFeeds: readonly Feed[] = ['balance.low', 'budget.reached']
 
 interface FeedDeps extends BaseDeps {
   readonly subscriptions: { wants(...types: readonly NoticeType[]): boolean }
@@ -47,13 +57,15 @@ interface Page {
   to: number
   isFull: boolean
   notices: readonly object[]
-  states?: ReadonlyMap<string, LowState>
+  /** By subject. */
+  states?: ReadonlyMap<string, StateChange>
 }
 
 export class LedgerFeeds extends LoopService {
   readonly #deps: FeedDeps
   readonly #horizon: Horizon
   #chargesFromMs = 0
+  #changesFromMs = 0
 
   constructor(deps: FeedDeps) {
     const failure = 'the ledger could not be read for notices'
@@ -78,27 +90,30 @@ export class LedgerFeeds extends LoopService {
     const { entryId, lossSeq } = settled
     const more = [
       await this.#advance('balance.low', entryId, (at) => this.#lowBalances(at, entryId)),
+      await this.#advance('budget.reached', entryId, (at) => this.#budgets(at, entryId)),
       await this.#advance('loss.booked', lossSeq, (at) => this.#losses(at, lossSeq)),
       isChargeTime &&
         (await this.#advance('charge.settled', entryId, (at) => this.#charges(at, entryId))),
     ]
-    if (more[2] === true) this.#chargesFromMs = 0
+    if (more[3] === true) this.#chargesFromMs = 0
     return more.includes(true)
   }
 
   async #advance(feed: Feed, until: number, read: (at: number) => Promise<Page>): Promise<boolean> {
     const { store, clock, jobs } = this.#deps
     const from = await readFeed(store.read, feed)
-    // Thresholds change without an entry.
-    if (from === undefined || (until <= from && feed !== 'balance.low')) return false
+    if (from === undefined || (until <= from && !declaredFeeds.includes(feed))) return false
     const { to, isFull, notices, states = new Map() } = await read(from)
     if (to <= from && notices.length === 0 && states.size === 0) return false
     const atMs = clock.nowMs()
     try {
       await store.tx(async (tx) => {
         const isOurs = await moveFeed(tx, feed, { from, to: Math.max(from, to) })
-        if (!isOurs) throw new Rollback('another gateway has told it')
-        for (const [accountId, state] of states) await putLowState(tx, accountId, state, atMs)
+        const taken = new Rollback('another gateway has told it')
+        if (!isOurs) throw taken
+        for (const [subject, change] of states) {
+          if (!(await changeState(tx, feed, subject, { ...change, atMs }))) throw taken
+        }
         for (const data of notices) await notify(tx, { type: feed, atMs, data })
         crashPoint('notice-written')
       })
@@ -116,19 +131,48 @@ export class LedgerFeeds extends LoopService {
     const movements = await movementsIn(read, { afterId, untilId, limit })
     const byAccount = Map.groupBy(movements, ({ accountId }) => accountId)
     const accounts = await watchedAccounts(read, [...byAccount.keys()], afterId)
-    const states = new Map<string, LowState>()
+    const states = new Map<string, StateChange>()
     const notices: object[] = []
     for (const account of accounts) {
       const { crossings, state } = crossingsOf(account, byAccount.get(account.id) ?? [])
-      const { thresholdNanos, isLow } = account.state ?? {}
-      const isSame = state?.thresholdNanos === thresholdNanos && state?.isLow === isLow
-      if (state !== undefined && !isSame) states.set(account.id, state)
+      const [before, after] = [account.body, state && lowText(state)]
+      if (after !== undefined && after !== before) states.set(account.id, { before, after })
       for (const { balanceNanos, thresholdNanos: below } of crossings) {
         const [balance, threshold] = [formatNanos(balanceNanos), formatNanos(below)]
         notices.push({ account: account.name, balance, threshold })
       }
     }
     return { ...endOf(movements, limit, untilId), notices, states }
+  }
+
+  async #budgets(afterId: number, untilId: number): Promise<Page> {
+    const { store, clock } = this.#deps
+    const limit = movementsAtOnce
+    const charges = await budgetChargesIn(store.read, { afterId, untilId, limit })
+    const budgets = [...(await budgetsOf(store.read, charges)), ...(await this.#changedBudgets())]
+    const byAccount = Map.groupBy(charges, ({ accountId }) => accountId)
+    const states = new Map<string, StateChange>()
+    const notices: object[] = []
+    for (const watched of new Map(budgets.map((each) => [each.budget.id, each])).values()) {
+      const { id, account_id } = watched.budget
+      const own = byAccount.get(account_id) ?? []
+      const reached = await reachedBy(store, watched, own, clock.nowMs())
+      if (reached.change !== undefined) states.set(id, reached.change)
+      notices.push(...reached.notices)
+    }
+    return { ...endOf(charges, limit, untilId), notices, states }
+  }
+
+  async #changedBudgets() {
+    const { store } = this.#deps
+    const nowMs = performance.now()
+    if (nowMs < this.#changesFromMs) return []
+    const changed = await changedBudgets(store.read, budgetsAtOnce)
+    // There may be more.
+    if (changed.length < budgetsAtOnce) this.#changesFromMs = nowMs + changesEveryMs
+    const gone = await orphanedStates(store.read)
+    if (gone.length > 0) await store.tx((tx) => dropBudgetStates(tx, gone))
+    return changed
   }
 
   async #charges(afterId: number, untilId: number): Promise<Page> {
@@ -165,11 +209,13 @@ function entryView({ ref, task_request_id, ...row }: SettledEntry) {
     task_id: taskIdOf(ref) ?? null,
     token_id: row.token_id,
     model: row.model,
+    served_model: row.served_model,
     unit: row.unit,
     tier: row.tier,
     quantity: row.quantity,
     price_id: row.price_id,
     estimated: row.estimated === 1,
+    ...tagsView(row.tags ?? undefined),
   }
 }
 

@@ -25,6 +25,8 @@ export interface Alert {
   /** How often it was raised while open. */
   times: number
   resolvedAtMs?: number
+  /** The person; absent: the gateway, or it is open. */
+  resolvedBy?: string
 }
 
 /** The open alert, new or raised again: `times` is 1 for a new one. */
@@ -41,6 +43,7 @@ export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Al
       last_ms: atMs,
       times: 1,
       resolved_at_ms: null,
+      resolved_by: null,
     })
     .onConflict((conflict) =>
       conflict
@@ -53,16 +56,17 @@ export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Al
   return shape(row)
 }
 
-/** True when an open alert existed. */
+/** True when an open alert existed. `by` is a person; absent: it is over. */
 export async function resolveAlerts(
   tx: Kysely<Schema>,
   kind: string,
   subject: string,
   atMs: number,
+  by?: string | undefined,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('alerts')
-    .set({ resolved_at_ms: atMs })
+    .set({ resolved_at_ms: atMs, resolved_by: by ?? null })
     .where('kind', '=', kind)
     .where('subject', '=', subject)
     .where('resolved_at_ms', 'is', null)
@@ -71,10 +75,14 @@ export async function resolveAlerts(
 }
 
 /** False when it was already resolved or does not exist. */
-export async function resolveAlert(tx: Kysely<Schema>, id: string, atMs: number): Promise<boolean> {
+export async function resolveAlert(
+  tx: Kysely<Schema>,
+  id: string,
+  { atMs, by }: { atMs: number; by?: string | undefined },
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('alerts')
-    .set({ resolved_at_ms: atMs })
+    .set({ resolved_at_ms: atMs, resolved_by: by ?? null })
     .where('id', '=', id)
     .where('resolved_at_ms', 'is', null)
     .executeTakeFirst()
@@ -90,18 +98,21 @@ interface AlertFilter extends PageQuery {
   kind?: string | undefined
   /** Include resolved alerts. */
   all?: boolean
+  /** These alone. */
+  resolved?: boolean
 }
 
 /** Newest first. */
 export async function listAlerts(db: Kysely<Schema>, filter: AlertFilter): Promise<Page<Alert>> {
-  const { limit, cursor, kind, all = false } = filter
+  const { limit, cursor, kind, all = false, resolved = false } = filter
   let query = db
     .selectFrom('alerts')
     .selectAll()
     .orderBy('since_ms', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (!all) query = query.where('resolved_at_ms', 'is', null)
+  if (resolved) query = query.where('resolved_at_ms', 'is not', null)
+  else if (!all) query = query.where('resolved_at_ms', 'is', null)
   if (kind !== undefined) query = query.where('kind', '=', kind)
   if (cursor !== undefined) {
     const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
@@ -120,4 +131,5 @@ const shape = (row: Selectable<Schema['alerts']>): Alert => ({
   lastMs: row.last_ms,
   times: row.times,
   ...(row.resolved_at_ms !== null && { resolvedAtMs: row.resolved_at_ms }),
+  ...(row.resolved_by !== null && { resolvedBy: row.resolved_by }),
 })

@@ -4,12 +4,14 @@ import { type Kysely, sql } from 'kysely'
 import type { NoticeType } from '../../contract/notices/webhooks.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { getMeta, putMetaIfAbsent, touchMeta } from '../sql/meta.ts'
+import { resetBudgetStates } from './budget-states.ts'
 import { type FeedRange, resetLowStates } from './low-balances.ts'
 import { listWebhooks } from './webhooks.ts'
 
 /** Each reader by the type of notice that it makes. */
 export const feeds = [
   'balance.low',
+  'budget.reached',
   'charge.settled',
   'loss.booked',
 ] as const satisfies NoticeType[]
@@ -33,6 +35,7 @@ export async function syncFeeds(tx: Kysely<Schema>): Promise<void> {
       const id = feed === 'loss.booked' ? end.lossSeq : end.entryId
       await putMetaIfAbsent(tx, keyOf(feed), String(id))
       if (feed === 'balance.low') await resetLowStates(tx)
+      if (feed === 'budget.reached') await resetBudgetStates(tx, id)
     } else if (!isWanted && isKnown) {
       await tx.deleteFrom('meta').where('key', '=', keyOf(feed)).execute()
     }

@@ -28,6 +28,8 @@ export interface WatchedAccount {
   nowNanos: bigint
   /** Undefined: its threshold is new. */
   state: LowState | undefined
+  /** The text of the state. */
+  body: string | undefined
 }
 
 export interface Movement {
@@ -37,13 +39,14 @@ export interface Movement {
   amountNanos: bigint
 }
 
+/** Of a new account. */
 export async function putLowState(
   tx: Kysely<Schema>,
   accountId: string,
   state: LowState,
   atMs: number,
 ): Promise<void> {
-  const cells = { body: textOf(state), at_ms: atMs }
+  const cells = { body: lowText(state), at_ms: atMs }
   await tx
     .insertInto('notice_states')
     .values({ type, subject: accountId, reporter: '', ...cells })
@@ -61,7 +64,7 @@ export async function resetLowStates(tx: Kysely<Schema>): Promise<void> {
     FROM accounts WHERE balance_low_nanos IS NOT NULL`.execute(tx)
 }
 
-const textOf = ({ thresholdNanos, isLow }: LowState): string =>
+export const lowText = ({ thresholdNanos, isLow }: LowState): string =>
   `${thresholdNanos} ${isLow ? 'low' : 'fine'}`
 
 function stateIn(text: string): LowState {
@@ -134,6 +137,7 @@ export async function watchedAccounts(
     balanceNanos: row.before_nanos,
     nowNanos: row.now_nanos,
     state: row.body === null ? undefined : stateIn(row.body),
+    body: row.body ?? undefined,
   }))
 }
 

@@ -23,6 +23,8 @@ export interface Attempt {
   tookMs: number
   status?: number
   error?: string
+  /** The receiver will never take it. Not stored. */
+  isFinal?: boolean
 }
 
 /** State of a delivery after an attempt. */

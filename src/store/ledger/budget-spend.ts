@@ -166,6 +166,34 @@ async function countCharges(
   return { spentNanos: before + found.spent_nanos, lastId: found.last_id ?? afterId }
 }
 
+/** Charges of the period that began then and has not ended. */
+export const spentSince = async (
+  db: Kysely<Schema>,
+  row: BudgetRow,
+  fromMs: number,
+): Promise<bigint> => (await countCharges(db, row, fromMs)).spentNanos
+
+/** Charges of a period that may be over, up to this entry. Reads all of them. */
+export async function spentInPeriod(
+  db: Kysely<Schema>,
+  row: BudgetRow,
+  { fromMs, untilMs }: Period,
+  untilId = Number.MAX_SAFE_INTEGER,
+): Promise<bigint> {
+  const found = await db
+    .selectFrom('entries')
+    .select(sql<bigint>`CAST(coalesce(sum(-amount_nanos), 0) AS bigint)`.as('spent_nanos'))
+    .where('account_id', '=', row.account_id)
+    .where('kind', '=', 'charge')
+    .where('id', '>', await lastIdBefore(db, row.account_id, fromMs))
+    .where('id', '<=', untilId)
+    .where('at_ms', '>=', fromMs)
+    .where('at_ms', '<', Math.min(untilMs, Number.MAX_SAFE_INTEGER))
+    .where(covered(budgetOf(row)))
+    .executeTakeFirstOrThrow()
+  return found.spent_nanos
+}
+
 /** Newest entry of the account from well before this moment; later ones include all dated since. */
 async function lastIdBefore(
   db: Kysely<Schema>,

@@ -30,6 +30,7 @@ import { budgetTables } from './0022-budgets.ts'
 import { servedModel } from './0023-served-model.ts'
 import { noticeTables } from './0024-notices.ts'
 import { trafficTokens } from './0025-traffic-tokens.ts'
+import { resolvedBy } from './0026-resolved-by.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   servedModel,
   noticeTables,
   trafficTokens,
+  resolvedBy,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -1,0 +1,92 @@
+// Open alerts: what each means, where to act, and the button that resolves one.
+import { Button, Group, Stack, Text } from '@mantine/core'
+import type { Alert } from '../../../src/admin/system/system-schema.ts'
+import { api, type Page } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { defineMessages } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { Link } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
+import { useSession } from '../../lib/session.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { ErrorAlert } from '../page.tsx'
+import { State } from '../values.tsx'
+
+const messages = defineMessages({
+  no_alerts: ['No open alerts', '没有未处理的告警'],
+  since: ['since {when}', '{when}'],
+  times: ['{n} times', '{n} 次'],
+  resolve: ['Resolve', '处理完毕'],
+  set_price: ['Set price', '设置价格'],
+  open_channel: ['Open channel', '查看渠道'],
+})
+
+/** Where the cause of an alert is removed; it is resolved by that, and cannot be dismissed before. */
+const remedies: Readonly<
+  Record<string, { label: 'set_price' | 'open_channel'; path: string; isOnly?: true }>
+> = {
+  missing_price: { label: 'set_price', path: '/prices', isOnly: true },
+  channel_down: { label: 'open_channel', path: '/channels' },
+}
+
+export function OpenAlerts({ limit }: { limit: number }) {
+  const t = useMessages(messages)
+  const action = useAction()
+  const { data, error, refetch } = useResource<Page<Alert>>('/alerts', {
+    query: { limit },
+    refetchInterval: 10_000,
+  })
+  const resolve = ({ id }: Alert) =>
+    action.run(async () => {
+      await api('POST', `/alerts/${id}/resolve`)
+      await refetch()
+    })
+  if (data?.items.length === 0) return <Text c="dimmed">{t('no_alerts')}</Text>
+  return (
+    <Stack gap="md">
+      <ErrorAlert error={action.error ?? error} />
+      {data?.items.map((alert) => (
+        <OpenAlert key={alert.id} alert={alert} onResolve={() => resolve(alert)} />
+      ))}
+    </Stack>
+  )
+}
+
+function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }) {
+  const t = useMessages(messages)
+  const server = useServerText()
+  const format = useFormat()
+  const session = useSession()
+  const remedy = Object.hasOwn(remedies, alert.kind) ? remedies[alert.kind] : undefined
+  const when = t('since', { when: format.ago(alert.since) })
+  return (
+    <div>
+      <Group justify="space-between" wrap="nowrap">
+        <State
+          state={alert.kind === 'books' ? 'failed' : 'unknown'}
+          label={server.text('alert', alert.kind)}
+        />
+        <Text size="xs" c="dimmed">
+          {alert.times > 1 ? `${when} · ${t('times', { n: alert.times })}` : when}
+        </Text>
+      </Group>
+      <Text size="sm">{server.text('alert_advice', alert.kind, '')}</Text>
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {server.sentence(alert.message)}
+      </Text>
+      <Group gap="xs" mt={4}>
+        {remedy !== undefined && (
+          <Link to={`${remedy.path}?open=${encodeURIComponent(alert.subject)}`}>
+            {t(remedy.label)}
+          </Link>
+        )}
+        {session.role === 'administrator' && remedy?.isOnly !== true && (
+          <Button size="compact-xs" variant="default" onClick={onResolve}>
+            {t('resolve')}
+          </Button>
+        )}
+      </Group>
+    </div>
+  )
+}
