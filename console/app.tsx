@@ -18,6 +18,7 @@ const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType 
   requests: () => import('./pages/requests/index.tsx'),
   alerts: () => import('./pages/alerts/index.tsx'),
   channels: () => import('./pages/channels/index.tsx'),
+  models: () => import('./pages/models/index.tsx'),
   prices: () => import('./pages/prices/index.tsx'),
   tokens: () => import('./pages/tokens/index.tsx'),
   accounts: () => import('./pages/accounts/index.tsx'),

@@ -45,6 +45,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/lib/text/decimal.ts',
     'src/lib/text/edit-distance.ts',
   ],
+  // The text of a public price file becomes a list; reads no file itself.
+  'src/contract/price-sources': ['src/contract', 'src/lib'],
   // The only lists of names are the registries.
   'src/contract/config-schema/names': [
     'src/contract',

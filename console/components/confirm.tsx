@@ -1,53 +1,69 @@
-// Before an action that cannot be undone: the person types its name.
+// Before an action that cannot be undone: one button does it, the other keeps things as they are. What
+// destroys data that nothing can restore also asks for its name.
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMessages } from '../lib/messages.ts'
 import { useAction } from '../lib/use-action.ts'
 import { ErrorAlert } from './page.tsx'
 
-export function ConfirmByName({
-  name,
+export function Confirm({
   title,
   text,
   action,
+  keep,
+  typed,
   isOpen,
   onClose,
   onConfirm,
 }: {
-  /** The text to type. */
-  name: string
   title: string
   text: string
+  /** What the button that does it says, such as 'Cancel task'. */
   action: string
+  /** What the other button says, such as 'Keep task'. */
+  keep: string
+  /** Has to be typed; only for data that is gone for good. */
+  typed?: string
   isOpen: boolean
   onClose: () => void
   onConfirm: () => Promise<unknown>
 }) {
   const t = useMessages()
-  const [typed, setTyped] = useState('')
+  const [given, setGiven] = useState('')
   const { error, isBusy, run } = useAction()
   const confirm = async () => {
     if (!(await run(onConfirm))) return
-    setTyped('')
+    setGiven('')
     onClose()
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title={title}>
       <Stack>
         <Text size="sm">{text}</Text>
-        <TextInput
-          label={t('type_name', { name })}
-          value={typed}
-          autoComplete="off"
-          data-autofocus
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
+        {typed !== undefined && (
+          <TextInput
+            label={t('type_name', { name: typed })}
+            value={given}
+            autoComplete="off"
+            data-autofocus
+            onChange={(event) => setGiven(event.currentTarget.value)}
+          />
+        )}
         <ErrorAlert error={error} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t('cancel')}
+          <Button
+            variant="default"
+            onClick={onClose}
+            {...(typed === undefined && { 'data-autofocus': true })}
+          >
+            {keep}
           </Button>
-          <Button color="red" disabled={typed !== name} loading={isBusy} onClick={confirm}>
+          <Button
+            color="red"
+            disabled={typed !== undefined && given !== typed}
+            loading={isBusy}
+            onClick={confirm}
+          >
             {action}
           </Button>
         </Group>

@@ -5,6 +5,7 @@ const paths = {
   requests: 'M4 6h16M4 12h16M4 18h10',
   alerts: 'M6 17V10a6 6 0 0 1 12 0v7l2 2H4zM10 21h4',
   channels: 'M6 4v6a4 4 0 0 0 4 4h4a4 4 0 0 1 4 4v2M6 20v-6M18 4v4',
+  models: 'M12 3l8 4.500v9L12 21l-8-4.500v-9zM4 7.500l8 4.500 8-4.500M12 12v9',
   prices: 'M4 4h8l8 8-8 8-8-8zM8 8h.01',
   tokens: 'M15 9a4 4 0 1 0-4 4l-1 1v2H8v2H5v-3l5.2-5.2',
   bills: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',

@@ -7,6 +7,9 @@ import { pricePreviewRoutes } from './catalog/price-preview.ts'
 import { priceRoutes } from './catalog/prices.ts'
 import { discoveryRoutes } from './channels/discovery.ts'
 import { presetRoutes } from './channels/presets.ts'
+import { closeAllRoutes } from './closing/close-all.ts'
+import { billLinkRoutes } from './closing/links.ts'
+import { billTotalRoutes } from './closing/totals.ts'
 import { acceptRoutes } from './invitations/accept.ts'
 import { invitationRoutes } from './invitations/invitations.ts'
 import { accountRoutes } from './money/accounts.ts'
@@ -20,6 +23,7 @@ import { signOutRoutes } from './oidc/sign-out.ts'
 import { peopleRoutes } from './people/people.ts'
 import { sessionRoutes } from './people/sessions.ts'
 import { tokenRoutes } from './people/tokens.ts'
+import { priceSourceRoutes } from './price-sources/convert.ts'
 import type { AdminRoute } from './route.ts'
 import { alertRoutes } from './system/alerts.ts'
 import { backupRoutes } from './system/backup.ts'
@@ -45,6 +49,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...priceRoutes,
   ...pricePreviewRoutes,
   ...priceListRoutes,
+  ...priceSourceRoutes,
   ...requestRoutes,
   ...trafficRoutes,
   ...usageRoutes,
@@ -54,6 +59,9 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...taskActionRoutes,
   ...callbackRoutes,
   ...billRoutes,
+  ...billTotalRoutes,
+  ...closeAllRoutes,
+  ...billLinkRoutes,
   ...lossRoutes,
   ...statementRoutes,
   ...sessionRoutes,

@@ -7,6 +7,7 @@ import { billCommands } from './admin/bills.ts'
 import { channelCommands, presetCommands } from './admin/channels.ts'
 import { healthCommand } from './admin/health.ts'
 import { lossCommands } from './admin/losses.ts'
+import { monthCommands } from './admin/months.ts'
 import { personCommands } from './admin/people.ts'
 import { priceListCommands } from './admin/price-lists.ts'
 import { priceCommands } from './admin/prices.ts'
@@ -103,6 +104,7 @@ export const commands: readonly Command[] = [
   ...taskCommands,
   ...callbackCommands,
   ...billCommands,
+  ...monthCommands,
   ...verifyCommands,
   ...lossCommands,
   ...reconcileCommands,

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { monthAt, monthBounds, monthPlus } from '../../src/lib/text/month.ts'
+import { insertPrice } from '../../src/store/catalog/prices.ts'
 import { openStore } from '../../src/store/index.ts'
 import { aCharge, aRequest } from '../../src/store/test-stores.ts'
 import {
@@ -21,6 +22,7 @@ import { root, startGateway, type TestGateway, tempDir } from '../support/gatewa
 import { ownEnv } from '../support/own-env.ts'
 
 const lastMonth = monthPlus(monthAt(Date.now()), -1)
+const monthBefore = monthPlus(lastMonth, -1)
 const charges = 40
 
 if (chromiumPath === undefined) {
@@ -30,6 +32,7 @@ if (chromiumPath === undefined) {
     let gateway: TestGateway
     let browser: Browser
     let first: Visit
+    let chinese: Visit
 
     beforeAll(async () => {
       const dataDir = tempDir()
@@ -37,8 +40,11 @@ if (chromiumPath === undefined) {
       gateway = await startGateway({ dataDir })
       for (const content of ['one', 'two', 'three']) await (await gateway.chat(content)).text()
       browser = await openBrowser()
-      first = await visit(browser, gateway.url)
+      first = await visit(browser, gateway.url, { language: 'zh' })
       await setUp(first.page, gateway.output())
+      await first.page.getByRole('button', { name: 'English' }).click()
+      chinese = await visit(browser, gateway.url, { language: 'zh', theme: 'dark', width: 1440 })
+      await chinese.context.addCookies(await first.context.cookies())
     }, 60_000)
     afterAll(async () => {
       await browser.close()
@@ -103,6 +109,30 @@ if (chromiumPath === undefined) {
       expect(after).toHaveLength(before.length + 1)
       expect(after.find(({ current }) => current)!.per_million.input).toBe('9.00')
 
+      await page.getByRole('button', { name: 'Import prices' }).click()
+      await dialog.getByRole('combobox', { name: 'Format' }).click()
+      await page.getByRole('option', { name: /^LiteLLM/ }).click()
+      await dialog.locator('input[type=file]').setInputFiles({
+        name: 'model_prices_and_context_window.json',
+        mimeType: 'application/json',
+        buffer: Buffer.from(publicFile),
+      })
+      await dialog.getByLabel(/^Rate/).fill('7')
+      await dialog.getByLabel(/^Margin/).fill('1.1')
+      await dialog.getByLabel('Only models that match').fill('txta-*')
+      await dialog.getByRole('button', { name: 'Review changes' }).click()
+      await dialog.getByText('New versions: 1. Unchanged: 0.').waitFor()
+      expect(await dialog.getByRole('table', { name: 'Changes' }).textContent()).toContain('7.70')
+      await shoot(page, 'price-import-public')
+      expect(await seriousFindings(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Preview against last month' }).click()
+      await dialog.getByText('No charges for this model').waitFor()
+      await dialog.getByRole('button', { name: 'Activate' }).click()
+      await dialog.getByRole('status').waitFor()
+      await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+      const published = (await versions('txta-vl-plus')).find(({ current }) => current)!
+      expect(published.per_million).toMatchObject({ input: '7.70', output: '15.40' })
+
       await page.getByRole('button', { name: 'Adjust by %' }).click()
       const raise = page.getByRole('dialog', { name: 'Adjust by %' })
       await raise.getByLabel(/^Percent/).fill('10')
@@ -115,6 +145,68 @@ if (chromiumPath === undefined) {
       await raise.getByRole('status').waitFor()
       const raised = (await versions('txta-turbo')).find(({ current }) => current)!
       expect(raised.per_million).toMatchObject({ input: '9.90', output: '19.80' })
+    }, 60_000)
+
+    test('tiers and a price per tool call are edited as fields, for one account, in Chinese', async () => {
+      const { page } = chinese
+      await page.goto('/console/prices')
+      await page.getByRole('row', { name: /^txta-plus / }).click()
+      await page.getByRole('button', { name: '新版本' }).click()
+      const form = page.getByRole('form', { name: '新版本' })
+      await form.getByRole('combobox', { name: '适用账户' }).click()
+      await page.getByRole('option', { name: 'acme-old' }).click()
+      await form.getByRole('button', { name: '添加档位' }).click()
+      await form.getByLabel('第 1 档：输入不超过').fill('64000')
+      await form.getByLabel('输入 (以上)').fill('3')
+      await form.getByRole('button', { name: '添加工具' }).click()
+      await form.getByLabel('每次调用 (web_search)').fill('0.05')
+      await form.getByRole('button', { name: '按上月用量试算' }).click()
+      await page.getByRole('table', { name: `${lastMonth} 按新价的消费` }).waitFor()
+      await shoot(page, 'price-tiers-zh-dark')
+      expect(await seriousFindings(page)).toEqual([])
+      await form.getByRole('button', { name: '启用' }).click()
+      await form.waitFor({ state: 'hidden' })
+      const { body } = await gateway.admin('GET', '/prices?model=txta-plus&account=acme-old')
+      expect(body.items[0]).toMatchObject({
+        current: true,
+        tiers: [{ up_to: 64_000 }, { per_million: { input: '3.00' } }],
+        per_call: { web_search: '0.05' },
+      })
+    }, 60_000)
+
+    test('a model is added by hand with limits and price, and a customer sees it', async () => {
+      const { page } = first
+      await page.goto('/console/models')
+      await page.getByRole('button', { name: 'Add model' }).click()
+      await page.getByRole('menuitem', { name: 'By hand' }).click()
+      const drawer = page.getByRole('dialog', { name: 'New model' })
+      await drawer.getByRole('textbox', { name: 'Name', exact: true }).fill('house-writer')
+      await drawer.getByLabel('Display name').fill('House Writer')
+      await drawer.getByLabel('Context window (tokens)').fill('64000')
+      await drawer.getByLabel('Max output tokens').fill('2048')
+      await drawer.getByLabel(/^Also serve it/).uncheck()
+      await drawer.getByLabel('Input', { exact: true }).fill('0.6')
+      await drawer.getByLabel('Output', { exact: true }).fill('1.5')
+      await shoot(page, 'model-by-hand')
+      expect(await seriousFindings(page)).toEqual([])
+      await drawer.getByRole('button', { name: 'Save model' }).click()
+      await page.getByRole('dialog', { name: 'house-writer' }).getByText('64,000').waitFor()
+      const { body } = await gateway.admin('GET', '/models?limit=500')
+      const made = body.items.find((each: { name: string }) => each.name === 'house-writer')
+      expect(made).toMatchObject({
+        ...{ display_name: 'House Writer', context_window: 64_000, max_output_tokens: 2_048 },
+        ...{ translate: false, source: 'api', price_id: expect.any(String) },
+      })
+      await page.keyboard.press('Escape')
+      await page.getByText('What customers see').click()
+      await page.getByRole('combobox', { name: 'Account' }).click()
+      await page.getByRole('option', { name: 'acme-old' }).click()
+      const table = page.getByRole('table', { name: 'What customers see' })
+      const row = table.getByRole('row', { name: /^txta-plus / })
+      await row.getByText('web_search 0.05 CNY / call').waitFor()
+      await table.getByRole('row', { name: /^house-writer / }).waitFor()
+      await shoot(page, 'models-customer')
+      expect(await seriousFindings(page)).toEqual([])
     }, 60_000)
 
     test('a month is closed, and what was taken along is proven without the gateway', async () => {
@@ -131,7 +223,6 @@ if (chromiumPath === undefined) {
       expect(await seriousFindings(page)).toEqual([])
       await sheet.getByRole('button', { name: 'Close month' }).click()
       const confirm = page.getByRole('dialog', { name: 'Close month' })
-      await confirm.getByRole('textbox').fill(lastMonth)
       await confirm.getByRole('button', { name: 'Close month' }).click()
       await sheet.getByText('Closed', { exact: true }).waitFor()
       await sheet.getByRole('button', { name: 'Close month' }).waitFor({ state: 'hidden' })
@@ -147,6 +238,55 @@ if (chromiumPath === undefined) {
       const changed = await keep(undefined, lines.replace(',-0.001,', ',-0.002,'))
       expect(await verify(changed)).not.toBe(0)
     }, 90_000)
+
+    test('a month is closed and verified for all accounts, in both languages', async () => {
+      const { page } = first
+      await page.goto('/console/bills')
+      await page.getByRole('combobox', { name: 'Month' }).click()
+      await page.getByRole('option', { name: lastMonth }).click()
+      const totals = page.getByRole('region', { name: `Totals of ${lastMonth}` })
+      await totals.getByText('1 of 2 open').waitFor()
+      const sums = (await gateway.admin('GET', `/bills/totals?month=${lastMonth}`)).body
+      expect(sums).toMatchObject({ accounts: 2, open: 1, charges: '0.04' })
+      await totals.getByText('0.04 CNY').waitFor()
+      await totals.getByRole('button', { name: 'Close month for all' }).click()
+      const dialog = page.getByRole('dialog', { name: `Close ${lastMonth} for all accounts` })
+      await dialog.getByRole('button', { name: 'Close month for all' }).click()
+      await dialog.getByText('Closed: 0. Closed before: 1. Refused: 1.').waitFor()
+      await dialog.getByRole('row', { name: /^late-closer .*close it first$/ }).waitFor()
+      await shoot(page, 'bills-close-all')
+      expect(await seriousFindings(page)).toEqual([])
+
+      const zh = chinese.page
+      for (const [month, says] of [
+        [monthBefore, '已结账 2 个，此前已结 0 个，未能结账 0 个。'],
+        [lastMonth, '已结账 1 个，此前已结 1 个，未能结账 0 个。'],
+      ] as const) {
+        await zh.goto(`/console/bills?month=${month}`)
+        await zh.getByRole('button', { name: '全部结账' }).click()
+        const closing = zh.getByRole('dialog', { name: `为全部账户结账 ${month}` })
+        await closing.getByRole('button', { name: '全部结账' }).click()
+        await closing.getByText(says).waitFor()
+        await closing.getByRole('button', { name: '核验账本' }).click()
+        await closing.getByText(/^核验通过：/).waitFor()
+      }
+      await shoot(zh, 'bills-verified-zh-dark')
+      expect(await seriousFindings(zh)).toEqual([])
+    }, 60_000)
+
+    test('a bill is shared by a link that needs no sign-in', async () => {
+      const { page } = first
+      await page.goto(`/console/bills?account=acme-old`)
+      await page.getByRole('heading', { name: 'Bills of acme-old' }).waitFor()
+      await page.goto(`/console/bills?open=${encodeURIComponent(`${lastMonth} acme-old`)}`)
+      await page.getByRole('button', { name: 'Share link' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Share link' })
+      await dialog.getByRole('button', { name: 'Create link' }).click()
+      const link = (await dialog.getByLabel('Share link').textContent())!
+      const answer = await fetch(`${gateway.url}${new URL(link).pathname}${new URL(link).search}`)
+      expect(answer.status).toBe(200)
+      expect(await answer.text()).toContain('acme-old')
+    }, 60_000)
 
     test('a charge is credited from its line', async () => {
       const { page } = first
@@ -194,11 +334,18 @@ if (chromiumPath === undefined) {
       await sheet.getByRole('row', { name: /nobody-knows/ }).waitFor()
       await shoot(page, 'statement-lines')
       expect(await seriousFindings(page)).toEqual([])
-      expect(await sheet.getByRole('row').count()).toBe(5)
+      const lines = sheet.getByRole('table', { name: 'Lines' })
+      const sums = sheet.getByRole('table', { name: 'By outcome' })
+      // What does not match comes first: three lines, the matched one is not among them.
+      expect(await lines.getByRole('row').count()).toBe(4)
+      await sums.getByRole('row', { name: /^Amount differs 1 5\.00 CNY/ }).waitFor()
+      expect(await sums.getByRole('row').last().textContent()).toStartWith('Total4')
+      await sheet.getByText(/^All lines 4$/).click()
+      await lines.getByText('Matched').waitFor()
       await sheet.getByText(/^Upstream only 1$/).click()
       await page.waitForURL(/outcome=upstream_only/)
-      await sheet.getByText('Amount differs', { exact: true }).waitFor({ state: 'hidden' })
-      expect(await sheet.getByRole('row').count()).toBe(2)
+      await lines.getByText('Amount differs', { exact: true }).waitFor({ state: 'hidden' })
+      expect(await lines.getByRole('row').count()).toBe(2)
       await sheet.getByText(/^Amount differs 1$/).click()
       await sheet.getByRole('link', { name: /^req_/ }).first().click()
       await page.waitForURL(/\/console\/requests\?open=req_/)
@@ -210,6 +357,8 @@ if (chromiumPath === undefined) {
         theme: 'dark',
       })
       await context.addCookies(await first.context.cookies())
+      await page.goto(`/console/usage?days=${lastMonth}&account=acme-old`)
+      await page.getByRole('cell', { name: 'txta-turbo', exact: true }).waitFor()
       await page.goto('/console/usage?days=90&compare=1')
       await page.getByRole('combobox', { name: '二级分组' }).click()
       await page.getByRole('option', { name: '账户' }).click()
@@ -298,8 +447,72 @@ if (chromiumPath === undefined) {
       await bill.getByRole('row', { name: /^\(none\) 3 / }).waitFor()
       expect(await seriousFindings(page)).toEqual([])
     }, 60_000)
+
+    test('a virtual model is made and called from the playground, in both languages', async () => {
+      for (const { words, name, page } of [
+        { words: english, name: 'coder', page: first.page },
+        { words: inChinese, name: 'coder-zh', page: chinese.page },
+      ]) {
+        await page.goto('/console/models')
+        await page.getByRole('button', { name: words.add }).click()
+        await page.getByRole('menuitem', { name: words.virtual }).click()
+        const drawer = page.getByRole('dialog', { name: words.newVirtual })
+        await drawer.getByRole('textbox', { name: words.name }).fill(name)
+        await drawer.getByText(words.byWeight).click()
+        for (const member of ['txta-plus', 'txta-turbo']) {
+          await drawer.getByRole('combobox', { name: words.addMember }).click()
+          await page.getByRole('option', { name: member, exact: true }).click()
+        }
+        await shoot(page, `model-virtual-${name}`)
+        expect(await seriousFindings(page)).toEqual([])
+        await drawer.getByRole('button', { name: words.save }).click()
+        const made = page.getByRole('dialog', { name, exact: true })
+        await made.getByRole('button', { name: words.tryIt }).click()
+        await page.waitForURL(/playground/)
+        await page.getByRole('button', { name: words.send }).click()
+        await page.getByText(words.cost).waitFor()
+        const { body } = await gateway.admin('GET', `/requests?model=${name}`)
+        expect(body.items[0].served_model).toMatch(/^txta-(plus|turbo)$/)
+      }
+    }, 60_000)
   })
 }
+
+/** Dollars per token, as LiteLLM's list has them. */
+const publicFile = JSON.stringify({
+  'txta-vl-plus': {
+    mode: 'chat',
+    input_cost_per_token: 1e-6,
+    output_cost_per_token: 2e-6,
+  },
+  other: { mode: 'chat', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 },
+})
+
+const english = {
+  add: 'Add model',
+  virtual: 'Virtual model',
+  newVirtual: 'New virtual model',
+  name: 'Name',
+  byWeight: 'By weight',
+  addMember: 'Add member',
+  save: 'Save model',
+  tryIt: 'Try in playground',
+  send: /^Send/,
+  cost: /^Cost: 0\.0/,
+} as const
+
+const inChinese = {
+  add: '添加模型',
+  virtual: '虚拟模型',
+  newVirtual: '新建虚拟模型',
+  name: '名称',
+  byWeight: '按权重',
+  addMember: '添加成员',
+  save: '保存模型',
+  tryIt: '在调试台试用',
+  send: /^发送/,
+  cost: /^(费用|消费)[：:] ?0\.0/,
+} as const
 
 /** From the menu of the button to what is in the file. */
 async function exportFrom(page: Page, open: () => Promise<void>): Promise<string> {
@@ -334,16 +547,29 @@ async function fillPast(dataDir: string): Promise<void> {
     amountNanos: 5_000_000_000n,
   } as const
   const accountId = await openPast(store, 'acme-old', [credit])
+  // Its earlier month has to be closed first.
+  await openPast(store, 'late-closer', [{ ...credit, month: monthBefore }])
   const { fromMs } = monthBounds(lastMonth)!
+  const rates = { inputNanos: 800_000_000n, outputNanos: 2_000_000_000n }
+  await store.tx(async (tx) => {
+    for (const model of ['txta-plus', 'txta-turbo']) {
+      const terms = { unit: 'token', tiers: [rates] } as const
+      const price = { id: `price_of_${model}`, model, terms, effectiveFromMs: fromMs } as const
+      await insertPrice(tx, { ...price, source: 'api' }, fromMs)
+    }
+  })
   for (let i = 0; i < charges; i++) {
+    const model = i % 4 === 0 ? 'txta-turbo' : 'txta-plus'
     const request = aRequest({
       atMs: fromMs + i * 11 * 3_600_000,
       accountId,
-      model: i % 4 === 0 ? 'txta-turbo' : 'txta-plus',
+      model,
+      priceId: `price_of_${model}`,
       chargeNanos: 1_000_000n,
       usage: { inputTokens: 500, outputTokens: 300, cacheReadTokens: 0, cacheWriteTokens: 0 },
     })
-    await store.record(request, { ...aCharge(request, 1_000_000n), quantity: 800 })
+    const charge = { ...aCharge(request, 1_000_000n), priceId: `price_of_${model}`, quantity: 800 }
+    await store.record(request, charge)
   }
   await store.close()
 }

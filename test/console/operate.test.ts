@@ -170,6 +170,28 @@ if (chromiumPath === undefined) {
       expect(it.complaints.filter((each) => !each.includes('status of 400'))).toEqual([])
     }, 30_000)
 
+    test('a model is taken from the list of a channel, with its price, and can be called', async () => {
+      const { page } = it
+      await goTo(page, '/console/models')
+      await page.getByRole('button', { name: 'Add model' }).click()
+      await page.getByRole('menuitem', { name: 'From a channel' }).click()
+      await page.getByRole('combobox', { name: 'Channel' }).click()
+      await page.getByRole('option', { name: 'cloud' }).click()
+      await page.getByRole('button', { name: 'Add writer-9' }).click()
+      const drawer = page.getByRole('dialog', { name: 'Add a model from a channel' })
+      expect(await drawer.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(
+        'writer-9',
+      )
+      await drawer.getByLabel('Input', { exact: true }).fill('0.5')
+      await drawer.getByLabel('Output', { exact: true }).fill('2')
+      await shoot(page, 'model-from-channel')
+      expect(await seriousFindings(page)).toEqual([])
+      await drawer.getByRole('button', { name: 'Save model' }).click()
+      await page.getByRole('dialog', { name: 'writer-9' }).getByText('Yes').waitFor()
+      const { body } = await gateway.admin('GET', '/channels/cloud')
+      expect(body.models['writer-9']).toBe('*')
+    }, 30_000)
+
     test('all of it reads well in Chinese, in the dark, on a phone', async () => {
       const poll = { language: 'zh', theme: 'dark', width: 390 } as const
       const { page, context, complaints } = await visit(browser, gateway.url, poll)
@@ -188,7 +210,7 @@ if (chromiumPath === undefined) {
         expect([path, await page.evaluate<number>(wider)]).toEqual([path, 0])
       }
       await page.getByRole('button', { name: '发现模型' }).click()
-      await page.getByText('上游新增（2）').waitFor()
+      await page.getByText('上游新增（1）').waitFor()
       await shoot(page, 'phone-discover')
       expect(await seriousFindings(page)).toEqual([])
       expect(complaints).toEqual([])

@@ -167,7 +167,7 @@ if (chromiumPath === undefined) {
       await page.goto(`/console/tasks?open=${id}`)
       await page.getByRole('button', { name: 'Cancel task' }).click()
       const dialog = page.getByRole('dialog', { name: 'Cancel task' })
-      await dialog.getByRole('textbox').fill(id.slice(-6))
+      await dialog.getByRole('button', { name: 'Keep task' }).waitFor()
       await dialog.getByRole('button', { name: 'Cancel task' }).click()
       await page.getByRole('dialog').getByText('Cancelled').first().waitFor()
       const { body } = await gateway.admin('GET', `/tasks/${id}`)

@@ -50,6 +50,8 @@ async function startWithPast(engine: Dialect, names: readonly string[]) {
 
 const close = (gateway: TestGateway, account: string, month: string, note?: string) =>
   gateway.admin('POST', '/bills/close', { account, month, ...(note !== undefined && { note }) })
+const closeAll = (gateway: TestGateway, month: string) =>
+  gateway.admin('POST', '/bills/close-all', { month })
 const billOf = async (gateway: TestGateway, account: string, month: string, more = '') =>
   (await gateway.admin('GET', `/bills?account=${account}&month=${month}${more}`)).body
 
@@ -192,6 +194,33 @@ describe.each([...storeKinds])('months on %s', (engine) => {
     expect(now.map((row: { account: string }) => row.account)).toContain('acme')
   })
 
+  test('are closed for all accounts at once; those that cannot be are named with the reason', async () => {
+    const early = await closeAll(gateway, thisMonth)
+    expect([early.status, early.body.error.param]).toEqual([400, 'month'])
+    const refused = await closeAll(gateway, second)
+    expect(refused.body).toMatchObject({ month: second, closed: 0, already_closed: 1 })
+    const reasons = refused.body.refused as { account: string; code: string; reason: string }[]
+    expect(reasons.map(({ account, code }) => [account, code])).toEqual([
+      ['other', 'conflict'],
+      ['third', 'conflict'],
+    ])
+    expect(reasons[0]!.reason).toStartWith(`${first} of other has charges or credits and is open`)
+    const done = await closeAll(gateway, first)
+    expect(done.body).toEqual({
+      month: first,
+      closed: 2,
+      already_closed: 1,
+      refused: [],
+      next_cursor: null,
+    })
+    const totals = (await gateway.admin('GET', `/bills/totals?month=${first}`)).body
+    expect(totals).toMatchObject({
+      ...{ accounts: 3, open: 0, closed: 3, charge_count: 3, opening_balance: '0.00' },
+      ...{ credits: '15.00', charges: '3.000000021', closing_balance: '11.999999979' },
+    })
+    expect((await closeAll(gateway, first)).body).toMatchObject({ closed: 0, already_closed: 3 })
+  })
+
   test('are broken down by token and tier, closed or not', async () => {
     const { breakdown } = await billOf(gateway, 'acme-old', first, '&by=token,tier')
     expect(breakdown).toMatchObject([
@@ -277,11 +306,11 @@ const deaths = [
 
 describe.each([...storeKinds])('a gateway on %s that dies at', (engine) => {
   test.each(deaths)(
-    '%s has left the month %s, whole',
+    '%s has left the month %s, whole, and those of other accounts open',
     async (point, state) => {
-      const place = await startWithPast(engine, ['acme-old'])
+      const place = await startWithPast(engine, ['acme-old', 'other'])
       const doomed = await start(place, { GATEWAY_CRASH_AT: point })
-      await close(doomed, 'acme-old', first).catch(() => {})
+      await closeAll(doomed, first).catch(() => {})
       await doomed.exited
       const gateway = await start(place)
       expect((await billOf(gateway, 'acme-old', first)).state).toBe(state)
@@ -289,6 +318,9 @@ describe.each([...storeKinds])('a gateway on %s that dies at', (engine) => {
       const closed = await close(gateway, 'acme-old', first)
       expect(closed.body).toMatchObject({ state: 'closed', differences: [] })
       expect(await closings(gateway)).toHaveLength(1)
+      expect((await billOf(gateway, 'other', first)).state).toBe('open')
+      const rest = await closeAll(gateway, first)
+      expect(rest.body).toMatchObject({ closed: 1, already_closed: 1, refused: [] })
       expect(await gateway.stop()).toBe(0)
       await place.remove()
     },

@@ -66,6 +66,8 @@ export const rooms: Readonly<Record<string, Parts>> = {
     tasks: nothing,
     catalog: nothing,
     channels: ['catalog'],
+    closing: ['money'],
+    'price-sources': ['catalog/read-aside.ts'],
     traffic: [
       'catalog/prices.ts',
       'catalog/price-schema.ts',

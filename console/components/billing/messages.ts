@@ -12,6 +12,7 @@ export const billingMessages = defineMessages({
   cache_write: ['Cache write', '缓存写入'],
   up_to: ['up to {n} input tokens', '输入不超过 {n} Token'],
   above: ['above', '以上'],
+  tool_call: ['{tool} {amount} / call', '{tool} {amount} / 次'],
   default: ['general price applies again', '恢复通用价格'],
   missing: ['No price', '未定价'],
   source_builtin: ['built-in', '内置'],

@@ -6,7 +6,7 @@ import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/
 import { useSession } from '../../lib/session.ts'
 import { billingMessages } from './messages.ts'
 
-type Shown = Omit<Price, 'id' | 'current' | 'source'>
+type Shown = Omit<Price, 'id' | 'account' | 'current' | 'source'>
 
 /** Every line has its unit and currency: `0.30 CNY / image`. */
 function useLines(): (price: Shown) => string[] {
@@ -39,7 +39,12 @@ function useLines(): (price: Shown) => string[] {
   return (price) =>
     price.unit === 'default'
       ? [t('default')]
-      : amounts(price).map((line) => `${line} ${currency} / ${t(price.unit)}`)
+      : [
+          ...amounts(price).map((line) => `${line} ${currency} / ${t(price.unit)}`),
+          ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
+            t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
+          ),
+        ]
 }
 
 export function Terms({ price }: { price: Shown }) {
@@ -56,7 +61,7 @@ export function Terms({ price }: { price: Shown }) {
 }
 
 /** In one line, for a list. */
-export function ShortTerms({ price }: { price: Price | undefined }) {
+export function ShortTerms({ price }: { price: Shown | undefined }) {
   const t = useMessages(billingMessages)
   const lines = useLines()
   if (price === undefined) return <Text c="red">{t('missing')}</Text>

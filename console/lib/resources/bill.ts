@@ -17,13 +17,14 @@ export type DayRow = UsageRow & Required<Pick<UsageRow, 'day' | 'model'>>
 /** Holds and their releases are not on a bill. */
 export type Line = BillLine & { kind: Exclude<BillLine['kind'], 'hold' | 'release'> }
 
+/** What does not match comes first. */
 export const outcomes = [
-  'matched',
-  'quantity_differs',
   'amount_differs',
-  'loss',
-  'gateway_only',
+  'quantity_differs',
   'upstream_only',
+  'gateway_only',
+  'loss',
+  'matched',
 ] as const satisfies readonly Outcome[]
 /** The page that shows what was done under this id. */
 export function pageOf(ref: string | null): string | undefined {

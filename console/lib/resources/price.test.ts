@@ -58,3 +58,16 @@ test('what a draft begins with is all of the price, its usual size included', ()
   expect(terms).toEqual({ unit: 'image', per_image: price.per_image, default_size: '2k' })
   expect(amountsOf(terms).map(({ value }) => value)).toEqual(['0.20', '0.40'])
 })
+
+test('a draft keeps the prices per call of a tool, and a percentage changes them, too', () => {
+  const price = {
+    model: 'txta-plus',
+    account: null,
+    unit: 'token' as const,
+    per_million: { input: '1.00', output: '2.00' },
+    per_call: { web_search: '0.05' },
+    effective_from: '2026-11-01T00:00:00.000Z',
+  }
+  const terms = raisedTerms(termsOf(price), '100')!
+  expect(terms['per_call']).toEqual({ web_search: '0.10' })
+})

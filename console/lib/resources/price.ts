@@ -13,16 +13,13 @@ export type {
 /** What a price is, in the words in which one is declared. */
 export type Terms = Readonly<Record<string, unknown>>
 
-export function termsOf(price: Omit<Price, 'id' | 'current' | 'source'>): Terms {
-  const { unit, per_million, tiers, per_image, default_size, per_second } = price
-  return Object.fromEntries(
-    Object.entries({ unit, per_million, tiers, per_image, default_size, per_second }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  )
+export function termsOf(price: Omit<Price, 'id' | 'account' | 'current' | 'source'>): Terms {
+  const { unit, per_million, tiers, per_call, per_image, default_size, per_second } = price
+  const terms = { unit, per_million, tiers, per_call, per_image, default_size, per_second }
+  return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined))
 }
 
-export interface Amount {
+interface Amount {
   path: readonly (string | number)[]
   value: string
 }

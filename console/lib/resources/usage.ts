@@ -40,9 +40,20 @@ export function periodOf(days: number, back = 0): Period {
   }
 }
 
-export const useUsage = (period: Period, by: string, isWanted = true) =>
+/** A calendar month by UTC, or the one so many before it; the running one ends with this hour. */
+export function monthPeriod(month: string, back = 0): Period {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  const first = (plus: number) => Date.UTC(year, number - 1 - back + plus, 1)
+  const untilMs = Math.min(first(1), Math.ceil(Date.now() / hourMs) * hourMs)
+  return { from: new Date(first(0)).toISOString(), to: new Date(untilMs).toISOString() }
+}
+
+/** A calendar month, or so many days: '2026-10', '30'. */
+export const isMonth = (range: string): boolean => /^\d{4}-\d{2}$/.test(range)
+
+export const useUsage = (period: Period, by: string, isWanted = true, account?: string) =>
   useResource<{ items: UsageRow[]; total: UsageRow }>('/usage', {
-    query: { ...period, by },
+    query: { ...period, by, account },
     enabled: isWanted,
   })
 

@@ -1,7 +1,10 @@
 // Sentences of the gateway in Chinese: the arithmetic of a charge, why a model cannot be called, why a
 // price cannot be previewed, why a channel was not imported or not asked. The gateway writes them in
 // English; sentences of another shape stay as they are.
+import { moneySentences } from './money-sentences.ts'
+
 const rules: readonly (readonly [RegExp, string])[] = [
+  ...moneySentences,
   [
     /^usage: (\S+) input tokens \((\S+) read from cache, (\S+) written to cache\), (\S+) output tokens$/,
     '用量：输入 $1 Token（缓存读取 $2，缓存写入 $3），输出 $4 Token',

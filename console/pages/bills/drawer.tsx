@@ -4,7 +4,7 @@
 import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ConfirmByName } from '../../components/confirm.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
@@ -24,6 +24,8 @@ import { type CreditDraft, CreditForm } from './credit-form.tsx'
 import { BillDays } from './days.tsx'
 import { BillLines } from './lines.tsx'
 import { messages } from './messages.ts'
+import { ShareBill } from './share.tsx'
+import { VerifyLedger } from './verify.tsx'
 
 export function BillDrawer() {
   const t = useMessages(messages)
@@ -97,8 +99,10 @@ export function BillDrawer() {
   )
 }
 
+type Doing = 'close' | 'credit' | 'share'
+
 function BillActions({
-  bill: { account, month, state },
+  bill,
   credit,
   onCredited,
 }: {
@@ -110,13 +114,12 @@ function BillActions({
   const t = useMessages(messages)
   const language = useLanguage()
   const session = useSession()
-  const queryClient = useQueryClient()
-  const [doing, setDoing] = useState<'close' | 'credit' | undefined>(credit && 'credit')
+  const [doing, setDoing] = useState<Doing | undefined>(credit && 'credit')
+  const { account, month, state } = bill
   const isFinance = hasRole(session, ['finance'])
   const mayClose = isFinance && state === 'open' && month < thisMonth()
-  const refresh = () => void queryClient.invalidateQueries()
   return (
-    <Group gap="xs">
+    <Group gap="xs" align="flex-start">
       <Button
         component="a"
         variant="default"
@@ -134,38 +137,69 @@ function BillActions({
       >
         {t('statement')}
       </Button>
+      <Button variant="default" onClick={() => setDoing('share')}>
+        {t('share')}
+      </Button>
       {isFinance && (
         <Button variant="default" onClick={() => setDoing('credit')}>
           {t('new_credit')}
         </Button>
       )}
       {mayClose && <Button onClick={() => setDoing('close')}>{t('close_month')}</Button>}
+      {isFinance && <VerifyLedger account={account} />}
       <Button variant="subtle" onClick={() => setQuery({ account, open: undefined })}>
         {t('months', { account })}
       </Button>
+      <BillDialogs
+        bill={bill}
+        doing={doing}
+        credit={credit}
+        onClose={() => {
+          if (doing === 'credit') onCredited()
+          setDoing(undefined)
+        }}
+      />
+    </Group>
+  )
+}
+
+function BillDialogs({
+  bill: { account, month },
+  doing,
+  credit,
+  onClose,
+}: {
+  bill: Bill
+  doing: Doing | undefined
+  credit: CreditDraft | undefined
+  onClose: () => void
+}) {
+  const t = useMessages(messages)
+  const queryClient = useQueryClient()
+  const refresh = () => void queryClient.invalidateQueries()
+  return (
+    <>
+      <ShareBill account={account} month={month} isOpen={doing === 'share'} onClose={onClose} />
       <CreditForm
         account={account}
         draft={credit}
         isOpen={doing === 'credit'}
-        onClose={() => {
-          setDoing(undefined)
-          onCredited()
-        }}
+        onClose={onClose}
         onDone={refresh}
       />
-      <ConfirmByName
-        name={month}
+      <Confirm
         title={t('close_month')}
         text={t('close_text')}
         action={t('close_month')}
+        keep={t('keep_open')}
         isOpen={doing === 'close'}
-        onClose={() => setDoing(undefined)}
+        onClose={onClose}
         onConfirm={async () => {
           await api('POST', '/bills/close', { body: { account, month } })
           refresh()
         }}
       />
-    </Group>
+    </>
   )
 }
 

@@ -1,16 +1,18 @@
 // Bills: one month of all accounts, or all months of one; the open bill in a drawer.
-import { Button, Group, Select, Tabs, Text } from '@mantine/core'
+import { Box, Button, Group, Select, Tabs, Text, Title } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import { Money, State } from '../../components/values.tsx'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { privateClass } from '../../lib/privacy.ts'
 import { lastMonths, type MonthRow, thisMonth } from '../../lib/resources/bill.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { BillDrawer } from './drawer.tsx'
 import { messages } from './messages.ts'
+import { MonthTotals } from './month-totals.tsx'
 import { Reconciliation } from './reconciliation.tsx'
 
 const monthsShown = 36
@@ -22,8 +24,9 @@ export default function Bills() {
   const [asked, setTab] = useQueryValue('tab')
   const tab = asked === 'reconcile' && hasRole(session, ['finance']) ? asked : 'bills'
   const own = session.account ?? account
+  const staffHint = account === undefined ? t('hint') : t('hint_of', { account })
   return (
-    <Page title={t('title')} hint={t('hint')}>
+    <Page title={t('title')} hint={session.account === null ? staffHint : t('hint_own')}>
       <Tabs
         value={tab}
         onChange={(next) => setTab(next === 'bills' ? undefined : (next ?? undefined))}
@@ -97,6 +100,9 @@ function AllAccounts() {
           onChange={(value) => setMonth(value ?? undefined)}
         />
       </Group>
+      <Box mb="md">
+        <MonthTotals key={month} month={month} onClosed={list.refetch} />
+      </Box>
       <DataTable
         label={t('accounts', { month })}
         columns={columns}
@@ -119,11 +125,16 @@ function OneAccount({ account }: { account: string }) {
   return (
     <>
       <Group mb="sm" justify="space-between">
-        {session.account === null && (
-          <Button variant="subtle" size="xs" onClick={() => setQuery({ account: undefined })}>
-            ← {t('back')}
-          </Button>
-        )}
+        <Group>
+          {session.account === null && (
+            <Button variant="subtle" size="xs" onClick={() => setQuery({ account: undefined })}>
+              ← {t('back')}
+            </Button>
+          )}
+          <Title order={2} size="h4" className={privateClass}>
+            {t('months', { account })}
+          </Title>
+        </Group>
         <ExportButton
           path={`/accounts/${encodeURIComponent(account)}/ledger`}
           label={t('ledger')}

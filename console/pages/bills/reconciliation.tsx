@@ -13,34 +13,38 @@ import {
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
-import { type Column, DataTable } from '../../components/table/data-table.tsx'
-import { Time } from '../../components/values.tsx'
+import { type Column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
+import { Money, Time } from '../../components/values.tsx'
 import { type Page, parseResponse, queryString } from '../../lib/api.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { outcomes, type Statement } from '../../lib/resources/bill.ts'
+import { type Outcome, outcomes, type Statement } from '../../lib/resources/bill.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
+import { differenceOf, mismatches, sumOf } from './outcome-sums.tsx'
 import { StatementDrawer } from './statement-drawer.tsx'
 
 export function Reconciliation() {
   const t = useMessages(messages)
   const list = useList<Statement>('/statements')
   const [opened, setOpened] = useQueryValue('statement')
+  const amount = (title: string, of: (statement: Statement) => string) =>
+    numberColumn<Statement>(title, '140px', (statement) => (
+      <Money amount={of(statement)} currency={statement.currency} />
+    ))
+  const lines = (title: string, of: readonly Outcome[]) =>
+    numberColumn<Statement>(title, '110px', (statement) => sumOf(statement, of).lines)
   const columns: Column<Statement>[] = [
     { title: t('taken'), width: '150px', cell: ({ at }) => <Time at={at} how="short" /> },
     { title: t('channel'), cell: ({ channel }) => channel },
     { title: t('file'), cell: ({ name }) => name },
-    ...outcomes.map(
-      (outcome): Column<Statement> => ({
-        title: t(outcome),
-        align: 'right',
-        width: '120px',
-        cell: (statement) => statement.outcomes[outcome].lines,
-      }),
-    ),
+    amount(t('theirs'), (statement) => sumOf(statement, outcomes).amount),
+    amount(t('ours'), (statement) => sumOf(statement, outcomes).our_amount),
+    amount(t('difference'), (statement) => differenceOf(sumOf(statement, outcomes))),
+    lines(t('mismatched'), mismatches),
+    lines(t('matched'), ['matched']),
   ]
   return (
     <Stack>

@@ -2,36 +2,22 @@
 
 import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmByName } from '../../components/confirm.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
-import { api, queryString } from '../../lib/api.ts'
+import { api, type Query, queryString } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import {
-  type Outcome,
-  outcomes,
-  pageOf,
-  type Statement,
-  type StatementLine,
-} from '../../lib/resources/bill.ts'
+import { outcomes, pageOf, type Statement, type StatementLine } from '../../lib/resources/bill.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
-
-const colors: Readonly<Record<Outcome, string>> = {
-  matched: 'matched',
-  quantity_differs: 'unknown',
-  amount_differs: 'unknown',
-  loss: 'queued',
-  gateway_only: 'failed',
-  upstream_only: 'failed',
-}
+import { mismatches, OutcomeSums, outcomeColors, sumOf } from './outcome-sums.tsx'
 
 export function StatementDrawer({
   id,
@@ -64,10 +50,14 @@ function StatementBody({ statement, onDeleted }: { statement: Statement; onDelet
   const t = useMessages(messages)
   const format = useFormat()
   const [asked, setOutcome] = useQueryValue('outcome')
-  const outcome = outcomes.find((each) => each === asked)
+  const mismatched = sumOf(statement, mismatches).lines
+  const first: Choice = mismatched > 0 ? 'mismatched' : 'all'
+  const choice = choicesOf.find((each) => each === asked) ?? first
+  const filter = filterOf(choice)
   const [isDeleting, setDeleting] = useState(false)
   const choices = [
-    { value: '', label: `${t('all_lines')} ${format.number(linesIn(statement))}` },
+    { value: 'mismatched', label: `${t('mismatched')} ${format.number(mismatched)}` },
+    { value: 'all', label: `${t('all_lines')} ${format.number(sumOf(statement, outcomes).lines)}` },
     ...outcomes.map((each) => ({
       value: each,
       label: `${t(each)} ${format.number(statement.outcomes[each].lines)}`,
@@ -83,7 +73,7 @@ function StatementBody({ statement, onDeleted }: { statement: Statement; onDelet
           <Button
             component="a"
             variant="default"
-            href={`/admin/v1/statements/${statement.id}/lines${queryString({ outcome, format: 'csv' })}`}
+            href={`/admin/v1/statements/${statement.id}/lines${queryString({ ...filter, format: 'csv' })}`}
             download
           >
             {t('differences')}
@@ -93,20 +83,21 @@ function StatementBody({ statement, onDeleted }: { statement: Statement; onDelet
           </Button>
         </Group>
       </Group>
+      <OutcomeSums statement={statement} />
       <div style={{ overflowX: 'auto' }}>
         <SegmentedControl
           aria-label={t('outcome')}
           data={choices}
-          value={outcome ?? ''}
-          onChange={(value) => setOutcome(value || undefined)}
+          value={choice}
+          onChange={(value) => setOutcome(value === first ? undefined : value)}
         />
       </div>
-      <Lines statement={statement} outcome={outcome} />
-      <ConfirmByName
-        name={statement.name}
+      <Lines statement={statement} filter={filter} />
+      <Confirm
         title={t('delete_statement')}
         text={t('delete_text')}
         action={t('delete_statement')}
+        keep={t('keep_statement')}
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         onConfirm={async () => {
@@ -118,13 +109,17 @@ function StatementBody({ statement, onDeleted }: { statement: Statement; onDelet
   )
 }
 
-/** Theirs and ours: what only we have is no line of the file. */
-const linesIn = ({ outcomes: sums }: Statement): number =>
-  outcomes.reduce((sum, outcome) => sum + sums[outcome].lines, 0)
+const choicesOf = ['mismatched', 'all', ...outcomes] as const
+type Choice = (typeof choicesOf)[number]
 
-function Lines({ statement, outcome }: { statement: Statement; outcome: Outcome | undefined }) {
+const filterOf = (choice: Choice): Query => {
+  if (choice === 'all') return {}
+  return choice === 'mismatched' ? { mismatched: true } : { outcome: choice }
+}
+
+function Lines({ statement, filter }: { statement: Statement; filter: Query }) {
   const t = useMessages(messages)
-  const list = useList<StatementLine>(`/statements/${statement.id}/lines`, { outcome })
+  const list = useList<StatementLine>(`/statements/${statement.id}/lines`, filter)
   const columns = useColumns(statement.currency)
   return (
     <DataTable
@@ -154,7 +149,7 @@ function useColumns(currency: string): Column<StatementLine>[] {
       width: '175px',
       cell: ({ outcome, loss }) => (
         <span title={loss === null ? undefined : server.text('loss', loss)}>
-          <State state={colors[outcome]} label={t(outcome)} />
+          <State state={outcomeColors[outcome]} label={t(outcome)} />
         </span>
       ),
     },

@@ -214,7 +214,7 @@ function Lacks({ models }: { models: readonly Found[] }) {
         <Alert color="orange" title={t('prices_missing')}>
           <Group gap="sm">
             {unpriced.map(({ upstream_model: name }) => (
-              <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}`}>
+              <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}&new=1`}>
                 {name}
               </Link>
             ))}

@@ -3,7 +3,7 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ChannelHealth } from '../../components/channel-health.tsx'
-import { ConfirmByName } from '../../components/confirm.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
@@ -75,11 +75,12 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
       <ChannelForm copyOf={channel} {...dialogProps('clone')} />
       <DiscoverDialog channel={channel} {...dialogProps('discover')} />
       <ReplaceKeys channel={channel} {...dialogProps('keys')} />
-      <ConfirmByName
-        name={channel.name}
-        title={t('delete')}
+      <Confirm
+        typed={channel.name}
+        title={t('delete_channel')}
         text={t('delete_text')}
-        action={t('delete')}
+        action={t('delete_channel')}
+        keep={t('keep_channel')}
         {...dialogProps('delete')}
         onConfirm={async () => {
           await api('DELETE', `/channels/${channel.id}`)

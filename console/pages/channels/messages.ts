@@ -161,6 +161,8 @@ export const messages = defineMessages({
     'A drained channel gets no new requests; running ones finish.',
     '停止接单后不再接收新请求，进行中的请求会正常结束。',
   ],
+  delete_channel: ['Delete channel', '删除渠道'],
+  keep_channel: ['Keep channel', '保留渠道'],
   delete_text: [
     'Tasks created on this channel can no longer be polled.',
     '删除后将无法继续轮询在该渠道上创建的任务。',

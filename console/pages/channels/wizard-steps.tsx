@@ -216,7 +216,7 @@ export function PriceStep({ models }: { models: readonly OfferedModel[] }) {
     <Alert color="orange" title={t('prices_missing')}>
       <Group gap="sm">
         {missing.map(({ name }) => (
-          <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}`}>
+          <Link key={name} to={`/prices?missing=1&open=${encodeURIComponent(name)}&new=1`}>
             {name}
           </Link>
         ))}

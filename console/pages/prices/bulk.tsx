@@ -1,16 +1,8 @@
-// Many prices at once: from a file, or by a percentage. Both end in a list to review before it is saved.
-import {
-  Alert,
-  Button,
-  FileInput,
-  Group,
-  Modal,
-  MultiSelect,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+// Many prices at once: first what is wanted, then the list to review, then what was saved; and prices
+// changed by a percentage.
+import { Alert, Button, Group, Modal, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import { ErrorAlert } from '../../components/page.tsx'
 import { useTimeZone, zoneText } from '../../lib/format/time-zone.ts'
 import { useMessages } from '../../lib/messages.ts'
 import {
@@ -21,40 +13,15 @@ import {
   startOf,
   termsOf,
 } from '../../lib/resources/price.ts'
+import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 import { ReviewList } from './review-list.tsx'
 
-interface BulkProps {
+export interface BulkProps {
   versions: readonly Price[]
   isOpen: boolean
   onClose: () => void
   onSaved: () => void
-}
-
-export function ImportPrices(props: BulkProps) {
-  const t = useMessages(messages)
-  const [file, setFile] = useState<File | null>(null)
-  return (
-    <Bulk
-      {...props}
-      title={t('import')}
-      onReset={() => setFile(null)}
-      canGoOn={file !== null}
-      makeList={async () => ({
-        format: /\.csv$/i.test(file?.name ?? '') ? 'csv' : 'yaml',
-        text: (await file?.text()) ?? '',
-      })}
-    >
-      <Text size="sm">{t('import_hint')}</Text>
-      <FileInput
-        label={t('file')}
-        accept=".csv,.yaml,.yml,.json,text/csv,application/yaml"
-        required
-        value={file}
-        onChange={setFile}
-      />
-    </Bulk>
-  )
 }
 
 export function AdjustPrices(props: BulkProps) {
@@ -122,7 +89,7 @@ export function AdjustPrices(props: BulkProps) {
 }
 
 /** First what is wanted, then what it would do. */
-function Bulk({
+export function Bulk({
   title,
   versions,
   isOpen,
@@ -131,16 +98,20 @@ function Bulk({
   onReset,
   onClose,
   onSaved,
+  remarks,
   children,
 }: BulkProps & {
   title: string
   canGoOn: boolean
   makeList: () => Promise<PriceList>
   onReset: () => void
+  /** About the list, above it. */
+  remarks?: React.ReactNode
   children: React.ReactNode
 }) {
   const t = useMessages(messages)
   const [list, setList] = useState<PriceList>()
+  const { error, isBusy, run } = useAction()
   const [done, setDone] = useState<Imported>()
   const close = () => {
     setList(undefined)
@@ -150,7 +121,7 @@ function Bulk({
   }
   const goOn = (event: SubmitEvent) => {
     event.preventDefault()
-    void makeList().then(setList)
+    void run(async () => setList(await makeList()))
   }
   return (
     <Modal opened={isOpen} onClose={close} title={title} size="xl">
@@ -164,24 +135,28 @@ function Bulk({
           </Group>
         </Stack>
       ) : list !== undefined ? (
-        <ReviewList
-          list={list}
-          versions={versions}
-          onCancel={() => setList(undefined)}
-          onSaved={(outcome) => {
-            setDone(outcome)
-            onSaved()
-          }}
-        />
+        <Stack>
+          {remarks}
+          <ReviewList
+            list={list}
+            versions={versions}
+            onCancel={() => setList(undefined)}
+            onSaved={(outcome) => {
+              setDone(outcome)
+              onSaved()
+            }}
+          />
+        </Stack>
       ) : (
         <form onSubmit={goOn}>
           <Stack>
             {children}
+            <ErrorAlert error={error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
                 {t('cancel')}
               </Button>
-              <Button type="submit" disabled={!canGoOn}>
+              <Button type="submit" disabled={!canGoOn} loading={isBusy}>
                 {t('show_changes')}
               </Button>
             </Group>

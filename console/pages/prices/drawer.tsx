@@ -1,7 +1,6 @@
 // One model: its price versions, and a new one with a preview against last month.
 
 import { Button, Group, Stack } from '@mantine/core'
-import { useState } from 'react'
 import { Change, SourceBadge, Terms } from '../../components/billing/price-terms.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { SectionTitle } from '../../components/page.tsx'
@@ -10,6 +9,7 @@ import { State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { type Model, type Price, versionBefore } from '../../lib/resources/price.ts'
+import { useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
@@ -30,7 +30,9 @@ export function ModelDrawer({
   const t = useMessages(messages)
   const session = useSession()
   const server = useServerText()
-  const [isAdding, setAdding] = useState(false)
+  const [asked, setAsked] = useQueryValue('new')
+  const isAdding = asked !== undefined
+  const setAdding = (on: boolean) => setAsked(on ? '1' : undefined, 'replace')
   if (model === undefined) return null
   const versions = prices.filter((price) => price.model === model.name)
   const currentPrices = prices.filter((price) => price.current && price.account === null)
@@ -39,10 +41,7 @@ export function ModelDrawer({
     <DetailsDrawer
       title={model.name}
       isOpen
-      onClose={() => {
-        setAdding(false)
-        onClose()
-      }}
+      onClose={onClose}
       actions={
         hasRole(session, ['finance']) &&
         current?.source !== 'file' && (

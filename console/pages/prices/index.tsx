@@ -1,40 +1,22 @@
-// Models and their prices: which are callable, all price versions, and new ones with a preview.
+// Prices: what every model costs, all versions, and new ones with a preview.
 
 import { Button, Menu, Switch, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable } from '../../components/table/data-table.tsx'
 import { State, Time } from '../../components/values.tsx'
-import { api, type Page as ListPage } from '../../lib/api.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model, Price } from '../../lib/resources/price.ts'
-import { useQueryValue } from '../../lib/router.tsx'
+import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
-import { AdjustPrices, ImportPrices } from './bulk.tsx'
+import { AdjustPrices } from './bulk.tsx'
 import { ModelDrawer } from './drawer.tsx'
+import { ImportPrices } from './import.tsx'
 import { messages } from './messages.ts'
-
-/** Every version there is, a page of 500 at a time. */
-function usePrices() {
-  return useQuery({
-    queryKey: ['all-prices'],
-    queryFn: async () => {
-      const all: Price[] = []
-      let cursor: string | undefined
-      do {
-        const query = { limit: 500, cursor }
-        const page: ListPage<Price> = await api('GET', '/prices', { query })
-        all.push(...page.items)
-        cursor = page.next_cursor ?? undefined
-      } while (cursor !== undefined)
-      return all
-    },
-  })
-}
+import { usePrices } from './use-prices.ts'
 
 export default function Prices() {
   const t = useMessages(messages)
@@ -83,7 +65,7 @@ export default function Prices() {
       <ModelDrawer
         model={models.rows.find(({ name }) => name === opened)}
         prices={prices.data ?? []}
-        onClose={() => setOpened(undefined)}
+        onClose={() => setQuery({ open: undefined, new: undefined })}
         onChanged={changed}
       />
     </Page>

@@ -4,7 +4,7 @@ import { defineMessages } from '../../lib/i18n.ts'
 
 export const messages = defineMessages({
   ...billingMessages,
-  title: ['Models & prices', '模型与价格'],
+  title: ['Prices', '价格'],
   hint: [
     'Prices are never edited. A new version replaces the old one from its effective time.',
     '价格从不修改；新版本自生效时间起取代旧版本。',
@@ -34,11 +34,10 @@ export const messages = defineMessages({
   only_missing: ['Only models without a price', '仅看未定价'],
   export_yaml: ['Export YAML', '导出 YAML'],
   tiers_json: ['Price as JSON', '价格（JSON）'],
-  as_json: ['Edit as JSON (units and tiers)', '以 JSON 编辑（可改单位与档位）'],
+  as_json: ['Edit as JSON', '以 JSON 编辑'],
   no_json: ['Invalid JSON.', 'JSON 无效。'],
   copy_from: ['Copy from model', '从其他模型复制'],
   no_model: ['Select a model', '选择模型'],
-  per_image: ['Per image', '每张'],
   because: ['Reason', '不可调用的原因'],
   coming: ['scheduled', '待生效'],
   export: ['Export', '导出'],
@@ -48,6 +47,27 @@ export const messages = defineMessages({
     '与“导出”格式相同的 YAML 或 CSV 文件。保存前可先查看变更。',
   ],
   file: ['File', '文件'],
+  source_kind: ['Format', '格式'],
+  from_list: ['Price list of the gateway (YAML, CSV)', '网关价格表（YAML、CSV）'],
+  'from_models.dev': ['models.dev (api.json)', 'models.dev（api.json）'],
+  from_litellm: [
+    'LiteLLM (model_prices_and_context_window.json)',
+    'LiteLLM（model_prices_and_context_window.json）',
+  ],
+  source_hint: [
+    'A public price file, downloaded beforehand. Its prices in US dollars are multiplied by rate and margin. You review the list before it is saved.',
+    '事先下载的公开价格文件。其美元价格会乘以汇率与加价系数。保存前可先查看变更。',
+  ],
+  rate: ['Rate: {currency} for one US dollar', '汇率：1 美元合 {currency}'],
+  margin: ['Margin, such as 1.2 for 20 % more', '加价系数，例如 1.2 即加价 20 %'],
+  round: ['Decimals', '小数位数'],
+  only: ['Only models that match', '仅限匹配的模型'],
+  remarks: ['Left out or simplified', '未导入或已简化'],
+  end_own: [
+    'End the own price of {account}: the general price applies again',
+    '结束 {account} 的专属价格，恢复通用价格',
+  ],
+  models_added: ['Models added to the catalog: {n}.', '新增到目录的模型：{n} 个。'],
   raise: ['Adjust by %', '按百分比调价'],
   raise_hint: [
     'Creates a new version of the general prices. Account prices and prices from gateway.yaml do not change.',

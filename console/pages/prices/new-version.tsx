@@ -12,7 +12,10 @@ import {
   TextInput,
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
+import { AccountSelect } from '../../components/account-select.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
+import { emptyTerms, unitsOf } from '../../components/price-editor/draft.ts'
+import { TermsFields } from '../../components/price-editor/terms-fields.tsx'
 import { api } from '../../lib/api.ts'
 import { useTimeZone, zoneText } from '../../lib/format/time-zone.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -20,9 +23,6 @@ import { type Model, type Price, startOf, type Terms, termsOf } from '../../lib/
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 import { PreviewButton } from './preview.tsx'
-import { TermsFields } from './terms-fields.tsx'
-
-const startingTerms: Terms = { unit: 'token', per_million: { input: '1.00', output: '2.00' } }
 
 const written = (terms: Terms): string => JSON.stringify(terms, null, 2)
 
@@ -34,6 +34,9 @@ function parsed(text: string): Terms | undefined {
     return undefined
   }
 }
+
+/** Ends the price of an account. */
+const generalPrice: Terms = { unit: 'default' }
 
 export function NewVersion({
   model,
@@ -48,20 +51,19 @@ export function NewVersion({
   onDone: () => void
 }) {
   const t = useMessages(messages)
-  const before = written(current === undefined ? startingTerms : termsOf(current))
+  const [firstUnit = 'token'] = unitsOf(model.kind)
+  const before = written(current === undefined ? emptyTerms(firstUnit) : termsOf(current))
   const [text, setText] = useState(before)
-  const [account, setAccount] = useState('')
+  const [account, setAccount] = useState<string>()
+  const [endsOwn, setEndsOwn] = useState(false)
   const [from, setFrom] = useState('')
   const [zone] = useTimeZone()
   const { error, isBusy, run } = useAction()
-  const terms = parsed(text)
+  const isGeneral = account !== undefined && endsOwn
+  const terms = isGeneral ? generalPrice : parsed(text)
   const draft = () => {
     if (terms === undefined) throw new Error(t('no_json'))
-    return {
-      model: model.name,
-      ...terms,
-      ...(account.trim() !== '' && { account: account.trim() }),
-    }
+    return { model: model.name, ...terms, ...(account !== undefined && { account }) }
   }
   const save = (event: SubmitEvent) => {
     event.preventDefault()
@@ -74,14 +76,12 @@ export function NewVersion({
     <Card withBorder>
       <form onSubmit={save} aria-label={t('new_version')}>
         <Stack>
-          <TermsEditor text={text} others={others} onChange={setText} />
-          <Diff before={before} after={text} />
           <Group grow align="flex-end">
-            <TextInput
+            <AccountSelect
               label={t('for_account')}
-              placeholder={t('all_accounts')}
+              all={t('all_accounts')}
               value={account}
-              onChange={(event) => setAccount(event.currentTarget.value)}
+              onChange={setAccount}
             />
             <TextInput
               label={`${t('effective')} · ${zoneText(zone)}`}
@@ -90,7 +90,20 @@ export function NewVersion({
               onChange={(event) => setFrom(event.currentTarget.value)}
             />
           </Group>
-          <PreviewButton key={`${text} ${account}`} drafts={() => ({ prices: [draft()] })} />
+          {account !== undefined && (
+            <Switch
+              label={t('end_own', { account })}
+              checked={endsOwn}
+              onChange={(event) => setEndsOwn(event.currentTarget.checked)}
+            />
+          )}
+          {!isGeneral && (
+            <>
+              <TermsEditor kind={model.kind} text={text} others={others} onChange={setText} />
+              <Diff before={before} after={text} />
+              <PreviewButton key={`${text} ${account}`} drafts={() => ({ prices: [draft()] })} />
+            </>
+          )}
           <ErrorAlert error={error} />
           <div>
             <Button type="submit" loading={isBusy}>
@@ -105,10 +118,12 @@ export function NewVersion({
 
 /** The amounts as fields, or all of the price as JSON; to begin with, that of another model. */
 function TermsEditor({
+  kind,
   text,
   others,
   onChange,
 }: {
+  kind: string
   text: string
   others: readonly Price[]
   onChange: (text: string) => void
@@ -116,13 +131,17 @@ function TermsEditor({
   const t = useMessages(messages)
   const [asJson, setAsJson] = useState(false)
   const terms = parsed(text)
+  const units = unitsOf(kind)
   return (
     <>
       <Group justify="space-between" align="flex-end">
         <Select
           label={t('copy_from')}
           placeholder={t('no_model')}
-          data={others.map((each) => each.model).sort()}
+          data={others
+            .filter(({ unit }) => units.includes(unit))
+            .map((each) => each.model)
+            .sort()}
           searchable
           clearable
           value={null}
@@ -150,7 +169,7 @@ function TermsEditor({
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       ) : (
-        <TermsFields terms={terms} onChange={(next) => onChange(written(next))} />
+        <TermsFields units={units} terms={terms} onChange={(next) => onChange(written(next))} />
       )}
     </>
   )

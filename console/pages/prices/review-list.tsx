@@ -8,7 +8,13 @@ import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
-import type { Imported, Price, PriceList } from '../../lib/resources/price.ts'
+import {
+  changesOf,
+  type Imported,
+  type Price,
+  type PriceList,
+  termsOf,
+} from '../../lib/resources/price.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 import { PreviewButton } from './preview.tsx'
@@ -44,6 +50,7 @@ export function ReviewList({
           <Text size="sm">
             {t('counts', { added: outcome.added, unchanged: outcome.unchanged })}
             {outcome.superseded > 0 && ` ${t('superseded_count', { n: outcome.superseded })}`}
+            {outcome.models_added > 0 && ` ${t('models_added', { n: outcome.models_added })}`}
           </Text>
           <ChangeTable outcome={outcome} versions={versions} />
           {outcome.added > 0 && <PreviewButton drafts={() => ({ ...list })} />}
@@ -66,32 +73,57 @@ export function ReviewList({
   )
 }
 
+/** Rows that are shown; all are saved. */
+const maxRows = 300
+
+/** The largest change of an amount comes first, what is new last. */
+function sizeOf(item: Item, before: Price | undefined): number {
+  if (before === undefined) return 0
+  return Math.max(
+    0,
+    ...changesOf(termsOf(before), termsOf(item)).map(({ share }) => Math.abs(share)),
+  )
+}
+
 /** Lines that change nothing are counted, not shown. */
 function ChangeTable({ outcome, versions }: { outcome: Imported; versions: readonly Price[] }) {
   const t = useMessages(messages)
-  const items = outcome.items.filter((item) => item.outcome !== 'unchanged')
+  const inForce = new Map(
+    versions.flatMap((price) => (price.current ? [[keyOf(price), price] as const] : [])),
+  )
+  const currentOf = (item: Item) => inForce.get(keyOf(item))
+  const items = outcome.items
+    .filter((item) => item.outcome !== 'unchanged')
+    .map((item) => ({ item, size: sizeOf(item, currentOf(item)) }))
+    .sort((a, b) => b.size - a.size || (a.item.model < b.item.model ? -1 : 1))
+    .map(({ item }) => item)
   if (items.length === 0) return null
-  const currentOf = (item: Item) =>
-    versions.find(
-      ({ model, account, current }) => current && model === item.model && account === item.account,
-    )
   return (
-    <SimpleTable
-      label={t('changes')}
-      minWidth={640}
-      maxHeight="50vh"
-      rows={items}
-      rowKey={({ line }) => String(line)}
-      columns={[
-        { title: t('model'), cell: (item) => <ModelCell item={item} /> },
-        { title: t('for_account'), cell: ({ account }) => account ?? t('all_accounts') },
-        { title: t('before'), cell: (item) => <TermsOrNone price={currentOf(item)} /> },
-        { title: t('after'), cell: (item) => <AfterCell item={item} before={currentOf(item)} /> },
-        { title: t('effective_from'), cell: (item) => <Time at={item.effective_from} /> },
-      ]}
-    />
+    <>
+      <SimpleTable
+        label={t('changes')}
+        minWidth={640}
+        maxHeight="50vh"
+        rows={items.slice(0, maxRows)}
+        rowKey={({ line }) => String(line)}
+        columns={[
+          { title: t('model'), cell: (item) => <ModelCell item={item} /> },
+          { title: t('for_account'), cell: ({ account }) => account ?? t('all_accounts') },
+          { title: t('before'), cell: (item) => <TermsOrNone price={currentOf(item)} /> },
+          { title: t('after'), cell: (item) => <AfterCell item={item} before={currentOf(item)} /> },
+          { title: t('effective_from'), cell: (item) => <Time at={item.effective_from} /> },
+        ]}
+      />
+      {items.length > maxRows && (
+        <Text size="sm" c="dimmed">
+          {t('more_rows', { n: items.length - maxRows })}
+        </Text>
+      )}
+    </>
   )
 }
+
+const keyOf = ({ model, account }: Pick<Item, 'model' | 'account'>) => `${model} ${account ?? ''}`
 
 type Item = Imported['items'][number]
 

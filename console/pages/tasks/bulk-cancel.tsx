@@ -2,7 +2,7 @@
 // others.
 import { Alert, Button, Group, List, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmByName } from '../../components/confirm.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { isLive, type Task } from '../../lib/resources/task.ts'
@@ -97,11 +97,11 @@ export function BulkCancel({
           </List>
         </Alert>
       )}
-      <ConfirmByName
-        name={String(chosen.length)}
+      <Confirm
         title={t('cancel_many', { n: chosen.length })}
         text={t('cancel_text')}
         action={t('cancel_many', { n: chosen.length })}
+        keep={t('keep_many')}
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         onConfirm={cancel}

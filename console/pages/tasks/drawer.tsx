@@ -2,7 +2,7 @@
 
 import { Alert, Button, Code, Group, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { ConfirmByName } from '../../components/confirm.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
@@ -78,11 +78,11 @@ export function TaskDrawer({
     >
       <ErrorAlert error={error} />
       {task !== undefined && <TaskDetails task={task} onChanged={() => void refetch()} />}
-      <ConfirmByName
-        name={id?.slice(-6) ?? ''}
+      <Confirm
         title={t('cancel_task')}
         text={t('cancel_text')}
         action={t('cancel_task')}
+        keep={t('keep_task')}
         isOpen={isCancelling}
         onClose={() => setCancelling(false)}
         onConfirm={cancel}

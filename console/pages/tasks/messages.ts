@@ -22,6 +22,7 @@ export const messages = defineMessages({
   upstream_id: ['Upstream ID', '上游 ID'],
   external_id: ["Caller's ID", '调用方 ID'],
   cancel_task: ['Cancel task', '取消任务'],
+  keep_task: ['Keep task', '保留任务'],
   cancel_text: [
     'Asks the upstream to stop. Unfinished work is not charged.',
     '将请求上游停止；未完成的部分不收费。',
@@ -77,6 +78,7 @@ export const messages = defineMessages({
   select_none: ['Clear selection', '清除选择'],
   bulk: ['Selected tasks', '已选任务'],
   cancel_many: ['Cancel {n} tasks', '取消 {n} 个任务'],
+  keep_many: ['Keep tasks', '保留任务'],
   not_cancelled: ['{n} could not be cancelled', '{n} 个任务未能取消'],
   polls: ['Polls', '轮询次数'],
   error: ['Error', '错误'],

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { BudgetFigures } from '../../components/billing/budget.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { CodeTabs } from '../../components/code-tabs.tsx'
-import { ConfirmByName } from '../../components/confirm.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
@@ -94,11 +94,11 @@ function OpenToken({
         />
       </Modal>
       <RotateToken token={token} isOpen={doing === 'rotate'} onClose={done} onDone={onChanged} />
-      <ConfirmByName
-        name={token.name}
-        title={t('revoke')}
+      <Confirm
+        title={t('revoke_token')}
         text={t('revoke_text')}
-        action={t('revoke')}
+        action={t('revoke_token')}
+        keep={t('keep_token')}
         isOpen={doing === 'revoke'}
         onClose={done}
         onConfirm={revoke}

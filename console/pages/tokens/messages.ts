@@ -69,6 +69,8 @@ export const messages = defineMessages({
   disable: ['Disable', '停用'],
   enable: ['Enable', '启用'],
   revoke: ['Revoke', '吊销'],
+  revoke_token: ['Revoke token', '吊销令牌'],
+  keep_token: ['Keep token', '保留令牌'],
   revoke_text: [
     'Applications that use this token are refused immediately. This cannot be undone.',
     '使用它的应用将立即被拒绝，且无法恢复。',

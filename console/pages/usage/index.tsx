@@ -1,12 +1,14 @@
 // The usage explorer: one measure by one or two groups over time, as a chart and a table, compared with
 // the previous period. All of it is part of the address and can be saved as a view.
 import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
+import { AccountSelect } from '../../components/account-select.tsx'
 import { Chart } from '../../components/charts/chart.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { SavedViews } from '../../components/table/saved-views.tsx'
 import type { Page as ListPage } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { lastMonths } from '../../lib/resources/bill.ts'
 import type { Account } from '../../lib/resources/token.ts'
 import {
   billionths,
@@ -15,9 +17,11 @@ import {
   goTogether,
   groupRows,
   groups,
+  isMonth,
   type Keys,
   type Measure,
   measures,
+  monthPeriod,
   type Period,
   periodOf,
   type RollUp,
@@ -42,7 +46,9 @@ const colors = [
 ].map((name) => `var(--mantine-color-${name}-6)`)
 
 /** The parameters of the address that make a view. */
-const viewParams = ['measure', 'group', 'subgroup', 'per', 'days', 'top', 'compare']
+const viewParams = ['measure', 'group', 'subgroup', 'per', 'days', 'top', 'compare', 'account']
+
+const monthsShown = 24
 
 function useChoice<T extends string>(name: string, all: readonly T[], first: T) {
   const [value, set] = useQueryValue(name)
@@ -62,13 +68,19 @@ function useChoices() {
   const subgroups = ['none', ...mine.filter((each) => goTogether(group, each))] as const
   const [second, setSubgroup] = useChoice<Group | 'none'>('subgroup', subgroups, 'none')
   const [rollUp, setRollUp] = useChoice<RollUp>('per', rollUps, 'day')
-  const [days, setDays] = useChoice('days', ranges.map(String), '30')
+  const [days, setDays] = useChoice(
+    'days',
+    [...ranges.map(String), ...lastMonths(monthsShown)],
+    '30',
+  )
+  const [account, setAccount] = useQueryValue('account')
   const [top, setTop] = useChoice('top', tops, '7')
   const [compares, setCompares] = useQueryValue('compare')
   const subgroup = second === 'none' ? undefined : second
   return {
     keys: { group, subgroup } satisfies Keys,
     ...{ mine, subgroups, measure, rollUp, days, top, second, isCompared: compares !== undefined },
+    ...{ account, setAccount },
     ...{ setMeasure, setGroup, setSubgroup, setRollUp, setDays, setTop, setCompares },
   }
 }
@@ -82,15 +94,21 @@ function useTagGroups(): readonly Group[] {
   return [...new Set(names)].sort().map((name) => `tag:${name}` as const)
 }
 
+/** `back`: the one before it. */
+function rangeOf(range: string, rollUp: RollUp, back = 0): Period {
+  if (isMonth(range)) return monthPeriod(range, back)
+  const days = Number(range)
+  return periodOf(rollUp === 'hour' ? Math.min(days, 31) : days, back)
+}
+
 export default function Usage() {
   const t = useMessages(messages)
   const chosen = useChoices()
   const { keys, rollUp, measure, isCompared } = chosen
-  const span = rollUp === 'hour' ? Math.min(Number(chosen.days), 31) : Number(chosen.days)
   const by = [keys.group, keys.subgroup].filter((key) => key !== undefined).join(',')
-  const period = periodOf(span)
-  const now = useUsage(period, `${rollUp},${by}`)
-  const before = useUsage(periodOf(span, 1), by, isCompared)
+  const period = rangeOf(chosen.days, rollUp)
+  const now = useUsage(period, `${rollUp},${by}`, true, chosen.account)
+  const before = useUsage(rangeOf(chosen.days, rollUp, 1), by, isCompared, chosen.account)
   const rows = now.data?.items ?? []
   const top = Number(chosen.top)
   return (
@@ -145,6 +163,7 @@ export default function Usage() {
 
 function Choices(chosen: ReturnType<typeof useChoices>) {
   const t = useMessages(messages)
+  const session = useSession()
   const { keys, mine, subgroups, measure, rollUp } = chosen
   return (
     <Row align="flex-end">
@@ -159,10 +178,16 @@ function Choices(chosen: ReturnType<typeof useChoices>) {
       <Choice label={t('roll_up')} value={rollUp} all={rollUps} onChange={chosen.setRollUp} />
       <Select
         label={t('range')}
-        data={ranges.map((each) => ({ value: String(each), label: t(`days_${each}`) }))}
+        data={[
+          {
+            group: t('rolling'),
+            items: ranges.map((each) => ({ value: String(each), label: t(`days_${each}`) })),
+          },
+          { group: t('calendar'), items: lastMonths(monthsShown) },
+        ]}
         value={chosen.days}
         allowDeselect={false}
-        w={130}
+        w={150}
         onChange={chosen.setDays}
       />
       <Select
@@ -173,6 +198,13 @@ function Choices(chosen: ReturnType<typeof useChoices>) {
         w={90}
         onChange={chosen.setTop}
       />
+      {session.account === null && (
+        <AccountSelect
+          all={t('all_accounts')}
+          value={chosen.account}
+          onChange={(name) => chosen.setAccount(name)}
+        />
+      )}
       <Switch
         mb={8}
         label={t('compare')}

@@ -1,12 +1,14 @@
 // The texts that can be imported, and what reads each. All of it runs in a thread of its own.
 import { readYamlPrices } from '../../billing/prices/price-list.ts'
 import { readCsvPrices } from '../../billing/prices/price-table.ts'
+import { convertText, type SourceFile } from '../../contract/price-sources/convert-text.ts'
 import { readChannels } from './read-channels.ts'
 
 export const importReaders = {
   channels: readChannels,
   yaml: readYamlPrices,
   csv: readCsvPrices,
+  source: (text: string) => convertText(JSON.parse(text) as SourceFile),
 } as const
 
 export type ImportKind = keyof typeof importReaders

@@ -1,5 +1,6 @@
 // The catalog of models: what there is, and whether and why not it can be called.
 import { z } from 'zod'
+import { builtinModels } from '../../catalog/builtin.ts'
 import { knownModel, namingProblem } from '../../catalog/virtual-models.ts'
 import type { Model } from '../../contract/catalog.ts'
 import {
@@ -13,10 +14,11 @@ import {
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Offers } from '../../engine/base-deps.ts'
 import { announce } from '../../engine/catalog/refresh.ts'
-import { findModel, upsertModel } from '../../store/catalog/models.ts'
-import { auditChange, listOf, pageOfList } from '../answers.ts'
+import { deleteModel, findModel, upsertModel } from '../../store/catalog/models.ts'
+import { auditChange, listOf, notFound, pageOfList } from '../answers.ts'
 import { forAll, forOperators } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
+import { deleted } from '../schema.ts'
 import { readBody } from '../serve.ts'
 import { modelList, modelQuery, model as modelSchema } from './model-schema.ts'
 
@@ -62,21 +64,50 @@ async function putModel({ engine, deps, id, x }: Ask) {
 }
 
 /** A name over models that do not exist, or that would no longer be models of their own. */
-function problemIn(
-  { catalog: { models } }: Offers,
-  after: Model,
-): { message: string; param: string } | undefined {
-  const find = (name: string) => (name === after.name ? after : knownModel(models, name))
+function problemIn(offers: Offers, after: Model): { message: string; param: string } | undefined {
+  const find = (name: string) =>
+    name === after.name ? after : knownModel(offers.catalog.models, name)
   const wrong = namingProblem(after, find)
   const param = after.alias === undefined ? 'virtual' : 'alias'
   if (wrong !== undefined) return { message: `'${after.name}' ${wrong}`, param }
+  const message = problemOfOthers(offers, after.name, after)
+  return message === undefined ? undefined : { message, param }
+}
+
+/** What would be wrong with a name over this one; it may have been wrong before. */
+function problemOfOthers(
+  { catalog: { models } }: Offers,
+  name: string,
+  after: Model | undefined,
+): string | undefined {
+  const before = (wanted: string) => knownModel(models, wanted)
+  const find = (wanted: string) => (wanted === name ? after : before(wanted))
   for (const other of models.values()) {
-    if (other.name === after.name || namingProblem(other, find) === undefined) continue
-    // It may have been wrong before.
-    if (namingProblem(other, (name) => knownModel(models, name)) !== undefined) continue
-    return { message: `'${other.name}' then ${namingProblem(other, find)}`, param }
+    const wrong = other.name === name ? undefined : namingProblem(other, find)
+    if (wrong === undefined || namingProblem(other, before) !== undefined) continue
+    return `'${other.name}' then ${wrong}`
   }
   return undefined
+}
+
+/** Prices and what was charged stay; a built-in model of that name is there again. */
+async function removeModel({ engine, id, x }: Ask) {
+  const shown = engine.catalog.models.get(id)
+  if (shown === undefined) return notFound('model', id)
+  if (shown.source !== 'api') {
+    const owner = shown.source === 'file' ? 'declared in the configuration file' : 'built in'
+    return refuse('conflict', `model '${id}' is ${owner}`)
+  }
+  const builtin = builtinModels.find(({ name }) => name === id)
+  const problem = problemOfOthers(engine, id, builtin)
+  if (problem !== undefined) return refuse('conflict', problem)
+  await engine.store.tx(async (tx) => {
+    await deleteModel(tx, id)
+    const before = declarationView(shown)
+    await auditChange(tx, x, { action: 'model.delete', subject: id, before })
+  })
+  await announce(engine)
+  return { id, deleted: true as const }
 }
 
 const declarationView = (model: Model) => ({
@@ -160,5 +191,13 @@ export const modelRoutes = [
     answer: modelSchema,
     refusals: ['conflict'],
     handle: putModel,
+  }),
+  route('DELETE /models/:id', {
+    id: 'deleteModel',
+    permission: forOperators,
+    summary: 'Remove a model that this API added',
+    answer: deleted,
+    refusals: ['conflict', 'not_found'],
+    handle: removeModel,
   }),
 ]

@@ -5,7 +5,8 @@ import { assets } from '../../lib/assets.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { ImportKind, ReadAs } from './import-readers.ts'
 
-/** YAML takes hundreds of times its length in memory; a table does not. */
+/** YAML takes hundreds of times its length in memory; a table or JSON does not. */
+const yamlKinds: ReadonlySet<ImportKind> = new Set(['channels', 'yaml'])
 const maxYamlLength = 1024 * 1024
 /** About as many keys, values and items may be in it; more is no list that a person has written. */
 const maxYamlParts = 150_000
@@ -19,7 +20,7 @@ export async function readAside<K extends ImportKind>(
   text: string,
   param: string,
 ): Promise<ReadAs<K> | Refusal> {
-  if (kind !== 'csv') {
+  if (yamlKinds.has(kind)) {
     if (text.length > maxYamlLength) {
       const message = `a YAML text has at most ${maxYamlLength} characters`
       return refuse('request_too_large', message, { param })

@@ -10,6 +10,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps, Declares } from '../../engine/base-deps.ts'
 import { readTaggedBill, tagKeyIn } from '../../engine/books/bill-by-tag.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
@@ -89,26 +90,30 @@ async function close({ engine, body, x }: Ask<{ body: typeof closeRequest }>) {
   }
   const asked = billOf(engine, account, body.month)
   if (asked instanceof Refusal) return asked
-  const deps = billDeps(engine)
-  const done = await closeMonth(deps, asked, body.note, async (tx, closed) => {
+  const done = await closeBill(engine, x, asked, body.note)
+  if (done.kind !== 'closed') return refusalOf(asked, done)
+  engine.jobs.notices.wake()
+  return readBill(billDeps(engine), asked)
+}
+
+/** With its notice and its line in the audit log, all in the transaction that closes it. */
+export const closeBill = (engine: Engine, x: RequestContext, asked: BillOf, note?: string) =>
+  closeMonth(billDeps(engine), asked, note, async (tx, closed) => {
     const { account, month, charges, closing_balance, last_number, note } = closed
     const after = { month, charges, closing_balance, last_number, note }
     await auditChange(tx, x, { action: 'bill.close', subject: asked.accountId, after })
     const data = { account, month, amount: charges }
     await notify(tx, { type: 'bill.closed', atMs: x.atMs, data })
   })
-  engine.jobs.notices.wake()
-  return done.kind === 'closed' ? readBill(deps, asked) : refusalOf(asked, done)
-}
 
 const inCurrency = (engine: Declares) => (row: MonthRow) => ({
   ...row,
   currency: engine.declared.file.currency,
 })
 
-function billOf(
+export function billOf(
   engine: BaseDeps & Declares,
-  { id, name }: Account,
+  { id, name }: Pick<Account, 'id' | 'name'>,
   named: string | undefined,
 ): BillOf | Refusal {
   const month = monthIn(engine, named)
@@ -117,7 +122,7 @@ function billOf(
 }
 
 /** This one unless it is named; not one that has not begun. */
-function monthIn(engine: BaseDeps, named: string | undefined): string | Refusal {
+export function monthIn(engine: BaseDeps, named: string | undefined): string | Refusal {
   const running = monthAt(engine.clock.nowMs())
   const month = named ?? running
   if (monthBounds(month) === undefined) return wrong('month', 'must be of the form 2026-11')
@@ -137,7 +142,7 @@ function breakdownOf(text: string | undefined): readonly UsageKey[] | Refusal {
   return ['model', 'unit', ...new Set(known)]
 }
 
-function answerPage(x: RequestContext, page: string): Response {
+export function answerPage(x: RequestContext, page: string): Response {
   const headers = answerHeaders(x, 'text/html; charset=utf-8')
   headers['content-security-policy'] = billPagePolicy
   headers['x-content-type-options'] = 'nosniff'
@@ -146,7 +151,7 @@ function answerPage(x: RequestContext, page: string): Response {
   return new Response(page, { headers })
 }
 
-function refusalOf({ month, account }: BillOf, done: Exclude<Closing, { kind: 'closed' }>) {
+export function refusalOf({ month, account }: BillOf, done: Exclude<Closing, { kind: 'closed' }>) {
   switch (done.kind) {
     case 'too_early':
       return wrong('month', `is ${month}, which can be closed from ${time(done.fromMs)} on`)

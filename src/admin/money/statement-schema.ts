@@ -73,7 +73,8 @@ export const statementLineList = pageOf(statementLine, 'StatementLineList')
 
 export const statementQuery = z.object({ channel: channelField, ...pageFields })
 const outcome = query.choice(lineOutcomes, 'How the line compares.')
-export const lineQuery = z.object({ outcome, ...pageFields })
+const mismatched = query.flag('Only lines that did not match.')
+export const lineQuery = z.object({ outcome, mismatched, ...pageFields })
 
 type Statement = z.infer<typeof statement>
 /** A statement that was just imported may have warnings. */

@@ -81,10 +81,12 @@ async function linesOf(
   engine: StatementDeps,
   { id }: Statement,
   { limit, cursor }: PageQuery,
-  outcome: LineOutcome | undefined,
+  filter: { outcome?: LineOutcome | undefined; mismatched: boolean },
 ): Promise<View<typeof statementLineList>> {
   const after = cursor === undefined ? 0 : numberCursor(cursor)
-  const lines = await linesAfter(engine.store.read, id, { after, limit: limit + 1, outcome })
+  const { outcome, mismatched: onlyMismatched } = filter
+  const asked = { after, limit: limit + 1, outcome, onlyMismatched }
+  const lines = await linesAfter(engine.store.read, id, asked)
   const found = pageOf(
     await viewLines(engine, lines),
     limit,
@@ -151,7 +153,7 @@ export const statementRoutes = [
     summary: 'The lines of a statement, each with its outcome',
     query: lineQuery,
     answer: statementLineList,
-    handle: ({ engine, found, page, query }) => linesOf(engine, found, page, query.outcome),
+    handle: ({ engine, found, page, query }) => linesOf(engine, found, page, query),
   }),
   route('DELETE /statements/:id', {
     id: 'deleteStatement',

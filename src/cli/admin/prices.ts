@@ -109,6 +109,13 @@ export const priceCommands: readonly Command[] = [
     call: 'PUT /models/:id',
     body: ({ line }) => modelBody(line),
   }),
+  askCommand({
+    path: ['model', 'delete'],
+    args: ['NAME'],
+    summary: 'remove a model that was added; its prices and charges stay',
+    call: 'DELETE /models/:id',
+    text: ({ id }) => `deleted ${cell(id)}`,
+  }),
   listCommand(
     { path: ['price', 'list'], summary: 'price versions' },
     {

@@ -1,12 +1,23 @@
 // gateway price import FILE --from: a public price file as a list of prices here. Asks no gateway and
 // publishes nothing.
+import {
+  convert,
+  maxPlaces,
+  type SourceName,
+  sources,
+} from '../../contract/price-sources/convert.ts'
+import {
+  type Decimal,
+  one,
+  parseFactor,
+  times,
+  withNumbersAsText,
+} from '../../contract/price-sources/decimal.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readText } from '../admin/prices.ts'
 import type { Flags, Outcome } from '../terminal/command.ts'
 import type { Line } from '../terminal/line.ts'
 import { misuse } from '../terminal/stop.ts'
-import { convert, type SourceName, sources } from './convert.ts'
-import { type Decimal, one, parseDecimal, times, withNumbersAsText } from './decimal.ts'
 import { writeList } from './write-list.ts'
 
 export const sourceFlags: Flags = {
@@ -19,8 +30,6 @@ export const sourceFlags: Flags = {
   round: { value: 'DECIMALS', summary: 'with --from: 0 to 9 decimals, half up; 9 unless given' },
   only: { value: 'PATTERN', summary: "with --from: 'gpt-*', or 'openai/*' with the provider" },
 }
-
-const maxPlaces = 9
 
 export function convertFile(line: Line): Outcome {
   const source = line.text('from') ?? ''
@@ -59,8 +68,8 @@ const shortened = (remark: string): string =>
 function factorOf(line: Line, flag: string): Decimal {
   const text = line.text(flag)
   if (text === undefined) return one
-  const factor = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? parseDecimal(text) : undefined
-  if (factor === undefined || factor.digits === 0n) {
+  const factor = parseFactor(text)
+  if (factor === undefined) {
     throw misuse(`--${flag} takes a decimal above 0, such as 1.2, not '${text}'`)
   }
   return factor

@@ -1,7 +1,7 @@
 // A converted price list as YAML that a person reads and edits: a line for each model and price, and what
 // was left out as comments. Parsed again by `price import`.
+import type { Converted } from '../../contract/price-sources/convert.ts'
 import { printable } from '../terminal/show.ts'
-import type { Converted } from './convert.ts'
 
 export const writeList = (
   { models, prices, remarks }: Converted,

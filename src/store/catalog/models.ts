@@ -16,6 +16,10 @@ export async function upsertModel(
     .execute()
 }
 
+export async function deleteModel(tx: Kysely<Schema>, name: string): Promise<void> {
+  await tx.deleteFrom('models').where('name', '=', name).execute()
+}
+
 export async function findModel(db: Kysely<Schema>, name: string): Promise<Model | undefined> {
   const row = await db.selectFrom('models').selectAll().where('name', '=', name).executeTakeFirst()
   return row === undefined ? undefined : shape(row)

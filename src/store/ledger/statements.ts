@@ -124,11 +124,18 @@ export async function linesByUpstreamId(
   return rows.filter(({ number }) => number <= maxNumber).map(shapeLine)
 }
 
+interface LineFilter {
+  after: number
+  limit: number
+  outcome?: string | undefined
+  onlyMismatched?: boolean
+}
+
 /** In order, after a given number. */
 export async function linesAfter(
   db: Kysely<Schema>,
   statementId: string,
-  { after, limit, outcome }: { after: number; limit: number; outcome?: string | undefined },
+  { after, limit, outcome, onlyMismatched = false }: LineFilter,
 ): Promise<JudgedLine[]> {
   let query = db
     .selectFrom('statement_lines')
@@ -138,6 +145,7 @@ export async function linesAfter(
     .orderBy('number')
     .limit(limit)
   if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  if (onlyMismatched) query = query.where('outcome', '!=', 'matched')
   return (await query.execute()).map(shapeLine)
 }
 

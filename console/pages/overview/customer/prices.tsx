@@ -70,7 +70,7 @@ export function PriceList({ account }: { account: string }) {
             title: t('kind'),
             cell: ({ model }) => server.text('model', callable.get(model)?.kind ?? ''),
           },
-          { title: t('price'), cell: (price) => <Terms price={{ ...price, account: null }} /> },
+          { title: t('price'), cell: (price) => <Terms price={price} /> },
         ]}
       />
     </Stack>

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { convert, type Options, type SourceName } from './convert.ts'
 import { formatDecimal, one, parseDecimal, times, withNumbersAsText } from './decimal.ts'
-import { writeList } from './write-list.ts'
 
 const plain: Options = { factor: one, places: 9, only: undefined }
 const decimal = (text: string) => parseDecimal(text)!
@@ -228,16 +227,4 @@ describe('LiteLLM', () => {
     const { remarks } = converted('litellm', file, { places: 2 })
     expect(remarks).toEqual(['rounded to 0: use more decimals: tiny'])
   })
-})
-
-test('the list is YAML whose texts cannot be read as anything else', () => {
-  const file = dev({ input: 1, output: 2 })
-  const { 'gpt-x': model } = file.openai.models
-  const text = writeList(
-    converted('models.dev', { openai: { models: { '1e3': model, on: model } } }),
-    ['from\nmodels.dev'],
-  )
-  expect(text.split('\n')[0]).toBe('# from models.dev')
-  const value = Bun.YAML.parse(text) as { prices: { model: unknown }[] }
-  expect(value.prices.map((price) => price.model)).toEqual(['1e3', 'on'])
 })

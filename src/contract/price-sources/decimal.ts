@@ -23,6 +23,12 @@ export function parseDecimal(text: string): Decimal | undefined {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
 }
 
+/** A margin or a rate: a plain decimal above 0. */
+export function parseFactor(text: string): Decimal | undefined {
+  const factor = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? parseDecimal(text) : undefined
+  return factor === undefined || isZero(factor) ? undefined : factor
+}
+
 export const times = (a: Decimal, b: Decimal): Decimal => ({
   digits: a.digits * b.digits,
   scale: a.scale + b.scale,

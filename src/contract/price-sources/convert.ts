@@ -11,6 +11,9 @@ import type { Json, SourceList, SourcePrice, SourceRates } from './source.ts'
 export const sources = { 'models.dev': readModelsDev, litellm: readLitellm } as const
 export type SourceName = keyof typeof sources
 
+/** Amounts have no more decimals. */
+export const maxPlaces = 9
+
 export interface Options {
   /** What a price is multiplied by: margin times rate. */
   factor: Decimal
@@ -94,7 +97,10 @@ function oneByName(prices: readonly SourcePrice[], remarks: Remarks): SourcePric
     const [first, ...others] = same.toSorted((a, b) => a.rank - b.rank)
     chosen.push(first!)
     for (const { id } of others) {
-      remarks.add('left out: another provider of the same model is listed; see --only', id)
+      remarks.add(
+        'left out: another provider of the same model is listed; filter by provider to take it',
+        id,
+      )
     }
   }
   return chosen.toSorted((a, b) => (plainName(a.model) < plainName(b.model) ? -1 : 1))

@@ -1,0 +1,47 @@
+// Sentences of the gateway about closing months and about public price files, in Chinese.
+type Rule = readonly [RegExp, string]
+
+export const moneySentences: readonly Rule[] = [
+  [
+    /^(\S+) of (.+) has charges or credits and is open: close it first$/,
+    '$2 的 $1 有费用或充值且未结账，请先结账该月',
+  ],
+  [/^(\d+) entries have no receipt yet; try again in a moment$/, '$1 条流水尚无凭据，请稍后重试'],
+  [
+    /^the bill of (\S+) ends with (\S+), the ledger with (\S+): .*$/,
+    '$1 的账单期末为 $2，账本为 $3：此前已结账的月份与账本不一致，请查看其账单',
+  ],
+  [/^rounded to 0: use more decimals: (.+)$/, '四舍五入后为 0，请增加小数位数：$1'],
+  [/^left out: it has no price(?: by tokens)?: (.+)$/, '未导入，没有（按 Token 的）价格：$1'],
+  [/^left out: no name can be made of it: (.+)$/, '未导入，无法生成模型名称：$1'],
+  [
+    /^left out: another provider of the same model is listed; .*?: (.+)$/,
+    '未导入，同一模型已取自另一提供商（可按提供商筛选）：$1',
+  ],
+  [/^left out: its price is larger than amounts can be: (.+)$/, '未导入，价格超出金额上限：$1'],
+  [
+    /^left out: its images are priced by pixels or tokens, which have no unit here: (.+)$/,
+    '未导入，图片按像素或 Token 计价，此处没有对应单位：$1',
+  ],
+  [
+    /^left out: models of the mode (\S+) have no unit here: (.+)$/,
+    '未导入，$1 类模型在此没有计价单位：$2',
+  ],
+  [/^left out: it makes (.+?), priced by tokens: (.+)$/, '未导入，输出 $1 并按 Token 计价：$2'],
+  [
+    /^simplified: it has another rate for reasoning tokens, .*?: (.+)$/,
+    '已简化，推理 Token 另有价格，此处按输出计费：$1',
+  ],
+  [
+    /^simplified: it has a rate for audio.*?, which are charged as \w+: (.+)$/,
+    '已简化，音频、视频或字符另有价格，此处按 Token 计费：$1',
+  ],
+  [
+    /^simplified: it has another rate for what is cached for an hour, .*?: (.+)$/,
+    '已简化，一小时缓存另有价格，此处按普通缓存写入计费：$1',
+  ],
+  [
+    /^simplified: it has a tier that does not depend on the size of the input: (.+)$/,
+    '已简化，有不按输入大小划分的档位：$1',
+  ],
+]

@@ -1,0 +1,72 @@
+// A link to a bill for people who do not sign in: for how long, then the link itself.
+import { Modal, Select, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { BillLink } from '../../../src/admin/closing/closing-schema.ts'
+import { ActionForm } from '../../components/action-form.tsx'
+import { CopyBlock } from '../../components/copy.tsx'
+import { api } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { useLanguage } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { messages } from './messages.ts'
+
+const choices = ['7', '30', '90']
+
+export function ShareBill({
+  account,
+  month,
+  isOpen,
+  onClose,
+}: {
+  account: string
+  month: string
+  isOpen: boolean
+  onClose: () => void
+}) {
+  const t = useMessages(messages)
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={t('share')} size="lg">
+      {isOpen && <Share account={account} month={month} onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Share({
+  account,
+  month,
+  onClose,
+}: {
+  account: string
+  month: string
+  onClose: () => void
+}) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const lang = useLanguage()
+  const [days, setDays] = useState('30')
+  const [link, setLink] = useState<BillLink>()
+  const make = async () =>
+    setLink(await api<BillLink>('POST', '/bills/link', { query: { account, month, lang, days } }))
+  if (link === undefined) {
+    return (
+      <ActionForm submit={t('make_link')} onSubmit={make} onCancel={onClose}>
+        <Text size="sm">{t('share_text')}</Text>
+        <Select
+          label={t('share_days')}
+          allowDeselect={false}
+          data={choices.map((value) => ({ value, label: t('days', { n: value }) }))}
+          value={days}
+          onChange={(value) => setDays(value ?? '30')}
+        />
+      </ActionForm>
+    )
+  }
+  return (
+    <Stack>
+      <CopyBlock text={link.url} label={t('share')} />
+      <Text size="sm" c="dimmed">
+        {t('share_until', { when: format.time(link.expires_at) })}
+      </Text>
+    </Stack>
+  )
+}

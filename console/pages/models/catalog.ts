@@ -1,0 +1,52 @@
+// What forms and lists of models ask of the catalog.
+import type { Channel } from '../../lib/resources/channel.ts'
+import type { Model } from '../../lib/resources/price.ts'
+
+export const kinds = ['text', 'embedding', 'image', 'video'] as const
+export type Kind = (typeof kinds)[number]
+
+export const isPattern = ({ name }: Pick<Model, 'name'>): boolean => name.endsWith('*')
+export const isVirtual = ({ virtual }: Model): boolean => virtual !== null && virtual !== undefined
+export const isAlias = ({ alias }: Model): boolean => alias !== null && alias !== undefined
+/** With upstreams of its own. */
+export const isPlain = (model: Model): boolean => !isVirtual(model) && !isAlias(model)
+
+/** Interfaces and protocols that models of a kind have, as the catalog knows them. */
+export function offersOf(models: readonly Model[], kind: string) {
+  const same = models.filter((model) => model.kind === kind && isPlain(model))
+  const names = (of: (model: Model) => readonly string[]) => [...new Set(same.flatMap(of))]
+  return {
+    interfaces: names(({ interfaces }) => interfaces),
+    protocols: names(({ protocols = [] }) => protocols),
+  }
+}
+
+/** A new model of a kind begins with these. */
+export const usualInterfaces: Readonly<Record<Kind, readonly string[]>> = {
+  text: ['chat', 'responses', 'messages', 'generate'],
+  embedding: ['embeddings', 'generate'],
+  image: ['images'],
+  video: ['videos'],
+}
+
+/** Text and embeddings are asked in the protocols of their interfaces. */
+export const hasProtocols = (kind: string): boolean => kind === 'image' || kind === 'video'
+
+/** `openai/GPT-5` as callers would write it. */
+export const plainName = (upstream: string): string =>
+  upstream
+    .slice(upstream.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(/[^a-z0-9.-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 128)
+
+export const canServe = ({ source }: Channel): boolean => source === 'api'
+
+interface Member {
+  model: string
+  weight?: number | undefined
+}
+
+export const membersOf = ({ virtual }: Model): Member[] =>
+  (virtual ?? []).map((each) => (typeof each === 'string' ? { model: each } : each))

@@ -1,0 +1,201 @@
+// Models: the catalog, what a customer sees of it, and what still needs a price.
+import { Badge, Button, Group, Menu, SegmentedControl, Text } from '@mantine/core'
+import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
+import { Page } from '../../components/page.tsx'
+import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
+import { State } from '../../components/values.tsx'
+import type { Page as ListPage } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
+import { tableProps, useList } from '../../lib/lists.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
+import type { Model, Price } from '../../lib/resources/price.ts'
+import { Link, setQuery, useQueryValue } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { useResource } from '../../lib/use-resource.ts'
+import { usePrices } from '../prices/use-prices.ts'
+import { AddDrawer, additions } from './add-drawer.tsx'
+import { isAlias, isPattern, isVirtual } from './catalog.ts'
+import { CustomerView } from './customer-view.tsx'
+import { ModelDrawer, needsPrice, priceOf } from './drawer.tsx'
+import { messages } from './messages.ts'
+
+const views = ['everything', 'customers', 'unpriced'] as const
+
+export default function Models() {
+  const t = useMessages(messages)
+  const session = useSession()
+  const isOperator = hasRole(session, ['operator'])
+  const models = useList<Model>('/models', { limit: 500 })
+  const prices = usePrices()
+  const channels = useResource<ListPage<Channel>>('/channels', {
+    query: { limit: 500 },
+    enabled: isOperator,
+  })
+  const [asked, setView] = useQueryValue('view')
+  const [opened, setOpened] = useQueryValue('open')
+  const [adding] = useQueryValue('add')
+  const view = views.find((each) => each === asked) ?? 'everything'
+  const current = new Map(
+    prices.data
+      ?.filter((price) => price.current && price.account === null)
+      .map((price) => [price.model, price]),
+  )
+  const changed = () => {
+    void prices.refetch()
+    void channels.refetch()
+    models.refetch()
+  }
+  const rows =
+    view === 'unpriced'
+      ? models.rows.filter((model) => needsPrice(model, current.get(model.name)))
+      : models.rows
+  const common = { models: models.rows, channels: channels.data?.items ?? [] }
+  return (
+    <Page title={t('title')} hint={t('hint')} actions={isOperator && <AddMenu />}>
+      <SegmentedControl
+        aria-label={t('view')}
+        style={{ alignSelf: 'flex-start' }}
+        data={views.map((value) => ({ value, label: t(value) }))}
+        value={view}
+        onChange={(value) => setView(value === 'everything' ? undefined : value)}
+      />
+      {view === 'customers' ? (
+        <CustomerView models={models.rows} />
+      ) : (
+        <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
+      )}
+      <ModelDrawer
+        {...common}
+        model={models.rows.find(({ name }) => name === opened)}
+        price={current.get(opened ?? '')}
+        onClose={() => setOpened(undefined)}
+        onChanged={changed}
+      />
+      <AddDrawer
+        {...common}
+        adding={isOperator ? additions.find((each) => each === adding) : undefined}
+        onClose={() => setQuery({ add: undefined })}
+        onDone={(name) => {
+          changed()
+          if (name !== undefined) setQuery({ add: undefined, open: name })
+        }}
+      />
+    </Page>
+  )
+}
+
+function AddMenu() {
+  const t = useMessages(messages)
+  return (
+    <Menu withinPortal>
+      <Menu.Target>
+        <Button>{t('add')}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {additions.map((each) => (
+          <Menu.Item key={each} onClick={() => setQuery({ add: each, open: undefined })}>
+            {t(`add_${each}`)}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function Catalog({
+  models,
+  rows,
+  current,
+  isLoading,
+}: {
+  models: ReturnType<typeof useList<Model>>
+  rows: readonly Model[]
+  current: ReadonlyMap<string, Price>
+  isLoading: boolean
+}) {
+  const t = useMessages(messages)
+  const [opened, setOpened] = useQueryValue('open')
+  const columns = useColumns(current)
+  return (
+    <DataTable
+      label={t('title')}
+      columns={columns}
+      {...tableProps(models)}
+      rows={rows}
+      rowKey={({ name }) => name}
+      opened={opened}
+      onOpen={({ name }) => setOpened(name)}
+      isLoading={models.isLoading || isLoading}
+      empty={<Text c="dimmed">{t('no_rows')}</Text>}
+    />
+  )
+}
+
+function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
+  const t = useMessages(messages)
+  const server = useServerText()
+  const format = useFormat()
+  const bound = (value: number | null) => (value === null ? '–' : format.number(value))
+  return [
+    column(t('model'), '210px', (model) => <NameCell model={model} />, {
+      id: 'model',
+      sort: ({ name }) => name,
+    }),
+    column(t('kind'), '80px', ({ kind }) => server.text('model', kind), {
+      id: 'kind',
+      sort: ({ kind }) => kind,
+    }),
+    column(t('callable'), '80px', ({ callable }) => (
+      <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
+    )),
+    column(t('price'), '280px', (model) => (
+      <PriceCell model={model} price={current.get(model.name)} />
+    )),
+    numberColumn(t('context'), '95px', ({ context_window }) => bound(context_window), {
+      id: 'context',
+      sort: ({ context_window }) => context_window,
+    }),
+    numberColumn(t('max_output'), '100px', ({ max_output_tokens }) => bound(max_output_tokens), {
+      id: 'output',
+      sort: ({ max_output_tokens }) => max_output_tokens,
+    }),
+    column(t('interfaces'), '190px', ({ interfaces }) => interfaces.join(', ')),
+    column(t('source'), '100px', ({ source }) => <SourceBadge source={source} />),
+  ]
+}
+
+function NameCell({ model }: { model: Model }) {
+  const t = useMessages(messages)
+  const word = isPattern(model)
+    ? 'pattern'
+    : isAlias(model)
+      ? 'alias'
+      : isVirtual(model) && 'virtual'
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text size="sm" fw={600} truncate title={model.name}>
+        {model.name}
+      </Text>
+      {word !== false && (
+        <Badge variant="light" radius="sm" color="grape" style={{ flexShrink: 0 }}>
+          {t(word)}
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+function PriceCell({ model, price }: { model: Model; price: Price | undefined }) {
+  const t = useMessages(messages)
+  if (price !== undefined) return <ShortTerms price={price} />
+  if (isAlias(model)) return <Text size="sm">→ {model.alias}</Text>
+  if (model.price === 'served') return <Text size="sm">{t('served')}</Text>
+  if (!needsPrice(model, price)) return <>–</>
+  return (
+    <Link to={priceOf(model)} onClickCapture={(event) => event.stopPropagation()}>
+      {t('missing')}
+    </Link>
+  )
+}

@@ -1,0 +1,69 @@
+// A month of all accounts as the admin API tells of it: its totals, what came of closing it, and links to
+// single bills.
+import { z } from 'zod'
+import { monthField } from '../money/bill-schema.ts'
+import { column, count, money, query, time } from '../schema.ts'
+
+const month = z.string().describe('Such as `2026-10`, by UTC.')
+
+export const monthTotals = z
+  .object({
+    month,
+    currency: z.string(),
+    accounts: column(count()),
+    open: column(count()).describe('Accounts whose month is open.'),
+    closed: column(count()),
+    charge_count: count(),
+    opening_balance: money(),
+    credits: column(money()),
+    adjustments: column(money()),
+    charges: column(money()),
+    closing_balance: column(money()),
+  })
+  .meta({ id: 'MonthTotals' })
+export const totalsQuery = z.object({ month: monthField })
+
+export const closeAllRequest = z
+  .strictObject({
+    month: z.string(),
+    note: z.string().max(500).optional(),
+    cursor: z.string().optional().describe('`next_cursor` of the answer before.'),
+  })
+  .meta({ id: 'CloseMonthOfAll' })
+
+export const refusedClosing = z.object({
+  account: column(z.string()),
+  code: z.string(),
+  reason: column(z.string()),
+})
+
+export const closedMonths = z
+  .object({
+    month,
+    closed: count().describe('Closed by this call.'),
+    already_closed: count(),
+    refused: z.array(refusedClosing),
+    next_cursor: z.string().nullable().describe('Not null: there are more accounts; ask again.'),
+  })
+  .meta({ id: 'ClosedMonths' })
+
+const account = z
+  .string()
+  .min(1, 'is missing')
+  .meta({ description: 'Id or name of an account.', flag: 'ID|NAME' })
+
+const maxLinkDays = 90
+
+export const linkQuery = z.object({
+  account,
+  month: monthField,
+  lang: query.choice(['en', 'zh'], 'Of the page. Default `en`.'),
+  days: query.whole(1, maxLinkDays, 'How long the link works. Default 30.'),
+})
+export const sharedQuery = z.object({ code: query.text('The end of the link.') })
+
+export const billLink = z.object({ url: z.string(), expires_at: time() }).meta({ id: 'BillLink' })
+
+export type MonthTotals = z.infer<typeof monthTotals>
+export type ClosedMonths = z.infer<typeof closedMonths>
+export type BillLink = z.infer<typeof billLink>

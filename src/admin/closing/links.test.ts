@@ -1,0 +1,157 @@
+// Links to bills, asked of the whole admin API: what a link shows, for how long, and that it cannot be
+// changed to show anything else; and public price files turned into lists that the import takes.
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { refresh } from '../../engine/catalog/refresh.ts'
+import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
+import { newRequestContext } from '../../http/request-context.ts'
+import { monthAt, monthPlus } from '../../lib/text/month.ts'
+import { admin } from '../index.ts'
+import type { AdminApp } from '../route.ts'
+
+const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
+const dayMs = 24 * 3_600_000
+const month = monthPlus(monthAt(Date.now()), -1)
+
+let it: TestEngine
+let app: AdminApp
+beforeAll(async () => {
+  it = await newTestEngine('sqlite')
+  const isAdmin = (secret: string) => secret === 'boss'
+  app = admin({ engine: it.engine, limits, isAdmin, consoleUrl: 'https://console.example' })
+  await refresh(it.engine)
+  for (const name of ['acme', 'rival']) await asBoss('POST', '/accounts', { name })
+})
+afterAll(() => it.close())
+
+async function ask(method: string, path: string, body?: object, headers: object = {}) {
+  const request = new Request(`http://localhost${path}`, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
+  const answer = await app.fetch(request, { context })
+  return { status: answer.status, text: await answer.text(), headers: answer.headers }
+}
+const asBoss = (method: string, path: string, body?: object) =>
+  ask(method, path, body, { authorization: 'Bearer boss' })
+
+const linkTo = async (query: string) => {
+  const made = await asBoss('POST', `/bills/link?${query}`)
+  expect(made.status).toBe(201)
+  const { url, expires_at } = JSON.parse(made.text) as { url: string; expires_at: string }
+  expect(url).toStartWith('https://console.example/admin/v1/bills/shared?code=acc_')
+  return { path: `/bills/shared?code=${url.split('code=')[1]}`, expires_at }
+}
+
+test('a link shows one bill without a sign-in, until it expires', async () => {
+  const { path, expires_at } = await linkTo(`account=acme&month=${month}&days=7&lang=zh`)
+  expect(Date.parse(expires_at)).toBe(Math.floor((it.clock.ms + 7 * dayMs) / 1_000) * 1_000)
+  const page = await ask('GET', path)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-security-policy')).toStartWith("default-src 'none';")
+  expect(page.headers.get('cache-control')).toBe('private, no-store')
+  expect(page.text).toContain('<html lang="zh-CN">')
+  expect(page.text).toContain('acme')
+  const log = JSON.parse((await asBoss('GET', '/audit-log?action=bill.link')).text)
+  expect(log.items[0].after).toEqual({ month, expires_at })
+  it.clock.ms += 7 * dayMs
+  expect((await ask('GET', path)).status).toBe(404)
+  it.clock.ms -= 7 * dayMs
+})
+
+test('a link cannot be changed to show another account, month or language, or to last', async () => {
+  const { path } = await linkTo(`account=acme&month=${month}`)
+  const rival = JSON.parse((await asBoss('GET', '/accounts/rival')).text) as { id: string }
+  const parts = path.split('code=')[1]!.split('.')
+  const changed = (at: number, value: string) =>
+    `/bills/shared?code=${parts.map((part, i) => (i === at ? value : part)).join('.')}`
+  const forged = [
+    changed(0, rival.id),
+    changed(1, monthPlus(month, -1)),
+    changed(2, 'zh'),
+    changed(3, String(Number(parts[3]) + 1)),
+    changed(4, '0'.repeat(32)),
+    changed(4, ''),
+    '/bills/shared?code=',
+    '/bills/shared',
+  ]
+  for (const each of forged) expect([each, (await ask('GET', each)).status]).toEqual([each, 404])
+  expect((await ask('GET', path)).status).toBe(200)
+})
+
+test('links last 90 days at most, and are for accounts and months that exist', async () => {
+  const cases = [
+    [`account=acme&month=${month}&days=91`, 400],
+    [`account=acme&month=${month}&days=0`, 400],
+    ['account=acme&month=2999-01', 400],
+    [`account=nobody&month=${month}`, 404],
+  ] as const
+  for (const [query, status] of cases) {
+    expect([query, (await asBoss('POST', `/bills/link?${query}`)).status]).toEqual([query, status])
+  }
+  expect((await ask('POST', `/bills/link?account=acme&month=${month}`)).status).toBe(401)
+})
+
+const file = JSON.stringify({
+  'gpt-x': {
+    litellm_provider: 'openai',
+    mode: 'chat',
+    max_input_tokens: 128_000,
+    max_output_tokens: 4_096,
+    input_cost_per_token: 1.5e-6,
+    output_cost_per_token: 6e-6,
+  },
+  'claude-x': {
+    litellm_provider: 'anthropic',
+    mode: 'chat',
+    input_cost_per_token: 3e-6,
+    output_cost_per_token: 1.5e-5,
+  },
+})
+
+test('a public price file becomes a list with margin, rate and filter, which the import takes', async () => {
+  const body = {
+    source: 'litellm',
+    text: file,
+    margin: '1.2',
+    rate: '7.2',
+    round: 2,
+    only: 'gpt-*',
+  }
+  const made = await asBoss('POST', '/prices/convert', body)
+  expect(made.status).toBe(200)
+  const list = JSON.parse(made.text) as { models: number; prices: number; text: string }
+  expect(list).toMatchObject({ models: 1, prices: 1, remarks: [] })
+  const imported = (dryRun: boolean) =>
+    asBoss('POST', '/prices/import', { format: 'yaml', text: list.text, dry_run: dryRun })
+  expect(JSON.parse((await imported(true)).text)).toMatchObject({ added: 1, models_added: 1 })
+  expect(JSON.parse((await asBoss('GET', '/prices?model=gpt-x')).text).items).toEqual([])
+  await imported(false)
+  // 1.5 and 6 dollars per million, times 8.64.
+  const { items } = JSON.parse((await asBoss('GET', '/prices?model=gpt-x')).text)
+  expect(items[0]).toMatchObject({
+    current: true,
+    per_million: { input: '12.96', output: '51.84' },
+  })
+})
+
+test('what is no such file, or has nothing that fits, is refused with its field', async () => {
+  const cases: [object, string][] = [
+    [{ text: 'not JSON' }, 'text'],
+    [{ text: '[1]' }, 'text'],
+    [{ only: 'nothing-*' }, 'text'],
+    [{ margin: '0' }, 'margin'],
+    [{ margin: 'x' }, 'margin'],
+    [{ rate: '-1' }, 'rate'],
+    [{ round: 10 }, 'round'],
+    [{ source: 'elsewhere' }, 'source'],
+  ]
+  for (const [change, param] of cases) {
+    const { status, text } = await asBoss('POST', '/prices/convert', {
+      ...{ source: 'litellm', text: file },
+      ...change,
+    })
+    expect([change, status, JSON.parse(text).error.param]).toEqual([change, 400, param])
+  }
+})

@@ -1,0 +1,58 @@
+// gateway bill close-all, bill totals and bill link: a month of all accounts, and a bill for people who do
+// not sign in.
+import {
+  type ClosedMonths,
+  linkQuery,
+  refusedClosing,
+  totalsQuery,
+} from '../../admin/closing/closing-schema.ts'
+import { askCommand } from '../terminal/ask.ts'
+import { columnsOf, filtersOf, flagsOf } from '../terminal/columns.ts'
+import type { Command, Context, Outcome } from '../terminal/command.ts'
+import { table } from '../terminal/show.ts'
+
+/** Page by page; what was closed before an error stays closed, and the same command goes on. */
+async function closeAll({ line, admin }: Context): Promise<Outcome> {
+  const note = line.text('note')
+  const month = line.arg(0)
+  const sum: ClosedMonths = { month, closed: 0, already_closed: 0, refused: [], next_cursor: null }
+  do {
+    const cursor = sum.next_cursor ?? undefined
+    const answer = await admin.ask('POST', '/bills/close-all', { body: { month, note, cursor } })
+    const page = answer as ClosedMonths
+    sum.closed += page.closed
+    sum.already_closed += page.already_closed
+    sum.refused.push(...page.refused)
+    sum.next_cursor = page.next_cursor
+  } while (sum.next_cursor !== null)
+  const counts = `${month}  ${sum.closed} closed, ${sum.already_closed} closed before, ${sum.refused.length} refused`
+  const refused = sum.refused.length === 0 ? [] : [table(sum.refused, columnsOf(refusedClosing))]
+  return { answer: sum, text: [counts, ...refused].join('\n\n'), ok: sum.refused.length === 0 }
+}
+
+const linkFlags = linkQuery.omit({ account: true })
+
+export const monthCommands: readonly Command[] = [
+  {
+    path: ['bill', 'close-all'],
+    args: ['MONTH'],
+    summary: 'close a month for all accounts, and tell which cannot be closed',
+    flags: { note: { value: 'TEXT', summary: 'goes onto the bills' } },
+    run: closeAll,
+  },
+  askCommand({
+    path: ['bill', 'totals'],
+    summary: 'a month of all accounts, added up',
+    flags: flagsOf(totalsQuery),
+    call: 'GET /bills/totals',
+    query: ({ line }) => filtersOf(totalsQuery, line),
+  }),
+  askCommand({
+    path: ['bill', 'link'],
+    args: ['ACCOUNT'],
+    summary: 'a link to a printable bill that needs no sign-in, until it expires',
+    flags: flagsOf(linkFlags),
+    call: 'POST /bills/link',
+    query: ({ line }) => ({ account: line.arg(0), ...filtersOf(linkFlags, line) }),
+  }),
+]
