@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeAddress, writeAddress } from '../lib/address-file.ts'
 import { commands, elsewhere } from './commands.ts'
+import { commonFlags } from './terminal/command.ts'
 import { helpPage } from './terminal/help.ts'
 import { parseLine } from './terminal/parse-line.ts'
 
@@ -450,4 +451,22 @@ test('version prints the version of the package', async () => {
   const [human, json] = await Promise.all([gateway(['version']), gateway(['version', '--json'])])
   expect(human.stdout).toMatch(/^\d+\.\d+\.\d+/)
   expect(JSON.parse(json.stdout)).toEqual({ version: human.stdout.trim() })
+})
+
+test('no flag of a command has the name of one that every command has', () => {
+  const common = Object.keys(commonFlags)
+  const taken = commands.flatMap(({ path, flags }) =>
+    Object.keys(flags).flatMap((flag) =>
+      common.includes(flag) ? [`${path.join(' ')} --${flag}`] : [],
+    ),
+  )
+  expect(taken).toEqual([])
+})
+
+test('the receiver of notices is told to the gateway, and is sent nothing', async () => {
+  const receiver = 'https://hooks.example/notices'
+  await gateway(['webhook', 'create', '--receiver', receiver, '--event', 'bill.closed'])
+  const [call] = seen
+  expect(call).toMatchObject({ method: 'POST', path: '/admin/v1/webhooks' })
+  expect(call?.body).toEqual({ url: receiver, events: ['bill.closed'] })
 })

@@ -12,7 +12,12 @@ import { listCommand } from '../terminal/list.ts'
 import { cell, type Row, record, rowsOf } from '../terminal/show.ts'
 
 /** Rules are made by the admin API or in gateway.yaml: a rule is more than a flag can say. */
-const input = { without: ['rules'], repeated: { events: ['event', 'TYPE'] } } as const
+const input = {
+  without: ['rules'],
+  // --url is the address of the gateway, which gets the admin token.
+  flags: { url: 'receiver' },
+  repeated: { events: ['event', 'TYPE'] },
+} as const
 
 const secretText = (answer: Row): string =>
   answer['secret'] === undefined

@@ -14,6 +14,8 @@ export interface Input {
   without?: readonly string[]
   /** Lists and objects with a flag for each item or `NAME=VALUE`: the flag and its placeholder. */
   repeated?: Readonly<Record<string, readonly [flag: string, value: string]>>
+  /** Flags that are not named as their fields: those of every command have these names. */
+  flags?: Readonly<Record<string, string>>
   /** Placeholders that the schema does not tell. */
   values?: Readonly<Record<string, string>>
 }
@@ -23,7 +25,8 @@ const fieldsOf = ({ schema, without = [] }: Input): [string, z.ZodType][] =>
     ([name]) => !without.includes(name),
   )
 
-const flagName = (field: string): string => field.replaceAll('_', '-')
+const flagName = (field: string, { flags = {} }: Pick<Input, 'flags'>): string =>
+  flags[field] ?? field.replaceAll('_', '-')
 const isTime = (schema: z.ZodType): boolean =>
   (schema as z.ZodType & { format?: string }).format === 'datetime'
 const isWhole = (schema: z.ZodType): boolean =>
@@ -43,7 +46,7 @@ export function inputFlags(input: Input): Flags {
       }
       if (inner instanceof z.ZodObject) return Object.entries(inputFlags({ schema: inner }))
       const value = values[field] ?? placeholder(field, inner)
-      return [[flagName(field), { value, summary, ...required }]]
+      return [[flagName(field, input), { value, summary, ...required }]]
     }),
   )
 }
@@ -63,7 +66,8 @@ export function inputOf(input: Input, line: Line): Row {
     const inner = innerOf(schema)
     const many = repeated[field]
     if (many !== undefined) return [field, readMany(line, inner, many)]
-    if (!(inner instanceof z.ZodObject)) return [field, readOne(line, flagName(field), inner)]
+    if (!(inner instanceof z.ZodObject))
+      return [field, readOne(line, flagName(field, input), inner)]
     const parts = inputOf({ schema: inner }, line)
     return [field, Object.keys(parts).length === 0 ? undefined : parts]
   })

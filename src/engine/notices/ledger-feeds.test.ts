@@ -1,11 +1,11 @@
-// Notices about budgets, from entries in a real store: the highest step of each period once, whichever
-// gateway reads them, and whenever it does.
+// Notices about budgets and low balances, from entries in a real store: once, whichever gateway reads
+// them, and whenever it does.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Budget, BudgetScope } from '../../contract/budgets/budget.ts'
 import { newId } from '../../lib/crypto/ids.ts'
-import { insertAccount } from '../../store/catalog/accounts.ts'
+import { insertAccount, updateAccount } from '../../store/catalog/accounts.ts'
 import { insertToken } from '../../store/catalog/tokens.ts'
-import { readFeed, syncFeeds } from '../../store/deliveries/feeds.ts'
+import { type Feed, readFeed, syncFeeds } from '../../store/deliveries/feeds.ts'
 import { putWebhook } from '../../store/deliveries/webhooks.ts'
 import { setBudget } from '../../store/ledger/budgets.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
@@ -44,9 +44,9 @@ describe.each([...storeKinds])('budgets on %s', (on) => {
 
   const tx: TestEngine['engine']['store']['tx'] = (work) => it.engine.store.tx(work)
 
-  const subscribe = () =>
+  const subscribe = (event: Feed = 'budget.reached') =>
     tx(async (db) => {
-      const events = ['budget.reached' as const]
+      const events = [event]
       const known = { rules: [], disabled: false, source: 'api', createdAtMs: 1 } as const
       await putWebhook(db, { id: 'whk_1', address: 'mailto:a@b.example', events, ...known })
       await syncFeeds(db)
@@ -70,7 +70,7 @@ describe.each([...storeKinds])('budgets on %s', (on) => {
     )
 
   /** Several gateways read until nothing is left to read. */
-  async function read(readers = 1): Promise<void> {
+  async function read(readers = 1, feed: Feed = 'budget.reached'): Promise<void> {
     const { store } = it.engine
     // Ids of notices begin with their time.
     it.clock.ms += 1
@@ -81,7 +81,7 @@ describe.each([...storeKinds])('budgets on %s', (on) => {
         .selectFrom('entries')
         .select((e) => e.fn.max('id').as('id'))
         .executeTakeFirst()
-      if (((await readFeed(store.read, 'budget.reached')) ?? 0) >= (newest?.id ?? 0)) break
+      if (((await readFeed(store.read, feed)) ?? 0) >= (newest?.id ?? 0)) break
       await Bun.sleep(20)
     }
     await Promise.all(all.map((reader) => reader.round()))
@@ -126,6 +126,17 @@ describe.each([...storeKinds])('budgets on %s', (on) => {
       await declare(15n)
       await read(3)
       expect((await steps()).slice(2)).toEqual([[80, '14.00']])
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'a threshold that is raised above the balance is told by one of several gateways',
+    async () => {
+      await subscribe('balance.low')
+      await tx((db) => updateAccount(db, 'acc_1', { balanceLowNanos: 5n * unit }))
+      await read(3, 'balance.low')
+      expect(await told()).toEqual([{ account: 'acme', balance: '0.00', threshold: '5.00' }])
     },
     caseLimitMs,
   )
