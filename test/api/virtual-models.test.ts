@@ -380,7 +380,12 @@ describe('the administration', () => {
       'served',
       true,
     ])
-    expect((await put('house-*', { alias: 'house' })).status).toBe(200)
+    const pattern = await put('house-*', { alias: 'house' })
+    expect([pattern.status, pattern.body.callable, pattern.body.unavailable_reason]).toEqual([
+      200,
+      true,
+      null,
+    ])
     expect((await ask('house-1')).served).toBe('plain-b')
     const own = await put('priced', { kind: 'text', virtual: ['plain-a'], price: 'own' })
     expect([own.body.callable, own.body.unavailable_reason]).toEqual([

@@ -139,7 +139,11 @@ test(
   async () => {
     const models = { 'gpt-*': '*', 'txta-plsu': '*', unpriced: '*' }
     const channels = [channelAt('cloud', { chat: `${up}/v1` }, { models }), { preset: 'ollama' }]
-    const { code, out } = await run(['check'], { ...idle, channels })
+    const tag = { tag: 'team=red', amount: '1.00', per: 'day' }
+    const accounts = [{ name: 'acme', tag_names: ['job'], tag_budgets: [tag] }]
+    const own = { name: 'house-own', kind: 'text', virtual: ['house'], price: 'own' }
+    const declared = { ...idle, models: [...idle.models, own], accounts, channels }
+    const { code, out } = await run(['check'], declared)
     expect(code).toBe(0)
     for (const sentence of [
       "channel 'cloud' serves gpt-*, and no model of the catalog is called so; declare models under models:",
@@ -150,6 +154,8 @@ test(
       "token 'ci' names the account 'nobody', which is not declared here; a start is refused unless",
       "token 'ci' may use claude-*, and no model of the catalog is called so",
       'there is a price of hose, and no model is called so',
+      "account 'acme' has a budget for team=red, and its calls cannot carry that tag; add team to its tag_names",
+      "model 'house-own' has a price of its own (price: own), and there is none; add a price of house-own",
     ]) {
       expect(out).toContain(sentence)
     }

@@ -134,7 +134,7 @@ function modelView(engine: Offers, model: Model): View<typeof modelSchema> {
   const owners = ownersOf(engine, model)
   const isPriced = catalog.isPriced(model) || owners.length > 0
   const reasons = [
-    ...(catalog.serves(model.name) ? [] : ['no channel serves it']),
+    ...(isServed(engine, model) ? [] : ['no channel serves it']),
     ...(isPriced ? [] : ['it has no price in force']),
   ]
   return {
@@ -146,6 +146,11 @@ function modelView(engine: Offers, model: Model): View<typeof modelSchema> {
     own_prices: owners,
   }
 }
+
+/** A pattern is served where what it stands for is. */
+const isServed = ({ catalog }: Offers, { name, backing }: Model): boolean =>
+  catalog.serves(name) ||
+  (name.endsWith('*') && backing?.members.some(({ model }) => catalog.serves(model.name)) === true)
 
 /** Accounts with a price of their own: for it, or for a model that serves it. */
 function ownersOf({ prices }: Offers, { name, backing }: Model): string[] {

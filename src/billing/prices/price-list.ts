@@ -10,6 +10,7 @@ import {
   settingName,
 } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
+import { readPlainList } from './plain-list.ts'
 
 export interface ListedPrice {
   declared: PriceDeclaration
@@ -37,7 +38,23 @@ export type PriceList = ReadList | { problems: ListProblem[] }
 const maxAliases = 100
 
 /** `prices:` and a list as in gateway.yaml, with `models:` or without, or the list alone. */
-export function readYamlPrices(text: string): PriceList {
+export const readYamlPrices = (text: string): PriceList => readPlain(text) ?? readYaml(text)
+
+/** Undefined: it is YAML of another form, or something is wrong with it, and the parser knows where. */
+function readPlain(text: string): ReadList | undefined {
+  const plain = readPlainList(text)
+  if (plain === undefined) return undefined
+  const { value, lines } = plain
+  const checked = checkDeclaration(
+    priceListDeclaration,
+    Array.isArray(value) ? { prices: value } : value,
+  )
+  if ('problems' in checked) return undefined
+  const { prices, models = [] } = checked.value
+  return { prices: prices.map((declared, at) => ({ declared, line: lines[at]! })), models }
+}
+
+function readYaml(text: string): PriceList {
   const lines = new LineCounter()
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
   const lineAt = (offset: number) => lines.linePos(offset).line

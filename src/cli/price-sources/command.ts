@@ -39,13 +39,12 @@ export function convertFile(line: Line): Outcome {
   const [margin, rate] = [factorOf(line, 'margin'), factorOf(line, 'rate')]
   const places = line.count('round') ?? maxPlaces
   if (places > maxPlaces) throw misuse(`--round takes 0 to ${maxPlaces} decimals`)
-  const converted = convert(fileIn(line.arg(0), source), source as SourceName, {
-    factor: times(margin, rate),
-    places,
-    only: line.text('only'),
-  })
+  const file = fileIn(line.arg(0), source)
+  const options = { factor: times(margin, rate), places, only: line.text('only') }
+  const converted = convert(file, source as SourceName, options)
   if (converted.prices.length === 0) {
-    throw misuse(`${line.arg(0)} has no price that fits; check --from and --only`)
+    const other = otherSources(source).find((name) => convert(file, name, plain).prices.length > 0)
+    throw misuse(`${line.arg(0)} ${whyNone(source, other, converted.remarks, options.only)}`)
   }
   const { remarks, ...list } = converted
   const terms = `times ${line.text('rate') ?? '1'} (rate) times ${line.text('margin') ?? '1'} (margin)`
@@ -58,6 +57,24 @@ export function convertFile(line: Line): Outcome {
     text: writeList(converted, heading),
     note: remarks.map(shortened).join('\n'),
   }
+}
+
+const plain = { factor: one, places: maxPlaces, only: undefined }
+
+const otherSources = (source: string): SourceName[] =>
+  (Object.keys(sources) as SourceName[]).filter((name) => name !== source)
+
+function whyNone(
+  source: string,
+  other: SourceName | undefined,
+  [remark]: readonly string[],
+  only: string | undefined,
+): string {
+  if (other !== undefined) return `is a file of ${other}: use --from ${other}`
+  if (remark !== undefined) return `has no price that can be used; ${shortened(remark)}`
+  return only === undefined
+    ? `has no prices in the form of ${source}`
+    : `has no model that fits --only '${only}'`
 }
 
 /** The whole of it is in the list. */

@@ -220,11 +220,17 @@ describe('LiteLLM', () => {
     expect(remarks.join()).toContain('pixels')
   })
 
-  test('a price that rounding takes away is told', () => {
+  test('a price that rounding takes away is told, and one that is 0', () => {
+    const rates = { mode: 'chat', input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 }
     const file = {
-      tiny: { mode: 'chat', input_cost_per_token: 1e-12, output_cost_per_token: 1e-6 },
+      tiny: { ...rates, input_cost_per_token: 1e-12 },
+      search: { ...rates, search_context_cost_per_query: { low: 0.001 } },
+      free: { mode: 'chat', input_cost_per_token: 0, output_cost_per_token: 0 },
     }
     const { remarks } = converted('litellm', file, { places: 2 })
-    expect(remarks).toEqual(['rounded to 0: use more decimals: tiny'])
+    expect(remarks).toEqual([
+      'costs nothing there, and so would it here: free',
+      'rounded to 0: use more decimals: search, tiny',
+    ])
   })
 })

@@ -70,6 +70,7 @@ export function convert(file: Json, source: SourceName, options: Options): Conve
     }
     for (const lost of price.lost) remarks.add(`simplified: it has ${lost}`, price.id)
     if (isRoundedAway(price, listed)) remarks.add('rounded to 0: use more decimals', price.id)
+    if (isFree(price)) remarks.add('costs nothing there, and so would it here', price.id)
     converted.models.push(modelOf(price))
     converted.prices.push(listed)
   }
@@ -144,9 +145,17 @@ function amounts(rates: SourceRates, amount: (value: Decimal) => string | undefi
     : (Object.fromEntries(pairs) as Record<string, string>)
 }
 
+function isFree({ terms }: SourcePrice): boolean {
+  if (terms.unit === 'image') return isZero(terms.perImage)
+  return terms.tiers.every(({ rates }) => isZero(rates.input) && isZero(rates.output))
+}
+
 /** A price that was above 0 and no longer is. */
 function isRoundedAway({ terms }: SourcePrice, listed: ListedPrice): boolean {
   if (terms.unit === 'image') return !isZero(terms.perImage) && listed.per_image === '0.00'
+  const { webSearch } = terms
+  const isCallLost = webSearch !== undefined && !isZero(webSearch)
+  if (isCallLost && listed.per_call?.['web_search'] === '0.00') return true
   const shown = listed.tiers ?? [{ per_million: listed.per_million ?? {} }]
   return terms.tiers.some(({ rates }, at) =>
     Object.entries(rates).some(

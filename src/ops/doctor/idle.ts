@@ -2,6 +2,7 @@
 // that do not exist, tokens without an account.
 import type { Channel, Model } from '../../contract/catalog.ts'
 import type { FileDeclaration } from '../../contract/config-schema/index.ts'
+import type { Price } from '../../contract/price.ts'
 import { matches } from '../../lib/text/pattern.ts'
 
 interface Idle {
@@ -27,7 +28,11 @@ export function idleModels({ name, models: served }: Channel, models: readonly M
     }))
 }
 
-export function idleDeclarations(file: FileDeclaration, models: readonly Model[]): Idle[] {
+export function idleDeclarations(
+  file: FileDeclaration,
+  models: readonly Model[],
+  stored: readonly Pick<Price, 'model'>[],
+): Idle[] {
   const fits = (pattern: string) => models.some(({ name }) => matches(pattern, name))
   // A dated name belongs to the model that it begins with.
   const isKnown = (name: string) => models.some((model) => `${name}-`.startsWith(`${model.name}-`))
@@ -40,6 +45,8 @@ export function idleDeclarations(file: FileDeclaration, models: readonly Model[]
           advice: 'correct the name, or declare the model',
         })),
     ),
+    ...idleBudgets(file),
+    ...unpricedNames(file, stored),
     ...file.prices
       .filter(({ model }) => !isKnown(model))
       .map(({ model }) => ({
@@ -48,6 +55,26 @@ export function idleDeclarations(file: FileDeclaration, models: readonly Model[]
       })),
   ]
 }
+
+/** Calls cannot carry a tag whose name the account does not declare. */
+const idleBudgets = ({ accounts }: FileDeclaration): Idle[] =>
+  accounts.flatMap(({ name, tag_names: names = [], tag_budgets: budgets = [] }) =>
+    budgets
+      .filter(({ tag }) => !names.includes(tag.slice(0, tag.indexOf('='))))
+      .map(({ tag }) => ({
+        says: `account '${name}' has a budget for ${tag}, and its calls cannot carry that tag`,
+        advice: `add ${tag.slice(0, tag.indexOf('='))} to its tag_names`,
+      })),
+  )
+
+const unpricedNames = (file: FileDeclaration, stored: readonly Pick<Price, 'model'>[]): Idle[] =>
+  file.models
+    .filter((model) => 'virtual' in model && model.price === 'own')
+    .filter(({ name }) => [...stored, ...file.prices].every(({ model }) => model !== name))
+    .map(({ name }) => ({
+      says: `model '${name}' has a price of its own (price: own), and there is none`,
+      advice: `add a price of ${name}, or write price: served`,
+    }))
 
 export const strayTokens = (
   { tokens, accounts }: FileDeclaration,

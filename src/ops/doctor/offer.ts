@@ -75,7 +75,7 @@ export async function readOffer(
     unknown: unknownOf(channels, models),
     idle: [
       ...channels.flatMap((channel) => idleModels(channel, models)),
-      ...idleDeclarations(file, models),
+      ...idleDeclarations(file, models, stored.prices),
     ],
     strayTokens: strayTokens(file, stored.accounts),
     accounts: [...stored.accounts, ...file.accounts.map(({ name }) => name)],
