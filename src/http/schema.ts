@@ -64,13 +64,12 @@ export const either = (...schemas: Schema[]): Schema => ({ anyOf: schemas })
 export function orNull(schema: Schema): Schema {
   const { type, enum: words } = schema
   if (nameOf(schema) !== undefined || typeof type !== 'string') {
-    const { description, anyOf, ...rest } = schema
-    const plain = Object.keys(rest).length === 0 && Array.isArray(anyOf)
-    const among = plain ? (anyOf as Schema[]) : [schema]
-    return described(
-      { anyOf: [...among, { type: 'null' }] },
-      plain ? (description as string | undefined) : undefined,
-    )
+    const { anyOf, ...rest } = schema
+    // Not a union in a union, which generators cannot name.
+    const isUnion = Array.isArray(anyOf) && nameOf(schema) === undefined && !('type' in rest)
+    return isUnion
+      ? { ...rest, anyOf: [...(anyOf as Schema[]), { type: 'null' }] }
+      : { anyOf: [schema, { type: 'null' }] }
   }
   return {
     ...schema,

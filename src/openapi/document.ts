@@ -16,6 +16,7 @@ import {
 import { nameOf, type Schema, text } from '../http/schema.ts'
 import { SchemaComponents } from './components.ts'
 import { callbackHeaders, schemes, securityOf } from './security.ts'
+import { tagTexts } from './tags.ts'
 
 type Json = Record<string, unknown>
 
@@ -23,7 +24,7 @@ export interface OpenApi {
   openapi: '3.1.0'
   info: { title: string; version: string; description: string; license: Json; contact: Json }
   servers: { url: string }[]
-  tags: { name: string }[]
+  tags: { name: string; description?: string }[]
   paths: Record<string, Json>
   components: Record<string, Json>
 }
@@ -55,11 +56,14 @@ export function buildDocument({ operations, url, dialects, ...info }: Subject): 
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: server || '/' }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({
+      name,
+      ...(tagTexts[name] !== undefined && { description: tagTexts[name] }),
+    })),
     paths,
     components: {
       securitySchemes: schemes(kinds, dialects.keyPlaces),
-      headers: headers(),
+      headers: headersIn([paths, components.responses()]),
       schemas: components.schemas(),
       responses: components.responses(),
     },
@@ -184,7 +188,14 @@ function refusalObject(components: SchemaComponents, schema: Schema, status: num
   }
 }
 
-function headers(): Json {
+/** Those that some answer has. */
+function headersIn(answers: unknown): Json {
+  const text = JSON.stringify(answers)
+  const isUsed = ([name]: [string, unknown]) => text.includes(`"#/components/headers/${name}"`)
+  return Object.fromEntries(Object.entries(allHeaders()).filter(isUsed))
+}
+
+function allHeaders(): Json {
   const id = { description: 'Names this request everywhere.', required: true }
   const idSchema: Schema = text(undefined, { pattern: '^req_[0-9a-z]{32}$' })
   return {

@@ -27,7 +27,7 @@ export const gatewayOperations: readonly Operation[] = [
         { status: 503 },
       ),
     ],
-    refusals: ['internal_error'],
+    refusals: ['internal_error', 'invalid_request'],
   },
   {
     ...base,
@@ -70,7 +70,7 @@ export const gatewayOperations: readonly Operation[] = [
         content: { 'text/plain': { schema: text() } },
       },
     ],
-    refusals: ['internal_error'],
+    refusals: ['internal_error', 'invalid_request'],
   },
   {
     ...base,

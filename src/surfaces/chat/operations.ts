@@ -93,7 +93,7 @@ export const chatOperations: readonly Operation[] = [
       'Chat completions for text and vision models. Fields that are not named here are passed on. ' +
       'With `stream`, the answer comes as chunks and ends with `[DONE]`. A request of the responses ' +
       'style, with `input` in place of `messages`, is translated first.',
-    body: either(chatRequest, itemsRequest),
+    body: named('ChatBody', either(chatRequest, itemsRequest)),
     examples: {
       text: {
         model: 'txta-plus',

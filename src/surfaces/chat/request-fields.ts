@@ -34,7 +34,7 @@ const content = either(
       anything('Other parts go to the upstream as they are.'),
     ),
   ),
-  anything(),
+  anything('Anything else goes to the upstream as it is.'),
 )
 
 const usageOption = anything('`true`: the stream ends with an event with the usage.')

@@ -34,7 +34,7 @@ const usage = named(
 )
 
 const response = named(
-  'Response',
+  'ResponsesAnswer',
   object(
     {
       id: text(),

@@ -78,7 +78,7 @@ export const usageOperations: readonly Operation[] = [
         description: 'A list of months; with `month` its bill, as JSON or line by line.',
         headers: ['content-disposition'],
         content: {
-          ...json(either(months, schemaOf(bill, 'output'))),
+          ...json(named('BillOrMonths', either(months, schemaOf(bill, 'output')))),
           'text/csv': { schema: text('Every line with its receipt.') },
         },
       },

@@ -228,9 +228,13 @@ export const videosOperations: readonly Operation[] = [
     summary: 'Cancel a video, or put a finished one away',
     parameters: [id],
     answers: [
-      answered(either(video, deleted), 'The cancelled video, or that the finished one is gone.', {
-        headers: pollHeaders,
-      }),
+      answered(
+        named('RemovedVideo', either(video, deleted)),
+        'The cancelled video, or that the finished one is gone.',
+        {
+          headers: pollHeaders,
+        },
+      ),
     ],
     refusals: [...cancelRefusals, 'video_not_found'],
   },

@@ -1,0 +1,28 @@
+// What the groups of operations are about, as documents say it. A test compares the names.
+
+export const tagTexts: Readonly<Record<string, string>> = {
+  Text: 'Conversations, counting of their tokens, and embeddings, in four styles.',
+  Models: 'Models that the token may use.',
+  Images: 'Images that come with the answer.',
+  'Image tasks': 'Images as tasks, with callbacks.',
+  Videos: 'Videos as tasks.',
+  'Native video tasks': 'Videos as tasks in a second style, with callbacks.',
+  'Long-running videos': 'Videos as long-running operations.',
+  Files: 'Results of tasks, and what the sandbox made.',
+  'Own account': 'What the calls of the token have cost.',
+  Gateway: 'The gateway itself: health, keys, documents and settings.',
+  Accounts: 'Balances, credits, budgets and ledgers.',
+  Tokens: 'Credentials of callers, with their limits.',
+  Channels: 'Accounts at upstream providers.',
+  'Models and prices': 'The catalog, and what its models cost.',
+  Requests: 'The request log, and why a call cost what it cost.',
+  Tasks: 'Images and videos in the making.',
+  Bills: 'Months, and their closing.',
+  Losses: 'Upstream work that no caller paid for.',
+  Statements: 'Comparison with the statements of upstreams.',
+  People: 'People who sign in to the console.',
+  Audit: 'Proof of the ledger, and who changed what.',
+  Alerts: 'What an administrator must act on.',
+  Notices: 'Subscriptions to notices.',
+  Search: 'Everything with a name or an id.',
+}
