@@ -128,6 +128,8 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   cancelNativeVideoTask: [409],
   cancelVideo: [409],
   showTaskInput: [404],
+  // A link cannot be guessed.
+  showSharedBill: [404],
 }
 
 interface Example {
