@@ -11,17 +11,17 @@ import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
-import { useMonthCharges } from './month-charges.ts'
+import { useChargesOf } from './month-charges.ts'
 
 export function AccountFigures({ account }: { account: Account }) {
   const t = useMessages(messages)
   const { currency } = useSession()
-  const charges = useMonthCharges()
+  const charges = useChargesOf(account.name)
   const money = [
     [t('balance'), account.balance],
     [t('held'), account.held],
     [t('available'), account.available],
-    [t('spend'), charges(account.name)],
+    [t('spend'), charges],
   ] as const
   return (
     <Stack>

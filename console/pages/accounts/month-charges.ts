@@ -3,10 +3,20 @@ import type { UsageRow } from '../../../src/admin/traffic/traffic-schema.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
+const from = () => `${thisMonth()}-01T00:00:00Z`
+
+/** Of one account. */
+export function useChargesOf(account: string): string | undefined {
+  const { data } = useResource<{ total: UsageRow }>('/usage', {
+    query: { account, from: from(), by: 'model' },
+  })
+  return data?.total.amount
+}
+
 /** Undefined while it is not known; an account without charges has none. */
 export function useMonthCharges(): (account: string) => string | undefined {
   const { data } = useResource<{ items: UsageRow[] }>('/usage', {
-    query: { from: `${thisMonth()}-01T00:00:00Z`, by: 'account' },
+    query: { from: from(), by: 'account' },
   })
   return (account) => data && (data.items.find((row) => row.account === account)?.amount ?? '0.00')
 }

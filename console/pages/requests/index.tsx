@@ -31,7 +31,7 @@ export default function Requests() {
   const session = useSession()
   const { public_url } = session
   const filters: Filter[] = [
-    { name: 'id', title: t('any_id') },
+    { name: 'id', title: t(isStaff(session) ? 'any_id' : 'request_id') },
     { name: 'account', title: t('account'), suggest: 'accounts' },
     { name: 'token', title: t('token'), suggest: 'tokens' },
     { name: 'model', title: t('model'), suggest: 'models' },
