@@ -53,7 +53,7 @@ const shownAt: Readonly<
   account: ['accounts', ({ name }) => `/accounts?open=${encodeURIComponent(name)}`],
   token: ['tokens', ({ id }) => `/tokens?open=${encodeURIComponent(id)}`],
   person: ['people', () => '/people'],
-  model: ['prices', ({ name }) => `/prices?open=${encodeURIComponent(name)}`],
+  model: ['models', ({ name }) => `/models?open=${encodeURIComponent(name)}`],
   channel: ['channels', ({ id }) => `/channels?open=${encodeURIComponent(id)}`],
 }
 

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import type { Page } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { privateClass } from '../../lib/privacy.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 /** Suggestions at a time; typing finds the others. */
@@ -19,8 +20,8 @@ export function AccountSelect({
 }: {
   label?: string
   /** Its name. */
-  value: string | null
-  onChange: (name: string | null) => void
+  value: string | null | undefined
+  onChange: (name: string | undefined) => void
   /** Else it can be taken away again. */
   isRequired?: boolean
   placeholder?: string
@@ -33,6 +34,7 @@ export function AccountSelect({
     query: { limit: maxShown, search },
     placeholderData: keepPreviousData,
   })
+  const chosen = value ?? null
   const found = data?.items.map(({ name }) => name) ?? []
   return (
     <Select
@@ -42,12 +44,13 @@ export function AccountSelect({
       clearable={!isRequired}
       allowDeselect={!isRequired}
       searchable
+      classNames={{ input: privateClass }}
       nothingFoundMessage={t('none')}
-      data={value === null || found.includes(value) ? found : [value, ...found]}
+      data={chosen === null || found.includes(chosen) ? found : [chosen, ...found]}
       // The gateway has filtered them.
       filter={({ options }) => options}
-      value={value}
-      onChange={onChange}
+      value={chosen}
+      onChange={(name) => onChange(name ?? undefined)}
       onSearchChange={setTyped}
     />
   )

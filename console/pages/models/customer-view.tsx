@@ -1,8 +1,8 @@
 // What a customer sees: the models that its tokens can list, and what it pays for each.
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { AccountSelect } from '../../components/account-select.tsx'
 import { ShortTerms } from '../../components/billing/price-terms.tsx'
+import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
 import { api, type Page } from '../../lib/api.ts'
@@ -54,7 +54,7 @@ export function CustomerView({ models }: { models: readonly Model[] }) {
         {t('customers_hint')}
       </Text>
       <div style={{ maxWidth: 320 }}>
-        <AccountSelect all={t('any_account')} value={account} onChange={setAccount} />
+        <AccountSelect placeholder={t('any_account')} value={account} onChange={setAccount} />
       </div>
       <ErrorAlert error={error} />
       <DataTable

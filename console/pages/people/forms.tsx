@@ -53,7 +53,7 @@ function RightsFields({ value, onChange }: { value: Rights; onChange: (to: Right
         <AccountSelect
           isRequired
           value={value.account}
-          onChange={(account) => onChange({ ...value, account })}
+          onChange={(account) => onChange({ ...value, account: account ?? null })}
         />
       )}
     </>

@@ -12,7 +12,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
-import { AccountSelect } from '../../components/account-select.tsx'
+import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { emptyTerms, unitsOf } from '../../components/price-editor/draft.ts'
 import { TermsFields } from '../../components/price-editor/terms-fields.tsx'
@@ -79,7 +79,7 @@ export function NewVersion({
           <Group grow align="flex-end">
             <AccountSelect
               label={t('for_account')}
-              all={t('all_accounts')}
+              placeholder={t('all_accounts')}
               value={account}
               onChange={setAccount}
             />

@@ -21,7 +21,7 @@ import { messages } from './messages.ts'
 export function Callbacks() {
   const t = useMessages(messages)
   const session = useSession()
-  const [named, setNamed] = useState<string | null>(null)
+  const [named, setNamed] = useState<string>()
   const [given, setGiven] = useState<Secret>()
   const { error, isBusy, run } = useAction()
   const account = session.account ?? named ?? ''

@@ -62,7 +62,11 @@ export function TokenForm({
         onChange={(event) => setName(event.currentTarget.value)}
       />
       {token === undefined && session.account === null && (
-        <AccountSelect isRequired value={account} onChange={setAccount} />
+        <AccountSelect
+          isRequired
+          value={account}
+          onChange={(chosen) => setAccount(chosen ?? null)}
+        />
       )}
       <RightsFields rights={rights} onChange={setRights} />
       {maySetBudget && <BudgetFields draft={budget} onChange={setBudget} />}

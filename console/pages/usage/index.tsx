@@ -1,8 +1,8 @@
 // The usage explorer: one measure by one or two groups over time, as a chart and a table, compared with
 // the previous period. All of it is part of the address and can be saved as a view.
 import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
-import { AccountSelect } from '../../components/account-select.tsx'
 import { Chart } from '../../components/charts/chart.tsx'
+import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { SavedViews } from '../../components/table/saved-views.tsx'
 import type { Page as ListPage } from '../../lib/api.ts'
@@ -200,7 +200,7 @@ function Choices(chosen: ReturnType<typeof useChoices>) {
       />
       {session.account === null && (
         <AccountSelect
-          all={t('all_accounts')}
+          placeholder={t('all_accounts')}
           value={chosen.account}
           onChange={(name) => chosen.setAccount(name)}
         />
