@@ -18,8 +18,8 @@ export interface Format {
   number(value: number | null | undefined): string
   /** For axes: 12k, 3.4M. */
   compact(value: number): string
-  /** A time on an axis: the clock, or the day. */
-  tick(ms: number, timeZone: string, isDay: boolean): string
+  /** A time on an axis. */
+  tick(ms: number, timeZone: string, stepSeconds: number): string
   /** 0.123 as 12.3 %. */
   percent(part: number): string
   time(at: string | null | undefined): string
@@ -102,7 +102,7 @@ function makeFormat(language: Language, zone: string): Format {
     ...timeFormat(locale, zone),
     number: (value) => (value === null || value === undefined ? none : numbers.format(value)),
     compact: (value) => compacts.format(value),
-    tick: (ms, timeZone, isDay) => tickText(locale, ms, timeZone, isDay),
+    tick: (ms, timeZone, stepSeconds) => tickText(locale, ms, timeZone, stepSeconds),
     percent: (part) => percents.format(part),
     ago(at, nowMs = Date.now()) {
       if (at === null || at === undefined) return none

@@ -45,8 +45,6 @@ function useMoments(by: ChartProps['by'] = 'hour') {
   return { name: names[by], zone: isUtc ? 'UTC' : format.zone }
 }
 
-const secondsPerDay = 86_400
-
 export function Chart(props: ChartProps) {
   const { label, kind = 'bars', moments, series, format = String, heightPx = 190, by } = props
   const t = useMessages(messages)
@@ -71,7 +69,7 @@ export function Chart(props: ChartProps) {
           {...{ kind, series, heightPx, zone }}
           xs={moments.map((ms) => ms / 1000)}
           axes={{
-            x: (seconds, step) => own.tick(seconds * 1000, zone, step >= secondsPerDay),
+            x: (seconds, step) => own.tick(seconds * 1000, zone, step),
             y: axis,
           }}
           onCursor={(index, leftPx) => setAt(index === null ? undefined : { index, leftPx })}

@@ -79,11 +79,18 @@ const countSteps = [1, 2, 5].flatMap((each) => Array.from({ length: 10 }, (_, i)
 const isCounted = ({ series }: PlotProps): boolean =>
   series.every(({ values }) => values.every((value) => Number.isInteger(value ?? 0)))
 
+/** Lines at these alone. */
+const powersOfTen = (_: uPlot, splits: number[]): (number | null)[] =>
+  splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-9 ? value : null))
+
 function axesOf(element: Element, props: PlotProps): uPlot.Axis[] {
   const { axes, zone, isLog = false } = props
   if (axes === undefined) return [{ show: false }, { show: false }]
   const stroke = colorOf(element, 'var(--mantine-color-dimmed)')
-  const grid = { stroke: colorOf(element, 'var(--mantine-color-default-border)'), width: 1 }
+  const grid = {
+    ...{ stroke: colorOf(element, 'var(--mantine-color-default-border)'), width: 1 },
+    ...(isLog && { filter: powersOfTen }),
+  }
   const font = `11px ${getComputedStyle(element).fontFamily}`
   const ticks = { show: false }
   return [
@@ -100,8 +107,9 @@ function axesOf(element: Element, props: PlotProps): uPlot.Axis[] {
   ]
 }
 
-function scalesOf({ kind, xs, zone, isLog = false }: PlotProps): uPlot.Scales {
-  const half = kind === 'bars' ? stepOf(xs, zone === undefined ? 1 : daySeconds) / 2 : 0
+function scalesOf({ kind, xs, zone, axes, isLog = false }: PlotProps): uPlot.Scales {
+  const isWide = kind === 'bars' || (kind === 'lines' && axes !== undefined)
+  const half = isWide ? stepOf(xs, zone === undefined ? 1 : daySeconds) / 2 : 0
   return {
     x: {
       time: zone !== undefined,

@@ -101,7 +101,8 @@ export interface Keys {
   subgroup: Group | undefined
 }
 
-const separator = ' / '
+/** Between the names of two keys. */
+export const separator = ' / '
 
 const groupValue = (row: UsageRow, group: Group): string =>
   (group.startsWith('tag:') ? row.tag : row[group as (typeof groups)[number]]) ?? '–'

@@ -35,7 +35,7 @@ export function useColumns(): Column<LoggedRequest>[] {
     column(t('model'), '135px', modelsText, { id: 'model', sort: modelsText }),
     column(t('token'), '130px', callerText, { id: 'token', sort: callerText }),
     ...useChannelColumn(),
-    column(t('error'), '140px', (row) => <ErrorCell row={row} />, {
+    column(t('error'), '215px', (row) => <ErrorCell row={row} />, {
       id: 'error',
       sort: ({ error_code }) => error_code,
     }),
@@ -76,11 +76,11 @@ function useFigureColumns(): Column<LoggedRequest>[] {
       id: 'total',
       sort: ({ total_ms }) => total_ms,
     }),
+    numberColumn(t('tokens'), '100px', tokens, { id: 'tokens', sort: inputOf }),
     numberColumn(t('first_byte'), '80px', ({ first_byte_ms }) => format.ms(first_byte_ms), {
       id: 'first_byte',
       sort: ({ first_byte_ms }) => first_byte_ms,
     }),
-    numberColumn(t('tokens'), '100px', tokens, { id: 'tokens', sort: inputOf }),
     numberColumn(t('cache_read_tokens'), '90px', cached, { id: 'cached', isOptional: true }),
     numberColumn(t('rate'), '90px', rate, {
       ...{ id: 'rate', isOptional: true, sort: tokensPerSecond },

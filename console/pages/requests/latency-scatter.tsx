@@ -33,7 +33,6 @@ export function LatencyScatter({
   if (dots.length === 0) return null
   const names = { ok: t('ok'), client: t('client_error'), server: t('server_error') }
   const row = dots[at?.index ?? -1]
-  const daySeconds = 86_400
   return (
     <figure style={{ margin: 0 }}>
       <div style={{ position: 'relative', cursor: 'pointer' }} role="img" aria-label={t('scatter')}>
@@ -49,7 +48,7 @@ export function LatencyScatter({
           zone={format.zone}
           isLog
           axes={{
-            x: (seconds, step) => format.tick(seconds * 1000, format.zone, step >= daySeconds),
+            x: (seconds, step) => format.tick(seconds * 1000, format.zone, step),
             y: format.ms,
           }}
           onCursor={(index, leftPx) => setAt(index === null ? undefined : { index, leftPx })}

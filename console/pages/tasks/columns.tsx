@@ -32,7 +32,7 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
       sort: ({ error }) => error?.code,
     }),
     ...useKindColumns(),
-    column(t('prompt'), '125px', ({ request }) => request.prompt, { id: 'prompt' }),
+    column(t('prompt'), '115px', ({ request }) => request.prompt, { id: 'prompt' }),
     numberColumn(
       t('cost'),
       '110px',
@@ -53,7 +53,7 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
 function useKindColumns(): Column<Task>[] {
   const t = useMessages(messages)
   return [
-    column(t('family'), '125px', (task) => t(task.interface), {
+    column(t('family'), '135px', (task) => t(task.interface), {
       id: 'family',
       sort: (task) => t(task.interface),
     }),

@@ -12,7 +12,7 @@ export const messages = defineMessages({
   table: ['Table', '列表'],
   gallery: ['Thumbnails', '缩略图'],
   family: ['Type', '类型'],
-  videos: ['Video (/v1/videos)', '视频（/v1/videos）'],
+  videos: ['Video', '视频'],
   arkvendor: ['Video (arkvendor)', '视频（arkvendor）'],
   vendorg: ['Video (vendorg)', '视频（vendorg）'],
   images: ['Image', '图片'],

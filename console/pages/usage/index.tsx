@@ -38,6 +38,7 @@ import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 import { saveCsv } from './save-csv.ts'
 import { Totals, useShown } from './totals.tsx'
+import { useName } from './use-name.ts'
 import { useWord, type Word } from './use-word.ts'
 
 const colors = [
@@ -259,6 +260,7 @@ function UsageChart({
   const { currency } = useSession()
   const word = useWord()
   const show = useShown(measure)
+  const shownName = useName(keys)
   const other = t('other')
   const { names, values } = groupRows(rows, keys, { rollUp, measure, top, other })
   const times = timesOf(period, rollUp)
@@ -273,7 +275,7 @@ function UsageChart({
         moments={times.map((time) => Date.parse(time))}
         format={(value) => show(BigInt(Math.round(value * Number(billionths))))}
         series={names.map((name, i) => ({
-          name,
+          name: shownName(name),
           color: name === other ? colors.at(-1)! : colors[i % colors.length]!,
           values: times.map((time) => drawn(values.get(name)?.get(time) ?? 0n)),
         }))}

@@ -21,6 +21,7 @@ import {
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
+import { useName } from './use-name.ts'
 import { useWord } from './use-word.ts'
 
 /** Money as text, everything else as a number. */
@@ -49,7 +50,7 @@ export function Totals({
   const t = useMessages(messages)
   const format = useFormat()
   const show = useShown(measure)
-  const word = useWord()
+  const shownName = useName(keys)
   const sums = topOf(sumsOf(rows, keys, measure), top, t('other'))
   const shown = new Set(sums.map(([name]) => name))
   const old = before && oldSums(before, keys, measure, shown, t('other'))
@@ -76,24 +77,16 @@ export function Totals({
     </>
   )
   const isPrivate = [keys.group, keys.subgroup].some((key) => key !== undefined && isNamed(key))
-  const heading = keys.subgroup === undefined ? '' : ` / ${word(keys.subgroup)}`
   return (
     <ScrollBox label={t('totals')} minWidth={520}>
       <Table aria-label={t('totals')} className="cards-on-phone">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{`${word(keys.group)}${heading}`}</Table.Th>
-            <Table.Th ta="right">{t(measure)}</Table.Th>
-            <Table.Th ta="right">%</Table.Th>
-            {old !== undefined && <Table.Th ta="right">{t('before')}</Table.Th>}
-            {old !== undefined && <Table.Th ta="right">{t('change')}</Table.Th>}
-            <Table.Th />
-          </Table.Tr>
-        </Table.Thead>
+        <TotalsHead keys={keys} measure={measure} isCompared={old !== undefined} />
         <Table.Tbody>
           {sums.map(([name, value]) => (
             <Table.Tr key={name}>
-              <Table.Td className={isPrivate ? privateClass : undefined}>{name}</Table.Td>
+              <Table.Td className={isPrivate ? privateClass : undefined}>
+                {shownName(name)}
+              </Table.Td>
               {cells(value, old?.get(name) ?? 0n)}
               <Table.Td>
                 <LogLink rows={rows} keys={keys} name={name} period={period} />
@@ -108,6 +101,32 @@ export function Totals({
         </Table.Tbody>
       </Table>
     </ScrollBox>
+  )
+}
+
+function TotalsHead({
+  keys: { group, subgroup },
+  measure,
+  isCompared,
+}: {
+  keys: Keys
+  measure: Measure
+  isCompared: boolean
+}) {
+  const t = useMessages(messages)
+  const word = useWord()
+  const heading = subgroup === undefined ? '' : ` / ${word(subgroup)}`
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th>{`${word(group)}${heading}`}</Table.Th>
+        <Table.Th ta="right">{t(measure)}</Table.Th>
+        <Table.Th ta="right">%</Table.Th>
+        {isCompared && <Table.Th ta="right">{t('before')}</Table.Th>}
+        {isCompared && <Table.Th ta="right">{t('change')}</Table.Th>}
+        <Table.Th />
+      </Table.Tr>
+    </Table.Thead>
   )
 }
 
