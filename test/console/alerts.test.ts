@@ -92,6 +92,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('tab', { name: 'Open' }).click()
       await page.getByRole('link', { name: 'Set price' }).click()
       await page.waitForURL(/\/console\/prices\?open=unpriced-1/)
+      await page.getByRole('dialog').getByText('unpriced-1').first().waitFor()
       await gateway.admin('POST', '/prices', {
         ...{ model: 'unpriced-1', unit: 'token', per_million: { input: '1', output: '1' } },
       })

@@ -3,33 +3,59 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { type MailServerForTests, startMailServer } from '../support/mail-server.ts'
 import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
 import { untilTrue } from '../support/read.ts'
 
 const caseLimitMs = 60_000
-const open = { GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' }
+const open: Record<string, string> = { GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' }
 
 let receiver: NoticeReceiver
-beforeAll(() => {
+let mailServer: MailServerForTests
+beforeAll(async () => {
   receiver = startReceiver()
+  mailServer = await startMailServer({ hideSTARTTLS: true })
+  open['GATEWAY_SMTP_URL'] = `smtp://127.0.0.1:${mailServer.port}`
+  open['GATEWAY_SMTP_FROM'] = 'gateway@mail.example'
 })
-afterAll(() => receiver.stop())
-beforeEach(() => void receiver.arrivals.splice(0))
+afterAll(async () => {
+  receiver.stop()
+  await mailServer.stop()
+})
+beforeEach(() => {
+  receiver.arrivals.splice(0)
+  mailServer.mails.splice(0)
+})
 
 async function subscribe(gateway: TestGateway): Promise<void> {
   const asked = { url: receiver.url('/killed'), events: ['charge.settled'] }
   const { status, body } = await gateway.admin('POST', '/webhooks', asked)
   expect(status).toBe(201)
   receiver.knows('/killed', body.secret)
+  const byMail = { email: 'ops@mail.example', events: ['charge.settled'] }
+  expect((await gateway.admin('POST', '/webhooks', byMail)).status).toBe(201)
 }
 
 const charge = (gateway: TestGateway, calls: number) =>
   Promise.all(Array.from({ length: calls }, (_, n) => gateway.chat(`call ${n}`)))
 
+interface Settled {
+  id: string
+  data: { entries: { id: string }[] }
+}
+
+const posted = (): Settled[] => receiver.ofType('charge.settled')
+const mailed = (): Settled[] =>
+  mailServer.mails.map(({ text, headers }) => {
+    const notice = JSON.parse(text.slice(text.indexOf('{'))) as Settled
+    expect(headers.get('message-id')).toBe(`<${notice.id}@mail.example>`)
+    return notice
+  })
+
 /** By the id of a ledger entry: the ids of the notices that had it. */
-function noticesByEntry(): Map<string, Set<string>> {
+function noticesByEntry(arrived: readonly Settled[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>()
-  for (const { id, data } of receiver.ofType('charge.settled')) {
+  for (const { id, data } of arrived) {
     for (const entry of data.entries) {
       found.set(entry.id, (found.get(entry.id) ?? new Set()).add(id))
     }
@@ -38,16 +64,18 @@ function noticesByEntry(): Map<string, Set<string>> {
 }
 
 async function expectAllTold(gateway: TestGateway, calls: number): Promise<void> {
-  await untilTrue(
-    async () => noticesByEntry().size,
-    (size) => size >= calls,
-  )
+  for (const arrived of [posted, mailed]) {
+    await untilTrue(
+      async () => noticesByEntry(arrived()).size,
+      (size) => size >= calls,
+    )
+  }
   const { items } = (await gateway.admin('GET', '/accounts/acme/ledger?limit=100')).body
   const charges = items.filter(({ kind }: { kind: string }) => kind === 'charge')
-  const told = noticesByEntry()
-  expect([...told.keys()].toSorted()).toEqual(
-    charges.map(({ id }: { id: string }) => id).toSorted(),
-  )
+  const ids = charges.map(({ id }: { id: string }) => id).toSorted()
+  // Both ways together: the notice of an entry has one id.
+  const told = noticesByEntry([...posted(), ...mailed()])
+  expect([...told.keys()].toSorted()).toEqual(ids)
   expect([...told.values()].filter(({ size }) => size !== 1)).toEqual([])
   expect(receiver.forged).toEqual([])
 }

@@ -77,9 +77,11 @@ function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }
       </Text>
       <Group gap="xs" mt={4}>
         {remedy !== undefined && (
-          <Link to={`${remedy.path}?open=${encodeURIComponent(alert.subject)}`}>
-            {t(remedy.label)}
-          </Link>
+          <Text size="sm" component="span">
+            <Link to={`${remedy.path}?open=${encodeURIComponent(alert.subject)}`}>
+              {t(remedy.label)}
+            </Link>
+          </Text>
         )}
         {session.role === 'administrator' && remedy?.isOnly !== true && (
           <Button size="compact-xs" variant="default" onClick={onResolve}>

@@ -21,7 +21,11 @@ export function Subscriptions() {
   const [opened, setOpened] = useQueryValue('open')
   const [isAdding, setAdding] = useState(false)
   const columns = useColumns()
-  const add = <Button onClick={() => setAdding(true)}>{t('new_subscription')}</Button>
+  const add = (
+    <Button size="xs" onClick={() => setAdding(true)}>
+      {t('new_subscription')}
+    </Button>
+  )
   return (
     <>
       <ListTable
