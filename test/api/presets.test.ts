@@ -164,7 +164,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
 const usage = { input_tokens: 3, output_tokens: 2 }
 
 /** The smallest answer that the documentation of each endpoint allows. */
-function reply({ path }: Captured): Response {
+function reply({ path, body }: Captured): Response {
   if (path.endsWith('/chat/completions')) {
     return jsonReply(completion({ prompt_tokens: 3, completion_tokens: 2 }))
   }
@@ -186,6 +186,15 @@ function reply({ path }: Captured): Response {
     return jsonReply({ object: 'list', data, usage: { prompt_tokens: 3, total_tokens: 3 } })
   }
   if (path.endsWith('/models')) return jsonReply({ data: [{ id: 'Maker/New-Model:1' }] })
+  if (path.endsWith('/contents/generations/tasks')) return jsonReply({ id: 'cgt-1' })
+  if (path.endsWith(':predictLongRunning')) return jsonReply({ name: 'models/v/operations/o1' })
+  if (path.includes('/services/aigc/')) {
+    return jsonReply({ request_id: 'r', output: { task_id: 't-1', task_status: 'PENDING' } })
+  }
+  if (body.includes('kling-')) {
+    const data = { task_id: 't-2', task_status: 'submitted', created_at: 1, updated_at: 1 }
+    return jsonReply({ code: 0, message: 'SUCCEED', request_id: 'r', data })
+  }
   if (path.includes('/images/')) return jsonReply({ created: 1, data: [{ b64_json: png }] })
   return jsonReply({ error: { message: 'no such path' } }, { status: 404 })
 }
@@ -306,6 +315,61 @@ describe('a preset and a key', () => {
       await gateway.admin('DELETE', `/channels/${name}`)
     },
   )
+})
+
+interface MediaCall {
+  path: string
+  body: object
+  at: string
+  upstreamModel: string
+  key?: string
+}
+
+const kling: MediaCall = {
+  path: '/imgvendor/v1/images/generations',
+  body: { model_name: 'imgvendor-v2', prompt: 'a fox' },
+  at: '/v1/images/generations',
+  upstreamModel: 'kling-v2',
+  key: 'access-1|secret-1',
+}
+const made: Readonly<Record<string, MediaCall>> = {
+  kling,
+  'kling-global': kling,
+  seedance: {
+    path: '/arkvendor/api/v3/contents/generations/tasks',
+    body: { model: 'vidmodel-1-0-pro', content: [{ type: 'text', text: 'a fox' }] },
+    at: '/api/v3/contents/generations/tasks',
+    upstreamModel: 'doubao-seedance-1-0-pro-250528',
+  },
+  veo: {
+    path: '/vendorg/v1beta/models/vendorg-video-1:predictLongRunning',
+    body: { instances: [{ prompt: 'a fox' }], parameters: { durationSeconds: 4 } },
+    at: '/v1beta/models/veo-3.1-generate-preview:predictLongRunning',
+    upstreamModel: 'veo-3.1-generate-preview',
+  },
+  wan: {
+    path: '/v1/videos',
+    body: { model: 'vfa-2.7-t2v', prompt: 'a fox' },
+    at: '/api/v1/services/aigc/video-generation/video-synthesis',
+    upstreamModel: 'wan2.7-t2v',
+  },
+}
+
+test.each(Object.entries(made))('a preset and a key make media: %s', async (name, call) => {
+  const key = call.key ?? `upk-${name}`
+  const declared = { preset: name, base_url: upstream.url, keys: [key] }
+  expect((await gateway.admin('POST', '/channels', declared)).status).toBe(201)
+  const before = upstream.calls.length
+  const answer = await gateway.post(call.path, call.body)
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+  const sent = upstream.calls[before]!
+  expect(sent.path).toBe(call.at)
+  expect(sent.path + sent.body).toContain(call.upstreamModel)
+  const carried = sent.headers.get('x-goog-api-key') ?? sent.headers.get('authorization') ?? ''
+  if (call.key === undefined) expect(carried.replace('Bearer ', '')).toBe(key)
+  // A token that the secret signs.
+  else expect(carried).toMatch(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/)
+  await gateway.admin('DELETE', `/channels/${name}`)
 })
 
 test('Mistral, which refuses stream_options, gets none', async () => {
