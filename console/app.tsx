@@ -35,6 +35,15 @@ const lazyPages = new Map(
   pages.map(({ name }) => [name, lazy(() => loadWithRetry(loaders[name]))] as const),
 )
 
+function pageAt(path: string) {
+  const exact = pages.find((each) => each.path === path)
+  return exact ?? pages.find((each) => each.path !== '/' && path.startsWith(`${each.path}/`))
+}
+
+// Its code is loaded while the session is asked for.
+const firstPage = pageAt(location.pathname.replace(/^\/console(?=\/|$)/, '') || '/')
+if (firstPage !== undefined) void loaders[firstPage.name]().catch(() => {})
+
 const loading = (
   <Center h="60vh">
     <Loader />
@@ -75,10 +84,7 @@ function CurrentPage({
   path: string
   mayOpen: (roles: (typeof pages)[number]['roles']) => boolean
 }) {
-  const page = useMemo(() => {
-    const exact = pages.find((each) => each.path === path)
-    return exact ?? pages.find((each) => each.path !== '/' && path.startsWith(`${each.path}/`))
-  }, [path])
+  const page = useMemo(() => pageAt(path), [path])
   const shown = page ?? pages.find(({ roles }) => mayOpen(roles))
   if (shown === undefined || !mayOpen(shown.roles)) return <Forbidden />
   const Current = lazyPages.get(shown.name)!

@@ -8,7 +8,7 @@ import {
   mergeThemeOverrides,
 } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useEffect, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError, signedOut } from './lib/api.ts'
@@ -40,14 +40,31 @@ const baseTheme = createTheme({
   autoContrast: true,
 })
 
+/** Menus and dialogs are drawn in a landmark of their own, so that nothing lies outside of all. */
+const overlays = document.createElement('section')
+document.body.append(overlays)
+
 /** The theme, with labels of close buttons in the current language. */
 function ThemeProvider({ children }: { children: ReactNode }) {
   const t = useMessages()
-  const label = t('close')
+  const [label, toggleLabel] = [t('close'), t('show_or_hide')]
   const theme = useMemo(() => {
     const named = { defaultProps: { closeButtonProps: { 'aria-label': label } } }
-    return mergeThemeOverrides(baseTheme, { components: { Modal: named, Drawer: named } })
-  }, [label])
+    // The header of a dialog is no banner of the page.
+    const plain = { defaultProps: { role: 'presentation' } }
+    const overlay = { defaultProps: { target: overlays } }
+    return mergeThemeOverrides(baseTheme, {
+      components: {
+        ...{ Modal: named, Drawer: named, ModalHeader: plain, DrawerHeader: plain },
+        Portal: overlay,
+        PasswordInput: {
+          defaultProps: { visibilityToggleButtonProps: { 'aria-label': toggleLabel } },
+        },
+      },
+    })
+  }, [label, toggleLabel])
+  const overlaysLabel = t('overlays')
+  useEffect(() => overlays.setAttribute('aria-label', overlaysLabel), [overlaysLabel])
   return (
     <MantineProvider
       theme={theme}

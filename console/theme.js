@@ -1,5 +1,5 @@
 // Before the first paint: light or dark, as this browser was last told or as the system has it, and
-// whether names are hidden from onlookers.
+// whether names are hidden from onlookers. Asks for the session, too.
 ;(() => {
   let chosen = 'auto'
   try {
@@ -13,4 +13,6 @@
   const dark =
     chosen === 'dark' || (chosen !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
   document.documentElement.setAttribute('data-mantine-color-scheme', dark ? 'dark' : 'light')
+  // Every page needs the session: it is asked for while the application is loaded.
+  globalThis.earlySession = fetch('/admin/v1/session').catch(() => undefined)
 })()

@@ -81,18 +81,35 @@ export function createRouter(deps: AppDeps) {
   for (const path of ['/docs/guide', '/docs/guide/:page']) {
     app.get(path, async ({ env }) => {
       const { serveGuide } = await import('./guide/serve.ts')
-      return serveGuide(env.context)
+      return serveGuide(env.context, engine.publicUrl)
     })
   }
   app.get('/config.schema.json', async ({ env }) => answerJson(env.context, await configSchema()))
   app.get('/gateway/v1/keys', ({ env }) => answerJson(env.context, publicKeys(engine)))
-  // Terminal tools probe these without a token to see whether a server answers.
-  for (const path of ['/', '/api/hello']) {
-    app.get(path, ({ env }) => answerJson(env.context, '{"name":"model-gateway"}'))
-  }
+  mountNames(app, listener)
 
   return { app, hot }
 }
+
+/** Terminal tools probe these without a token to see whether a server answers. */
+function mountNames(app: App, listener: AppDeps['listener']): void {
+  app.get('/api/hello', ({ env }) => answerName(env.context))
+  app.get('/', ({ env: { context } }) =>
+    listener !== 'calls' && isBrowser(context)
+      ? redirectToConsole(context, 302)
+      : answerName(context),
+  )
+}
+
+const answerName = (x: RequestContext): Response => {
+  const answer = answerJson(x, '{"name":"model-gateway"}')
+  answer.headers.set('vary', 'accept')
+  return answer
+}
+
+/** A person who opens a page; programs ask for anything, or for JSON. */
+const isBrowser = ({ request }: RequestContext): boolean =>
+  request.headers.get('accept')?.includes('text/html') === true
 
 /** Routes that are not for callers. */
 function mountAdministration(app: App, deps: AppDeps) {

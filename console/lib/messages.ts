@@ -6,6 +6,8 @@ const common = defineMessages({
   cancel: ['Cancel', '取消'],
   save: ['Save', '保存'],
   close: ['Close', '关闭'],
+  show_or_hide: ['Show or hide it', '显示或隐藏'],
+  overlays: ['Menus and dialogs', '菜单与对话框'],
   create: ['Create', '新建'],
   delete: ['Delete', '删除'],
   more: ['Load more', '加载更多'],

@@ -2,9 +2,17 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { Role, Session } from '../../src/admin/people/person-schema.ts'
-import { ApiError, api } from './api.ts'
+import { ApiError, api, parseResponse } from './api.ts'
 
 export type { Role, Session }
+
+/** What theme.js has asked for is taken once. */
+async function readSession(): Promise<Session> {
+  const page = globalThis as { earlySession?: Promise<Response | undefined> | undefined }
+  const early = await page.earlySession
+  page.earlySession = undefined
+  return early === undefined ? api<Session>('GET', '/session') : parseResponse<Session>(early)
+}
 
 /** Null: not signed in. */
 export function useSessionQuery() {
@@ -13,7 +21,7 @@ export function useSessionQuery() {
     queryFn: async ({ client }) => {
       const before = client.getQueryData<Session | null>(['session'])
       try {
-        const session = await api<Session>('GET', '/session')
+        const session = await readSession()
         // Another person has signed in from another tab.
         if (before && before.name !== session.name) clearCache(client)
         return session

@@ -1,6 +1,6 @@
 // Sign-in, and the first administrator by the link that the gateway printed.
-import { Alert, Button } from '@mantine/core'
-import { useState } from 'react'
+import { Alert, Button, Code, Stack, TextInput } from '@mantine/core'
+import { type SubmitEvent, useState } from 'react'
 import type { SignInOptions, SignInProblem } from '../../src/admin/oidc/oidc-schema.ts'
 import { CredentialsCard, EntryCard } from '../components/credentials-card.tsx'
 import { api, queryString } from '../lib/api.ts'
@@ -45,6 +45,12 @@ const messages = defineMessages({
     'Create the first administrator: choose a name and a password of at least 12 characters.',
     '创建首位管理员：请设置用户名和至少 12 个字符的密码。',
   ],
+  set_up_first: [
+    'This gateway has no administrator yet. Open the set-up link that it printed when it started: it is in the terminal or in the log of the gateway, and every start prints a new one. Or paste it here.',
+    '此网关还没有管理员。请打开网关启动时打印的初始化链接：它在启动网关的终端或日志中，每次启动都会打印新的链接。也可以在此粘贴。',
+  ],
+  set_up_link: ['Set-up link or code', '初始化链接或代码'],
+  continue: ['Continue', '继续'],
   begin: ['Create administrator', '创建管理员'],
   lost: [
     'No setup code? Until the first administrator exists, the gateway prints a setup link at every start.',
@@ -53,8 +59,47 @@ const messages = defineMessages({
 })
 
 export function SignIn() {
+  const { data: setup, isLoading } = useResource<{ needed: boolean }>('/setup')
+  if (isLoading) return null
+  return setup?.needed === true ? <SetUpFirst /> : <SignInCard />
+}
+
+const useSignInOptions = () =>
+  useResource<SignInOptions>('/session/options', { staleTime: 60_000 }).data
+
+/** Before there is an administrator: no password works yet. */
+function SetUpFirst() {
   const t = useMessages(messages)
-  const { data: options } = useResource<SignInOptions>('/session/options', { staleTime: 60_000 })
+  const options = useSignInOptions()
+  const [link, setLink] = useState('')
+  const code = link.trim().split('#').at(-1) ?? ''
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    location.assign(`/console/set-up#${encodeURIComponent(code)}`)
+  }
+  return (
+    <EntryCard title={t('set_up')} hint={t('set_up_first')}>
+      <Code block>{'Set up the console, once:\n   https://…/console/set-up#…'}</Code>
+      {options?.oidc === true && <SingleSignOn />}
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label={t('set_up_link')}
+            required
+            autoComplete="off"
+            value={link}
+            onChange={(event) => setLink(event.currentTarget.value)}
+          />
+          <Button type="submit">{t('continue')}</Button>
+        </Stack>
+      </form>
+    </EntryCard>
+  )
+}
+
+function SignInCard() {
+  const t = useMessages(messages)
+  const options = useSignInOptions()
   const [usesPassword, setUsesPassword] = useState(false)
   const lead = options?.oidc === true && <SingleSignOn />
   if (options?.passwords === false && !usesPassword) {

@@ -20,6 +20,17 @@ export const taskStates = [
   'cancelled',
 ] as const
 export type TaskState = (typeof taskStates)[number]
+/** Why a task cannot be cancelled. */
+export const cancelProblems = [
+  'over',
+  'being_sent',
+  'unclear',
+  'channel_gone',
+  'upstream_cannot',
+  'begun',
+] as const
+export type CancelProblem = (typeof cancelProblems)[number]
+
 type EndState = 'succeeded' | 'failed' | 'cancelled'
 
 const ends: readonly TaskState[] = ['succeeded', 'failed', 'cancelled']

@@ -21,9 +21,9 @@ interface Made {
 
 const kept = new Map<string, Made>()
 
-export async function serveGuide(x: RequestContext): Promise<Response> {
+export async function serveGuide(x: RequestContext, publicUrl: string): Promise<Response> {
   const name = x.path.slice(guidePath.length).replace(/^\/|\/$/g, '')
-  const made = await pageFor(name)
+  const made = await pageFor(name, publicUrl)
   if (made === undefined) {
     return answerRefusal(x, refuse('not_found', `the guide has no page '${name}'`))
   }
@@ -41,17 +41,25 @@ export async function serveGuide(x: RequestContext): Promise<Response> {
     : new Response(made.html, { headers })
 }
 
-async function pageFor(name: string): Promise<Made | undefined> {
+async function pageFor(name: string, publicUrl: string): Promise<Made | undefined> {
   const known = kept.get(name)
   if (known !== undefined) return known
   const path = pathOf(name)
   if (path === undefined) return undefined
-  const html = wholePage(await Bun.file(path).text())
+  const text = await Bun.file(path).text()
+  // Addresses on pages of providers are those of their own servers.
+  const html = wholePage(name.startsWith('providers-') ? text : atAddress(text, publicUrl))
   const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
   const made = { html, etag }
   kept.set(name, made)
   return made
 }
+
+/** The examples are written for a gateway on the reader's machine. */
+const exampleUrl = /http:\/\/localhost:8080(?![\d-])/g
+
+const atAddress = (markdown: string, publicUrl: string): string =>
+  markdown.replace(exampleUrl, publicUrl.replace(/\/+$/, ''))
 
 function pathOf(name: string): string | undefined {
   const folder = folders.find((each) => assets.docs.has(`${each}${name}`)) ?? ''

@@ -66,9 +66,9 @@ async function read(paths: ReadonlyMap<string, string>): Promise<Bundle> {
 
 const base = '/console/'
 
-export const redirectToConsole = (x: RequestContext): Response => {
-  const headers = { ...answerHeaders(x, 'text/plain'), ...always, location: base }
-  return new Response(null, { status: 308, headers })
+export const redirectToConsole = (x: RequestContext, status: 302 | 308 = 308): Response => {
+  const headers = { ...answerHeaders(x, 'text/plain'), ...always, location: base, vary: 'accept' }
+  return new Response(null, { status, headers })
 }
 
 export async function serveConsole(x: RequestContext): Promise<Response> {

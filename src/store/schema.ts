@@ -6,8 +6,9 @@ import type { TaskState } from '../contract/task.ts'
 import type { AuditTables } from './schema-audit.ts'
 import type { BudgetTables } from './schema-budgets.ts'
 import type { DeliveryTables } from './schema-deliveries.ts'
+import type { LogFactTables } from './schema-log.ts'
 
-export interface Schema extends AuditTables, BudgetTables, DeliveryTables {
+export interface Schema extends AuditTables, BudgetTables, DeliveryTables, LogFactTables {
   meta: { key: string; value: string }
   accounts: {
     id: string

@@ -6,10 +6,10 @@ import { newId } from '../lib/crypto/ids.ts'
 import { findAccount, insertAccount } from './catalog/accounts.ts'
 import { type Page, type Store, StoreRefused } from './index.ts'
 import { appendEntry, findEntries, listEntries, sumEntries } from './ledger/entries.ts'
-import { watermarkKey } from './log/indexer.ts'
 import { pageOfLog } from './log/pages.ts'
 import { segmentRows } from './log/posting-list.ts'
 import { findRequest, listRequests } from './log/requests.ts'
+import { watermarkKey } from './log/watermark.ts'
 import { getMeta, putMetaIfAbsent, setMeta } from './sql/meta.ts'
 import {
   aCharge,

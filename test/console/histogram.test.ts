@@ -84,15 +84,22 @@ test('a channel fails by what its upstream did, not by what callers did', () => 
     p50_ms: 7,
   }
   const found = trafficOf(
-    [{ ...row, channel: 'a', requests: 10 }],
-    [
-      { ...row, channel: 'a', requests: 6, status: 200, hour: '2026-11-15T01:00:00Z' },
-      { ...row, channel: 'a', requests: 3, status: 400, hour: '2026-11-15T01:00:00Z' },
-      { ...row, channel: 'a', requests: 1, status: 502, hour: '2026-11-15T02:00:00Z' },
-    ],
+    {
+      whole: [{ ...row, channel: 'a', requests: 10, failed_attempts: 3 }],
+      statuses: [
+        { ...row, channel: 'a', requests: 6, status: 200 },
+        { ...row, channel: 'a', requests: 3, status: 400 },
+        { ...row, channel: 'a', requests: 1, status: 502 },
+      ],
+      hours: [
+        { ...row, channel: 'a', requests: 9, hour: '2026-11-15T01:00:00Z', failed_attempts: 0 },
+        { ...row, channel: 'a', requests: 1, hour: '2026-11-15T02:00:00Z', failed_attempts: 3 },
+      ],
+    },
     at('15T00:00:00'),
   )
-  const { failed, requests, p50Ms, failedByHour } = found.get('a')!
-  expect([failed, requests, p50Ms]).toEqual([1, 10, 7])
-  expect(failedByHour.slice(0, 4)).toEqual([0, 0, 1, 0])
+  const { failed, attempts, p50Ms, failedByHour } = found.get('a')!
+  // Nine were answered; of the failed ones another channel served two in the end.
+  expect([failed, attempts, p50Ms]).toEqual([3, 12, 7])
+  expect(failedByHour.slice(0, 4)).toEqual([0, 0, 3, 0])
 })

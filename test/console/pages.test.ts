@@ -15,6 +15,7 @@ import {
   type Visit,
   visit,
 } from '../support/console/browser.ts'
+import { englishOn } from '../support/console/english.ts'
 import { headed, watchTraffic } from '../support/console/traffic.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -68,6 +69,7 @@ if (chromiumPath === undefined) {
           await shoot(page, `${name}-${poll.language}-${poll.theme}`)
           expect([path, await sideways(page)]).toEqual([path, []])
           expect([path, await seriousFindings(page, poll.rules)]).toEqual([path, []])
+          if (poll.language === 'zh') expect([path, await englishOn(page)]).toEqual([path, []])
           const language = await page.locator('html').getAttribute('lang')
           expect(language).toBe(poll.language === 'zh' ? 'zh-CN' : 'en')
         }

@@ -1,7 +1,7 @@
 // The overview and the playground as people use them: cards that lead to what is behind them, two
 // models side by side, requests kept and shared, the knobs of the sandbox, vectors, and who sends.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import {
   chromiumPath,
   goTo,
@@ -65,6 +65,67 @@ if (chromiumPath === undefined) {
       await page.waitForURL(/requests\?from=.*&to=/)
       await page.locator('[role=row][data-clickable]').nth(3).waitFor()
     }, 60_000)
+
+    test('what every tab has to begin with can be sent, and ends well', async () => {
+      const { page, context, complaints } = await visit(browser, gateway.url, { width: 1440 })
+      await signIn(page)
+      await goTo(page, '/console/playground')
+      const tabs = page.getByRole('tablist').first().getByRole('tab')
+      await tabs.nth(9).waitFor()
+      for (const title of await tabs.allTextContents()) {
+        await page.getByRole('tab', { name: title, exact: true }).click()
+        const button = page.getByRole('button', { name: /^Send/ })
+        await button.click()
+        // The cost comes when the call, or the task that it made, has ended.
+        await page
+          .getByText(/^Cost: /)
+          .or(page.getByRole('alert'))
+          .first()
+          .waitFor()
+        expect([title, await page.getByRole('alert').allTextContents()]).toEqual([title, []])
+        expect([title, await page.getByText(/^Cost: \d/).count()]).toEqual([title, 1])
+      }
+      // A row that is asked for before it is written is 404.
+      expect(complaints.filter((text) => !text.includes('the server responded'))).toEqual([])
+      await context.close()
+    }, 60_000)
+
+    test('what is typed stays when the tab or the page changes, and Send is in sight', async () => {
+      for (const [width, height] of [
+        [1440, 900],
+        [390, 844],
+      ] as const) {
+        const { page, context } = await visit(browser, gateway.url, { width })
+        await page.setViewportSize({ width, height })
+        await signIn(page)
+        await goTo(page, '/console/playground')
+        await page.getByLabel('Prompt').fill('Kept while I look elsewhere')
+        const send = page.getByRole('button', { name: /^Send/ })
+        expect(await isInSight(send)).toBe(true)
+        await page.getByRole('tab', { name: 'Video', exact: true }).click()
+        await page.getByLabel('Prompt').fill('A boat')
+        expect(await isInSight(send)).toBe(true)
+        await page.getByRole('tab', { name: 'Chat', exact: true }).click()
+        expect(await page.getByLabel('Prompt').inputValue()).toBe('Kept while I look elsewhere')
+        await goTo(page, '/console/tasks')
+        await headed(page)
+        await goTo(page, '/console/playground?try=Video')
+        expect(await page.getByLabel('Prompt').inputValue()).toBe('A boat')
+        await goTo(page, '/console/tokens')
+        await headed(page)
+        await goTo(page, '/console/playground')
+        await page.getByRole('tab', { name: 'Video', selected: true }).waitFor()
+        await context.close()
+      }
+    }, 60_000)
+
+    const isInSight = async (button: Locator): Promise<boolean> => {
+      const { x = 0, y = 0, height = 0 } = (await button.boundingBox()) ?? {}
+      const at = `document.elementFromPoint(${x + 4}, ${y + height / 2})`
+      return button
+        .page()
+        .evaluate<boolean>(`${y + height} <= innerHeight && ${at}?.closest('button') !== null`)
+    }
 
     test('two models answer the same, side by side, and the sandbox does as it is told', async () => {
       const { page } = it
@@ -178,6 +239,8 @@ if (chromiumPath === undefined) {
         await page.getByRole('combobox', { name: 'Send as' }).click()
         await page.getByRole('option', { name }).click()
       }
+      await prompt().fill('Hello')
+      await page.getByRole('switch', { name: 'Compare two models' }).uncheck()
       await as('Same rights as narrow')
       await send()
       await page

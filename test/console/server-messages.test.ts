@@ -7,6 +7,7 @@ import { errorCodes } from '../../console/lib/server/errors.ts'
 import { sentenceInChinese } from '../../console/lib/server/sentences.ts'
 import { stepTitles } from '../../console/lib/server/timeline.ts'
 import type { Messages } from '../../console/lib/texts.ts'
+import { logLines } from '../../console/pages/health/log-lines.ts'
 import { task } from '../../src/admin/tasks/task-schema.ts'
 import { explainReading, explainTokens, explainUnits } from '../../src/billing/bills/explain.ts'
 import { LossSum } from '../../src/billing/loss-sum.ts'
@@ -132,6 +133,29 @@ test('messages of alerts are put into Chinese', () => {
   const all = [first, one.message, ...written].map((text) => text.replaceAll(/\$\{\w+\}/g, 'x'))
   expect(all).toHaveLength(4)
   expect(all.filter((text) => sentenceInChinese(text) === undefined)).toEqual([])
+})
+
+test('warnings and errors of the log are put into Chinese', () => {
+  const lines = [
+    ...foundIn(sources, /\blog\.(?:warn|error)\(\s*'([^']+ [^']+)'/g),
+    ...foundIn(sources, /\bfailure = '([^']+)'/g),
+  ]
+  expect(lines.length).toBeGreaterThan(30)
+  // A new line is shown in English until it is in the list.
+  const missing = lines.filter((line) => !Object.hasOwn(logLines, line))
+  expect(missing.length).toBeLessThan(lines.length / 10)
+})
+
+test('what the explanation of a task says is put into Chinese', () => {
+  const lines = [
+    'set aside when it was made: 3.00 CNY',
+    'nothing was charged: the task is cancelled',
+    'as reported, and no more than was asked for: 5 x video second',
+    'the upstream reported no usage; what was asked for counts',
+    "channel 'far' is down: all its keys are rejected",
+    "channel 'far' is down: its circuit is open: calls fail",
+  ]
+  expect(lines.filter((line) => sentenceInChinese(line) === undefined)).toEqual([])
 })
 
 test('a line of another shape stays as it is', () => {

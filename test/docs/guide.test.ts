@@ -72,9 +72,10 @@ describe('the guide', () => {
     expect(listed.sort()).toEqual(known.sort())
   })
 
-  test('is served, and its pages lead only to pages that are there', async () => {
+  test('is served, and every link and anchor on its pages leads somewhere', async () => {
     const seen = new Map<string, string>()
     const anchors: string[] = []
+    const others = new Set<string>()
     const waiting = ['/docs/guide']
     while (waiting.length > 0) {
       const path = waiting.pop()!
@@ -91,16 +92,29 @@ describe('the guide', () => {
       for (const href of links) {
         expect(href).not.toMatch(/\.md\b/)
         expect(href).toMatch(/^(https?:|[/#])/)
-        if (href.startsWith('/docs/guide')) waiting.push(href.split('#')[0]!)
-        if (href.startsWith('/docs/guide/') && href.includes('#')) anchors.push(href)
+        const target = new URL(href, `${gateway.url}${path}`)
+        if (target.origin !== gateway.url) continue
+        if (target.pathname.startsWith('/docs/guide')) waiting.push(target.pathname)
+        else others.add(target.pathname)
+        if (target.hash !== '') anchors.push(target.pathname + target.hash)
       }
+    }
+    for (const path of others) {
+      const { status } = await fetch(`${gateway.url}${path}`)
+      expect({ path, status }).toEqual({ path, status: 200 })
     }
     expect(seen.size).toBeGreaterThan(20)
     const lost = anchors.filter((href) => {
       const [path = '', id = ''] = href.split('#')
-      return seen.get(path)?.includes(`id="${id}"`) !== true
+      return seen.has(path) && !seen.get(path)!.includes(`id="${decodeURIComponent(id)}"`)
     })
     expect(lost).toEqual([])
+    // Examples can be pasted as they are. Pages of providers name the servers of providers.
+    const strange = [...seen].filter(
+      ([path, html]) => !path.includes('/providers-') && html.includes('http://localhost:8080'),
+    )
+    expect(strange.map(([path]) => path)).toEqual([])
+    expect(seen.get('/docs/guide/quick-start')).toContain(`${gateway.url}/v1/chat/completions`)
     expect((await fetch(`${gateway.url}/docs/guide/nothing`)).status).toBe(404)
   })
 

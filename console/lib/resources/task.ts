@@ -26,6 +26,9 @@ export const actors: readonly Role[] = ['operator', 'member']
 
 export const isLive = ({ finished_at }: Task): boolean => finished_at === null
 
+/** Its callback is under way: an attempt is made or will be made soon. */
+export const isBeingTold = ({ callback }: Task): boolean => callback?.state === 'waiting'
+
 export const elapsedMs = ({ created_at, finished_at }: Task, nowMs: number): number =>
   (finished_at === null ? nowMs : Date.parse(finished_at)) - Date.parse(created_at)
 

@@ -1,5 +1,14 @@
 import { expect, test } from 'bun:test'
-import { decimalOf, groupRows, measured, sumsOf, timesOf, topOf, type UsageRow } from './usage.ts'
+import {
+  decimalOf,
+  groupingFor,
+  groupRows,
+  measured,
+  sumsOf,
+  timesOf,
+  topOf,
+  type UsageRow,
+} from './usage.ts'
 
 const row = (model: string, day: string, amount: string, account = 'acme'): UsageRow => ({
   ...{ model, day, account, amount, unit: 'token', charges: 1, quantity: 1 },
@@ -35,6 +44,25 @@ test('the largest groups are shown one by one and the rest as one, by one key or
     ['b / other', '5.00'],
     ['rest', '4.00'],
   ])
+})
+
+test('quantities of different units are not added', () => {
+  const rows = [
+    { ...row('a', '2026-11-01', '1.00'), unit: 'image', quantity: 3 },
+    { ...row('a', '2026-11-01', '1.00'), unit: 'video_second', quantity: 8 },
+    { ...row('b', '2026-11-01', '1.00'), unit: 'video_token', quantity: 50_000 },
+  ]
+  const keys = { group: 'model', subgroup: undefined } as const
+  const sums = (measure: 'images' | 'video_seconds' | 'video_tokens') =>
+    sumsOf(rows, keys, measure).map(([name, sum]) => [name, decimalOf(sum)])
+  expect(sums('images')).toEqual([
+    ['a', '3.00'],
+    ['b', '0.00'],
+  ])
+  expect(sums('video_tokens')[0]).toEqual(['b', '50000.00'])
+  expect(groupingFor(keys, 'images')).toBe('model,unit')
+  expect(groupingFor({ group: 'unit', subgroup: 'model' }, 'images')).toBe('unit,model')
+  expect(groupingFor(keys, 'amount')).toBe('model')
 })
 
 test('the days of a stretch are all there, the one under way among them', () => {

@@ -5,8 +5,23 @@ import { useResource } from '../use-resource.ts'
 
 export type { UsageRow }
 
-export const measures = ['amount', 'charges', 'input_tokens', 'output_tokens', 'quantity'] as const
+/** Quantities are measured unit by unit: tokens, images and seconds cannot be added. */
+const unitMeasures = {
+  images: 'image',
+  video_seconds: 'video_second',
+  video_tokens: 'video_token',
+} as const
+type UnitMeasure = keyof typeof unitMeasures
+
+const rowMeasures = ['amount', 'charges', 'input_tokens', 'output_tokens'] as const
+export const measures = [
+  ...rowMeasures,
+  ...(['images', 'video_seconds', 'video_tokens'] as const satisfies readonly UnitMeasure[]),
+] as const
 export type Measure = (typeof measures)[number]
+
+const isUnitMeasure = (measure: Measure): measure is UnitMeasure =>
+  Object.hasOwn(unitMeasures, measure)
 export const groups = ['model', 'account', 'token', 'unit', 'tier', 'end_user'] as const
 export type Group = (typeof groups)[number] | `tag:${string}`
 
@@ -75,9 +90,20 @@ export function timesOf({ from, to }: Period, rollUp: RollUp): string[] {
   return [...times]
 }
 
+function quantityIn(row: UsageRow, measure: Measure): string | number {
+  if (!isUnitMeasure(measure)) return row[measure] ?? 0
+  return row.unit === unitMeasures[measure] ? (row.quantity ?? 0) : 0
+}
+
+/** What rows must be grouped by, for a measure by these keys. */
+export const groupingFor = ({ group, subgroup }: Keys, measure: Measure): string =>
+  [...new Set([group, subgroup, ...(isUnitMeasure(measure) ? ['unit'] : [])])]
+    .filter((key) => key !== undefined)
+    .join(',')
+
 /** In billionths, whatever is measured: what is added stays exact. */
 export function measured(row: UsageRow, measure: Measure): bigint {
-  const text = String(row[measure] ?? 0)
+  const text = String(quantityIn(row, measure))
   const [, sign, whole = '0', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   const size = BigInt(whole + places.slice(0, 9).padEnd(9, '0'))
   return sign === '-' ? -size : size

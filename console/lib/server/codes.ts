@@ -42,6 +42,7 @@ export const auditActions = {
 
 export const alertKinds = {
   books: ['Ledger mismatch', '账目不符'],
+  channel_down: ['Channel down', '渠道不可用'],
   clock: ['Clock skew', '时钟偏差'],
   guards: ['Ledger write protection missing', '账本写保护缺失'],
   implausible_usage: ['Implausible usage', '用量异常'],
@@ -55,6 +56,10 @@ export const alertAdvice = {
   books: [
     'The account is suspended. Check its ledger, then resolve the alert.',
     '账户已暂停使用。请核查其账本，然后处理告警。',
+  ],
+  channel_down: [
+    'Test the channel, and replace its key if that is rejected. The alert ends when a call succeeds.',
+    '请测试该渠道；若密钥被拒绝，请更换密钥。调用成功后告警自动解除。',
   ],
   clock: [
     'The clock of a machine is wrong. Check its time synchronization.',
@@ -175,4 +180,6 @@ export const channelHealth = {
   avoided: ['Degraded', '降级'],
   blocked: ['Blocked', '已熔断'],
   drained: ['Drained', '已停止接单'],
+  keys_rejected: ['Key rejected', '密钥被拒绝'],
+  test_failed: ['Test failed', '测试失败'],
 } satisfies Messages<string>

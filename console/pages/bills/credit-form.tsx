@@ -1,9 +1,11 @@
 // A credit or adjustment by hand, with its reason.
-import { Modal, Text, TextInput } from '@mantine/core'
+import { Alert, Modal, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { thisMonth } from '../../lib/resources/bill.ts'
+import { Link } from '../../lib/router.tsx'
 import { messages } from './messages.ts'
 
 export interface CreditDraft {
@@ -14,12 +16,15 @@ export interface CreditDraft {
 /** A new key for a new draft: what was typed goes with the old one. */
 export function CreditForm({
   account,
+  month,
   draft = { amount: '', note: '' },
   isOpen,
   onClose,
   onDone,
 }: {
   account: string
+  /** Of the bill that is open; a credit is booked now, whatever bill it is about. */
+  month?: string
   draft?: CreditDraft | undefined
   isOpen: boolean
   onClose: () => void
@@ -40,6 +45,9 @@ export function CreditForm({
     <Modal opened={isOpen} onClose={onClose} title={t('new_credit')}>
       <ActionForm submit={t('book')} onSubmit={submit} onCancel={onClose}>
         <Text size="sm">{t('credit_hint')}</Text>
+        {month !== undefined && month !== thisMonth() && (
+          <Alert color="yellow">{t('credit_lands', { month, now: thisMonth() })}</Alert>
+        )}
         <TextInput
           label={t('amount')}
           required
@@ -57,5 +65,16 @@ export function CreditForm({
         />
       </ActionForm>
     </Modal>
+  )
+}
+
+/** Where the credit has gone: the bill of this month, whatever bill is open. */
+export function Credited({ account }: { account: string }) {
+  const t = useMessages(messages)
+  const open = encodeURIComponent(`${thisMonth()} ${account}`)
+  return (
+    <Text size="sm" role="status">
+      <Link to={`/bills?open=${open}`}>{t('credited', { month: thisMonth() })}</Link>
+    </Text>
   )
 }

@@ -5,10 +5,10 @@ import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Confirm } from '../../components/confirm.tsx'
-import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { DetailsDrawer } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
-import { Money, State, Time } from '../../components/values.tsx'
+import { Money, Time } from '../../components/values.tsx'
 import { api, queryString } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useLanguage } from '../../lib/i18n.ts'
@@ -20,8 +20,9 @@ import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { BillTags } from './by-tag.tsx'
-import { type CreditDraft, CreditForm } from './credit-form.tsx'
+import { type CreditDraft, Credited, CreditForm } from './credit-form.tsx'
 import { BillDays } from './days.tsx'
+import { BillFigures } from './figures.tsx'
 import { BillLines } from './lines.tsx'
 import { messages } from './messages.ts'
 import { ShareBill } from './share.tsx'
@@ -37,6 +38,7 @@ export function BillDrawer() {
     enabled: account !== '',
   })
   const [credit, setCredit] = useState<CreditDraft>()
+  const [booked, setBooked] = useState<string>()
   const mayCredit = hasRole(useSession(), ['finance'])
   // An amount is text: the credit is the charge without its sign.
   const creditFor = ({ amount, task_id, request_id, id }: Line) =>
@@ -59,7 +61,9 @@ export function BillDrawer() {
             bill={bill}
             credit={credit}
             onCredited={() => setCredit(undefined)}
+            onBooked={() => setBooked(opened)}
           />
+          {booked === opened && <Credited account={account} />}
           <BillFigures bill={bill} />
           <Tabs defaultValue="models" keepMounted={false}>
             <Tabs.List>
@@ -105,11 +109,13 @@ function BillActions({
   bill,
   credit,
   onCredited,
+  onBooked,
 }: {
   bill: Bill
   /** Begun elsewhere in the bill. */
   credit: CreditDraft | undefined
   onCredited: () => void
+  onBooked: () => void
 }) {
   const t = useMessages(messages)
   const language = useLanguage()
@@ -154,6 +160,7 @@ function BillActions({
         bill={bill}
         doing={doing}
         credit={credit}
+        onBooked={onBooked}
         onClose={() => {
           if (doing === 'credit') onCredited()
           setDoing(undefined)
@@ -167,11 +174,13 @@ function BillDialogs({
   bill: { account, month },
   doing,
   credit,
+  onBooked,
   onClose,
 }: {
   bill: Bill
   doing: Doing | undefined
   credit: CreditDraft | undefined
+  onBooked: () => void
   onClose: () => void
 }) {
   const t = useMessages(messages)
@@ -182,10 +191,14 @@ function BillDialogs({
       <ShareBill account={account} month={month} isOpen={doing === 'share'} onClose={onClose} />
       <CreditForm
         account={account}
+        month={month}
         draft={credit}
         isOpen={doing === 'credit'}
         onClose={onClose}
-        onDone={refresh}
+        onDone={() => {
+          onBooked()
+          refresh()
+        }}
       />
       <Confirm
         title={t('close_month')}
@@ -200,33 +213,6 @@ function BillDialogs({
         }}
       />
     </>
-  )
-}
-
-function BillFigures({ bill }: { bill: Bill }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const money = (amount: string) => <Money amount={amount} currency={bill.currency} />
-  return (
-    <PropertyList
-      rows={[
-        [
-          t('state'),
-          <Group key="s" gap="xs">
-            <State state={bill.state} label={t(bill.state)} />
-            {bill.closed_at !== null && (
-              <Text size="sm">{t('closed_on', { when: format.time(bill.closed_at) })}</Text>
-            )}
-          </Group>,
-        ],
-        [t('opening'), money(bill.opening_balance)],
-        [t('credits'), money(bill.credits)],
-        [t('adjustments'), money(bill.adjustments)],
-        [t('charges'), money(bill.charges)],
-        [t('count'), format.number(bill.charge_count)],
-        [t('closing'), money(bill.closing_balance)],
-      ]}
-    />
   )
 }
 

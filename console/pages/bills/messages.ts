@@ -88,6 +88,11 @@ export const messages = defineMessages({
     'A positive amount adds credit; a negative amount deducts it.',
     '正数为充值，负数为扣回。',
   ],
+  credit_lands: [
+    'It is booked now and appears on the bill of {now}; the bill of {month} stays as it is.',
+    '将于现在入账，计入 {now} 的账单；{month} 的账单保持不变。',
+  ],
+  credited: ['Posted; it is on the bill of {month}.', '已入账，见 {month} 的账单。'],
   book: ['Post', '入账'],
   reconcile: ['Reconciliation', '对账'],
   reconcile_hint: [

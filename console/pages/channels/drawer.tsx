@@ -21,7 +21,7 @@ import { ChannelForm } from './form.tsx'
 import { HealthChart } from './health-chart.tsx'
 import { messages } from './messages.ts'
 import { ReplaceKeys } from './replace-keys.tsx'
-import { TestCell, type Tests } from './tests.tsx'
+import { hasFailed, TestCell, type Tests } from './tests.tsx'
 import { channelsYaml } from './yaml.ts'
 
 interface Props {
@@ -67,7 +67,7 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
           </Text>
         )}
         <TestRow channel={channel} tests={tests} />
-        <ChannelProperties channel={channel} />
+        <ChannelProperties channel={channel} hasFailedTest={hasFailed(tests, channel)} />
         <HealthChart channel={channel.name} />
         <Link to={`/requests?channel=${encodeURIComponent(channel.name)}`}>{page('requests')}</Link>
       </Stack>
@@ -154,7 +154,13 @@ function TestRow({ channel, tests }: { channel: Channel; tests: Tests }) {
   )
 }
 
-function ChannelProperties({ channel }: { channel: Channel }) {
+function ChannelProperties({
+  channel,
+  hasFailedTest,
+}: {
+  channel: Channel
+  hasFailedTest: boolean
+}) {
   const t = useMessages(messages)
   const server = useServerText()
   const { health } = channel
@@ -162,7 +168,7 @@ function ChannelProperties({ channel }: { channel: Channel }) {
     <PropertyList
       rows={[
         ['ID', <CopyId key="id" id={channel.id} />],
-        [t('health'), <ChannelHealth key="h" channel={channel} />],
+        [t('health'), <ChannelHealth key="h" channel={channel} hasFailedTest={hasFailedTest} />],
         [t('failures'), health.failures_in_row],
         [t('retry'), health.retry_at && <Time at={health.retry_at} />],
         [

@@ -15,7 +15,7 @@ import { useQueryValue } from '../../lib/router.tsx'
 import { ChannelDrawer } from './drawer.tsx'
 import { ImportChannels } from './import.tsx'
 import { messages } from './messages.ts'
-import { TestCell, type Tests, useTests } from './tests.tsx'
+import { hasFailed, TestCell, type Tests, useTests } from './tests.tsx'
 import { CachedCell, ErrorCell, SuccessCell, useChannelTraffic } from './traffic.tsx'
 import { ChannelWizard } from './wizard.tsx'
 import { channelsYaml } from './yaml.ts'
@@ -29,7 +29,9 @@ function useColumns(tests: Tests): Column<Channel>[] {
   const names = (values: Readonly<Record<string, string>>) => Object.keys(values)
   return [
     column(t('name'), '170px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
-    column(t('health'), '120px', (channel) => <ChannelHealth channel={channel} />),
+    column(t('health'), '120px', (channel) => (
+      <ChannelHealth channel={channel} hasFailedTest={hasFailed(tests, channel)} />
+    )),
     numberColumn(t('success'), '120px', ({ name }) => <SuccessCell traffic={traffic.get(name)} />),
     column(t('errors'), '150px', ({ name }) => <ErrorCell traffic={traffic.get(name)} />),
     column(t('test'), '180px', (channel) => <TestCell channel={channel} tests={tests} />),

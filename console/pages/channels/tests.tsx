@@ -53,6 +53,11 @@ export function useTests(onDone: () => void): Tests {
   return { results, progress, run, runAll }
 }
 
+export function hasFailed({ results }: Tests, { id }: Channel): boolean {
+  const result = results[id]
+  return result !== undefined && result !== 'busy' && !result.ok
+}
+
 /** Dark enough on white, light enough on black. */
 const colors = {
   good: 'light-dark(var(--mantine-color-teal-9), var(--mantine-color-teal-4))',
@@ -77,6 +82,7 @@ export function TestCell({
       <Button
         size="compact-xs"
         variant="default"
+        style={{ flexShrink: 0 }}
         loading={result === 'busy'}
         onClick={(event) => {
           event.stopPropagation()

@@ -10,7 +10,8 @@ export interface ChannelRow extends TrafficRow {
 }
 
 export interface ChannelTraffic {
-  requests: number
+  /** Answered and failed ones. */
+  attempts: number
   failed: number
   p50Ms: number | null
   /** What of the input came from the upstream's prompt cache. */
@@ -19,28 +20,43 @@ export interface ChannelTraffic {
   failedByHour: number[]
 }
 
-/** By the name of the channel; those without a call are not in it. */
+interface ChannelRows {
+  /** By channel. */
+  whole: readonly ChannelRow[]
+  /** By channel and status. */
+  statuses: readonly ChannelRow[]
+  /** By channel and hour. */
+  hours: readonly ChannelRow[]
+}
+
+/** What the caller did wrong is no fault of the channel. */
+const isAnswered = (status: number): boolean => status < 500 && status !== 429
+
+/**
+ * By the name of the channel; those without a call are not in it. A call that another channel served in
+ * the end has failed at this one.
+ */
 export function trafficOf(
-  whole: readonly ChannelRow[],
-  detail: readonly ChannelRow[],
+  { whole, statuses, hours }: ChannelRows,
   fromMs: number,
 ): Map<string, ChannelTraffic> {
   const found = new Map<string, ChannelTraffic>()
   for (const row of whole) {
-    const { channel, requests, p50_ms } = row
+    const { channel, p50_ms: p50Ms, failed_attempts: failed = 0 } = row
     const failedByHour = Array.from({ length: hoursShown }, () => 0)
     found.set(channel ?? '', {
-      ...{ requests, failed: 0, p50Ms: p50_ms, failedByHour },
+      ...{ attempts: failed, failed, p50Ms, failedByHour },
       cacheShare: cacheShare([row]),
     })
   }
-  for (const { channel, status = 200, hour = '', requests } of detail) {
+  for (const { channel, status = 200, requests } of statuses) {
     const traffic = found.get(channel ?? '')
-    // What the caller did wrong is no fault of the channel.
-    if (traffic === undefined || status < 500) continue
-    traffic.failed += requests
+    if (traffic !== undefined && isAnswered(status)) traffic.attempts += requests
+  }
+  for (const { channel, hour = '', failed_attempts = 0 } of hours) {
     const at = Math.floor((Date.parse(hour) - fromMs) / hourMs)
-    traffic.failedByHour[at] = (traffic.failedByHour[at] ?? 0) + requests
+    const traffic = found.get(channel ?? '')
+    if (traffic !== undefined) traffic.failedByHour[at] = failed_attempts
   }
   return found
 }

@@ -29,15 +29,16 @@ export function useChannelTraffic(): ReadonlyMap<string, ChannelTraffic> {
     queryFn: () => api<{ items: ChannelRow[] }>('GET', '/traffic', { query: { ...bounds, by } }),
     refetchInterval: refetchMs,
   })
-  const whole = useQuery(asked('channel'))
-  const detail = useQuery(asked('hour,channel,status'))
-  return trafficOf(whole.data?.items ?? [], detail.data?.items ?? [], toMs - hoursShown * hourMs)
+  const whole = useQuery(asked('channel')).data?.items ?? []
+  const statuses = useQuery(asked('channel,status')).data?.items ?? []
+  const hours = useQuery(asked('hour,channel')).data?.items ?? []
+  return trafficOf({ whole, statuses, hours }, toMs - hoursShown * hourMs)
 }
 
 export function SuccessCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
   const format = useFormat()
-  if (traffic === undefined || traffic.requests === 0) return <>–</>
-  return <>{format.percent(1 - traffic.failed / traffic.requests)}</>
+  if (traffic === undefined || traffic.attempts === 0) return <>–</>
+  return <>{format.percent(1 - traffic.failed / traffic.attempts)}</>
 }
 
 export function CachedCell({ traffic }: { traffic: ChannelTraffic | undefined }) {

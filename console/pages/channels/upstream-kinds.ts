@@ -84,11 +84,13 @@ export const kindOf = (preset: Preset): Kind => ({
   example: Object.values(preset.protocols).map((address) => new URL(address).origin)[0] ?? '',
 })
 
-/** Without a slash at the end, whether one was typed or not. */
-export const addressesOf = ({ protocols }: Kind, base: string): Record<string, string> =>
-  Object.fromEntries(
+/** Without a slash at the end, and with the path once, whether they were typed or not. */
+export function addressesOf({ protocols }: Kind, base: string): Record<string, string> {
+  const typed = base.trim().replace(/\/+$/, '')
+  return Object.fromEntries(
     Object.entries(protocols).map(([protocol, path]) => [
       protocol,
-      base.trim().replace(/\/+$/, '') + path,
+      path !== '' && typed.endsWith(path) ? typed : typed + path,
     ]),
   )
+}

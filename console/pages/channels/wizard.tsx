@@ -3,6 +3,7 @@
 import { Button, Group, Modal, Stepper } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type SubmitEvent, useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -131,6 +132,13 @@ function useWizard(onDone: () => void) {
   }
 }
 
+/** No tick for a test that failed. */
+const failedStep = (text: string) => ({
+  color: 'red',
+  description: text,
+  completedIcon: <Icon name="close" size={14} />,
+})
+
 function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
   const t = useMessages(messages)
   const wizard = useWizard(onDone)
@@ -145,7 +153,11 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
     <form onSubmit={submit}>
       <Stepper active={at} size="xs" allowNextStepsSelect={false} mb="md">
         {steps.map((each) => (
-          <Stepper.Step key={each} label={t(each)} />
+          <Stepper.Step
+            key={each}
+            label={t(each)}
+            {...(each === 'step_test' && wizard.test?.ok === false && failedStep(t('test_failed')))}
+          />
         ))}
       </Stepper>
       {step === 'step_kind' && <KindStep kind={kind} onChange={wizard.setKind} />}

@@ -14,6 +14,7 @@ import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Health } from '../../lib/resources/health.ts'
+import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
@@ -115,6 +116,12 @@ function Database({ health: { store, disk } }: { health: Health }) {
   )
 }
 
+/** The tasks that a job has to do with. */
+const waitingPaths = {
+  tasks: '/tasks?state=running',
+  callbacks: '/tasks?callback=waiting',
+} as const satisfies Record<Health['jobs'][number]['name'], string>
+
 function Work({ health: { jobs, poller } }: { health: Health }) {
   const t = useMessages(messages)
   const format = useFormat()
@@ -126,7 +133,15 @@ function Work({ health: { jobs, poller } }: { health: Health }) {
         rowKey={({ name }) => name}
         columns={[
           { title: t('job'), cell: ({ name }) => t(name) },
-          { title: t('waiting'), align: 'right', cell: (job) => format.number(job.waiting) },
+          {
+            title: t('waiting'),
+            align: 'right',
+            cell: ({ name, waiting }) => (
+              <Link to={waitingPaths[name]} aria-label={`${t(name)}: ${format.number(waiting)}`}>
+                {format.number(waiting)}
+              </Link>
+            ),
+          },
           { title: t('late'), align: 'right', cell: ({ late_ms }) => format.ms(late_ms) },
         ]}
       />

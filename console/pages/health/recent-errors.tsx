@@ -1,11 +1,13 @@
-// What the gateway itself has complained of lately, the newest first. Its own messages, as text.
+// The newest warnings and errors of the gateway's own log.
 import { Badge, Group, Stack, Text } from '@mantine/core'
 import { Panel } from '../../components/page.tsx'
 import { ScrollBox } from '../../components/scroll-box.tsx'
 import { Time } from '../../components/values.tsx'
+import { useLanguage } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Health, LoggedError } from '../../lib/resources/health.ts'
 import { Link } from '../../lib/router.tsx'
+import { logLines } from './log-lines.ts'
 import { messages } from './messages.ts'
 
 /** Whole stacks are in the diagnostics file. */
@@ -38,7 +40,9 @@ export function RecentErrors({ health }: { health: Health }) {
 
 function RecentError({ error }: { error: LoggedError }) {
   const t = useMessages(messages)
+  const language = useLanguage()
   const { at, level, message, fields } = error
+  const line = language === 'zh' && Object.hasOwn(logLines, message) ? logLines[message] : message
   return (
     <div>
       <Group gap="xs">
@@ -49,7 +53,7 @@ function RecentError({ error }: { error: LoggedError }) {
           <Time at={at} how="short" />
         </Text>
         <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
-          {message}
+          {line}
         </Text>
       </Group>
       {Object.entries(fields).map(([name, value]) => (

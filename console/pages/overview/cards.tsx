@@ -6,13 +6,14 @@ import { tabularNumbers } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
 import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { periodOf, type UsageRow, useUsage } from '../../lib/resources/usage.ts'
+import { periodOf, useUsage } from '../../lib/resources/usage.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useSpend } from './charges.ts'
 import {
   type Against,
   changeOf,
+  chargesOf,
   lineOf,
   quantityOf,
   requestsIn,
@@ -83,6 +84,9 @@ export function StatCards({ range }: { range: Range }) {
   )
 }
 
+/** Units cannot be added; works made can. */
+const mediaUnits = ['image', 'video_second', 'video_token']
+
 type Named = [name: string, figure: Stat]
 
 function useBillingStats({ range, t, format, currency }: Sources): Named[] {
@@ -91,10 +95,7 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
   const { data: before } = useUsage(periodOf(days, 1), 'unit', data !== undefined)
   const rows = data?.items ?? []
   const moments = momentsOf(range, moneyBy)
-  const media = (all: readonly UsageRow[]) =>
-    quantityOf(all, 'image') + quantityOf(all, 'video_second')
   const per = `days=${days}${moneyBy === 'hour' ? '&per=hour' : ''}`
-  const seconds = format.number(quantityOf(rows, 'video_second'))
   const spend: Stat = {
     title: `${t('spend')}, ${currency}`,
     value: format.cost(data?.total.amount),
@@ -109,10 +110,16 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
   const made: Stat = {
     title: t('media'),
     value: format.number(quantityOf(rows, 'image')),
-    note: t('media_seconds', { n: seconds }),
-    values: lineOf(rows, moments, moneyBy, (row) => media([row])),
-    to: `/usage?measure=quantity&group=unit&${per}`,
-    against: { now: media(rows), before: before && media(before.items) },
+    note: t('media_note', {
+      seconds: format.number(quantityOf(rows, 'video_second')),
+      videos: format.number(chargesOf(rows, ['video_token'])),
+    }),
+    values: lineOf(rows, moments, moneyBy, (row) => chargesOf([row], mediaUnits)),
+    to: `/usage?measure=images&${per}`,
+    against: {
+      now: chargesOf(rows, mediaUnits),
+      before: before && chargesOf(before.items, mediaUnits),
+    },
   }
   return [
     ['spend', spend],
@@ -172,7 +179,7 @@ function useLatencyStat({ range, t, format }: Sources): Stat {
 function useTaskStat({ range, t, format }: Sources): Named {
   const { data } = useTaskSummary(range)
   const slots = data?.slots ?? []
-  const { now, before } = splitSlots(range, slots)
+  const { now, before } = splitSlots(slots)
   const made = (all: readonly TaskSlot[]) => all.reduce((sum, slot) => sum + madeIn(slot), 0)
   const figure: Stat = {
     title: t('tasks'),
@@ -183,7 +190,7 @@ function useTaskStat({ range, t, format }: Sources): Named {
     }),
     values: now.map(madeIn),
     to: '/tasks?state=running',
-    against: { now: made(now), before: before && made(before) },
+    against: { now: made(now), before: made(before) },
   }
   return ['tasks', figure]
 }

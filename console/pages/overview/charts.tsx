@@ -128,10 +128,10 @@ function TasksChart({ range }: { range: Range }) {
   const stateName = useMessages(taskMessages)
   const format = useFormat()
   const slots = useTaskSummary(range).data?.slots ?? []
-  const { now } = splitSlots(range, slots)
+  const { now } = splitSlots(slots)
   const shownStates = states.filter((state) => countOf(now, [state]) > 0)
   return (
-    <Panel title={t(range === 'month' ? 'tasks_week' : 'tasks_over_time')}>
+    <Panel title={t('tasks_over_time')}>
       <Chart
         label={t('tasks_over_time')}
         moments={now.map(({ at }) => Date.parse(at))}

@@ -46,6 +46,10 @@ export function successLine(columns: readonly Column[]): number[] {
 export const quantityOf = (rows: readonly UsageRow[], unit: string): number =>
   rows.reduce((sum, row) => sum + (row.unit === unit ? (row.quantity ?? 0) : 0), 0)
 
+/** How many images and videos were charged for, in these units. */
+export const chargesOf = (rows: readonly UsageRow[], units: readonly string[]): number =>
+  rows.reduce((sum, { unit = '', charges }) => sum + (units.includes(unit ?? '') ? charges : 0), 0)
+
 const timeName = (atMs: number, by: 'hour' | 'day'): string => {
   const iso = new Date(atMs).toISOString()
   return by === 'hour' ? `${iso.slice(0, 13)}:00:00Z` : iso.slice(0, 10)

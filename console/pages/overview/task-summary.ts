@@ -27,10 +27,8 @@ export const countOf = (slots: readonly TaskSlot[], states: readonly State[]): n
 export const madeIn = ({ counts }: TaskSlot): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** Of a day two are told, the one before first; of more there is nothing before. */
-export function splitSlots(range: Range, slots: readonly TaskSlot[]) {
+/** The second half is the period, the first half the one before. */
+export function splitSlots(slots: readonly TaskSlot[]) {
   const half = slots.length / 2
-  return range === 'day'
-    ? { now: slots.slice(half), before: slots.slice(0, half) }
-    : { now: slots, before: undefined }
+  return { now: slots.slice(half), before: slots.slice(0, half) }
 }

@@ -18,10 +18,10 @@ interface Span {
 }
 
 export const spans: Readonly<Record<Range, Span>> = {
-  // Of tasks two days: one of them is the one before.
+  // Of tasks twice as much: the first half is the time before.
   day: { days: 1, by: 'hour', moneyBy: 'hour', taskHours: 48 },
-  week: { days: 7, by: 'hour', moneyBy: 'day', taskHours: 168 },
-  month: { days: 30, by: 'day', moneyBy: 'day', taskHours: 168 },
+  week: { days: 7, by: 'hour', moneyBy: 'day', taskHours: 336 },
+  month: { days: 30, by: 'day', moneyBy: 'day', taskHours: 1_440 },
 }
 
 /** All of it in one row. */

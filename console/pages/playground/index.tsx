@@ -4,8 +4,9 @@ import { Tabs } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { useMessages } from '../../lib/messages.ts'
-import { useQueryValue } from '../../lib/router.tsx'
+import { useLocation, useQueryValue } from '../../lib/router.tsx'
 import { messages } from './messages.ts'
+import { lastTitle } from './request/drafts.ts'
 import { endpoints } from './request/endpoints.ts'
 import { fragmentOf, type Preset, presetIn } from './request/presets.ts'
 import { Workbench } from './workbench.tsx'
@@ -43,10 +44,12 @@ export default function Playground() {
   const t = useMessages(messages)
   const [title, setTitle] = useQueryValue('try')
   const [use] = useQueryValue('use')
+  const isPlain = useLocation().query.size === 0
   const { begun, choose, forget } = useBegun()
   const endpoint =
     endpoints.find((each) => each.title === (begun?.preset.title ?? title)) ??
     endpoints.find((each) => title === undefined && each.use === use) ??
+    endpoints.find((each) => isPlain && each.title === lastTitle()) ??
     endpoints[0]!
   const isDamaged = location.hash.startsWith('#request') && begun === undefined
   return (

@@ -2,7 +2,7 @@
 import { useRef, useState } from 'react'
 import { api } from '../../lib/api.ts'
 import { bodyWith } from './request/editor.tsx'
-import { type Endpoint, valueAt } from './request/endpoints.ts'
+import { type Endpoint, taskIdIn } from './request/endpoints.ts'
 import { type Outcome, send } from './send.ts'
 
 interface Tried {
@@ -61,14 +61,7 @@ export function useCall(endpoint: Endpoint): Attempt {
 /** Who answered and for how much. An answer is an answer also where that is not to be known. */
 async function afterwards(endpoint: Endpoint, { status, requestId, body }: Outcome) {
   const isTask = status < 400 && endpoint.taskId !== undefined
-  // An operation's name ends in its id.
-  if (isTask)
-    return {
-      taskId:
-        String(valueAt(body, endpoint.taskId ?? ''))
-          .split('/')
-          .at(-1) ?? '',
-    }
+  if (isTask) return { taskId: taskIdIn(endpoint, body) }
   // A call without a valid token is neither charged nor logged.
   if (requestId === '' || status === 401) return {}
   const [explained, logged] = await Promise.all([

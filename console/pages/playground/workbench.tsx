@@ -13,7 +13,7 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useEffect, useState } from 'react'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -22,8 +22,9 @@ import { useSession } from '../../lib/session.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import { messages } from './messages.ts'
 import { type Credential, CredentialField, useCredential } from './request/credential.tsx'
+import { draftOf, keepDraft } from './request/drafts.ts'
 import { Editor } from './request/editor.tsx'
-import type { Endpoint } from './request/endpoints.ts'
+import { type Endpoint, firstModel } from './request/endpoints.ts'
 import { estimateFor } from './request/estimate.ts'
 import { useChoices, usePrice, useTaskPrompt } from './request/options.ts'
 import type { Preset } from './request/presets.ts'
@@ -45,12 +46,21 @@ function useDraft(endpoint: Endpoint, begin: Preset | undefined) {
   const { accounts, models, isLoading } = useChoices(endpoint)
   const [account, setAccount] = useState<string | null>(null)
   const [asked] = useQueryValue('model')
-  const [model, setModel] = useState<string | null>(begin?.model ?? asked ?? null)
-  const [wanted, setOther] = useState<string | null>(begin?.other ?? null)
-  const [text, setText] = useState(begin?.text ?? JSON.stringify(endpoint.body, null, 2))
+  const [first] = useState(() => begin ?? draftOf(endpoint.title))
+  const [model, setModel] = useState<string | null>(begin?.model ?? asked ?? first?.model ?? null)
+  const [wanted, setOther] = useState<string | null>(first?.other ?? null)
+  const [text, setText] = useState(first?.text ?? JSON.stringify(endpoint.body, null, 2))
   useTaskPrompt(endpoint, setText, setModel)
+  useEffect(() => {
+    const { title } = endpoint
+    keepDraft({
+      ...{ title, text },
+      ...(model !== null && { model }),
+      ...(wanted !== null && { other: wanted }),
+    })
+  }, [endpoint, text, model, wanted])
   const known = (name: string | null) => (name !== null && models.includes(name) ? name : undefined)
-  const chosen = known(model) ?? models[0] ?? null
+  const chosen = known(model) ?? firstModel(endpoint, models) ?? null
   const isCompared = endpoint.answer === 'text' && wanted !== null
   const other = isCompared
     ? (known(wanted) ?? models.find((name) => name !== chosen) ?? chosen)
@@ -202,7 +212,7 @@ function SendRow({ draft, isBusy, isReady, onSend, onStop }: SendRowProps) {
     .filter((each) => each !== undefined)
     .map((each) => format.cost(each, currency))
   return (
-    <Group>
+    <Group className="send-row">
       {isBusy ? (
         <Button color="red" variant="light" onClick={onStop}>
           {t('stop')} Esc

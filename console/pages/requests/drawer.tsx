@@ -4,6 +4,7 @@ import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/co
 import { ChargeExplanation } from '../../components/billing/explanation.tsx'
 import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { AccountLink, ChannelLink, TokenLink } from '../../components/name-links.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
@@ -82,11 +83,11 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('cache_marks'), request.cache_marks],
           [t('model'), request.model],
           [t('upstream_model'), request.upstream_model],
-          [t('account'), request.account],
-          [t('token'), request.token],
+          [t('account'), request.account && <AccountLink name={request.account} />],
+          [t('token'), request.token && <TokenLink id={request.token_id} name={request.token} />],
           [t('tags'), tagsText(request.tags)],
           [t('end_user'), request.end_user],
-          [t('channel'), request.channel],
+          [t('channel'), request.channel && <ChannelLink name={request.channel} />],
           [
             t('upstream_id'),
             request.upstream_request_id && <CopyId id={request.upstream_request_id} />,

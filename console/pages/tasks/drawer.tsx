@@ -1,10 +1,11 @@
 // One task: result, request, timeline, billing and callback.
 
-import { Alert, Button, Code, Group, Stack } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { AccountLink, ChannelLink, TokenLink } from '../../components/name-links.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
 import { Results } from '../../components/tasks/results.tsx'
@@ -12,7 +13,7 @@ import { Money, State } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
-import { actors, isLive, type Task } from '../../lib/resources/task.ts'
+import { actors, isBeingTold, isLive, type Task } from '../../lib/resources/task.ts'
 import { Link, navigate, setQuery } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
@@ -43,7 +44,7 @@ export function TaskDrawer({
   } = useResource<Task>(`/tasks/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined,
     refetchInterval: ({ state }) =>
-      state.data === undefined || isLive(state.data) ? 2_000 : false,
+      state.data === undefined || isLive(state.data) || isBeingTold(state.data) ? 2_000 : false,
   })
   const onMade = (made: string) => {
     onChanged()
@@ -64,7 +65,12 @@ export function TaskDrawer({
         mayAct && (
           <>
             {isLive(task) && (
-              <Button color="red" variant="light" onClick={() => setCancelling(true)}>
+              <Button
+                color="red"
+                variant="light"
+                disabled={task.cancel_problem !== null}
+                onClick={() => setCancelling(true)}
+              >
                 {t('cancel_task')}
               </Button>
             )}
@@ -77,6 +83,7 @@ export function TaskDrawer({
       }
     >
       <ErrorAlert error={error} />
+      {task !== undefined && mayAct && <CancelProblem task={task} />}
       {task !== undefined && <TaskDetails task={task} onChanged={() => void refetch()} />}
       <Confirm
         title={t('cancel_task')}
@@ -88,6 +95,17 @@ export function TaskDrawer({
         onConfirm={cancel}
       />
     </DetailsDrawer>
+  )
+}
+
+/** Said before it is tried. */
+function CancelProblem({ task: { cancel_problem: problem } }: { task: Task }) {
+  const t = useMessages(messages)
+  if (problem === null || problem === 'over') return null
+  return (
+    <Text size="sm" c="dimmed" mb="md" role="status">
+      {t(`cancel_${problem}`)}
+    </Text>
   )
 }
 
@@ -125,11 +143,11 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
             [t('seconds'), request.seconds],
             [t('resolution'), request.resolution],
             [t('count'), request.count],
-            [t('account'), task.account],
-            [t('token'), task.token],
+            [t('account'), task.account && <AccountLink key="a" name={task.account} />],
+            [t('token'), task.token && <TokenLink key="t" id={task.token_id} name={task.token} />],
             [t('tags'), tagsText(task.tags)],
             [t('end_user'), task.end_user],
-            [t('channel'), task.channel],
+            [t('channel'), task.channel && <ChannelLink key="c" name={task.channel} />],
             [t('upstream_id'), task.upstream_id && <CopyId id={task.upstream_id} />],
             [t('external_id'), task.external_id],
             [

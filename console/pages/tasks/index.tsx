@@ -23,6 +23,7 @@ import { NoTasks } from './no-tasks.tsx'
 import { TaskStatistics } from './statistics.tsx'
 
 const refetchMs = 2_000
+const callbackFilters = ['waiting', 'failed', 'exhausted', 'delivered'] as const
 const families = ['videos', 'arkvendor', 'vendorg', 'images', 'imgvendor'] as const
 
 function useTaskFilters(): Filter[] {
@@ -38,6 +39,11 @@ function useTaskFilters(): Filter[] {
       name: 'interface',
       title: t('family'),
       options: families.map((value) => ({ value, label: t(value) })),
+    },
+    {
+      name: 'callback',
+      title: t('callback'),
+      options: callbackFilters.map((value) => ({ value, label: t(`callback_${value}`) })),
     },
     { name: 'model', title: t('model'), suggest: 'models' },
     { name: 'account', title: t('account'), suggest: 'accounts' },

@@ -27,6 +27,26 @@ export const messages = defineMessages({
     'Asks the upstream to stop. Unfinished work is not charged.',
     '将请求上游停止；未完成的部分不收费。',
   ],
+  cancel_being_sent: [
+    'It is being handed to its upstream. It can be cancelled in a moment.',
+    '任务正在提交给上游，请稍后再取消。',
+  ],
+  cancel_unclear: [
+    'It is not known yet whether the upstream has it. If it is not found there, it ends free of charge.',
+    '尚不确定上游是否收到任务；若上游查无此任务，将免费结束。',
+  ],
+  cancel_channel_gone: [
+    'It cannot be cancelled: its channel no longer exists.',
+    '无法取消：渠道已不存在。',
+  ],
+  cancel_upstream_cannot: [
+    'It cannot be cancelled: this upstream does not cancel tasks.',
+    '无法取消：该上游不支持取消任务。',
+  ],
+  cancel_begun: [
+    'It can no longer be cancelled: the upstream has begun it.',
+    '已无法取消：上游已开始处理。',
+  ],
   inputs: ['Inputs', '输入素材'],
   first_frame: ['First frame', '首帧'],
   last_frame: ['Last frame', '尾帧'],
@@ -51,6 +71,10 @@ export const messages = defineMessages({
   resolution: ['Resolution', '分辨率'],
   count: ['Images', '张数'],
   callback: ['Callback', '回调'],
+  callback_waiting: ['waiting', '等待发送'],
+  callback_failed: ['failed', '发送失败'],
+  callback_exhausted: ['given up', '已放弃'],
+  callback_delivered: ['delivered', '已送达'],
   callback_none: ['No callback requested.', '未请求回调。'],
   callback_next: ['Next attempt {when}', '下次尝试 {when}'],
   resend: ['Resend', '重新发送'],

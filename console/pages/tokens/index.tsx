@@ -39,7 +39,7 @@ function useColumns(): Column<Token>[] {
       sort: ({ spend }) => spend,
     }),
     column(t('spending_budget'), '110px', ({ budget }) => <BudgetBar budget={budget} />),
-    column(t('last_used'), '120px', (token) => <Time at={token.last_charged_at} how="ago" />),
+    column(t('last_used'), '120px', (token) => <Time at={token.last_used_at} how="ago" />),
     column(t('state'), '110px', ({ disabled }) => (
       <State state={disabled ? 'cancelled' : 'good'} label={t(disabled ? 'disabled' : 'active')} />
     )),

@@ -15,6 +15,7 @@ import {
   drawn,
   type Group,
   goTogether,
+  groupingFor,
   groupRows,
   groups,
   isMonth,
@@ -106,7 +107,7 @@ export default function Usage() {
   const t = useMessages(messages)
   const chosen = useChoices()
   const { keys, rollUp, measure, isCompared } = chosen
-  const by = [keys.group, keys.subgroup].filter((key) => key !== undefined).join(',')
+  const by = groupingFor(keys, measure)
   const period = rangeOf(chosen.days, rollUp)
   const now = useUsage(period, `${rollUp},${by}`, true, chosen.account)
   const before = useUsage(rangeOf(chosen.days, rollUp, 1), by, isCompared, chosen.account)

@@ -54,6 +54,10 @@ export const channel = z
     health: z
       .object({
         state: circuit,
+        reason: z
+          .enum(['circuit_open', 'keys_rejected'])
+          .nullable()
+          .describe('Why it is down: its calls fail, or every key is rejected. Null: it is not.'),
         failures_in_row: count(),
         retry_at: time().nullable(),
         busy: count(),

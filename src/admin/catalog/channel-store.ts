@@ -168,6 +168,7 @@ export const liveView = (engine: ChannelDeps, channel: Channel): View<typeof cha
 
 const healthView = (health: ChannelHealth) => ({
   state: health.state,
+  reason: health.reason ?? null,
   failures_in_row: health.failuresInRow,
   retry_at: timeOrNull(health.retryAtMs),
   busy: health.busy,

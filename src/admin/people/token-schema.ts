@@ -48,7 +48,14 @@ export const listedToken = z
     ...fields,
     spend: money().exactOptional().describe('In the last days.'),
     spend_by_day: z.array(z.object({ day: z.string(), amount: money() })).exactOptional(),
-    last_charged_at: time().nullable().exactOptional(),
+    last_charged_at: time()
+      .nullable()
+      .exactOptional()
+      .describe('The hour of the last charge if that was today, else its day.'),
+    last_used_at: time()
+      .nullable()
+      .exactOptional()
+      .describe('When its last request came, charged or not.'),
   })
   .meta({ id: 'ListedToken' })
 export const tokenList = pageOf(listedToken, 'TokenList')

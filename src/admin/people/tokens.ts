@@ -21,7 +21,8 @@ import {
 } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { setBudget } from '../../store/ledger/budgets.ts'
-import { auditChange, listOf, notFound } from '../answers.ts'
+import { lastUses } from '../../store/log/facts.ts'
+import { auditChange, listOf, notFound, timeOrNull } from '../answers.ts'
 import { budgetOfToken } from '../budgets.ts'
 import { forOperatorsAndMembers, owning } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
@@ -111,7 +112,15 @@ async function listAll({ engine, query, account, page, x }: Ask<{ query: typeof 
   const shown = { ...found, items: await viewAll(engine, found.items) }
   if (query.spend !== 'true') return listOf(shown, (each) => each)
   const spends = await tokenSpends(read, x.atMs, account?.id)
-  return listOf(shown, (each) => ({ ...each, ...spendView(spends.get(each.id)) }))
+  const uses = await lastUses(
+    read,
+    shown.items.map(({ id }) => id),
+  )
+  return listOf(shown, (each) => ({
+    ...each,
+    ...spendView(spends.get(each.id)),
+    last_used_at: timeOrNull(uses.get(each.id) ?? spends.get(each.id)?.lastMs),
+  }))
 }
 
 async function update({

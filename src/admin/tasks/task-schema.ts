@@ -1,7 +1,7 @@
 // Tasks and their callbacks as the admin API tells of them.
 
 import { z } from 'zod'
-import { taskStates } from '../../contract/task.ts'
+import { cancelProblems, taskStates } from '../../contract/task.ts'
 import {
   accountField,
   amount,
@@ -52,6 +52,8 @@ const taskRequest = z.object({
   ),
 })
 
+const callbackStates = ['waiting', 'delivered', 'exhausted'] as const
+
 export const listedTask = z
   .object({
     created_at: column(time(), 'created'),
@@ -98,6 +100,16 @@ export const listedTask = z
     ),
     started_at: time().nullable(),
     finished_at: time().nullable(),
+    callback_state: z
+      .enum(callbackStates)
+      .nullable()
+      .describe(
+        'Whether its end was told to its callback address; null: there is nothing to tell.',
+      ),
+    cancel_problem: z
+      .enum(cancelProblems)
+      .nullable()
+      .describe('Why it cannot be cancelled now; null: its upstream can be asked to.'),
     updated_at: time(),
     next_check_at: time().nullable(),
     checks: count(),
@@ -122,7 +134,7 @@ const attempt = z.object({
 const callback = z.object({
   id: z.string().nullable(),
   url: z.string(),
-  state: z.enum(['waiting', 'delivered', 'exhausted']).nullable(),
+  state: z.enum(callbackStates).nullable(),
   next_at: time().nullable(),
   attempts: z.array(attempt),
 })
@@ -169,11 +181,19 @@ const taskFilters = {
   channel: channelField,
   interface: query.text('Name of an interface.').meta({ names: 'interfaces' }),
 }
-export const taskQuery = z.object({ ...taskFilters, ...tagFilters, ...pageFields })
+export const taskQuery = z.object({
+  ...taskFilters,
+  callback: query.choice(
+    [...callbackStates, 'failed'],
+    'State of the callback of its end. `failed`: an attempt failed, and none has succeeded since.',
+  ),
+  ...tagFilters,
+  ...pageFields,
+})
 
 export const summaryQuery = z.object({
   ...taskFilters,
-  hours: query.whole(1, 168, 'Default 24.'),
+  hours: query.whole(1, 1_440, 'Default 24.'),
   ...pageFields,
 })
 

@@ -8,6 +8,7 @@ import type { Ask, View } from '../route.ts'
 import { summaryQuery, taskSummary } from './task-schema.ts'
 import { filterOf, taskRoute } from './tasks.ts'
 
+const hourMs = 3_600_000
 const defaultHours = 24
 const slots = 48
 /** Models that are told apart, the busiest first. */
@@ -20,9 +21,10 @@ async function summarize({ engine, query, account, page, x }: Ask<{ query: typeo
   if (asked instanceof Refusal) return asked
   const { accountId, model, channel, interface: use } = asked
   const { hours = defaultHours } = query
-  const slotMs = (hours * 3_600_000) / slots
-  // A slot that is being filled is the last one.
-  const fromMs = Math.floor(x.atMs / slotMs) * slotMs - (slots - 1) * slotMs
+  const slotMs = (hours * hourMs) / slots
+  // A slot that is being filled is the last one; long ones end with the hour.
+  const stepMs = Math.min(slotMs, hourMs)
+  const fromMs = Math.ceil(x.atMs / stepMs) * stepMs - slots * slotMs
   const filter = { accountId, model, channel, interface: use, fromMs, slotMs }
   return view(await sumTasks(engine.store.read, filter), fromMs, slotMs)
 }

@@ -4,17 +4,19 @@ import { expiryOf, servingModel, type Task, type TaskError } from '../../contrac
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import type { Jobs } from '../../engine/jobs.ts'
 import { type LinkDeps, linksOf } from '../../engine/results/file-links.ts'
+import { type CancelDeps, cancelProblem } from '../../engine/tasks/cancel-problem.ts'
 import { medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page } from '../../store/index.ts'
+import { callbackStates } from '../../store/tasks/callbacks.ts'
 import { listOf, time, timeOrNull } from '../answers.ts'
 import type { View } from '../route.ts'
 import { callbackView } from './callback-view.ts'
 import type { listedTask, task as shownTask, taskList, taskUsage } from './task-schema.ts'
 import { timelineView } from './timeline-view.ts'
 
-interface TaskViewDeps extends BaseDeps, LinkDeps {
+interface TaskViewDeps extends BaseDeps, LinkDeps, CancelDeps {
   readonly jobs: Pick<Jobs, 'poller'>
 }
 
@@ -24,7 +26,16 @@ export async function viewPage(
 ): Promise<View<typeof taskList>> {
   const ids = [...new Set(page.items.map(({ tokenId }) => tokenId))]
   const names = await namesOfTokens(engine.store.read, ids)
-  return listOf(page, (task) => viewOf(engine, task, names.get(task.tokenId)))
+  const withCallback = page.items.filter(({ callbackUrl }) => callbackUrl !== undefined)
+  const callbacks = await callbackStates(
+    engine.store.read,
+    withCallback.map(({ id }) => id),
+  )
+  return listOf(page, (task) => ({
+    ...viewOf(engine, task, names.get(task.tokenId)),
+    callback_state: callbacks.get(task.id) ?? null,
+    cancel_problem: cancelProblem(engine, task) ?? null,
+  }))
 }
 
 /** With the callback and every step, which a list leaves out. */
@@ -47,7 +58,7 @@ const viewOf = (
   engine: TaskViewDeps,
   task: Task,
   names: TokenNames | undefined,
-): View<typeof listedTask> => ({
+): Omit<View<typeof listedTask>, 'callback_state' | 'cancel_problem'> => ({
   kind: task.kind,
   id: task.id,
   ...(task.externalId !== undefined && { external_id: task.externalId }),

@@ -113,6 +113,8 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       created_at: '2026-11-01T00:00:00.000Z',
       started_at: '2026-11-01T00:00:01.000Z',
       finished_at: '2026-11-01T00:01:00.000Z',
+      callback_state: null,
+      cancel_problem: 'over',
       updated_at: '2026-11-01T00:01:00.000Z',
       next_check_at: null,
       checks: 4,

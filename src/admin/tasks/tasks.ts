@@ -14,7 +14,10 @@ import type { tagFilters } from '../schema.ts'
 import { type taskQuery as TaskQuery, task, taskList, taskQuery } from './task-schema.ts'
 import { viewPage, viewTask } from './task-view.ts'
 
-type Filters = Omit<Ask<{ query: typeof TaskQuery }>['query'], 'account' | keyof typeof tagFilters>
+type Filters = Omit<
+  Ask<{ query: typeof TaskQuery }>['query'],
+  'account' | 'callback' | keyof typeof tagFilters
+>
 
 export const filterOf = (
   { model, state, channel, interface: use }: Filters,
@@ -57,7 +60,8 @@ export const taskRoutes = [
       const filter = filterOf(query, account?.id, page)
       if (filter instanceof Refusal) return filter
       const endUser = endUserAsked(engine, account, query.end_user)
-      const tagged = { ...filter, tag: query.tag, endUser }
+      const { callback, tag } = query
+      const tagged = { ...filter, callback, tag, endUser }
       return viewPage(engine, await listTaskRows(engine.store.read, tagged))
     },
   }),

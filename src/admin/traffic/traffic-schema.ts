@@ -29,6 +29,10 @@ export const trafficRow = z.object({
   status: z.int().exactOptional(),
   error_code: name,
   requests: count(),
+  failed_attempts: staffOnly(
+    count(),
+    'Attempts that failed at the channel, also of requests that another one served then. Only by channel, with or without hours or days.',
+  ),
   charge: money(),
   input_tokens: count().describe('Whole inputs, with what was read from a cache.'),
   cache_read_tokens: count(),

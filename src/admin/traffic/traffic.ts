@@ -8,11 +8,11 @@ import {
   sumTraffic,
   type TimeDimension,
   type TrafficQuery,
-  type TrafficSum,
   timeSpans,
 } from '../../store/log/traffic.ts'
 import { time } from '../answers.ts'
 import type { Ask, View } from '../route.ts'
+import { type CountedSum, withFailedAttempts } from './failed-attempts.ts'
 import { requestRoute } from './requests.ts'
 import { trafficQuery, type trafficRow, traffic as trafficSchema } from './traffic-schema.ts'
 
@@ -32,10 +32,11 @@ async function sum({ engine, query: given, account, x }: Ask<{ query: typeof tra
     const message = `that is more than ${maxGroups} rows; ask for less at once`
     return refuse('invalid_request', message, { param: 'by' })
   }
+  const sums = await withFailedAttempts(engine.store.read, query, traffic)
   return {
     from: time(traffic.fromMs),
     to: time(traffic.untilMs),
-    items: traffic.sums.map((each) => view(each, query)),
+    items: sums.map((each) => view(each, query)),
     uncounted_requests: traffic.uncounted,
   }
 }
@@ -87,7 +88,7 @@ function problemOf(query: TrafficQuery): Refusal | undefined {
   return wrong(others[0]!, `traffic of accounts is told apart by ${accountNames.join(', ')} only`)
 }
 
-function view(sum: TrafficSum, query: TrafficQuery): View<typeof trafficRow> {
+function view(sum: CountedSum, query: TrafficQuery): View<typeof trafficRow> {
   const { requests, totalMs, firstBytes, firstByteMs, took } = sum
   const average = (ms: number, of: number) => (of === 0 ? null : Math.round(ms / of))
   const share = (part: number) => (isOfAccounts(query) ? null : durationAt(took, part))
@@ -97,6 +98,7 @@ function view(sum: TrafficSum, query: TrafficQuery): View<typeof trafficRow> {
       query.by.map((name, i) => [name === 'account' ? 'account_id' : name, shown(sum.values[i]!)]),
     ),
     requests,
+    ...(sum.failedAttempts !== undefined && { failed_attempts: sum.failedAttempts }),
     charge: formatNanos(sum.chargeNanos),
     input_tokens: sum.inputTokens,
     cache_read_tokens: sum.cacheReadTokens,

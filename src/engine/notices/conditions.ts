@@ -1,10 +1,11 @@
 // Watches what lasts for a while: channels that are down, keys that are rejected, tasks and requests
-// that fail. Each is told when it begins; channels also when they have recovered. Runs only while a
-// subscription asks for it.
+// that fail. Each is told when it begins; channels also when they have recovered, and while one is down
+// there is an alert. All but channels are watched only while a subscription asks for it.
 import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Channel } from '../../contract/catalog.ts'
 import type { NoticeType } from '../../contract/notices/webhooks.ts'
 import { LoopService } from '../../lib/loop.ts'
+import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import {
   type Condition,
   clearCondition,
@@ -17,11 +18,11 @@ import { notify, notifyThese } from '../../store/deliveries/notices.ts'
 import type { Tx } from '../../store/index.ts'
 import { listGateways } from '../../store/maintenance/gateways.ts'
 import type { BaseDeps, Seals } from '../base-deps.ts'
+import { downReason } from '../routing/channel-health.ts'
 import type { ChannelState } from '../routing/channel-state.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 const everyMs = 2_000
-const idleMs = 60_000
 /** Between two looks at what has failed. */
 const countEveryMs = 10_000
 const taskWindowMs = 600_000
@@ -36,10 +37,15 @@ interface ConditionDeps extends BaseDeps, Seals {
   readonly jobs: { readonly notices: { wake(): void } }
 }
 
-const watched: readonly NoticeType[] = [
-  ...(['channel.down', 'channel.recovered', 'key.rejected'] as const),
-  ...(['task.failures', 'error_rate'] as const),
-]
+const counted = ['task.failures', 'error_rate'] as const satisfies readonly NoticeType[]
+
+/** The kind of the alert of a channel that is down; its subject is the channel's id. */
+const kind = 'channel_down'
+
+const reasonTexts = {
+  circuit_open: 'its circuit is open: calls fail',
+  keys_rejected: 'all its keys are rejected',
+} as const
 
 export class Conditions extends LoopService {
   readonly #deps: ConditionDeps
@@ -47,55 +53,83 @@ export class Conditions extends LoopService {
   /** What this gateway reports, by type and subject. */
   readonly #reported = new Set<string>()
   #countFromMs = 0
+  #down: readonly Condition[] = []
+  #readFromMs = 0
 
   constructor(deps: ConditionDeps, owner: string) {
     const failure = 'conditions could not be watched for notices'
-    super({ name: 'notice-conditions', everyMs: idleMs, retryMs: everyMs, log: deps.log, failure })
+    super({ name: 'notice-conditions', everyMs, retryMs: everyMs, log: deps.log, failure })
     this.#deps = deps
     this.#owner = owner
   }
 
   protected override async run(): Promise<number> {
-    const { subscriptions, store } = this.#deps
-    if (!subscriptions.wants(...watched)) return idleMs
-    if (!store.healthy) return everyMs
-    await this.round()
+    if (this.#deps.store.healthy) await this.round()
     return everyMs
   }
 
   async round(): Promise<void> {
     const { subscriptions } = this.#deps
     await this.#watchChannels()
-    if (performance.now() < this.#countFromMs) return
+    if (!subscriptions.wants(...counted) || performance.now() < this.#countFromMs) return
     this.#countFromMs = performance.now() + countEveryMs
     if (subscriptions.wants('task.failures')) await this.#watchTasks()
     if (subscriptions.wants('error_rate')) await this.#watchErrors()
   }
 
   async #watchChannels(): Promise<void> {
-    const { catalog, routing, store } = this.#deps
-    const known = await listConditions(store.read, 'channel.down')
+    const { catalog, routing, subscriptions } = this.#deps
+    const known = await this.#downChannels()
     for (const channel of catalog.channels) {
       const state = routing.states.get(channel.id)
       const rejected = state?.rejectedKeys(channel) ?? []
-      for (const key of channel.keys) await this.#watchKey(channel, key, rejected.includes(key))
-      const reason = downReason(channel, state, rejected)
-      const down: Condition = { type: 'channel.down', subject: channel.id, reporter: this.#owner }
+      if (subscriptions.wants('key.rejected')) {
+        for (const key of channel.keys) await this.#watchKey(channel, key, rejected.includes(key))
+      }
+      const reason = channel.disabled ? undefined : downReason(channel, state)
       if (reason !== undefined) {
-        await this.#raise(down, (tx, atMs) =>
-          notify(tx, { type: 'channel.down', atMs, data: { channel: channel.name, reason } }),
-        )
+        await this.#reportDown(channel, reasonTexts[reason])
         continue
       }
       // A gateway that is gone reports no end: one that has served by the channel does.
       const isOrphan = state !== undefined && state.worked.size > 0 && isKnown(known, channel.id)
-      await this.#clear(down, isOrphan, (tx, atMs) =>
-        notify(tx, {
-          ...{ type: 'channel.recovered', atMs },
-          data: { channel: channel.name, reason: 'a call succeeded' },
-        }),
-      )
+      const isOver = isOrphan || (channel.disabled && isKnown(known, channel.id))
+      const data = { channel: channel.name, reason: 'a call succeeded' }
+      await this.#clear(this.#downOf(channel.id), isOver, async (tx, atMs) => {
+        await resolveAlerts(tx, kind, channel.id, atMs)
+        if (!channel.disabled) await notify(tx, { type: 'channel.recovered', atMs, data })
+      })
     }
+    for (const { subject } of known) {
+      if (catalog.channels.some(({ id }) => id === subject)) continue
+      // It was deleted.
+      await this.#clear(this.#downOf(subject), true, async (tx, atMs) => {
+        await resolveAlerts(tx, kind, subject, atMs)
+      })
+    }
+  }
+
+  #downOf(subject: string): Condition {
+    return { type: 'channel.down', subject, reporter: this.#owner }
+  }
+
+  /** Those that any gateway reports; read less often while no subscription wants them. */
+  async #downChannels(): Promise<readonly Condition[]> {
+    const { store, subscriptions } = this.#deps
+    const isWanted = subscriptions.wants('channel.down', 'channel.recovered')
+    if (!isWanted && performance.now() < this.#readFromMs) return this.#down
+    this.#readFromMs = performance.now() + countEveryMs
+    this.#down = await listConditions(store.read, 'channel.down')
+    return this.#down
+  }
+
+  async #reportDown(channel: Channel, reason: string): Promise<void> {
+    const { id, name } = channel
+    await this.#raise(this.#downOf(id), async (tx, atMs) => {
+      const message = `channel '${name}' is down: ${reason}`
+      await raiseAlert(tx, { kind, subject: id, message, atMs })
+      await notify(tx, { type: 'channel.down', atMs, data: { channel: name, reason } })
+    })
   }
 
   async #watchKey(channel: Channel, key: string, isRejected: boolean): Promise<void> {
@@ -173,6 +207,7 @@ export class Conditions extends LoopService {
   ): Promise<void> {
     const name = `${condition.type} ${condition.subject}`
     if (!this.#reported.delete(name) && !evenOthers) return
+    this.#readFromMs = 0
     await this.#end(condition, send)
   }
 
@@ -190,15 +225,3 @@ export class Conditions extends LoopService {
 
 const isKnown = (conditions: readonly Condition[], id: string): boolean =>
   conditions.some(({ subject }) => subject === id)
-
-function downReason(
-  { keys }: Channel,
-  state: ChannelState | undefined,
-  rejected: readonly string[],
-): string | undefined {
-  if (state === undefined) return undefined
-  if (state.health.untilMs !== 0) return 'its circuit is open: calls fail'
-  return keys.length > 0 && rejected.length === keys.length
-    ? 'all its keys are rejected'
-    : undefined
-}

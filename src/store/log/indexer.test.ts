@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import pg from 'pg'
 import { getMeta } from '../sql/meta.ts'
 import { aRequest, newPlace, postgresUrl, until } from '../test-stores.ts'
-import { watermarkKey } from './indexer.ts'
 import { packHits, placesAlsoIn, segmentRows } from './posting-list.ts'
 import { listRequests } from './requests.ts'
+import { watermarkKey } from './watermark.ts'
 
 const patientMs = 60_000
 

@@ -8,8 +8,6 @@ import { tryAdvisoryLock } from '../sql/advisory-lock.ts'
 import { segmentRows } from './posting-list.ts'
 import { gatherSegment, nextSegment, writeSegment } from './segments.ts'
 
-export { watermarkKey } from './segments.ts'
-
 export interface LogIndexerLimits {
   /** Rows behind that start a run even under load; a peak that ends before then costs nothing. */
   behindRows: number

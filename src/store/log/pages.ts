@@ -12,7 +12,8 @@ import {
   segmentsWith,
   segmentsWithin,
 } from './search.ts'
-import { firstSeqOf, indexedSeq, lastSeqOf, type RowField, segmentOf } from './segments.ts'
+import { firstSeqOf, lastSeqOf, type RowField, segmentOf } from './segments.ts'
+import { indexedSeq } from './watermark.ts'
 
 type LogRowFull = Selectable<Schema['requests']>
 

@@ -10,7 +10,7 @@ import { getMeta } from '../sql/meta.ts'
 import { firstId } from './ids.ts'
 import { pageOfLog } from './pages.ts'
 import type { LogFilter } from './search.ts'
-import { indexedSeq } from './segments.ts'
+import { indexedSeq } from './watermark.ts'
 
 /** Set before rows are dropped. */
 export const logHorizonKey = 'log_horizon_ms'

@@ -11,8 +11,9 @@ import { slotMs } from './groups.ts'
 import { firstId, timeOfId } from './ids.ts'
 import { dropPartition, listPartitions } from './partitions.ts'
 import { logHorizonKey, logHorizonMs } from './requests.ts'
-import { firstSeqOf, indexedSeq, lastSeqOf, segmentOf } from './segments.ts'
+import { firstSeqOf, lastSeqOf, segmentOf } from './segments.ts'
 import { dayMs, hourMs } from './traffic-sums.ts'
+import { indexedSeq } from './watermark.ts'
 
 interface TrimOptions {
   nowMs: number
@@ -121,6 +122,12 @@ class Trim {
     ] as const) {
       await this.#repeat((tx) => dropOldest(tx, { table, spanMs, beforeMs: nowMs - ms }))
     }
+    await this.#step((tx) =>
+      tx
+        .deleteFrom('failed_attempts')
+        .where('hour_ms', '<', nowMs - 2 * keepMs)
+        .execute(),
+    )
   }
 
   async #step<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T | undefined> {

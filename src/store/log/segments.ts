@@ -1,24 +1,20 @@
 // Complete segments of the request log: what each contains, written once when no more rows can
 // enter it. One transaction writes all of a segment: the upstream ids, the posting lists, its
-// traffic sums and the watermark.
+// traffic sums, its facts and the watermark.
 import { type Kysely, sql } from 'kysely'
 import { endUserName, pairsIn } from '../../contract/tags/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
-import { getMeta, setMeta } from '../sql/meta.ts'
+import { setMeta } from '../sql/meta.ts'
+import { gatherFacts, type LogFacts, writeFacts } from './facts.ts'
 import { type LogGroup, readLogGroups, readTagged } from './groups.ts'
 import { packHits, segmentRows } from './posting-list.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
-
-/** Complete segments cover the log up to this row. */
-export const watermarkKey = 'upstream_ids_seq'
+import { indexedSeq, watermarkKey } from './watermark.ts'
 
 export const segmentOf = (seq: number): number => Math.floor(seq / segmentRows)
 export const firstSeqOf = (segment: number): number => segment * segmentRows
 export const lastSeqOf = (segment: number): number => firstSeqOf(segment + 1) - 1
-
-export const indexedSeq = async (db: Kysely<Schema>): Promise<number> =>
-  Number((await getMeta(db, watermarkKey)) ?? '0')
 
 /** Fields by which a list can be filtered. */
 const rowFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
@@ -51,6 +47,7 @@ interface GatheredSegment {
   untilMs: number
   places: ReadonlyMap<LogField, Map<string, number[]>>
   traffic: TrafficTally
+  facts: LogFacts
 }
 
 /** The next complete segment, if all rows up to this one exist; undefined when there is none. */
@@ -65,6 +62,8 @@ export async function nextSegment(
 }
 
 export async function gatherSegment(db: Kysely<Schema>, segment: number): Promise<GatheredSegment> {
+  const [from, upTo] = [firstSeqOf(segment), lastSeqOf(segment)]
+  const groups = await readLogGroups(db, from, upTo)
   const gathered: GatheredSegment = {
     segment,
     rows: 0,
@@ -73,10 +72,10 @@ export async function gatherSegment(db: Kysely<Schema>, segment: number): Promis
     untilMs: 0,
     places: new Map(logFields.map((field) => [field, new Map<string, number[]>()])),
     traffic: new TrafficTally(),
+    facts: await gatherFacts(db, { from, upTo, groups }),
   }
-  const groups = await readLogGroups(db, firstSeqOf(segment), lastSeqOf(segment))
   for (const group of groups) take(gathered, group)
-  const tagged = await readTagged(db, firstSeqOf(segment), lastSeqOf(segment))
+  const tagged = await readTagged(db, from, upTo)
   for (const { seq, tags } of tagged) takeTags(gathered, seq, tags)
   return gathered
 }
@@ -144,6 +143,7 @@ export async function writeSegment(
     .values({ segment, row_count, from_id, until_id, until_ms })
     .execute()
   await writeTraffic(tx, dialect, gathered.traffic)
+  await writeFacts(tx, dialect, gathered.facts)
   await setMeta(tx, watermarkKey, String(lastSeqOf(segment)))
 }
 

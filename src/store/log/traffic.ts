@@ -4,8 +4,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { addTraffic, noTraffic, type TrafficSums } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 import { readLogGroups, slotMs } from './groups.ts'
-import { watermarkKey } from './segments.ts'
 import { dayMs, hourMs, sumColumns, TrafficTally, tookColumns } from './traffic-sums.ts'
+import { watermarkKey } from './watermark.ts'
 
 export const timeSpans = { slot: slotMs, hour: hourMs, day: dayMs } as const
 export type TimeDimension = keyof typeof timeSpans

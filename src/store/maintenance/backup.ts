@@ -60,6 +60,8 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   log_values: ['segment', 'field', 'value'],
   traffic: ['span_ms', 'slot_ms', 'model', 'channel', 'interface', 'status', 'error_code'],
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
+  failed_attempts: ['hour_ms', 'channel'],
+  token_uses: ['token_id'],
 }
 
 /** State of running processes, sessions and links that work once: not restored. */

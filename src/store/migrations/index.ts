@@ -31,6 +31,7 @@ import { servedModel } from './0023-served-model.ts'
 import { noticeTables } from './0024-notices.ts'
 import { trafficTokens } from './0025-traffic-tokens.ts'
 import { resolvedBy } from './0026-resolved-by.ts'
+import { logFacts } from './0027-log-facts.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -60,6 +61,7 @@ export const migrations: readonly Migration[] = [
   noticeTables,
   trafficTokens,
   resolvedBy,
+  logFacts,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -79,6 +79,20 @@ export async function findCallback(
   return row && shape(row)
 }
 
+/** States of the callbacks of these tasks; those that have none yet are left out. */
+export async function callbackStates(
+  db: Kysely<Schema>,
+  taskIds: readonly string[],
+): Promise<Map<string, DeliveryState>> {
+  if (taskIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('callbacks')
+    .select(['task_id', 'state'])
+    .where('task_id', 'in', taskIds)
+    .execute()
+  return new Map(rows.map(({ task_id, state }) => [task_id, state]))
+}
+
 /** With the newest attempts, oldest first; one statement, so that they are consistent. */
 export async function findCallbackStory(
   db: Kysely<Schema>,

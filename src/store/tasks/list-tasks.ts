@@ -21,6 +21,8 @@ export interface TaskFilter extends PageQuery {
   state?: string | undefined
   channel?: string | undefined
   interface?: string | undefined
+  /** State of its callback, or `failed`: an attempt failed, and none has succeeded since. */
+  callback?: string | undefined
   /** `team=red` */
   tag?: string | undefined
   /** As the account keeps it. */
@@ -37,7 +39,15 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
   const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
     filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
   )
-  const { tag, endUser } = filter
+  const { tag, endUser, callback } = filter
+  if (callback !== undefined) {
+    const fits =
+      callback === 'failed'
+        ? sql`c.state <> 'delivered' AND c.attempts > 0`
+        : sql`c.state = ${callback}`
+    wanted.push(sql`AND EXISTS (
+      SELECT 1 FROM callbacks AS c WHERE c.task_id = newest.id AND ${fits})`)
+  }
   if (tag !== undefined) wanted.push(sql`AND ${hasPair(tag)}`)
   if (endUser !== undefined) wanted.push(sql`AND ${hasPair(endUserPair(endUser))}`)
   const isTagged = tag !== undefined || endUser !== undefined

@@ -28,7 +28,7 @@ function parse(text: string): { body?: unknown; why?: string } {
 
 /** As it goes out. */
 export const bodyWith = (endpoint: Endpoint, model: string, body: unknown): unknown =>
-  endpoint.isModelInPath ? body : { model, ...(body as object) }
+  endpoint.isModelInPath ? body : { [endpoint.modelField ?? 'model']: model, ...(body as object) }
 
 export function Editor({ endpoint, model, text, isSandbox, onChange }: EditorProps) {
   const t = useMessages(messages)
@@ -53,9 +53,9 @@ export function Editor({ endpoint, model, text, isSandbox, onChange }: EditorPro
             <FormField
               key={field.at}
               field={field}
-              value={valueAt(body, field.at)}
+              value={valueAt(body, field.item ? `${field.at}.${field.item.valueAt}` : field.at)}
               isDisabled={why !== undefined}
-              onChange={(value) => set(field.at, value)}
+              onChange={(value) => set(field.at, field.item ? itemOf(field.item, value) : value)}
             />
           ))}
           {isSandbox && at !== undefined && typeof prompt === 'string' && (
@@ -91,6 +91,9 @@ export function Editor({ endpoint, model, text, isSandbox, onChange }: EditorPro
     </Tabs>
   )
 }
+
+const itemOf = ({ of }: NonNullable<Field['item']>, value: unknown) =>
+  typeof value === 'string' ? of(value) : undefined
 
 function FormField({
   field,
@@ -156,7 +159,7 @@ function FormField({
           label={label}
           value={text}
           disabled={isDisabled}
-          onChange={(event) => onChange(event.currentTarget.value)}
+          onChange={(event) => onChange(event.currentTarget.value || undefined)}
         />
       )
   }

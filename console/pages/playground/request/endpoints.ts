@@ -8,6 +8,8 @@ export interface Field {
   kind: FieldKind
   label: FieldLabel
   options?: readonly string[]
+  /** It is a part of a list: what to put there for a value, and where that part has the value. */
+  item?: { of: (value: string) => unknown; valueAt: string }
 }
 
 type FieldLabel =
@@ -30,16 +32,26 @@ export interface Endpoint {
   path: (model: string) => string
   /** The model stands in the path, not in the body. */
   isModelInPath?: boolean
+  /** The initial body has an image. */
+  takesImage?: boolean
+  /** The field of the body that names the model; default `model`. */
+  modelField?: string
   body: Readonly<Record<string, unknown>>
   fields: readonly Field[]
   answer: 'text' | 'vectors' | 'images' | 'task'
   /** Where the id of the task is in the answer. */
   taskId?: string
+  /** What the interface leaves out of that id. */
+  taskPrefix?: string
 }
 
 const said = (text: string) => [{ role: 'user', content: text }]
 const hello = 'Hello! Who are you?'
 const scene = 'A cat walks along the beach at sunset'
+const nativeImage: Field['item'] = {
+  of: (url) => ({ type: 'image_url', image_url: { url } }),
+  valueAt: 'image_url.url',
+}
 const stream: Field = { at: 'stream', kind: 'switch', label: 'stream' }
 
 export const endpoints: readonly Endpoint[] = [
@@ -120,6 +132,7 @@ export const endpoints: readonly Endpoint[] = [
     use: 'images',
     title: 'Image edit',
     path: () => '/v1/images/edits',
+    takesImage: true,
     body: { prompt: 'Make it night', images: [{ image_url: 'https://example.com/in.png' }] },
     fields: [
       { at: 'prompt', kind: 'long', label: 'prompt' },
@@ -134,6 +147,7 @@ export const endpoints: readonly Endpoint[] = [
     body: { prompt: scene, seconds: 5, resolution: '720p' },
     fields: [
       { at: 'prompt', kind: 'long', label: 'prompt' },
+      { at: 'input_reference', kind: 'text', label: 'image_url' },
       { at: 'seconds', kind: 'number', label: 'seconds' },
       { at: 'resolution', kind: 'choice', label: 'resolution', options: ['720p', '1080p'] },
       { at: 'seed', kind: 'number', label: 'seed' },
@@ -148,6 +162,7 @@ export const endpoints: readonly Endpoint[] = [
     body: { content: [{ type: 'text', text: scene }], duration: 5, resolution: '720p' },
     fields: [
       { at: 'content.0.text', kind: 'long', label: 'prompt' },
+      { at: 'content.1', kind: 'text', label: 'image_url', item: nativeImage },
       { at: 'duration', kind: 'number', label: 'seconds' },
       { at: 'resolution', kind: 'choice', label: 'resolution', options: ['480p', '720p', '1080p'] },
     ],
@@ -175,11 +190,13 @@ export const endpoints: readonly Endpoint[] = [
     ],
     answer: 'task',
     taskId: 'name',
+    taskPrefix: 'video_',
   },
   {
     use: 'imgvendor',
     title: 'Image task',
     path: () => '/imgvendor/v1/images/generations',
+    modelField: 'model_name',
     body: { prompt: 'A lighthouse in a storm', n: 1 },
     fields: [
       { at: 'prompt', kind: 'long', label: 'prompt' },
@@ -189,6 +206,18 @@ export const endpoints: readonly Endpoint[] = [
     taskId: 'data.task_id',
   },
 ]
+
+/** Of the models of an interface, the first that takes what the initial body has; else the first. */
+export const firstModel = (
+  { takesImage = false }: Endpoint,
+  names: readonly string[],
+): string | undefined => names.find((name) => /i2v|r2v|edit/.test(name) === takesImage) ?? names[0]
+
+/** The gateway's id of a created task: an operation's name ends in it, without the prefix. */
+export function taskIdIn({ taskId = '', taskPrefix = '' }: Endpoint, body: unknown): string {
+  const id = String(valueAt(body, taskId)).split('/').at(-1) ?? ''
+  return id.startsWith(taskPrefix) ? id : taskPrefix + id
+}
 
 /** Where the text is that the sandbox reads. */
 export function promptAt({ fields }: Endpoint): string | undefined {
@@ -215,7 +244,8 @@ export function withValue(body: unknown, at: string, value: unknown): unknown {
     : { ...(body as Record<string, unknown> | undefined) }
   const target = copy as Record<string, unknown>
   const next = rest.length === 0 ? value : withValue(target[first], rest.join('.'), value)
-  if (next === undefined) delete target[first]
-  else target[first] = next
+  if (next !== undefined) target[first] = next
+  else if (Array.isArray(copy)) copy.splice(Number(first), 1)
+  else delete target[first]
   return copy
 }

@@ -10,13 +10,23 @@ import { useResource } from '../../../lib/use-resource.ts'
 import { type Endpoint, endpoints, withValue } from './endpoints.ts'
 import type { Priced } from './estimate.ts'
 
+/** Models of an interface may make different things; a tab shows one of them. */
+const kindsOf: Readonly<Record<Endpoint['answer'], readonly Model['kind'][]>> = {
+  text: ['text'],
+  vectors: ['embedding'],
+  images: ['image'],
+  task: ['image', 'video'],
+}
+
 export function useChoices(endpoint: Endpoint) {
   const session = useSession()
   const accounts = useResource<Page<{ name: string }>>('/accounts', { query: { limit: 500 } })
   const models = useResource<Page<Model>>('/models', { query: { limit: 500 } })
   const names = accounts.data?.items.map(({ name }) => name) ?? []
+  const makes = kindsOf[endpoint.answer]
   const fitting = (models.data?.items ?? []).filter(
-    ({ interfaces, callable }) => callable && interfaces.includes(endpoint.use),
+    ({ interfaces, callable, kind }) =>
+      callable && interfaces.includes(endpoint.use) && makes.includes(kind),
   )
   return {
     accounts: session.account === null ? names : [session.account],

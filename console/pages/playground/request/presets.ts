@@ -41,7 +41,7 @@ export function presetIn(fragment: string): Preset | undefined {
 }
 
 /** It may come from another person, so only the known texts are taken. */
-function presetFrom(value: unknown): Preset | undefined {
+export function presetFrom(value: unknown): Preset | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { title, model, other, text } = value as Record<string, unknown>
   if (typeof title !== 'string' || typeof text !== 'string') return undefined
