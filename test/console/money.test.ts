@@ -198,7 +198,7 @@ if (chromiumPath === undefined) {
         ...{ translate: false, source: 'api', price_id: expect.any(String) },
       })
       await page.keyboard.press('Escape')
-      await page.getByText('What customers see').click()
+      await page.getByRole('tab', { name: 'What customers see' }).click()
       await page.getByRole('combobox', { name: 'Account' }).click()
       await page.getByRole('option', { name: 'acme-old' }).click()
       const table = page.getByRole('table', { name: 'What customers see' })

@@ -44,6 +44,8 @@ export const messages = defineMessages({
   share_days: ['Expires after', '有效期'],
   days: ['{n} days', '{n} 天'],
   make_link: ['Create link', '生成链接'],
+  share_email: ['Also send it by e-mail to', '同时发送到邮箱'],
+  emailed: ['Sent to {email}.', '已发送到 {email}。'],
   share_until: ['Works until {when}.', '有效期至 {when}。'],
   month: ['Month', '月份'],
   open: ['Open', '未结'],

@@ -1,5 +1,5 @@
 // A link to a bill for people who do not sign in: for how long, then the link itself.
-import { Modal, Select, Stack, Text } from '@mantine/core'
+import { Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { BillLink } from '../../../src/admin/closing/closing-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
@@ -8,6 +8,7 @@ import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useLanguage } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { isStaff, useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 
 const choices = ['7', '30', '90']
@@ -43,10 +44,14 @@ function Share({
   const t = useMessages(messages)
   const format = useFormat()
   const lang = useLanguage()
+  const session = useSession()
   const [days, setDays] = useState('30')
+  const [email, setEmail] = useState('')
   const [link, setLink] = useState<BillLink>()
   const make = async () =>
-    setLink(await api<BillLink>('POST', '/bills/link', { query: { account, month, lang, days } }))
+    setLink(
+      await api<BillLink>('POST', '/bills/link', { query: { account, month, lang, days, email } }),
+    )
   if (link === undefined) {
     return (
       <ActionForm submit={t('make_link')} onSubmit={make} onCancel={onClose}>
@@ -58,6 +63,15 @@ function Share({
           value={days}
           onChange={(value) => setDays(value ?? '30')}
         />
+        {isStaff(session) && (
+          <TextInput
+            label={t('share_email')}
+            type="email"
+            placeholder="books@acme.example"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value.trim())}
+          />
+        )}
       </ActionForm>
     )
   }
@@ -65,7 +79,8 @@ function Share({
     <Stack>
       <CopyBlock text={link.url} label={t('share')} />
       <Text size="sm" c="dimmed">
-        {t('share_until', { when: format.time(link.expires_at) })}
+        {t('share_until', { when: format.time(link.expires_at) })}{' '}
+        {link.emailed_to !== null && t('emailed', { email: link.emailed_to })}
       </Text>
     </Stack>
   )

@@ -1,5 +1,5 @@
 // Models: the catalog, what a customer sees of it, and what still needs a price.
-import { Badge, Button, Group, Menu, SegmentedControl, Text } from '@mantine/core'
+import { Badge, Button, Group, Menu, Tabs, Text } from '@mantine/core'
 import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
@@ -54,18 +54,25 @@ export default function Models() {
   const common = { models: models.rows, channels: channels.data?.items ?? [] }
   return (
     <Page title={t('title')} hint={t('hint')} actions={isOperator && <AddMenu />}>
-      <SegmentedControl
-        aria-label={t('view')}
-        style={{ alignSelf: 'flex-start' }}
-        data={views.map((value) => ({ value, label: t(value) }))}
+      <Tabs
         value={view}
-        onChange={(value) => setView(value === 'everything' ? undefined : value)}
-      />
-      {view === 'customers' ? (
-        <CustomerView models={models.rows} />
-      ) : (
-        <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
-      )}
+        onChange={(value) => setView(value === 'everything' ? undefined : (value ?? undefined))}
+      >
+        <Tabs.List aria-label={t('view')}>
+          {views.map((value) => (
+            <Tabs.Tab key={value} value={value}>
+              {t(value)}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={view} pt="md">
+          {view === 'customers' ? (
+            <CustomerView models={models.rows} />
+          ) : (
+            <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
+          )}
+        </Tabs.Panel>
+      </Tabs>
       <ModelDrawer
         {...common}
         model={models.rows.find(({ name }) => name === opened)}

@@ -1,6 +1,7 @@
 // A month of all accounts as the admin API tells of it: its totals, what came of closing it, and links to
 // single bills.
 import { z } from 'zod'
+import { emailPattern } from '../../contract/notices/mail.ts'
 import { monthField } from '../money/bill-schema.ts'
 import { column, count, money, query, time } from '../schema.ts'
 
@@ -59,10 +60,21 @@ export const linkQuery = z.object({
   month: monthField,
   lang: query.choice(['en', 'zh'], 'Of the page. Default `en`.'),
   days: query.whole(1, maxLinkDays, 'How long the link works. Default 30.'),
+  email: z
+    .string()
+    .regex(emailPattern, 'must be an e-mail address')
+    .optional()
+    .meta({ description: 'Also send the link there. Not for members.', flag: 'ADDRESS' }),
 })
 export const sharedQuery = z.object({ code: query.text('The end of the link.') })
 
-export const billLink = z.object({ url: z.string(), expires_at: time() }).meta({ id: 'BillLink' })
+export const billLink = z
+  .object({
+    url: z.string(),
+    expires_at: time(),
+    emailed_to: z.string().nullable().describe('Where the link was sent.'),
+  })
+  .meta({ id: 'BillLink' })
 
 export type MonthTotals = z.infer<typeof monthTotals>
 export type ClosedMonths = z.infer<typeof closedMonths>

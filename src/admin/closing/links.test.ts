@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
+import type { Mailer } from '../../lib/net/mailer.ts'
 import { monthAt, monthPlus } from '../../lib/text/month.ts'
 import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
@@ -91,6 +92,41 @@ test('links last 90 days at most, and are for accounts and months that exist', a
     expect([query, (await asBoss('POST', `/bills/link?${query}`)).status]).toEqual([query, status])
   }
   expect((await ask('POST', `/bills/link?account=acme&month=${month}`)).status).toBe(401)
+})
+
+test('a link is also sent by e-mail where mail is set up, and a failure is told', async () => {
+  const query = `account=acme&month=${month}&email=books%40acme.example`
+  const without = await asBoss('POST', `/bills/link?${query}`)
+  expect([without.status, JSON.parse(without.text).error.param]).toEqual([400, 'email'])
+  const mails: { to: string; subject: string; text: string }[] = []
+  const mailer: Mailer = {
+    async send(mail) {
+      mails.push(mail)
+      return mail.to.startsWith('gone')
+        ? { status: 550, problem: 'no such person' }
+        : { status: 250 }
+    },
+  }
+  const before = app
+  const engine = { ...it.engine, mailer }
+  app = admin({ engine, limits, isAdmin: (secret) => secret === 'boss' })
+  const sent = await asBoss('POST', `/bills/link?${query}&lang=zh`)
+  const { url, emailed_to } = JSON.parse(sent.text) as { url: string; emailed_to: string }
+  expect([sent.status, emailed_to]).toEqual([201, 'books@acme.example'])
+  expect(mails).toHaveLength(1)
+  expect(mails[0]).toMatchObject({ to: 'books@acme.example', subject: `acme ${month} 账单` })
+  expect(mails[0]!.text).toContain(url)
+  const failed = await asBoss('POST', `/bills/link?${query.replace('books', 'gone')}`)
+  expect(failed.status).toBe(409)
+  expect(JSON.parse(failed.text).error.message).toStartWith(
+    'the e-mail was not sent: no such person',
+  )
+  const odd = await asBoss(
+    'POST',
+    `/bills/link?account=acme&month=${month}&email=a%0Ab%40c.example`,
+  )
+  expect(odd.status).toBe(400)
+  app = before
 })
 
 const file = JSON.stringify({

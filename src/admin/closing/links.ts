@@ -7,8 +7,9 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Seals } from '../../engine/base-deps.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
 import { text } from '../../http/schema.ts'
+import { newId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
-import { auditChange, time } from '../answers.ts'
+import { auditChange, notPermitted, time } from '../answers.ts'
 import { answerPage, billOf } from '../money/bills.ts'
 import { forAnyone, forFinanceAndMembers } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
@@ -33,20 +34,69 @@ const codeOf = (engine: Seals, shared: Shared): string =>
     '.',
   )
 
-async function makeLink({ engine, deps, query, account, x }: Ask<{ query: typeof linkQuery }>) {
+async function makeLink(ask: Ask<{ query: typeof linkQuery }>) {
+  const { engine, deps, query, account, x } = ask
   const asked = billOf(engine, account!, query.month)
   if (asked instanceof Refusal) return asked
+  const unable = mailProblem(ask)
+  if (unable !== undefined) return unable
   const expiresAtMs = engine.clock.nowMs() + (query.days ?? defaultDays) * dayMs
   const until = Math.floor(expiresAtMs / 1_000)
   const { accountId, month } = asked
-  const code = codeOf(engine, { accountId, month, language: query.lang ?? 'en', until })
+  const language = query.lang ?? 'en'
+  const code = codeOf(engine, { accountId, month, language, until })
   const expires_at = time(until * 1_000)
+  const url = `${deps.consoleUrl ?? engine.publicUrl}/admin/v1/bills/shared?code=${code}`
+  const after = { month, expires_at, ...(query.email !== undefined && { email: query.email }) }
   await engine.store.tx((tx) =>
-    auditChange(tx, x, { action: 'bill.link', subject: accountId, after: { month, expires_at } }),
+    auditChange(tx, x, { action: 'bill.link', subject: accountId, after }),
   )
-  const base = deps.consoleUrl ?? engine.publicUrl
-  return { url: `${base}/admin/v1/bills/shared?code=${code}`, expires_at }
+  if (query.email !== undefined) {
+    const mail = mailText(language, { account: asked.account, month, url, expires_at })
+    const failed = await sendMail(ask, query.email, mail)
+    if (failed !== undefined) return failed
+  }
+  return { url, expires_at, emailed_to: query.email ?? null }
 }
+
+/** Members send no mail: the gateway would be a way to reach any address in its name. */
+function mailProblem({ engine, query, viewer }: Ask<{ query: typeof linkQuery }>) {
+  if (query.email === undefined) return undefined
+  if (viewer?.role === 'member') return notPermitted(viewer)
+  if (engine.mailer !== undefined) return undefined
+  const missing = engine.missingForMail.join(' and ')
+  const message = `e-mail cannot be sent: ${missing} must be set where the gateway starts`
+  return refuse('invalid_request', message, { param: 'email' })
+}
+
+async function sendMail(
+  { engine, x }: Ask<{ query: typeof linkQuery }>,
+  to: string,
+  mail: { subject: string; text: string },
+): Promise<Refusal | undefined> {
+  const sent = await engine.mailer!.send({ id: newId('mail', x.atMs), to, ...mail, atMs: x.atMs })
+  if (sent.status !== undefined && sent.status < 300) return undefined
+  const why = sent.problem ?? 'the mail server did not take it'
+  return refuse('conflict', `the e-mail was not sent: ${why}`, { param: 'email' })
+}
+
+interface MailFacts {
+  account: string
+  month: string
+  url: string
+  expires_at: string
+}
+
+const mailText = (language: 'en' | 'zh', { account, month, url, expires_at }: MailFacts) =>
+  language === 'zh'
+    ? {
+        subject: `${account} ${month} 账单`,
+        text: `${account} 的 ${month} 账单：\n\n${url}\n\n链接有效期至 ${expires_at}。\n`,
+      }
+    : {
+        subject: `Bill of ${account} for ${month}`,
+        text: `The bill of ${account} for ${month}:\n\n${url}\n\nThe link works until ${expires_at}.\n`,
+      }
 
 const badLink = refuse('not_found', 'this link is not valid, or it has expired')
 
@@ -86,6 +136,7 @@ export const billLinkRoutes = [
     query: linkQuery,
     answer: billLink,
     status: 201,
+    refusals: ['conflict'],
     handle: makeLink,
   }),
   route('GET /bills/shared', {
