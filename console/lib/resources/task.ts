@@ -7,6 +7,8 @@ export type { CallbackAttempt, Step } from '../../../src/admin/tasks/task-schema
 /** A list leaves out the callback and the steps. */
 export type Task = ListedTask &
   Partial<Pick<TaskAnswer, 'callback' | 'timeline'>> & {
+    /** Null: none was asked for. */
+    callback_state?: 'waiting' | 'delivered' | 'exhausted' | null
     interface: 'videos' | 'arkvendor' | 'vendorg' | 'images' | 'imgvendor'
   }
 

@@ -104,6 +104,12 @@ export const noticeTypes = {
   test: ['Test', '测试'],
 } satisfies Messages<string>
 
+export const callbackStates = {
+  waiting: ['Waiting', '等待发送'],
+  delivered: ['Delivered', '已送达'],
+  exhausted: ['Given up', '已放弃'],
+} satisfies Messages<string>
+
 export const callEndings = {
   complete: ['Completed', '已完成'],
   refused: ['Refused by the gateway', '被网关拒绝'],

@@ -12,7 +12,11 @@ import { isStaff, useSession } from '../../lib/session.ts'
 import type { Selection } from './bulk-cancel.tsx'
 import { messages } from './messages.ts'
 
-export function useColumns(selection: Selection | undefined): Column<Task>[] {
+/** `hasCallbacks`: the list says how they went. */
+export function useColumns(
+  selection: Selection | undefined,
+  hasCallbacks: boolean,
+): Column<Task>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
   const callerText = ({ account, token }: Task) => `${account ?? ''} / ${token ?? ''}`
@@ -31,8 +35,8 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
       id: 'error',
       sort: ({ error }) => error?.code,
     }),
+    ...useCallbackColumn(hasCallbacks),
     ...useKindColumns(),
-    column(t('prompt'), '115px', ({ request }) => request.prompt, { id: 'prompt' }),
     numberColumn(
       t('cost'),
       '110px',
@@ -50,6 +54,22 @@ export function useColumns(selection: Selection | undefined): Column<Task>[] {
   ]
 }
 
+const callbackColors = { waiting: 'queued', delivered: 'succeeded', exhausted: 'failed' } as const
+
+function useCallbackColumn(hasCallbacks: boolean): Column<Task>[] {
+  const t = useMessages(messages)
+  const server = useServerText()
+  if (!hasCallbacks) return []
+  const cell = ({ callback_state: state }: Task) =>
+    state === null || state === undefined ? (
+      '–'
+    ) : (
+      <State state={callbackColors[state]} label={server.text('callback', state)} />
+    )
+  const sort = ({ callback_state }: Task) => callback_state
+  return [column(t('callback'), '115px', cell, { id: 'callback', sort })]
+}
+
 function useKindColumns(): Column<Task>[] {
   const t = useMessages(messages)
   return [
@@ -58,6 +78,7 @@ function useKindColumns(): Column<Task>[] {
       sort: (task) => t(task.interface),
     }),
     column(t('model'), '120px', ({ model }) => model, { id: 'model', sort: ({ model }) => model }),
+    column(t('prompt'), '115px', ({ request }) => request.prompt, { id: 'prompt' }),
   ]
 }
 

@@ -108,7 +108,10 @@ function TaskTable({ list, filters }: { list: List<Task>; filters: readonly Filt
   const selection = useSelection()
   const mayAct = hasRole(useSession(), actors)
   const maySelect = mayAct && list.rows.some(isLive)
-  const columns = useColumns(maySelect ? selection : undefined)
+  const columns = useColumns(
+    maySelect ? selection : undefined,
+    list.rows.some(({ callback_state }) => callback_state !== undefined),
+  )
   return (
     <ListTable
       label={t('title')}
