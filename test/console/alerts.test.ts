@@ -15,7 +15,7 @@ import {
 } from '../support/console/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
-import { until } from '../support/read.ts'
+import { untilTrue } from '../support/read.ts'
 
 const languages = {
   en: {
@@ -55,7 +55,7 @@ if (chromiumPath === undefined) {
       browser = await openBrowser()
       first = await visit(browser, gateway.url)
       await setUp(first.page, gateway.output())
-    }, 60_000)
+    }, 120_000)
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -74,7 +74,7 @@ if (chromiumPath === undefined) {
         protocols: { chat: 'http://127.0.0.1:9/v1' },
       })
       const open = async () => (await gateway.admin('GET', '/alerts')).body.items
-      await until('both alerts are open', async () => (await open()).length === 2 || undefined)
+      await untilTrue(open, ({ length }) => length === 2)
       await goTo(page, '/console/alerts')
       await page.getByText('Missing price').waitFor()
       // The loss can be resolved, the missing price cannot.
@@ -96,7 +96,7 @@ if (chromiumPath === undefined) {
       await gateway.admin('POST', '/prices', {
         ...{ model: 'unpriced-1', unit: 'token', per_million: { input: '1', output: '1' } },
       })
-      await until('the price resolves it', async () => (await open()).length === 0 || undefined)
+      await untilTrue(open, ({ length }) => length === 0)
       const { items } = (await gateway.admin('GET', '/alerts?resolved=true')).body
       const by = Object.fromEntries(
         items.map((each: { kind: string; resolved_by: string | null }) => [
@@ -143,7 +143,7 @@ if (chromiumPath === undefined) {
           expect(failed.status).toBeGreaterThan(499)
         }
         const deliveries = page.getByRole('table', { name: t.deliveries })
-        await deliveries.getByText(t.rate).waitFor({ timeout: 40_000 })
+        await deliveries.getByText(t.rate).waitFor({ timeout: 90_000 })
         const fired = await receiver.first(
           ({ type, path }) => type === 'error_rate' && path === `/${language}`,
         )
@@ -162,7 +162,7 @@ if (chromiumPath === undefined) {
         expect(complaints).toEqual([])
         await context.close()
       },
-      90_000,
+      180_000,
     )
   })
 }

@@ -1,9 +1,11 @@
 // Notices by e-mail: a real gateway and a real mail server.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { defaultConfig, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type MailServerForTests, startMailServer } from '../support/mail-server.ts'
+import { untilTrue } from '../support/read.ts'
 
 const caseLimitMs = 60_000
+setDefaultTimeout(caseLimitMs)
 const password = 'hunter2-hunter2'
 
 let server: MailServerForTests
@@ -30,7 +32,15 @@ afterAll(async () => {
 
 const create = (email: string, more: object = {}) =>
   gateway.admin('POST', '/webhooks', { email, events: ['balance.low'], ...more })
-const sendTest = (id: string) => gateway.admin('POST', `/webhooks/${id}/test`)
+/** Its delivery after the first attempt, which may take longer than the answer waits. */
+async function sendTest(id: string) {
+  await gateway.admin('POST', `/webhooks/${id}/test`)
+  const latest = async () => {
+    const { body } = await gateway.admin('GET', `/webhooks/${id}/deliveries`)
+    return { body: body.items[0] }
+  }
+  return untilTrue(latest, ({ body }) => body.attempts.length > 0)
+}
 const mailsTo = (email: string) => server.mails.filter(({ to }) => to.includes(email))
 
 describe('a subscription by e-mail', () => {

@@ -54,8 +54,8 @@ export const messages = defineMessages({
   invite: ['Invite person', '邀请用户'],
   email: ['Email (optional)', '邮箱（可选）'],
   email_hint: [
-    'Shown in the list and suggested as the name. The gateway sends no mail.',
-    '仅用于列表显示，并作为默认用户名。网关不会发送邮件。',
+    'Shown in the list and suggested as the name. The link is not sent by mail.',
+    '仅用于列表显示，并作为默认用户名。链接不会通过邮件发送。',
   ],
   link: ['Link', '链接'],
   link_text: [

@@ -51,42 +51,46 @@ describe.each([...storeKinds])('on %s', (on) => {
     patientMs,
   )
 
-  test('notices are kept for a month, and longer while they are to be sent or told once', async () => {
-    const it = await newTestEngine(on)
-    const { store } = it.engine
-    const nowMs = it.engine.clock.nowMs()
-    const webhooks = [{ id: 'whk_1', address: 'https://hooks.example/' }]
-    const tell = (type: 'bill.closed' | 'balance.empty' | 'loss.booked', days: number) =>
-      store.tx(async (tx) => {
-        const once = type === 'balance.empty' ? { once: 'acc_1' } : {}
-        const notice = { type, atMs: nowMs - days * dayMs, data: {}, ...once }
-        const id = (await notifyThese(tx, notice, webhooks))!
-        if (type === 'loss.booked') return id
-        await tx
-          .updateTable('notice_deliveries')
-          .set({ state: 'delivered' })
-          .where('notice_id', '=', id)
-          .execute()
-        return id
-      })
-    const [, empty, waiting, recent] = [
-      await tell('bill.closed', 31),
-      await tell('balance.empty', 31),
-      await tell('loss.booked', 31),
-      await tell('bill.closed', 29),
-    ]
-    await keepLog(it.engine)
-    const ids = async (table: 'notices' | 'notice_deliveries', column: 'id' | 'notice_id') =>
-      (
-        await store.read
-          .selectFrom(table)
-          .select(column as 'id')
-          .execute()
-      ).map((row) => row[column as 'id'])
-    expect((await ids('notices', 'id')).toSorted()).toEqual([empty, waiting, recent].toSorted())
-    expect((await ids('notice_deliveries', 'notice_id')).toSorted()).toEqual(
-      [waiting, recent].toSorted(),
-    )
-    await it.close()
-  })
+  test(
+    'notices are kept for a month, and longer while they are to be sent or told once',
+    async () => {
+      const it = await newTestEngine(on)
+      const { store } = it.engine
+      const nowMs = it.engine.clock.nowMs()
+      const webhooks = [{ id: 'whk_1', address: 'https://hooks.example/' }]
+      const tell = (type: 'bill.closed' | 'balance.empty' | 'loss.booked', days: number) =>
+        store.tx(async (tx) => {
+          const once = type === 'balance.empty' ? { once: 'acc_1' } : {}
+          const notice = { type, atMs: nowMs - days * dayMs, data: {}, ...once }
+          const id = (await notifyThese(tx, notice, webhooks))!
+          if (type === 'loss.booked') return id
+          await tx
+            .updateTable('notice_deliveries')
+            .set({ state: 'delivered' })
+            .where('notice_id', '=', id)
+            .execute()
+          return id
+        })
+      const [, empty, waiting, recent] = [
+        await tell('bill.closed', 31),
+        await tell('balance.empty', 31),
+        await tell('loss.booked', 31),
+        await tell('bill.closed', 29),
+      ]
+      await keepLog(it.engine)
+      const ids = async (table: 'notices' | 'notice_deliveries', column: 'id' | 'notice_id') =>
+        (
+          await store.read
+            .selectFrom(table)
+            .select(column as 'id')
+            .execute()
+        ).map((row) => row[column as 'id'])
+      expect((await ids('notices', 'id')).toSorted()).toEqual([empty, waiting, recent].toSorted())
+      expect((await ids('notice_deliveries', 'notice_id')).toSorted()).toEqual(
+        [waiting, recent].toSorted(),
+      )
+      await it.close()
+    },
+    patientMs,
+  )
 })

@@ -1,6 +1,6 @@
 // Notices about budgets and low balances, from entries in a real store: once, whichever gateway reads
 // them, and whenever it does.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Budget, BudgetScope } from '../../contract/budgets/budget.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { insertAccount, updateAccount } from '../../store/catalog/accounts.ts'
@@ -14,6 +14,7 @@ import { newTestEngine, type TestEngine } from '../test-engine.ts'
 import { LedgerFeeds } from './ledger-feeds.ts'
 
 const caseLimitMs = 60_000
+setDefaultTimeout(caseLimitMs)
 const unit = 1_000_000_000n
 
 describe.each([...storeKinds])('budgets on %s', (on) => {
