@@ -36,5 +36,11 @@ export async function tidy({ dialect, tx, read }: Store): Promise<void> {
     const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
     await setMeta(db, floorKey, String(rows[0]?.id ?? 0))
   })
-  if (dialect === 'postgres') await sql`VACUUM ANALYZE`.execute(read)
+  if (dialect !== 'postgres') return
+  await read.connection().execute(async (db) => {
+    // The server may be doing the same by itself.
+    await sql`SET lock_timeout = 0`.execute(db)
+    await sql`VACUUM ANALYZE`.execute(db)
+    await sql`RESET lock_timeout`.execute(db)
+  })
 }
