@@ -261,8 +261,6 @@ channels:
         await cancel.click()
         const dialog = page.getByRole('dialog', { name: w('Cancel task', '取消任务') })
         await dialog.waitFor()
-        const typed = dialog.getByRole('textbox')
-        if ((await typed.count()) > 0) await typed.fill(stuck.slice(-6))
         await dialog.getByRole('button', { name: w('Cancel task', '取消任务') }).click()
         await until('the task to be cancelled', async () => {
           return (

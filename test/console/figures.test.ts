@@ -111,8 +111,8 @@ if (chromiumPath === undefined) {
         const measures = {
           amount: (row: (typeof rows)[0]) => Number(row.amount),
           charges: (row: (typeof rows)[0]) => row.charges,
-          input_tokens: (row: (typeof rows)[0]) => row.input_tokens,
-          output_tokens: (row: (typeof rows)[0]) => row.output_tokens,
+          input_tokens: (row: (typeof rows)[0]) => row.input_tokens ?? 0,
+          output_tokens: (row: (typeof rows)[0]) => row.output_tokens ?? 0,
           images: (row: (typeof rows)[0]) => (row.unit === 'image' ? row.quantity : 0),
           video_seconds: (row: (typeof rows)[0]) =>
             row.unit === 'video_second' ? row.quantity : 0,
