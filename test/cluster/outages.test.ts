@@ -17,7 +17,7 @@ import { seeded, testSeed } from '../support/seeded.ts'
 const key = 'upk-outages-0123456789abcdef'
 const caseLimitMs = 150_000
 /** A gateway that is not back by then is not back. */
-const backMs = 5_000
+const backMs = 20_000
 /** Long enough for batches to give up: those calls are answered with an error. */
 const longAwayMs = 6_500
 
