@@ -15,7 +15,7 @@ RUN scripts/bun scripts/build.ts /out --alone --name gateway \
   && deploy/docker/make-root /out/gateway /root-fs
 
 FROM scratch
-ARG VERSION=0.2.0
+ARG VERSION=0.3.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Model Gateway" \
       org.opencontainers.image.description="One HTTP gateway in front of several model providers" \
