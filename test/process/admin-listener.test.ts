@@ -1,8 +1,11 @@
 // GATEWAY_ADMIN_PORT: administration on a port of its own, and nothing of it where callers are. And
 // who may read the metrics on the port that everybody uses.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { join } from 'node:path'
+import { adminToken, apiToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 import { rawRequest } from '../support/raw.ts'
+import { requestIdOf, until } from '../support/read.ts'
 
 const caseLimitMs = 60_000
 const asAdmin = { headers: { authorization: `Bearer ${adminToken}` } }
@@ -60,6 +63,27 @@ describe('with a port of its own, administration', () => {
       })
       expect(call.status).toBe(200)
     }
+  })
+
+  test('is found by the command line, which shows what an image cost', async () => {
+    const made = await gateway.post('/v1/images/generations', {
+      ...{ model: 'imga-plus', prompt: 'a boat', size: '64x64' },
+    })
+    expect(made.status).toBe(200)
+    const id = requestIdOf(made)
+    const env = { ...ownEnv, GATEWAY_DATA_DIR: gateway.dataDir, GATEWAY_ADMIN_TOKEN: adminToken }
+    const cli = async (...words: string[]) => {
+      const child = Bun.spawn([join(root, 'bin/gateway'), ...words], { env, stderr: 'pipe' })
+      return (await child.stdout.text()) + (await child.stderr.text())
+    }
+    // The request is logged a moment after its answer.
+    const shown = await until('the charge', async () => {
+      const text = await cli('request', 'show', id)
+      return /^charge +0\.20/m.test(text) ? text : undefined
+    })
+    expect(shown).toContain('imga-plus')
+    const { items } = JSON.parse(await cli('request', 'list', '--model', 'imga-plus', '--json'))
+    expect(items).toMatchObject([{ request_id: id, charge: '0.20' }])
   })
 
   test('is announced at the start with its own address', () => {

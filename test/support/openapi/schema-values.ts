@@ -124,7 +124,13 @@ const pools = new Map<string, string[]>()
 function textsFor(pattern: string): string[] {
   const known = pools.get(pattern)
   if (known !== undefined) return known
-  const made = fc.sample(fc.stringMatching(new RegExp(pattern, 'u')), { seed: 7, numRuns: 24 })
+  // Drawn without what looks ahead, which the drawing does not know, and then held against the whole.
+  const drawn = fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?=[^)]*\)/, '^'), 'u'))
+  const whole = new RegExp(pattern, 'u')
+  const made = fc.sample(
+    drawn.filter((text) => whole.test(text)),
+    { seed: 7, numRuns: 24 },
+  )
   pools.set(pattern, made)
   return made
 }
