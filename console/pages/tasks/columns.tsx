@@ -22,24 +22,24 @@ export function useColumns(
   const callerText = ({ account, token }: Task) => `${account ?? ''} / ${token ?? ''}`
   return [
     ...(selection === undefined ? [] : [selectColumn(selection, t('select'))]),
-    column(t('created'), '125px', ({ created_at }) => <Time at={created_at} how="short" />, {
+    column(t('created'), '142px', ({ created_at }) => <Time at={created_at} how="short" />, {
       id: 'created',
       sort: ({ created_at }) => created_at,
     }),
-    column(t('state'), '110px', ({ state }) => <State state={state} label={t(state)} />, {
+    column(t('state'), '128px', ({ state }) => <State state={state} label={t(state)} />, {
       id: 'state',
       sort: ({ state }) => state,
     }),
-    column(t('progress'), '110px', (task) => <TaskProgress task={task} />, { id: 'progress' }),
-    column(t('error'), '130px', (task) => <ErrorCell task={task} />, {
+    column(t('progress'), '100px', (task) => <TaskProgress task={task} />, { id: 'progress' }),
+    column(t('error'), '125px', (task) => <ErrorCell task={task} />, {
       id: 'error',
       sort: ({ error }) => error?.code,
     }),
+    ...useSubjectColumns(),
     ...useCallbackColumn(hasCallbacks),
-    ...useKindColumns(),
     numberColumn(
       t('cost'),
-      '110px',
+      '105px',
       (task) => (
         <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
           {isLive(task) && '≤ '}
@@ -48,7 +48,7 @@ export function useColumns(
       ),
       { id: 'cost', sort: (task) => (isLive(task) ? task.hold : task.charge) },
     ),
-    column(t('elapsed'), '105px', (task) => <Elapsed task={task} />, { id: 'elapsed' }),
+    ...useFamilyColumns(),
     column(t('token'), '120px', callerText, { id: 'token', sort: callerText }),
     ...useRareColumns(),
   ]
@@ -67,18 +67,25 @@ function useCallbackColumn(hasCallbacks: boolean): Column<Task>[] {
       <State state={callbackColors[state]} label={server.text('callback', state)} />
     )
   const sort = ({ callback_state }: Task) => callback_state
-  return [column(t('callback'), '115px', cell, { id: 'callback', sort })]
+  return [column(t('callback'), '105px', cell, { id: 'callback', sort })]
 }
 
-function useKindColumns(): Column<Task>[] {
+function useSubjectColumns(): Column<Task>[] {
   const t = useMessages(messages)
   return [
-    column(t('family'), '135px', (task) => t(task.interface), {
+    column(t('model'), '115px', ({ model }) => model, { id: 'model', sort: ({ model }) => model }),
+    column(t('prompt'), '115px', ({ request }) => request.prompt, { id: 'prompt' }),
+  ]
+}
+
+function useFamilyColumns(): Column<Task>[] {
+  const t = useMessages(messages)
+  return [
+    column(t('family'), '110px', (task) => t(task.interface), {
       id: 'family',
       sort: (task) => t(task.interface),
     }),
-    column(t('model'), '120px', ({ model }) => model, { id: 'model', sort: ({ model }) => model }),
-    column(t('prompt'), '115px', ({ request }) => request.prompt, { id: 'prompt' }),
+    column(t('elapsed'), '100px', (task) => <Elapsed task={task} />, { id: 'elapsed' }),
   ]
 }
 
