@@ -112,6 +112,14 @@ describe.each(documents)('%s', (_, document) => {
     expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]*$/.test(name))).toEqual([])
     const folded = names.map((name) => name.toLowerCase())
     expect(folded.filter((name, i) => folded.indexOf(name) !== i)).toEqual([])
+    // What stands in a field has a type named after both: Price and source are PriceSource.
+    const inner = Object.entries(schemas as Record<string, Json>).flatMap(
+      ([name, { properties }]) =>
+        Object.entries((properties ?? {}) as Record<string, Json>)
+          .filter(([, field]) => 'enum' in field || 'properties' in field)
+          .map(([field]) => `${name}${field}`.replaceAll('_', '').toLowerCase()),
+    )
+    expect(folded.filter((name) => inner.includes(name))).toEqual([])
     // Generated clients have a type of this name themselves.
     expect(names).not.toContain('Response')
   })

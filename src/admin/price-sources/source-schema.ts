@@ -30,7 +30,7 @@ export const sourceRequest = z
       .meta({ description: 'Only models that fit, as `gpt-*` or `openai/*`.' })
       .optional(),
   })
-  .meta({ id: 'PriceSource' })
+  .meta({ id: 'PublicPriceFile' })
 
 export const sourceList = z
   .object({
@@ -39,6 +39,6 @@ export const sourceList = z
     remarks: z.array(z.string()).describe('What was left out or simplified.'),
     text: z.string().describe('The list, in the form that an import takes as `yaml`.'),
   })
-  .meta({ id: 'PriceSourceList' })
+  .meta({ id: 'PublicPriceFileList' })
 
 export type SourceList = z.infer<typeof sourceList>
