@@ -1,7 +1,7 @@
 // Money added to an account, or taken back, with its reason. The form names the bill that it lands on,
 // and stays to say what was booked, so that a credit is not booked twice by mistake.
 import { Alert, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { api } from '../../lib/api.ts'
@@ -9,6 +9,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
 import { useSession } from '../../lib/session.ts'
+import { useIdempotencyKey } from '../../lib/use-idempotency-key.ts'
 import { messages } from './messages.ts'
 
 const ways = ['add_credit', 'take_back'] as const
@@ -67,14 +68,14 @@ function CreditForm({
   const [way, setWay] = useState<(typeof ways)[number]>('add_credit')
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
-  const keyFor = useIdempotencyKey()
+  const key = useIdempotencyKey()
   const submit = async () => {
     const signed = way === 'take_back' ? `-${amount.trim()}` : amount.trim()
     const body = { amount: signed, note }
     const month = thisMonth()
     const path = `/accounts/${encodeURIComponent(account)}/credits`
-    const key = keyFor(JSON.stringify(body))
-    const { balance } = await api<Account>('POST', path, { body, idempotencyKey: key })
+    const idempotencyKey = key.of(JSON.stringify(body))
+    const { balance } = await api<Account>('POST', path, { body, idempotencyKey })
     onBooked({ amount: signed, month, balance })
   }
   return (
@@ -105,15 +106,6 @@ function CreditForm({
       <Text size="sm">{t('lands_in', { month: thisMonth() })}</Text>
     </ActionForm>
   )
-}
-
-/** A repeated submit of the same draft, such as after a lost answer, is booked once. */
-function useIdempotencyKey(): (draft: string) => string {
-  const last = useRef({ draft: '', key: '' })
-  return (draft) => {
-    if (last.current.draft !== draft) last.current = { draft, key: crypto.randomUUID() }
-    return last.current.key
-  }
 }
 
 function BookedText({ booked, onClose }: { booked: Booked; onClose: () => void }) {

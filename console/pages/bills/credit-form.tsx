@@ -6,6 +6,7 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
 import { Link } from '../../lib/router.tsx'
+import { useIdempotencyKey } from '../../lib/use-idempotency-key.ts'
 import { messages } from './messages.ts'
 
 export interface CreditDraft {
@@ -33,9 +34,12 @@ export function CreditForm({
   const t = useMessages(messages)
   const [amount, setAmount] = useState(draft.amount)
   const [note, setNote] = useState(draft.note)
+  const key = useIdempotencyKey()
   const submit = async () => {
     const path = `/accounts/${encodeURIComponent(account)}/credits`
-    await api('POST', path, { body: { amount, note } })
+    const body = { amount, note }
+    await api('POST', path, { body, idempotencyKey: key.of(JSON.stringify(body)) })
+    key.done()
     setAmount(draft.amount)
     setNote(draft.note)
     onDone()
