@@ -148,7 +148,7 @@ test('watch draws one line over and over on a terminal', async () => {
   let screen = ''
   const child = Bun.spawn([...program, 'task', 'watch', 'video_1'], {
     cwd: dir,
-    env: { ...env, TERM: 'xterm' },
+    env: { ...env, TERM: 'xterm', NO_COLOR: '1' },
     terminal: {
       cols: 120,
       rows: 40,
