@@ -149,7 +149,8 @@ async function main(): Promise<number> {
     problems,
     seed,
   })
-  print(text)
+  // A slow reader gets all of it: the end of the process would cut off what is not written yet.
+  await new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))
   return signalCode ?? (failures === 0 ? 0 : 1)
 }
 
