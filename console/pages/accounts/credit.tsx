@@ -4,12 +4,12 @@ import { Alert, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
+import { useIdempotencyKey } from '../../components/billing/use-idempotency-key.ts'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
 import { useSession } from '../../lib/session.ts'
-import { useIdempotencyKey } from '../../lib/use-idempotency-key.ts'
 import { messages } from './messages.ts'
 
 const ways = ['add_credit', 'take_back'] as const

@@ -2,11 +2,11 @@
 import { Alert, Modal, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
+import { useIdempotencyKey } from '../../components/billing/use-idempotency-key.ts'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
 import { Link } from '../../lib/router.tsx'
-import { useIdempotencyKey } from '../../lib/use-idempotency-key.ts'
 import { messages } from './messages.ts'
 
 export interface CreditDraft {
