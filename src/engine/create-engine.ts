@@ -223,7 +223,7 @@ function noticeJobsOf(engine: Engine, owner: string, post: Post | undefined) {
     conditions.wake()
   }
   return {
-    jobs: { notices, emptyAccounts: new EmptyAccounts(engine) },
+    jobs: { notices, conditions, emptyAccounts: new EmptyAccounts(engine) },
     services: [conditions, ledgerFeeds, notices],
   }
 }

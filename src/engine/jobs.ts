@@ -3,6 +3,7 @@ import type { Refusal } from '../contract/errors.ts'
 import type { Loss } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import type { Task, TaskState } from '../contract/task.ts'
+import type { Tx } from '../store/index.ts'
 import type { PollLag } from './tasks/poll/poll-lag.ts'
 import type { Durations } from './tasks/poll/poll-schedule.ts'
 
@@ -23,6 +24,10 @@ export interface Jobs {
   readonly callbacks: Wakeable
   /** Sends notices. */
   readonly notices: Wakeable
+  readonly conditions: {
+    /** For an alert that a person resolves: false while what it is about lasts. */
+    dismiss(tx: Tx, kind: string, subject: string): Promise<boolean>
+  }
   readonly emptyAccounts: {
     /** A refusal of this account would have to be told. */
     isDue(accountId: string): boolean

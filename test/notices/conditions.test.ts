@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
+import { untilTrue } from '../support/read.ts'
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const caseLimitMs = 60_000
@@ -46,6 +47,9 @@ afterAll(async () => {
   receiver.stop()
 })
 
+const alertOf = async (kind: string) =>
+  (await gateway.admin('GET', `/alerts?kind=${kind}`)).body.items[0]
+
 const typed = (type: string) => receiver.ofType(type).map(({ data }) => data)
 
 test(
@@ -55,9 +59,25 @@ test(
     await receiver.first(({ type }) => type === 'channel.down')
     await receiver.first(({ type }) => type === 'error_rate')
     expect(typed('error_rate')).toEqual([{ model: 'txta-plus', rate: 1, total: 5 }])
+    for (const kind of ['channel_down', 'error_rate']) {
+      const alert = await untilTrue(
+        () => alertOf(kind),
+        (each) => each !== undefined,
+      )
+      const refused = await gateway.admin('POST', `/alerts/${alert.id}/resolve`)
+      expect([refused.status, refused.body.error.message]).toEqual([
+        409,
+        expect.stringContaining('still'),
+      ])
+    }
+    expect(await alertOf('error_rate')).toMatchObject({ subject: 'model txta-plus', times: 1 })
     status = 200
     while ((await gateway.chat('hello')).status !== 200) await Bun.sleep(50)
     await receiver.first(({ type }) => type === 'channel.recovered')
+    await untilTrue(
+      () => alertOf('channel_down'),
+      (each) => each === undefined,
+    )
     expect(typed('channel.down').map(({ channel }) => channel)).toEqual(['far'])
     expect(typed('channel.recovered').map(({ channel }) => channel)).toEqual(['far'])
     status = 401

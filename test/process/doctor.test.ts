@@ -10,6 +10,7 @@ import { loadOld } from '../support/data/old-database.ts'
 import { oldMasterKey } from '../support/data/old-gateway.ts'
 import { defaultConfig, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { startIssuer } from '../support/issuer.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { ownEnv } from '../support/own-env.ts'
 
 const caseLimitMs = 60_000
@@ -134,6 +135,35 @@ describe('gateway doctor', () => {
       const table = await gateway(['doctor'], env)
       expect(table.out).toMatch(/^ok +master key +fits the database$/m)
       expect(table.out).toEndWith('\nnothing is wrong\n')
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'connects and signs in to the mail server, and sends no mail',
+    async () => {
+      const server = await startMailServer({ password: hidden, hideSTARTTLS: true })
+      const GATEWAY_SMTP_FROM = 'gateway@mail.example'
+      const mailOf = async (env: Record<string, string>) => (await doctor(env)).of('mail')
+      const at = (signIn: string, port = server.port) => ({
+        GATEWAY_SMTP_URL: `smtp://${signIn}127.0.0.1:${port}`,
+        GATEWAY_SMTP_FROM,
+      })
+      const secret = encodeURIComponent(hidden)
+      const found = [
+        await mailOf(at(`gateway:${secret}@`)),
+        await mailOf(at(`gateway:${secret}2@`)),
+        await mailOf(at('', 9)),
+        await mailOf({ GATEWAY_SMTP_FROM }),
+      ]
+      await server.stop()
+      expect(server.mails).toEqual([])
+      expect(found.flat().map(({ state, says }) => `${state} ${says}`)).toEqual([
+        `ok smtp://127.0.0.1:${server.port} answers; the sign-in is taken`,
+        `problem smtp://127.0.0.1:${server.port}: the mail server refused the sign-in`,
+        'problem smtp://127.0.0.1:9: no connection to the mail server could be made',
+        'warning GATEWAY_SMTP_URL is not set: no e-mail is sent',
+      ])
     },
     caseLimitMs,
   )

@@ -20,15 +20,38 @@ const messages = defineMessages({
   resolve: ['Resolve', '处理完毕'],
   set_price: ['Set price', '设置价格'],
   open_channel: ['Open channel', '查看渠道'],
+  open_requests: ['Requests', '查看请求'],
+  open_tasks: ['Failed tasks', '查看失败任务'],
 })
 
-/** Where the cause of an alert is removed; it is resolved by that, and cannot be dismissed before. */
-const remedies: Readonly<
-  Record<string, { label: 'set_price' | 'open_channel'; path: string; isOnly?: true }>
-> = {
-  missing_price: { label: 'set_price', path: '/prices', isOnly: true },
-  channel_down: { label: 'open_channel', path: '/channels' },
+interface Remedy {
+  label: 'set_price' | 'open_channel' | 'open_requests' | 'open_tasks'
+  to(subject: string): string
 }
+
+/** Where the cause of an alert is removed; it is resolved by that, and cannot be dismissed before. */
+const remedies: Readonly<Record<string, Remedy>> = {
+  missing_price: { label: 'set_price', to: (model) => `/prices?${queryOf({ open: model })}` },
+  channel_down: { label: 'open_channel', to: (id) => `/channels?${queryOf({ open: id })}` },
+  // 'model NAME' or 'channel NAME'
+  error_rate: {
+    label: 'open_requests',
+    to: (subject) => {
+      const [, of = '', name = ''] = /^(\w+) (.*)$/s.exec(subject) ?? []
+      return `/requests?${queryOf({ [of]: name })}`
+    },
+  },
+  // 'MODEL CHANNEL'
+  task_failures: {
+    label: 'open_tasks',
+    to: (subject) => {
+      const [model = '', channel = ''] = subject.split(' ')
+      return `/tasks?${queryOf({ state: 'failed', model, channel })}`
+    },
+  },
+}
+
+const queryOf = (values: Record<string, string>): string => new URLSearchParams(values).toString()
 
 export function OpenAlerts({ limit }: { limit: number }) {
   const t = useMessages(messages)
@@ -78,12 +101,10 @@ function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }
       <Group gap="xs" mt={4}>
         {remedy !== undefined && (
           <Text size="sm" component="span">
-            <Link to={`${remedy.path}?open=${encodeURIComponent(alert.subject)}`}>
-              {t(remedy.label)}
-            </Link>
+            <Link to={remedy.to(alert.subject)}>{t(remedy.label)}</Link>
           </Text>
         )}
-        {session.role === 'administrator' && remedy?.isOnly !== true && (
+        {session.role === 'administrator' && remedy === undefined && (
           <Button size="compact-xs" variant="default" onClick={onResolve}>
             {t('resolve')}
           </Button>

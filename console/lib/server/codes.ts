@@ -44,10 +44,12 @@ export const alertKinds = {
   books: ['Ledger mismatch', '账目不符'],
   channel_down: ['Channel down', '渠道不可用'],
   clock: ['Clock skew', '时钟偏差'],
+  error_rate: ['Error rate', '错误率过高'],
   guards: ['Ledger write protection missing', '账本写保护缺失'],
   implausible_usage: ['Implausible usage', '用量异常'],
   loss: ['Loss', '平台损失'],
   missing_price: ['Missing price', '缺少价格'],
+  task_failures: ['Many failed tasks', '任务大量失败'],
   void_journal: ['Void journal not writable', '作废日志无法写入'],
 } satisfies Messages<string>
 
@@ -65,6 +67,10 @@ export const alertAdvice = {
     'The clock of a machine is wrong. Check its time synchronization.',
     '机器时钟不准，请检查时间同步。',
   ],
+  error_rate: [
+    'Look at the failed requests. The alert ends when the rate is below the limit of the rule.',
+    '请查看失败的请求。错误率低于规则上限后告警自动解除。',
+  ],
   guards: [
     'The triggers that keep ledger entries unchanged are missing from the database.',
     '数据库中缺少防止修改账本流水的触发器。',
@@ -80,6 +86,10 @@ export const alertAdvice = {
   missing_price: [
     'Add a price for the model; until then it cannot be called.',
     '请为该模型添加价格，否则无法调用。',
+  ],
+  task_failures: [
+    'Look at the failed tasks. The alert ends when fewer than half of them fail.',
+    '请查看失败的任务。失败比例低于一半后告警自动解除。',
   ],
   void_journal: [
     'Check whether the data directory is full or read-only.',

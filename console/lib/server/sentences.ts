@@ -92,6 +92,18 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^channel '(.+)' is down: its circuit is open: calls fail$/,
     '渠道“$1”不可用：调用持续失败，已熔断',
   ],
+  [
+    /^(\d+) of (\d+) requests of model '(.+)' failed within (\S+) s, more than (\S+) %$/,
+    '模型“$3”在 $4 秒内 $2 个请求中有 $1 个失败，超过 $5%',
+  ],
+  [
+    /^(\d+) of (\d+) requests on channel '(.+)' failed within (\S+) s, more than (\S+) %$/,
+    '渠道“$3”在 $4 秒内 $2 个请求中有 $1 个失败，超过 $5%',
+  ],
+  [
+    /^(\d+) of (\d+) tasks of model '(.+)' on channel '(.+)' failed within 10 minutes$/,
+    '模型“$3”在渠道“$4”上 10 分钟内 $2 个任务中有 $1 个失败',
+  ],
   [/^channel '(.+)' is down: all its keys are rejected$/, '渠道“$1”不可用：所有密钥均被拒绝'],
   [/^no channel serves it$/, '没有渠道提供此模型'],
   [/^it has no price in force$/, '没有生效的价格'],

@@ -43,15 +43,27 @@ async function resolve(
     return refuse('conflict', message)
   }
   if (alert.kind !== 'books') {
-    await store.tx(async (tx) => {
+    const isOver = await store.tx(async (tx) => {
+      if (!(await engine.jobs.conditions.dismiss(tx, alert.kind, alert.subject))) return false
       if (await resolveAlert(tx, alert.id, { atMs, by })) await note(tx)
+      return true
     })
-    return undefined
+    return isOver ? undefined : refuse('conflict', lasting[alert.kind] ?? 'it still lasts')
   }
   const lift: Lift = { accountId: alert.subject, force, atMs, by }
   const problem = await liftSuspension(engine, lift, note)
   if (problem === undefined) return undefined
   return refuse('conflict', `the books still do not add up: ${problem}`)
+}
+
+/** Why alerts of these kinds cannot be resolved by hand yet. */
+const lasting: Readonly<Record<string, string>> = {
+  channel_down:
+    'the channel is still down; the alert is resolved by a call that succeeds, or when the channel is disabled or deleted',
+  error_rate:
+    'the share of failed requests is still above the limit of a rule; the alert is resolved when it is not, or when the rule is removed',
+  task_failures:
+    'half of the tasks still fail; the alert is resolved when fewer of the last 10 minutes do',
 }
 
 const view = (alert: Alert): View<typeof alertSchema> => ({

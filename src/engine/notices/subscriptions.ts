@@ -29,11 +29,15 @@ export class Subscriptions {
     const enabled = all.filter(({ disabled }) => !disabled)
     this.#count = all.length
     this.#wanted = new Set(enabled.flatMap(({ events }) => events))
-    this.rateRules = enabled
-      .filter(({ events }) => events.includes('error_rate'))
-      .flatMap(({ id, address, rules }) =>
-        rules.map((rule) => ({ ...rule, webhook: { id, address } })),
-      )
+    this.rateRules = rateRulesIn(all)
     this.onChange()
   }
 }
+
+/** The rules in force. */
+export const rateRulesIn = (webhooks: readonly Webhook[]): RateRuleOf[] =>
+  webhooks
+    .filter(({ disabled, events }) => !disabled && events.includes('error_rate'))
+    .flatMap(({ id, address, rules }) =>
+      rules.map((rule) => ({ ...rule, webhook: { id, address } })),
+    )

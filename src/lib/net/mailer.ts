@@ -61,6 +61,18 @@ export function createMailer(server: MailServer): Mailer {
   }
 }
 
+/** Connects and signs in as for a mail, and sends none. Undefined when that works. */
+export async function verifyMailServer(server: MailServer): Promise<string | undefined> {
+  const { createTransport } = await import('nodemailer')
+  const verified = createTransport(optionsOf(server))
+    .verify()
+    .then(
+      (): Mailed => ({}),
+      (error: SmtpError) => failureOf(error, server),
+    )
+  return (await within(verified)).problem
+}
+
 const stopped: Mailed = { problem: 'it was stopped' }
 
 const optionsOf = ({ host, port, isTls, isTrusted, auth }: MailServer) => ({

@@ -9,6 +9,7 @@ import { type ClockReading, checkClock } from './clock.ts'
 import { checkDatabase } from './database.ts'
 import { type Finding, leftOut, ok, problem, reportText, warning } from './finding.ts'
 import { checkDataDir, checkPort, checkRuntime, checkSecretFiles } from './machine.ts'
+import { checkMail } from './mail.ts'
 import { type Offer, readOffer } from './offer.ts'
 import { reachAddress, reachChannels, reachRedis } from './reach.ts'
 import { checkSettings } from './settings.ts'
@@ -16,12 +17,13 @@ import { checkSignIn } from './sign-in.ts'
 
 const usage = `Usage: gateway doctor [FLAGS]
 
-Looks at the settings, the data directory, the database, Redis, the clock, sign-in, every channel and
-the prices, and says what to do about what is not as it should be. Nothing is changed and nothing spent.
+Looks at the settings, the data directory, the database, Redis, the clock, sign-in, the mail server,
+every channel and the prices, and says what to do about what is not as it should be. Nothing is changed
+and nothing spent.
 
 Flags
   --json     print the findings as JSON and nothing else
-  --offline  reach no channel and no identity provider
+  --offline  reach no channel, identity provider or mail server
   --help     show this
 
 Exit codes
@@ -100,7 +102,7 @@ async function inspectAll(
   const { s3 } = config.file.media ?? {}
   if (s3 !== undefined) findings.push(await reachAddress('kept results', s3.endpoint))
   if (config.traces !== undefined) findings.push(await reachAddress('traces', config.traces.url))
-  findings.push(...(await checkSignIn(config, offer.accounts)))
+  findings.push(...(await checkSignIn(config, offer.accounts)), ...(await checkMail(config)))
   const reached = await reachChannels(
     offer.channels.filter(({ name }) => !offer.sealed.includes(name)),
     offer.models,

@@ -108,7 +108,10 @@ function addChannels(engine: ScrapedEngine, at: Samples): void {
 const knownStates = ['accepted', 'unknown', 'queued', 'running'] as const
 const withTasks = interfaces.filter((use) => !hasOwnProtocol(use))
 /** Exported also at zero, so that the first one is noticed. */
-const alertKinds = ['books', 'guards', 'implausible_usage', 'loss', 'missing_price', 'void_journal']
+const alertKinds = [
+  ...['books', 'channel_down', 'error_rate', 'guards', 'implausible_usage', 'loss'],
+  ...['missing_price', 'task_failures', 'void_journal'],
+]
 
 function addOpen(open: Counted, at: Samples): void {
   const put = (name: MetricName, value: number) => at(name).push([name, value])
