@@ -70,6 +70,7 @@ export function Link({ to, ...rest }: { to: string } & AnchorHTMLAttributes<HTML
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
     navigate(to)
+    rest.onClick?.(event)
   }
   return <a {...rest} href={base + to} onClick={follow} />
 }

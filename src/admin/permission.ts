@@ -5,11 +5,12 @@ import type { Role, Viewer } from '../contract/people.ts'
 import type { BaseDeps } from '../engine/base-deps.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { findToken, ownerOfToken } from '../store/catalog/tokens.ts'
+import { findBillLink } from '../store/ledger/bill-links.ts'
 import { findRequest } from '../store/log/requests.ts'
 import { findTaskRow } from '../store/tasks/tasks.ts'
 
 /** What the id in the path is the name of, so that its owner can be found. */
-type Owned = 'account' | 'token' | 'request' | 'task' | 'request or task'
+type Owned = 'account' | 'token' | 'request' | 'task' | 'request or task' | 'bill link'
 
 export interface Permission {
   /** Besides the administrator. */
@@ -75,7 +76,11 @@ async function namesOwn(
   return true
 }
 
-async function ownerOf({ store }: BaseDeps, owned: Owned, id: string): Promise<string | undefined> {
+async function ownerOf(
+  { store, clock }: BaseDeps,
+  owned: Owned,
+  id: string,
+): Promise<string | undefined> {
   const ofTask = async () => (await findTaskRow(store.read, id))?.accountId
   const ofRequest = async () => (await findRequest(store.read, id)).at(-1)?.accountId
   switch (owned) {
@@ -89,5 +94,7 @@ async function ownerOf({ store }: BaseDeps, owned: Owned, id: string): Promise<s
       return ofRequest()
     case 'request or task':
       return (await ofTask()) ?? (await ofRequest())
+    case 'bill link':
+      return (await findBillLink(store.read, id, clock.nowMs()))?.accountId
   }
 }

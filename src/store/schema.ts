@@ -6,9 +6,15 @@ import type { TaskState } from '../contract/task.ts'
 import type { AuditTables } from './schema-audit.ts'
 import type { BudgetTables } from './schema-budgets.ts'
 import type { DeliveryTables } from './schema-deliveries.ts'
+import type { LinkTables } from './schema-links.ts'
 import type { LogFactTables } from './schema-log.ts'
 
-export interface Schema extends AuditTables, BudgetTables, DeliveryTables, LogFactTables {
+export interface Schema
+  extends AuditTables,
+    BudgetTables,
+    DeliveryTables,
+    LinkTables,
+    LogFactTables {
   meta: { key: string; value: string }
   accounts: {
     id: string

@@ -17,7 +17,7 @@ let gateway: TestGateway
 let member: SignedIn
 /** What a path of a rule is asked with: things of the member's own account. */
 const own: Record<string, string[]> = {}
-const rival = { account: '', token: '', request: '', task: '' }
+const rival = { account: '', token: '', request: '', task: '', 'bill link': '' }
 /** Words that must be in no answer. */
 let facts: string[] = []
 
@@ -96,6 +96,8 @@ prices:
     task: tasks,
     'request or task': [...requests, ...tasks],
   })
+  const linked = await gateway.admin('POST', '/bills/link?account=hush-rival')
+  rival['bill link'] = linked.body.id
   const upstreamIds = [
     ...((await asBoss('/tasks')).items as { upstream_id: string | null }[]).map(
       (task) => task.upstream_id,
@@ -113,13 +115,15 @@ prices:
       'hush-video-model',
       'hush-rival',
       'hush-token',
-      key,
+      key.slice(0, 8),
+      key.slice(-8),
     ],
     new URL(sandbox.url).host,
     rival.account,
     rival.token,
     rival.request,
     rival.task,
+    rival['bill link'],
     ...upstreamIds,
   ] as string[]
 }, 60_000)
@@ -131,6 +135,9 @@ afterAll(async () => {
 const forMembers = adminRoutes
   .filter(({ permission }) => permission.roles.includes('member'))
   .map(({ method, path, permission }) => [`${method.toUpperCase()} ${path}`, permission] as const)
+const notForMembers = adminRoutes.filter(
+  ({ permission }) => !permission.roles.includes('member') && permission.open !== true,
+)
 const reads = forMembers.filter(([name]) => name.startsWith('GET '))
 const hiddenFields = ['channel', 'upstream_model', 'upstream_id', 'attempts', 'media', 'loss']
 
@@ -145,6 +152,14 @@ const clean = (where: string, text: string) => {
   }
 }
 
+const queries = [
+  '',
+  '?account=acme',
+  '?by=day,model&limit=200&spend=true',
+  '?q=hush&search=hush',
+  '?lines=true&group_by=end_user',
+]
+
 /** Every spelling of a rule's path with the member's own things. */
 const pathsOf = (name: string, kind: string | undefined): string[] => {
   const path = name.split(' ')[1]!
@@ -154,7 +169,7 @@ const pathsOf = (name: string, kind: string | undefined): string[] => {
 
 test.each(reads)('%s shows a member nothing of the operator or of others', async (name, rule) => {
   for (const path of pathsOf(name, rule.owned)) {
-    for (const query of ['', '?account=acme', '?by=day,model&limit=200&spend=true']) {
+    for (const query of queries) {
       const { status, text, body } = await member.ask('GET', path + query)
       clean(path + query, text)
       if (status !== 200 || typeof body !== 'object') continue
@@ -166,6 +181,34 @@ test.each(reads)('%s shows a member nothing of the operator or of others', async
       }
     }
   }
+})
+
+test('what is not for members tells them nothing but that', async () => {
+  expect(notForMembers.length).toBeGreaterThan(50)
+  for (const { method, path } of notForMembers) {
+    const id = path.startsWith('/channels') ? 'hush-channel' : 'x'
+    const { status, text } = await member.ask(method.toUpperCase(), path.replace(':id', id), {})
+    expect([method, path, status]).toEqual([method, path, 403])
+    clean(path, text)
+  }
+})
+
+test('what a member makes and changes is answered without them, too', async () => {
+  const made = await member.ask('POST', '/tokens', { account: 'acme', name: 'new' })
+  expect(made.status).toBe(201)
+  const link = await member.ask('POST', '/bills/link?account=acme')
+  expect(link.status).toBe(201)
+  const answers = [
+    made,
+    link,
+    await member.ask('PATCH', `/tokens/${made.body.id}`, { name: 'newer' }),
+    await member.ask('POST', `/tokens/${made.body.id}/rotate`, {}),
+    await member.ask('GET', '/bills/links?account=acme'),
+    await member.ask('DELETE', `/bills/links/${link.body.id}`),
+    await member.ask('POST', '/bills/link?account=hush-rival'),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 200, 200, 200, 200, 404])
+  for (const { text } of answers) clean('made', text)
 })
 
 test('tasks and requests still show what is the member’s own', async () => {

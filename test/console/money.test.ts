@@ -21,6 +21,7 @@ import { openPast } from '../support/data/past-months.ts'
 import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 
+const thisMonth = monthAt(Date.now())
 const lastMonth = monthPlus(monthAt(Date.now()), -1)
 const monthBefore = monthPlus(lastMonth, -1)
 const charges = 40
@@ -286,6 +287,15 @@ if (chromiumPath === undefined) {
       const answer = await fetch(`${gateway.url}${new URL(link).pathname}${new URL(link).search}`)
       expect(answer.status).toBe(200)
       expect(await answer.text()).toContain('acme-old')
+
+      const links = dialog.getByRole('table', { name: 'Links to this bill' })
+      await links.getByRole('row', { name: /^ada / }).waitFor()
+      await shoot(page, 'bill-links')
+      expect(await seriousFindings(page)).toEqual([])
+      await links.getByRole('button', { name: /^Revoke link of / }).click()
+      await links.waitFor({ state: 'hidden' })
+      const gone = await fetch(`${gateway.url}${new URL(link).pathname}${new URL(link).search}`)
+      expect(gone.status).toBe(404)
     }, 60_000)
 
     test('a charge is credited from its line', async () => {
@@ -297,13 +307,16 @@ if (chromiumPath === undefined) {
         .getByRole('button', { name: /^Credit note for req_/ })
         .first()
         .click()
-      const form = page.getByRole('dialog', { name: 'Add credit or adjustment' })
+      const form = page.getByRole('dialog', { name: 'Credit or take back · acme-old' })
       expect(await form.getByLabel('Amount').inputValue()).toBe('0.001')
-      await form.getByRole('button', { name: 'Post' }).click()
-      await form.waitFor({ state: 'hidden' })
+      await form.getByRole('button', { name: 'Add credit' }).click()
+      await form.getByText(/^Booked 0.00 CNY on the bill of /).waitFor()
       const { body } = await gateway.admin('GET', '/accounts/acme-old/ledger?limit=1')
       expect(body.items[0]).toMatchObject({ kind: 'credit', amount: '0.001' })
       expect(body.items[0].note).toMatch(/^Credit note for req_/)
+      await form.getByRole('link', { name: `Open the bill of ${thisMonth}` }).click()
+      await form.waitFor({ state: 'hidden' })
+      await page.getByRole('dialog', { name: `acme-old · ${thisMonth}` }).waitFor()
     }, 60_000)
 
     test('a statement is taken in and shown line by line', async () => {

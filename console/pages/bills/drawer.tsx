@@ -4,6 +4,7 @@
 import { Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Credit, type CreditDraft } from '../../components/billing/credit.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
@@ -20,7 +21,6 @@ import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { BillTags } from './by-tag.tsx'
-import { type CreditDraft, Credited, CreditForm } from './credit-form.tsx'
 import { BillDays } from './days.tsx'
 import { BillFigures } from './figures.tsx'
 import { BillLines } from './lines.tsx'
@@ -38,7 +38,7 @@ export function BillDrawer() {
     enabled: account !== '',
   })
   const [credit, setCredit] = useState<CreditDraft>()
-  const [booked, setBooked] = useState<string>()
+  const queryClient = useQueryClient()
   const mayCredit = hasRole(useSession(), ['finance'])
   // An amount is text: the credit is the charge without its sign.
   const creditFor = ({ amount, task_id, request_id, id }: Line) =>
@@ -51,19 +51,21 @@ export function BillDrawer() {
       title={<span className={privateClass}>{`${account} · ${month}`}</span>}
       isOpen={account !== ''}
       onClose={() => setOpened(undefined)}
+      isLocked={credit !== undefined}
       size="80%"
     >
       <ErrorAlert error={error} />
       {bill !== undefined && (
         <Stack>
-          <BillActions
-            key={credit?.note}
-            bill={bill}
-            credit={credit}
-            onCredited={() => setCredit(undefined)}
-            onBooked={() => setBooked(opened)}
-          />
-          {booked === opened && <Credited account={account} />}
+          <BillActions bill={bill} onCredit={() => setCredit(noDraft)} />
+          {credit !== undefined && (
+            <Credit
+              account={account}
+              draft={credit}
+              onClose={() => setCredit(undefined)}
+              onDone={() => void queryClient.invalidateQueries()}
+            />
+          )}
           <BillFigures bill={bill} />
           <Tabs defaultValue="models" keepMounted={false}>
             <Tabs.List>
@@ -103,24 +105,15 @@ export function BillDrawer() {
   )
 }
 
-type Doing = 'close' | 'credit' | 'share'
+const noDraft: CreditDraft = { amount: '', note: '' }
 
-function BillActions({
-  bill,
-  credit,
-  onCredited,
-  onBooked,
-}: {
-  bill: Bill
-  /** Begun elsewhere in the bill. */
-  credit: CreditDraft | undefined
-  onCredited: () => void
-  onBooked: () => void
-}) {
+type Doing = 'close' | 'share'
+
+function BillActions({ bill, onCredit }: { bill: Bill; onCredit: () => void }) {
   const t = useMessages(messages)
   const language = useLanguage()
   const session = useSession()
-  const [doing, setDoing] = useState<Doing | undefined>(credit && 'credit')
+  const [doing, setDoing] = useState<Doing>()
   const { account, month, state } = bill
   const isFinance = hasRole(session, ['finance'])
   const mayClose = isFinance && state === 'open' && month < thisMonth()
@@ -147,7 +140,7 @@ function BillActions({
         {t('share')}
       </Button>
       {isFinance && (
-        <Button variant="default" onClick={() => setDoing('credit')}>
+        <Button variant="default" onClick={onCredit}>
           {t('new_credit')}
         </Button>
       )}
@@ -156,16 +149,7 @@ function BillActions({
       <Button variant="subtle" onClick={() => setQuery({ account, open: undefined })}>
         {t('months', { account })}
       </Button>
-      <BillDialogs
-        bill={bill}
-        doing={doing}
-        credit={credit}
-        onBooked={onBooked}
-        onClose={() => {
-          if (doing === 'credit') onCredited()
-          setDoing(undefined)
-        }}
-      />
+      <BillDialogs bill={bill} doing={doing} onClose={() => setDoing(undefined)} />
     </Group>
   )
 }
@@ -173,33 +157,17 @@ function BillActions({
 function BillDialogs({
   bill: { account, month },
   doing,
-  credit,
-  onBooked,
   onClose,
 }: {
   bill: Bill
   doing: Doing | undefined
-  credit: CreditDraft | undefined
-  onBooked: () => void
   onClose: () => void
 }) {
   const t = useMessages(messages)
   const queryClient = useQueryClient()
-  const refresh = () => void queryClient.invalidateQueries()
   return (
     <>
       <ShareBill account={account} month={month} isOpen={doing === 'share'} onClose={onClose} />
-      <CreditForm
-        account={account}
-        month={month}
-        draft={credit}
-        isOpen={doing === 'credit'}
-        onClose={onClose}
-        onDone={() => {
-          onBooked()
-          refresh()
-        }}
-      />
       <Confirm
         title={t('close_month')}
         text={t('close_text')}
@@ -209,7 +177,7 @@ function BillDialogs({
         onClose={onClose}
         onConfirm={async () => {
           await api('POST', '/bills/close', { body: { account, month } })
-          refresh()
+          void queryClient.invalidateQueries()
         }}
       />
     </>

@@ -1,7 +1,7 @@
-// A link to a bill for people who do not sign in: for how long, then the link itself.
+// Links to a bill for people who do not sign in: a new one, for how long, and those that work.
 import { Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import type { BillLink } from '../../../src/admin/closing/closing-schema.ts'
+import type { NewBillLink } from '../../../src/admin/closing/closing-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
 import { api } from '../../lib/api.ts'
@@ -9,6 +9,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useLanguage } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
+import { BillLinks, useLinksChanged } from './links.tsx'
 import { messages } from './messages.ts'
 
 const choices = ['7', '30', '90']
@@ -27,7 +28,12 @@ export function ShareBill({
   const t = useMessages(messages)
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('share')} size="lg">
-      {isOpen && <Share account={account} month={month} onClose={onClose} />}
+      {isOpen && (
+        <Stack>
+          <Share account={account} month={month} onClose={onClose} />
+          <BillLinks account={account} month={month} />
+        </Stack>
+      )}
     </Modal>
   )
 }
@@ -47,11 +53,13 @@ function Share({
   const session = useSession()
   const [days, setDays] = useState('30')
   const [email, setEmail] = useState('')
-  const [link, setLink] = useState<BillLink>()
-  const make = async () =>
-    setLink(
-      await api<BillLink>('POST', '/bills/link', { query: { account, month, lang, days, email } }),
-    )
+  const [link, setLink] = useState<NewBillLink>()
+  const onChanged = useLinksChanged()
+  const make = async () => {
+    const query = { account, month, lang, days, email }
+    setLink(await api<NewBillLink>('POST', '/bills/link', { query }))
+    onChanged()
+  }
   if (link === undefined) {
     return (
       <ActionForm submit={t('make_link')} onSubmit={make} onCancel={onClose}>

@@ -1,9 +1,10 @@
 // A month of all accounts as the admin API tells of it: its totals, what came of closing it, and links to
 // single bills.
 import { z } from 'zod'
+import { monthPattern } from '../../contract/answers/bill-schema.ts'
 import { emailPattern } from '../../contract/notices/mail.ts'
 import { monthField } from '../money/bill-schema.ts'
-import { column, count, money, query, time } from '../schema.ts'
+import { column, count, money, pageOf, query, time } from '../schema.ts'
 
 const month = z.string().describe('Such as `2026-10`, by UTC.')
 
@@ -68,14 +69,36 @@ export const linkQuery = z.object({
 })
 export const sharedQuery = z.object({ code: query.text('The end of the link.') })
 
+export const linksQuery = z.object({
+  account,
+  month: z
+    .string()
+    .regex(new RegExp(monthPattern), 'must be of the form 2026-11')
+    .optional()
+    .meta({ description: 'Such as `2026-10`; default: all.', flag: 'YYYY-MM' }),
+})
+
 export const billLink = z
   .object({
-    url: z.string(),
-    expires_at: time(),
-    emailed_to: z.string().nullable().describe('Where the link was sent.'),
+    id: column(z.string()),
+    account: z.string(),
+    month: column(month),
+    lang: z.enum(['en', 'zh']).describe('Of the page.'),
+    emailed_to: column(z.string().nullable(), 'sent to').describe('Where the link was sent.'),
+    created_by: column(z.string().nullable(), 'made by').describe(
+      'Null for members where the operator made it.',
+    ),
+    created_at: time(),
+    expires_at: column(time(), 'expires'),
   })
   .meta({ id: 'BillLink' })
+export const billLinkList = pageOf(billLink, 'BillLinkList')
+
+export const newBillLink = billLink
+  .extend({ url: z.string().describe('In this answer only.') })
+  .meta({ id: 'NewBillLink' })
 
 export type MonthTotals = z.infer<typeof monthTotals>
 export type ClosedMonths = z.infer<typeof closedMonths>
 export type BillLink = z.infer<typeof billLink>
+export type NewBillLink = z.infer<typeof newBillLink>

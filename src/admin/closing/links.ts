@@ -1,38 +1,37 @@
 // Links to a printable bill for people who do not sign in: a link shows one month of one account until it
-// expires, and nothing else. Nothing is stored; the link carries what it shows, signed.
+// expires or is revoked, and nothing else. The link is signed; its row says what it shows.
 import { timingSafeEqual } from 'node:crypto'
 import { billPage } from '../../billing/bills/page/page.ts'
 import { readBill } from '../../billing/bills/read-bill.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
+import type { Viewer } from '../../contract/people.ts'
 import type { Seals } from '../../engine/base-deps.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
 import { text } from '../../http/schema.ts'
-import { newId } from '../../lib/crypto/ids.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
-import { auditChange, notPermitted, time } from '../answers.ts'
+import {
+  type BillLink,
+  deleteBillLink,
+  findBillLink,
+  forgetBillLinks,
+  insertBillLink,
+  listBillLinks,
+} from '../../store/ledger/bill-links.ts'
+import { auditChange, notFound, time } from '../answers.ts'
 import { answerPage, billOf } from '../money/bills.ts'
-import { forAnyone, forFinanceAndMembers } from '../permission.ts'
+import { forAnyone, forFinanceAndMembers, owning } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
-import { billLink, linkQuery, sharedQuery } from './closing-schema.ts'
+import { deleted } from '../schema.ts'
+import { billLinkList, linkQuery, linksQuery, newBillLink, sharedQuery } from './closing-schema.ts'
+import { mailLink, mailProblem } from './mail-link.ts'
 
 const defaultDays = 30
 const dayMs = 24 * 3_600_000
+/** More than one account hands out in 90 days. */
+const maxLinks = 200
 
-interface Shared {
-  accountId: string
-  month: string
-  language: 'en' | 'zh'
-  /** In seconds. */
-  until: number
-}
-
-const signatureOf = ({ seal }: Seals, { accountId, month, language, until }: Shared): string =>
-  seal.sign(`bill ${accountId} ${month} ${language} ${until}`)
-
-const codeOf = (engine: Seals, shared: Shared): string =>
-  [shared.accountId, shared.month, shared.language, shared.until, signatureOf(engine, shared)].join(
-    '.',
-  )
+const signatureOf = ({ seal }: Seals, id: string): string => seal.sign(`bill link ${id}`)
 
 async function makeLink(ask: Ask<{ query: typeof linkQuery }>) {
   const { engine, deps, query, account, x } = ask
@@ -40,104 +39,138 @@ async function makeLink(ask: Ask<{ query: typeof linkQuery }>) {
   if (asked instanceof Refusal) return asked
   const unable = mailProblem(ask)
   if (unable !== undefined) return unable
-  const expiresAtMs = engine.clock.nowMs() + (query.days ?? defaultDays) * dayMs
-  const until = Math.floor(expiresAtMs / 1_000)
-  const { accountId, month } = asked
-  const language = query.lang ?? 'en'
-  const code = codeOf(engine, { accountId, month, language, until })
-  const expires_at = time(until * 1_000)
+  const link = linkFrom(ask, asked)
+  const { id, accountId, month } = link
+  const view = linkView(link, account!.name, ask.viewer)
+  const isMade = await engine.store.tx(async (tx) => {
+    await forgetBillLinks(tx, link.createdAtMs)
+    const open = await listBillLinks(tx, { accountId, nowMs: link.createdAtMs })
+    if (open.length >= maxLinks) return false
+    await insertBillLink(tx, link)
+    const { expires_at, emailed_to } = view
+    const after = { id, month, expires_at, ...(emailed_to !== null && { email: emailed_to }) }
+    await auditChange(tx, x, { action: 'bill.link', subject: accountId, after })
+    return true
+  })
+  if (!isMade) {
+    return refuse('conflict', `there are ${maxLinks} links to bills of this account; revoke some`)
+  }
+  const code = `${id}.${signatureOf(engine, id)}`
   const url = `${deps.consoleUrl ?? engine.publicUrl}/admin/v1/bills/shared?code=${code}`
-  const after = { month, expires_at, ...(query.email !== undefined && { email: query.email }) }
-  await engine.store.tx((tx) =>
-    auditChange(tx, x, { action: 'bill.link', subject: accountId, after }),
-  )
-  if (query.email !== undefined) {
-    const mail = mailText(language, { account: asked.account, month, url, expires_at })
-    const failed = await sendMail(ask, query.email, mail)
-    if (failed !== undefined) return failed
-  }
-  return { url, expires_at, emailed_to: query.email ?? null }
+  const failed = await mailLink(ask, { ...link, account: account!.name, url })
+  if (failed === undefined) return { ...view, url }
+  // The link reached its reader nowhere: it must not stay open.
+  await revokeLink(ask, link)
+  return failed
 }
 
-/** Members send no mail: the gateway would be a way to reach any address in its name. */
-function mailProblem({ engine, query, viewer }: Ask<{ query: typeof linkQuery }>) {
-  if (query.email === undefined) return undefined
-  if (viewer?.role === 'member') return notPermitted(viewer)
-  if (engine.mailer !== undefined) return undefined
-  const missing = engine.missingForMail.join(' and ')
-  const message = `e-mail cannot be sent: ${missing} must be set where the gateway starts`
-  return refuse('invalid_request', message, { param: 'email' })
-}
-
-async function sendMail(
-  { engine, x }: Ask<{ query: typeof linkQuery }>,
-  to: string,
-  mail: { subject: string; text: string },
-): Promise<Refusal | undefined> {
-  const sent = await engine.mailer!.send({ id: newId('mail', x.atMs), to, ...mail, atMs: x.atMs })
-  if (sent.status !== undefined && sent.status < 300) return undefined
-  const why = sent.problem ?? 'the mail server did not take it'
-  return refuse('conflict', `the e-mail was not sent: ${why}`, { param: 'email' })
-}
-
-interface MailFacts {
-  account: string
-  month: string
-  url: string
-  expires_at: string
-}
-
-const mailText = (language: 'en' | 'zh', { account, month, url, expires_at }: MailFacts) =>
-  language === 'zh'
-    ? {
-        subject: `${account} ${month} 账单`,
-        text: `${account} 的 ${month} 账单：\n\n${url}\n\n链接有效期至 ${expires_at}。\n`,
-      }
-    : {
-        subject: `Bill of ${account} for ${month}`,
-        text: `The bill of ${account} for ${month}:\n\n${url}\n\nThe link works until ${expires_at}.\n`,
-      }
-
-const badLink = refuse('not_found', 'this link is not valid, or it has expired')
-
-/** What a code names; undefined for a forged or expired one. */
-function sharedIn(engine: Seals, code: string, nowMs: number): Shared | undefined {
-  const [, accountId, month, language, until, given] =
-    /^([\w-]+)\.(\d{4}-\d{2})\.(en|zh)\.(\d{10,12})\.([0-9a-f]{32})$/.exec(code) ?? []
-  if (accountId === undefined) return undefined
-  const shared = {
+function linkFrom(
+  { engine, query, viewer }: Ask<{ query: typeof linkQuery }>,
+  { accountId, month }: { accountId: string; month: string },
+): BillLink {
+  const nowMs = engine.clock.nowMs()
+  return {
+    id: newShortId('link', nowMs),
     accountId,
-    month: month!,
-    language: language as 'en' | 'zh',
-    until: Number(until),
+    month,
+    language: query.lang ?? 'en',
+    ...(query.email !== undefined && { email: query.email }),
+    createdBy: viewer?.actor ?? 'gateway',
+    isByMember: viewer?.role === 'member',
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + (query.days ?? defaultDays) * dayMs,
   }
-  const isSigned = timingSafeEqual(Buffer.from(given!), Buffer.from(signatureOf(engine, shared)))
-  return isSigned && shared.until * 1_000 > nowMs ? shared : undefined
+}
+
+/** Members are not told which person of the operator made a link. */
+const linkView = (link: BillLink, account: string, viewer: Viewer | undefined) => ({
+  id: link.id,
+  account,
+  month: link.month,
+  lang: link.language,
+  emailed_to: link.email ?? null,
+  created_by: viewer?.role === 'member' && !link.isByMember ? null : link.createdBy,
+  created_at: time(link.createdAtMs),
+  expires_at: time(link.expiresAtMs),
+})
+
+async function listLinks({ engine, query, account, viewer }: Ask<{ query: typeof linksQuery }>) {
+  const { id: accountId, name } = account!
+  const nowMs = engine.clock.nowMs()
+  const found = await listBillLinks(engine.store.read, { accountId, month: query.month, nowMs })
+  return { items: found.map((link) => linkView(link, name, viewer)), next_cursor: null }
+}
+
+const revokeLink = (
+  { engine, x }: Pick<Ask, 'engine' | 'x'>,
+  { id, accountId, month }: BillLink,
+): Promise<boolean> =>
+  engine.store.tx(async (tx) => {
+    if (!(await deleteBillLink(tx, id))) return false
+    const before = { id, month }
+    await auditChange(tx, x, { action: 'bill.link_revoke', subject: accountId, before })
+    return true
+  })
+
+async function revoke(ask: Ask<{ found: BillLink }>) {
+  const { id, found } = ask
+  return (await revokeLink(ask, found)) ? { id, deleted: true as const } : notFound('link', id)
+}
+
+const badLink = refuse('not_found', 'this link is not valid: it has expired or was revoked')
+
+/** The id in a code; undefined for a forged one, which costs no look into the store. */
+function idIn(engine: Seals, code: string): string | undefined {
+  const [, id, given] = /^(link_[0-9a-f]+)\.([0-9a-f]{32})$/.exec(code) ?? []
+  if (id === undefined) return undefined
+  return timingSafeEqual(Buffer.from(given!), Buffer.from(signatureOf(engine, id))) ? id : undefined
 }
 
 async function showShared({ engine, query, x }: Ask<{ query: typeof sharedQuery }>) {
   const nowMs = engine.clock.nowMs()
-  const shared = sharedIn(engine, query.code ?? '', nowMs)
-  const account = shared && (await findAccount(engine.store.read, shared.accountId))
-  if (shared === undefined || account === undefined) return badLink
-  const asked = billOf(engine, account, shared.month)
+  const { read } = engine.store
+  const id = idIn(engine, query.code ?? '')
+  const link = id === undefined ? undefined : await findBillLink(read, id, nowMs)
+  const account = link && (await findAccount(read, link.accountId))
+  if (link === undefined || account === undefined) return badLink
+  const asked = billOf(engine, account, link.month)
   if (asked instanceof Refusal) return asked
   const bill = await readBill(billDeps(engine), asked)
-  return answerPage(x, billPage(bill, { language: shared.language, nowMs }))
+  return answerPage(x, billPage(bill, { language: link.language, nowMs }))
 }
 
-const route = routesOf({ tag: 'Bills', thing: 'link', permission: forFinanceAndMembers })
+const route = routesOf({
+  tag: 'Bills',
+  thing: 'link',
+  permission: forFinanceAndMembers,
+  find: ({ store, clock }, id) => findBillLink(store.read, id, clock.nowMs()),
+})
 
 export const billLinkRoutes = [
   route('POST /bills/link', {
     id: 'linkBill',
     summary: 'Make a link to a bill for people who do not sign in',
-    description: 'The link shows the printable bill of that month until it expires.',
+    description: 'The link shows the printable bill of that month until it expires or is revoked.',
     query: linkQuery,
-    answer: billLink,
+    answer: newBillLink,
     status: 201,
     refusals: ['conflict'],
     handle: makeLink,
+  }),
+  route('GET /bills/links', {
+    id: 'listBillLinks',
+    summary: 'The links to bills of an account that still work',
+    query: linksQuery,
+    answer: billLinkList,
+    returns: 'All of them, without their addresses.',
+    handle: listLinks,
+  }),
+  route('DELETE /bills/links/:id', {
+    id: 'revokeBillLink',
+    permission: owning(forFinanceAndMembers, 'bill link'),
+    summary: 'Revoke a link to a bill: from now on it shows nothing',
+    answer: deleted,
+    handle: revoke,
   }),
   route('GET /bills/shared', {
     id: 'showSharedBill',

@@ -1,15 +1,17 @@
-// gateway bill close-all, bill totals and bill link: a month of all accounts, and a bill for people who do
-// not sign in.
+// gateway bill close-all, bill totals and links to bills: a month of all accounts, and a bill for people who
+// do not sign in.
 import {
+  billLink,
   type ClosedMonths,
   linkQuery,
+  linksQuery,
   refusedClosing,
   totalsQuery,
 } from '../../admin/closing/closing-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { columnsOf, filtersOf, flagsOf } from '../terminal/columns.ts'
 import type { Command, Context, Outcome } from '../terminal/command.ts'
-import { table } from '../terminal/show.ts'
+import { cell, rowsOf, table } from '../terminal/show.ts'
 
 /** Page by page; what was closed before an error stays closed, and the same command goes on. */
 async function closeAll({ line, admin }: Context): Promise<Outcome> {
@@ -31,6 +33,7 @@ async function closeAll({ line, admin }: Context): Promise<Outcome> {
 }
 
 const linkFlags = linkQuery.omit({ account: true })
+const linksFlags = linksQuery.omit({ account: true })
 
 export const monthCommands: readonly Command[] = [
   {
@@ -50,9 +53,28 @@ export const monthCommands: readonly Command[] = [
   askCommand({
     path: ['bill', 'link'],
     args: ['ACCOUNT'],
-    summary: 'a link to a printable bill that needs no sign-in, until it expires',
+    summary: 'a link to a printable bill that needs no sign-in, until it expires or is revoked',
     flags: flagsOf(linkFlags),
     call: 'POST /bills/link',
     query: ({ line }) => ({ account: line.arg(0), ...filtersOf(linkFlags, line) }),
+  }),
+  askCommand({
+    path: ['bill', 'links'],
+    args: ['ACCOUNT'],
+    summary: 'the links to bills of an account that still work',
+    flags: flagsOf(linksFlags),
+    call: 'GET /bills/links',
+    query: ({ line }) => ({ account: line.arg(0), ...filtersOf(linksFlags, line) }),
+    text(answer) {
+      const rows = rowsOf(answer)
+      return rows.length === 0 ? 'no links' : table(rows, columnsOf(billLink))
+    },
+  }),
+  askCommand({
+    path: ['bill', 'revoke-link'],
+    args: ['ID'],
+    summary: 'revoke a link to a bill: from now on it shows nothing',
+    call: 'DELETE /bills/links/:id',
+    text: (_, { line }) => `revoked ${cell(line.arg(0))}`,
   }),
 ]

@@ -64,13 +64,14 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   token_uses: ['token_id'],
 }
 
-/** State of running processes, sessions and links that work once: not restored. */
+/** State of running processes, sessions and links, which may have been revoked since: not restored. */
 export const leftBehind: readonly Table[] = [
   'gateways',
   'credit_leases',
   'budget_leases',
   'sessions',
   'invitations',
+  'bill_links',
   'failed_sign_ins',
   'used_sign_ins',
 ]

@@ -32,6 +32,7 @@ import { noticeTables } from './0024-notices.ts'
 import { trafficTokens } from './0025-traffic-tokens.ts'
 import { resolvedBy } from './0026-resolved-by.ts'
 import { logFacts } from './0027-log-facts.ts'
+import { billLinks } from './0028-bill-links.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   trafficTokens,
   resolvedBy,
   logFacts,
+  billLinks,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -3,18 +3,25 @@
 import { Alert, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
-import { ActionForm } from '../../components/action-form.tsx'
-import { useIdempotencyKey } from '../../components/billing/use-idempotency-key.ts'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
+import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { messages } from './messages.ts'
+import { ActionForm } from '../action-form.tsx'
+import { creditMessages as messages } from './credit-messages.ts'
+import { useIdempotencyKey } from './use-idempotency-key.ts'
 
 const ways = ['add_credit', 'take_back'] as const
 
+export interface CreditDraft {
+  amount: string
+  note: string
+}
+
 interface Booked {
+  account: string
   amount: string
   month: string
   balance: string
@@ -22,10 +29,13 @@ interface Booked {
 
 export function Credit({
   account,
+  draft,
   onClose,
   onDone,
 }: {
   account: string
+  /** What the fields have first. */
+  draft?: CreditDraft
   onClose: () => void
   onDone: () => void
 }) {
@@ -41,6 +51,7 @@ export function Credit({
       {booked === undefined ? (
         <CreditForm
           account={account}
+          draft={draft ?? { amount: '', note: '' }}
           onClose={onClose}
           onBooked={(made) => {
             setBooked(made)
@@ -56,18 +67,20 @@ export function Credit({
 
 function CreditForm({
   account,
+  draft,
   onClose,
   onBooked,
 }: {
   account: string
+  draft: CreditDraft
   onClose: () => void
   onBooked: (booked: Booked) => void
 }) {
   const t = useMessages(messages)
   const { currency } = useSession()
   const [way, setWay] = useState<(typeof ways)[number]>('add_credit')
-  const [amount, setAmount] = useState('')
-  const [note, setNote] = useState('')
+  const [amount, setAmount] = useState(draft.amount)
+  const [note, setNote] = useState(draft.note)
   const key = useIdempotencyKey()
   const submit = async () => {
     const signed = way === 'take_back' ? `-${amount.trim()}` : amount.trim()
@@ -76,7 +89,7 @@ function CreditForm({
     const path = `/accounts/${encodeURIComponent(account)}/credits`
     const idempotencyKey = key.of(JSON.stringify(body))
     const { balance } = await api<Account>('POST', path, { body, idempotencyKey })
-    onBooked({ amount: signed, month, balance })
+    onBooked({ account, amount: signed, month, balance })
   }
   return (
     <ActionForm submit={t(way)} onSubmit={submit} onCancel={onClose}>
@@ -121,6 +134,12 @@ function BookedText({ booked, onClose }: { booked: Booked; onClose: () => void }
           balance: format.money(booked.balance, currency),
         })}
       </Alert>
+      <Link
+        to={`/bills?open=${encodeURIComponent(`${booked.month} ${booked.account}`)}`}
+        onClick={onClose}
+      >
+        {t('bill_of', { month: booked.month })}
+      </Link>
       <Button onClick={onClose}>{t('done')}</Button>
     </Stack>
   )

@@ -1,0 +1,50 @@
+// A link to a bill, sent by e-mail.
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import { newId } from '../../lib/crypto/ids.ts'
+import type { BillLink } from '../../store/ledger/bill-links.ts'
+import { notPermitted, time } from '../answers.ts'
+import type { Ask } from '../route.ts'
+import type { linkQuery } from './closing-schema.ts'
+
+/** Members send no mail: the gateway would be a way to reach any address in its name. */
+export function mailProblem({ engine, query, viewer }: Ask<{ query: typeof linkQuery }>) {
+  if (query.email === undefined) return undefined
+  if (viewer?.role === 'member') return notPermitted(viewer)
+  if (engine.mailer !== undefined) return undefined
+  const missing = engine.missingForMail.join(' and ')
+  const message = `e-mail cannot be sent: ${missing} must be set where the gateway starts`
+  return refuse('invalid_request', message, { param: 'email' })
+}
+
+interface LinkMail extends BillLink {
+  /** Name of the account. */
+  account: string
+  url: string
+}
+
+/** To the address that the link has; why it was not sent. */
+export async function mailLink(
+  { engine, x }: Ask<{ query: typeof linkQuery }>,
+  link: LinkMail,
+): Promise<Refusal | undefined> {
+  const { email: to } = link
+  if (to === undefined) return undefined
+  const id = newId('mail', x.atMs)
+  const sent = await engine.mailer!.send({ id, to, ...mailText(link), atMs: x.atMs })
+  if (sent.status !== undefined && sent.status < 300) return undefined
+  const why = sent.problem ?? 'the mail server did not take it'
+  return refuse('conflict', `the e-mail was not sent: ${why}`, { param: 'email' })
+}
+
+function mailText({ language, account, month, url, expiresAtMs }: LinkMail) {
+  const until = time(expiresAtMs)
+  return language === 'zh'
+    ? {
+        subject: `${account} ${month} 账单`,
+        text: `${account} 的 ${month} 账单：\n\n${url}\n\n链接有效期至 ${until}。\n`,
+      }
+    : {
+        subject: `Bill of ${account} for ${month}`,
+        text: `The bill of ${account} for ${month}:\n\n${url}\n\nThe link works until ${until}.\n`,
+      }
+}
