@@ -101,7 +101,14 @@ export async function stopJobs(): Promise<void> {
 /** These begin, in this order: by how long they take. Short ones fill the gaps at the end. */
 const long = [
   ...['cluster/simulate', 'tasks/task-storm', 'api/fuzz', 'money/crash', 'cluster/outages'],
-  ...['faults/tasks', 'process/packages', 'tasks/idempotency', 'tasks/kept-media', 'ssrf'],
+  ...[
+    'api/openapi-client-go',
+    'faults/tasks',
+    'process/packages',
+    'tasks/idempotency',
+    'tasks/kept-media',
+    'ssrf',
+  ],
   ...['console', 'tasks/callbacks', 'money/tamper', 'tasks/tasks', 'cluster/backup'],
   ...['cluster/many-gateways'],
 ].map((name) => join('test', name))

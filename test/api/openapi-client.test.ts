@@ -1,7 +1,7 @@
 // What a stranger would do: take the served documents, generate a client from them, write a program with it,
-// and ask every interface; in TypeScript, and in Python and Go where their generators are installed.
+// and ask every interface; in TypeScript, and in Python where its generator is installed. In Go: beside it.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   adminToken,
@@ -11,15 +11,12 @@ import {
   type TestGateway,
   tempDir,
 } from '../support/gateway.ts'
-import { ownEnv } from '../support/own-env.ts'
+import { documents, done, outcomesIn, run, saveDocuments } from '../support/openapi/clients.ts'
 import { python } from '../support/python.ts'
 
 const limitMs = 60_000
-/** Compiling two generated clients is slow. */
-const goLimitMs = 300_000
 const programs = join(root, 'test/api/openapi-client')
 const program = join(programs, 'client.ts')
-const documents = { data: '/openapi.json', admin: '/openapi.admin.json' } as const
 
 interface Program {
   askEverything(place: {
@@ -35,36 +32,11 @@ let dir: string
 beforeAll(async () => {
   gateway = await startGateway({ env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.2' } })
   dir = tempDir()
-  for (const [name, path] of Object.entries(documents)) {
-    await Bun.write(join(dir, `${name}.json`), await fetch(`${gateway.url}${path}`))
-  }
+  await saveDocuments(gateway.url, dir)
 }, limitMs)
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
 }, limitMs)
-
-interface RunOptions {
-  cwd?: string
-  env?: Record<string, string>
-  timeoutMs?: number
-}
-
-async function run(
-  command: readonly string[],
-  { cwd = root, env = {}, timeoutMs = limitMs }: RunOptions = {},
-): Promise<{ code: number; said: string }> {
-  const child = Bun.spawn([...command], {
-    cwd,
-    env: { ...ownEnv, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-    timeout: timeoutMs,
-  })
-  const [said, failed] = await Promise.all([child.stdout.text(), child.stderr.text()])
-  return { code: await child.exited, said: said + failed }
-}
-
-const done = { code: 0, said: '' }
 
 /** The types of both documents, where the program looks for them. */
 async function generateTypes(): Promise<string> {
@@ -104,12 +76,6 @@ test(
 
 const place = () => [gateway.url, apiToken, adminToken]
 
-/** What a program printed: an outcome for every call. */
-function outcomesIn({ code, said }: { code: number; said: string }): [string, unknown][] {
-  if (code !== 0) throw new Error(said)
-  return Object.entries(JSON.parse(said) as Record<string, unknown>)
-}
-
 const generator = 'openapi_python_client'
 if (python.has(generator)) {
   test(
@@ -147,40 +113,3 @@ if (python.has(generator)) {
     limitMs * 2,
   )
 } else python.sayLeftOut('a client in Python', generator)
-
-const goGenerator = process.env['TEST_OAPI_CODEGEN'] ?? Bun.which('oapi-codegen')
-/** Where Go keeps modules, and where it gets them from. */
-const goEnv = Object.fromEntries(
-  Object.entries(process.env).flatMap(([name, value]) =>
-    /^(?:HOME|GO[A-Z]+|SSL_CERT_FILE|HTTPS?_PROXY)$/.test(name) ? [[name, value ?? '']] : [],
-  ),
-)
-const goRuntime = 'github.com/oapi-codegen/runtime v1.8.0'
-if (goGenerator !== null && Bun.which('go') !== null) {
-  test(
-    'a client in Go compiles, and a program with it asks every interface',
-    async () => {
-      const home = join(dir, 'go')
-      for (const name of Object.keys(documents)) {
-        mkdirSync(join(home, name), { recursive: true })
-        const words = ['-package', name, '-generate', 'types,client']
-        const out = ['-o', join(home, name, `${name}.go`), join(dir, `${name}.json`)]
-        expect(await run([goGenerator, ...words, ...out])).toEqual(done)
-      }
-      writeFileSync(join(home, 'go.mod'), `module clients\n\ngo 1.24\n\nrequire ${goRuntime}\n`)
-      cpSync(join(programs, 'client.go'), join(home, 'client.go'))
-      const env = { ...goEnv, GOFLAGS: '-mod=mod -buildvcs=false' }
-      const built = await run(['go', 'build', '-o', 'client', '.'], {
-        ...{ cwd: home, env, timeoutMs: goLimitMs },
-      })
-      expect([built.code, built.code === 0 ? '' : built.said]).toEqual([0, ''])
-      const outcomes = outcomesIn(await run([join(home, 'client'), ...place()]))
-      expect(outcomes.filter(([, status]) => status !== 200 && status !== 201)).toEqual([])
-      expect(outcomes.length).toBeGreaterThan(25)
-    },
-    goLimitMs,
-  )
-} else {
-  const how = 'go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.1'
-  console.error(`left out: a client in Go (${how})`)
-}

@@ -131,13 +131,15 @@ const attempt = z.object({
   error: z.string().nullable(),
 })
 
-const callback = z.object({
-  id: z.string().nullable(),
-  url: z.string(),
-  state: z.enum(callbackStates).nullable(),
-  next_at: time().nullable(),
-  attempts: z.array(attempt),
-})
+const callback = z
+  .object({
+    id: z.string().nullable(),
+    url: z.string(),
+    state: z.enum(callbackStates).nullable(),
+    next_at: time().nullable(),
+    attempts: z.array(attempt),
+  })
+  .meta({ id: 'CallbackDelivery' })
 
 const stepKinds = [
   'created',
