@@ -97,9 +97,9 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'https://api.groq.com/openai/v1/responses',
   ],
   together: [
-    'https://api.together.xyz/v1/chat/completions',
-    'https://api.together.xyz/v1/embeddings',
-    'https://api.together.xyz/v1/images/generations',
+    'https://api.together.ai/v1/chat/completions',
+    'https://api.together.ai/v1/embeddings',
+    'https://api.together.ai/v1/images/generations',
   ],
   fireworks: [
     'https://api.fireworks.ai/inference/v1/chat/completions',
@@ -153,7 +153,11 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'http://localhost:8080/v1/messages',
     'http://localhost:8080/v1/embeddings',
   ],
-  sglang: ['http://localhost:30000/v1/chat/completions', 'http://localhost:30000/v1/embeddings'],
+  sglang: [
+    'http://localhost:30000/v1/chat/completions',
+    'http://localhost:30000/v1/messages',
+    'http://localhost:30000/v1/embeddings',
+  ],
   kling: ['https://api-beijing.klingai.com/v1/images/generations'],
   'kling-global': ['https://api-singapore.klingai.com/v1/images/generations'],
   seedance: ['https://ark.cn-beijing.volces.com/api/v3/contents/generations/tasks'],

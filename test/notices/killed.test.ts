@@ -2,7 +2,7 @@
 // twice has the same id.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { newPlace, storeKinds } from '../../src/store/test-stores.ts'
-import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { defaultConfig, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { type MailServerForTests, startMailServer } from '../support/mail-server.ts'
 import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
 import { untilTrue } from '../support/read.ts'
@@ -97,6 +97,45 @@ describe.each(['notice-written', 'notice-due', 'notice-sent'])('after a kill at 
     caseLimitMs,
   )
 })
+
+test(
+  'a step of a budget is told once, whenever gateways are killed, and anew after its amount is raised',
+  async () => {
+    const dataDir = tempDir()
+    const first = await startGateway({ env: open, dataDir })
+    const asked = { url: receiver.url('/budgets'), events: ['budget.reached'] }
+    receiver.knows('/budgets', (await first.admin('POST', '/webhooks', asked)).body.secret)
+    await charge(first, 1)
+    const ledger = '/accounts/acme/ledger?limit=1'
+    const { amount } = (await first.admin('GET', ledger)).body.items[0]
+    await first.stop('SIGKILL')
+    const spent = Number(amount) * -1e9
+    const withBudget = (nanos: number) => {
+      const budget = `{ amount: "${(nanos / 1e9).toFixed(9)}", per: total }`
+      return defaultConfig.replace('name: acme,', `name: acme, budget: ${budget},`)
+    }
+    // Nine tenths of the first amount are spent: the notice is lost before its commit, then sent without
+    // that being written down.
+    const [small, large] = [withBudget((spent * 10) / 9), withBudget(spent * 2)]
+    for (const point of ['notice-written', 'notice-sent']) {
+      const env = { ...open, GATEWAY_CRASH_AT: point }
+      // It may be gone before it is ready.
+      await startGateway({ env, dataDir, config: small }).then(
+        ({ exited }) => exited,
+        (error: Error) => expect(error.message).toContain('did not start'),
+      )
+    }
+    const gateway = await startGateway({ env: open, dataDir, config: large })
+    const told = () => receiver.ofType('budget.reached')
+    const percents = () => new Set(told().map(({ data }) => data.percent))
+    await receiver.first(() => percents().has(50) && told().length >= 3)
+    expect([...percents()].toSorted()).toEqual([50, 80])
+    expect(new Set(told().map(({ id }) => id)).size).toBe(2)
+    expect(receiver.forged).toEqual([])
+    expect(await gateway.stop()).toBe(0)
+  },
+  caseLimitMs,
+)
 
 if (!storeKinds.includes('postgres')) {
   console.error('left out: notices of several gateways (set TEST_POSTGRES_URL)')

@@ -74,7 +74,7 @@ describe('subscriptions', () => {
   test('with rules keep them', async () => {
     const { status, body } = await create(rateRule({ channel: 'sandbox', above: 0.5, over: '2m' }))
     expect(status).toBe(201)
-    expect(body.rules).toEqual([{ channel: 'sandbox', above: 0.5, over: '120s', min: 20 }])
+    expect(body.rules).toEqual([{ channel: 'sandbox', above: 0.5, over: '2m', min: 20 }])
   })
 
   test('are changed and deleted', async () => {

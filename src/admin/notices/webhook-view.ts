@@ -23,7 +23,13 @@ export function view(each: Webhook): View<typeof webhook> {
   }
 }
 
-const ruleView = ({ overMs, ...rule }: ErrorRateRule) => ({ ...rule, over: `${overMs / 1_000}s` })
+const ruleView = ({ overMs, ...rule }: ErrorRateRule) => ({ ...rule, over: spanOf(overMs) })
+
+/** In the largest unit that fits. */
+function spanOf(ms: number): string {
+  if (ms % 60_000 !== 0) return `${ms / 1_000}s`
+  return ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : `${ms / 60_000}m`
+}
 
 const stateWords = { waiting: 'pending', delivered: 'delivered', exhausted: 'failed' } as const
 

@@ -95,6 +95,16 @@ describe.each([...storeKinds])('callbacks in the admin API on %s', (on) => {
   })
 
   test.each([
+    ['exhausted', ['video_told']],
+    ['failed', ['video_told']],
+    ['waiting', []],
+    ['delivered', []],
+  ])('tasks are found by their callback: %s', async (callback, ids) => {
+    const { items } = (await ask('GET', `/tasks?callback=${callback}`)).body
+    expect(items.map(({ id }: Body) => id)).toEqual(ids)
+  })
+
+  test.each([
     ['video_untold', 'created without an address'],
     ['video_live', 'has not ended yet'],
     ['video_cancelled', 'called the task off'],

@@ -29,20 +29,21 @@ export const hosts: readonly Preset[] = [
     models: {},
     retention: 'none, or 30 days where abuse is suspected',
     training: 'no',
-    docs: 'https://console.groq.com/docs/api-reference',
+    docs: 'https://console.groq.com/docs/openai',
+    notes: ['It refuses logprobs, top_logprobs, logit_bias, names of messages, and n above 1.'],
   },
   {
     name: 'together',
     title: 'Together AI',
     group: 'hosts',
     protocols: {
-      chat: 'https://api.together.xyz/v1',
-      embeddings: 'https://api.together.xyz/v1',
-      images: 'https://api.together.xyz/v1',
+      chat: 'https://api.together.ai/v1',
+      embeddings: 'https://api.together.ai/v1',
+      images: 'https://api.together.ai/v1',
     },
     models: {},
     training: 'opt_out',
-    docs: 'https://docs.together.ai/reference',
+    docs: 'https://docs.together.ai/docs/inference/openai-compatibility',
   },
   {
     name: 'fireworks',
@@ -58,7 +59,7 @@ export const hosts: readonly Preset[] = [
     messages: { headers: 'anthropic', auth: 'bearer' },
     retention: 'none; 30 days for responses that are stored',
     training: 'no',
-    docs: 'https://docs.fireworks.ai/api-reference',
+    docs: 'https://docs.fireworks.ai/tools-sdks/anthropic-compatibility',
     notes: ['Model names begin with accounts/fireworks/models/.'],
   },
   {
@@ -69,7 +70,7 @@ export const hosts: readonly Preset[] = [
     models: {},
     retention: 'none',
     training: 'no',
-    docs: 'https://inference-docs.cerebras.ai/api-reference',
+    docs: 'https://inference-docs.cerebras.ai/resources/openai',
   },
   {
     name: 'nvidia',
@@ -94,7 +95,7 @@ export const hosts: readonly Preset[] = [
     models: {},
     retention: 'none; that of the provider that serves',
     training: 'no',
-    docs: 'https://huggingface.co/docs/inference-providers',
+    docs: 'https://huggingface.co/docs/inference-providers/guides/responses-api',
     notes: ['MODEL:PROVIDER names the provider that serves, such as …:groq.'],
   },
   {
@@ -108,7 +109,7 @@ export const hosts: readonly Preset[] = [
     models: {},
     retention: 'none',
     training: 'no',
-    docs: 'https://deepinfra.com/docs/openai_api',
+    docs: 'https://deepinfra.com/docs/advanced/openai_api',
   },
   {
     name: 'novita',
@@ -121,7 +122,8 @@ export const hosts: readonly Preset[] = [
     },
     models: {},
     messages: { headers: 'anthropic', auth: 'bearer' },
-    docs: 'https://novita.ai/docs/api-reference',
+    docs: 'https://novita.ai/docs/guides/llm-anthropic-compatibility',
+    notes: ['Asked by messages, it serves some of its models only.'],
   },
   {
     name: 'siliconflow',
@@ -134,7 +136,7 @@ export const hosts: readonly Preset[] = [
     },
     models: {},
     messages: { headers: 'anthropic', auth: 'bearer' },
-    docs: 'https://docs.siliconflow.cn',
+    docs: 'https://docs.siliconflow.cn/docs/userguide/quickstart',
     notes: ['Outside China the host is api.siliconflow.com: give base_url.'],
   },
 ]

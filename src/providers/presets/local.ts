@@ -69,8 +69,9 @@ export const local: readonly Preset[] = [
     title: 'SGLang',
     protocols: {
       chat: 'http://localhost:30000/v1',
+      messages: 'http://localhost:30000',
       embeddings: 'http://localhost:30000/v1',
     },
-    docs: 'https://docs.sglang.ai/basic_usage/openai_api.html',
+    docs: 'https://docs.sglang.io/docs/basic_usage/anthropic_api',
   },
 ]

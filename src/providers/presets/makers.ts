@@ -150,7 +150,7 @@ export const makers: readonly Preset[] = [
     models: named('sonar*'),
     retention: 'none',
     training: 'no',
-    docs: 'https://docs.perplexity.ai/api-reference/chat-completions-post',
+    docs: 'https://docs.perplexity.ai/docs/sonar/openai-compatibility',
     notes: [
       'Every call searches the web: charge it with per_call.',
       'There is no list of models, and the address has no /v1.',
@@ -167,7 +167,7 @@ export const makers: readonly Preset[] = [
     },
     models: named('kimi-*', 'moonshot-*'),
     messages: bearerHeaders,
-    docs: 'https://platform.moonshot.ai/docs',
+    docs: 'https://platform.kimi.ai/docs/api/overview',
   },
   {
     name: 'moonshot-cn',
@@ -206,7 +206,10 @@ export const makers: readonly Preset[] = [
     },
     models: named('glm-*'),
     messages: bearerHeaders,
-    docs: 'https://docs.z.ai',
+    docs: 'https://docs.z.ai/guides/develop/openai/python',
+    notes: [
+      'Keys of a coding plan need https://api.z.ai/api/coding/paas/v4 for chat: give protocols.',
+    ],
   },
   {
     name: 'minimax',
@@ -262,7 +265,7 @@ export const makers: readonly Preset[] = [
     models: named('qwen*', 'qwq-*', 'text-embedding-v*'),
     messages: bearerHeaders,
     training: 'no',
-    docs: 'https://www.alibabacloud.com/help/en/model-studio',
+    docs: 'https://www.alibabacloud.com/help/en/model-studio/anthropic-api-messages',
   },
   {
     name: 'volcengine',
