@@ -117,6 +117,8 @@ export interface StreamWatcher {
   readonly received?: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number
+  /** Why a finished answer ended; undefined where the upstream did not say so in its last events. */
+  finishReason(): string | undefined
   /** Shows the caller that the stream is alive; absent: a comment. Only after the first event. */
   keepAlive?(): Uint8Array
 }
@@ -138,6 +140,8 @@ export type TextReply =
       reported: Reported
       /** Output tokens counted from the text, for when usage is missing. */
       countOutputTokens: () => number
+      /** Why the answer ended; absent: the upstream did not say. */
+      finishReason?: string
       upstreamRequestId: string | undefined
     })
   | (SentWith & {

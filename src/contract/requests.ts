@@ -153,6 +153,8 @@ export interface CallLoss extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'qu
 export interface RequestDetail {
   stream: boolean
   ending: CallEnding
+  /** Why the upstream's answer ended: `stop`, `length`, `tool_calls`, `content_filter`, or its own word. */
+  finishReason?: string
   upstreamModel?: string
   /** The model that served it, if that is not the one that was called. */
   servedModel?: string

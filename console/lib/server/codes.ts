@@ -129,6 +129,14 @@ export const callEndings = {
   cut_short: ['Ended early by the gateway', '网关提前结束'],
 } satisfies Messages<string>
 
+/** Another word of an upstream is shown as it is. */
+export const finishReasons = {
+  stop: ['stop (complete)', 'stop（完整结束）'],
+  length: ['length (cut at the token limit)', 'length（达到长度上限）'],
+  tool_calls: ['tool_calls (calls a tool)', 'tool_calls（调用工具）'],
+  content_filter: ['content_filter (withheld)', 'content_filter（内容被过滤）'],
+} satisfies Messages<string>
+
 export const lossReasons = {
   balance_short: ['The charge exceeded the balance', '消费超出余额'],
   failed_after_cost: ['The upstream failed after it had started', '上游开始处理后失败'],

@@ -92,6 +92,9 @@ function useFigureColumns(): Column<LoggedRequest>[] {
 function useRareColumns(): Column<LoggedRequest>[] {
   const t = useMessages(messages)
   return [
+    column(t('finish_reason'), '120px', ({ finish_reason }) => finish_reason ?? '–', {
+      ...{ id: 'finish_reason', isOptional: true, sort: ({ finish_reason }) => finish_reason },
+    }),
     column(t('stream'), '80px', ({ stream }) => t(stream ? 'yes' : 'no'), {
       id: 'stream',
       isOptional: true,

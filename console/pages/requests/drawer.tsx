@@ -99,6 +99,10 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           ],
           [t('stream'), t(request.stream ? 'yes' : 'no')],
           [t('ending'), server.text('ending', request.ending)],
+          [
+            t('finish_reason'),
+            request.finish_reason && server.text('finish_reason', request.finish_reason),
+          ],
           [t('first_byte'), format.ms(request.first_byte_ms)],
           [t('total'), format.ms(request.total_ms)],
           [t('rate'), rateText(format, request)],

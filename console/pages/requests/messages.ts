@@ -65,6 +65,7 @@ export const messages = defineMessages({
   translation_losses: ['Changed or left out', '已更改或省略的字段'],
   trace: ['Trace ID', '链路 ID'],
   ending: ['Outcome', '结果'],
+  finish_reason: ['Finish reason', '结束原因'],
   stream: ['Stream', '流式'],
   estimated: ['Estimated', '估算'],
   loss: ['Loss (not charged)', '平台承担（未计费）'],

@@ -37,6 +37,9 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<type
   cache_write_tokens: usage.cacheWriteTokens,
 })
 
+export const reasonView = ({ finishReason }: RequestDetail) =>
+  finishReason === undefined ? undefined : { finish_reason: finishReason }
+
 /** `isStaff`: also which attempts failed and what the operator bears, which names the channel. */
 export async function explainCall(
   engine: ExplainDeps,
@@ -64,6 +67,7 @@ export async function explainCall(
     served_model: detail.servedModel ?? null,
     currency,
     charge: formatNanos(record.chargeNanos),
+    ...reasonView(detail),
     usage: usage === undefined ? null : usageView(usage),
     usage_reported: detail.reported ?? null,
     normalisation:

@@ -46,6 +46,14 @@ export const attempt = z.object({
   moved: column(z.enum(moveReasons).exactOptional()).describe('Why it was moved.'),
 })
 
+const finishReason = z
+  .string()
+  .max(40)
+  .exactOptional()
+  .describe(
+    'Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter`, or another word of the upstream. Absent: not known.',
+  )
+
 const usageReported = z.unknown().describe('As the upstream reported it.')
 
 export const request = z
@@ -69,6 +77,7 @@ export const request = z
     error_code: column(z.string().nullable(), 'error'),
     error: z.string().nullable(),
     ending: z.enum(['complete', 'refused', 'failed', 'caller_left', 'cut_short']),
+    finish_reason: finishReason,
     stream: z.boolean(),
     usage: column(
       z.union([tokenUsage, taskUsage]).nullable(),
@@ -125,6 +134,7 @@ export const explanation = z
     served_model: z.string().nullable(),
     currency: z.string(),
     charge: money(),
+    finish_reason: finishReason,
     usage: z.union([tokenUsage, taskUsage]).nullable(),
     usage_reported: usageReported,
     normalisation: z.array(z.string()),

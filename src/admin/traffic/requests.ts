@@ -24,7 +24,7 @@ import { listOf, notFound, time } from '../answers.ts'
 import { forAll, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
-import { explainCall, explainTask, usageView } from './explain.ts'
+import { explainCall, explainTask, reasonView, usageView } from './explain.ts'
 import {
   explanation,
   type requestFilters,
@@ -171,6 +171,7 @@ const view = (
   error_code: record.errorCode ?? null,
   error: record.detail.error ?? null,
   ending: record.detail.ending,
+  ...reasonView(record.detail),
   stream: record.detail.stream,
   charge: formatNanos(record.chargeNanos),
   loss: loss(record),

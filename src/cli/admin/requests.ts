@@ -31,6 +31,7 @@ const indented = (text: string): string => text.replace(/^/gm, '  ')
 function basisOf(row: Row): Row {
   const price = rowOf(row['price'])
   const present: Row = {
+    'finish reason': row['finish_reason'],
     reported: row['usage_reported'],
     normalised: row['normalisation'],
     price: isObject(row['price']) ? priceText(price) : undefined,

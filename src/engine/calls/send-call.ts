@@ -192,6 +192,7 @@ function answered(
   }
   if (reply.kind === 'stream') return { kind: 'stream', reply, attempt, first }
   completeAttempt(open, attempt, reply.upstreamRequestId)
+  if (reply.finishReason !== undefined) record.detail.finishReason = reply.finishReason
   return reply
 }
 

@@ -224,6 +224,8 @@ function fail(open: OpenCall, { attempt, reply: { watcher } }: BegunStream): Ref
 
 function settle(open: OpenCall, { attempt, reply }: BegunStream, ending: SettledEnding) {
   const { watcher, answer, upstreamRequestId } = reply
+  const finishReason = watcher.finishReason()
+  if (finishReason !== undefined) open.record.detail.finishReason = finishReason
   completeAttempt(open, attempt, upstreamRequestId)
   if (watcher.outcome === 'finished') answer.release()
   else answer.cancel()

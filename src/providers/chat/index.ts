@@ -7,6 +7,7 @@ import { bearer } from '../common/bearer.ts'
 import { markMessages } from '../text/cache-marks.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
+import { firstReason } from './finish-reason.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -38,7 +39,11 @@ function usageOption(
 function readAnswer(answer: Json): ReadAnswer | undefined {
   const { choices, usage } = answer
   if (!Array.isArray(choices)) return undefined
-  return { reported: readUsage(usage), text: () => choices.map(textOf).join('') }
+  return {
+    reported: readUsage(usage),
+    finishReason: firstReason(choices),
+    text: () => choices.map(textOf).join(''),
+  }
 }
 
 function textOf(choice: unknown): string {

@@ -4,6 +4,7 @@ import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
+import { finishReasonIn, firstReason } from './finish-reason.ts'
 import { readUsage } from './usage.ts'
 
 const finishReason = /"finish_reason"\s*:\s*"/
@@ -18,6 +19,7 @@ export const stream: StreamStyle = {
       ? 'data: [DONE]\n\n'
       : undefined,
   textField: /"(?:content|reasoning_content|arguments)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  finishReasonIn,
   fromAnswer,
   toAnswer,
 }
@@ -29,8 +31,11 @@ function read(data: Json, state: StreamState): Verdict {
   }
   if (!isObject(usage)) return 'pass'
   state.reported = readUsage(mergeUsage(state.reported.raw, usage))
+  const isBare = !Array.isArray(choices) || choices.length === 0
+  if (isBare) state.complete = true
+  else state.finishReason ??= firstReason(choices)
   if (state.call.wantsUsage) return 'pass'
-  if (!Array.isArray(choices) || choices.length === 0) return 'hide'
+  if (isBare) return 'hide'
   const { usage: _, ...rest } = data
   return { instead: `data: ${JSON.stringify(rest)}\n\n` }
 }

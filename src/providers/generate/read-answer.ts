@@ -24,9 +24,21 @@ export function readAnswer(answer: Json, { makes }: TextCall): ReadAnswer | unde
   const usage = usageWithSearches(answer, candidates)
   return {
     reported: isBlocked && usage == null ? nothing : readUsage(usage),
+    finishReason: isBlocked ? blocked : firstReason(candidates),
     text: () => candidates.flatMap(partsOf).map(textOf).join(''),
   }
 }
+
+export const blocked = 'content_filter'
+
+/** Of the first candidate. The style has no word of its own for an answer that ends with calls. */
+export function firstReason(candidates: readonly Json[]): string | undefined {
+  const first = candidates.find(({ index }) => index === undefined || index === 0)
+  const reason = finishReasonOf(first)
+  return reason === 'STOP' && partsOf(first!).some(isCall) ? 'tool_calls' : reason
+}
+
+const isCall = (part: Json): boolean => eitherOf(part, 'functionCall', 'function_call') != null
 
 /** Searches are told beside the usage: their number is put into it. */
 export function usageWithSearches(answer: Json, candidates: readonly Json[]): unknown {

@@ -8,7 +8,7 @@ import { blockReasonOf, candidatesOf, finishReasonOf } from '../../styles/genera
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
-import { nothing, readUsage, usageWithSearches } from './read-answer.ts'
+import { blocked, firstReason, nothing, readUsage, usageWithSearches } from './read-answer.ts'
 
 export const stream: StreamStyle = {
   // Each in both spellings.
@@ -56,6 +56,7 @@ function readAll(candidates: readonly Json[], state: StreamState): Verdict {
     stopped.set(index, hasStopped)
     isEnd ||= hasStopped
   }
+  state.finishReason = firstReason(candidates) ?? state.finishReason
   state.complete = stopped.values().every((each) => each)
   return isEnd || state.complete ? 'hold' : 'pass'
 }
@@ -64,6 +65,7 @@ function readAll(candidates: readonly Json[], state: StreamState): Verdict {
 function readBare(data: Json, state: StreamState): Verdict {
   if (state.stopped === undefined && blockReasonOf(data) !== undefined) {
     state.complete = true
+    state.finishReason = blocked
     if (state.reported.raw === undefined) state.reported = nothing
   }
   return state.complete ? 'hold' : 'pass'

@@ -58,9 +58,9 @@ function headers(
 }
 
 function readAnswer(answer: Json): ReadAnswer | undefined {
-  const { content, usage } = answer
+  const { content, usage, stop_reason: finishReason } = answer
   if (!Array.isArray(content)) return undefined
-  return { reported: readUsage(usage), text: () => content.map(textOf).join('') }
+  return { reported: readUsage(usage), finishReason, text: () => content.map(textOf).join('') }
 }
 
 function textOf(block: unknown): string {

@@ -27,7 +27,7 @@ function read(data: Json, state: StreamState): Verdict {
       return 'pass'
     case 'message_delta':
       learn(state, data['usage'])
-      if (isObject(data['delta']) && data['delta']['stop_reason'] != null) state.complete = true
+      end(state, data['delta'])
       return 'pass'
     case 'message_stop':
       return 'last'
@@ -36,6 +36,13 @@ function read(data: Json, state: StreamState): Verdict {
         ? { failed: readErrorEvent(data['error'] ?? data, state.upstreamRequestId) }
         : 'pass'
   }
+}
+
+function end(state: StreamState, delta: unknown): void {
+  const reason = isObject(delta) ? delta['stop_reason'] : undefined
+  if (reason == null) return
+  state.complete = true
+  state.finishReason = reason
 }
 
 /** Some upstreams omit the type of their errors. */

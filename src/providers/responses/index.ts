@@ -6,6 +6,7 @@ import { readErrorEvent } from '../common/errors.ts'
 import { counterFor } from '../text/count-tokens.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, TextStyle } from '../text/style.ts'
+import { finishReasonOf } from './finish-reason.ts'
 import { learnResponse } from './ids.ts'
 import { stream } from './stream.ts'
 import { readResponseUsage } from './usage.ts'
@@ -34,7 +35,11 @@ function readAnswer(answer: Json): ReturnType<TextStyle['readAnswer']> {
   const { output, status, error } = answer
   if (status === 'failed') return { failed: readErrorEvent(error, undefined) }
   if (!Array.isArray(output) || !ended.has(status)) return undefined
-  return { reported: readResponseUsage(answer), text: () => output.map(textOf).join('') }
+  return {
+    reported: readResponseUsage(answer),
+    finishReason: finishReasonOf(answer),
+    text: () => output.map(textOf).join(''),
+  }
 }
 
 function textOf(item: unknown): string {

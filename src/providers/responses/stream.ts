@@ -3,6 +3,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
+import { finishReasonOf } from './finish-reason.ts'
 import { learnEvent } from './ids.ts'
 import { readResponseUsage } from './usage.ts'
 
@@ -35,7 +36,9 @@ export const stream: StreamStyle = {
 function read(data: Json, state: StreamState): Verdict {
   const { type, response } = data
   if (isLast(type)) {
-    state.reported = readResponseUsage(isObject(response) ? response : {})
+    const last = isObject(response) ? response : {}
+    state.reported = readResponseUsage(last)
+    state.finishReason = finishReasonOf(last)
     return 'last'
   }
   if (hasFailed(data)) {

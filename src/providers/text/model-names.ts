@@ -214,3 +214,14 @@ export function withOwnName(
   const restored = restore(joined)
   return restored === joined ? event : restored
 }
+
+/** Events that are forwarded unparsed. */
+export function runOf(
+  whole: Buffer,
+  from: number,
+  to: number,
+  names: ModelNames | undefined,
+): Buffer {
+  if (names !== undefined) return names.restored(whole, from, to)
+  return from === 0 && to === whole.length ? whole : whole.subarray(from, to)
+}

@@ -27,3 +27,15 @@ export function readEvents(style: TextStyle, text: string): Record<string, unkno
   }
   return found
 }
+
+/** Nothing is missing but the blank line. */
+export function isWholeEvent(event: string, marker: string | undefined): boolean {
+  const data = dataOf(`${event}\n\n`)
+  if (data === undefined || data === marker) return true
+  try {
+    JSON.parse(data)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -9,10 +9,11 @@ import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { restoreModel, withField, withModel } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { failure, notAnswered, readTextError, upstreamRequestId } from '../common/errors.ts'
+import { finishReasonFrom } from '../common/finish-reason.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { IdMarks } from './id-marks.ts'
 import { isPage, maxAnswerDepth, readEvents } from './read-events.ts'
-import type { Json, TextStyle } from './style.ts'
+import type { Json, ReadAnswer, TextStyle } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
@@ -121,7 +122,13 @@ function understand(
     reported: read.reported,
     countOutputTokens: () => countTokens(read.text()),
     upstreamRequestId: requestId,
+    ...reasonOf(read),
   }
+}
+
+function reasonOf(read: ReadAnswer): { finishReason: string } | undefined {
+  const finishReason = finishReasonFrom(read.finishReason)
+  return finishReason === undefined ? undefined : { finishReason }
 }
 
 function marked(style: TextStyle, { markFor }: Upstream, answer: Json, body: string): string {

@@ -20,6 +20,8 @@ export interface ReadAnswer {
   text(): string
   /** The body for the caller, if not the upstream's own. */
   body?: string
+  /** Why it ended, in the upstream's word; of several answers the first one's. */
+  finishReason?: unknown
 }
 
 /** The state of a stream so far. */
@@ -30,6 +32,8 @@ export interface StreamState {
   reported: Reported
   /** The answer has a stop reason; only the end marker may be missing. */
   complete: boolean
+  /** Why it ended, in the upstream's word; of several answers the first one's. */
+  finishReason?: unknown
   /** By the index of a choice: whether it has stopped. For styles that have no end marker. */
   stopped?: Map<unknown, boolean>
 }
@@ -67,6 +71,8 @@ export interface StreamStyle {
   marker?: string
   /** The final event of a stream that lacks only that. `lastText`: its last bytes. */
   ending(state: StreamState, lastText: string): string | undefined
+  /** The same word in unparsed events, for styles that say it there: `bytes` are the last before the end. */
+  finishReasonIn?(bytes: Buffer, choices: number): unknown
   /** Finds output text in raw events. */
   textField: RegExp
   /** A whole answer as a stream, for upstreams that do not stream on request. */

@@ -195,7 +195,9 @@ function answered(
   })
   if (failure !== undefined) return spoiled(failure, reply)
   events.push({ type: 'usage', usage: shown(reply.reported, reply.countOutputTokens) })
-  return { ...rest, body: JSON.stringify(from.writeAnswer(events, writing)), losses }
+  const hasCalls = events.some((event) => event.type === 'stop' && event.reason === 'calls')
+  const written = JSON.stringify(from.writeAnswer(events, writing))
+  return { ...rest, ...(hasCalls && { finishReason: 'tool_calls' }), body: written, losses }
 }
 
 /** The upstream's work is a loss, not charged to the caller. */

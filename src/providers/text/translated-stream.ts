@@ -45,6 +45,7 @@ export class TranslatedStream implements StreamWatcher {
   #hasContent = false
   #failure: UpstreamError | undefined
   #isWhole = false
+  #hasCalls = false
 
   constructor(
     { watcher, upstreamRequestId }: Pick<StreamReply, 'watcher' | 'upstreamRequestId'>,
@@ -99,6 +100,11 @@ export class TranslatedStream implements StreamWatcher {
 
   countOutputTokens(): number {
     return this.#upstream.countOutputTokens()
+  }
+
+  /** Some upstreams do not say that it ended with calls. */
+  finishReason(): string | undefined {
+    return this.#hasCalls ? 'tool_calls' : this.#upstream.finishReason()
   }
 
   /** Comments do not count as events. */
@@ -185,6 +191,7 @@ export class TranslatedStream implements StreamWatcher {
     this.#written += this.#writer.write(event)
     if (event.type !== 'begin') this.#hasContent = true
     if (event.type !== 'stop') return
+    this.#hasCalls = event.reason === 'calls'
     const usage = this.#shownUsage(this.reported, () => this.countOutputTokens())
     this.#written += this.#writer.write({ type: 'usage', usage })
   }

@@ -50,3 +50,9 @@ export function nextSign(
   }
   return first
 }
+
+/** Whether an event must be parsed. */
+export function isSign(data: string, { unread, late }: StreamStyle): boolean {
+  if ('named' in unread || (late !== undefined && data.includes(late))) return true
+  return unread.without.some((sign) => data.includes(sign))
+}

@@ -6,16 +6,25 @@ import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
+import { finishReasonFrom } from '../common/finish-reason.ts'
 import { asBuffer, EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
-import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
-import { isPage, maxAnswerDepth } from './read-events.ts'
+import {
+  ModelNames,
+  type OwnName,
+  ownName,
+  runOf,
+  usualFields,
+  withOwnName,
+} from './model-names.ts'
+import { isPage, isWholeEvent, maxAnswerDepth } from './read-events.ts'
 import type { Json, StreamState, StreamStyle } from './style.ts'
-import { nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
+import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
 
 /** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
 const colon = 0x3a
+const noBytes = Buffer.alloc(0)
 
 interface ParsedEvent {
   data: string
@@ -84,8 +93,8 @@ export class TextStreamWatcher implements StreamWatcher {
     const whole = this.#packets.take(asBuffer(chunk))
     if (this.#packets.isTooLong) this.#fail('the upstream sent an event that never ends')
     if (whole === undefined) return undefined
-    this.#recordLast(whole)
     const out = this.#forward(whole)
+    this.#recordLast(whole)
     if (out === undefined || this.#marks === undefined) return out
     this.#marks.learnItems(out)
     return this.#marks.inBytes(out)
@@ -107,6 +116,7 @@ export class TextStreamWatcher implements StreamWatcher {
       const end = endOfEvent(whole, odd)
       const event = whole.toString('utf8', odd, end)
       const passed = this.#pass(event)
+      if (this.#state.complete || this.outcome !== undefined) this.#readReason(whole, odd)
       if (passed !== '' || this.#held !== '') this.#recordOpened(whole, odd, end, event)
       at = end
       if (passed === event) continue
@@ -161,7 +171,7 @@ export class TextStreamWatcher implements StreamWatcher {
     // Some upstreams omit the last line ends, others the marker.
     const bytes = this.#packets.rest()
     const rest = bytes.toString().trimEnd()
-    if (rest !== '' && this.#isWhole(rest)) {
+    if (rest !== '' && isWholeEvent(rest, this.#style.marker)) {
       this.#pass(`${rest}\n\n`)
       if (this.#held !== '') this.#recordOpened(bytes, 0, bytes.length, `${rest}\n\n`)
     }
@@ -183,6 +193,25 @@ export class TextStreamWatcher implements StreamWatcher {
 
   countOutputTokens(): number {
     return this.#sample.countTokens(this.#style.textField)
+  }
+
+  finishReason(): string | undefined {
+    if (this.outcome !== 'finished') return undefined
+    this.#readLate()
+    this.#readReason(noBytes, 0)
+    return finishReasonFrom(this.#state.finishReason)
+  }
+
+  /** Where only unparsed events say it: looked for at the end, in the last bytes before `to`. */
+  #readReason(whole: Buffer, to: number): void {
+    const { finishReasonIn } = this.#style
+    const state = this.#state
+    if (finishReasonIn === undefined || state.finishReason !== undefined) return
+    const { choices } = state.call
+    const bytes = whole.subarray(Math.max(0, to - lastBytes), to)
+    state.finishReason =
+      (to > 0 ? finishReasonIn(bytes, choices) : undefined) ??
+      (this.#last === undefined ? undefined : finishReasonIn(this.#last, choices))
   }
 
   #recordLast(whole: Buffer): void {
@@ -219,7 +248,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (data === undefined) return this.#passBare(event)
     if (data === this.#style.marker) return this.#finish(event)
     const isWhole = data.startsWith('{') && data.endsWith('}')
-    const plain = this.#restoreTo !== undefined && isWhole && !this.#isSign(data)
+    const plain = this.#restoreTo !== undefined && isWhole && !isSign(data, this.#style)
     return plain && this.#held === '' ? this.#restored(event, data) : this.#inspect(event, data)
   }
 
@@ -229,23 +258,6 @@ export class TextStreamWatcher implements StreamWatcher {
     const { begun: _, ...error } = this.#failure('the upstream sent a page instead of a stream')
     this.outcome = error
     return ''
-  }
-
-  #isWhole(event: string): boolean {
-    const data = dataOf(`${event}\n\n`)
-    if (data === undefined || data === this.#style.marker) return true
-    try {
-      JSON.parse(data)
-      return true
-    } catch {
-      return false
-    }
-  }
-
-  #isSign(data: string): boolean {
-    const { unread, late } = this.#style
-    if ('named' in unread || (late !== undefined && data.includes(late))) return true
-    return unread.without.some((sign) => data.includes(sign))
   }
 
   #inspect(event: string, data: string): string {
@@ -291,10 +303,4 @@ export class TextStreamWatcher implements StreamWatcher {
     const name = this.#restoreTo
     return name === undefined ? event : withOwnName(event, data, name, this.#style)
   }
-}
-
-/** Events that are forwarded unparsed. */
-function runOf(whole: Buffer, from: number, to: number, names: ModelNames | undefined): Buffer {
-  if (names !== undefined) return names.restored(whole, from, to)
-  return from === 0 && to === whole.length ? whole : whole.subarray(from, to)
 }
