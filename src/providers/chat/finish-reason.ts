@@ -3,6 +3,7 @@
 import { dataOf, endOfEvent, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { maxAnswerDepth } from '../text/read-events.ts'
+import type { StreamState } from '../text/style.ts'
 
 const key = Buffer.from('"finish_reason"')
 const value = /^\s*:\s*"([^"\\]+)/
@@ -22,12 +23,13 @@ export function firstReason(choices: unknown): unknown {
   return undefined
 }
 
-export function finishReasonIn(bytes: Buffer, choices: number): unknown {
+export function finishReasonIn(bytes: Buffer, { finishReason, call }: StreamState): unknown {
+  if (finishReason !== undefined) return finishReason
   let at = bytes.length
   for (let events = 0; events < maxEvents && at > 0; events++) {
     at = bytes.lastIndexOf(key, at - 1)
     if (at === -1) return undefined
-    const reason = choices === 1 ? wordAt(bytes, at + key.length) : reasonOfEvent(bytes, at)
+    const reason = call.choices === 1 ? wordAt(bytes, at + key.length) : reasonOfEvent(bytes, at)
     if (reason !== undefined && reason !== '') return reason
   }
   return undefined

@@ -19,6 +19,7 @@ export const stream: StreamStyle = {
   read,
   ending: () => undefined,
   textField: /"(?:text|name)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
+  finishReasonIn,
   fromAnswer,
   toAnswer,
   lists: true,
@@ -59,6 +60,14 @@ function readAll(candidates: readonly Json[], state: StreamState): Verdict {
   state.finishReason = firstReason(candidates) ?? state.finishReason
   state.complete = stopped.values().every((each) => each)
   return isEnd || state.complete ? 'hold' : 'pass'
+}
+
+const callKeys = ['"functionCall"', '"function_call"'].map((key) => Buffer.from(key))
+
+/** A call may be in an event before the one that stops. */
+function finishReasonIn(bytes: Buffer, { finishReason }: StreamState): unknown {
+  const isCall = finishReason === 'STOP' && callKeys.some((key) => bytes.includes(key))
+  return isCall ? 'tool_calls' : finishReason
 }
 
 /** An event without output: usage alone, or why the request was refused. */

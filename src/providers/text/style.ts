@@ -71,8 +71,8 @@ export interface StreamStyle {
   marker?: string
   /** The final event of a stream that lacks only that. `lastText`: its last bytes. */
   ending(state: StreamState, lastText: string): string | undefined
-  /** The same word in unparsed events, for styles that say it there: `bytes` are the last before the end. */
-  finishReasonIn?(bytes: Buffer, choices: number): unknown
+  /** The finish reason by unparsed events, too, for styles that need them: `bytes` are the last before the end. */
+  finishReasonIn?(bytes: Buffer, state: StreamState): unknown
   /** Finds output text in raw events. */
   textField: RegExp
   /** A whole answer as a stream, for upstreams that do not stream on request. */

@@ -176,7 +176,8 @@ export class TextStreamWatcher implements StreamWatcher {
       if (this.#held !== '') this.#recordOpened(bytes, 0, bytes.length, `${rest}\n\n`)
     }
     if (this.outcome !== undefined || this.#endHeld()) return
-    const ending = rest === '' ? this.#style.ending(this.#state, this.#lastText()) : undefined
+    const last = this.#last?.toString('latin1') ?? ''
+    const ending = rest === '' ? this.#style.ending(this.#state, last) : undefined
     if (ending !== undefined) {
       this.outcome = 'finished'
       this.ending = Buffer.from(ending)
@@ -205,23 +206,16 @@ export class TextStreamWatcher implements StreamWatcher {
   /** Where only unparsed events say it: looked for at the end, in the last bytes before `to`. */
   #readReason(whole: Buffer, to: number): void {
     const { finishReasonIn } = this.#style
+    if (finishReasonIn === undefined) return
     const state = this.#state
-    if (finishReasonIn === undefined || state.finishReason !== undefined) return
-    const { choices } = state.call
-    const bytes = whole.subarray(Math.max(0, to - lastBytes), to)
-    state.finishReason =
-      (to > 0 ? finishReasonIn(bytes, choices) : undefined) ??
-      (this.#last === undefined ? undefined : finishReasonIn(this.#last, choices))
+    state.finishReason = finishReasonIn(whole.subarray(Math.max(0, to - lastBytes), to), state)
+    if (this.#last !== undefined) state.finishReason = finishReasonIn(this.#last, state)
   }
 
   #recordLast(whole: Buffer): void {
     // A comment says nothing about the state of the answer.
     if (whole[0] === colon && !whole.includes('data:')) return
     this.#last = whole.length > lastBytes ? Buffer.from(whole.subarray(-lastBytes)) : whole
-  }
-
-  #lastText(): string {
-    return this.#last?.toString('latin1') ?? ''
   }
 
   #recordOpened(whole: Buffer, from: number, to: number, event: string): void {
