@@ -1,15 +1,15 @@
 // Why an answer ended, read from answers and streams of every style, in one vocabulary.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { TextCall } from '../../contract/requests.ts'
-import { chatStyle } from '../chat/index.ts'
-import { readAnswer as readGenerate } from '../generate/read-answer.ts'
-import { stream as generateStream } from '../generate/stream.ts'
-import { messagesStyle } from '../messages/index.ts'
-import { responsesStyle } from '../responses/index.ts'
-import { cut, places, watchStream } from '../text/test-watching.ts'
-import { TextStreamWatcher } from '../text/watch-stream.ts'
-import { finishReasonFrom } from './finish-reason.ts'
+import type { TextCall } from '../../src/contract/requests.ts'
+import { chatStyle } from '../../src/providers/chat/index.ts'
+import { finishReasonFrom } from '../../src/providers/common/finish-reason.ts'
+import { readAnswer as readGenerate } from '../../src/providers/generate/read-answer.ts'
+import { stream as generateStream } from '../../src/providers/generate/stream.ts'
+import { messagesStyle } from '../../src/providers/messages/index.ts'
+import { responsesStyle } from '../../src/providers/responses/index.ts'
+import { cut, places, watchStream } from '../../src/providers/text/test-watching.ts'
+import { TextStreamWatcher } from '../../src/providers/text/watch-stream.ts'
 
 type Json = Record<string, unknown>
 const call = { model: 'up-model', wantsUsage: true, choices: 1 } as TextCall
