@@ -21,7 +21,8 @@ const languages = {
   en: {
     ...{ alerts: 'Alerts', subscriptions: 'Subscriptions', add: 'New subscription' },
     ...{ rate: 'Error rate (by rules)', name: 'Name', above: 'Above (%)', min: 'Min. requests' },
-    ...{ create: 'Create', done: 'Done', test: 'Send test' },
+    ...{ create: 'Create', done: 'Done', test: 'Send test', resolve: 'Resolve' },
+    ...{ requests: 'Requests' },
     ...{
       delivered: 'The test was delivered',
       deliveries: 'Deliveries',
@@ -33,7 +34,8 @@ const languages = {
   zh: {
     ...{ alerts: '告警', subscriptions: '通知订阅', add: '新建订阅' },
     ...{ rate: '错误率（按规则）', name: '名称', above: '高于（%）', min: '最少请求数' },
-    ...{ create: '新建', done: '完成', test: '发送测试' },
+    ...{ create: '新建', done: '完成', test: '发送测试', resolve: '处理完毕' },
+    ...{ requests: '查看请求' },
     ...{ delivered: '测试已送达', deliveries: '投递记录', disable: '停用', disabled: '已停用' },
     ...{ delete: '删除', confirm: '删除订阅', model: 'txta-turbo' },
   },
@@ -150,6 +152,16 @@ if (chromiumPath === undefined) {
         expect(fired.data).toMatchObject({ model: t.model, rate: 1 })
         expect(fired.data.total).toBeGreaterThan(3)
         await shoot(page, `alert-deliveries-${language}`)
+        const tab = await context.newPage()
+        await tab.goto(`${gateway.url}/console/alerts`)
+        const requests = tab.locator('main').getByRole('link', { name: t.requests, exact: true })
+        await requests.waitFor()
+        expect(await button(tab, t.resolve).count()).toBe(0)
+        await shoot(tab, `alert-open-${language}`)
+        expect(await seriousFindings(tab)).toEqual([])
+        await requests.click()
+        await tab.waitForURL(new RegExp(`/console/requests\\?model=${t.model}$`))
+        await tab.close()
         expect(await seriousFindings(page)).toEqual([])
 
         await button(page, t.disable).click()
@@ -158,6 +170,9 @@ if (chromiumPath === undefined) {
         await button(page, t.confirm).click()
         await row.waitFor({ state: 'detached' })
         expect((await gateway.admin('GET', '/webhooks')).body.items).toEqual([])
+        // The alert ends with its rule.
+        const left = async () => (await gateway.admin('GET', '/alerts?kind=error_rate')).body.items
+        await untilTrue(left, ({ length }) => length === 0)
         expect(receiver.forged).toEqual([])
         expect(complaints).toEqual([])
         await context.close()

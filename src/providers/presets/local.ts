@@ -21,7 +21,7 @@ export const local: readonly Preset[] = [
       messages: 'http://localhost:8000',
       embeddings: 'http://localhost:8000/v1',
     },
-    docs: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
+    docs: 'https://docs.vllm.ai/en/stable/serving/online_serving.html',
     notes: ['A server started with --api-key needs that key.'],
   },
   {

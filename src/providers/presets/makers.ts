@@ -126,7 +126,10 @@ export const makers: readonly Preset[] = [
     models: named('grok-*'),
     retention: 'up to 30 days',
     training: 'no',
-    docs: 'https://docs.x.ai/docs/api-reference',
+    docs: 'https://docs.x.ai/api-reference',
+    notes: [
+      'Chat is served, but new features come to responses, which are stored unless store is false.',
+    ],
   },
   {
     name: 'cohere',
