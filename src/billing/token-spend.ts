@@ -1,9 +1,8 @@
 // Charges per token over the last days, from the daily totals. Never reads the log.
 import type { Tx } from '../store/index.ts'
-import { sumDailyTotals } from '../store/proof/daily-totals.ts'
-import { hourMs } from '../store/proof/hourly-totals.ts'
+import { dayMs, sumDays } from '../store/proof/daily-totals.ts'
+import { sumMoney } from '../store/proof/hourly-totals.ts'
 
-const dayMs = 24 * hourMs
 /** Today and the days before it, by UTC. */
 const spendDays = 30
 
@@ -22,16 +21,15 @@ export async function tokenSpends(
   accountId?: string,
 ): Promise<Map<string, TokenSpend>> {
   const todayMs = nowMs - (nowMs % dayMs)
-  const of = { accountId, fromMs: todayMs - (spendDays - 1) * dayMs, untilMs: todayMs }
-  const before = await sumDailyTotals(db, { ...of, by: ['kind', 'token'] })
-  const now = { accountId, fromMs: todayMs, untilMs: todayMs + dayMs }
-  const today = await sumDailyTotals(db, { ...now, by: ['kind', 'token', 'hour'] })
+  const by = ['kind', 'token', 'hour'] as const
+  const fromMs = todayMs - (spendDays - 1) * dayMs
+  const before = await sumDays(db, { accountId, fromMs, untilMs: todayMs, by })
+  const untilMs = todayMs + dayMs
+  const today = await sumMoney(db, { accountId, fromMs: todayMs, untilMs, by })
   const spends = new Map<string, TokenSpend>()
-  for (const { atMs, sums } of [...before, ...today]) {
-    for (const { kind, tokenId = '', amountNanos, hourMs: lastMs = atMs } of sums) {
-      // A charge is negative in the ledger.
-      if (kind === 'charge') add(spends, tokenId, atMs, -amountNanos, lastMs)
-    }
+  for (const { kind, tokenId = '', amountNanos, hourMs: lastMs = 0 } of [...before, ...today]) {
+    // A charge is negative in the ledger.
+    if (kind === 'charge') add(spends, tokenId, -amountNanos, lastMs)
   }
   return spends
 }
@@ -39,7 +37,6 @@ export async function tokenSpends(
 function add(
   spends: Map<string, TokenSpend>,
   tokenId: string,
-  atMs: number,
   nanos: bigint,
   lastMs: number,
 ): void {
@@ -47,6 +44,7 @@ function add(
   spends.set(tokenId, spend)
   spend.nanos += nanos
   spend.lastMs = Math.max(spend.lastMs, lastMs)
+  const atMs = lastMs - (lastMs % dayMs)
   const last = spend.days.at(-1)
   if (last?.atMs === atMs) last.nanos += nanos
   else spend.days.push({ atMs, nanos })

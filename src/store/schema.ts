@@ -8,13 +8,15 @@ import type { BudgetTables } from './schema-budgets.ts'
 import type { DeliveryTables } from './schema-deliveries.ts'
 import type { LinkTables } from './schema-links.ts'
 import type { LogFactTables } from './schema-log.ts'
+import type { TotalTables } from './schema-totals.ts'
 
 export interface Schema
   extends AuditTables,
     BudgetTables,
     DeliveryTables,
     LinkTables,
-    LogFactTables {
+    LogFactTables,
+    TotalTables {
   meta: { key: string; value: string }
   accounts: {
     id: string
@@ -211,27 +213,6 @@ export interface Schema
     signature: string
     /** The latest time of all entries up to it. */
     at_ms: number
-  }
-  /** Hourly sums of receipted entries; the empty string stands for an absent value. */
-  hourly_totals: {
-    account_id: string
-    hour_ms: number
-    kind: EntryKind
-    token_id: string
-    model: string
-    unit: string
-    tier: string
-    price_id: string
-    /** Lower bound of a size class of whole inputs; 0 without input. */
-    input_bucket: number
-    entries: number
-    estimated: number
-    quantity: number
-    amount_nanos: bigint
-    input_tokens: number
-    output_tokens: number
-    cache_read_tokens: number
-    cache_write_tokens: number
   }
   /** Hourly sums of receipted charges by tag; the empty string stands for an absent value. */
   tag_totals: {

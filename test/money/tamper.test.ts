@@ -280,6 +280,7 @@ describe.each([...storeKinds])('tampered books on %s', (engine) => {
       'closed_months SET closed_at_ms = closed_at_ms + 1',
     ],
     ['another sum of an hour', 'sums_by_hour', 'hourly_totals SET amount_nanos = amount_nanos + 1'],
+    ['another sum of a day', 'sums_by_hour', 'daily_totals SET amount_nanos = amount_nanos + 1'],
     ['another balance', 'balances', 'accounts SET balance_nanos = balance_nanos + 1'],
     ['more held than there is', 'balances', 'accounts SET held_nanos = held_nanos + 1'],
     ['less held than nothing', 'balances', 'accounts SET held_nanos = held_nanos - 1'],

@@ -1,11 +1,13 @@
 // Another secret for a token, what was spent with tokens, and what an account pays, on every engine.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { sumGrowingMoney, sumSettledMoney } from '../../billing/proof/settled-sums.ts'
+import { sumHours } from '../../billing/proof/settled-hours.ts'
+import { sumGrowingMoney } from '../../billing/proof/settled-sums.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { findToken } from '../../store/catalog/tokens.ts'
+import { sumDays } from '../../store/proof/daily-totals.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { aCharge, aRequest, storeKinds } from '../../store/test-stores.ts'
 import { admin } from '../index.ts'
@@ -188,9 +190,14 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
         for (const accountId of [undefined, acme]) {
           const question = { ...asked, accountId, by }
           const plain = await sumMoney(read, question)
-          for (const sum of [sumSettledMoney, sumGrowingMoney]) {
+          const isByHour = (by as readonly MoneyDimension[]).includes('hour')
+          for (const sum of isByHour ? [sumHours] : [sumDays, sumGrowingMoney]) {
             const kept = await sum(read, question)
             expect(kept.map(inOrder).toSorted()).toEqual(plain.map(inOrder).toSorted())
+          }
+          if (isByHour) {
+            expect(amountsByDay(await sumDays(read, question))).toEqual(amountsByDay(plain))
+            continue
           }
           const shorter = { ...question, untilMs: todayMs - dayMs }
           const begun = await sumGrowingMoney(read, shorter)
@@ -271,3 +278,13 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     expect((await ask('GET', '/accounts/nobody/prices')).status).toBe(404)
   })
 })
+
+/** Hours of a whole day may stand as one. */
+function amountsByDay(sums: readonly MoneySum[]): Record<string, bigint> {
+  const days: Record<string, bigint> = {}
+  for (const { hourMs: at = 0, model, amountNanos } of sums) {
+    const name = `${at - (at % dayMs)} ${model}`
+    days[name] = (days[name] ?? 0n) + amountNanos
+  }
+  return Object.fromEntries(Object.entries(days).toSorted())
+}

@@ -1,5 +1,5 @@
-// What was charged, by the dimensions that are asked for: over all accounts or one, from the hourly
-// totals, never from the log.
+// What was charged, by the dimensions that are asked for: over all accounts or one, from the daily and
+// hourly totals, never from the log.
 import { sumTaggedUsage, untaggedKeys } from '../../billing/prices/tagged-usage.ts'
 import {
   manyKeys,
@@ -7,12 +7,13 @@ import {
   type UsageKey,
   type UsageRow,
 } from '../../billing/prices/usage-rows.ts'
-import { sumSettledMoney } from '../../billing/proof/settled-sums.ts'
+import { sumHours } from '../../billing/proof/settled-hours.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { tagKeyAmong } from '../../contract/tags/index.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
 import { inSnapshot } from '../../store/index.ts'
+import { sumDays } from '../../store/proof/daily-totals.ts'
 import { hourMs } from '../../store/proof/hourly-totals.ts'
 import { time, wrong } from '../answers.ts'
 import type { Ask } from '../route.ts'
@@ -40,7 +41,7 @@ async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery
   const { dialect, read } = engine.store
   const { rows, total } =
     tagKey === undefined
-      ? await sumUsage(read, asked, sumSettledMoney)
+      ? await sumUsage(read, asked, by.includes('hour') ? sumHours : sumDays)
       : await inSnapshot(engine.store, (db) => sumTaggedUsage(db, { ...asked, tagKey, dialect }))
   if (rows.length > maxRows) {
     return wrong('by', `gives more than ${maxRows} rows: ask for a shorter time, or by less`)

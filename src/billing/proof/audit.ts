@@ -15,11 +15,13 @@ import {
   receiptPages,
   type Stretch,
   sealPages,
+  timeText,
   unreceipted,
   wrongHours,
 } from '../../store/proof/audit-chain.ts'
 import { openedAtMs } from '../../store/proof/audit-recent.ts'
 import { overdueTasks } from '../../store/proof/audit-tasks.ts'
+import { wrongDays } from '../../store/proof/daily-totals.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
 import { ChainWalk, type Knows, knowsAny, SealWalk } from './audit-chain.ts'
 import { type CheckName, Findings, maxOfEach, type Problem } from './audit-findings.ts'
@@ -77,6 +79,7 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
     await findOverdue(db, scope, findings, { nowMs: store.clock.nowMs(), ...options })
     await proveChain(books, scope, findings, counts, options.knows ?? knowsAny)
     findings.addAll('sums_by_hour', await wrongHours(books, scope, maxOfEach))
+    await findWrongDays(db, scope, findings)
     await findGuards(books, findings)
     await compareMonths(db, scope, findings, options.knows ?? knowsAny)
     const problems = findings.problems((id) => names.get(id))
@@ -84,6 +87,14 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
     return { ok: problems.length === 0, ...counts, problems, checks: findings.outcomes(), took_ms }
   } finally {
     await end()
+  }
+}
+
+async function findWrongDays(db: Tx, { accountId }: AuditScope, findings: Findings) {
+  for (const day of await wrongDays(db, accountId, maxOfEach)) {
+    const from = timeText(day.dayMs)
+    const problem = `the sums of the day from ${from} are not those of its hours`
+    findings.add('sums_by_hour', { accountId: day.accountId, problem })
   }
 }
 

@@ -1,22 +1,7 @@
-// Sums of money for dashboards, combined from settled days, most of which are cached, and from the
-// rest.
+// Sums of money for lists of bills: the settled beginning of a period is cached, the rest is read.
 import type { Tx } from '../../store/index.ts'
-import { type DaysQuery, settledUntil, sumDailyTotals } from '../../store/proof/daily-totals.ts'
-import {
-  hourMs,
-  type MoneyDimension,
-  type MoneySum,
-  sumMoney,
-} from '../../store/proof/hourly-totals.ts'
-
-/** The same as `sumMoney`, from the daily totals. */
-export async function sumSettledMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
-  const days = await sumDailyTotals(db, asked)
-  return together(
-    asked,
-    days.map(({ sums }) => sums),
-  )
-}
+import { type DaysQuery, settledUntil, sumDays } from '../../store/proof/daily-totals.ts'
+import { hourMs, type MoneyDimension, type MoneySum } from '../../store/proof/hourly-totals.ts'
 
 interface Begun {
   untilMs: number
@@ -27,7 +12,7 @@ interface Begun {
 const maxBegun = 10_000
 const begunBy = new WeakMap<Tx, Map<string, Begun>>()
 
-/** The same as `sumMoney`, for a period that is queried often: its settled prefix is cached. */
+/** The same as `sumDays`, for a period that is queried often: its settled prefix is cached. */
 export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
   const known = begunBy.get(db) ?? new Map<string, Begun>()
   begunBy.set(db, known)
@@ -39,13 +24,13 @@ export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySu
   // The cached period with the same start may be longer.
   if (begun.untilMs > endMs) begun = { untilMs: fromMs, sums: [] }
   if (endMs > begun.untilMs) {
-    const grown = await sumMoney(db, { ...asked, fromMs: begun.untilMs, untilMs: endMs })
+    const grown = await sumDays(db, { ...asked, fromMs: begun.untilMs, untilMs: endMs })
     begun = { untilMs: endMs, sums: together(asked, [begun.sums, grown]) }
     if (known.size >= maxBegun) known.clear()
     known.set(key, begun)
   }
   if (begun.untilMs >= untilMs) return begun.sums.map((sum) => ({ ...sum }))
-  const rest = await sumMoney(db, { ...asked, fromMs: begun.untilMs })
+  const rest = await sumDays(db, { ...asked, fromMs: begun.untilMs })
   return together(asked, [begun.sums, rest])
 }
 

@@ -34,6 +34,10 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
     ...['account_id', 'hour_ms', 'kind', 'token_id', 'model'],
     ...['unit', 'tier', 'price_id', 'input_bucket'],
   ],
+  daily_totals: [
+    ...['account_id', 'day_ms', 'kind', 'token_id', 'model'],
+    ...['unit', 'tier', 'price_id'],
+  ],
   tag_totals: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
   closed_months: ['account_id', 'month'],
   losses: ['id'],

@@ -33,6 +33,7 @@ import { trafficTokens } from './0025-traffic-tokens.ts'
 import { resolvedBy } from './0026-resolved-by.ts'
 import { logFacts } from './0027-log-facts.ts'
 import { billLinks } from './0028-bill-links.ts'
+import { dailyTotals } from './0029-daily-totals.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -64,6 +65,7 @@ export const migrations: readonly Migration[] = [
   resolvedBy,
   logFacts,
   billLinks,
+  dailyTotals,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -278,7 +278,7 @@ export async function wrongHours(
 }
 
 /** A tampered row may contain a time outside the calendar. */
-const timeText = (ms: number): string => {
+export const timeText = (ms: number): string => {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
 }

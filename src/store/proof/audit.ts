@@ -172,6 +172,7 @@ const ownedTables = [
   'receipts',
   'seals',
   'hourly_totals',
+  'daily_totals',
   'closed_months',
   'credit_leases',
 ]

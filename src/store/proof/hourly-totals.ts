@@ -82,8 +82,16 @@ interface SumRow extends Record<string, unknown> {
   cache_write_tokens: number
 }
 
-export async function sumMoney(db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySum[]> {
-  const { accountId, fromMs, untilMs, by, models } = asked
+export const sumMoney = (db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySum[]> =>
+  sumBooked(db, asked, (groups) => hoursBetween(asked, groups))
+
+/** The totals that `booked` selects, which have receipts, and the entries that have none yet. */
+export async function sumBooked(
+  db: Kysely<Schema>,
+  asked: MoneyQuery,
+  booked: (groups: RawBuilder<unknown>) => RawBuilder<unknown>,
+): Promise<MoneySum[]> {
+  const { fromMs, untilMs, by } = asked
   if (fromMs % hourMs !== 0 || untilMs % hourMs !== 0) throw new Error('sums are of whole hours')
   // Read separately so that its value can guide the planner. It may have advanced meanwhile, which
   // only makes the statement read more entries than it must.
@@ -92,26 +100,35 @@ export async function sumMoney(db: Kysely<Schema>, asked: MoneyQuery): Promise<M
   const named = columns.length === 0 ? sql`` : sql`${sql.raw(columns.join(', '))},`
   const groups = columns.length === 0 ? sql`` : sql`GROUP BY ${sql.raw(columns.join(', '))}`
   const order = columns.length === 0 ? sql`` : sql`ORDER BY ${sql.raw(columns.join(', '))}`
-  const ofAccount = (name: string) =>
-    accountId === undefined ? sql`` : sql`AND ${sql.raw(name)} = ${accountId}`
-  const ofModels = (name: string) => (models === undefined ? sql`` : modelFilter(name, models))
   // One statement, so that an entry is counted exactly once, as booked or as pending.
   const { rows } = await sql<SumRow>`
     SELECT ${named} ${totals} FROM (
-      SELECT ${hourSums(columns)} FROM hourly_totals
-      WHERE hour_ms >= ${fromMs} AND hour_ms < ${untilMs}
-        ${accountId === undefined ? ofAll : ofAccount('account_id')}
-        ${ofModels('model')} ${groups}
+      ${booked(groups)}
       UNION ALL
       SELECT ${pendingColumns} ${fromPending(floor)}
-        AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs} ${ofAccount('e.account_id')}
-        ${ofModels('e.model')}
+        AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs} ${ofOne(asked, 'e.account_id')}
+        ${ofModels(asked, 'e.model')}
     ) AS money ${groups} ${order}`.execute(db)
   return rows.filter(({ entries }) => entries > 0).map((row) => shape(row, by))
 }
 
-/** Changes only the plan: the key begins with the account, so all accounts are listed. */
-const ofAll = sql`AND account_id IN (SELECT id FROM accounts)`
+/** Totals of the hours of a stretch, in the order of `allColumns`. */
+export const hoursBetween = (asked: MoneyQuery, groups: RawBuilder<unknown>) => sql`
+  SELECT ${sumsBy(asked.by, 'hour_ms')} FROM hourly_totals
+  WHERE hour_ms >= ${asked.fromMs} AND hour_ms < ${asked.untilMs} ${ofAccounts(asked)}
+    ${ofModels(asked, 'model')} ${groups}`
+
+const ofOne = ({ accountId }: MoneyQuery, column: string) =>
+  accountId === undefined ? sql`` : sql`AND ${sql.raw(column)} = ${accountId}`
+
+/** Without an account it changes only the plan: keys begin with the account, so all are listed. */
+export const ofAccounts = (asked: MoneyQuery): RawBuilder<unknown> =>
+  asked.accountId === undefined
+    ? sql`AND account_id IN (SELECT id FROM accounts)`
+    : ofOne(asked, 'account_id')
+
+const ofModels = ({ models }: MoneyQuery, column: string) =>
+  models === undefined ? sql`` : modelFilter(column, models)
 
 /** No model name contains a LIKE wildcard. */
 function modelFilter(column: string, models: readonly string[]): RawBuilder<unknown> {
@@ -141,8 +158,8 @@ function shape(row: SumRow, by: readonly MoneyDimension[]): MoneySum {
   }
 }
 
-const keyColumns = Object.values(dimensions).map(([column]) => column)
-const wholeNumbers = [
+export const keyColumns = Object.values(dimensions).map(([column]) => column)
+export const wholeNumbers = [
   'entries',
   'estimated',
   'input_tokens',
@@ -150,8 +167,8 @@ const wholeNumbers = [
   'cache_read_tokens',
   'cache_write_tokens',
 ] as const
-const valueColumns = ['quantity', 'amount_nanos', ...wholeNumbers] as const
-const allColumns = [...keyColumns, ...valueColumns]
+export const valueColumns = ['quantity', 'amount_nanos', ...wholeNumbers] as const
+export const allColumns = [...keyColumns, ...valueColumns]
 
 // PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
 const totals = sql.raw(
@@ -163,11 +180,18 @@ const totals = sql.raw(
   ].join(', '),
 )
 
-/** Hours summed by these columns, in the order of `allColumns`, before any join: faster on both. */
-const hourSums = (columns: readonly string[]) =>
+/** PostgreSQL takes a NULL of no type for text. */
+const typeOf = (name: string) => (name === 'hour_ms' || name === 'input_bucket' ? 'bigint' : 'text')
+
+/** Summed by these, in the order of `allColumns`, before any join: faster on both. */
+export const sumsBy = (by: readonly MoneyDimension[], timeColumn: 'hour_ms' | 'day_ms') =>
   sql.raw(
     [
-      ...keyColumns.map((name) => (columns.includes(name) ? name : `NULL AS ${name}`)),
+      ...Object.entries(dimensions).map(([dimension, [name]]) => {
+        const column = name === 'hour_ms' ? timeColumn : name
+        const isAsked = by.includes(dimension as MoneyDimension)
+        return `${isAsked ? column : `CAST(NULL AS ${typeOf(name)})`} AS ${name}`
+      }),
       'coalesce(sum(quantity), 0) AS quantity',
       ...valueColumns
         .slice(1)
@@ -207,94 +231,3 @@ export const isPending = (floor: number): RawBuilder<unknown> => sql`
 /** The same as a row source, with what they charged; conditions may follow. */
 export const fromPending = (floor: number): RawBuilder<unknown> =>
   sql`FROM entries e ${sql.raw(joinCharged)} WHERE ${isPending(floor)}`
-
-/** What an entry adds to the hourly totals when it gets its receipt. */
-interface HourShare {
-  at_ms: number
-  account_id: string
-  kind: EntryKind
-  spent_with: string
-  model: string | null
-  unit: string | null
-  tier: string | null
-  price_id: string | null
-  estimated: number
-  quantity: number | null
-  amount_nanos: bigint
-  input_tokens: number
-  output_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-}
-
-/** Sum of the entries of one hour with equal dimensions. */
-type Hour = Record<(typeof wholeNumbers)[number] | 'quantity', number> & {
-  key: readonly (string | number)[]
-  amount_nanos: bigint
-}
-
-const adding = valueColumns.map((name) => `${name} = hourly_totals.${name} + excluded.${name}`)
-const keys = keyColumns.join(', ')
-
-/** The values, or a query for them, go in between. */
-export const addToHours = [
-  `INSERT INTO hourly_totals (${allColumns.join(', ')})`,
-  `ON CONFLICT (${keys}) DO UPDATE SET ${adding.join(', ')}`,
-] as const
-
-export const hourColumns: readonly string[] = allColumns
-
-/** In the order of `hourColumns`. */
-export const valuesOf = (hour: Hour): (string | number | bigint)[] => [
-  ...hour.key,
-  ...valueColumns.map((name) => hour[name]),
-]
-
-/** Sums shares with equal keys. */
-export function gatherHours(shares: readonly HourShare[]): Hour[] {
-  const hours = new Map<string, Hour>()
-  for (const share of shares) {
-    const key = hourKey(share)
-    const name = key.join('\u001f')
-    const hour = hours.get(name)
-    if (hour === undefined) hours.set(name, firstOf(key, share))
-    else add(hour, share)
-  }
-  return [...hours.values()]
-}
-
-/** In the order of `keyColumns`. */
-const hourKey = (share: HourShare): (string | number)[] => [
-  share.account_id,
-  share.at_ms - (share.at_ms % hourMs),
-  share.kind,
-  share.spent_with,
-  share.model ?? '',
-  share.unit ?? '',
-  share.tier ?? '',
-  share.price_id ?? '',
-  inputBucketOf(share.input_tokens),
-]
-
-const firstOf = (key: Hour['key'], share: HourShare): Hour => ({
-  key,
-  entries: 1,
-  estimated: share.estimated,
-  quantity: share.quantity ?? 0,
-  amount_nanos: share.amount_nanos,
-  input_tokens: share.input_tokens,
-  output_tokens: share.output_tokens,
-  cache_read_tokens: share.cache_read_tokens,
-  cache_write_tokens: share.cache_write_tokens,
-})
-
-function add(hour: Hour, share: HourShare): void {
-  hour.entries++
-  hour.estimated += share.estimated
-  hour.quantity += share.quantity ?? 0
-  hour.amount_nanos += share.amount_nanos
-  hour.input_tokens += share.input_tokens
-  hour.output_tokens += share.output_tokens
-  hour.cache_read_tokens += share.cache_read_tokens
-  hour.cache_write_tokens += share.cache_write_tokens
-}

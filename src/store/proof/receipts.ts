@@ -1,6 +1,6 @@
 // The receipt pass over the ledger: each entry that moved a balance gets its receipt (the next
 // number of its account, the balance after it, a hash chained to the previous one) and its share of
-// hourly_totals. A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
+// hourly and daily totals. A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
 import { type Kysely, sql } from 'kysely'
 import { plus, type ReceiptLine, receiptText } from '../../contract/bills/receipt.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
@@ -9,16 +9,9 @@ import type { Dialect, Schema } from '../schema.ts'
 import { insertRows } from '../sql/bulk.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 import type { Store } from '../store.ts'
-import {
-  addToHours,
-  floorKey,
-  floorOf,
-  gatherHours,
-  hourColumns,
-  isPending,
-  joinCharged,
-  valuesOf,
-} from './hourly-totals.ts'
+import { addToDays, dayColumns, gatherDays } from './daily-totals.ts'
+import { addToHours, gatherHours, hourColumns, valuesOf } from './hour-shares.ts'
+import { floorKey, floorOf, isPending, joinCharged } from './hourly-totals.ts'
 import type { PendingRow } from './pending-row.ts'
 import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
 import type { Booked, ReceiptPass } from './receipt-pass.ts'
@@ -136,11 +129,26 @@ async function writeReceipts(
       receipt.hash,
     ]),
   })
-  const values = gatherHours(rows).flatMap(valuesOf)
-  const [, ending] = addToHours
-  await insertRows(tx, dialect, { table: 'hourly_totals', columns: hourColumns, values, ending })
+  await writeHours(tx, dialect, rows)
   await writeTags(tx, dialect, rows)
   return accounts
+}
+
+/** With the days they are in. */
+async function writeHours(
+  tx: Kysely<Schema>,
+  dialect: Dialect,
+  rows: readonly PendingRow[],
+): Promise<void> {
+  const hours = gatherHours(rows)
+  await insertRows(tx, dialect, {
+    ...{ table: 'hourly_totals', columns: hourColumns, ending: addToHours[1] },
+    values: hours.flatMap(valuesOf),
+  })
+  await insertRows(tx, dialect, {
+    ...{ table: 'daily_totals', columns: dayColumns, ending: addToDays[1] },
+    values: gatherDays(hours).flat(),
+  })
 }
 
 async function writeTags(

@@ -1,15 +1,9 @@
 // The receipt pass of receipts.ts on SQLite: a chunk in one transaction, in the writer thread,
 // because sending rows to another thread and back costs several times the work itself.
 import type { Database, Statement } from 'bun:sqlite'
-import {
-  addToHours,
-  floorKey,
-  gatherHours,
-  hourColumns,
-  isBooked,
-  joinCharged,
-  valuesOf,
-} from '../../proof/hourly-totals.ts'
+import { addToDays, dayColumns, gatherDays } from '../../proof/daily-totals.ts'
+import { addToHours, gatherHours, hourColumns, valuesOf } from '../../proof/hour-shares.ts'
+import { floorKey, isBooked, joinCharged } from '../../proof/hourly-totals.ts'
 import type { PendingRow } from '../../proof/pending-row.ts'
 import type { Booked } from '../../proof/receipt-pass.ts'
 import { type ChainEnd, currencyKey, makeReceipts, pendingColumns } from '../../proof/receipts.ts'
@@ -26,6 +20,7 @@ const endStatement = `
   SELECT number, balance_nanos, hash FROM receipts WHERE account_id = ?
   ORDER BY number DESC LIMIT 1`
 const hourStatement = addToHours.join(` VALUES (${hourColumns.map(() => '?').join(', ')}) `)
+const dayStatement = addToDays.join(` VALUES (${dayColumns.map(() => '?').join(', ')}) `)
 const tagStatement = addToTags.join(` VALUES (${tagColumns.map(() => '?').join(', ')}) `)
 
 export class SqliteReceiptWriter {
@@ -39,6 +34,7 @@ export class SqliteReceiptWriter {
   readonly #end: Statement
   readonly #receipt: Statement
   readonly #hour: Statement
+  readonly #day: Statement
   readonly #tag: Statement
   readonly #tagsKnown: Statement
 
@@ -61,6 +57,7 @@ export class SqliteReceiptWriter {
       'INSERT INTO receipts (entry_id, account_id, number, balance_nanos, hash) VALUES (?, ?, ?, ?, ?)',
     )
     this.#hour = db.prepare(hourStatement)
+    this.#day = db.prepare(dayStatement)
     this.#tag = db.prepare(tagStatement)
     this.#tagsKnown = db.prepare(knownValuesStatement)
   }
@@ -88,7 +85,9 @@ export class SqliteReceiptWriter {
       const { entry_id, account_id, number, balance_nanos, hash } = receipt
       this.#receipt.run(entry_id, account_id, number, balance_nanos, hash)
     }
-    for (const hour of gatherHours(rows)) this.#hour.run(...valuesOf(hour))
+    const hours = gatherHours(rows)
+    for (const hour of hours) this.#hour.run(...valuesOf(hour))
+    for (const day of gatherDays(hours)) this.#day.run(...day)
     this.#writeTags(rows)
     const isLast = rows.length < limit
     const passed = isLast ? this.#newestId() : rows.at(-1)!.id
@@ -125,7 +124,7 @@ export class SqliteReceiptWriter {
 
   close(): void {
     const reads = [this.#meta, this.#pending, this.#newest, this.#end, this.#tagsKnown]
-    const hours = [this.#hour, this.#tag]
+    const hours = [this.#hour, this.#day, this.#tag]
     const writes = [this.#begin, this.#commit, this.#setMeta, this.#receipt, ...hours]
     for (const statement of [...reads, ...writes]) statement.finalize()
   }

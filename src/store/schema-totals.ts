@@ -1,0 +1,31 @@
+// Sums of receipted entries as Kysely sees them; a part of schema.ts. The empty string stands for an
+// absent value.
+import type { EntryKind } from '../contract/ledger.ts'
+
+interface Totals {
+  account_id: string
+  kind: EntryKind
+  token_id: string
+  model: string
+  unit: string
+  tier: string
+  price_id: string
+  entries: number
+  estimated: number
+  quantity: number
+  amount_nanos: bigint
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+}
+
+export interface TotalTables {
+  hourly_totals: Totals & {
+    hour_ms: number
+    /** Lower bound of a size class of whole inputs; 0 without input. */
+    input_bucket: number
+  }
+  /** Days by UTC. */
+  daily_totals: Totals & { day_ms: number }
+}
