@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 import { posix } from 'node:path'
 import allowances from './structure/allowances.json'
+import { ownFormats } from './structure/formats.ts'
 import { excess, measure } from './structure/measure.ts'
 import { roomProblem } from './structure/rooms.ts'
 import {
@@ -236,6 +237,10 @@ describe('the sources', () => {
     },
     measureLimitMs,
   )
+
+  test('format numbers, money and times of the console in one place', () => {
+    expect(files.flatMap(ownFormats)).toEqual([])
+  })
 
   test('are really what the rules look at', () => {
     const price = files.find((file) => file.path === 'src/contract/price.ts')

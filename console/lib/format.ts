@@ -13,6 +13,8 @@ export interface Format {
   money(amount: string | null | undefined, currency?: string): string
   /** Of one call: below one cent two significant digits. */
   cost(amount: string | null | undefined, currency?: string): string
+  /** The same of a number that was added up for a chart. */
+  drawn(amount: number, currency?: string): string
   /** All decimals, two at least: prices, and amounts in titles. */
   exact(amount: string | null | undefined, currency?: string): string
   number(value: number | null | undefined): string
@@ -55,6 +57,7 @@ const amounts =
 const moneyFormat = {
   money: amounts(moneyText),
   cost: amounts(costText),
+  drawn: (amount: number, currency?: string) => amounts(costText)(amount.toFixed(9), currency),
   exact: amounts(exactText),
 }
 

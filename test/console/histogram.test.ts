@@ -1,5 +1,6 @@
 // Which range of time the histogram over the requests shows, and what it counts.
 import { expect, test } from 'bun:test'
+import { type LoggedRequest, tokensPerSecond } from '../../console/lib/resources/request.ts'
 import { trafficOf } from '../../console/pages/channels/traffic-rows.ts'
 import { bucketsIn, timeRangeFor } from '../../console/pages/requests/time-buckets.ts'
 
@@ -102,4 +103,28 @@ test('a channel fails by what its upstream did, not by what callers did', () => 
   // Nine were answered; of the failed ones another channel served two in the end.
   expect([failed, attempts, p50Ms]).toEqual([3, 12, 7])
   expect(failedByHour.slice(0, 4)).toEqual([0, 0, 3, 0])
+})
+
+test('tokens per second are those of a stream from its first byte on, where both are known', () => {
+  const usage = { output_tokens: 50, input_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0 }
+  const rate = (more: object) =>
+    tokensPerSecond({
+      stream: true,
+      usage,
+      first_byte_ms: 500,
+      total_ms: 2500,
+      ...more,
+    } as LoggedRequest)
+  expect(rate({})).toBe(25)
+  expect(rate({ total_ms: 800 })).toBe(166.7)
+  for (const more of [
+    { stream: false },
+    { usage: null },
+    { usage: { images: 1 } },
+    { first_byte_ms: null },
+    { total_ms: 500 },
+    { total_ms: 400 },
+  ]) {
+    expect(rate(more)).toBeUndefined()
+  }
 })

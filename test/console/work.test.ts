@@ -196,6 +196,25 @@ if (chromiumPath === undefined) {
       expect(await table.getByRole('row').count()).toBeGreaterThan(23)
     }, 60_000)
 
+    test('the histogram and the latency plot of requests have tables, a request its finish reason', async () => {
+      const { page } = it
+      await goTo(page, '/console/requests?plot=latency')
+      await rows().first().waitFor()
+      const buttons = page.getByRole('button', { name: 'Values as a table' })
+      await buttons.first().click()
+      await buttons.first().click()
+      const over = page.getByRole('table', { name: 'Requests over time' })
+      expect(await over.getByRole('columnheader').allTextContents()).toEqual([
+        ...['Time', 'succeeded', '4xx', '5xx'],
+      ])
+      const each = page.getByRole('table', { name: 'Request latency' })
+      expect(await each.getByRole('row').count()).toBeGreaterThan(1)
+      await rows().filter({ hasText: '200' }).first().click()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByText('stop (complete)').waitFor()
+      await page.keyboard.press('Escape')
+    }, 60_000)
+
     test('the eye hides names, and stays closed', async () => {
       const { page } = it
       const dots = () =>

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { circlesIn } from './circles.ts'
 import { unusedExports } from './exports.ts'
+import { ownFormats } from './formats.ts'
 import { fullFolders, longFile, longFunctions, maxFileLines, maxFilesPerFolder } from './sizes.ts'
 import type { SourceFile } from './sources.ts'
 import { syntaxOf } from './syntax.ts'
@@ -11,6 +12,16 @@ import { oldIdentifiers, oldTexts, oldValues, partsOf, vagueLines } from './word
 const file = (path: string, text: string): SourceFile => ({ path, text })
 const syntaxes = (files: readonly SourceFile[]) =>
   new Map(files.map((each) => [each.path, syntaxOf(each)]))
+
+test('formats of their own, in the console only and not in its formats', () => {
+  const found = (path: string, line: string) => ownFormats(file(path, `// a\n${line}\n`))
+  const lines = ['x.toFixed(2)', 'd.toLocaleString()', 'new Intl.NumberFormat()', 'at.slice(0, 10)']
+  for (const line of lines) {
+    expect(found('console/pages/a.tsx', line)).toEqual([`console/pages/a.tsx:2 ${line}`])
+    expect(found('console/lib/format/a.ts', line)).toEqual([])
+    expect(found('src/admin/a.ts', line)).toEqual([])
+  }
+})
 
 describe('import circles', () => {
   test('are found through values, types, exports and dynamic imports', () => {

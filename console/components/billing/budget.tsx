@@ -1,5 +1,6 @@
 // The budget of a token, an account or a tag: what is spent, held and left of it, and the fields that set it.
 import { Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
+import { browserZone, zoneNames } from '../../lib/format/time-zone.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Token } from '../../lib/resources/token.ts'
@@ -18,13 +19,12 @@ export interface BudgetDraft {
 }
 
 const periods = ['day', 'week', 'month', 'total'] as const
-const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone
-const zones = [...new Set(['UTC', ownZone, ...Intl.supportedValuesOf('timeZone')])]
+const zones = zoneNames()
 
 export const draftOf = (budget: Budget | null | undefined): BudgetDraft => ({
   amount: budget?.amount ?? '',
   per: budget?.per ?? 'month',
-  zone: budget?.zone ?? ownZone,
+  zone: budget?.zone ?? browserZone(),
 })
 
 export const budgetFrom = ({ amount, per, zone }: BudgetDraft) =>

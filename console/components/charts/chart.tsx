@@ -1,6 +1,6 @@
 // A chart over time: bars in a stack, or lines with gaps, with axes, a tooltip, a legend and, for those who
 // do not see it, its values as a table.
-import { Button, Center, Group, Text } from '@mantine/core'
+import { Center, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -9,7 +9,9 @@ import { Legend } from './legend.tsx'
 import { messages } from './messages.ts'
 import { gutterPx } from './plot-layout.ts'
 import { type ChartKind, isEmpty, type Series, sumOf } from './series.ts'
+import { TableToggle } from './table-toggle.tsx'
 import { TipBox } from './tip-box.tsx'
+import { type StepSize, useMoments } from './use-moments.ts'
 import { ValueTable } from './value-table.tsx'
 
 interface ChartProps {
@@ -23,26 +25,13 @@ interface ChartProps {
   /** A short value, for the axis. */
   axis?: (value: number) => string
   /** Days and months are those of UTC. */
-  by?: 'minute' | 'hour' | 'day' | 'month'
+  by?: StepSize
   heightPx?: number
   onPick?: (index: number) => void
   /** Laid over the bars. */
   overlay?: ReactNode
+  /** False: the page has the table elsewhere. */
   hasTable?: boolean
-}
-
-/** What a step is called, and the zone of its axis. */
-function useMoments(by: ChartProps['by'] = 'hour') {
-  const format = useFormat()
-  const iso = (ms: number) => new Date(ms).toISOString()
-  const names = {
-    minute: (ms: number) => format.minute(iso(ms)),
-    hour: (ms: number) => format.minute(iso(ms)),
-    day: (ms: number) => `${format.utcDay(iso(ms))} UTC`,
-    month: (ms: number) => `${format.utcMonth(iso(ms))} UTC`,
-  }
-  const isUtc = by === 'day' || by === 'month'
-  return { name: names[by], zone: isUtc ? 'UTC' : format.zone }
 }
 
 export function Chart(props: ChartProps) {
@@ -51,9 +40,9 @@ export function Chart(props: ChartProps) {
   const own = useFormat()
   const { name, zone } = useMoments(by)
   const [at, setAt] = useState<{ index: number; leftPx: number }>()
-  const [isTable, setTable] = useState(false)
   const total = (each: Series) => each.total ?? format(sumOf(each))
   const axis = props.axis ?? own.compact
+  const legend = <Legend items={series.map((each) => ({ ...each, value: total(each) }))} />
   const summary = [label, ...series.map((each) => `${each.name} ${total(each)}`)].join(', ')
   if (isEmpty(series)) {
     return (
@@ -86,20 +75,14 @@ export function Chart(props: ChartProps) {
           />
         )}
       </div>
-      <Group justify="center" gap="md">
-        <Legend items={series.map((each) => ({ ...each, value: total(each) }))} />
-        {props.hasTable !== false && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            aria-expanded={isTable}
-            onClick={() => setTable(!isTable)}
-          >
-            {t(isTable ? 'as_chart' : 'as_table')}
-          </Button>
-        )}
-      </Group>
-      {isTable && <ValueTable {...{ label, moments, series, format, name }} />}
+      {props.hasTable === false ? (
+        legend
+      ) : (
+        <TableToggle
+          legend={legend}
+          table={() => <ValueTable {...{ label, moments, series, format, name }} />}
+        />
+      )}
     </figure>
   )
 }

@@ -1,5 +1,7 @@
 // The values of a chart as a table, newest first.
+import { useMessages } from '../../lib/messages.ts'
 import { SimpleTable } from '../table/simple-table.tsx'
+import { messages } from './messages.ts'
 import type { Series } from './series.ts'
 
 export function ValueTable({
@@ -15,6 +17,7 @@ export function ValueTable({
   format: (value: number) => string
   name: (ms: number) => string
 }) {
+  const t = useMessages(messages)
   const places = moments.map((_, i) => i).reverse()
   return (
     <SimpleTable
@@ -24,7 +27,7 @@ export function ValueTable({
       rows={places}
       rowKey={String}
       columns={[
-        { title: '', cell: (i) => name(moments[i]!) },
+        { title: t('time'), cell: (i) => name(moments[i]!) },
         ...series.map((each) => ({
           title: each.name,
           align: 'right' as const,

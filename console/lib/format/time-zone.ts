@@ -4,7 +4,7 @@ import { useStoredText } from '../storage.ts'
 
 const storageKey = 'gateway-time-zone'
 
-const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+export const browserZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 function isKnown(zone: string): boolean {
   try {

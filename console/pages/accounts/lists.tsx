@@ -6,6 +6,7 @@ import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import type { Page } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { MonthRow } from '../../lib/resources/bill.ts'
 import type { Token } from '../../lib/resources/token.ts'
@@ -85,6 +86,7 @@ export function AccountPeople({ account }: { account: string }) {
 
 export function AccountBills({ account }: { account: string }) {
   const t = useMessages(messages)
+  const format = useFormat()
   const { currency } = useSession()
   const { data, error } = useResource<Page<MonthRow>>('/bills/months', {
     query: { account, limit: shownMonths },
@@ -104,7 +106,10 @@ export function AccountBills({ account }: { account: string }) {
         rows={data?.items ?? []}
         rowKey={({ month }) => month}
         columns={[
-          { title: t('month'), cell: ({ month }) => <Link to={bill(month)}>{month}</Link> },
+          {
+            title: t('month'),
+            cell: ({ month }) => <Link to={bill(month)}>{format.utcMonth(month)}</Link>,
+          },
           { title: t('state'), cell: ({ state }) => <State state={state} label={t(state)} /> },
           money(t('credits'), (row) => row.credits),
           money(t('charges'), (row) => row.charges),

@@ -74,13 +74,12 @@ function DayBars({
   return (
     <Card withBorder mb="md">
       <Chart
-        label={`${t('by_day')} ${month}`}
+        label={`${t('by_day')} ${format.utcMonth(month)}`}
         by="day"
         moments={days.map((day) => Date.parse(day))}
         series={series}
-        format={(value) => format.cost(value.toFixed(9), currency)}
+        format={(value) => format.drawn(value, currency)}
         axis={(value) => `${format.compact(value)} ${currency}`}
-        hasTable={false}
       />
     </Card>
   )
@@ -101,7 +100,7 @@ function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: strin
       rows={ordered}
       rowKey={({ day, model, unit }) => `${day} ${model} ${unit}`}
       columns={[
-        { title: t('time'), cell: ({ day }) => day },
+        { title: `${t('time')} (UTC)`, cell: ({ day }) => format.utcDay(day) },
         { title: t('model'), cell: ({ model }) => model },
         { title: t('unit'), cell: ({ unit }) => server.text('unit', unit ?? '') },
         { title: t('count'), align: 'right', cell: ({ charges }) => format.number(charges) },

@@ -4,6 +4,7 @@ import { Page } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import { Money, State } from '../../components/values.tsx'
+import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -121,7 +122,11 @@ function OneAccount({ account }: { account: string }) {
   const session = useSession()
   const [opened] = useQueryValue('open')
   const list = useList<MonthRow>('/bills/months', { account })
-  const columns = useColumns({ title: t('month'), width: '110px', cell: ({ month }) => month })
+  const format = useFormat()
+  const columns = useColumns({
+    ...{ title: t('month'), width: '150px' },
+    cell: ({ month }) => format.utcMonth(month),
+  })
   return (
     <>
       <Group mb="sm" justify="space-between">

@@ -80,7 +80,7 @@ function Process({ health }: { health: Health }) {
           [t('calls'), format.number(health.requests_in_flight)],
           [t('memory'), format.size(memory.rss_bytes)],
           [t('delay'), `${delay.mean} / ${delay.p99} ms`],
-          [t('load'), health.load.toFixed(2)],
+          [t('load'), format.number(Math.round(health.load * 100) / 100)],
         ]}
       />
     </Panel>

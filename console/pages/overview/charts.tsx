@@ -78,7 +78,7 @@ function SpendChart({ range }: { range: Range }) {
         label={t('spend_over_time')}
         by={by}
         moments={moments}
-        format={(value) => format.cost(value.toFixed(9), currency)}
+        format={(value) => format.drawn(value, currency)}
         axis={(value) => `${format.compact(value)} ${currency}`}
         series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
           ...{ name, values, color: modelColors[i] ?? color('gray-6') },

@@ -2,6 +2,10 @@
 import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import { Chart } from '../../components/charts/chart.tsx'
 import { axisPx, gutterPx } from '../../components/charts/plot-layout.ts'
+import type { Series } from '../../components/charts/series.ts'
+import { TableToggle } from '../../components/charts/table-toggle.tsx'
+import { useMoments } from '../../components/charts/use-moments.ts'
+import { ValueTable } from '../../components/charts/value-table.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { messages } from './messages.ts'
@@ -33,9 +37,8 @@ export function HistogramBars({
   stepMs: number
   onZoom: (fromMs: number, toMs: number) => void
 }) {
-  const t = useMessages(messages)
   const format = useFormat()
-  const names = { ok: t('ok'), client: t('client_error'), server: t('server_error') }
+  const series = useSeries(buckets)
   const bucketText = useBucketText()
   const [marked, setMarked] = useState<Marked>()
   const last = buckets.length - 1
@@ -85,20 +88,46 @@ export function HistogramBars({
     >
       <Chart
         label={label}
-        by={stepMs < dayMs ? 'minute' : 'day'}
+        by={stepSize(stepMs)}
         moments={buckets.map(({ fromMs }) => fromMs)}
         heightPx={heightPx}
         format={(value) => format.number(value)}
-        series={kinds.map((kind) => ({
-          name: names[kind],
-          color: statusColors[kind],
-          values: buckets.map((bucket) => bucket[kind]),
-        }))}
+        series={series}
         hasTable={false}
         overlay={marked && <Mark marked={marked} count={buckets.length} />}
       />
     </div>
   )
+}
+
+const stepSize = (stepMs: number) => (stepMs < dayMs ? 'minute' : 'day')
+
+function useSeries(buckets: readonly TimeBucket[]): Series[] {
+  const t = useMessages(messages)
+  const names = { ok: t('ok'), client: t('client_error'), server: t('server_error') }
+  return kinds.map((kind) => ({
+    name: names[kind],
+    color: statusColors[kind],
+    values: buckets.map((bucket) => bucket[kind]),
+  }))
+}
+
+/** Beside the bars, which are a control of their own. */
+export function HistogramTable({
+  label,
+  buckets,
+  stepMs,
+}: {
+  label: string
+  buckets: readonly TimeBucket[]
+  stepMs: number
+}) {
+  const format = useFormat()
+  const series = useSeries(buckets)
+  const { name } = useMoments(stepSize(stepMs))
+  const moments = buckets.map(({ fromMs }) => fromMs)
+  const table = () => <ValueTable {...{ label, moments, series, format: format.number, name }} />
+  return <TableToggle table={table} />
 }
 
 function useBucketText(): (bucket: TimeBucket | undefined) => string | undefined {

@@ -8,7 +8,7 @@ import { setQuery } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import type { TrafficRow } from '../overview/traffic.ts'
-import { HistogramBars } from './histogram-bars.tsx'
+import { HistogramBars, HistogramTable } from './histogram-bars.tsx'
 import { messages } from './messages.ts'
 import { bucketsIn, dayMs, type TimeRange, timeRangeFor } from './time-buckets.ts'
 
@@ -49,6 +49,9 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
         stepMs={range.stepMs}
         onZoom={zoom}
       />
+      {buckets.some(({ ok, client, server }) => ok + client + server > 0) && (
+        <HistogramTable label={t('histogram')} buckets={buckets} stepMs={range.stepMs} />
+      )}
       {ignored.length > 0 && (
         <Text size="xs" c="dimmed">
           {t('not_counted', { filters: ignored.map(([name]) => nameOf(name)).join(', ') })}

@@ -4,7 +4,10 @@ import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { LazyPlot } from '../../components/charts/lazy-plot.tsx'
 import { gutterPx } from '../../components/charts/plot-layout.ts'
+import { TableToggle } from '../../components/charts/table-toggle.tsx'
 import { TipBox } from '../../components/charts/tip-box.tsx'
+import { SimpleTable } from '../../components/table/simple-table.tsx'
+import { HttpStatus, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { LoggedRequest } from '../../lib/resources/request.ts'
@@ -66,9 +69,30 @@ export function LatencyScatter({
           />
         )}
       </div>
+      <TableToggle table={() => <DotTable rows={dots.toReversed()} />} />
       <Text size="xs" c="dimmed">
         {t('scatter_hint', { n: format.number(dots.length) })}
       </Text>
     </figure>
+  )
+}
+
+/** Newest first, as the list below. */
+function DotTable({ rows }: { rows: readonly LoggedRequest[] }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  return (
+    <SimpleTable
+      label={t('scatter')}
+      maxHeight="300px"
+      rows={rows}
+      rowKey={({ request_id }) => request_id}
+      columns={[
+        { title: t('time'), cell: ({ at }) => <Time at={at} how="short" /> },
+        { title: t('model'), cell: ({ model }) => model },
+        { title: t('status'), cell: ({ status }) => <HttpStatus status={status} /> },
+        { title: t('total'), align: 'right', cell: ({ total_ms }) => format.ms(total_ms) },
+      ]}
+    />
   )
 }

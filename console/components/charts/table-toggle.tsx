@@ -1,0 +1,26 @@
+// Below a chart: its legend, and the button that shows its values as a table.
+import { Button, Group } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useMessages } from '../../lib/messages.ts'
+import { messages } from './messages.ts'
+
+export function TableToggle({ legend, table }: { legend?: ReactNode; table: () => ReactNode }) {
+  const t = useMessages(messages)
+  const [isShown, setShown] = useState(false)
+  return (
+    <>
+      <Group justify="center" gap="md">
+        {legend}
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          aria-expanded={isShown}
+          onClick={() => setShown(!isShown)}
+        >
+          {t(isShown ? 'as_chart' : 'as_table')}
+        </Button>
+      </Group>
+      {isShown && table()}
+    </>
+  )
+}
