@@ -20,6 +20,8 @@ export interface Format {
   number(value: number | null | undefined): string
   /** For axes: 12k, 3.4M. */
   compact(value: number): string
+  /** An amount on an axis; long ones leave no room for the currency. */
+  amountTick(amount: number, currency: string): string
   /** A time on an axis. */
   tick(ms: number, timeZone: string, stepSeconds: number): string
   /** 0.123 as 12.3 %. */
@@ -105,6 +107,10 @@ function makeFormat(language: Language, zone: string): Format {
     ...timeFormat(locale, zone),
     number: (value) => (value === null || value === undefined ? none : numbers.format(value)),
     compact: (value) => compacts.format(value),
+    amountTick: (amount, currency) =>
+      amount > 0 && amount < 0.01
+        ? compacts.format(amount)
+        : `${compacts.format(amount)} ${currency}`,
     tick: (ms, timeZone, stepSeconds) => tickText(locale, ms, timeZone, stepSeconds),
     percent: (part) => percents.format(part),
     ago(at, nowMs = Date.now()) {

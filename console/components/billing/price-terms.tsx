@@ -8,7 +8,7 @@ import { billingMessages } from './messages.ts'
 
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'source'>
 
-/** Every line has its unit and currency: `0.30 CNY / image`. */
+/** Every line has its unit and currency, in front where there are several amounts: lists cut the end. */
 function useLines(): (price: Shown) => string[] {
   const t = useMessages(billingMessages)
   const format = useFormat()
@@ -22,25 +22,28 @@ function useLines(): (price: Shown) => string[] {
     ]
       .filter((part) => part !== '')
       .join(' · ')
+  const listed = (line: string, bound = '') =>
+    `${currency} / ${t('token')}${bound === '' ? '' : `, ${bound}`}: ${line}`
+  const single = (amount: string, unit: Shown['unit']) => `${amount} ${currency} / ${t(unit)}`
   const tiered = (each: Readonly<Record<string, string | undefined>>) =>
     Object.entries(each).map(([tier, amount]) => `${tier}: ${format.exact(amount)}`)
-  const amounts = ({ tiers, per_million, per_image, per_second }: Shown) => {
+  const amounts = ({ unit, tiers, per_million, per_image, per_second }: Shown) => {
     if (tiers !== undefined) {
       return tiers.map(({ up_to, per_million: tier }) => {
         const bound = up_to === undefined ? t('above') : t('up_to', { n: format.number(up_to) })
-        return `${bound}: ${rates(tier)}`
+        return listed(rates(tier), bound)
       })
     }
-    if (typeof per_million === 'object') return [rates(per_million)]
-    if (typeof per_million === 'string') return [format.exact(per_million)]
-    if (typeof per_image === 'string') return [format.exact(per_image)]
-    return tiered(per_image ?? per_second ?? {})
+    if (typeof per_million === 'object') return [listed(rates(per_million))]
+    const amount = typeof per_million === 'string' ? per_million : per_image
+    if (typeof amount === 'string') return [single(format.exact(amount), unit)]
+    return tiered(amount ?? per_second ?? {}).map((line) => single(line, unit))
   }
   return (price) =>
     price.unit === 'default'
       ? [t('default')]
       : [
-          ...amounts(price).map((line) => `${line} ${currency} / ${t(price.unit)}`),
+          ...amounts(price),
           ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
             t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
           ),

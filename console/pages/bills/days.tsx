@@ -79,7 +79,7 @@ function DayBars({
         moments={days.map((day) => Date.parse(day))}
         series={series}
         format={(value) => format.drawn(value, currency)}
-        axis={(value) => `${format.compact(value)} ${currency}`}
+        axis={(value) => format.amountTick(value, currency)}
       />
     </Card>
   )

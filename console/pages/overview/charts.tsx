@@ -79,7 +79,7 @@ function SpendChart({ range }: { range: Range }) {
         by={by}
         moments={moments}
         format={(value) => format.drawn(value, currency)}
-        axis={(value) => `${format.compact(value)} ${currency}`}
+        axis={(value) => format.amountTick(value, currency)}
         series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
           ...{ name, values, color: modelColors[i] ?? color('gray-6') },
         }))}
