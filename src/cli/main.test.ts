@@ -470,3 +470,31 @@ test('the receiver of notices is told to the gateway, and is sent nothing', asyn
   expect(call).toMatchObject({ method: 'POST', path: '/admin/v1/webhooks' })
   expect(call?.body).toEqual({ url: receiver, events: ['bill.closed'] })
 })
+
+test('rules of error rates are flags, and another form of one is refused', async () => {
+  const words = ['webhook', 'create', '--receiver', 'https://hooks.example/', '--event']
+  const rules = ['--rule', 'model=a:b:0.2:5m:20', '--rule', 'channel=main:0.5:90s:4']
+  await gateway([...words, 'error_rate', ...rules])
+  expect(seen[0]?.body).toEqual({
+    url: 'https://hooks.example/',
+    events: ['error_rate'],
+    rules: [
+      { model: 'a:b', above: 0.2, over: '5m', min: 20 },
+      { channel: 'main', above: 0.5, over: '90s', min: 4 },
+    ],
+  })
+  const wrong = await gateway([...words, 'error_rate', '--rule', 'txta-plus:0.2'])
+  expect([wrong.exitCode, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining(
+      "--rule takes model=NAME:ABOVE:OVER:MIN or channel=…, not 'txta-plus:0.2'",
+    ),
+  ])
+})
+
+test('a page of help keeps its columns when one flag has many choices', () => {
+  const lines = helpPage(['channel', 'create'], commands, elsewhere).split('\n')
+  const name = lines.find((line) => line.startsWith('  --name '))
+  expect(name?.length).toBeLessThan(110)
+  expect(lines.find((line) => line.includes('--preset '))).toEndWith('|wan')
+})

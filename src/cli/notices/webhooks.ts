@@ -7,11 +7,35 @@ import {
   webhookQuery,
 } from '../../admin/notices/webhook-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
-import type { Command } from '../terminal/command.ts'
+import type { Command, Flags } from '../terminal/command.ts'
+import type { Line } from '../terminal/line.ts'
 import { listCommand } from '../terminal/list.ts'
 import { cell, type Row, record, rowsOf } from '../terminal/show.ts'
+import { misuse } from '../terminal/stop.ts'
 
-/** Rules are made by the admin API or in gateway.yaml: a rule is more than a flag can say. */
+const ruleForm = 'model=NAME:ABOVE:OVER:MIN'
+
+const ruleFlags: Flags = {
+  rule: {
+    value: ruleForm,
+    many: true,
+    summary: 'when error_rate is told, such as model=txta-plus:0.2:5m:20, or channel=NAME:…',
+  },
+}
+
+function rulesIn(line: Line): object {
+  const texts = line.texts('rule')
+  return texts.length === 0 ? {} : { rules: texts.map(ruleOf) }
+}
+
+function ruleOf(text: string): object {
+  // A name may have colons; what follows it has none.
+  const parts = /^(model|channel)=(.+):([\d.]+):(\d+(?:ms|s|m|h)):(\d+)$/.exec(text)
+  if (parts === null) throw misuse(`--rule takes ${ruleForm} or channel=…, not '${text}'`)
+  const [, of = '', name, above, over, min] = parts
+  return { [of]: name, above: Number(above), over, min: Number(min) }
+}
+
 const input = {
   without: ['rules'],
   // --url is the address of the gateway, which gets the admin token.
@@ -35,6 +59,8 @@ export const webhookCommands: readonly Command[] = [
     summary: 'subscribe an address to notices and show the secret once',
     call: 'POST /webhooks',
     input: { schema: webhookCreation, ...input },
+    flags: ruleFlags,
+    body: ({ line }) => rulesIn(line),
     text: (answer) => `${secretText(answer)}${record(answer, ['secret'])}`,
   }),
   listCommand(
@@ -47,6 +73,8 @@ export const webhookCommands: readonly Command[] = [
     summary: 'change a subscription',
     call: 'PATCH /webhooks/:id',
     input: { schema: webhookChange, ...input },
+    flags: ruleFlags,
+    body: ({ line }) => rulesIn(line),
   }),
   askCommand({
     path: ['webhook', 'delete'],

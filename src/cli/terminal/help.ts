@@ -72,10 +72,18 @@ const flagLines = (flags: Flags): Pair[] =>
     return [left, many ? `${summary} (may be repeated)` : summary]
   })
 
+/** Of the left column; what follows a longer text goes to a line of its own. */
+const maxLeft = 44
+
 function section(title: string, pairs: readonly Pair[]): string {
-  const width = Math.max(...pairs.map(([left]) => left.length))
+  const widths = pairs.map(([left]) => left.length).filter((width) => width <= maxLeft)
+  const width = Math.max(0, ...widths)
   return [
     paint(title, 'bold'),
-    ...pairs.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
+    ...pairs.flatMap(([left, right]) =>
+      left.length <= maxLeft
+        ? [`  ${left.padEnd(width)}  ${right}`]
+        : [`  ${left}`, `  ${' '.repeat(width)}  ${right}`],
+    ),
   ].join('\n')
 }
