@@ -8,6 +8,7 @@ import { commands, elsewhere } from './commands.ts'
 import { commonFlags } from './terminal/command.ts'
 import { helpPage } from './terminal/help.ts'
 import { parseLine } from './terminal/parse-line.ts'
+import { program } from './test-program.ts'
 
 interface Seen {
   method: string
@@ -51,7 +52,7 @@ afterAll(() => {
 })
 
 async function gateway(args: readonly string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'main.ts'), ...args], {
+  const child = Bun.spawn([...program, ...args], {
     cwd: dir,
     env: { GATEWAY_URL: url, GATEWAY_ADMIN_TOKEN: 'adm-test', ...env },
     stdout: 'pipe',
@@ -216,10 +217,10 @@ test('help lists every command, and every command has its page', async () => {
 })
 
 test('every command tells of itself, also those that other programs answer', async () => {
-  const program = join(import.meta.dir, '../../bin/gateway')
+  const started = join(import.meta.dir, '../../bin/gateway')
   const names = ['start', 'dev', 'sandbox', 'doctor', 'check', 'restore', 'db', 'health', 'bill']
   const pages = names.map(async (name) => {
-    const child = Bun.spawn([program, name, '--help'], { cwd: dir, stderr: 'pipe' })
+    const child = Bun.spawn([started, name, '--help'], { cwd: dir, stderr: 'pipe' })
     const [text] = await Promise.all([new Response(child.stdout).text(), child.exited])
     return [name, child.exitCode, /^(?:Usage: )?gateway /.test(text), text.includes('--help')]
   })
@@ -231,7 +232,7 @@ test('every command tells of itself, also those that other programs answer', asy
     const page = helpPage(parsed.kind === 'help' ? parsed.words : [], commands, elsewhere)
     expect(page).toStartWith(`Usage: gateway ${path.join(' ')}`)
   }
-  const odd = Bun.spawnSync([program, 'start', '--port', '9000'], { cwd: dir })
+  const odd = Bun.spawnSync([started, 'start', '--port', '9000'], { cwd: dir })
   expect([odd.exitCode, odd.stderr.toString()]).toEqual([
     2,
     "gateway: start does not take '--port'; see gateway start --help\n",
@@ -256,20 +257,17 @@ test('on a terminal there are colours, and the table keeps within its width', as
   answer({ items: [{ request_id: 'req_1', status: 502, model: 'm'.repeat(70), charge: '0.25' }] })
   const show = async (env: Record<string, string>) => {
     let text = ''
-    const child = Bun.spawn(
-      [process.execPath, join(import.meta.dir, 'main.ts'), 'request', 'list'],
-      {
-        cwd: dir,
-        env: { GATEWAY_URL: url, GATEWAY_ADMIN_TOKEN: 'adm-test', TERM: 'xterm', ...env },
-        terminal: {
-          cols: 90,
-          rows: 24,
-          data: (_, bytes) => {
-            text += new TextDecoder().decode(bytes)
-          },
+    const child = Bun.spawn([...program, 'request', 'list'], {
+      cwd: dir,
+      env: { GATEWAY_URL: url, GATEWAY_ADMIN_TOKEN: 'adm-test', TERM: 'xterm', ...env },
+      terminal: {
+        cols: 90,
+        rows: 24,
+        data: (_, bytes) => {
+          text += new TextDecoder().decode(bytes)
         },
       },
-    )
+    })
     expect(await child.exited).toBe(0)
     child.terminal?.close()
     return text.trimEnd()

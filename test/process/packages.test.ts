@@ -142,9 +142,11 @@ describe('the executable', () => {
   test(
     'answers the official SDKs as the source does',
     async () => {
-      // Those of the makers of the styles; the build that all of them run against has the same source.
+      // Those of the makers of the styles, over one upstream each; the build that all of their cases run
+      // against has the same source.
+      const some = ['-t', '^(?!.*(?:previous major|over (?:responses|messages|generate) ))']
       const files = ['openai', 'anthropic', 'genai-text'].map((sdk) => `test/sdk/${sdk}.test.ts`)
-      const child = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...files], {
+      const child = Bun.spawn([process.execPath, 'test', '--timeout', '60000', ...some, ...files], {
         cwd: root,
         stdin: 'ignore',
         stdout: 'pipe',

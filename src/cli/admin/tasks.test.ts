@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { program } from '../test-program.ts'
 
 interface Seen {
   call: string
@@ -37,7 +38,6 @@ const env = {
   GATEWAY_ADMIN_TOKEN: 'adm-test',
   GATEWAY_TOKEN: 'sk-caller',
 }
-const program = [process.execPath, join(import.meta.dir, '../main.ts')]
 
 beforeEach(() => {
   seen = []

@@ -1,5 +1,5 @@
-// Brings a database to the newest schema, one transaction per step: a kill at any point leaves the
-// step done with its version row, or not begun. Knows nothing of what a step changes.
+// Brings a database to the newest schema, one transaction per step, and a new one in one transaction: a kill
+// at any point leaves the step done with its version row, or not begun. Knows nothing of what a step changes.
 import { type Kysely, sql } from 'kysely'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { StoreRefused } from '../dialects/errors.ts'
@@ -81,21 +81,37 @@ interface Target {
 const migrationLock = 7_203_114_501
 
 export async function migrate(target: Target, upTo = newestKnown): Promise<void> {
-  let version = await target.tx((tx) => readVersion(tx, target))
-  for (const migration of migrations) {
-    if (migration.version <= version || migration.version > upTo) continue
+  const wanted = migrations.filter(({ version }) => version <= upTo)
+  let version = await target.tx(async (tx) => {
+    const found = await readVersion(tx, target)
+    // A new database is made at once: there is nothing that a step could be waiting for.
+    return found === 0 ? applySteps(tx, target, wanted) : found
+  })
+  for (const migration of wanted) {
+    if (migration.version <= version) continue
     version = await target.tx(async (tx) => {
       // Read again inside: another gateway may have applied the step while this one waited.
-      if ((await readVersion(tx, target)) < migration.version) {
-        for (const statement of migration.up(target.dialect)) {
-          await sql.raw(statement).execute(tx)
-          crashPoint('schema-step')
-        }
-        await setMeta(tx, 'schema_version', String(migration.version))
-      }
-      return migration.version
+      if ((await readVersion(tx, target)) >= migration.version) return migration.version
+      return applySteps(tx, target, [migration])
     })
   }
+}
+
+/** Gives the version that it has then. */
+async function applySteps(
+  tx: Kysely<Schema>,
+  { dialect }: Target,
+  steps: readonly Migration[],
+): Promise<number> {
+  const { version } = steps.at(-1)!
+  for (const { up } of steps) {
+    for (const statement of up(dialect)) {
+      await sql.raw(statement).execute(tx)
+      crashPoint('schema-step')
+    }
+  }
+  await setMeta(tx, 'schema_version', String(version))
+  return version
 }
 
 async function readVersion(tx: Kysely<Schema>, target: Target): Promise<number> {
