@@ -15,11 +15,12 @@ import { note, type PartResult, type Run, startProgram, workspaceFor } from '../
 import { cpuMicros } from '../lib/proc.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import { requestsPerTask } from './fill.ts'
+import { detailPaths, memberPaths, menuPaths } from './pages.ts'
 import { checkPages, formatPages, type PageFigures, type Visit } from './report.ts'
 
 const fillSeconds = 400
-const idleSeconds = 60
-const visitSeconds = 240
+const idleSeconds = 180
+const visitSeconds = 400
 const visits = 3
 const accounts = 20
 /** A page is loaded when it has sent no request for this long. */
@@ -61,8 +62,11 @@ export async function runConsole(run: Run): Promise<PartResult> {
   const filler = startProgram(workspace, 'console/fill', dataDir, String(requests))
   await filler.waitForLine(/^\{.*\}$/, fillSeconds * 1000)
   await filler.stop()
+  const busy = await start()
+  await waitUntilIdle(busy)
+  await busy.child.stop()
+  // The first visits are those after a start.
   const gateway = await start()
-  await waitUntilIdle(gateway)
   const browser = await openBrowser()
   try {
     const figures = await visitAll(browser, gateway)
@@ -100,48 +104,53 @@ async function visitAll(browser: Browser, { port }: Target): Promise<PageFigures
   const base = `http://localhost:${port}`
   const call = adminCall(base)
   await call('POST', '/people', { name: 'ada', password, role: 'administrator' })
+  const member = { name: 'mia', password, role: 'member', account: 'team-3' }
+  await call('POST', '/people', member)
+  const known = await knownRows(call)
+  return [
+    ...(await visitAs(browser, base, 'ada', [...menuPaths, ...detailPaths(known)])),
+    ...(await visitAs(browser, base, 'mia', memberPaths)),
+  ]
+}
+
+async function visitAs(
+  browser: Browser,
+  base: string,
+  person: string,
+  paths: readonly string[],
+): Promise<PageFigures[]> {
   const { page, context } = await visit(browser, base)
   await context.addInitScript(stopwatch)
-  await signIn(page)
-  const links = await page
-    .locator('nav a')
-    .evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''))
+  await signIn(page, person)
   const figures: PageFigures[] = []
-  for (const address of [...links, ...(await filteredPages(call))]) {
-    const name = address.replace('/console', '').replace(/[0-9a-f]{20,}/g, '…')
+  for (const path of paths) {
+    const name = `${person} ${path.replace(/[0-9a-f]{20,}/g, '…')}`
     note(`console: ${name}`)
     const timed: Visit[] = []
-    for (let i = 0; i < visits; i++) timed.push(await measure(page, address))
+    for (let i = 0; i < visits; i++) timed.push(await measure(page, `/console${path}`))
     figures.push({ name, visits: timed })
   }
+  await context.close()
   return figures
 }
 
-/** Lists by filters, by search, and with a row open. */
-async function filteredPages(call: AdminCall): Promise<string[]> {
+async function knownRows(call: AdminCall) {
   type Rows = { items: { id: string; request_id: string; upstream_request_id: string }[] }
-  const request = (await call<Rows>('GET', '/requests?limit=1')).items[0]
-  const task = (await call<Rows>('GET', '/tasks?limit=1&state=succeeded')).items[0]
-  const month = new Date().toISOString().slice(0, 7)
-  return [
-    `/console/requests?open=${request?.request_id}`,
-    `/console/requests?id=${request?.upstream_request_id}`,
-    '/console/requests?account=team-3',
-    '/console/requests?status=502',
-    '/console/requests?model=rare-1',
-    '/console/requests?error_code=nothing_like_it',
-    `/console/tasks?open=${task?.id}`,
-    '/console/tasks?view=gallery',
-    '/console/tasks?state=running',
-    '/console/tasks?state=cancelled&account=team-3',
-    `/console/bills?open=${month}%20team-3`,
-  ]
+  const first = async (path: string) => (await call<Rows>('GET', path)).items[0]
+  const request = await first('/requests?limit=1')
+  return {
+    requestId: request?.request_id,
+    upstreamRequestId: request?.upstream_request_id,
+    taskId: (await first('/tasks?limit=1&state=succeeded'))?.id,
+    tokenId: (await first('/tokens?limit=1&account=team-3'))?.id,
+    month: new Date().toISOString().slice(0, 7),
+  }
 }
 
 /** Notes in the page when each of these first appeared; polling from outside is too slow. */
 const stopwatch = `(() => {
   const seen = (globalThis.firstSeen = {})
-  const wanted = ['h1', '[role=row][data-clickable]', '[role=dialog] table']
+  const wanted = ['h1', '[role=row][data-clickable]', '[role=dialog]', '[role=dialog] table']
   new MutationObserver(() => {
     for (const each of wanted) {
       if (seen[each] === undefined && document.querySelector(each)) seen[each] = performance.now()
@@ -181,7 +190,7 @@ async function measure(page: Page, address: string): Promise<Visit> {
   const beganMs = performance.now()
   await page.goto(address)
   const untilMs = beganMs + maxLoadMs
-  const last = address.includes('open=') ? '[role=dialog] table' : 'h1'
+  const last = address.includes('open=') ? '[role=dialog]' : 'h1'
   const isShown = () => page.evaluate<boolean>(`firstSeen[${JSON.stringify(last)}] !== undefined`)
   while (performance.now() < untilMs && !(await isShown())) await Bun.sleep(20)
   // Requests that follow from what is shown start at once.

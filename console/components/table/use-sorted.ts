@@ -70,7 +70,8 @@ export function useSorted<T>(options: Options<T>): Sorted<T> {
   })
   return {
     rows: table.getRowModel().rows.map(({ original }) => original.row),
-    directionOf: (id) => table.getColumn(id)?.getIsSorted() ?? false,
+    // A part of a list is in its own order, whatever the address asks for.
+    directionOf: (id) => (isWhole ? (table.getColumn(id)?.getIsSorted() ?? false) : false),
     toggle: (id) => table.getColumn(id)?.toggleSorting(),
   }
 }
