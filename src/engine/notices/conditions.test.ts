@@ -14,7 +14,8 @@ import { newTestEngine, type TestEngine } from '../test-engine.ts'
 import { Conditions } from './conditions.ts'
 import { Subscriptions } from './subscriptions.ts'
 
-setDefaultTimeout(60_000)
+const caseLimitMs = 60_000
+setDefaultTimeout(caseLimitMs)
 
 describe.each([...storeKinds])('conditions on %s', (on) => {
   let it: TestEngine
@@ -22,8 +23,8 @@ describe.each([...storeKinds])('conditions on %s', (on) => {
   beforeEach(async () => {
     it = await newTestEngine(on)
     subscriptions = new Subscriptions()
-  })
-  afterEach(() => it.close())
+  }, caseLimitMs)
+  afterEach(() => it.close(), caseLimitMs)
 
   const store = () => it.engine.store
 
