@@ -57,6 +57,8 @@ function ThemeProvider({ children }: { children: ReactNode }) {
       components: {
         ...{ Modal: named, Drawer: named, ModalHeader: plain, DrawerHeader: plain },
         Portal: overlay,
+        // A menu has nothing in it but its items.
+        Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
         PasswordInput: {
           defaultProps: { visibilityToggleButtonProps: { 'aria-label': toggleLabel } },
         },

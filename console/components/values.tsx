@@ -1,5 +1,5 @@
 // Amounts, times and states, alike on every page: short in the text, complete in the title.
-import { Badge } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
 import { type Format, useFormat } from '../lib/format.ts'
 
 /** `how`: `cost` for one call, which may be less than a cent. */
@@ -19,6 +19,13 @@ export function Money({
     </span>
   )
 }
+
+/** What a row is called; cut where it does not fit, and whole on hover. */
+export const Name = ({ name }: { name: string }) => (
+  <Text size="sm" fw={600} truncate title={name}>
+    {name}
+  </Text>
+)
 
 export const tabularNumbers = { fontVariantNumeric: 'tabular-nums', whiteSpace: 'nowrap' } as const
 

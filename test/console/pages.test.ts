@@ -1,38 +1,45 @@
-// The console in a real browser: every page in both languages and both themes, the things people do
-// there, and what an attacker would try.
+// The console in a real browser: every page, drawer, dialog, menu and tab in both languages and both
+// themes, on a screen and on a phone, and the things people do there.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
 import {
   chromiumPath,
-  goTo,
   openBrowser,
-  seriousFindings,
   setUp,
   shoot,
-  sideways,
   signIn,
   untilPage,
   type Visit,
   visit,
 } from '../support/console/browser.ts'
-import { englishOn } from '../support/console/english.ts'
-import { headed, watchTraffic } from '../support/console/traffic.ts'
+import { type BusyGateway, startBusy } from '../support/console/busy.ts'
+import { type Look, startWalk } from '../support/console/crawl.ts'
+import { watchTraffic } from '../support/console/traffic.ts'
+import { memberPages, memberViews, pageViews, views } from '../support/console/views.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** What a theme or a language can break; the rest of a page is the same in all of them. */
 const ofLooks = ['color-contrast', 'html-has-lang', 'html-lang-valid', 'button-name', 'link-name']
 
-/** Both languages and both themes; all four together when there is time. */
-const polls = [
-  { language: 'en', theme: 'light', rules: undefined },
-  { language: 'zh', theme: 'dark', rules: ofLooks },
-  ...(process.env['TEST_CONSOLE_FULL'] === undefined
-    ? []
-    : ([
-        { language: 'en', theme: 'dark', rules: ofLooks },
-        { language: 'zh', theme: 'light', rules: ofLooks },
-      ] as const)),
-] as const
+const isFull = process.env['TEST_CONSOLE_FULL'] !== undefined
+
+/** Both languages, both themes and both widths; all of them together when there is time. */
+const looks: readonly Look[] = !isFull
+  ? [
+      { language: 'en', theme: 'light', rules: undefined, widths: [1440, 390] },
+      { language: 'zh', theme: 'dark', rules: ofLooks, widths: [390] },
+    ]
+  : (['en', 'zh'] as const).flatMap((language) =>
+      (['light', 'dark'] as const).map((theme) => ({
+        ...{ language, theme, rules: undefined, widths: [1440, 390] as const },
+      })),
+    )
+
+/** Every drawer, dialog, menu and tab, too, when there is time. */
+const walked = isFull ? { ada: views, mel: memberViews } : { ada: pageViews, mel: memberPages }
+
+/** A crawl opens well over a hundred views. */
+const crawlMs = 900_000
 
 if (chromiumPath === undefined) {
   console.error('left out: the console in a browser (install Chromium, or set TEST_CHROMIUM)')
@@ -54,29 +61,43 @@ if (chromiumPath === undefined) {
       await gateway.stop()
     })
 
-    for (const poll of polls) {
-      test(`shows every page in ${poll.language}, ${poll.theme}, and keeps nobody out`, async () => {
-        const { page, context, complaints } = await visit(browser, gateway.url, {
-          ...poll,
-          width: 1440,
-        })
-        await signIn(page)
-        const quiet = watchTraffic(page)
-        for (const { path, name } of await pagesOf(page)) {
-          await goTo(page, path)
-          await headed(page)
-          await quiet()
-          await shoot(page, `${name}-${poll.language}-${poll.theme}`)
-          expect([path, await sideways(page)]).toEqual([path, []])
-          expect([path, await seriousFindings(page, poll.rules)]).toEqual([path, []])
-          if (poll.language === 'zh') expect([path, await englishOn(page)]).toEqual([path, []])
-          const language = await page.locator('html').getAttribute('lang')
-          expect(language).toBe(poll.language === 'zh' ? 'zh-CN' : 'en')
-        }
-        expect(complaints).toEqual([])
-        await context.close()
+    describe('every page, drawer, dialog, menu and tab', () => {
+      let busy: BusyGateway
+
+      beforeAll(async () => {
+        busy = await startBusy()
       }, 120_000)
-    }
+      afterAll(() => busy.stopAll())
+
+      for (const look of looks) {
+        for (const [name, walks] of Object.entries(walked)) {
+          test(
+            `fits, can be read and is in one language: ${look.language}, ${look.theme}, ${name}`,
+            async () => {
+              const width = look.widths[0]!
+              const { page, context, complaints } = await visit(browser, busy.url, {
+                ...look,
+                width,
+              })
+              await signIn(page, name)
+              const paths = await pathsOf(page)
+              const { walk, found, seen } = startWalk(page, busy, look)
+              for (const view of walks) await view(walk)
+              expect(found).toEqual([])
+              // A page that is new has to be in the list.
+              expect(paths.filter((path) => !seen.has(path))).toEqual([])
+              const language = await page.locator('html').getAttribute('lang')
+              expect(language).toBe(look.language === 'zh' ? 'zh-CN' : 'en')
+              expect(complaints.filter((text) => !text.includes('the server responded'))).toEqual(
+                [],
+              )
+              await context.close()
+            },
+            crawlMs,
+          )
+        }
+      }
+    })
 
     test('loads less than 300 kB before the overview can be used, charts included', async () => {
       const { page, context } = await visit(browser, gateway.url)
@@ -96,20 +117,6 @@ if (chromiumPath === undefined) {
       const bytes = (await Promise.all(loaded)).reduce((sum, size) => sum + size, 0)
       expect(bytes).toBeGreaterThan(100_000)
       expect(bytes).toBeLessThan(300_000)
-      await context.close()
-    }, 60_000)
-
-    test('fits a phone', async () => {
-      const { page, context } = await visit(browser, gateway.url, { width: 390 })
-      await signIn(page)
-      const quiet = watchTraffic(page)
-      for (const { path, name } of await pagesOf(page)) {
-        await goTo(page, path)
-        await headed(page)
-        await quiet()
-        await shoot(page, `${name}-phone`)
-        expect([path, await sideways(page)]).toEqual([path, []])
-      }
       await context.close()
     }, 60_000)
 
@@ -204,14 +211,9 @@ if (chromiumPath === undefined) {
   })
 }
 
-/** Every page the navigation leads to. */
-async function pagesOf(page: Page): Promise<{ path: string; name: string }[]> {
-  const links = await page
-    .locator('nav a')
-    .evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''))
-  expect(links.length).toBeGreaterThan(10)
-  return links.map((path) => ({ path, name: path.split('/').at(-1) || 'overview' }))
-}
+/** The paths that the navigation leads to. */
+const pathsOf = (page: Page): Promise<string[]> =>
+  page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''))
 
 /** A little of everything, so that no page is empty. */
 async function fill(gateway: TestGateway): Promise<void> {

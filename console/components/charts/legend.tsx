@@ -10,10 +10,13 @@ interface LegendItem {
   value: string
 }
 
+/** Names are as long as people make them. */
+const wholeName = { ...tabularNumbers, whiteSpace: 'normal', overflowWrap: 'anywhere' } as const
+
 export const Legend = ({ items }: { items: readonly LegendItem[] }) => (
   <Group gap="md" justify="center">
     {items.map(({ name, color, value }) => (
-      <Text key={name} size="xs" style={tabularNumbers}>
+      <Text key={name} size="xs" style={wholeName}>
         <span aria-hidden="true" style={{ color }}>
           ■{' '}
         </span>

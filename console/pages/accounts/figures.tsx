@@ -25,7 +25,7 @@ export function AccountFigures({ account }: { account: Account }) {
   ] as const
   return (
     <Stack>
-      <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="xs">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs">
         {money.map(([title, amount]) => (
           <Card key={title} withBorder padding="xs">
             <Text size="xs" c="dimmed">

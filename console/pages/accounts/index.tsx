@@ -1,5 +1,5 @@
 // Accounts: balance, what is held and available, charges of the month, budget, and whether one is suspended.
-import { Button, Text, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { BudgetBar } from '../../components/billing/budget.tsx'
@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
-import { Money, State, Time } from '../../components/values.tsx'
+import { Money, Name, State, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
@@ -28,20 +28,20 @@ function useColumns(): Column<Account>[] {
       isPrivate: true,
       sort: ({ name }) => name,
     }),
-    numberColumn(t('balance'), '140px', ({ balance }) => money(balance), {
+    numberColumn(t('balance'), '165px', ({ balance }) => money(balance), {
       sort: ({ balance }) => Number(balance),
     }),
     numberColumn(t('held'), '120px', ({ held }) => money(held), {
       sort: ({ held }) => Number(held),
     }),
-    numberColumn(t('available'), '140px', ({ available }) => money(available), {
+    numberColumn(t('available'), '165px', ({ available }) => money(available), {
       sort: ({ available }) => Number(available),
     }),
-    numberColumn(t('spend'), '170px', ({ name }) => money(charges(name)), {
+    numberColumn(t('spend'), '150px', ({ name }) => money(charges(name)), {
       sort: ({ name }) => Number(charges(name)),
     }),
     column(t('budget'), '140px', ({ budget }) => <BudgetBar budget={budget} />),
-    column(t('state'), '120px', ({ suspended_since }) => (
+    column(t('state'), '100px', ({ suspended_since }) => (
       <AccountState isSuspended={suspended_since !== undefined} />
     )),
     column(t('created'), '130px', ({ created_at }) => <Time at={created_at} how="ago" />, {
@@ -50,11 +50,7 @@ function useColumns(): Column<Account>[] {
   ]
 }
 
-const nameCell = ({ name }: Account) => (
-  <Text size="sm" fw={600} truncate>
-    {name}
-  </Text>
-)
+const nameCell = ({ name }: Account) => <Name name={name} />
 
 function AccountState({ isSuspended }: { isSuspended: boolean }) {
   const t = useMessages(messages)

@@ -66,7 +66,12 @@ export default function AuditLog() {
       width: '240px',
       cell: ({ subject }) => <CopyId id={subject} max={30} />,
     },
-    { id: 'changes', title: t('changes'), width: '320px', cell: (change) => summaryOf(change) },
+    {
+      id: 'changes',
+      title: t('changes'),
+      width: '320px',
+      cell: (change) => <Summary change={change} />,
+    },
     {
       id: 'address',
       title: t('address'),
@@ -102,6 +107,16 @@ export default function AuditLog() {
 }
 
 /** Names of what differs, and what one of them became. */
+/** On a phone a new channel would fill the screen. */
+function Summary({ change }: { change: Change }) {
+  const text = summaryOf(change)
+  return (
+    <Text size="sm" inherit className="clamped" title={text}>
+      {text}
+    </Text>
+  )
+}
+
 function summaryOf({ before, after }: Change): string {
   const changed = changesBetween(before, after).filter(isChanged)
   if (changed.length === 0) return '–'

@@ -3,7 +3,7 @@ import { Box, Button, Group, Select, Tabs, Text, Title } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
 import { type Column, DataTable } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
-import { Money, State } from '../../components/values.tsx'
+import { Money, Name, State } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -84,11 +84,8 @@ function AllAccounts() {
   const columns = useColumns({
     title: t('account'),
     isPrivate: true,
-    cell: ({ account }) => (
-      <Text size="sm" fw={600}>
-        {account}
-      </Text>
-    ),
+    width: '260px',
+    cell: ({ account }) => <Name name={account} />,
   })
   return (
     <>

@@ -157,19 +157,23 @@ function useColumns(currency: string): Column<StatementLine>[] {
     { title: t('model'), width: '130px', cell: ({ model }) => model ?? '–' },
     {
       title: t('upstream_id'),
-      width: '200px',
+      width: '180px',
       cell: ({ upstream_id }) => <CopyId id={upstream_id} />,
     },
     right(t('theirs'), '130px', ({ amount }) => money(amount)),
     right(t('ours'), '130px', ({ our_amount }) => money(our_amount)),
-    { title: t('ours_is'), width: '300px', cell: ({ ref }) => <Ours id={ref} /> },
-    right(t('their_quantity'), '140px', ({ quantity }) => format.number(quantity)),
-    right(t('our_quantity'), '140px', (line) => format.number(line.our_quantity)),
+    { title: t('ours_is'), width: '180px', cell: ({ ref }) => <Ours id={ref} /> },
+    right(t('their_quantity'), '110px', ({ quantity }) => format.number(quantity)),
+    right(t('our_quantity'), '110px', (line) => format.number(line.our_quantity)),
   ]
 }
 
 function Ours({ id }: { id: string | null }) {
   const page = pageOf(id)
   if (page === undefined) return id ?? '–'
-  return <Link to={page}>{id}</Link>
+  return (
+    <Link to={page} title={id ?? ''}>
+      {id}
+    </Link>
+  )
 }

@@ -22,7 +22,7 @@ import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
-import { useServerText } from '../../lib/server/use-server-text.ts'
+import { type ServerText, useServerText } from '../../lib/server/use-server-text.ts'
 import { messages } from './messages.ts'
 
 type Found = Discovery['models'][number]
@@ -133,6 +133,7 @@ function NewModels({
   onChange: (chosen: string[]) => void
 }) {
   const t = useMessages(messages)
+  const server = useServerText()
   const [wanted, setWanted] = useState('')
   const shown = models.filter(
     ({ upstream_model: name }) => name.includes(wanted.trim()) || chosen.includes(name),
@@ -155,7 +156,7 @@ function NewModels({
         isOff={isOff}
         value={chosen}
         onChange={onChange}
-        rows={shown.map((model) => [model.upstream_model, lackOf(model, t)])}
+        rows={shown.map((model) => [model.upstream_model, lackOf(model, t, server)])}
       />
     </div>
   )
@@ -175,8 +176,15 @@ function MappedModels({ models }: { models: readonly Found[] }) {
   )
 }
 
-const lackOf = ({ kind, priced }: Found, t: Translate<keyof typeof messages>) =>
-  kind === null ? t('not_in_catalog') : priced ? kind : `${kind} · ${t('no_price')}`
+const lackOf = (
+  { kind, priced }: Found,
+  t: Translate<keyof typeof messages>,
+  server: ServerText,
+): string => {
+  if (kind === null) return t('not_in_catalog')
+  const word = server.text('model', kind)
+  return priced ? word : `${word} · ${t('no_price')}`
+}
 
 function Ticks({
   label,

@@ -6,6 +6,7 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
+import { Name } from '../../components/values.tsx'
 import { downloadText } from '../../lib/download.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
@@ -29,7 +30,7 @@ function useColumns(tests: Tests): Column<Channel>[] {
   const names = (values: Readonly<Record<string, string>>) => Object.keys(values)
   return [
     column(t('name'), '170px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
-    column(t('health'), '120px', (channel) => (
+    column(t('health'), '145px', (channel) => (
       <ChannelHealth channel={channel} hasFailedTest={hasFailed(tests, channel)} />
     )),
     numberColumn(t('success'), '120px', ({ name }) => <SuccessCell traffic={traffic.get(name)} />),
@@ -50,11 +51,7 @@ function useColumns(tests: Tests): Column<Channel>[] {
   ]
 }
 
-const nameCell = ({ name }: Channel) => (
-  <Text size="sm" fw={600} truncate>
-    {name}
-  </Text>
-)
+const nameCell = ({ name }: Channel) => <Name name={name} />
 
 export default function Channels() {
   const t = useMessages(messages)

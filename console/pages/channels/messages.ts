@@ -26,7 +26,7 @@ export const messages = defineMessages({
   import_refused: ['Invalid', '无效'],
   new_keys: ['Replace keys', '更换密钥'],
   new_keys_hint: [
-    'The new keys take effect with the next call. The {n} current keys are deleted; revoke them at the upstream afterwards.',
+    'The new keys take effect with the next call. The current keys ({n}) are deleted; revoke them at the upstream afterwards.',
     '新密钥自下一次调用起生效，现有 {n} 个密钥将被删除。之后请在上游吊销旧密钥。',
   ],
   discover: ['Discover models', '发现模型'],

@@ -17,6 +17,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { errorText, type TestResult } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import type { Draft } from './draft.ts'
 import { messages } from './messages.ts'
@@ -27,6 +28,8 @@ export interface OfferedModel {
   kind: string
   protocols: string[]
   price_id: string | null
+  virtual?: unknown
+  alias?: unknown
 }
 
 /** Those of the catalog that such an upstream can serve. */
@@ -37,8 +40,11 @@ export function useModels(kind: Kind | undefined): OfferedModel[] {
     return (data?.items ?? []).filter(({ name }) => patterns.some((each) => fits(each, name)))
   }
   const spoken = Object.keys(kind?.protocols ?? {})
-  return (data?.items ?? []).filter(({ protocols }) =>
-    protocols.some((protocol) => spoken.includes(protocol)),
+  return (data?.items ?? []).filter(
+    ({ protocols, virtual, alias }) =>
+      protocols.some((protocol) => spoken.includes(protocol)) &&
+      // No upstream serves what only stands for other models.
+      (virtual ?? alias ?? null) === null,
   )
 }
 
@@ -157,7 +163,7 @@ export function TestStep({
         {t('calls_go_to')}
       </Text>
       {Object.entries(endpoints).map(([protocol, url]) => (
-        <Text key={protocol} size="sm" ff="monospace">
+        <Text key={protocol} size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
           {protocol}: {url}
         </Text>
       ))}
@@ -187,6 +193,9 @@ export function ModelStep({
   onChange: (chosen: string[]) => void
 }) {
   const t = useMessages(messages)
+  const server = useServerText()
+  const about = ({ kind, price_id }: OfferedModel) =>
+    [server.text('model', kind), ...(price_id === null ? [t('no_price')] : [])].join(' · ')
   return (
     <Checkbox.Group
       label={t('models')}
@@ -195,12 +204,12 @@ export function ModelStep({
       onChange={onChange}
     >
       <SimpleGrid cols={{ base: 1, sm: 2, md: 3 }} mt="xs">
-        {models.map(({ name, kind, price_id }) => (
+        {models.map((model) => (
           <Checkbox
-            key={name}
-            value={name}
-            label={name}
-            description={price_id === null ? `${kind} · ${t('no_price')}` : kind}
+            key={model.name}
+            value={model.name}
+            label={model.name}
+            description={about(model)}
           />
         ))}
       </SimpleGrid>

@@ -5,6 +5,7 @@ import { ShortTerms } from '../../components/billing/price-terms.tsx'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
+import { Name } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -75,16 +76,10 @@ function useColumns(prices: ReadonlyMap<string, Paid>): Column<Model>[] {
   const format = useFormat()
   const bound = (value: number | null) => (value === null ? '–' : format.number(value))
   return [
-    column(
-      t('model'),
-      '190px',
-      ({ name }) => (
-        <Text size="sm" fw={600} truncate>
-          {name}
-        </Text>
-      ),
-      { id: 'model', sort: ({ name }) => name },
-    ),
+    column(t('model'), '190px', ({ name }) => <Name name={name} />, {
+      id: 'model',
+      sort: ({ name }) => name,
+    }),
     column(t('price'), '300px', (model) => (
       <PaidCell model={model} price={prices.get(model.name)} />
     )),

@@ -150,7 +150,7 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
       id: 'model',
       sort: ({ name }) => name,
     }),
-    column(t('kind'), '80px', ({ kind }) => server.text('model', kind), {
+    column(t('kind'), '95px', ({ kind }) => server.text('model', kind), {
       id: 'kind',
       sort: ({ kind }) => kind,
     }),

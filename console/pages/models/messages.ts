@@ -62,7 +62,7 @@ export const messages = defineMessages({
   delete_model: ['Delete model', '删除模型'],
   keep_model: ['Keep model', '保留模型'],
   delete_text: [
-    'Callers can no longer use {name}. Its prices and charges stay. A built-in model of that name is there again.',
+    'Callers can no longer use {name}. Its prices and charges stay. If a built-in model has this name, it is used again.',
     '调用方将无法使用 {name}。其价格与费用记录保留；如有同名内置模型则恢复。',
   ],
   edit_model: ['Edit {name}', '编辑 {name}'],

@@ -199,7 +199,7 @@ function StatCard({ figure, range }: { figure: Stat; range: Range }) {
   const { title, value, exact = value, note, values, to } = figure
   return (
     <Card component={Link} to={to} withBorder padding="sm" style={{ minWidth: 0 }}>
-      <Text size="xs" c="dimmed" truncate>
+      <Text size="xs" c="dimmed" truncate title={title}>
         {title}
       </Text>
       <Group gap={6} justify="space-between" align="baseline">

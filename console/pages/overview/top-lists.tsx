@@ -57,7 +57,12 @@ function TopList({
       {top.map(({ name, charges, amount }) => (
         <div key={name}>
           <Group justify="space-between" wrap="nowrap" gap="xs">
-            <Text size="sm" truncate className={isPrivate ? privateClass : ''}>
+            <Text
+              size="sm"
+              truncate
+              title={titleOf(name)}
+              className={isPrivate ? privateClass : ''}
+            >
               <Link to={linkOf(name)}>{titleOf(name)}</Link>
             </Text>
             <Text size="sm" style={{ flexShrink: 0 }}>

@@ -164,7 +164,11 @@ function PersonMenu({
         <Menu.Item disabled={isLast} onClick={onToggle}>
           {t(person.disabled ? 'enable' : 'disable')}
         </Menu.Item>
-        <Menu.Item color="red" disabled={isLast} onClick={() => onForm('remove_title')}>
+        <Menu.Item
+          c="var(--mantine-color-red-light-color)"
+          disabled={isLast}
+          onClick={() => onForm('remove_title')}
+        >
           {t('remove')}
         </Menu.Item>
       </Menu.Dropdown>

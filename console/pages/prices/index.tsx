@@ -1,11 +1,11 @@
 // Prices: what every model costs, all versions, and new ones with a preview.
 
-import { Button, Menu, Switch, Text } from '@mantine/core'
+import { Button, Menu, Switch } from '@mantine/core'
 import { useState } from 'react'
 import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable } from '../../components/table/data-table.tsx'
-import { State, Time } from '../../components/values.tsx'
+import { Name, State, Time } from '../../components/values.tsx'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model, Price } from '../../lib/resources/price.ts'
@@ -33,8 +33,13 @@ export default function Prices() {
       ?.filter(({ current, account }) => current && account === null)
       .map((price) => [price.model, price]),
   )
+  // Other names of models, and those that cost what serves them, have no price of their own.
+  const priced = models.rows.filter(
+    ({ name, alias, price }) =>
+      currentPrices.has(name) || ((alias ?? null) === null && price !== 'served'),
+  )
   const rows =
-    missing === undefined ? models.rows : models.rows.filter(({ name }) => !currentPrices.has(name))
+    missing === undefined ? priced : priced.filter(({ name }) => !currentPrices.has(name))
   const columns = useColumns(currentPrices)
   return (
     <Page
@@ -76,16 +81,10 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
   const t = useMessages(messages)
   const server = useServerText()
   return [
-    column(
-      t('model'),
-      '170px',
-      ({ name }) => (
-        <Text size="sm" fw={600} truncate>
-          {name}
-        </Text>
-      ),
-      { id: 'model', sort: ({ name }) => name },
-    ),
+    column(t('model'), '170px', ({ name }) => <Name name={name} />, {
+      id: 'model',
+      sort: ({ name }) => name,
+    }),
     column(t('kind'), '90px', ({ kind }) => server.text('model', kind), {
       id: 'kind',
       sort: ({ kind }) => kind,

@@ -47,7 +47,12 @@ export function Callbacks() {
           />
         )}
         {given === undefined ? (
-          <Button variant="default" loading={isBusy} onClick={show}>
+          <Button
+            variant="default"
+            loading={isBusy}
+            disabled={session.account === null && !named}
+            onClick={show}
+          >
             {t('show_secret')}
           </Button>
         ) : (

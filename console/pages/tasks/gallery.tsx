@@ -8,6 +8,7 @@ import {
   SimpleGrid,
   Text,
   UnstyledButton,
+  VisuallyHidden,
 } from '@mantine/core'
 import { TaskProgress } from '../../components/tasks/progress.tsx'
 import { State, Time } from '../../components/values.tsx'
@@ -42,7 +43,8 @@ function TaskCard({ task, onOpen }: { task: Task; onOpen: () => void }) {
   return (
     <Card withBorder padding="xs" component="article">
       <Card.Section>
-        <UnstyledButton w="100%" onClick={onOpen} aria-label={task.request.prompt || task.id}>
+        <UnstyledButton w="100%" onClick={onOpen}>
+          <VisuallyHidden>{task.request.prompt || task.id}</VisuallyHidden>
           <AspectRatio ratio={16 / 9}>
             <Preview task={task} />
           </AspectRatio>

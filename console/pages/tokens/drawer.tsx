@@ -12,10 +12,12 @@ import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { Money, Time } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { snippets } from '../../lib/client-snippets.ts'
+import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
 import { dailySpend, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
@@ -135,6 +137,9 @@ function Actions({
 
 function TokenDetails({ token }: { token: Token }) {
   const t = useMessages(messages)
+  const server = useServerText()
+  const format = useFormat()
+  const bound = (value: number | undefined) => (value === undefined ? '' : format.number(value))
   const page = useMessages(pageTitles)
   const { currency, public_url } = useSession()
   const lastUsed = useLastUsed(token.id)
@@ -155,13 +160,13 @@ function TokenDetails({ token }: { token: Token }) {
           [t('translation'), t(`translation_${token.translation}`)],
           [t('fallback'), t(`fallback_${token.fallback}`)],
           [t('tags'), tagsText(token.tags)],
-          [t('rpm'), token.limits.rpm],
-          [t('tpm'), token.limits.tpm],
-          [t('concurrency'), token.limits.concurrency],
+          [t('rpm'), bound(token.limits.rpm)],
+          [t('tpm'), bound(token.limits.tpm)],
+          [t('concurrency'), bound(token.limits.concurrency)],
           [t('expires'), token.expires_at === null ? t('never') : <Time at={token.expires_at} />],
           [t('last_used'), lastUsed === undefined ? t('never') : <Time at={lastUsed} />],
           [t('created'), <Time key="at" at={token.created_at} />],
-          [t('source'), token.source],
+          [t('source'), server.text('source', token.source)],
         ]}
       />
       {token.budget !== null && (

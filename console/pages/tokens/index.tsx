@@ -1,5 +1,5 @@
 // Tokens: their rights, limits and charges.
-import { Button, Group, Skeleton, Text } from '@mantine/core'
+import { Button, Group, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { BudgetBar } from '../../components/billing/budget.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
@@ -8,7 +8,7 @@ import { Page } from '../../components/page.tsx'
 import { type Column, column } from '../../components/table/data-table.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
-import { Money, State, Time } from '../../components/values.tsx'
+import { Money, Name, State, Time } from '../../components/values.tsx'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { dailySpend, type Token } from '../../lib/resources/token.ts'
@@ -49,11 +49,7 @@ function useColumns(): Column<Token>[] {
   ]
 }
 
-const nameCell = ({ name }: Token) => (
-  <Text size="sm" fw={600} truncate>
-    {name}
-  </Text>
-)
+const nameCell = ({ name }: Token) => <Name name={name} />
 
 export default function Tokens() {
   const t = useMessages(messages)

@@ -97,20 +97,6 @@ export async function seriousFindings(page: Page, rules?: readonly string[]): Pr
   return found.filter(({ impact }) => impact !== null && impact !== 'minor')
 }
 
-/** What is wider than its place: the page itself, or a box that scrolls sideways. Code may. */
-export const sideways = (page: Page): Promise<string[]> =>
-  page.evaluate<string[]>(`(() => {
-    const wide = (element) => element.scrollWidth > element.clientWidth + 1
-    const boxes = [...document.querySelectorAll('main *')].filter((element) =>
-      /auto|scroll/.test(getComputedStyle(element).overflowX) && wide(element) &&
-      !element.closest('pre, code, textarea, [role=tablist]'))
-    const cut = [...document.querySelectorAll('main [role=columnheader]')].filter(wide)
-    return [
-      ...(wide(document.documentElement) ? ['the page'] : []),
-      ...[...boxes, ...cut].map((element) => element.outerHTML.slice(0, 120)),
-    ]
-  })()`)
-
 /** As a link of the console leads there: nothing is loaded anew but what the page itself needs. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.evaluate(

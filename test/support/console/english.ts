@@ -9,7 +9,11 @@ const allowed = [
   /\b(?:Chat|Responses|Messages|Generate|Embeddings|Images?|Image edit|Native video|Video|Operation|Image task)\b/g,
 ]
 
-export async function englishOn(page: Page): Promise<string[]> {
+export async function englishOn(
+  page: Page,
+  /** Words of callers and upstreams. */
+  quoted: readonly RegExp[] = [],
+): Promise<string[]> {
   const texts = await page.evaluate<string[]>(`(() => {
     const found = []
     const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
@@ -21,7 +25,7 @@ export async function englishOn(page: Page): Promise<string[]> {
     return found
   })()`)
   return texts.filter((text) => {
-    const rest = allowed.reduce((left, pattern) => left.replace(pattern, '·'), text)
+    const rest = [...quoted, ...allowed].reduce((left, pattern) => left.replace(pattern, '·'), text)
     return /[A-Za-z]{2,}(?: [A-Za-z']+){2,}/.test(rest)
   })
 }

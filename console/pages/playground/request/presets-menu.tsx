@@ -88,7 +88,7 @@ function Choices({
 }) {
   const t = useMessages(messages)
   return (
-    <Menu withinPortal position="bottom-start" withInitialFocusPlaceholder={false}>
+    <Menu withinPortal position="bottom-start">
       <Menu.Target>
         <Button variant="default" size="xs">
           {t('presets')}
