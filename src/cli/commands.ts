@@ -16,6 +16,7 @@ import { requestCommands } from './admin/requests.ts'
 import { searchCommand } from './admin/search.ts'
 import { taskCommands } from './admin/tasks.ts'
 import { tokenCommands } from './admin/tokens.ts'
+import { usageCommand } from './admin/usage.ts'
 import { callCommands } from './calls/call.ts'
 import { callImageCommand } from './calls/call-image.ts'
 import { callVideoCommand } from './calls/call-video.ts'
@@ -115,6 +116,7 @@ export const commands: readonly Command[] = [
   ...callCommands,
   callVideoCommand,
   callImageCommand,
+  usageCommand,
   healthCommand,
   searchCommand,
   completionCommand(() => commands, elsewhere),

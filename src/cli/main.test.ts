@@ -461,6 +461,24 @@ test('no flag of a command has the name of one that every command has', () => {
   expect(taken).toEqual([])
 })
 
+test('what was charged is shown by what was asked for, and in total', async () => {
+  const row = { charges: 2, quantity: 49, amount: '0.25', estimated: 0 }
+  const items = [{ model: 'txta-plus', unit: 'token', token_id: 'tok_1', token: 'ci', ...row }]
+  const span = { from: '2026-10-01T00:00:00.000Z', to: '2026-11-01T00:00:00.000Z' }
+  answer({ ...span, by: ['model', 'token'], currency: 'CNY', total: { ...row, unit: null }, items })
+  const { stdout } = await gateway(['usage', '--by', 'model,token', '--account', 'acme'])
+  expect(seen[0]?.path).toBe('/admin/v1/usage?by=model%2Ctoken&account=acme')
+  const [head, , titles, first] = stdout.split('\n')
+  expect(head).toEndWith('2026-11-01T00:00:00.000Z  0.25 CNY, 2 charges')
+  expect(titles).toMatch(/^MODEL +TOKEN +UNIT +CHARGES +QUANTITY +AMOUNT$/)
+  expect(first).toMatch(/^txta-plus +ci +token +2 +49 +0.25 CNY$/)
+})
+
+test('help has names as they are written, without the marks of documents', () => {
+  const shown = commands.flatMap(({ flags }) => Object.values(flags).map(({ summary }) => summary))
+  expect(shown.filter((summary) => /^[a-z][A-Z]|`/.test(summary))).toEqual([])
+})
+
 test('the receiver of notices is told to the gateway, and is sent nothing', async () => {
   const receiver = 'https://hooks.example/notices'
   await gateway(['webhook', 'create', '--receiver', receiver, '--event', 'bill.closed'])

@@ -237,7 +237,7 @@ function Movements({ bill }: { bill: Bill }) {
       rows={bill.movements}
       rowKey={({ id }) => id}
       columns={[
-        { title: t('time'), cell: ({ at }) => <Time at={at} /> },
+        { title: t('time'), cell: ({ at }) => <Time at={at} how="utc" /> },
         { title: t('kind'), cell: ({ kind }) => t(kind) },
         { title: t('note'), isPrivate: true, cell: ({ note }) => note },
         amountColumn(t('amount'), bill),

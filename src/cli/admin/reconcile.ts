@@ -1,4 +1,4 @@
-// gateway reconcile and gateway statement: an upstream's statement against our own books.
+// gateway reconcile and gateway statement: an upstream's statement against the gateway's records.
 import {
   lineQuery,
   statement,
@@ -44,7 +44,9 @@ function summaryText(statement: Row): string {
       `${cell(statement['lines'])} lines  (${printableMap(map)})`,
   ]
   if (statement['cost_factor'] === null) {
-    lines.push('amounts were not compared: say by --cost-factor what share of our price they cost')
+    lines.push(
+      'amounts were not compared: --cost-factor says what the upstream charges for 1.00 of the gateway price',
+    )
   }
   const shown = table(
     rows.filter(({ lines }) => lines !== 0),
@@ -106,7 +108,7 @@ export const reconcileCommands: readonly Command[] = [
   {
     path: ['reconcile'],
     args: ['FILE'],
-    summary: "compare an upstream's statement (CSV) with our own books",
+    summary: "compare an upstream's statement (CSV) with what the gateway recorded",
     flags: {
       channel: { value: 'NAME', summary: 'whose statement it is', required: true },
       name: { value: 'NAME', summary: 'what to call it (the name of the file)' },
@@ -122,7 +124,8 @@ export const reconcileCommands: readonly Command[] = [
       to: { value: 'DAY', summary: 'its end' },
       'cost-factor': {
         value: 'SHARE',
-        summary: 'what they charge for 1.00 of our price; then amounts are compared, too',
+        summary:
+          'what the upstream charges for 1.00 of the gateway price; amounts are then compared, too',
       },
       tolerance: { value: 'SHARE', summary: 'by which amounts may differ (0.01)' },
     },

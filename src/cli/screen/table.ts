@@ -9,7 +9,7 @@ export interface Heading {
 
 const gap = '  '
 /** A text is not shortened below this. */
-const minText = 8
+const minText = 12
 const cutMark = '…'
 const timePattern = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/
 /** To be copied, so never shortened: ids, amounts and counts. */

@@ -58,9 +58,12 @@ export function flagsOf(query: z.ZodObject): Flags {
   )
 }
 
-/** 'Name of a model.' -> 'name of a model' */
+/** 'Name of a model.' -> 'name of a model'; 'IP addresses' stay as they are. */
 export const summaryOf = (description = ''): string =>
-  `${description.slice(0, 1).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '')
+  description
+    .replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())
+    .replaceAll('`', '')
+    .replace(/\.$/, '')
 
 /** A filter without a value is a switch. */
 function givenValue(line: Line, flag: string, value: string | undefined): string | undefined {
