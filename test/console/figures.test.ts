@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { chromiumPath, openBrowser, setUp, type Visit, visit } from '../support/console/browser.ts'
+import { compareTable } from '../support/console/columns.ts'
 import { headed, watchTraffic } from '../support/console/traffic.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
@@ -215,10 +216,164 @@ if (chromiumPath === undefined) {
       },
       limitMs,
     )
+
+    /** With all columns, on a screen that has room for them. */
+    async function openWide(name: string, columns: readonly string[] = []) {
+      const choice = JSON.stringify(Object.fromEntries(columns.map((id) => [id, true])))
+      const key = JSON.stringify(`gateway-columns ada /${name}`)
+      await it.page.setViewportSize({ width: 2600, height: 1200 })
+      await it.page.evaluate(`localStorage.setItem(${key}, ${JSON.stringify(choice)})`)
+      const page = await open(`/console/${name}`)
+      return page.locator('main').getByRole('table').first()
+    }
+    interface Usage {
+      input_tokens: number
+      output_tokens: number
+      cache_read_tokens: number
+    }
+
+    test(
+      'of every column of requests and tasks',
+      async () => {
+        const requests = (await read('/requests?limit=100')).items as {
+          charge: string
+          total_ms: number
+          first_byte_ms: number | null
+          stream: boolean
+          usage: Usage | { images: number } | null
+        }[]
+        const tokens = ({ usage }: (typeof requests)[0]) =>
+          usage !== null && 'input_tokens' in usage ? usage : undefined
+        await compareTable(await openWide('requests', ['cached', 'rate']), requests, [
+          ['Cost', ({ charge }) => charge],
+          ['Total', ({ total_ms }) => total_ms],
+          ['First byte', ({ first_byte_ms }) => first_byte_ms],
+          [
+            'Tokens in / out',
+            (row) => tokens(row) && [tokens(row)!.input_tokens, tokens(row)!.output_tokens],
+          ],
+          ['Cache read', (row) => tokens(row)?.cache_read_tokens],
+          ['Tokens/s', (row) => rateOf(row, tokens(row)?.output_tokens)],
+        ])
+        const tasks = (await read('/tasks?limit=100')).items as {
+          charge: string
+          checks: number
+          created_at: string
+          finished_at: string
+        }[]
+        await compareTable(await openWide('tasks', ['polls']), tasks, [
+          ['Cost', ({ charge }) => charge],
+          ['Polls', ({ checks }) => checks],
+          ['Duration', (task) => Date.parse(task.finished_at) - Date.parse(task.created_at)],
+        ])
+      },
+      limitMs,
+    )
+
+    test(
+      'of every column of accounts, tokens, models and channels',
+      async () => {
+        const month = new Date().toISOString().slice(0, 7)
+        const bills = (await read(`/bills/accounts?month=${month}`)).items as {
+          account: string
+          charges: string
+        }[]
+        const accounts = (await read('/accounts')).items as Record<string, string>[]
+        await compareTable(await openWide('accounts'), accounts, [
+          ['Balance', (row) => row['balance']],
+          ['Held', (row) => row['held']],
+          ['Available', (row) => row['available']],
+          [
+            'Charges this month',
+            (row) => bills.find(({ account }) => account === row['name'])?.charges,
+          ],
+        ])
+        const tokens = (await read('/tokens?spend=true')).items as { spend: string }[]
+        await compareTable(await openWide('tokens'), tokens, [
+          ['Charges, 30 days', ({ spend }) => spend],
+        ])
+        const models = (await read('/models?limit=500')).items as Record<string, number | null>[]
+        await compareTable(await openWide('models'), models.slice(0, 10), [
+          ['Context', (row) => row['context_window']],
+          ['Max output', (row) => row['max_output_tokens']],
+        ])
+        const channels = (await read('/channels')).items as {
+          priority: number
+          weight: number
+          max_concurrency: number
+          health: { busy: number }
+        }[]
+        await compareTable(await openWide('channels'), channels, [
+          ['In flight', ({ health, max_concurrency }) => [health.busy, max_concurrency]],
+          ['Priority / weight', ({ priority, weight }) => [priority, weight]],
+        ])
+      },
+      limitMs,
+    )
+
+    test(
+      'of every column of bills, down to their lines',
+      async () => {
+        const month = new Date().toISOString().slice(0, 7)
+        type Amounts = Record<string, string>
+        const months = (await read(`/bills/accounts?month=${month}`)).items as Amounts[]
+        await compareTable(await openWide('bills'), months, [
+          ['Opening balance', (row) => row['opening_balance']],
+          ['Credits', (row) => row['credits']],
+          ['Adjustments', (row) => row['adjustments']],
+          ['Charges', (row) => row['charges']],
+          ['Closing balance', (row) => row['closing_balance']],
+        ])
+        const bill = await read(`/bills?account=acme&month=${month}&by=day&lines=true&limit=100`)
+        const page = await open(`/console/bills?open=${encodeURIComponent(`${month} acme`)}`)
+        const drawer = page.getByRole('dialog')
+        const tab = async (name: string, table = name) => {
+          await drawer.getByRole('tab', { name, exact: true }).click()
+          return drawer.getByRole('table', { name: table })
+        }
+        interface Row {
+          charges: number
+          quantity: number
+          estimated: number
+          amount: string
+        }
+        const amount = ({ amount: of }: Row) => of
+        const count = [
+          ['Number of charges', ({ charges }: Row) => charges],
+          ['Amount', amount],
+        ] as const
+        const whole = [
+          ...count,
+          ['Quantity', ({ quantity }: Row) => quantity],
+          ['Estimated', ({ estimated }: Row) => estimated],
+        ] as const
+        await compareTable<Row>(await tab('By model'), bill.totals, whole)
+        await compareTable<Row>(await tab('By token'), bill.tokens, count)
+        await compareTable<Row>(await tab('By day'), bill.breakdown, count)
+        await compareTable<Row>(await tab('Credits and adjustments'), bill.movements, [
+          ['Amount', amount],
+        ])
+        await compareTable<Row>(await tab('Lines'), bill.lines, [
+          ['Amount', amount],
+          ['Quantity', ({ quantity }) => quantity],
+        ])
+      },
+      limitMs,
+    )
   })
 }
 
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
+
+/** Of streams alone: what came behind the first byte. */
+function rateOf(
+  row: { stream: boolean; total_ms: number; first_byte_ms: number | null },
+  output: number | undefined,
+): number | undefined {
+  if (!row.stream || output === undefined || row.first_byte_ms === null) return undefined
+  const ms = row.total_ms - row.first_byte_ms
+  return ms <= 0 ? undefined : (output / ms) * 1_000
+}
 
 /** As far as a page shows it. */
 const round = (value: number): number => Math.round(value * 100) / 100
@@ -231,10 +386,10 @@ function lastDays(days: number): string {
 
 async function fill(gateway: TestGateway): Promise<void> {
   const other = { authorization: 'Bearer sk-other-0123456789abcdefghijklmnop' }
-  const chat = (content: string, headers = {}) =>
+  const chat = (content: string, headers = {}, stream = false) =>
     gateway.post(
       '/v1/chat/completions',
-      { model: 'txta-plus', messages: [{ role: 'user', content }] },
+      { model: 'txta-plus', messages: [{ role: 'user', content }], stream },
       headers,
     )
   const video = (model: string, prompt: string) =>
@@ -242,6 +397,7 @@ async function fill(gateway: TestGateway): Promise<void> {
   const calls = [
     () => chat('hello [[sim:tokens=50000]]'),
     () => chat('again [[sim:tokens=70000]]', other),
+    () => chat('a stream [[sim:tokens=40]] [[sim:chunk=2ms]]', {}, true),
     () => chat('[[sim:status=500]]'),
     () => chat('[[sim:status=400]]', other),
     () => gateway.post('/v1/images/generations', { model: 'imga-plus', prompt: 'boats', n: 3 }),
