@@ -4,7 +4,7 @@ type Rule = readonly [RegExp, string]
 export const moneySentences: readonly Rule[] = [
   [
     /^(\S+) of (.+) has charges or credits and is open: close it first$/,
-    '$2 的 $1 有费用或充值且未结账，请先结账该月',
+    '$2 的 $1 有消费或充值且未结账，请先结账该月',
   ],
   [/^(\d+) entries have no receipt yet; try again in a moment$/, '$1 条流水尚无凭据，请稍后重试'],
   [

@@ -124,7 +124,7 @@ export const messages = defineMessages({
   total: ['Total', '合计'],
   amounts_not_compared: [
     'Without a cost factor only quantities are compared: the upstream bills its cost, the gateway charges its price.',
-    '未设置成本系数时只比对数量：上游按成本计费，网关按价格收费。',
+    '未设置成本系数时只比对数量：上游按成本计费，网关按价格计费。',
   ],
   amounts_compared: [
     'Amounts match when the upstream bills {factor} of the gateway price, within the tolerance.',

@@ -63,7 +63,7 @@ export const messages = defineMessages({
   keep_model: ['Keep model', '保留模型'],
   delete_text: [
     'Callers can no longer use {name}. Its prices and charges stay. If a built-in model has this name, it is used again.',
-    '调用方将无法使用 {name}。其价格与费用记录保留；如有同名内置模型则恢复。',
+    '调用方将无法使用 {name}。其价格与消费记录保留；如有同名内置模型则恢复。',
   ],
   edit_model: ['Edit {name}', '编辑 {name}'],
   try_it: ['Try in playground', '在调试台试用'],

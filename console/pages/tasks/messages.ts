@@ -25,7 +25,7 @@ export const messages = defineMessages({
   keep_task: ['Keep task', '保留任务'],
   cancel_text: [
     'Asks the upstream to stop. Unfinished work is not charged.',
-    '将请求上游停止；未完成的部分不收费。',
+    '将请求上游停止；未完成的部分不产生消费。',
   ],
   cancel_being_sent: [
     'It is being handed to its upstream. It can be cancelled in a moment.',
