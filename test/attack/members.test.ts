@@ -211,6 +211,57 @@ test('what a member makes and changes is answered without them, too', async () =
   for (const { text } of answers) clean('made', text)
 })
 
+/** A new call is added here, too: who may use it is a decision. */
+test('only these calls change something for operators, finance and members', () => {
+  const writes = adminRoutes.filter(
+    ({ method, permission }) => method !== 'get' && !permission.open,
+  )
+  const of = (role: 'operator' | 'finance' | 'member') =>
+    [...new Set(writes.filter(({ permission }) => permission.roles.includes(role)))]
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((call) => !call.includes('/session'))
+      .toSorted()
+  const tokensAndTasks = [
+    ...['delete /tokens/:id', 'patch /tokens/:id', 'post /accounts/:id/callback-secret/rotate'],
+    ...['post /tasks/:id/callback', 'post /tasks/:id/cancel', 'post /tasks/:id/rerun'],
+    ...['post /tokens', 'post /tokens/:id/rotate'],
+  ]
+  const links = ['delete /bills/links/:id', 'post /bills/link']
+  expect(of('member')).toEqual([...tokensAndTasks, ...links].toSorted())
+  expect(of('finance')).toEqual(
+    [
+      ...links,
+      ...[
+        'post /accounts/:id/credits',
+        'post /audit',
+        'post /bills/close',
+        'post /bills/close-all',
+      ],
+      ...['post /prices', 'post /prices/convert', 'post /prices/import', 'post /prices/preview'],
+      ...['delete /statements/:id', 'post /statements'],
+    ].toSorted(),
+  )
+  expect(of('operator')).toEqual(
+    [
+      ...tokensAndTasks,
+      ...['delete /channels/:id', 'patch /channels/:id', 'post /channels', 'post /channels/import'],
+      ...['post /channels/preview', 'post /channels/test', 'post /channels/:id/discover'],
+      ...[
+        'post /channels/:id/test',
+        'delete /models/:id',
+        'put /models/:id',
+        'patch /accounts/:id',
+      ],
+      ...[
+        'delete /webhooks/:id',
+        'patch /webhooks/:id',
+        'post /webhooks',
+        'post /webhooks/:id/test',
+      ],
+    ].toSorted(),
+  )
+})
+
 test('tasks and requests still show what is the member’s own', async () => {
   const tasks = (await member.ask('GET', '/tasks')).body.items
   expect(tasks).toHaveLength(3)
