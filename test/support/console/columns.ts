@@ -8,9 +8,17 @@ interface Cell {
   title: string
 }
 
+/** Of an element of the page, what is read here. */
+interface Place {
+  textContent: string | null
+  getAttribute(name: string): string | null
+  querySelector(selector: string): Place | null
+  querySelectorAll(selector: string): Iterable<Place>
+}
+
 /** Runs in the browser. */
-function readCells(table: Element): Record<string, Cell>[] {
-  const all = (place: Element, role: string) => [...place.querySelectorAll(`[role=${role}]`)]
+function readCells(table: Place): Record<string, Cell>[] {
+  const all = (place: Place, role: string) => [...place.querySelectorAll(`[role=${role}]`)]
   const heads = all(table, 'columnheader').map((each) => each.textContent?.trim() ?? '')
   return all(table, 'row')
     .map((row) => all(row, 'cell'))
