@@ -30,8 +30,12 @@ const { values, positionals } = parseArgs({
 })
 const [folder] = positionals
 
-/** Compiled ahead, it starts in half the time. */
-const compiled = { bytecode: true, format: 'cjs' } as const
+/**
+ * One file for each part that is loaded by itself: what a gateway never uses takes no memory. Only an
+ * executable can hold them compiled ahead.
+ */
+const inParts = { format: 'esm', splitting: true } as const
+const partsFolder = 'parts'
 
 /** A program, the threads' programs and the console's files, side by side. */
 async function buildBeside(to: string): Promise<void> {
@@ -52,12 +56,13 @@ async function buildBeside(to: string): Promise<void> {
       docs: new Map(${JSON.stringify(texts)}.map((name) => [name.slice(0, -3), beside('docs/' + name)])),
       consoleFiles: new Map(${JSON.stringify(names)}.map((name) => [name, beside('console/' + name)])),
     }`
+  rmSync(join(to, partsFolder), { recursive: true, force: true })
   await bundle({
     entrypoints: [join(root, 'src/main.ts')],
     outdir: to,
-    naming: programFile,
+    naming: { entry: programFile, chunk: `${partsFolder}/[hash].[ext]` },
     plugins: [inPlaceOfAssets(text)],
-    ...compiled,
+    ...inParts,
   })
 }
 
@@ -124,7 +129,8 @@ async function buildAlone(to: string): Promise<void> {
         ...(values.target !== undefined && { target: targetNamed(values.target) }),
       },
       plugins: [inPlaceOfAssets(text)],
-      ...compiled,
+      bytecode: true,
+      ...inParts,
     })
   } finally {
     rmSync(parts, { recursive: true, force: true })

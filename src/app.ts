@@ -1,7 +1,10 @@
 // All routes in one place. Returns a function from request to response that never throws.
 import { Hono } from 'hono'
-import { admin } from './admin/index.ts'
+import { admin, adminPath } from './admin/index.ts'
+import { loadRoutes, partOf } from './admin/load-routes.ts'
 import type { OidcProvider } from './admin/oidc/provider.ts'
+import type { AdminRoute } from './admin/route.ts'
+import { healthFactsOf } from './admin/system/health-facts.ts'
 import type { Config } from './config/index.ts'
 import { type Refusal, refuse } from './contract/errors.ts'
 import { createCallerApi } from './engine/caller-api.ts'
@@ -54,11 +57,13 @@ interface HotRoute {
   dialect: Dialect
 }
 
-/** Every route, and those that are looked up before the router. */
+// One path for the whole request: the raw path that a proxy has checked, not a decoded form.
+const newApp = (): App => new Hono<Env>({ getPath: (_, options) => options!.env!.context.path })
+
+/** Every route but those of the admin API, and those that are looked up before the router. */
 export function createRouter(deps: AppDeps) {
   const { engine, limits, configSchema, listener = 'only' } = deps
-  // One path for the whole request: the raw path that a proxy has checked, not a decoded form.
-  const app: App = new Hono<Env>({ getPath: (_, options) => options!.env!.context.path })
+  const app = newApp()
   const hot = new Map<string, HotRoute>()
   const hotPost: SurfaceDeps['hotPost'] = (path, work) => {
     hot.set(path, { work, dialect: dialects.at(path) })
@@ -114,7 +119,6 @@ const isBrowser = ({ request }: RequestContext): boolean =>
 /** Routes that are not for callers. */
 function mountAdministration(app: App, deps: AppDeps) {
   const { isAdmin, metrics, listener } = deps
-  app.route('/admin/v1', admin(deps))
   app.get('/console', ({ env }) => redirectToConsole(env.context))
   app.get('/console/*', ({ env }) => serveConsole(env.context))
   if (metrics === undefined) return
@@ -124,11 +128,35 @@ function mountAdministration(app: App, deps: AppDeps) {
   })
 }
 
-export function createApp(deps: AppDeps): Handle {
-  const { engine } = deps
-  const { app, hot } = createRouter(deps)
-  app.notFound(({ env }) => answerRefusal(env.context, notRouted(app, env.context)))
-  const answerBug = (context: RequestContext, error: unknown) => {
+/** A router of its own for these routes of the admin API. */
+export function createAdminRouter(deps: AppDeps, routes: readonly AdminRoute[]): App {
+  const app = newApp()
+  app.route(adminPath, admin(deps, routes))
+  return app
+}
+
+const isAdminPath = (path: string): boolean =>
+  path.startsWith(adminPath) && (path.length === adminPath.length || path[adminPath.length] === '/')
+
+/** The routers of the admin API, each made with the first request to its part. */
+function adminRouters(deps: AppDeps, finish: (app: App) => App) {
+  const made = new Map<string, Promise<App>>()
+  return (path: string): Promise<App> => {
+    const part = partOf(path.slice(adminPath.length))
+    const known = made.get(part)
+    if (known !== undefined) return known
+    const making = loadRoutes(part).then((routes) => finish(createAdminRouter(deps, routes)))
+    made.set(part, making)
+    // Such as while no more files can be opened: the next request tries again.
+    making.catch(() => made.delete(part))
+    return making
+  }
+}
+
+/** What a caller is told of an exception. */
+const bugAnswers =
+  (engine: Engine) =>
+  (context: RequestContext, error: unknown): Response => {
     const trace_id = context.trace?.traceId
     engine.log.error('unexpected error', { request_id: context.requestId, trace_id, error })
     const refusal =
@@ -137,7 +165,21 @@ export function createApp(deps: AppDeps): Handle {
         : refuse('overloaded', 'the gateway cannot write to its store at the moment')
     return answerRefusal(context, refusal)
   }
-  app.onError((error, { env }) => answerBug(env.context, error))
+
+export function createApp(deps: AppDeps): Handle {
+  const { engine, listener } = deps
+  const { app, hot } = createRouter(deps)
+  const answerBug = bugAnswers(engine)
+  const finish = (router: App): App => {
+    router.notFound(({ env }) => answerRefusal(env.context, notRouted(router, env.context)))
+    router.onError((error, { env }) => answerBug(env.context, error))
+    return router
+  }
+  finish(app)
+  const administers = listener !== 'calls'
+  const adminRouterAt = adminRouters(deps, finish)
+  // The delay of the event loop is measured from the start on.
+  if (administers) healthFactsOf(engine)
 
   return (request, connection) => {
     const context = newRequestContext(request, connection, engine.clock.nowMs())
@@ -151,7 +193,11 @@ export function createApp(deps: AppDeps): Handle {
     }
     context.dialect = dialects.at(context.path)
     if (method === 'OPTIONS' && context.dialect.browsers) return answerPreflight(context)
-    return app.fetch(absolute(request), { context })
+    if (!administers || !isAdminPath(context.path)) return app.fetch(absolute(request), { context })
+    return adminRouterAt(context.path).then(
+      (router) => router.fetch(absolute(request), { context }),
+      (error) => answerBug(context, error),
+    )
   }
 }
 

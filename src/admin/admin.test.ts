@@ -8,8 +8,8 @@ import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newRequestContext } from '../http/request-context.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { aRequest, storeKinds } from '../store/test-stores.ts'
-import { admin } from './index.ts'
 import type { AdminApp } from './route.ts'
+import { admin } from './test-admin.ts'
 
 /** Any answer: the fields these tests look into, and whatever else there is. */
 interface Fields {

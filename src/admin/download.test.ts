@@ -7,9 +7,9 @@ import { newRequestContext } from '../http/request-context.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { CsvReader, unmarked } from '../lib/text/csv.ts'
 import { aCharge, aRequest, postgresUrl, storeKinds } from '../store/test-stores.ts'
-import { admin } from './index.ts'
 import type { AdminApp } from './route.ts'
 import { adminRoutes } from './routes.ts'
+import { admin } from './test-admin.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const password = 'a long enough password'

@@ -8,29 +8,30 @@ import { answerRefusal } from '../http/render-error.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { notPermitted } from './answers.ts'
 import { cookieOf, isForeignPage, isOwnPage, viewerOf } from './people/sign-in.ts'
-import type { AdminApp, AdminDeps, AdminEnv } from './route.ts'
-import { adminRoutes } from './routes.ts'
+import type { AdminApp, AdminDeps, AdminEnv, AdminRoute } from './route.ts'
 import { serve, signInNeeded } from './serve.ts'
-import { healthFactsOf } from './system/health-facts.ts'
 
 export const adminPath = '/admin/v1'
 
-const callsWith = (mark: 'open' | 'crossSite'): ReadonlySet<string> =>
+/** `POST /session` and the like. */
+type Calls = ReadonlySet<string>
+
+const callsWith = (routes: readonly AdminRoute[], mark: 'open' | 'crossSite'): Calls =>
   new Set(
-    adminRoutes.flatMap(({ permission, method, path }) =>
+    routes.flatMap(({ permission, method, path }) =>
       permission[mark] === true ? [`${method.toUpperCase()} ${path}`] : [],
     ),
   )
-const open = callsWith('open')
-const crossSite = callsWith('crossSite')
 
-export function admin(deps: AdminDeps): AdminApp {
+/** Serves these routes, and denies every other call. */
+export function admin(deps: AdminDeps, routes: readonly AdminRoute[]): AdminApp {
   const app: AdminApp = new Hono<AdminEnv>()
-  // The delay of the event loop is measured from the start on.
-  healthFactsOf(deps.engine)
+  const open = callsWith(routes, 'open')
+  const crossSite = callsWith(routes, 'crossSite')
   app.use('*', async (context, next) => {
     const x = context.env.context
-    const refusal = await enter(deps, x)
+    const call = callOf(x)
+    const refusal = crossSite.has(call) ? undefined : await enter(deps, x, open.has(call))
     if (refusal !== undefined) return keepPrivate(answerRefusal(x, refusal))
     try {
       await next()
@@ -40,7 +41,7 @@ export function admin(deps: AdminDeps): AdminApp {
     keepPrivate(context.res)
     return undefined
   })
-  for (const route of adminRoutes) {
+  for (const route of routes) {
     app.on(route.method.toUpperCase(), route.path, serve(route, deps))
   }
   app.all('*', denyUnknown)
@@ -64,13 +65,16 @@ function keepPrivate(answer: Response): Response {
   return answer
 }
 
-async function enter(deps: AdminDeps, x: RequestContext): Promise<Refusal | undefined> {
+const callOf = ({ request, path }: RequestContext): string =>
+  `${request.method} ${path.startsWith(adminPath) ? path.slice(adminPath.length) : path}`
+
+async function enter(
+  deps: AdminDeps,
+  x: RequestContext,
+  isOpen: boolean,
+): Promise<Refusal | undefined> {
   const { method } = x.request
-  const path = x.path.startsWith(adminPath) ? x.path.slice(adminPath.length) : x.path
   const byCookie = cookieOf(x) !== undefined && !x.request.headers.has('authorization')
-  const call = `${method} ${path}`
-  if (crossSite.has(call)) return undefined
-  const isOpen = open.has(call)
   const isChange = method !== 'GET' && method !== 'HEAD'
   if ((byCookie || isOpen) && (isChange ? !mayChange(x, isOpen) : isForeignPage(x))) {
     return refuse('not_permitted', 'this was not sent by a page of this gateway')

@@ -2,7 +2,8 @@
 // and what really comes back is as they say.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { adminPath } from '../../src/admin/index.ts'
-import { createRouter } from '../../src/app.ts'
+import { adminRoutes } from '../../src/admin/routes.ts'
+import { createAdminRouter, createRouter } from '../../src/app.ts'
 import { newTestEngine } from '../../src/engine/test-engine.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { adminOperations, dataOperations } from '../../src/openapi/documents.ts'
@@ -35,14 +36,15 @@ const routed = ({ method, path, routed: given }: Operation): string =>
 test('every route is documented, and everything documented is a route', async () => {
   const it = await newTestEngine('sqlite')
   const none = async () => []
-  const { app } = createRouter({
+  const deps = {
     engine: it.engine,
     limits: { bodyBytes: 1, bodyMs: 1, jsonDepth: 1, listPage: 1 } as never,
     isAdmin: () => false,
     configSchema: async () => '{}',
     metrics: { own: none, whole: none },
-  })
-  const routes = app.routes
+  }
+  const routes = [createRouter(deps).app, createAdminRouter(deps, adminRoutes)]
+    .flatMap((app) => app.routes)
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path}`)
   await it.close()

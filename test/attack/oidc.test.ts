@@ -1,9 +1,9 @@
 // Sign-in through an identity provider, as a browser does it and as an attacker would: a real issuer
 // signs, and what it says is made wrong in one point at a time.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { admin } from '../../src/admin/index.ts'
 import { OidcProvider } from '../../src/admin/oidc/provider.ts'
 import type { AdminApp } from '../../src/admin/route.ts'
+import { admin } from '../../src/admin/test-admin.ts'
 import type { OidcSettings } from '../../src/contract/people.ts'
 import { refresh } from '../../src/engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../src/engine/test-engine.ts'

@@ -7,8 +7,8 @@ import { newRequestContext } from '../../http/request-context.ts'
 import type { Mailer } from '../../lib/net/mailer.ts'
 import { monthAt, monthPlus } from '../../lib/text/month.ts'
 import { storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
+import { admin } from '../test-admin.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const dayMs = 24 * 3_600_000

@@ -3,7 +3,7 @@ import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
-import { admin } from '../index.ts'
+import { admin } from '../test-admin.ts'
 import { checkPassword, hashPassword } from './passwords.ts'
 import { newSetupCode } from './set-up.ts'
 

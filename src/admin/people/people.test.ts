@@ -6,9 +6,9 @@ import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { aRequest, storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp, AdminRoute } from '../route.ts'
 import { adminRoutes } from '../routes.ts'
+import { admin } from '../test-admin.ts'
 import { newSetupCode } from './set-up.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }

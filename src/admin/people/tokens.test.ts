@@ -10,8 +10,8 @@ import { findToken } from '../../store/catalog/tokens.ts'
 import { sumDays } from '../../store/proof/daily-totals.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { aCharge, aRequest, storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
+import { admin } from '../test-admin.ts'
 
 const limits = { bodyBytes: 100_000, bodyMs: 5_000, jsonDepth: 20, listPage: 500 }
 const connection = { ip: () => '127.0.0.1', keepOpen: () => {} }

@@ -6,8 +6,8 @@ import type { Engine } from '../../engine/engine.ts'
 import { fileWith, newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
 import { storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
+import { admin } from '../test-admin.ts'
 
 interface Fields {
   [name: string]: unknown

@@ -11,8 +11,8 @@ import { callbackQueue, insertCallback } from '../../store/tasks/callbacks.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { aTask } from '../../store/tasks/test-tasks.ts'
 import { storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
+import { admin } from '../test-admin.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Body = any

@@ -8,8 +8,8 @@ import { newRequestContext } from '../../http/request-context.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertTask } from '../../store/tasks/tasks.ts'
 import { storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
+import { admin } from '../test-admin.ts'
 
 interface Fields {
   [name: string]: unknown

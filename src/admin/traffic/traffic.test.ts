@@ -6,8 +6,8 @@ import { findAccount } from '../../store/catalog/accounts.ts'
 import { logHorizonKey } from '../../store/log/requests.ts'
 import { setMeta } from '../../store/sql/meta.ts'
 import { aRequest, storeKinds } from '../../store/test-stores.ts'
-import { admin } from '../index.ts'
 import type { AdminApp } from '../route.ts'
+import { admin } from '../test-admin.ts'
 
 interface Answer {
   items: Record<string, unknown>[]
