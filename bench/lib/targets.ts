@@ -106,7 +106,10 @@ export async function startNginxFor(
   const command = [path, '-e', logFile, '-c', config]
   const child = startChild({ name: 'nginx', command, cwd: workspace.root, logFile })
   workspace.children.push(child)
-  await child.waitUntil(() => isListening(servers.at(-1)!.own), startMs)
+  // The port is open before the worker has started, which is the process that costs.
+  const isReady = async () =>
+    childrenOf(child.pid).length > 0 && (await isListening(servers.at(-1)!.own))
+  await child.waitUntil(isReady, startMs)
   const pids = childrenOf(child.pid)
   return servers.map(({ own }) => ({
     name: 'nginx',
