@@ -135,6 +135,40 @@ test('messages of alerts are put into Chinese', () => {
   expect(all.filter((text) => sentenceInChinese(text) === undefined)).toEqual([])
 })
 
+/** Texts of more than one word, however they are quoted. */
+const textsIn = (path: string): string[] => {
+  const code = readFileSync(join(root, 'src', path), 'utf8').replaceAll(/^ *(\/\/|\/?\*).*$/gm, '')
+  const templates = foundIn([code], /`([^`\n]*)`/g)
+  const plain = foundIn([code.replaceAll(/`[^`]*`/g, '')], /'([^'\n]*)'/g)
+  return [...templates, ...plain].filter((text) => text.includes(' '))
+}
+
+test('what an audit of the ledger finds is put into Chinese', () => {
+  const written = ['audit', 'audit-chain', 'audit-charges', 'audit-months', 'audit-recent'].flatMap(
+    (name) => textsIn(`billing/proof/${name}.ts`),
+  )
+  const stored = ['audit', 'audit-chain', 'audit-tasks'].flatMap((name) =>
+    reasonsIn(`store/proof/${name}.ts`, /(?:problem: |mismatches\(\w+, )['`]([^'`]+)['`]/g),
+  )
+  // Parts of the sentences about receipts and closed months, which are below.
+  const isWhole = (text: string) => !/^\$\{|gone\} gone$|kind\} has|month\}: \$/.test(text)
+  const amounts = written.filter((text) => /^\$\{\w+\} are (?:charged|held|drawn)/.test(text))
+  const all = [...written, ...stored].filter(isWhole).concat(amounts)
+  expect(all.length).toBeGreaterThan(45)
+  const sentences = [
+    ...all.map((text) => text.replaceAll(/\$\{[^}]+\}/g, 'x')),
+    ...['receipt 3 is gone', 'receipt 3 to 5 are gone', 'a hold has no receipt'],
+    ...['a release has no receipt', 'the closed month 2026-01: charges was 1.00 and is 2.00'],
+    'entry 5, receipt 3, req_1: charge and request row do not agree',
+    'the trigger a that keeps entries from being changed is not there; the trigger b that keeps entries from being changed is not there',
+    'the closed bill of 2026-01 is not what the ledger says: charges was 1.00 and is 2.00',
+  ]
+  expect(sentences.filter((text) => sentenceInChinese(text) === undefined)).toEqual([])
+  expect(sentenceInChinese('entry 5, receipt 3, req_1: charge and request row do not agree')).toBe(
+    '流水 5，凭据 3，req_1：消费与请求记录不一致',
+  )
+})
+
 test('warnings and errors of the log are put into Chinese', () => {
   const lines = [
     ...foundIn(sources, /\blog\.(?:warn|error)\(\s*'([^']+ [^']+)'/g),

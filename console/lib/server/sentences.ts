@@ -1,6 +1,7 @@
 // Sentences of the gateway in Chinese: the arithmetic of a charge, why a model cannot be called, why a
 // price cannot be previewed, why a channel was not imported or not asked. The gateway writes them in
 // English; sentences of another shape stay as they are.
+import { auditSentenceInChinese } from './audit-sentences.ts'
 import { moneySentences } from './money-sentences.ts'
 
 const rules: readonly (readonly [RegExp, string])[] = [
@@ -154,5 +155,6 @@ const rules: readonly (readonly [RegExp, string])[] = [
 /** Undefined where no rule knows the sentence. */
 export function sentenceInChinese(sentence: string): string | undefined {
   const rule = rules.find(([pattern]) => pattern.test(sentence))
-  return rule && sentence.replace(rule[0], rule[1])
+  if (rule === undefined) return auditSentenceInChinese(sentence)
+  return sentence.replace(rule[0], rule[1])
 }

@@ -53,7 +53,7 @@ function Verified({ audit }: { audit: Audit }) {
         {audit.problems.slice(0, maxProblems).map(({ check, account, ref, problem }) => (
           <List.Item key={`${check}${account}${ref}${problem}`}>
             <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {server.text('ledger_check', check)} · {account ?? ref}: {problem}
+              {server.text('ledger_check', check)} · {account ?? ref}: {server.sentence(problem)}
             </Text>
           </List.Item>
         ))}

@@ -200,7 +200,7 @@ function LedgerAudit() {
           <Alert color="red" title={t('problems', { n: audit.problems.length })}>
             {audit.problems.slice(0, 50).map(({ check, account, ref, problem }) => (
               <Text key={`${account}${ref}${problem}`} size="sm">
-                {server.text('ledger_check', check)} · {account ?? ref}: {problem}
+                {server.text('ledger_check', check)} · {account ?? ref}: {server.sentence(problem)}
               </Text>
             ))}
           </Alert>
