@@ -230,6 +230,16 @@ describe.each([...storeKinds])('an audit on %s', (dialect) => {
     expect(await problems({ ...later, taskLifetimeMs: 4 * holdGraceMs })).toEqual([])
   })
 
+  test('adds the parts of amounts of a day up across its hours', async () => {
+    await store.tx(async (tx) => {
+      for (const hour of [0, 1, 2, 26]) {
+        await book(tx, 'credit', `hour_${hour}`, 1_778_518_000n, { atMs: hour * 3_600_000 })
+      }
+    })
+    await issueAllReceipts()
+    expect(await problems()).toEqual([])
+  })
+
   test('looks at one account alone', async () => {
     await store.tx(async (tx) => {
       await insertAccount(tx, { id: 'acc_2', name: 'other', source: 'api', createdAtMs: 1 })

@@ -120,14 +120,15 @@ export async function wrongDays(
       FROM hourly_totals ${where}
     ) both_sides GROUP BY ${named}
     HAVING ${sql.join(
-      [...compared, 'whole_nanos', 'rest_nanos'].map(
-        (name) => sql`sum(CAST(${sql.ref(name)} AS numeric) * side) <> 0`,
-      ),
+      compared.map((name) => sql`${difference(name)} <> 0`),
       sql` OR `,
-    )} OR abs(sum(quantity * side)) > 0.000001 * sum(abs(rows_in))
+    )} OR ${difference('whole_nanos')} * 1000000000 + ${difference('rest_nanos')} <> 0
+      OR abs(sum(quantity * side)) > 0.000001 * sum(abs(rows_in))
     ORDER BY account_id, day_ms LIMIT ${limit}`.execute(db)
   return rows.map(({ account_id, day_ms }) => ({ accountId: account_id, dayMs: day_ms }))
 }
+
+const difference = (column: string) => sql`sum(CAST(${sql.ref(column)} AS numeric) * side)`
 
 const compared = [
   'entries',
