@@ -208,7 +208,7 @@ function StatCard({ figure, range }: { figure: Stat; range: Range }) {
         </Text>
         <Delta figure={figure} range={range} />
       </Group>
-      <Text size="xs" c="dimmed" style={tabularNumbers} truncate title={note} mih={18}>
+      <Text size="xs" c="dimmed" style={{ ...tabularNumbers, whiteSpace: 'normal' }} mih={18}>
         {note}
       </Text>
       <Box mt="auto">
