@@ -47,12 +47,7 @@ export function Callbacks() {
           />
         )}
         {given === undefined ? (
-          <Button
-            variant="default"
-            loading={isBusy}
-            disabled={session.account === null && !named}
-            onClick={show}
-          >
+          <Button variant="default" loading={isBusy} onClick={show}>
             {t('show_secret')}
           </Button>
         ) : (
