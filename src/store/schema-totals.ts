@@ -2,14 +2,11 @@
 // absent value.
 import type { EntryKind } from '../contract/ledger.ts'
 
-interface Totals {
+interface Sums {
   account_id: string
-  kind: EntryKind
   token_id: string
   model: string
   unit: string
-  tier: string
-  price_id: string
   entries: number
   estimated: number
   quantity: number
@@ -20,6 +17,12 @@ interface Totals {
   cache_write_tokens: number
 }
 
+interface Totals extends Sums {
+  kind: EntryKind
+  tier: string
+  price_id: string
+}
+
 export interface TotalTables {
   hourly_totals: Totals & {
     hour_ms: number
@@ -28,4 +31,12 @@ export interface TotalTables {
   }
   /** Days by UTC. */
   daily_totals: Totals & { day_ms: number }
+  /** Charges by tag. */
+  tag_totals: Sums & {
+    hour_ms: number
+    /** `@`: the end user. */
+    name: string
+    /** `*`: all values beyond the maximum of an hour. */
+    value: string
+  }
 }

@@ -214,26 +214,6 @@ export interface Schema
     /** The latest time of all entries up to it. */
     at_ms: number
   }
-  /** Hourly sums of receipted charges by tag; the empty string stands for an absent value. */
-  tag_totals: {
-    account_id: string
-    hour_ms: number
-    /** `@`: the end user. */
-    name: string
-    /** `*`: all values beyond the maximum of an hour. */
-    value: string
-    token_id: string
-    model: string
-    unit: string
-    entries: number
-    estimated: number
-    quantity: number
-    amount_nanos: bigint
-    input_tokens: number
-    output_tokens: number
-    cache_read_tokens: number
-    cache_write_tokens: number
-  }
   closed_months: {
     account_id: string
     /** As in 2026-11. */

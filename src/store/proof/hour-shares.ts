@@ -59,7 +59,7 @@ export function gatherHours(shares: readonly HourShare[]): Hour[] {
     const name = key.join('\u001f')
     const hour = hours.get(name)
     if (hour === undefined) hours.set(name, firstOf(key, share))
-    else add(hour, share)
+    else addToSums(hour, share)
   }
   return [...hours.values()]
 }
@@ -89,7 +89,8 @@ const firstOf = (key: Hour['key'], share: HourShare): Hour => ({
   cache_write_tokens: share.cache_write_tokens,
 })
 
-function add(hour: Hour, share: HourShare): void {
+/** Adds an entry to the sums of its hour. */
+export function addToSums(hour: Omit<Hour, 'key'>, share: Omit<HourShare, 'kind'>): void {
   hour.entries++
   hour.estimated += share.estimated
   hour.quantity += share.quantity ?? 0

@@ -5,6 +5,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { pairsIn } from '../../contract/tags/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { hasName, tagValue } from '../sql/tag-texts.ts'
+import { addToSums } from './hour-shares.ts'
 import { floorOf, hourMs, isPending, joinCharged, type MoneySum } from './hourly-totals.ts'
 import type { PendingRow } from './pending-row.ts'
 
@@ -92,14 +93,7 @@ function addShare(
   const name = keyColumns.map((column) => key[column]).join('\u001f')
   const hour = hours.get(name) ?? { ...key, ...noSums }
   hours.set(name, hour)
-  hour.entries++
-  hour.estimated += row.estimated
-  hour.quantity += row.quantity ?? 0
-  hour.amount_nanos += row.amount_nanos
-  hour.input_tokens += row.input_tokens
-  hour.output_tokens += row.output_tokens
-  hour.cache_read_tokens += row.cache_read_tokens
-  hour.cache_write_tokens += row.cache_write_tokens
+  addToSums(hour, row)
 }
 
 const noSums = {
