@@ -155,12 +155,16 @@ async function sendTest({ engine, found, x }: Ask<{ found: Webhook }>) {
   )
   jobs.notices.wake()
   const of = { webhookId: found.id, ...(noticeId !== undefined && { noticeId }), limit: 1 }
+  let isTried = false
   for (let polls = 0; ; polls++) {
     const { items } = await listDeliveries(store.read, of)
     const story = items[0]
     if (story === undefined) return refuse('not_found', 'the subscription was deleted')
-    if (story.attempts.length > 0 || polls >= maxPolls) return deliveryView(story)
-    await Bun.sleep(pollMs)
+    // The state is read before the attempts: after an attempt was seen, it is read once more.
+    const isKnown = isTried && story.attempts.length > 0
+    if (isKnown || polls >= maxPolls) return deliveryView(story)
+    isTried = story.attempts.length > 0
+    if (!isTried) await Bun.sleep(pollMs)
   }
 }
 
