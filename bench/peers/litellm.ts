@@ -17,6 +17,8 @@ const startMs = 180_000
 const installMs = 600_000
 const generateMs = 120_000
 const costPerToken = 0.000001
+/** With 64 at once hardly one ends within ten seconds on two cores. */
+const maxStreams = 4
 
 const run = (command: string[], timeoutMs: number, env = {}) =>
   Bun.spawnSync(command, { timeout: timeoutMs, env: { ...Bun.env, ...env } })
@@ -97,10 +99,12 @@ export const makeLiteLlm: MakePeer = async (workspace) => {
     name: 'litellm',
     setting:
       `litellm[proxy] ${version}, one worker, LITELLM_LOG=ERROR, LITELLM_MODE=PRODUCTION; ` +
+      `${maxStreams} streams at once; ` +
       (hasDatabase
         ? 'spend log on PostgreSQL, whose CPU is not counted'
         : `no database: ${database}`),
     model,
+    maxStreams,
     start: () => startProxy(workspace, bin, config, hasDatabase ? database.url : undefined),
     charging: chargingOf(database),
     ...(hasDatabase && { end: () => database.remove() }),

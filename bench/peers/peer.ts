@@ -17,6 +17,8 @@ export interface Peer {
   setting: string
   /** The name of the model that its callers use. */
   model: string
+  /** Streams at once, where it cannot end as many as the others within a round. */
+  maxStreams?: number
   /** May be called again after the process was killed; the data is the same. */
   start(): Promise<Target>
   charging: Charging

@@ -47,7 +47,8 @@ export async function runPeers(run: Run): Promise<PartResult> {
     for (const mode of modes) slices.push(...(await measureMode(options, mode, participants, load)))
     for (const mode of modes) {
       for (const each of participants) {
-        const killed = await measureKill(load, each.peer, each.target, mode, options.connections)
+        const connections = connectionsOf(each.peer, mode, options)
+        const killed = await measureKill(load, each.peer, each.target, mode, connections)
         kills.push(killed.figures)
         each.target = killed.target
       }
@@ -66,6 +67,9 @@ export async function runPeers(run: Run): Promise<PartResult> {
     figures: { peers: figures, peerSlices: slices, kills },
   }
 }
+
+const connectionsOf = ({ maxStreams }: Peer, mode: Mode, { connections }: Options): number =>
+  mode === 'stream' ? Math.min(connections, maxStreams ?? connections) : connections
 
 /** A peer that cannot be had is left out, and the result says why. */
 async function getAll(
@@ -93,20 +97,22 @@ async function getAll(
 
 /** What answers correctly, warm, and then in turn. */
 async function measureMode(
-  { rounds, seconds, connections }: Options,
+  options: Options,
   mode: Mode,
   participants: readonly Participant[],
   load: Parameters<typeof measure>[0],
 ): Promise<Slice[]> {
-  const works: Work[] = []
+  const { rounds, seconds } = options
+  const works: { work: Work; connections: number }[] = []
   for (const { peer, target } of participants) {
     const work = await probe(target, { style: 'chat', mode, model: peer.model })
+    const connections = connectionsOf(peer, mode, options)
     await measure(load, work, connections, warmUpSeconds)
-    works.push(work)
+    works.push({ work, connections })
   }
   const slices: Slice[] = []
   for (let round = 1; round <= rounds; round++) {
-    for (const work of works) {
+    for (const { work, connections } of works) {
       const slice = await measure(load, work, connections, seconds)
       slices.push(slice)
       const cost = `${slice.cpuMicrosPerRequest.toFixed(1)} us/req`

@@ -105,6 +105,8 @@ export function checkPeers(
         label: `${labels[mode]} CPU of ${target} beside the gateway`,
         value: median(ratios),
         limit: '>= 10x',
+        // Without a single complete answer there is no figure.
+        valid: Number.isFinite(median(ratios)),
       }),
     )
   const lost = kills
