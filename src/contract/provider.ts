@@ -100,7 +100,10 @@ export interface Reported {
 
 /** Watches the bytes of a stream on their way to the caller. */
 export interface StreamWatcher {
-  /** Bytes that may go to the caller now; the final event is kept back in `ending`. */
+  /**
+   * Bytes that may go to the caller now; the final event is kept back in `ending`. The chunk is the
+   * watcher's from here on, which may change it.
+   */
   take(chunk: Uint8Array): Uint8Array | undefined
   /** Called at the regular end of the upstream's answer. */
   close(): void

@@ -21,7 +21,8 @@ function feed(
   isBroken = false,
 ): Chain {
   const chain = chainFor(style, tools, given)
-  for (const piece of pieces) chain.take(piece)
+  // A watcher may change the bytes that it is given.
+  for (const piece of pieces) chain.take(Uint8Array.from(piece))
   chain.close(isBroken)
   return chain
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { restoreModel } from '../../lib/json/splice.ts'
+import { Edits } from '../../lib/text/edits.ts'
 import { ModelNames, ownName } from './model-names.ts'
 import type { StreamStyle } from './style.ts'
 import { cut, places, watchStream } from './test-watching.ts'
@@ -107,9 +108,46 @@ describe('plain events', () => {
   })
 })
 
-test('a read without a name is passed on without a copy', () => {
-  const read = Buffer.from('data: {"choices":[]}\n\n')
-  const found = new ModelNames(ownName(['model'], 'own'), read)
-  expect(found.findOdd(0, read.length, { events: 0 })).toBe(-1)
-  expect(found.restored(read, 0, read.length)).toBe(read)
+test('a read is passed on without a copy where no name is longer than the one that it replaces', () => {
+  const restored = (text: string) => {
+    const read = Buffer.from(text)
+    const edits = new Edits()
+    const found = new ModelNames(ownName(['model'], 'own'), read, edits)
+    expect(found.findOdd(0, read.length, { events: 0 })).toBe(-1)
+    const out = edits.apply(read, read.length)!
+    return { text: out.toString(), isSame: out.buffer === read.buffer }
+  }
+  const event = (model: string) => `data: {"id":"1","model":"${model}","choices":[]}\n\n`
+  const none = 'data: {"choices":[]}\n\n'
+  expect(restored(none)).toEqual({ text: none, isSame: true })
+  const long = event('upstream') + none + event('upstream')
+  expect(restored(long)).toEqual({ text: long.replaceAll('upstream', 'own'), isSame: true })
+  const short = event('up') + none
+  expect(restored(short)).toEqual({ text: short.replaceAll('"up"', '"own"'), isSame: false })
+})
+
+test('edits give the same in place and in a copy', () => {
+  const edit = fc.record({
+    gap: fc.nat(20),
+    length: fc.nat(80),
+    bytes: fc.uint8Array({ maxLength: 80 }),
+  })
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 6 }), fc.nat(20), fc.nat(5), (list, rest, more) => {
+      const edits = new Edits()
+      let [at, expected] = [0, [] as Uint8Array[]]
+      const size = list.reduce((sum, { gap, length }) => sum + gap + length, rest)
+      const read = Buffer.from(Uint8Array.from({ length: size + more }, (_, i) => i % 251))
+      for (const { gap, length, bytes } of list) {
+        expected.push(Buffer.from(read.subarray(at, at + gap)), bytes)
+        edits.replace(at + gap, at + gap + length, bytes)
+        at += gap + length
+      }
+      expected = [...expected, Buffer.from(read.subarray(at, size))]
+      const whole = Buffer.concat(expected)
+      const out = edits.apply(read, size)
+      expect(out === undefined ? '' : out.toString('hex')).toBe(whole.toString('hex'))
+      expect(out === undefined).toBe(whole.length === 0)
+    }),
+  )
 })

@@ -2,6 +2,7 @@
 // finds the one place in each event and replaces its bytes. Nothing is parsed; an event in which the
 // place is not certain is left to be read by itself.
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
+import type { Edits } from '../../lib/text/edits.ts'
 import { oneLine } from './read-events.ts'
 import type { StreamStyle } from './style.ts'
 
@@ -47,14 +48,15 @@ export class ModelNames {
   readonly #own: OwnName
   /** The read, one letter for each byte. */
   readonly #text: string
-  /** Start and end of each name to replace, in order. */
-  readonly #places: number[] = []
+  /** Receives each name to replace, in order. */
+  readonly #edits: Edits
   /** The next place of each key, and of an escape; -1 while it is not known. */
   readonly #next: number[]
   #nextEscape = -1
 
-  constructor(own: OwnName, read: Buffer) {
+  constructor(own: OwnName, read: Buffer, edits: Edits) {
     this.#own = own
+    this.#edits = edits
     this.#text = read.toString('latin1', 0, read.length)
     this.#next = own.keys.map(() => -1)
   }
@@ -122,7 +124,7 @@ export class ModelNames {
     for (let i = 0; i < this.#next.length; i++) {
       if (this.#nextOf(i, i === key ? behind : open) < close) return false
     }
-    this.#places.push(at + nameAt, behind)
+    this.#edits.replace(at + nameAt, behind, this.#own.bytes)
     return true
   }
 
@@ -152,7 +154,7 @@ export class ModelNames {
       const alike = text.slice(at, close)
       this.#own.end = { text: alike, key: found, nameAt: start - at, nameEnd: end - at }
     } else return false
-    this.#places.push(start, end)
+    this.#edits.replace(start, end, this.#own.bytes)
     return true
   }
 
@@ -170,29 +172,6 @@ export class ModelNames {
       if (code === 0x5b || code === 0x5d) return false
     }
     return true
-  }
-
-  /** These bytes of the read with the caller's name in each event. */
-  restored(read: Buffer, from: number, to: number): Buffer {
-    const places = this.#places
-    let first = 0
-    while (first < places.length && places[first]! < from) first += 2
-    let last = first
-    let growth = 0
-    const { bytes } = this.#own
-    for (; last < places.length && places[last]! < to; last += 2) {
-      growth += bytes.length - (places[last + 1]! - places[last]!)
-    }
-    if (last === first) return from === 0 && to === read.length ? read : read.subarray(from, to)
-    const out = Buffer.allocUnsafe(to - from + growth)
-    let [at, written] = [from, 0]
-    for (let i = first; i < last; i += 2) {
-      written += read.copy(out, written, at, places[i]!)
-      for (let b = 0; b < bytes.length; b++) out[written++] = bytes[b]!
-      at = places[i + 1]!
-    }
-    read.copy(out, written, at, to)
-    return out
   }
 }
 
@@ -213,15 +192,4 @@ export function withOwnName(
   const joined = oneLine(event, data)
   const restored = restore(joined)
   return restored === joined ? event : restored
-}
-
-/** Events that are forwarded unparsed. */
-export function runOf(
-  whole: Buffer,
-  from: number,
-  to: number,
-  names: ModelNames | undefined,
-): Buffer {
-  if (names !== undefined) return names.restored(whole, from, to)
-  return from === 0 && to === whole.length ? whole : whole.subarray(from, to)
 }

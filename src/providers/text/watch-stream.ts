@@ -5,18 +5,12 @@ import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../con
 import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { Edits } from '../../lib/text/edits.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
 import { asBuffer, EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
-import {
-  ModelNames,
-  type OwnName,
-  ownName,
-  runOf,
-  usualFields,
-  withOwnName,
-} from './model-names.ts'
+import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
 import { isPage, isWholeEvent, maxAnswerDepth } from './read-events.ts'
 import type { Json, StreamState, StreamStyle } from './style.ts'
 import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
@@ -100,14 +94,13 @@ export class TextStreamWatcher implements StreamWatcher {
     return this.#marks.inBytes(out)
   }
 
-  /** Runs of plain events pass unchanged, the others are parsed one by one. */
+  /** Runs of plain events pass, with the caller's name; the others are parsed one by one. */
   #forward(whole: Buffer): Buffer | undefined {
-    const out: Buffer[] = []
     const signs: number[] = []
+    const edits = new Edits()
     const own = this.#ownName
-    const names = own === undefined ? undefined : new ModelNames(own, whole)
-    let changed = ''
-    let [from, at] = [0, 0]
+    const names = own === undefined ? undefined : new ModelNames(own, whole, edits)
+    let at = 0
     while (at < whole.length && this.outcome === undefined) {
       const odd = this.#nextOdd(whole, at, signs, names)
       if (odd > at) this.#passRun(whole, at, odd)
@@ -118,19 +111,10 @@ export class TextStreamWatcher implements StreamWatcher {
       const passed = this.#pass(event)
       if (this.#state.complete || this.outcome !== undefined) this.#readReason(whole, odd)
       if (passed !== '' || this.#held !== '') this.#recordOpened(whole, odd, end, event)
+      if (passed !== event) edits.replace(odd, end, passed === '' ? noBytes : Buffer.from(passed))
       at = end
-      if (passed === event) continue
-      if (odd > from) {
-        if (changed !== '') out.push(Buffer.from(changed))
-        out.push(runOf(whole, from, odd, names))
-        changed = ''
-      }
-      changed += passed
-      from = end
     }
-    if (changed !== '') out.push(Buffer.from(changed))
-    if (at > from) out.push(runOf(whole, from, at, names))
-    return out.length > 1 ? Buffer.concat(out) : out[0]
+    return edits.apply(whole, at)
   }
 
   #passRun(whole: Buffer, from: number, to: number): void {
