@@ -27,7 +27,12 @@ export function writeSingleBatch(db: SimDatabase, batch: Batch): void {
     writer = new BatchWriter(db.raw)
     writers.set(db, writer)
   }
-  writer.write(cellsOf(requests), cellsOf(entries), cellsOf(losses))
+  const cells = {
+    requests: cellsOf(requests),
+    entries: cellsOf(entries),
+    losses: cellsOf(losses),
+  }
+  writer.write([cells])
 }
 
 /** The statements must be closed before the database. */

@@ -15,6 +15,8 @@ export const crashPoints = [
   'task-cancelling',
   'call-answered',
   'call-settled',
+  'records-journaled',
+  'records-applied',
   'credit-lease-drawn',
   'credit-lease-returned',
   'media-copied',

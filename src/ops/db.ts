@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { auditBooks } from '../billing/proof/audit.ts'
 import { type Config, ConfigError, loadConfig, loadConfigWith } from '../config/index.ts'
 import { gunzipLines } from '../lib/text/gzip-lines.ts'
-import { markFile, openStore, type Store, StoreRefused } from '../store/index.ts'
+import { besideDatabase, openStore, type Store, StoreRefused } from '../store/index.ts'
 import { backupLines, readHead, restoreLines } from '../store/maintenance/backup.ts'
 import { newestKnown } from '../store/migrations/index.ts'
 
@@ -83,8 +83,10 @@ async function fillFrom(
   }
   const empty = await openStore({ ...target, schema })
   const rows = await restoreLines(empty, lines).finally(() => empty.close())
-  // The mark of an earlier database here no longer applies.
-  if (target.databaseUrl === undefined) rmSync(join(target.dataDir, markFile), { force: true })
+  // The files beside an earlier database here no longer apply.
+  if (target.databaseUrl === undefined) {
+    for (const name of besideDatabase) rmSync(join(target.dataDir, name), { force: true })
+  }
   process.stdout.write(`${source} -> ${nameOf(target)}: ${rows} rows\n`)
   const store = await openStore(target)
   return audited(store).finally(() => store.close())

@@ -6,7 +6,7 @@ import { type LogIndexerLimits, logIndexerLimits } from './log/indexer.ts'
 import type { Log, Store, Tx } from './store.ts'
 
 export { isBusy, isUniqueConflict, StoreRefused } from './dialects/errors.ts'
-export { markFile } from './dialects/sqlite/open.ts'
+export { besideDatabase } from './dialects/sqlite/open.ts'
 export type { Dialect, Schema } from './schema.ts'
 export { BadCursor, type Page, type PageQuery } from './sql/cursor.ts'
 export {

@@ -38,6 +38,8 @@ beforeAll(async () => {
   // What was written first is merged into the file by now; more comes after it.
   while (statSync(join(killed, 'gateway.db')).size < 100_000) await Bun.sleep(50)
   await (await served.chat('newest')).text()
+  // A read comes after all records are in the database.
+  await served.admin('GET', '/requests')
   await served.stop('SIGKILL')
 }, caseLimitMs)
 beforeEach(() => {
@@ -155,6 +157,62 @@ describe('a start is refused, and names backups and the mark, when', () => {
       rmSync(at('gateway.mark'))
       gateway = await startGateway({ dataDir })
       expect((await readAccount(gateway)).balance).not.toBe('100.00')
+    },
+    caseLimitMs,
+  )
+})
+
+describe('records that only the journal has', () => {
+  const journaled = tempDir()
+  beforeAll(async () => {
+    const env = { GATEWAY_CRASH_AT: 'records-journaled:2' }
+    const served = await startGateway({ dataDir: journaled, env })
+    await (await served.chat('first')).text()
+    await served.chat('second').catch(() => {})
+    await served.exited
+  }, caseLimitMs)
+  beforeEach(() => {
+    rmSync(dataDir, { recursive: true })
+    cpSync(journaled, dataDir, { recursive: true })
+  })
+
+  test(
+    'are in the ledger after the next start',
+    async () => {
+      gateway = await startGateway({ dataDir })
+      expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(2)
+      expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true })
+      expect(statSync(at('gateway.journal-a')).mode & 0o777).toBe(0o600)
+    },
+    caseLimitMs,
+  )
+
+  const cut = (bytes: number) => {
+    const name = at('gateway.journal-a')
+    truncateSync(name, statSync(name).size - bytes)
+  }
+  const flip = (from: number) => {
+    const bytes = readFileSync(at('gateway.journal-a'))
+    bytes[from]! ^= 1
+    writeFileSync(at('gateway.journal-a'), bytes)
+  }
+  test.each<[string, () => void]>([
+    ['deleted', () => rmSync(at('gateway.journal-a'))],
+    ['cut off in its last batch', () => cut(10)],
+    ['changed in its first batch', () => flip(4_200)],
+    [
+      'without its mark',
+      () => writeFileSync(at('gateway.journal-mark'), 'v1 nothing\n'.repeat(20)),
+    ],
+  ])(
+    'are missed when the journal is %s',
+    async (_, damage) => {
+      damage()
+      await expectRefused('has lost data', 'gateway.journal-*', 'delete gateway.mark')
+      rmSync(at('gateway.mark'))
+      gateway = await startGateway({ dataDir })
+      await gateway.stop()
+      gateway = await startGateway({ dataDir })
     },
     caseLimitMs,
   )

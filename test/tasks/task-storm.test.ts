@@ -55,6 +55,8 @@ const elsewhere: Readonly<Record<Dialect, Partial<Record<CrashPoint, string>>>> 
     ...others,
     'media-copied': 'results are kept in the storm on SQLite',
     'media-kept': 'as above',
+    'records-journaled': 'PostgreSQL needs no journal',
+    'records-applied': 'as above',
   },
 }
 

@@ -73,8 +73,8 @@ const maxRecordsPerBatch = 512
  */
 const gatherMs = 4
 const gatherRecords = 64
-/** A batch of at least this many records indicates load. */
-const loadedBatch = 8
+/** So many records in the time of one batch indicate load. */
+const loadedRecords = 8
 
 /** Columns in which the empty string stands for null. */
 export const nullableInRequests: ReadonlySet<string> = new Set([
@@ -161,7 +161,9 @@ export class GroupCommit {
   #current: Gathering | undefined
   #busy = false
   #closed = false
-  #lastSize = 0
+  /** The start of the last batch, and the records since then. */
+  #lastMs = 0
+  #sinceLast = 0
   #enough: (() => void) | undefined
 
   constructor(write: (batch: Batch) => Promise<void>, aside?: Aside) {
@@ -187,6 +189,7 @@ export class GroupCommit {
       batch.fates.set(accountId, fate)
     }
     addTo(batch, request, entry)
+    this.#sinceLast++
     if (batch.size >= gatherRecords) this.#enough?.()
     return fate.done
   }
@@ -205,6 +208,15 @@ export class GroupCommit {
     return batch
   }
 
+  #isLoaded(): boolean {
+    const nowMs = performance.now()
+    const passedMs = Math.max(nowMs - this.#lastMs, gatherMs)
+    const isLoaded = (this.#sinceLast / passedMs) * gatherMs >= loadedRecords
+    this.#lastMs = nowMs
+    this.#sinceLast = 0
+    return isLoaded
+  }
+
   #gather(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, gatherMs)
@@ -218,11 +230,9 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    for (;;) {
-      if (this.#lastSize >= loadedBatch) await this.#gather()
-      const batch = this.#waiting.shift()
-      this.#lastSize = batch?.size ?? 0
-      if (batch === undefined) break
+    while (this.#waiting.length > 0) {
+      if (this.#isLoaded()) await this.#gather()
+      const batch = this.#waiting.shift()!
       if (batch === this.#current) this.#current = undefined
       const began = performance.now()
       try {

@@ -90,6 +90,8 @@ const ownMeta: readonly unknown[] = [
   'opened_at_ms',
   'clock_at_ms',
   'restoring',
+  'journal_id',
+  'journal_applied',
 ]
 
 /** Chunks of whole lines; the last one closes the backup. */

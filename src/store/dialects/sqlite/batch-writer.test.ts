@@ -57,11 +57,13 @@ const charge = (ref: string, amountNanos: bigint, more: Partial<Entry> = {}): En
 })
 
 const write = (requests: RequestRecord[], entries: Entry[]) =>
-  writer.write(
-    cellsOf(requests.map(requestRow).join('')),
-    cellsOf(entries.map(entryRow).join('')),
-    [],
-  )
+  writer.write([
+    {
+      requests: cellsOf(requests.map(requestRow).join('')),
+      entries: cellsOf(entries.map(entryRow).join('')),
+      losses: [],
+    },
+  ])
 
 const rowOf = (table: string) => db.query(`SELECT * FROM ${table}`).get() as object
 

@@ -10,6 +10,16 @@ import {
   requestColumns,
 } from '../group-commit.ts'
 
+/** In the meta table: the last batch of the journal whose rows are in the tables. */
+export const appliedKey = 'journal_applied'
+
+/** Cells of rows, one row after the other. */
+export interface RowCells {
+  requests: string[]
+  entries: string[]
+  losses: string[]
+}
+
 const entryWidth = entryColumns.length
 const lossKey = 'ref, reason, channel, upstream_id'
 const entryAccount = entryColumns.indexOf('account_id')
@@ -90,6 +100,7 @@ export class BatchWriter {
   readonly #closedUntil: Statement
   readonly #balance: Statement
   readonly #held: Statement
+  readonly #applied: Statement
   readonly #balanceChanges = new Map<string, bigint>()
   readonly #heldChanges = new Map<string, bigint>()
   readonly #closedUntilMs = new Map<string, number>()
@@ -108,19 +119,26 @@ export class BatchWriter {
     this.#closedUntil = db.prepare('SELECT closed_until_ms FROM accounts WHERE id = ?')
     this.#balance = db.prepare('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE id = ?')
     this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
+    this.#applied = db.prepare(
+      `INSERT INTO meta VALUES ('${appliedKey}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    )
   }
 
-  write(requests: string[], entries: string[], losses: string[]): void {
+  /** `number`: the journal's batch that these rows complete, if they do. */
+  write(parts: Iterable<RowCells>, number?: number): void {
     this.#balanceChanges.clear()
     this.#heldChanges.clear()
     this.#closedUntilMs.clear()
     this.#begin.run()
     try {
-      this.#request.insertAll(requests)
-      for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at)
-      this.#loss.insertAll(losses)
+      for (const { requests, entries, losses } of parts) {
+        this.#request.insertAll(requests)
+        for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at)
+        this.#loss.insertAll(losses)
+      }
       for (const [account, nanos] of this.#balanceChanges) this.#balance.run(nanos, account)
       for (const [account, nanos] of this.#heldChanges) this.#held.run(nanos, account)
+      if (number !== undefined) this.#applied.run(String(number))
       this.#beforeCommit()
       this.#commit.run()
     } catch (error) {
@@ -158,7 +176,14 @@ export class BatchWriter {
   close(): void {
     const rows = [this.#request, this.#entry, this.#loss]
     for (const each of rows) each.close()
-    const all = [this.#begin, this.#commit, this.#closedUntil, this.#balance, this.#held]
+    const all = [
+      this.#begin,
+      this.#commit,
+      this.#closedUntil,
+      this.#balance,
+      this.#held,
+      this.#applied,
+    ]
     for (const statement of all) statement.finalize()
   }
 }

@@ -13,7 +13,7 @@ import {
 } from 'kysely'
 import type { Schema } from '../../schema.ts'
 import type { Question, Rows } from './messages.ts'
-import type { Mutex } from './mutex.ts'
+import type { Turns } from './mutex.ts'
 
 export type Ask = (question: Question) => Promise<Rows | undefined>
 
@@ -43,7 +43,7 @@ class ThreadConnection implements DatabaseConnection {
 }
 
 interface WriterHooks {
-  mutex: Mutex
+  mutex: Turns
   /** The transaction could not begin or commit. */
   failed(error: unknown): void
 }

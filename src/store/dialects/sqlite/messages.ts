@@ -8,7 +8,10 @@ export type Question =
   | { kind: 'mark'; mark: MarkPlace }
   | { kind: 'query'; sql: string; parameters: readonly unknown[] }
   | { kind: 'rollback' }
-  | { kind: 'batch'; requests: string; entries: string; losses: string }
+  /** Records in this stretch of the journal, whose last batch has that number. */
+  | { kind: 'apply'; file: string; from: number; to: number; salt: bigint; number: number }
+  /** The same at the start, from a journal that is no longer written. */
+  | { kind: 'replay'; requests: string; entries: string; losses: string; number: number }
   | { kind: 'book'; limit: number }
   | { kind: 'index'; settledSeq: number }
   | { kind: 'close' }

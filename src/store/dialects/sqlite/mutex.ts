@@ -1,5 +1,8 @@
 // A FIFO mutex.
 
+/** Turns at the writer. */
+export type Turns = Pick<Mutex, 'lock' | 'unlock'>
+
 export class Mutex {
   readonly #waiting: (() => void)[] = []
   #held = false

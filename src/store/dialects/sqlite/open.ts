@@ -13,8 +13,12 @@ import { codeOf } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { Health } from '../health.ts'
 import { type Ask, kyselyOverThread } from './dialect.ts'
+import { MarkFile, type MarkPlace } from './high-water-mark.ts'
+import { journalNames } from './journal/journal-files.ts'
+import { RecordJournal } from './journal/record-journal.ts'
+import { type OpenedJournal, openJournal } from './journal/replay.ts'
 import type { Question } from './messages.ts'
-import { Mutex } from './mutex.ts'
+import { Mutex, type Turns } from './mutex.ts'
 import { refusalFor } from './refusals.ts'
 import { openSnapshots } from './snapshots.ts'
 import { DatabaseThread } from './thread.ts'
@@ -29,7 +33,11 @@ interface SqliteOptions {
   markKey?: string | undefined
 }
 
-export const markFile = 'gateway.mark'
+/** Removed with a database that is replaced: they belong to the former one. */
+export const besideDatabase = ['gateway.mark', 'gateway.journal-mark', ...journalNames] as const
+const [markFile, journalMarkFile] = besideDatabase
+
+const setAside = 'they are kept in the table meta, under keys that begin with journal_refused_'
 
 /** The machine's clock is the only one: its drift is followed, a step is not. */
 const slewEveryMs = 5_000
@@ -45,8 +53,8 @@ export async function openSqlite({
 }: SqliteOptions): Promise<Store> {
   const file = join(dataDir, 'gateway.db')
   const mark = markKey === undefined ? undefined : { file: join(dataDir, markFile), key: markKey }
+  const journalMark = mark && { ...mark, file: join(dataDir, journalMarkFile), besides: mark.file }
   const writerThread = new DatabaseThread()
-  const mutex = new Mutex()
   const clock = new SteadyClock()
   const health = new Health(() => tx((db) => setMeta(db, 'probe', String(clock.nowMs()))), log)
   const failed = (error: unknown) => health.failed(error)
@@ -59,15 +67,30 @@ export async function openSqlite({
       throw error
     }
   }
-  const writer = kyselyOverThread(askWriter, { mutex, failed })
+  const mutex = new Mutex()
+  let turns: Turns = mutex
+  const writer = kyselyOverThread(askWriter, {
+    mutex: { lock: () => turns.lock(), unlock: () => turns.unlock() },
+    failed,
+  })
   const tx: Store['tx'] = (work) => writer.transaction().execute(work)
   const clockKeeper = new ClockKeeper({ tx }, clock)
+  const apply = async (question: Question) => {
+    const answer = await askWriter(question)
+    const refused = answer?.rows[0]?.['refused']
+    if (refused !== undefined) log('error', `the database refused ${refused} records: ${setAside}`)
+  }
+  let opened: OpenedJournal
 
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const lockFile = join(dataDir, 'gateway.lock')
     await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile, mark })
     await migrate({ dialect: 'sqlite', name: file, tx }, schema)
+    opened = await openJournal({
+      ...{ dataDir, tx, mark: journalMark, log },
+      apply: (batch) => apply({ kind: 'replay', ...batch }),
+    })
     // A real write reports now what the first paying caller would otherwise discover.
     await clockKeeper.start()
   } catch (error) {
@@ -78,42 +101,58 @@ export async function openSqlite({
 
   const slewing = setInterval(() => clock.slew(slewEveryMs), slewEveryMs)
   slewing.unref()
-  const inTurn = <T>(question: Question) => askInTurn<T>(question, mutex, askWriter)
+  const inTurn = <T>(question: Question) => askInTurn<T>(question, journal, askWriter)
   const next = async (settledSeq: number) =>
     (await inTurn<{ indexed: boolean }>({ kind: 'index', settledSeq })).indexed
   const index = new LogIndexer({ dialect: 'sqlite', tx, next, log }, logIndexer)
-  const queue = new GroupCommit(async ({ requests, entries, losses, size }) => {
-    const turn = mutex.lock()
-    if (turn !== undefined) await turn
+  const journal = new RecordJournal({
+    files: opened.files,
+    appliedNumber: opened.number,
+    mutex,
+    apply: (stretch, number) =>
+      apply({ kind: 'apply', ...stretch, salt: opened.files.salt, number }),
+    applied: (records) => index.recorded(records),
+    failed,
+  })
+  turns = journal
+  const queue = new GroupCommit(async (batch) => {
     try {
-      await writerThread.ask({
-        kind: 'batch',
-        requests,
-        entries,
-        losses,
-      })
+      await journal.write(batch)
       health.wrote()
-      index.recorded(size)
     } catch (error) {
       failed(error)
       throw error
-    } finally {
-      mutex.unlock()
     }
   })
+  let batches: MarkFile | undefined
+  const watchLoss = async (place: MarkPlace) => {
+    const { id } = await inTurn<{ id: string }>({ kind: 'mark', mark: place })
+    const kept = new MarkFile(journalMark!, id, 'batches')
+    journal.watch((number) => kept.write(number))
+    kept.trim()
+    batches = kept
+  }
   const reader = lazyReader(file)
   const snapshots = openSnapshots(file)
+  /** Reads see every record before them; while the database cannot be written, those it has. */
+  const settled = () => journal.settle()?.catch(() => {})
 
   return {
     dialect: 'sqlite',
     clock,
-    read: kyselyOverThread(reader.ask),
+    read: kyselyOverThread(async (question) => {
+      await settled()
+      return reader.ask(question)
+    }),
     tx,
     book: (limit) => inTurn<Booked>({ kind: 'book', limit }),
     record: (request, entry) => queue.add(request, entry),
     commits: queue.commits,
-    ...(mark && { watchLoss: () => inTurn({ kind: 'mark', mark }) }),
-    snapshot: snapshots.open,
+    ...(mark && { watchLoss: () => watchLoss(mark) }),
+    async snapshot() {
+      await settled()
+      return snapshots.open()
+    },
     get healthy() {
       return health.healthy
     },
@@ -123,6 +162,8 @@ export async function openSqlite({
       await index.stop()
       await queue.close()
       await clockKeeper.stop()
+      await journal.close()
+      batches?.close()
       await mutex.lock()
       await reader.close()
       await snapshots.close()
@@ -132,13 +173,13 @@ export async function openSqlite({
 }
 
 /** Runs a request of the writer thread under the mutex. */
-async function askInTurn<T>(question: Question, mutex: Mutex, ask: Ask): Promise<T> {
-  await mutex.lock()
+async function askInTurn<T>(question: Question, turns: Turns, ask: Ask): Promise<T> {
+  await turns.lock()
   try {
     const answer = await ask(question)
     return answer!.rows[0] as T
   } finally {
-    mutex.unlock()
+    turns.unlock()
   }
 }
 

@@ -13,7 +13,7 @@ export function refusalFor(error: unknown, dataDir: string, file: string): Error
   if (code === lostCode) {
     return new StoreRefused(
       `${file} has lost data: ${dataDir}/gateway.mark proves that it held more. Put back its newest ` +
-        'files (gateway.db with gateway.db-wal), or restore a backup with gateway restore; to go on ' +
+        'files (gateway.db with gateway.db-wal and gateway.journal-*), or restore a backup with gateway restore; to go on ' +
         'without what is lost, delete gateway.mark.',
     )
   }

@@ -5,12 +5,14 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { indexNextSegment } from '../../log/indexer.ts'
 import type { Store } from '../../store.ts'
-import { cellsOf } from '../group-commit.ts'
 import { shapeIntegers } from '../integers.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { kyselyOverThread } from './dialect.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { checkMark, HighWaterMark } from './high-water-mark.ts'
+import { applyRecords } from './journal/apply-records.ts'
+import type { RowTexts } from './journal/batch-format.ts'
+import { StretchReader } from './journal/stretch-reader.ts'
 import type { Asked, Failure, Question, Rows } from './messages.ts'
 import { Mutex } from './mutex.ts'
 import { SqliteReceiptWriter } from './receipt-writer.ts'
@@ -35,6 +37,7 @@ let mark: HighWaterMark | undefined
 let merging: ReturnType<typeof setTimeout> | undefined
 let writer: BatchWriter | undefined
 let receiptWriter: SqliteReceiptWriter | undefined
+const journal = new StretchReader()
 const statements = new Map<string, Statement>()
 /** Runs within the turn of its request, while the caller holds the writer. */
 const own = kyselyOverThread(async (question) => await answer(question), {
@@ -57,15 +60,17 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
   if (question.kind === 'close') return close()
   if (db === undefined) throw new Error('the database is not open')
   switch (question.kind) {
-    case 'batch':
-      // Prepared on first use: its tables exist only once the migrations have run.
-      writer ??= new BatchWriter(db, () => mark?.count())
-      writer.write(cellsOf(question.requests), cellsOf(question.entries), cellsOf(question.losses))
-      committed()
-      return undefined
+    case 'apply':
+      return apply(
+        db,
+        () => journal.read(question, question.salt, question.number),
+        question.number,
+      )
+    case 'replay':
+      return apply(db, () => [question], question.number)
     case 'mark':
       mark = new HighWaterMark(db, question.mark)
-      return oneRow({})
+      return oneRow({ id: mark.id })
     case 'book':
       receiptWriter ??= new SqliteReceiptWriter(db)
       return oneRow({ ...receiptWriter.book(question.limit) })
@@ -79,6 +84,14 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
       if (db.inTransaction) db.run('ROLLBACK')
       return undefined
   }
+}
+
+function apply(db: Database, batches: () => Iterable<RowTexts>, number: number): Rows | undefined {
+  // Prepared on first use: its tables exist only once the migrations have run.
+  writer ??= new BatchWriter(db, () => mark?.count())
+  const refused = applyRecords(db, writer, batches, number)
+  committed()
+  return refused === 0 ? undefined : oneRow({ refused })
 }
 
 async function index(settledSeq: number): Promise<Rows> {
@@ -193,6 +206,7 @@ function close(): undefined {
   // Closing alone leaves the checkpoint to garbage collection, which may never run.
   if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')
   mark?.close()
+  journal.close()
   db?.close()
   lock?.close()
   directoryLock?.release()
