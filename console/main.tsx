@@ -31,6 +31,7 @@ signedOut.addEventListener('signed-out', () => {
 })
 
 const baseTheme = createTheme({
+  respectReducedMotion: true,
   primaryColor: 'indigo',
   // Dark enough for white text.
   primaryShade: { light: 8, dark: 8 },

@@ -63,6 +63,13 @@ export async function visit(browser: Browser, base: string, poll: Poll = {}): Pr
 
 let axeSource: string | undefined
 
+/** What fades in has less contrast until it is there; a spinner never ends. */
+const animationsEnd = `Promise.all(
+  document.getAnimations().map((each) =>
+    each.effect?.getComputedTiming().endTime === Infinity ? undefined : each.finished.catch(() => {}),
+  ),
+).then(() => {})`
+
 export interface Finding {
   id: string
   impact: string | null
@@ -76,6 +83,7 @@ export async function seriousFindings(page: Page, rules?: readonly string[]): Pr
   if (!(await page.evaluate<boolean>('globalThis.axe !== undefined'))) {
     await page.evaluate(axeSource)
   }
+  await page.evaluate(animationsEnd)
   const found = await page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as {
       axe: {
