@@ -77,11 +77,13 @@ if (chromiumPath === undefined) {
         const button = page.getByRole('button', { name: /^Send/ })
         await button.click()
         // The cost comes when the call, or the task that it made, has ended.
-        await page
-          .getByText(/^Cost: /)
-          .or(page.getByRole('alert'))
+        const ended = page.getByText(/^Cost: /).or(page.getByRole('alert'))
+        await ended
           .first()
           .waitFor()
+          .catch(async () => {
+            throw new Error(`no cost in ${title}: ${await page.getByRole('main').innerText()}`)
+          })
         expect([title, await page.getByRole('alert').allTextContents()]).toEqual([title, []])
         expect([title, await page.getByText(/^Cost: \d/).count()]).toEqual([title, 1])
       }

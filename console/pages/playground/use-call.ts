@@ -1,6 +1,6 @@
 // The state of one call: running, answered, stopped or failed, and its charge.
 import { useRef, useState } from 'react'
-import { api } from '../../lib/api.ts'
+import { ApiError, api } from '../../lib/api.ts'
 import { bodyWith } from './request/editor.tsx'
 import { type Endpoint, taskIdIn } from './request/endpoints.ts'
 import { type Outcome, send } from './send.ts'
@@ -65,14 +65,27 @@ async function afterwards(endpoint: Endpoint, { status, requestId, body }: Outco
   // A call without a valid token is neither charged nor logged.
   if (requestId === '' || status === 401) return {}
   const [explained, logged] = await Promise.all([
-    status < 400
-      ? api<{ charge: string }>('GET', `/explain/${requestId}`).catch(() => undefined)
-      : undefined,
-    api<{ channel: string | null }>('GET', `/requests/${requestId}`).catch(() => undefined),
+    status < 400 ? readSoon<{ charge: string }>(`/explain/${requestId}`) : undefined,
+    readSoon<{ channel: string | null }>(`/requests/${requestId}`),
   ])
   const channel = logged?.channel ?? undefined
   return {
     ...(channel !== undefined && { channel }),
     ...(explained !== undefined && { charge: explained.charge }),
+  }
+}
+
+const [maxReads, pauseMs] = [10, 300]
+
+/** A row may be asked for shortly before it is written. */
+async function readSoon<T>(path: string): Promise<T | undefined> {
+  for (let reads = 1; ; reads++) {
+    try {
+      return await api<T>('GET', path)
+    } catch (cause) {
+      const isEarly = cause instanceof ApiError && cause.status === 404
+      if (!isEarly || reads === maxReads) return undefined
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
   }
 }
