@@ -82,7 +82,7 @@ if (chromiumPath === undefined) {
           .first()
           .waitFor()
           .catch(async () => {
-            throw new Error(`no cost in ${title}: ${await page.getByRole('main').innerText()}`)
+            throw new Error(`no cost in ${title}: ${await page.getByRole('main').textContent()}`)
           })
         expect([title, await page.getByRole('alert').allTextContents()]).toEqual([title, []])
         expect([title, await page.getByText(/^Cost: \d/).count()]).toEqual([title, 1])
