@@ -89,9 +89,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (whole === undefined) return undefined
     const out = this.#forward(whole)
     this.#recordLast(whole)
-    if (out === undefined || this.#marks === undefined) return out
-    this.#marks.learnItems(out)
-    return this.#marks.inBytes(out)
+    return out === undefined || this.#marks === undefined ? out : this.#marks.inEvents(out)
   }
 
   /** Runs of plain events pass, with the caller's name; the others are parsed one by one. */
