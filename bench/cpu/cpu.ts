@@ -14,8 +14,11 @@ import { modelFor, upstreamModel } from './cases-config.ts'
 import { type CaseSlice, checkFigures, formatFigures, reference, summarise } from './report.ts'
 import { type Setup, startSetup } from './setup.ts'
 
-/** Long enough for a just-in-time compiler to have done most of its work: the steady state counts. */
-const warmUpSeconds = 5
+/**
+ * The steady state counts: a just-in-time compiler has done nearly all of its work after some 50,000 calls
+ * of a kind.
+ */
+const warmUpSeconds = 12
 /** What is compiled already only has to open its connections. */
 const shortWarmUpSeconds = 1
 /** After the load, before the memory at rest is read. */

@@ -21,7 +21,7 @@ const makers: Record<string, MakePeer> = {
   portkey: makePortkey,
   litellm: makeLiteLlm,
 }
-const warmUpSeconds = 5
+const warmUpSeconds = 12
 const installSeconds = 900
 const killSeconds = 120
 
