@@ -91,6 +91,9 @@ test.each<[string, string | undefined]>([
   ['data: x\r\n\r\n', 'x'],
   ['data:\n\n', ''],
   ['event: e\ndata: x\n\n', 'x'],
+  ['event: e\r\ndata: x\r\n\r\n', 'x'],
+  ['event: e\ndata: x\ndata: y\n\n', 'x\ny'],
+  ['event: e\nid: 1\ndata: x\n\n', 'x'],
   ['data: x\nid: 7\n\n', 'x'],
   ['data: a\ndata: b\n\n', 'a\nb'],
   ['data: a\r\ndata:b\r\n\r\n', 'a\nb'],
@@ -100,6 +103,20 @@ test.each<[string, string | undefined]>([
   ['\n\n', undefined],
 ])('the data of %j is %j', (text, data) => {
   expect(dataOf(text)).toBe(data as string)
+})
+
+test.each<[string, string | undefined]>([
+  ['event: e\ndata: x\n\n', 'e'],
+  ['event: e\r\ndata: x\r\n\r\n', 'e'],
+  ['event:e\n\n', 'e'],
+  ['event: e\rx\n\n', 'e'],
+  ['event: \n\n', ''],
+  ['event: e', 'e'],
+  ['\ufeffevent: e\n\n', 'e'],
+  ['data: x\nevent: e\n\n', 'e'],
+  ['data: x\n\n', undefined],
+])('the name of %j is %j', (text, name) => {
+  expect(nameOf(text)).toBe(name as string)
 })
 
 describe('the first odd event', () => {

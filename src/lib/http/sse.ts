@@ -2,6 +2,10 @@
 
 const blankLine = Buffer.from('\n\n')
 const dosBlankLine = Buffer.from('\r\n\r\n')
+const cr = 0x0d
+const lf = 0x0a
+const namePrefix = 'event: '
+const dataPrefix = 'data: '
 
 /** Index just after the last blank line; 0 when no event is complete yet. */
 export function endOfLastEvent(bytes: Buffer): number {
@@ -25,10 +29,12 @@ export const splitEvents = (text: string): string[] =>
 
 /** The event's data, its lines joined; undefined for comments and other fields. */
 export function dataOf(event: string): string | undefined {
-  if (event.startsWith('data: ')) {
-    const feed = event.indexOf('\n')
-    if (feed === event.length - 2) return event.slice(6, lineEnd(event, feed))
-    if (feed === event.length - 3 && event.endsWith('\r\n\r\n')) return event.slice(6, -4)
+  const nameEnd = event.startsWith(namePrefix) ? event.indexOf('\n') : -1
+  if (event.startsWith(dataPrefix, nameEnd + 1)) {
+    const start = nameEnd + 1 + dataPrefix.length
+    const feed = event.indexOf('\n', start)
+    if (feed === event.length - 2) return event.slice(start, lineEnd(event, feed))
+    if (feed === event.length - 3 && event.endsWith('\r\n\r\n')) return event.slice(start, -4)
   }
   const lines = withoutMark(event)
     .split(/\r?\n/)
@@ -38,16 +44,15 @@ export function dataOf(event: string): string | undefined {
 }
 
 /** The value after `event:`. */
-export const nameOf = (event: string): string | undefined =>
-  /^event: ?([^\r\n]*)/m.exec(withoutMark(event))?.[1]
+export function nameOf(event: string): string | undefined {
+  const feed = event.startsWith(namePrefix) ? event.indexOf('\n') : -1
+  const usual = feed === -1 ? undefined : event.slice(namePrefix.length, lineEnd(event, feed))
+  if (usual !== undefined && !usual.includes('\r')) return usual
+  return /^event: ?([^\r\n]*)/m.exec(withoutMark(event))?.[1]
+}
 
 /** Some servers begin their stream with a byte order mark. */
 const withoutMark = (event: string): string => (event[0] === '\ufeff' ? event.slice(1) : event)
-
-const cr = 0x0d
-const lf = 0x0a
-const namePrefix = 'event: '
-const dataPrefix = 'data: '
 
 /** Takes the data and the name of an event; false: no more. `at`, `end`: where the event is. */
 export type TakeEvent = (

@@ -31,6 +31,7 @@ test('prototype keys are refused however they are spelled', () => {
     '{"__proto__":{"admin":true}}',
     '{"a":[{"__proto__":1}]}',
     '{"\\u005f_proto__":1}',
+    '{"protocol":"\\u0041","\\u005f_proto__":1}',
     '{"constructor":{"prototype":{"x":1}}}',
   ]) {
     expect(parsed(text)).toHaveProperty('problem')

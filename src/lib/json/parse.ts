@@ -62,7 +62,8 @@ export function endOfString(text: string, start: number): number {
 
 /** A key can also be spelled with \u escapes of its letters. */
 function mayHidePrototypeKey(text: string): boolean {
-  return text.includes('__proto__') || text.includes('prototype') || /\\u00[567]/.test(text)
+  if (text.includes('\\u00') && /\\u00[567]/.test(text)) return true
+  return text.includes('proto') && (text.includes('__proto__') || text.includes('prototype'))
 }
 
 function hasPrototypeKey(value: unknown): boolean {

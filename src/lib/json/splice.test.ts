@@ -147,6 +147,30 @@ describe('the model’s name', () => {
     )
   })
 
+  test.each([
+    [
+      '{"response":{"id":1,"model":"a","output":[]}}',
+      '{"response":{"id":1,"model":"x","output":[]}}',
+    ],
+    ['{"a":{},"response":{"model":"a"}}', '{"a":{},"response":{"model":"x"}}'],
+    ['{"response":{"tools":[],"model":"a"}}', '{"response":{"tools":[],"model":"x"}}'],
+    ['{"response":{"model":null}}', '{"response":{"model":null}}'],
+    ['{"response":{"a":{"model":"a"}}}', '{"response":{"a":{"model":"a"}}}'],
+    ['{"response":{"a":1},"model":"a"}', '{"response":{"a":1},"model":"a"}'],
+    ['{"model":"a","response":{}}', '{"model":"a","response":{}}'],
+    ['{"response":{"model":"a"},"response" : {}}', '{"response":{"model":"a"},"response" : {}}'],
+    [
+      '{"response":{"object":"response","model":"a"}}',
+      '{"response":{"object":"response","model":"x"}}',
+    ],
+    [
+      '{"a":"{\\"response\\":{","response":{"model":"a"}}',
+      '{"a":"{\\"response\\":{","response":{"model":"x"}}',
+    ],
+  ])('is put back in the response of %j', (text, wanted) => {
+    expect(withModelIn(text, 'response', 'x')).toBe(wanted)
+  })
+
   test('is looked for in what is no JSON without a throw', () => {
     const pieces = fc.constantFrom(
       '{',

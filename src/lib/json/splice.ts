@@ -37,10 +37,27 @@ const isOutermost = (text: string, at: number): boolean =>
 
 /** The same one level down: `{"response":{"model":"a"}}`. */
 export function withModelIn(text: string, holder: string, model: string): string {
+  if (namesOnce(text) && namesPlainlyIn(text, holder)) return withModel(text, model)
   const at = valuesOf(text, holder).at(-1)
   if (at === undefined || text[at.start] !== '{') return text
   const inner = text.slice(at.start, at.end)
   return text.slice(0, at.start) + restoreModel(inner, model) + text.slice(at.end)
+}
+
+/** Cheap check that it is a field of the holder, which is a field of the outermost object; false means: parse. */
+function namesPlainlyIn(text: string, holder: string): boolean {
+  const key = `"${holder}"`
+  const at = text.indexOf(`${key}:{`)
+  const open = at + key.length + 1
+  const named = modelField.exec(text)?.index ?? -1
+  if (at === -1 || named < open || !isOutermost(text, at)) return false
+  if (text.lastIndexOf('{', named) !== open || text.lastIndexOf('}', named) !== -1) return false
+  if (text.lastIndexOf('[', named) !== -1) return false
+  // The last of several would count.
+  for (let other = text.indexOf(key, open); other !== -1; other = text.indexOf(key, other + 1)) {
+    if (text.charCodeAt(valueStart(text, other + key.length)) === 0x3a) return false
+  }
+  return true
 }
 
 /**
