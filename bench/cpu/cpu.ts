@@ -6,7 +6,7 @@ import { note, type PartResult, type Run } from '../lib/part.ts'
 import { hasPostgresPrograms } from '../lib/postgres.ts'
 import { memory } from '../lib/proc.ts'
 import type { Target } from '../lib/targets.ts'
-import { measure, probe, type Work } from '../load/slice.ts'
+import { measure, probe, settleSeconds, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { hasMode, type Mode, type Style } from '../payload/index.ts'
 import { type Case, cases } from './cases.ts'
@@ -59,7 +59,7 @@ function groupsFor(options: Options): { ordinary: Group[]; special: Group[] } {
 
 export function cpuSeconds(options: Options): number {
   const { ordinary, special } = groupsFor(options)
-  const slices = options.rounds * options.seconds
+  const slices = options.rounds * (options.seconds + settleSeconds)
   const seconds = [...ordinary, ...special].flatMap((group) =>
     group.cases.flatMap((each) => {
       const bare = each.hasBare ? slices + warmUpSeconds : 0

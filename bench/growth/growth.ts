@@ -14,7 +14,7 @@ import { note, type PartResult, portOf, type Run, startProgram, workspaceFor } f
 import { cpuMicros, memory } from '../lib/proc.ts'
 import { startGateway, type Target, type Workspace } from '../lib/targets.ts'
 import type { LoadCommand } from '../load/load.ts'
-import { commandFor, probe, rawRequest, runLoad } from '../load/slice.ts'
+import { commandFor, probe, rawRequest, runLoad, settleSeconds } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { fillLog } from '../pages/fill-log.ts'
 import { growthConfig, growthModel } from './config.ts'
@@ -60,7 +60,8 @@ const kinds: Record<keyof Options['growth'], Kind> = {
 export function growthSeconds({ growth, rounds, seconds }: Options): number {
   const sizes = Object.values(growth).flat().length
   const rows = growth.rows.reduce((sum, each) => sum + each, 0)
-  const measured = 2 * (rounds * seconds + warmUp.maxSeconds) + 2 * startSeconds + quiet.maxSeconds
+  const slices = rounds * (seconds + settleSeconds)
+  const measured = 2 * (slices + warmUp.maxSeconds) + 2 * startSeconds + quiet.maxSeconds
   return sizes * measured + (rows / 1_000_000) * secondsPerMillionRows
 }
 
@@ -157,6 +158,7 @@ function slicer(load: Child, { target, command }: Grown, connections: number) {
     const result = await runLoad(load, target, { ...command, connections, seconds })
     total.served += result.served
     total.failed += result.failed
+    await Bun.sleep(settleSeconds * 1000)
     if (result.failed > 0) note(`growth: ${result.failed} failed: ${result.firstFailure}`)
     return (cpuMicros(target.pids) - spent) / result.served
   }

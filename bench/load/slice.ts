@@ -38,6 +38,8 @@ const probeMs = 10_000
 const sampleMs = 250
 /** The load generator waits for the last answers; this is longer. */
 const lateMs = 10_000
+/** What is done after the answers, such as the gateway's rows, is part of their cost. */
+export const settleSeconds = 2
 /** Ids may differ in length from call to call, a lost delta is more than that. */
 const minShare = 0.995
 
@@ -128,6 +130,7 @@ export async function measure(
   const before = cpuMicros(target.pids)
   const sampling = setInterval(sample, sampleMs)
   const result = await runLoad(load, target, commandFor(work, connections, seconds))
+  await Bun.sleep(settleSeconds * 1000)
   const spent = cpuMicros(target.pids) - before
   clearInterval(sampling)
   return {

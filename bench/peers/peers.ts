@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Slice } from '../cpu/report.ts'
 import { note, type PartResult, portOf, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import type { Target, Workspace } from '../lib/targets.ts'
-import { measure, probe, type Work } from '../load/slice.ts'
+import { measure, probe, settleSeconds, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { type Mode, modes } from '../payload/index.ts'
 import { measureKill } from './kill.ts'
@@ -26,7 +26,9 @@ const installSeconds = 900
 const killSeconds = 120
 
 export const peersSeconds = ({ rounds, seconds }: Options): number =>
-  modes.length * Object.keys(makers).length * (rounds * seconds + warmUpSeconds + killSeconds) +
+  modes.length *
+    Object.keys(makers).length *
+    (rounds * (seconds + settleSeconds) + warmUpSeconds + killSeconds) +
   installSeconds
 
 interface Participant {

@@ -6,7 +6,7 @@ import type { Child } from '../lib/children.ts'
 import { pairConfig, pairModel, unmappedModel } from '../lib/pair-config.ts'
 import { note, type PartResult, portOf, type Run, startProgram, workspaceFor } from '../lib/part.ts'
 import { startGateway, startNginx, type Target } from '../lib/targets.ts'
-import { type Call, measure, probe, type Work } from '../load/slice.ts'
+import { type Call, measure, probe, settleSeconds, type Work } from '../load/slice.ts'
 import type { Options } from '../options.ts'
 import { type Mode, modes, type TextStyle } from '../payload/index.ts'
 import { checkPairs, formatPairs, type PairSlice, sameName, summarisePairs } from './report.ts'
@@ -52,7 +52,7 @@ function rowsFor({ pairs }: Pick<Options, 'pairs'>, mode: Mode): Row[] {
 
 export function translatedSeconds(options: Options): number {
   const rows = modes.flatMap((mode) => rowsFor(options, mode)).length
-  return rows * (options.rounds * options.seconds + warmUpSeconds + 1)
+  return rows * (options.rounds * (options.seconds + settleSeconds) + warmUpSeconds + 1)
 }
 
 export async function runTranslated(run: Run): Promise<PartResult> {
