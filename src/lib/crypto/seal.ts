@@ -23,9 +23,10 @@ export const markKeyOf = (masterKey: Uint8Array): string =>
 
 export function createSeal(masterKey: Uint8Array): Seal {
   const encryptionKey = derived(masterKey, 'upstream keys')
-  const [hashing, signing, deriving] = ['token hashes', 'links', 'derived secrets'].map(
-    (use) => new Bun.CryptoHasher('sha256', derived(masterKey, use)),
-  ) as [Bun.CryptoHasher, Bun.CryptoHasher, Bun.CryptoHasher]
+  const hasherFor = (use: string) => new Bun.CryptoHasher('sha256', derived(masterKey, use))
+  const hashing = hasherFor('token hashes')
+  const signing = hasherFor('links')
+  const deriving = hasherFor('derived secrets')
   return {
     encrypt(plain, context) {
       const nonce = randomBytes(12)
