@@ -3,6 +3,7 @@
 import { type Bug, knownSeeds, one } from './bug.ts'
 
 const beyondHolds = 'src/billing/beyond-holds.ts'
+const recordJournal = 'src/store/dialects/sqlite/journal/record-journal.ts'
 
 export const outageBugs: readonly Bug[] = [
   {
@@ -54,5 +55,26 @@ export const outageBugs: readonly Bug[] = [
     'src/lib/clock.ts',
     'readonly nowMs = (): number => Math.floor(performance.now() + this.#offsetMs)',
     'readonly nowMs = (): number => Date.now()',
+  ),
+  one(
+    'read-before-records',
+    'a read does not wait for records that are in the journal only',
+    recordJournal,
+    'return this.#records === 0 ? undefined : this.#applyInTurn()',
+    'return undefined',
+  ),
+  one(
+    'unapplied-is-forgotten',
+    'records that could not be applied are taken out of the journal',
+    recordJournal,
+    'await this.#access.apply({ file, from, to }, number)',
+    'await this.#access.apply({ file, from, to }, number).catch(() => {})',
+  ),
+  one(
+    'applied-not-kept',
+    'the database does not know which records of the journal it has',
+    'src/store/dialects/sqlite/batch-writer.ts',
+    'if (number !== undefined) this.#applied.run(String(number))',
+    'void number',
   ),
 ]

@@ -87,14 +87,17 @@ async function readStream(
 function checkPaid(calling: Calling, { accountId }: Input, requestId: string): void {
   const { context, solvent, gateways } = calling
   solvent.follow(context, gateways, accountId)
-  const [row] = context.db.query<{ detail: string }>(
+  const { db } = context
+  const [row] = db.query<{ detail: string }>(
     `SELECT r.detail FROM entries e JOIN requests r ON r.request_id = e.ref
      WHERE e.ref = ? AND e.kind = 'charge' AND r.charge_nanos = -e.amount_nanos`,
     [requestId],
   ).rows
-  if (row === undefined) {
+  const detail =
+    row?.detail ?? gateways.map(({ disk }) => disk.chargedDetail(db, requestId)).find(Boolean)
+  if (detail === undefined) {
     context.world.addViolation(`${requestId} was answered before it was paid for`)
-  } else if (row.detail.includes('"balance_short"') && solvent.has(accountId, 'text')) {
+  } else if (detail.includes('"balance_short"') && solvent.has(accountId, 'text')) {
     context.world.addViolation(`${requestId} was not paid for in full, which ${accountId} could`)
   }
 }

@@ -14,6 +14,7 @@ import type { World } from '../world/world.ts'
 import { type Hub, SimCluster } from './cluster.ts'
 import { SimHttp } from './http.ts'
 import { type JournalDir, SimJournal } from './journal.ts'
+import { RecordDisk } from './record-disk.ts'
 import { SimStore } from './store.ts'
 
 const limits = {
@@ -51,6 +52,7 @@ export class SimGateway {
   readonly #around: Surroundings
   #starts = 0
   readonly #journals: JournalDir = new Map()
+  readonly disk = new RecordDisk()
   proc: Proc
   #running: RunningEngine | undefined
   cluster: SimCluster | undefined
@@ -125,7 +127,7 @@ export class SimGateway {
 
   async #open(proc: Proc): Promise<void> {
     const { context, hub } = this.#around
-    const store = new SimStore(context, proc)
+    const store = new SimStore(context, proc, this.disk)
     this.cluster = undefined
     if (context.gateways > 1) {
       const cluster = new SimCluster(context, proc, store, hub)
@@ -133,6 +135,7 @@ export class SimGateway {
       await cluster.join()
       this.cluster = cluster
     }
+    await store.open()
     await store.keepClock()
     const running = await this.#create(store, proc)
     await running.start()

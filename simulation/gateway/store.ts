@@ -17,16 +17,13 @@ import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/schedule.ts'
 import { kyselyOver, translate } from './database.ts'
 import { away, isInjected, trouble } from './injected-errors.ts'
-import { writeSharedBatch, writeSingleBatch } from './write-batch.ts'
+import type { RecordDisk } from './record-disk.ts'
+import { cut, SharedRecords } from './shared-records.ts'
+import { SingleRecords } from './single-records.ts'
 
 const maxTries = 5
 /** Restarts are short here, and a task lives a minute at most. */
 const maxGapMs = 20_000
-/** As in the PostgreSQL store: when connections are cut, until when a batch may run, when it has failed. */
-const cutAfterMs = 3_000
-const batchDeadlineMs = 4_200
-const giveUpMs = 4_700
-const retryPausesMs = [100, 300, 700, 1300, 2000]
 
 /** Membership in the cluster, as far as the store needs it. */
 export interface Joined extends Cluster {
@@ -48,10 +45,13 @@ export class SimStore implements Store {
   readonly #health: Health
   readonly #queue: GroupCommit
   readonly #clockKeeper: ClockKeeper
+  /** Undefined for several gateways. */
+  readonly #single: SingleRecords | undefined
+  readonly #shared: SharedRecords
   /** Undefined for a single gateway. */
   cluster?: Joined
 
-  constructor(context: SimContext, proc: Proc) {
+  constructor(context: SimContext, proc: Proc, disk: RecordDisk) {
     this.#context = context
     this.#proc = proc
     this.dialect = context.gateways === 1 ? 'sqlite' : 'postgres'
@@ -66,7 +66,10 @@ export class SimStore implements Store {
       rollback: async () => context.db.rollback(),
     })
     this.read = kyselyOver({
-      ask: (sql, parameters) => this.#read(sql, parameters),
+      ask: async (sql, parameters) => {
+        await this.#single?.settle()?.catch(() => {})
+        return this.#read(sql, parameters)
+      },
       begin: () => Promise.reject(new Error('a read has no transaction; use tx')),
       commit: never,
       rollback: never,
@@ -78,12 +81,20 @@ export class SimStore implements Store {
       },
       () => {},
     )
+    const failed = (error: unknown) => this.failed(error)
+    const access = { context, proc, disk, wayMs: () => this.#wayMs(), failed }
+    this.#single = context.gateways === 1 ? new SingleRecords(access) : undefined
+    this.#shared = new SharedRecords(access)
     this.#queue = new GroupCommit((batch) => this.#write(batch))
     this.#clockKeeper = new ClockKeeper(this, this.clock, maxGapMs)
   }
 
   get healthy(): boolean {
     return this.#health.healthy
+  }
+
+  async open(): Promise<void> {
+    await this.#single?.open()
   }
 
   keepClock(): Promise<void> {
@@ -118,7 +129,10 @@ export class SimStore implements Store {
   async tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(work)
+        const single = this.#single
+        return await (single === undefined
+          ? this.#once(work)
+          : single.inTurn(() => this.#once(work)))
       } catch (error) {
         if (codeOf(error) === '40001' && tries < maxTries) continue
         if (isInjected(error)) this.failed(error)
@@ -129,6 +143,7 @@ export class SimStore implements Store {
 
   async close(): Promise<void> {
     await this.#queue.close()
+    await this.#single?.close()
     await this.cluster?.leave()
     this.#health.stop()
   }
@@ -140,7 +155,7 @@ export class SimStore implements Store {
       const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
       world.after(this.#wayMs(), this.#proc, () => {
         if (this.#context.storeIsAway) return void answer(() => reject(away()))
-        if (this.#hangs) return this.#cut(reject)
+        if (this.#hangs) return cut(this.#context, this.#proc, reject)
         this.#writer
           .transaction()
           .execute(work)
@@ -155,12 +170,6 @@ export class SimStore implements Store {
   /** Only a shared server freezes apart from its gateways. */
   get #hangs(): boolean {
     return this.dialect === 'postgres' && this.#context.storeIsFrozen
-  }
-
-  /** A hanging statement fails when its connection is cut. */
-  #cut(reject: (error: unknown) => void): void {
-    const { world, random } = this.#context
-    world.after(random.store.between(0, cutAfterMs), this.#proc, () => reject(away()))
   }
 
   /** Inside a transaction: immediately. */
@@ -188,7 +197,7 @@ export class SimStore implements Store {
       world.after(this.#wayMs(), this.#proc, () => {
         const fails = this.#context.storeIsAway || random.store.chance(faults.store.readFails)
         if (fails) return reject(away())
-        if (this.#hangs) return this.#cut(reject)
+        if (this.#hangs) return cut(this.#context, this.#proc, reject)
         try {
           const found = this.#ask(sql, parameters)
           if (found instanceof Promise) return
@@ -226,68 +235,14 @@ export class SimStore implements Store {
     return never()
   }
 
-  /** Several gateways retry a batch while the database has faults; a single one does not. */
   async #write(batch: Batch): Promise<void> {
-    const { world } = this.#context
-    const startMs = world.nowMs
-    const deadlineMs = startMs + batchDeadlineMs
-    for (let tries = 0; ; tries++) {
-      try {
-        await this.#writeOnce(batch, deadlineMs)
-        if (this.cluster?.here !== false) this.#health.wrote()
-        return
-      } catch (error) {
-        const pauseMs = this.dialect === 'postgres' ? retryPausesMs[tries] : undefined
-        if (isInjected(error)) this.failed(error)
-        if (pauseMs !== undefined && isInjected(error) && world.nowMs + pauseMs < deadlineMs) {
-          await this.#context.world.pause(pauseMs, this.#proc)
-          continue
-        }
-        // Callers get the failure only when the database can no longer run the batch.
-        if (this.dialect === 'postgres' && isInjected(error)) {
-          await world.pause(startMs + giveUpMs - world.nowMs, this.#proc)
-        }
-        throw error
-      }
+    try {
+      await (this.#single?.write(batch) ?? this.#shared.write(batch, this.cluster!.gatewayId))
+      if (this.cluster?.here !== false) this.#health.wrote()
+    } catch (error) {
+      if (isInjected(error)) this.failed(error)
+      throw error
     }
-  }
-
-  /** A batch that was sent to a shared database arrives even if the sender dies. */
-  #writeOnce(batch: Batch, deadlineMs: number): Promise<void> {
-    const { world, db, random } = this.#context
-    const server = this.cluster === undefined ? this.#proc : undefined
-    return new Promise((resolve, reject) => {
-      const answer = (give: () => void) => world.after(this.#wayMs(), this.#proc, give)
-      const arrive = () => {
-        if (this.#hangs) {
-          // It waits in the socket of the server until that resumes.
-          this.#cut(reject)
-          const thawMs = this.#context.frozenUntilMs - world.nowMs
-          return void world.after(thawMs + random.store.between(0, 50), undefined, arrive)
-        }
-        const { store, process } = this.#context.faults
-        if (this.#context.storeIsAway) return void answer(() => reject(away()))
-        if (this.cluster !== undefined && world.nowMs > deadlineMs) {
-          return void answer(() => reject(trouble('the batch came after its deadline')))
-        }
-        if (random.process.chance(process.crashAtCommit)) return void this.#die('before a batch')
-        if (random.store.chance(store.lost)) {
-          return void answer(() => reject(trouble('the batch failed')))
-        }
-        try {
-          if (this.cluster === undefined) writeSingleBatch(db, batch)
-          else writeSharedBatch(db, batch, this.cluster.gatewayId)
-        } catch (error) {
-          return void answer(() => reject(error))
-        }
-        world.note(`records ${batch.size}`, this.#proc)
-        checkCommit(this.#context)
-        if (random.process.chance(process.crashAtCommit)) return void this.#die('after a batch')
-        const isUnsure = random.store.chance(store.unknown)
-        answer(() => (isUnsure ? reject(trouble('unknown')) : resolve()))
-      }
-      world.after(this.#wayMs(), server, arrive)
-    })
   }
 
   #wayMs(): number {

@@ -1,7 +1,6 @@
-// One batch of records in one transaction. For a single gateway this is the real SQLite writer. For several
-// gateways it follows the rules of the PostgreSQL statement, which SQLite cannot run: rows that exist stay as
-// they are, a charge comes out of the gateway's credit lease, and one on credit that the gateway no longer
-// has makes the whole batch fail.
+// One batch of records of several gateways in one transaction. It follows the rules of the PostgreSQL
+// statement, which SQLite cannot run: rows that exist stay as they are, a charge comes out of the gateway's
+// credit lease, and one on credit that the gateway no longer has makes the whole batch fail.
 
 import { DatabaseError } from '../../src/store/dialects/errors.ts'
 import {
@@ -14,32 +13,9 @@ import {
   nullableInRequests,
   requestColumns,
 } from '../../src/store/dialects/group-commit.ts'
-import { BatchWriter } from '../../src/store/dialects/sqlite/batch-writer.ts'
 import type { SimDatabase } from './database.ts'
 
 const lossKey = 'ref, reason, channel, upstream_id'
-const writers = new WeakMap<SimDatabase, BatchWriter>()
-
-export function writeSingleBatch(db: SimDatabase, batch: Batch): void {
-  const { requests, entries, losses } = batch
-  let writer = writers.get(db)
-  if (writer === undefined) {
-    writer = new BatchWriter(db.raw)
-    writers.set(db, writer)
-  }
-  const cells = {
-    requests: cellsOf(requests),
-    entries: cellsOf(entries),
-    losses: cellsOf(losses),
-  }
-  writer.write([cells])
-}
-
-/** The statements must be closed before the database. */
-export function closeWriter(db: SimDatabase): void {
-  writers.get(db)?.close()
-  writers.delete(db)
-}
 
 export function writeSharedBatch(db: SimDatabase, batch: Batch, gatewayId: string): void {
   db.run('BEGIN')

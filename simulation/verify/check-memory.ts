@@ -21,7 +21,7 @@ export function checkMemory(
     const funds = engine.ledger.funds(id)
     if (funds.stale || funds.pending > 0) continue
     const stored =
-      cluster === undefined ? ofAccount(context, id) : ofCreditLease(context, id, cluster)
+      cluster === undefined ? ofAccount(context, gateway, id) : ofCreditLease(context, id, cluster)
     if (stored === undefined) continue
     const { callHoldsNanos } = funds
     const believed = availableNanos(funds) + callHoldsNanos
@@ -49,8 +49,12 @@ export function checkHolds(context: SimContext, gateway: SimGateway, records: Ca
   }
 }
 
-const ofAccount = ({ db }: SimContext, id: string): Row | undefined =>
-  db.query<Row>('SELECT balance_nanos, held_nanos FROM accounts WHERE id = ?', [id]).rows[0]
+/** With the records that are in the journal only. */
+function ofAccount({ db }: SimContext, { disk }: SimGateway, id: string): Row | undefined {
+  const query = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = ?'
+  const [row] = db.query<Row>(query, [id]).rows
+  return row && { ...row, balance_nanos: row.balance_nanos + disk.owedNanos(db, id) }
+}
 
 /** Undefined while it is evicted and does not know. */
 function ofCreditLease(

@@ -28,6 +28,7 @@ export function openEnds(calling: Calling, around: Surroundings): string[] {
   )
   if (writing) return ['a write is on its way']
   const { db, world } = context
+  if (gateways.some(({ disk }) => disk.owedTo(db).length > 0)) return ['records are journaled only']
   const live = db.query<{ id: string; state: string }>(
     `SELECT id, state FROM tasks WHERE state IN ('accepted', 'unknown', 'queued', 'running') LIMIT 5`,
   ).rows

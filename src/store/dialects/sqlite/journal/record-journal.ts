@@ -16,7 +16,7 @@ const retryMs = 1000
 const maxPendingBytes = 4 * applyBytes
 
 interface Access {
-  files: JournalFiles
+  files: Pick<JournalFiles, 'append' | 'close'>
   /** The last batch that the database has. */
   appliedNumber: number
   mutex: Mutex

@@ -1,0 +1,123 @@
+// The journal of records of a single gateway, on a disk that survives its processes: two files that take
+// turns, as the real ones do. What was written and reported as failed stays until the next batch overwrites it.
+import {
+  type Batch,
+  cellsOf,
+  entryColumns,
+  requestColumns,
+} from '../../src/store/dialects/group-commit.ts'
+import { appliedKey } from '../../src/store/dialects/sqlite/batch-writer.ts'
+import type { JournalBatch } from '../../src/store/dialects/sqlite/journal/batch-format.ts'
+import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-files.ts'
+import type { SimDatabase } from './database.ts'
+
+/** Small, so that a short world uses both files. */
+const turnLength = 6_000
+
+interface Placed {
+  readonly from: number
+  readonly batch: JournalBatch
+}
+
+interface File {
+  readonly name: string
+  placed: Placed[]
+  end: number
+  lastNumber: number
+}
+
+export class RecordDisk {
+  #current = newFile('a')
+  #other = newFile('b')
+
+  /** Where the next batch goes. */
+  place(appliedNumber: number): number {
+    if (this.#current.end > turnLength && this.#other.lastNumber <= appliedNumber) {
+      ;[this.#current, this.#other] = [this.#other, this.#current]
+      this.#current.end = 0
+    }
+    return this.#current.end
+  }
+
+  /** Overwrites what is there; it counts once it is kept. */
+  write(batch: JournalBatch, from: number): void {
+    const placed = this.#current.placed.filter((each) => each.from < from)
+    this.#current.placed = [...placed, { from, batch }]
+  }
+
+  keep(batch: JournalBatch, from: number): Stretch {
+    const { requests, entries, losses, number } = batch
+    const to = from + requests.length + entries.length + losses.length
+    Object.assign(this.#current, { end: to, lastNumber: number })
+    return { file: this.#current.name, from, to }
+  }
+
+  read({ file, from, to }: Stretch): JournalBatch[] {
+    const { placed } = this.#current.name === file ? this.#current : this.#other
+    return placed.filter((each) => each.from >= from && each.from < to).map(({ batch }) => batch)
+  }
+
+  /** Batches that the database does not have, in order. */
+  missingIn(db: SimDatabase): JournalBatch[] {
+    const applied = appliedIn(db)
+    return [...this.#current.placed, ...this.#other.placed]
+      .map(({ batch }) => batch)
+      .filter(({ number }) => number > applied)
+      .sort((a, b) => a.number - b.number)
+  }
+
+  /** Those of them whose records were reported as stored. */
+  owedTo(db: SimDatabase): JournalBatch[] {
+    const last = Math.max(this.#current.lastNumber, this.#other.lastNumber)
+    return this.missingIn(db).filter(({ number }) => number <= last)
+  }
+
+  /** As at a start: the database has everything. */
+  empty(): void {
+    this.#current = newFile('a')
+    this.#other = newFile('b')
+  }
+
+  /** What records that are owed add to the balance of an account. */
+  owedNanos(db: SimDatabase, accountId: string): bigint {
+    return this.owedTo(db)
+      .flatMap(({ entries }) => rowsOf(entries, entryColumns))
+      .filter((entry) => entry.account_id === accountId && !isStored(db, entry))
+      .reduce((sum, { amount_nanos }) => sum + BigInt(amount_nanos), 0n)
+  }
+
+  /** The detail of a record that is owed and charges what its entry does. */
+  chargedDetail(db: SimDatabase, requestId: string): string | undefined {
+    for (const { requests, entries } of this.owedTo(db)) {
+      const request = rowsOf(requests, requestColumns).find((row) => row.request_id === requestId)
+      const entry = rowsOf(entries, entryColumns).find((row) => row.ref === requestId)
+      const isCharged = BigInt(request?.charge_nanos ?? 0) === -BigInt(entry?.amount_nanos ?? 0)
+      if (request !== undefined && entry?.kind === 'charge' && isCharged) return request.detail
+    }
+    return undefined
+  }
+}
+
+const newFile = (name: string): File => ({ name, placed: [], end: 0, lastNumber: 0 })
+
+export function appliedIn(db: SimDatabase): number {
+  const key = [appliedKey]
+  const { rows } = db.query<{ value: string }>('SELECT value FROM meta WHERE key = ?', key)
+  return Number(rows[0]?.value ?? '0')
+}
+
+const isStored = (db: SimDatabase, { ref, kind }: { ref: string; kind: string }): boolean =>
+  db.query('SELECT 1 FROM entries WHERE ref = ? AND kind = ?', [ref, kind]).rows.length > 0
+
+function rowsOf<Column extends string>(
+  text: Batch['requests'],
+  columns: readonly Column[],
+): Record<Column, string>[] {
+  const cells = cellsOf(text)
+  const rows: Record<Column, string>[] = []
+  for (let at = 0; at < cells.length; at += columns.length) {
+    const row = columns.map((column, i) => [column, cells[at + i]!])
+    rows.push(Object.fromEntries(row) as Record<Column, string>)
+  }
+  return rows
+}

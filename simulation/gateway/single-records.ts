@@ -1,0 +1,146 @@
+// Records of a single gateway on their way into its database: the real journal and the real statements, over
+// a disk and a database that fail and a process that dies at any moment.
+import type { Batch } from '../../src/store/dialects/group-commit.ts'
+import { BatchWriter } from '../../src/store/dialects/sqlite/batch-writer.ts'
+import { applyRecords } from '../../src/store/dialects/sqlite/journal/apply-records.ts'
+import type { JournalBatch } from '../../src/store/dialects/sqlite/journal/batch-format.ts'
+import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-files.ts'
+import { RecordJournal } from '../../src/store/dialects/sqlite/journal/record-journal.ts'
+import { Mutex } from '../../src/store/dialects/sqlite/mutex.ts'
+import { checkCommit } from '../verify/check-commit.ts'
+import type { SimContext } from '../world/context.ts'
+import type { Proc } from '../world/schedule.ts'
+import type { SimDatabase } from './database.ts'
+import { away, trouble } from './injected-errors.ts'
+import { appliedIn, type RecordDisk } from './record-disk.ts'
+
+const writers = new WeakMap<SimDatabase, BatchWriter>()
+
+function writerOf(db: SimDatabase): BatchWriter {
+  let writer = writers.get(db)
+  if (writer === undefined) {
+    writer = new BatchWriter(db.raw)
+    writers.set(db, writer)
+  }
+  return writer
+}
+
+/** The statements must be closed before the database. */
+export function closeWriter(db: SimDatabase): void {
+  writers.get(db)?.close()
+  writers.delete(db)
+}
+
+interface Access {
+  context: SimContext
+  proc: Proc
+  disk: RecordDisk
+  /** How long a request to the disk or the database takes, and how long its reply. */
+  wayMs(): number
+  failed(error: unknown): void
+}
+
+export class SingleRecords {
+  readonly #access: Access
+  readonly #mutex = new Mutex()
+  #journal: RecordJournal | undefined
+
+  constructor(access: Access) {
+    this.#access = access
+  }
+
+  /** What the disk has and the database does not is applied first. */
+  async open(): Promise<void> {
+    const { context, disk, failed } = this.#access
+    for (const batch of disk.missingIn(context.db)) await this.#apply(() => [batch], batch.number)
+    disk.empty()
+    this.#journal = new RecordJournal({
+      files: { append: (batch, applied) => this.#append(batch, applied), close() {} },
+      appliedNumber: appliedIn(context.db),
+      mutex: this.#mutex,
+      apply: (stretch, number) => this.#applyStretch(stretch, number),
+      applied() {},
+      failed,
+    })
+  }
+
+  write(batch: Batch): Promise<void> {
+    return this.#journal!.write(batch)
+  }
+
+  /** The database has all earlier records; undefined when it has them already. */
+  settle(): Promise<void> | undefined {
+    return this.#journal?.settle()
+  }
+
+  /** A turn at the database, which has all earlier records then. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turns = this.#journal ?? this.#mutex
+    await turns.lock()
+    try {
+      return await work()
+    } finally {
+      turns.unlock()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#journal?.close()
+  }
+
+  #append(batch: JournalBatch, appliedNumber: number): Promise<Stretch> {
+    const { disk, context } = this.#access
+    const from = disk.place(appliedNumber)
+    return this.#ask('the disk', () => {
+      disk.write(batch, from)
+      context.world.note(`journals ${batch.number}`, this.#access.proc)
+      return () => disk.keep(batch, from)
+    })
+  }
+
+  #applyStretch(stretch: Stretch, number: number): Promise<void> {
+    return this.#apply(() => this.#access.disk.read(stretch), number)
+  }
+
+  #apply(batches: () => JournalBatch[], number: number): Promise<void> {
+    const { context } = this.#access
+    const { db, world } = context
+    return this.#ask('the database', () => {
+      const refused = applyRecords(db.raw, writerOf(db), batches, number)
+      world.note(`applies records up to ${number}`, this.#access.proc)
+      if (refused > 0) world.addViolation(`the database refused ${refused} records`)
+      checkCommit(context)
+      return () => {}
+    })
+  }
+
+  /** Happens at one moment; the gateway may die before it or after it, and the reply may be wrong. */
+  #ask<T>(what: string, happen: () => () => T): Promise<T> {
+    const { context, proc, wayMs } = this.#access
+    const { world, random } = context
+    return new Promise((resolve, reject) => {
+      const answer = (give: () => void) => void world.after(wayMs(), proc, give)
+      world.after(wayMs(), proc, () => {
+        const { store, process } = context.faults
+        if (context.storeIsAway) return answer(() => reject(away()))
+        if (random.process.chance(process.crashAtCommit)) {
+          return context.kill(proc, `before ${what} writes records`)
+        }
+        if (random.store.chance(store.lost)) {
+          return answer(() => reject(trouble(`${what} failed`)))
+        }
+        let done: () => T
+        try {
+          done = happen()
+        } catch (error) {
+          return answer(() => reject(error))
+        }
+        if (random.process.chance(process.crashAtCommit)) {
+          return context.kill(proc, `after ${what} has written records`)
+        }
+        const isUnsure = random.store.chance(store.unknown)
+        answer(() => (isUnsure ? reject(trouble('unknown')) : resolve(done())))
+      })
+    })
+  }
+}
