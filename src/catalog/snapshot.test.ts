@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Channel, Model, Token } from '../contract/catalog.ts'
 import { createCatalog, routesThrough } from './snapshot.ts'
+import { TokenTable } from './token-table.ts'
 
 const model = (name: string, extra: Partial<Model> = {}): Model => ({
   name,
@@ -41,7 +42,7 @@ const token = (models: string[]): Token => ({
   source: 'api',
 })
 const catalog = (models: Model[], channels: Channel[], priced = (_: string) => true) =>
-  createCatalog({ region: 'cn', models, channels, tokens: new Map(), isPriced: priced })
+  createCatalog({ region: 'cn', models, channels, tokens: new TokenTable(), isPriced: priced })
 
 test('a token sees what its patterns allow, a channel serves and a price covers', () => {
   const models = ['txta-plus', 'txta-turbo', 'other', 'unpriced'].map((name) => model(name))
@@ -175,7 +176,7 @@ describe('a video model with a date', () => {
       region: 'cn',
       models: [video, model('words')],
       channels: [channel('a', { protocols: { vf: 'http://a', chat: 'http://a' }, models })],
-      tokens: new Map(),
+      tokens: new TokenTable(),
       isPriced: (name) => name === 'film' || name === 'words',
     })
 

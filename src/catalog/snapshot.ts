@@ -13,6 +13,7 @@ import {
 import { hasOwnProtocol, interfaceRows } from '../contract/config-schema/names.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
+import type { TokenTable } from './token-table.ts'
 import { AliasPatterns, withBacking } from './virtual-models.ts'
 
 interface CatalogParts {
@@ -20,7 +21,7 @@ interface CatalogParts {
   models: Iterable<Model>
   channels: Iterable<Channel>
   /** By the keyed hash of the secret. */
-  tokens: ReadonlyMap<string, Token>
+  tokens: TokenTable
   /** Whether a price is in force now, for all accounts or for this one. */
   isPriced: (model: string, accountId?: string) => boolean
   /** Models that upstream accounts turned out not to be entitled to; also looked up each time. */
@@ -46,7 +47,7 @@ export const nativeRoutes = (routes: readonly Route[]): readonly Route[] =>
 export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
   readonly channels: readonly Channel[]
-  readonly tokens: ReadonlyMap<string, Token>
+  readonly tokens: Pick<TokenTable, 'get' | 'size'>
   /** The tokens belong to more than one account. */
   readonly hasManyAccounts: boolean
   /** Some channel serves it and a price for all accounts is in force. */
@@ -132,7 +133,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
     models,
     channels,
     tokens: parts.tokens,
-    hasManyAccounts: areOfMany(parts.tokens.values()),
+    hasManyAccounts: parts.tokens.hasManyAccounts,
     offers: (name) => served.has(name) && isPriced(served.get(name)!),
     isPriced,
     serves: (name) => served.has(name),
@@ -162,15 +163,6 @@ const isCallable = ({ name, pricedAs }: Model, served: ReadonlyMap<string, Model
 
 const isBacked = ({ backing }: Model, served: ReadonlyMap<string, Model>): boolean =>
   backing?.members.some(({ model }) => isCallable(model, served)) === true
-
-function areOfMany(tokens: Iterable<Token>): boolean {
-  let first: string | undefined
-  for (const { accountId } of tokens) {
-    first ??= accountId
-    if (accountId !== first) return true
-  }
-  return false
-}
 
 const byName = (one: Model, other: Model): number => (one.name < other.name ? -1 : 1)
 

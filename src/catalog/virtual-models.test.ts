@@ -1,8 +1,10 @@
 // Names over other models: what they stand for, which of them fits a word, and what is wrong.
+
 import { expect, test } from 'bun:test'
 import type { Channel, Model, Token } from '../contract/catalog.ts'
 import { channelFrom, modelFrom } from '../contract/config-schema/index.ts'
 import { createCatalog } from './snapshot.ts'
+import { TokenTable } from './token-table.ts'
 import { namingProblem } from './virtual-models.ts'
 
 const plain = (name: string, more: object = {}) =>
@@ -29,7 +31,7 @@ const catalogOf = (
     region: 'cn',
     models,
     channels: [channel(served)],
-    tokens: new Map(),
+    tokens: new TokenTable(),
     isPriced: (name) => !free.includes(name),
   })
 

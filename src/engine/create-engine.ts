@@ -1,10 +1,12 @@
 // Makes the engine and its background jobs, for the gateway, the tests and the simulation alike.
 // Whatever differs between them is an option.
+
 import { Ledger } from '../billing/ledger.ts'
 import { createPriceBook } from '../billing/prices/price-book.ts'
 import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
+import { TokenTable } from '../catalog/token-table.ts'
 import type { LinkTo } from '../contract/caller-api.ts'
 import type { HttpPort } from '../contract/http.ts'
 import type { Task } from '../contract/task.ts'
@@ -164,7 +166,7 @@ const nothingOffered = ({ file: { region } }: Declared, nowMs: () => number) => 
     region,
     models: [],
     channels: [],
-    tokens: new Map(),
+    tokens: new TokenTable(),
     isPriced: () => false,
   }),
   prices: createPriceBook([], new Set(), nowMs),

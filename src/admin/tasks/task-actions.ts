@@ -9,6 +9,7 @@ import { workRefusals } from '../../http/operation.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { bytes } from '../../http/schema.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
+import { findToken } from '../../store/catalog/tokens.ts'
 import { auditChange, notFound } from '../answers.ts'
 import { forOperatorsAndMembers, owning } from '../permission.ts'
 import type { Ask } from '../route.ts'
@@ -52,8 +53,8 @@ function imageFrom(
 }
 
 async function rerun({ engine, found, x }: Ask<{ found: Task }>) {
-  const { store, catalog } = engine
-  const token = [...catalog.tokens.values()].find((each) => each.id === found.tokenId)
+  const { store } = engine
+  const token = await findToken(store.read, found.tokenId)
   const isOver = token?.disabled || (token?.expiresAtMs ?? Infinity) <= x.atMs
   if (token === undefined || isOver) return cannotRerun('its token cannot be used any more')
   if (found.interface === 'images') return cannotRerun('images are made by a call')

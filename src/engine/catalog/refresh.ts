@@ -5,6 +5,7 @@ import type { Budgets } from '../../billing/budgets/budgets.ts'
 import { createPriceBook, type PriceBook } from '../../billing/prices/price-book.ts'
 import { builtinModels } from '../../catalog/builtin.ts'
 import { type Catalog, createCatalog } from '../../catalog/snapshot.ts'
+import { TokenTable } from '../../catalog/token-table.ts'
 import type { Channel, Model, Token } from '../../contract/catalog.ts'
 import { channelFrom, type FileDeclaration, modelFrom } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
@@ -13,7 +14,7 @@ import { type Cleaner, createCleaner } from '../../lib/redact/index.ts'
 import { loadChannels, type StoredChannel } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
-import { loadTokensByHash } from '../../store/catalog/tokens.ts'
+import { readTokens } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { loadBudgets } from '../../store/ledger/budgets.ts'
 import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
@@ -94,13 +95,14 @@ function begin(deps: CatalogDeps): Promise<void> {
 
 async function rebuild(deps: CatalogDeps): Promise<void> {
   const { store, declared, seal } = deps
-  const [stopped, budgets, tokens, stored, models, prices] = await Promise.all([
+  const tokens = new TokenTable()
+  const [stopped, budgets, stored, models, prices] = await Promise.all([
     loadSuspended(store.read),
     loadBudgets(store.read),
-    loadTokensByHash(store.read),
     loadChannels(store.read),
     loadModels(store.read),
     loadPrices(store.read),
+    readTokens(store.read, (hash, token) => tokens.add(hash, token)),
     deps.subscriptions.load(store.read),
   ])
   const channels = channelsOf(declared, stored, seal)

@@ -3,6 +3,7 @@
 
 import { createPriceBook } from '../../billing/prices/price-book.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
+import { TokenTable } from '../../catalog/token-table.ts'
 import type { Created, CreateKey } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
@@ -133,7 +134,7 @@ const catalogOf = () =>
         timeouts: { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 600_000 },
       }),
     ],
-    tokens: new Map(),
+    tokens: new TokenTable(),
     isPriced: () => true,
   })
 

@@ -1,7 +1,9 @@
 // Checks what this gateway would offer: the channels of the file and the database, and the served
 // models without a price.
+
 import { builtinModels, builtinPrices } from '../../catalog/builtin.ts'
 import { createCatalog } from '../../catalog/snapshot.ts'
+import { TokenTable } from '../../catalog/token-table.ts'
 import type { Channel, Model, Source } from '../../contract/catalog.ts'
 import {
   channelFrom,
@@ -120,7 +122,7 @@ function unpricedOf(
   const book = pricesOf(file, prices, () => nowMs)
   const { region } = file
   const isPriced = (model: string) => book.current(model) !== undefined
-  const catalog = createCatalog({ region, models, channels, tokens: new Map(), isPriced })
+  const catalog = createCatalog({ region, models, channels, tokens: new TokenTable(), isPriced })
   return missingPrices({ catalog, prices: book })
 }
 

@@ -191,12 +191,12 @@ export async function loadTokens(db: Kysely<Schema>, source?: Source): Promise<S
 /** Rows at a time: other work gets its turn in between, and a page is small in memory. */
 const usualPageRows = 5_000
 
-/** All unrevoked tokens by their hash, for the snapshot in memory; equal parts of them exist once. */
-export async function loadTokensByHash(
+/** Passes all unrevoked tokens with their hashes to `add`. */
+export async function readTokens(
   db: Kysely<Schema>,
+  add: (hash: string, token: Token) => void,
   pageRows = usualPageRows,
-): Promise<Map<string, Token>> {
-  const tokens = new Map<string, Token>()
+): Promise<void> {
   const parsed = new Map<string, unknown>()
   const parse = (text: string): unknown => {
     if (!parsed.has(text)) parsed.set(text, JSON.parse(text))
@@ -205,8 +205,11 @@ export async function loadTokensByHash(
   for (let last = ''; ; ) {
     const query = valid(db).where('tokens.id', '>', last).orderBy('tokens.id').limit(pageRows)
     const rows = await query.execute()
-    for (const row of rows) tokens.set(row.hash, shape(row, parse))
-    if (rows.length < pageRows) return tokens
+    for (const row of rows) {
+      const { hash, createdAtMs: _, staffBounds: __, ...token } = shape(row, parse)
+      add(hash, token)
+    }
+    if (rows.length < pageRows) return
     last = rows.at(-1)!.id
   }
 }

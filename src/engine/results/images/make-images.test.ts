@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createPriceBook } from '../../../billing/prices/price-book.ts'
 import { createCatalog } from '../../../catalog/snapshot.ts'
+import { TokenTable } from '../../../catalog/token-table.ts'
 import type { CreateKey, MadeImages } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Checked, ImageProvider, Started } from '../../../contract/provider.ts'
@@ -390,6 +391,6 @@ const catalog = () =>
         timeouts: { connectMs: 10_000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 600_000 },
       }),
     ],
-    tokens: new Map(),
+    tokens: new TokenTable(),
     isPriced: () => true,
   })

@@ -1,0 +1,126 @@
+// All tokens by the hash of their secret, packed as bytes: as objects, a million of them take half a
+// gigabyte, through which the collector goes again and again. A token becomes an object when it is
+// asked for. Parts that many tokens have in common exist once.
+import type { Token } from '../contract/catalog.ts'
+
+/** No row reaches over the end of one. */
+const chunkBytes = 1 << 22
+const firstSlots = 64
+/** Share of the slots that are taken at most. */
+const maxLoad = 0.5
+/** Further ones are kept with their tokens. */
+const maxShared = 10_000
+
+/** What differs from token to token. */
+type Own = Pick<Token, 'id' | 'accountId' | 'accountName' | 'name' | 'prefix'>
+type Shared = Omit<Token, keyof Own>
+type Row = [hash: string, shared: number | Shared, ...own: string[]]
+
+export class TokenTable {
+  readonly #chunks: Buffer[] = []
+  #used = chunkBytes
+  /** Of each row: where it begins in all chunks, its length, and the code of its hash. */
+  #rows = new Uint32Array(3 * firstSlots)
+  /** Open addressing: a row's number plus one, or nought. */
+  #slots = new Uint32Array(firstSlots)
+  readonly #shared: Shared[] = []
+  readonly #sharedByText = new Map<string, number>()
+  #firstAccount: string | undefined
+  #size = 0
+  #hasManyAccounts = false
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** The tokens belong to more than one account. */
+  get hasManyAccounts(): boolean {
+    return this.#hasManyAccounts
+  }
+
+  /** Each hash once. */
+  add(hash: string, { id, accountId, accountName, name, prefix, ...shared }: Token): this {
+    this.#firstAccount ??= accountId
+    if (accountId !== this.#firstAccount) this.#hasManyAccounts = true
+    const row: Row = [hash, this.#sharedIn(shared), id, accountId, accountName, name, prefix]
+    this.#write(JSON.stringify(row), codeOf(hash))
+    if (this.#size > this.#slots.length * maxLoad) this.#widen()
+    else this.#take(this.#size - 1)
+    return this
+  }
+
+  get(hash: string): Token | undefined {
+    const begin = `[${JSON.stringify(hash)},`
+    const last = this.#slots.length - 1
+    for (let slot = codeOf(hash) & last; ; slot = (slot + 1) & last) {
+      const number = this.#slots[slot]!
+      if (number === 0) return undefined
+      const text = this.#read(number - 1)
+      if (text.startsWith(begin)) return this.#tokenIn(text)
+    }
+  }
+
+  #tokenIn(text: string): Token {
+    const [, kept, ...own] = JSON.parse(text) as Row
+    const [id, accountId, accountName, name, prefix] = own as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    const shared = typeof kept === 'number' ? this.#shared[kept]! : kept
+    return { id, accountId, accountName, name, prefix, ...shared }
+  }
+
+  #sharedIn(shared: Shared): number | Shared {
+    const text = JSON.stringify(shared)
+    const known = this.#sharedByText.get(text)
+    if (known !== undefined) return known
+    if (this.#shared.length >= maxShared) return shared
+    this.#sharedByText.set(text, this.#shared.length)
+    return this.#shared.push(JSON.parse(text) as Shared) - 1
+  }
+
+  #write(text: string, code: number): void {
+    const length = Buffer.byteLength(text)
+    if (this.#used + length > chunkBytes) {
+      this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(chunkBytes, length)))
+      this.#used = 0
+    }
+    this.#chunks.at(-1)!.write(text, this.#used)
+    const at = 3 * this.#size
+    if (at === this.#rows.length) {
+      const wider = new Uint32Array(2 * at)
+      wider.set(this.#rows)
+      this.#rows = wider
+    }
+    this.#rows[at] = (this.#chunks.length - 1) * chunkBytes + this.#used
+    this.#rows[at + 1] = length
+    this.#rows[at + 2] = code
+    this.#used += length
+    this.#size++
+  }
+
+  #read(row: number): string {
+    const place = this.#rows[3 * row]!
+    const from = place % chunkBytes
+    const chunk = this.#chunks[Math.floor(place / chunkBytes)]!
+    return chunk.toString('utf8', from, from + this.#rows[3 * row + 1]!)
+  }
+
+  #take(row: number): void {
+    const last = this.#slots.length - 1
+    let slot = this.#rows[3 * row + 2]! & last
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & last
+    this.#slots[slot] = row + 1
+  }
+
+  #widen(): void {
+    this.#slots = new Uint32Array(2 * this.#slots.length)
+    for (let row = 0; row < this.#size; row++) this.#take(row)
+  }
+}
+
+/** 32 bits that depend on the whole hash. */
+const codeOf = (hash: string): number => Bun.hash.crc32(hash)
