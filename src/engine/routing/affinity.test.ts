@@ -145,10 +145,17 @@ describe('many conversations', () => {
     expect(texts.map((text) => after.ask({ text }).key)).toEqual(old)
   })
 
-  test('are remembered up to a limit', () => {
-    const { ask, conversations } = gateway(threeKeys)
-    for (const text of names(20_500)) ask({ text })
-    expect(conversations.size).toBe(20_000)
+  test('are remembered up to a limit, those used lately longer than the others', () => {
+    const conversations = new Conversations(clock)
+    let largest = 0
+    for (let i = 0; i < 45_000; i++) {
+      conversations.remember(`c${i}`, 'a', 'k')
+      if (i % 6_000 === 0) conversations.remember('c0', 'a', 'k')
+      largest = Math.max(largest, conversations.size)
+    }
+    expect(largest).toBeWithin(19_000, 20_001)
+    const found = ['c0', 'c1', 'c30000', 'c36000', 'c44999'].filter((id) => conversations.find(id))
+    expect(found).toEqual(['c0', 'c30000', 'c36000', 'c44999'])
   })
 })
 

@@ -8,7 +8,7 @@ import type { Channel, Token } from '../../contract/catalog.ts'
 import type { ConversationIdentity, TextCall } from '../../contract/requests.ts'
 import type { Clock } from '../../lib/clock.ts'
 
-/** Conversations with a remembered place; beyond it the one unused for longest is forgotten. */
+/** Conversations with a remembered place; beyond it the half unused for longest is forgotten. */
 const maxConversations = 20_000
 /** The longest usual lifetime of a prompt cache: after it there is nothing to go back to. */
 const rememberedMs = 3_600_000
@@ -30,7 +30,9 @@ interface LastPlace extends Place {
 }
 
 export class Conversations {
-  readonly #places = new Map<string, LastPlace>()
+  /** Used since the others became old; a map that forgets its first entries one by one is slow. */
+  #recent = new Map<string, LastPlace>()
+  #old = new Map<string, LastPlace>()
   readonly #clock: Clock
 
   constructor(clock: Clock) {
@@ -38,7 +40,7 @@ export class Conversations {
   }
 
   get size(): number {
-    return this.#places.size
+    return this.#recent.size + this.#old.size
   }
 
   /** Undefined where there is no choice, or nothing to keep together. */
@@ -58,30 +60,32 @@ export class Conversations {
   }
 
   find(id: string): Place | undefined {
-    const place = this.#places.get(id)
+    const place = this.#placeOf(id)
     if (place === undefined) return undefined
     return this.#clock.nowMs() - place.usedMs < rememberedMs ? place : undefined
   }
 
   /** One place would throttle its calls; spread, each place has the beginning in its cache. */
   isShared(id: string): boolean {
-    const { calls = 0, minuteMs = 0 } = this.#places.get(id) ?? {}
+    const { calls = 0, minuteMs = 0 } = this.#placeOf(id) ?? {}
     return calls >= maxCallsPerMinute && this.#clock.nowMs() - minuteMs < 60_000
   }
 
-  /** Also makes it the last one to be forgotten. */
+  #placeOf(id: string): LastPlace | undefined {
+    return this.#recent.get(id) ?? this.#old.get(id)
+  }
+
   remember(id: string, channelId: string, key: string): void {
     const usedMs = this.#clock.nowMs()
-    const { calls, minuteMs } = this.#places.get(id) ?? { calls: 0, minuteMs: usedMs }
+    const { calls, minuteMs } = this.#placeOf(id) ?? { calls: 0, minuteMs: usedMs }
     const counted =
       usedMs - minuteMs < 60_000 ? { calls: calls + 1, minuteMs } : { calls: 1, minuteMs: usedMs }
-    this.#places.delete(id)
-    this.#places.set(id, { channelId, key, usedMs, ...counted })
-    if (this.#places.size <= maxConversations) return
-    for (const oldest of this.#places.keys()) {
-      this.#places.delete(oldest)
-      return
+    if (this.#recent.size >= maxConversations / 2 && !this.#recent.has(id)) {
+      this.#old = this.#recent
+      this.#recent = new Map()
     }
+    this.#old.delete(id)
+    this.#recent.set(id, { channelId, key, usedMs, ...counted })
   }
 }
 
@@ -123,7 +127,8 @@ export class Placement {
   readonly #conversations: Conversations
   readonly #id: string
   readonly #seed: number
-  readonly #last: Place | undefined
+  /** Where its last call went. */
+  readonly last: Place | undefined
 
   constructor(
     conversations: Conversations,
@@ -138,12 +143,12 @@ export class Placement {
     this.#conversations = conversations
     this.#id = id
     this.#seed = seed
-    this.#last = conversations.find(id)
+    this.last = conversations.find(id)
   }
 
   /** Where the cache should be: at the last place, else where the hash says. */
   expected(routes: readonly Route[]): Place {
-    if (this.#last !== undefined) return this.#last
+    if (this.last !== undefined) return this.last
     const [first] = routes
     const top = routes.filter(
       ({ channel, translated }) =>
@@ -160,8 +165,8 @@ export class Placement {
     let best = channels[0]!
     let bestScore = -1
     for (const channel of channels) {
-      if (channel.id === this.#last?.channelId) return channel
-      const score = this.#score(channel.name, channel.weight)
+      if (channel.id === this.last?.channelId) return channel
+      const score = this.scoreOf(channel)
       if (score <= bestScore) continue
       best = channel
       bestScore = score
@@ -171,7 +176,7 @@ export class Placement {
 
   /** The keys of a channel, the preferred ones first. */
   *keysOf({ id, keys }: Channel): Generator<string> {
-    const last = this.#last?.channelId === id ? this.#last.key : undefined
+    const last = this.last?.channelId === id ? this.last.key : undefined
     if (last !== undefined && keys.includes(last)) yield last
     const scored = keys.map((key) => ({ key, score: this.#score(key, 1) }))
     for (const { key } of scored.sort((a, b) => b.score - a.score)) if (key !== last) yield key
@@ -179,6 +184,11 @@ export class Placement {
 
   wentTo(channelId: string, key: string): void {
     this.#conversations.remember(this.#id, channelId, key)
+  }
+
+  /** The channel with the highest score is where the conversation belongs. */
+  scoreOf({ name, weight }: Pick<Channel, 'name' | 'weight'>): number {
+    return this.#score(name, weight)
   }
 
   #score(name: string, weight: number): number {

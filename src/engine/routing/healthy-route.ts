@@ -3,6 +3,7 @@
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
 import type { Affinity, MoveReason } from '../../contract/requests.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { isKept, type Placement } from './affinity.ts'
 import { hasPlace } from './channel-places.ts'
 import { type ChannelState, channelStateOf } from './channel-state.ts'
 import type { State } from './circuit-breaker.ts'
@@ -84,8 +85,66 @@ export function pickHealthy(
   return candidateAt(engine, first)
 }
 
-const candidateAt = (engine: RouteDeps, route: Route): Candidate => {
-  const { id, keys } = route.channel
-  const channelState = channelStateOf(engine.routing.states, id)
-  return { route, key: keys[0] ?? '', channelState, state: 'good', keyState: 'good' }
+/**
+ * The same for a call of a conversation: where its last call went, or where its hash leads. Undefined
+ * where channels have failures, or that one has no free slot.
+ */
+export function pickKept(
+  engine: RouteDeps,
+  routes: readonly Route[],
+  accountId: string,
+  placement: Placement,
+): Candidate | undefined {
+  const { last } = placement
+  if (last === undefined) return pickByHash(engine, routes, accountId, placement)
+  const route = routes.find(({ channel }) => channel.id === last.channelId)
+  if (route === undefined) return undefined
+  const { channel } = route
+  const { priority, weight, keys } = channel
+  if (priority !== routes[0]!.channel.priority || weight <= 0 || !isKept(channel)) return undefined
+  if (keys.length > 1 && !keys.includes(last.key)) return undefined
+  if (!isFree(engine, channel, accountId)) return undefined
+  return candidateAt(engine, route, keys.length > 1 ? last.key : undefined)
+}
+
+/** Among all channels of the highest priority, without an object for each. */
+function pickByHash(
+  engine: RouteDeps,
+  routes: readonly Route[],
+  accountId: string,
+  placement: Placement,
+): Candidate | undefined {
+  const priority = routes[0]?.channel.priority
+  let best: Route | undefined
+  let bestScore = -1
+  let isAnyKept = false
+  for (const route of routes) {
+    const { channel } = route
+    if (channel.priority !== priority) break
+    const channelState = channelStateOf(engine.routing.states, channel.id)
+    if (!channelState.isHealthy || !channelState.hasAllPaths) return undefined
+    if (!hasPlace(engine.catalog, channel, channelState, accountId)) continue
+    isAnyKept ||= isKept(channel)
+    if (channel.weight <= 0) continue
+    const score = placement.scoreOf(channel)
+    if (score <= bestScore) continue
+    best = route
+    bestScore = score
+  }
+  if (best === undefined || !isAnyKept) return undefined
+  if (best.channel.keys.length < 2) return candidateAt(engine, best)
+  if (!isKept(best.channel)) return undefined
+  const [key] = placement.keysOf(best.channel)
+  return candidateAt(engine, best, key)
+}
+
+function isFree(engine: RouteDeps, channel: Route['channel'], accountId: string): boolean {
+  const channelState = channelStateOf(engine.routing.states, channel.id)
+  const { isHealthy, hasAllPaths } = channelState
+  return isHealthy && hasAllPaths && hasPlace(engine.catalog, channel, channelState, accountId)
+}
+
+function candidateAt(engine: RouteDeps, route: Route, key = route.channel.keys[0]): Candidate {
+  const channelState = channelStateOf(engine.routing.states, route.channel.id)
+  return { route, key: key ?? '', channelState, state: 'good', keyState: 'good' }
 }

@@ -13,6 +13,7 @@ import {
   isHealthy,
   type PickedRoute,
   pickHealthy,
+  pickKept,
   type RouteDeps,
 } from './healthy-route.ts'
 
@@ -103,8 +104,7 @@ function pickAmong(
   const isPlain = tried === undefined && routes.length === 1
   const only = isPlain ? isHealthy(engine, routes[0]!, accountId) : undefined
   if (only !== undefined) return only
-  const isFree = tried === undefined && !wanted.placement?.steers
-  const plain = isFree ? pickHealthy(engine, routes, accountId) : undefined
+  const plain = tried === undefined ? pickPlain(engine, routes, wanted) : undefined
   if (plain !== undefined) return plain
   const able: Candidate[] = []
   let full = false
@@ -130,6 +130,15 @@ function pickAmong(
   const picked = best(engine, well.length > 0 ? well : able, wanted)
   return picked ?? (full ? 'full' : unavailable(engine, routes, nowMs))
 }
+
+const pickPlain = (
+  engine: RouteDeps,
+  routes: readonly Route[],
+  { accountId, placement }: Wanted,
+): Candidate | undefined =>
+  placement?.steers
+    ? pickKept(engine, routes, accountId, placement)
+    : pickHealthy(engine, routes, accountId)
 
 const triedAt = ({ id }: Route['channel'], tried: Tried | undefined) =>
   tried && ((key: string) => tried.hasKey(id, key))
