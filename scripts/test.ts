@@ -25,7 +25,7 @@ import { makeWorkFolder, removeAbandoned, removeFolder } from './testing/work-fo
 const { TEST_CASE_LIMIT_MS, TEST_RUN_LIMIT_SECONDS, TEST_LANES } = process.env
 const caseLimitMs = Number(TEST_CASE_LIMIT_MS ?? 30_000)
 const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 2_700)
-const laneCount = Number(TEST_LANES ?? 3)
+const laneCount = Number(TEST_LANES ?? 4)
 const spareLanes = 2
 const seed = testSeed()
 

@@ -24,7 +24,7 @@ import { fillTokens, masterKey, secretOf, usedTokens } from './fill-tokens.ts'
 import { checkGrowth, formatGrowth, type GrowthFigures } from './report.ts'
 
 /** A gateway that has answered fewer calls than another is compiled less well. */
-const warmUp = { calls: 40_000, sliceSeconds: 2, maxSeconds: 40 }
+const warmUp = { calls: 100_000, sliceSeconds: 2, maxSeconds: 80 }
 const call = { style: 'chat', mode: 'json' } as const
 /** Models that calls are made with, or as many as there are. */
 const usedModels = 100
