@@ -28,12 +28,12 @@ const chunks = [
 ]
 const streamed = () =>
   new Response(
-    chunks
+    `${chunks
       .map((each) => {
         const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' }
         return `data: ${JSON.stringify({ ...head, ...each })}\n\n`
       })
-      .join('') + 'data: [DONE]\n\n',
+      .join('')}data: [DONE]\n\n`,
     { headers: { 'content-type': 'text/event-stream' } },
   )
 
