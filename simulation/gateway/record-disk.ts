@@ -1,15 +1,11 @@
 // The journal of records of a single gateway, on a disk that survives its processes: two files that take
 // turns, as the real ones do. What was written and reported as failed stays until the next batch overwrites it.
-import {
-  type Batch,
-  cellsOf,
-  entryColumns,
-  requestColumns,
-} from '../../src/store/dialects/group-commit.ts'
+import { entryColumns, requestColumns } from '../../src/store/dialects/group-commit.ts'
 import { appliedKey } from '../../src/store/dialects/sqlite/batch-writer.ts'
 import type { JournalBatch } from '../../src/store/dialects/sqlite/journal/batch-format.ts'
 import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-files.ts'
 import type { SimDatabase } from './database.ts'
+import { rowsOf } from './write-batch.ts'
 
 /** Small, so that a short world uses both files. */
 const turnLength = 6_000
@@ -81,7 +77,7 @@ export class RecordDisk {
   /** What records that are owed add to the balance of an account. */
   owedNanos(db: SimDatabase, accountId: string): bigint {
     return this.owedTo(db)
-      .flatMap(({ entries }) => rowsOf(entries, entryColumns))
+      .flatMap(({ entries }) => recordsOf(entries, entryColumns))
       .filter((entry) => entry.account_id === accountId && !isStored(db, entry))
       .reduce((sum, { amount_nanos }) => sum + BigInt(amount_nanos), 0n)
   }
@@ -89,8 +85,10 @@ export class RecordDisk {
   /** The detail of a record that is owed and charges what its entry does. */
   chargedDetail(db: SimDatabase, requestId: string): string | undefined {
     for (const { requests, entries } of this.owedTo(db)) {
-      const request = rowsOf(requests, requestColumns).find((row) => row.request_id === requestId)
-      const entry = rowsOf(entries, entryColumns).find((row) => row.ref === requestId)
+      const request = recordsOf(requests, requestColumns).find(
+        (row) => row.request_id === requestId,
+      )
+      const entry = recordsOf(entries, entryColumns).find((row) => row.ref === requestId)
       const isCharged = BigInt(request?.charge_nanos ?? 0) === -BigInt(entry?.amount_nanos ?? 0)
       if (request !== undefined && entry?.kind === 'charge' && isCharged) return request.detail
     }
@@ -109,15 +107,8 @@ export function appliedIn(db: SimDatabase): number {
 const isStored = (db: SimDatabase, { ref, kind }: { ref: string; kind: string }): boolean =>
   db.query('SELECT 1 FROM entries WHERE ref = ? AND kind = ?', [ref, kind]).rows.length > 0
 
-function rowsOf<Column extends string>(
-  text: Batch['requests'],
-  columns: readonly Column[],
-): Record<Column, string>[] {
-  const cells = cellsOf(text)
-  const rows: Record<Column, string>[] = []
-  for (let at = 0; at < cells.length; at += columns.length) {
-    const row = columns.map((column, i) => [column, cells[at + i]!])
-    rows.push(Object.fromEntries(row) as Record<Column, string>)
-  }
-  return rows
-}
+const recordsOf = <Column extends string>(text: string, columns: readonly Column[]) =>
+  rowsOf(text, columns.length).map((cells) => {
+    const named = columns.map((column, i) => [column, cells[i]!])
+    return Object.fromEntries(named) as Record<Column, string>
+  })

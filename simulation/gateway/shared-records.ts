@@ -4,6 +4,7 @@ import type { Batch } from '../../src/store/dialects/group-commit.ts'
 import { checkCommit } from '../verify/check-commit.ts'
 import type { SimContext } from '../world/context.ts'
 import type { Proc } from '../world/schedule.ts'
+import { type WriteAccess, writeFaulty } from './faulty-write.ts'
 import { away, isInjected, trouble } from './injected-errors.ts'
 import { writeSharedBatch } from './write-batch.ts'
 
@@ -22,18 +23,10 @@ export function cut(
   world.after(random.store.between(0, cutAfterMs), proc, () => reject(away()))
 }
 
-interface Access {
-  context: SimContext
-  proc: Proc
-  /** How long a request to the database takes, and how long its reply. */
-  wayMs(): number
-  failed(error: unknown): void
-}
-
 export class SharedRecords {
-  readonly #access: Access
+  readonly #access: WriteAccess
 
-  constructor(access: Access) {
+  constructor(access: WriteAccess) {
     this.#access = access
   }
 
@@ -64,7 +57,6 @@ export class SharedRecords {
     const { context, proc, wayMs } = this.#access
     const { world, db, random } = context
     return new Promise((resolve, reject) => {
-      const answer = (give: () => void) => void world.after(wayMs(), proc, give)
       const arrive = () => {
         if (context.storeIsFrozen) {
           // It waits in the socket of the server until that resumes.
@@ -72,29 +64,16 @@ export class SharedRecords {
           const thawMs = context.frozenUntilMs - world.nowMs
           return void world.after(thawMs + random.store.between(0, 50), undefined, arrive)
         }
-        const { store, process } = context.faults
-        if (context.storeIsAway) return answer(() => reject(away()))
         if (world.nowMs > deadlineMs) {
-          return answer(() => reject(trouble('the batch came after its deadline')))
+          const late = trouble('the batch came after its deadline')
+          return void world.after(wayMs(), proc, () => reject(late))
         }
-        if (random.process.chance(process.crashAtCommit)) {
-          return context.kill(proc, 'before a batch')
-        }
-        if (random.store.chance(store.lost)) {
-          return answer(() => reject(trouble('the batch failed')))
-        }
-        try {
+        writeFaulty(this.#access, { resolve, reject }, 'a batch', () => {
           writeSharedBatch(db, batch, gatewayId)
-        } catch (error) {
-          return answer(() => reject(error))
-        }
-        world.note(`records ${batch.size}`, proc)
-        checkCommit(context)
-        if (random.process.chance(process.crashAtCommit)) {
-          return context.kill(proc, 'after a batch')
-        }
-        const isUnsure = random.store.chance(store.unknown)
-        answer(() => (isUnsure ? reject(trouble('unknown')) : resolve()))
+          world.note(`records ${batch.size}`, proc)
+          checkCommit(context)
+          return () => {}
+        })
       }
       world.after(wayMs(), undefined, arrive)
     })

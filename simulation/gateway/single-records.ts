@@ -8,10 +8,8 @@ import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-fi
 import { RecordJournal } from '../../src/store/dialects/sqlite/journal/record-journal.ts'
 import { Mutex } from '../../src/store/dialects/sqlite/mutex.ts'
 import { checkCommit } from '../verify/check-commit.ts'
-import type { SimContext } from '../world/context.ts'
-import type { Proc } from '../world/schedule.ts'
 import type { SimDatabase } from './database.ts'
-import { away, trouble } from './injected-errors.ts'
+import { type WriteAccess, writeFaulty } from './faulty-write.ts'
 import { appliedIn, type RecordDisk } from './record-disk.ts'
 
 const writers = new WeakMap<SimDatabase, BatchWriter>()
@@ -31,14 +29,7 @@ export function closeWriter(db: SimDatabase): void {
   writers.delete(db)
 }
 
-interface Access {
-  context: SimContext
-  proc: Proc
-  disk: RecordDisk
-  /** How long a request to the disk or the database takes, and how long its reply. */
-  wayMs(): number
-  failed(error: unknown): void
-}
+type Access = WriteAccess & { disk: RecordDisk }
 
 export class SingleRecords {
   readonly #access: Access
@@ -91,7 +82,7 @@ export class SingleRecords {
   #append(batch: JournalBatch, appliedNumber: number): Promise<Stretch> {
     const { disk, context } = this.#access
     const from = disk.place(appliedNumber)
-    return this.#ask('the disk', () => {
+    return this.#ask('a write to the journal', () => {
       disk.write(batch, from)
       context.world.note(`journals ${batch.number}`, this.#access.proc)
       return () => disk.keep(batch, from)
@@ -105,7 +96,7 @@ export class SingleRecords {
   #apply(batches: () => JournalBatch[], number: number): Promise<void> {
     const { context } = this.#access
     const { db, world } = context
-    return this.#ask('the database', () => {
+    return this.#ask('a batch of the journal', () => {
       const refused = applyRecords(db.raw, writerOf(db), batches, number)
       world.note(`applies records up to ${number}`, this.#access.proc)
       if (refused > 0) world.addViolation(`the database refused ${refused} records`)
@@ -114,33 +105,12 @@ export class SingleRecords {
     })
   }
 
-  /** Happens at one moment; the gateway may die before it or after it, and the reply may be wrong. */
   #ask<T>(what: string, happen: () => () => T): Promise<T> {
     const { context, proc, wayMs } = this.#access
-    const { world, random } = context
     return new Promise((resolve, reject) => {
-      const answer = (give: () => void) => void world.after(wayMs(), proc, give)
-      world.after(wayMs(), proc, () => {
-        const { store, process } = context.faults
-        if (context.storeIsAway) return answer(() => reject(away()))
-        if (random.process.chance(process.crashAtCommit)) {
-          return context.kill(proc, `before ${what} writes records`)
-        }
-        if (random.store.chance(store.lost)) {
-          return answer(() => reject(trouble(`${what} failed`)))
-        }
-        let done: () => T
-        try {
-          done = happen()
-        } catch (error) {
-          return answer(() => reject(error))
-        }
-        if (random.process.chance(process.crashAtCommit)) {
-          return context.kill(proc, `after ${what} has written records`)
-        }
-        const isUnsure = random.store.chance(store.unknown)
-        answer(() => (isUnsure ? reject(trouble('unknown')) : resolve(done())))
-      })
+      context.world.after(wayMs(), proc, () =>
+        writeFaulty(this.#access, { resolve, reject }, what, happen),
+      )
     })
   }
 }

@@ -99,7 +99,8 @@ function book(db: SimDatabase, accountId: string, gatewayId: string, { balance, 
   )
 }
 
-function rowsOf(text: string, width: number): string[][] {
+/** Rows of a batch, each with its cells. */
+export function rowsOf(text: string, width: number): string[][] {
   const cells = cellsOf(text)
   const rows: string[][] = []
   for (let start = 0; start < cells.length; start += width) {
