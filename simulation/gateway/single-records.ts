@@ -7,25 +7,34 @@ import type { JournalBatch } from '../../src/store/dialects/sqlite/journal/batch
 import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-files.ts'
 import { RecordJournal } from '../../src/store/dialects/sqlite/journal/record-journal.ts'
 import { Mutex } from '../../src/store/dialects/sqlite/mutex.ts'
+import { SqliteReceiptWriter } from '../../src/store/dialects/sqlite/receipt-writer.ts'
 import { checkCommit } from '../verify/check-commit.ts'
 import type { SimDatabase } from './database.ts'
 import { type WriteAccess, writeFaulty } from './faulty-write.ts'
 import { appliedIn, type RecordDisk } from './record-disk.ts'
 
-const writers = new WeakMap<SimDatabase, BatchWriter>()
+interface Writers {
+  records: BatchWriter
+  receipts: SqliteReceiptWriter
+}
 
-function writerOf(db: SimDatabase): BatchWriter {
-  let writer = writers.get(db)
-  if (writer === undefined) {
-    writer = new BatchWriter(db.raw)
-    writers.set(db, writer)
+const writers = new WeakMap<SimDatabase, Writers>()
+
+function writersOf(db: SimDatabase): Writers {
+  let own = writers.get(db)
+  if (own === undefined) {
+    const receipts = new SqliteReceiptWriter(db.raw)
+    own = { records: new BatchWriter(db.raw, receipts), receipts }
+    writers.set(db, own)
   }
-  return writer
+  return own
 }
 
 /** The statements must be closed before the database. */
 export function closeWriter(db: SimDatabase): void {
-  writers.get(db)?.close()
+  const own = writers.get(db)
+  own?.records.close()
+  own?.receipts.close()
   writers.delete(db)
 }
 
@@ -97,7 +106,7 @@ export class SingleRecords {
     const { context } = this.#access
     const { db, world } = context
     return this.#ask('a batch of the journal', () => {
-      const refused = applyRecords(db.raw, writerOf(db), batches, number)
+      const refused = applyRecords(db.raw, writersOf(db).records, batches, number)
       world.note(`applies records up to ${number}`, this.#access.proc)
       if (refused > 0) world.addViolation(`the database refused ${refused} records`)
       checkCommit(context)

@@ -153,3 +153,12 @@ export const failureOf = (work: Promise<unknown>): Promise<string> =>
     () => 'it did not fail',
     (error: Error) => error.message,
   )
+
+/** The same numbers every time. */
+export function lcg(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+}

@@ -1,6 +1,7 @@
 // Writes receipts for entries in the background: when it is quiet, or when too many are pending.
 // Works in chunks with pauses, so that records waiting for the writer go first, and signs the ends
-// of the chains it has moved. Knows no callers, and cannot fail a call.
+// of chains that have moved; on SQLite most entries have their receipts already. Knows no callers,
+// and cannot fail a call.
 
 import type { Signer } from '../../lib/crypto/signing.ts'
 import { Loop, type Service } from '../../lib/loop.ts'
@@ -84,7 +85,7 @@ export class ReceiptWriter implements Service {
     return this.keys.signer
   }
 
-  /** Reported entries that have no receipt yet. */
+  /** Reported entries whose receipts are not written or not signed yet. */
   get behind(): number {
     return this.#behind
   }

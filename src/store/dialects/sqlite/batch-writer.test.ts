@@ -10,6 +10,7 @@ import { openStore } from '../../index.ts'
 import { cellsOf } from '../group-commit.ts'
 import { entryRow, requestRow } from '../group-commit-rows.ts'
 import { BatchWriter } from './batch-writer.ts'
+import { SqliteReceiptWriter } from './receipt-writer.ts'
 
 let dataDir: string
 let db: Database
@@ -21,7 +22,7 @@ beforeEach(async () => {
   db = new Database(join(dataDir, 'gateway.db'), { safeIntegers: true })
   db.run(`INSERT INTO accounts (id, name, balance_nanos, held_nanos, source, created_at_ms)
           VALUES ('acc_1', 'one', 0, 0, 'admin', 0)`)
-  writer = new BatchWriter(db)
+  writer = new BatchWriter(db, new SqliteReceiptWriter(db))
 })
 
 afterEach(() => {

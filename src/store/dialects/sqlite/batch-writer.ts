@@ -9,6 +9,8 @@ import {
   nullableInRequests,
   requestColumns,
 } from '../group-commit.ts'
+import { NewEntries } from './new-entries.ts'
+import type { SqliteReceiptWriter } from './receipt-writer.ts'
 
 /** In the meta table: the last batch of the journal whose rows are in the tables. */
 export const appliedKey = 'journal_applied'
@@ -66,15 +68,21 @@ class RowInsert {
     this.#row = columns.map(() => null)
   }
 
-  /** The row that begins at this cell. True when it is new. */
-  insert(cells: readonly string[], at: number): boolean {
+  /** The row that begins at this cell. Its number if it is new. */
+  insert(cells: readonly string[], at: number): number | undefined {
     const row = this.#row
     for (let i = 0; i < row.length; i++) row[i] = this.#value(cells[at + i]!, i)
-    return this.#statement.run(row).changes > 0
+    const { changes, lastInsertRowid } = this.#statement.run(row)
+    return changes > 0 ? Number(lastInsertRowid) : undefined
   }
 
-  insertAll(cells: readonly string[]): void {
-    for (let at = 0; at < cells.length; at += this.#row.length) this.insert(cells, at)
+  /** True when all are new. */
+  insertAll(cells: readonly string[]): boolean {
+    let allNew = true
+    for (let at = 0; at < cells.length; at += this.#row.length) {
+      if (this.insert(cells, at) === undefined) allNew = false
+    }
+    return allNew
   }
 
   #value(text: string, i: number): string | number | null {
@@ -105,11 +113,13 @@ export class BatchWriter {
   readonly #heldChanges = new Map<string, bigint>()
   readonly #closedUntilMs = new Map<string, number>()
 
+  readonly #receipts: SqliteReceiptWriter
   readonly #beforeCommit: () => void
 
   /** The tables must exist. */
-  constructor(db: Database, beforeCommit: () => void = () => {}) {
+  constructor(db: Database, receipts: SqliteReceiptWriter, beforeCommit: () => void = () => {}) {
     this.#db = db
+    this.#receipts = receipts
     this.#beforeCommit = beforeCommit
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
@@ -131,11 +141,9 @@ export class BatchWriter {
     this.#closedUntilMs.clear()
     this.#begin.run()
     try {
-      for (const { requests, entries, losses } of parts) {
-        this.#request.insertAll(requests)
-        for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at)
-        this.#loss.insertAll(losses)
-      }
+      const added = new NewEntries()
+      for (const part of parts) this.#insertPart(part, added)
+      if (added.isComplete && added.rows.length > 0) this.#receipts.bookBatch(added.rows)
       for (const [account, nanos] of this.#balanceChanges) this.#balance.run(nanos, account)
       for (const [account, nanos] of this.#heldChanges) this.#held.run(nanos, account)
       if (number !== undefined) this.#applied.run(String(number))
@@ -147,12 +155,24 @@ export class BatchWriter {
     }
   }
 
+  #insertPart({ requests, entries, losses }: RowCells, added: NewEntries): void {
+    // The row that is there may say something else than this one.
+    if (!this.#request.insertAll(requests)) added.isComplete = false
+    if (entries.length > 0 && added.begin(requests) && !this.#receipts.catchUp()) {
+      added.isComplete = false
+    }
+    for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at, added)
+    this.#loss.insertAll(losses)
+  }
+
   /** An entry that already exists changes nothing, the balance included. */
-  #insertEntry(entries: string[], at: number): void {
+  #insertEntry(entries: string[], at: number, added: NewEntries): void {
     const account = entries[at + entryAccount]!
     const closedUntilMs = this.#closedUntilMsOf(account)
     if (Number(entries[at + entryAt]) < closedUntilMs) entries[at + entryAt] = String(closedUntilMs)
-    if (!this.#entry.insert(entries, at)) return
+    const id = this.#entry.insert(entries, at)
+    if (id === undefined) return
+    added.add(id, entries, at)
     const kind = entries[at + entryKind]
     const amount = BigInt(entries[at + entryAmount]!)
     if (kind === 'hold' || kind === 'release') {

@@ -72,8 +72,7 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
       mark = new HighWaterMark(db, question.mark)
       return oneRow({ id: mark.id })
     case 'book':
-      receiptWriter ??= new SqliteReceiptWriter(db)
-      return oneRow({ ...receiptWriter.book(question.limit) })
+      return oneRow({ ...receiptsOf(db).book(question.limit) })
     case 'index':
       return index(question.settledSeq)
     case 'query':
@@ -87,11 +86,16 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
 }
 
 function apply(db: Database, batches: () => Iterable<RowTexts>, number: number): Rows | undefined {
-  // Prepared on first use: its tables exist only once the migrations have run.
-  writer ??= new BatchWriter(db, () => mark?.count())
+  writer ??= new BatchWriter(db, receiptsOf(db), () => mark?.count())
   const refused = applyRecords(db, writer, batches, number)
   committed()
   return refused === 0 ? undefined : oneRow({ refused })
+}
+
+/** Prepared on first use: its tables exist only once the migrations have run. */
+function receiptsOf(db: Database): SqliteReceiptWriter {
+  receiptWriter ??= new SqliteReceiptWriter(db)
+  return receiptWriter
 }
 
 async function index(settledSeq: number): Promise<Rows> {
