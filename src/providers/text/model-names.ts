@@ -1,6 +1,7 @@
 // Puts the caller's name for the model into the plain events of a stream, a whole read at a time:
 // finds the one place in each event and replaces its bytes. Nothing is parsed; an event in which the
 // place is not certain is left to be read by itself.
+import { ensure } from '../../lib/ensure.ts'
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import type { Edits } from '../../lib/text/edits.ts'
 import { oneLine } from './read-events.ts'
@@ -9,7 +10,7 @@ import type { StreamStyle } from './style.ts'
 const [lineFeed, carriageReturn, space, quote, colon, backslash] = [
   0x0a, 0x0d, 0x20, 0x22, 0x3a, 0x5c,
 ]
-const [openBrace, closeBrace, letterD] = [0x7b, 0x7d, 0x64]
+const [openBrace, closeBrace, letterD, letterU] = [0x7b, 0x7d, 0x64, 0x75]
 const dataAt = 'data: '.length
 /** Any letter may be spelled that way, those of the field's name too. */
 const escapeStart = '\\u00'
@@ -19,12 +20,13 @@ export const usualFields = ['model'] as const
 
 /** What is replaced in a stream, and by what. */
 export interface OwnName {
-  /** Fields that hold a name, as they stand in JSON: `"model"`. */
+  /** Fields that hold a name, as they stand in JSON: `"model"`. All have the same first letter. */
   keys: readonly string[]
+  letter: number
   /** In JSON. */
   bytes: Buffer
   /** How the last event began, up to the end of its name: most events of a stream begin alike. */
-  begin?: Alike
+  begin?: Alike & { bytes: Uint8Array }
   /** The same from the character before its key to its end. */
   end?: Alike
 }
@@ -38,16 +40,21 @@ interface Alike {
   nameEnd: number
 }
 
-export const ownName = (fields: readonly string[], name: string): OwnName => ({
-  keys: fields.map((field) => `"${field}"`),
-  bytes: Buffer.from(JSON.stringify(name)),
-})
+export function ownName(fields: readonly string[], name: string): OwnName {
+  const letter = fields[0]!.charCodeAt(0)
+  ensure(
+    fields.every((field) => field.charCodeAt(0) === letter),
+    'fields with a model name have the same first letter',
+  )
+  const bytes = Buffer.from(JSON.stringify(name))
+  return { keys: fields.map((field) => `"${field}"`), letter, bytes }
+}
 
 /** The names in the events of one read. */
 export class ModelNames {
   readonly #own: OwnName
-  /** The read, one letter for each byte. */
-  readonly #text: string
+  readonly #read: Buffer
+  #letters: string | undefined
   /** Receives each name to replace, in order. */
   readonly #edits: Edits
   /** The next place of each key, and of an escape; -1 while it is not known. */
@@ -56,9 +63,15 @@ export class ModelNames {
 
   constructor(own: OwnName, read: Buffer, edits: Edits) {
     this.#own = own
+    this.#read = read
     this.#edits = edits
-    this.#text = read.toString('latin1', 0, read.length)
     this.#next = own.keys.map(() => -1)
+  }
+
+  /** The read, one letter for each byte. Made only when there are events that are not alike. */
+  get #text(): string {
+    this.#letters ??= this.#read.toString('latin1', 0, this.#read.length)
+    return this.#letters
   }
 
   #find(text: string, from: number): number {
@@ -72,25 +85,61 @@ export class ModelNames {
    * others.
    */
   findOdd(start: number, end: number, seen: { events: number }): number {
-    const text = this.#text
     let at = start
     while (at < end) {
-      const feed = text.indexOf('\n', at)
-      const hasReturn = text.charCodeAt(feed - 1) === carriageReturn
-      const close = hasReturn ? feed - 1 : feed
-      const next = hasReturn && text.charCodeAt(feed + 1) === carriageReturn ? feed + 2 : feed + 1
-      const usual =
-        feed !== -1 &&
-        text.charCodeAt(next) === lineFeed &&
-        text.charCodeAt(close - 1) === closeBrace &&
-        text.charCodeAt(at) === letterD &&
-        text.charCodeAt(at + dataAt - 1) === space &&
-        text.charCodeAt(at + dataAt) === openBrace
-      if (!usual || !this.#place(at + dataAt, close)) return at
+      let next = this.#passAlike(at, end)
+      if (next === -1) next = this.#passUsual(at)
+      if (next === -1) return at
       seen.events++
-      at = next + 1
+      at = next
     }
     return -1
+  }
+
+  /** Behind an event that begins like the last one, judged by its bytes; -1 when that is not enough. */
+  #passAlike(at: number, end: number): number {
+    const { begin, letter } = this.#own
+    if (begin === undefined || at + begin.bytes.length >= end) return -1
+    const read = this.#read
+    const { bytes } = begin
+    for (let i = 0; i < bytes.length; i++) if (read[at + i] !== bytes[i]) return -1
+    for (let p = at + bytes.length; p + 1 < end; p++) {
+      const byte = read[p]!
+      // Most letters.
+      if (byte > backslash) continue
+      if (byte === quote && read[p + 1] === letter && this.#isKey(p)) return -1
+      if (byte === backslash && read[p + 1] === letterU) return -1
+      if (byte !== lineFeed) continue
+      if (read[p - 1] !== closeBrace || read[p + 1] !== lineFeed) return -1
+      this.#edits.replace(at + dataAt + begin.nameAt, at + bytes.length, this.#own.bytes)
+      return p + 2
+    }
+    return -1
+  }
+
+  #isKey(at: number): boolean {
+    const read = this.#read
+    return this.#own.keys.some((key) => {
+      for (let i = 1; i < key.length; i++) if (read[at + i] !== key.charCodeAt(i)) return false
+      return true
+    })
+  }
+
+  /** Behind the event there; -1 when it is not one line of `data: {…}` or the place is not certain. */
+  #passUsual(at: number): number {
+    const text = this.#text
+    const feed = text.indexOf('\n', at)
+    const hasReturn = text.charCodeAt(feed - 1) === carriageReturn
+    const close = hasReturn ? feed - 1 : feed
+    const next = hasReturn && text.charCodeAt(feed + 1) === carriageReturn ? feed + 2 : feed + 1
+    const usual =
+      feed !== -1 &&
+      text.charCodeAt(next) === lineFeed &&
+      text.charCodeAt(close - 1) === closeBrace &&
+      text.charCodeAt(at) === letterD &&
+      text.charCodeAt(at + dataAt - 1) === space &&
+      text.charCodeAt(at + dataAt) === openBrace
+    return usual && this.#place(at + dataAt, close) ? next + 1 : -1
   }
 
   /** The place in an object's text, which may also have none; false when it is not certain. */
@@ -148,7 +197,9 @@ export class ModelNames {
     if (end === 0 || end > close || text.slice(start, end).includes('\\')) return false
     if (this.#isFlat(open + 1, key)) {
       const alike = text.slice(open, end)
-      this.#own.begin = { text: alike, key: found, nameAt: start - open, nameEnd: end - open }
+      const bytes = Buffer.from(this.#read.subarray(open - dataAt, end))
+      const name = { nameAt: start - open, nameEnd: end - open }
+      this.#own.begin = { text: alike, bytes, key: found, ...name }
     } else if (this.#isFlat(end, close - 1)) {
       const at = key - 1
       const alike = text.slice(at, close)
