@@ -6,7 +6,8 @@ interface Known {
   /** The id as a whole JSON string. */
   quoted: string
   mark: string
-  markBytes: Buffer
+  /** The mark as bytes, once an event has needed it. */
+  markBytes?: Buffer
 }
 
 /** An id in a field for ids that gets a mark: where it ends. */
@@ -37,7 +38,7 @@ export class IdMarks {
     const before = this.#known.get(id)
     if (before !== undefined || !plainId.test(id)) return before
     const mark = this.#markFor(id)
-    const known = { quoted: `"${id}"`, mark, markBytes: Buffer.from(mark) }
+    const known = { quoted: `"${id}"`, mark }
     this.#known.set(id, known)
     return known
   }
@@ -60,7 +61,10 @@ export class IdMarks {
     if (this.#known.size > count) places = this.#placesIn(text, true)
     if (places.length === 0) return bytes
     const edits = new Edits()
-    for (const { end, known } of places) edits.replace(end, end, known.markBytes)
+    for (const { end, known } of places) {
+      known.markBytes ??= Buffer.from(known.mark)
+      edits.replace(end, end, known.markBytes)
+    }
     return edits.apply(bytes, bytes.length)!
   }
 

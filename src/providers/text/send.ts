@@ -45,7 +45,7 @@ export async function sendText(
     } catch (cause) {
       return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
     }
-    return understand(style, call, upstream, answer, text, streamed)
+    return understand(style, call, upstream, { response: answer, requestId, text, streamed })
   }
   answer.expectTrickle()
   return {
@@ -92,16 +92,20 @@ export function buildBody(
   return body
 }
 
+interface WholeAnswer {
+  response: HttpAnswer
+  requestId: string | undefined
+  text: string | undefined
+  streamed: boolean
+}
+
 /** The whole answer; converted to the requested form when the upstream mixed up the two. */
 function understand(
   style: TextStyle,
   call: TextCall,
   upstream: Upstream,
-  response: HttpAnswer,
-  text: string | undefined,
-  streamed: boolean,
+  { response, requestId, text, streamed }: WholeAnswer,
 ): TextReply {
-  const requestId = upstreamRequestId(response)
   const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
   if (text === undefined || !isObject(answer)) return noAnswer(style, requestId, text)
   if (answer['error'] != null) {
