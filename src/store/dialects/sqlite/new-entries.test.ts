@@ -23,6 +23,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'gateway-receipts-'))
   await (await openStore({ dataDir: dir })).close()
   const db = new Database(join(dir, 'gateway.db'))
+  db.run("INSERT INTO meta VALUES ('currency', 'CNY')")
   for (const id of accounts) {
     db.run(
       `INSERT INTO accounts (id, name, balance_nanos, held_nanos, source, created_at_ms, closed_until_ms)
@@ -184,6 +185,14 @@ describe('receipts made with their batch', () => {
     write(opened, [[[request, entry]]])
     expect([countOf(opened, 'requests'), countOf(opened, 'entries')]).toEqual([1, 1])
     expect(() => opened.receipts.book(10)).toThrow('UNIQUE')
+    close(opened)
+  })
+
+  test('are left to the pass while the database has no currency', () => {
+    const opened = open(true)
+    opened.db.run("DELETE FROM meta WHERE key = 'currency'")
+    write(opened, [[charged(1)]])
+    expect(countOf(opened, 'receipts')).toBe(0)
     close(opened)
   })
 

@@ -94,9 +94,11 @@ export class SqliteReceiptWriter {
 
   /**
    * In a transaction that will add entries: whether these can get their receipts with `bookBatch`,
-   * because all earlier ones have theirs.
+   * because all earlier ones have theirs. A database that no gateway has opened has no currency yet,
+   * which is part of a receipt.
    */
   catchUp(): boolean {
+    if (this.#metaOf(currencyKey) === undefined) return false
     const behind = this.#newestId() - this.#floor()
     if (behind <= 0) return true
     return behind <= maxCatchUp && this.#attempt(() => this.#chunk(behind + 1))
