@@ -124,6 +124,8 @@ export async function makeTemplate(): Promise<Uint8Array> {
     name: 'a simulation',
     tx: (work) => target.transaction().execute(work),
   })
+  // As the first start of a gateway leaves it.
+  db.run("INSERT INTO meta VALUES ('currency', 'CNY')")
   watchTables(db)
   return db.serialize()
 }
