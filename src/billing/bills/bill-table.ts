@@ -6,14 +6,14 @@ import { hashText, newDigest } from '../../lib/crypto/signing.ts'
 import type { Tx } from '../../store/index.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
 import { sumMoney } from '../../store/proof/hourly-totals.ts'
-import {
-  findHashes,
-  findLines,
-  lastNumberOf,
-  type StoredReceipt,
-} from '../../store/proof/receipt-lines.ts'
+import { findHashes, findLines, type StoredReceipt } from '../../store/proof/receipt-lines.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
-import { findSealsBetween, numberBefore, type SealRow } from '../../store/proof/seals.ts'
+import {
+  findSealsBetween,
+  lastSealedOf,
+  numberBefore,
+  type SealRow,
+} from '../../store/proof/seals.ts'
 import { type BrokenChain, brokenSeal, checkedReceipt, signatureOf } from '../proof/receipt.ts'
 import type { SigningKeys } from '../proof/signing-keys.ts'
 
@@ -26,10 +26,11 @@ interface LineRange {
   lastNumber: number
 }
 
-/** Every entry must have its receipt. */
+/** Every entry must have its receipt, and its chain be signed. */
 export async function rangeOf(db: Tx, stretch: Stretch): Promise<LineRange> {
   const { accountId, fromMs } = stretch
-  const lastNumber = await lastNumberOf(db, accountId)
+  // Calls go on: a receipt that came after the chain was signed is left to the next reader.
+  const lastNumber = await lastSealedOf(db, accountId)
   const afterNumber = await numberBefore(db, accountId, fromMs)
   // The count tells when to stop: times are not strictly in order of the numbers.
   const [sum] = await sumMoney(db, { ...stretch, by: [] })

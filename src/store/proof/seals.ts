@@ -80,6 +80,10 @@ async function findLastSeal(db: Kysely<Schema>, accountId: string): Promise<Seal
     .executeTakeFirst()
 }
 
+/** Up to this number every receipt is vouched for; 0 before the first seal. */
+export const lastSealedOf = async (db: Kysely<Schema>, accountId: string): Promise<number> =>
+  (await findLastSeal(db, accountId))?.number ?? 0
+
 /** The first seal that covers this receipt. */
 export async function findSealOf(
   db: Kysely<Schema>,
