@@ -38,15 +38,18 @@ describe.each([...storeKinds])('conditions on %s', (on) => {
   interface Gateway {
     state: ChannelState
     watch: Conditions
+    /** Of its catalog. */
+    channels: Channel[]
   }
 
   /** One that has its own view of the only channel. */
-  function gateway(owner: string, channel: Channel): Gateway {
+  function gateway(owner: string, channel: Channel, store = it.engine.store): Gateway {
     const state = new ChannelState()
     const routing = { states: new Map([[channel.id, state]]) }
-    const catalog = { channels: [channel] } as unknown as TestEngine['engine']['catalog']
-    const deps = { ...it.engine, subscriptions, routing, catalog, jobs: it.engine.jobs }
-    return { state, watch: new Conditions(deps, owner) }
+    const channels = [channel]
+    const catalog = { channels } as unknown as TestEngine['engine']['catalog']
+    const deps = { ...it.engine, store, subscriptions, routing, catalog, jobs: it.engine.jobs }
+    return { state, watch: new Conditions(deps, owner), channels }
   }
   const own = () => store().cluster?.gatewayId ?? 'test'
   /** Without the time between two counts. */
@@ -119,6 +122,34 @@ describe.each([...storeKinds])('conditions on %s', (on) => {
   const calls = async (count: number, status: number) => {
     for (let n = 0; n < count; n++) await store().record(aRequest({ status, atMs: it.clock.ms }))
   }
+
+  test('a gateway that is alone reads what is down at its start and after its own changes', async () => {
+    const channel = testChannelWith({ id: 'ch_1', name: 'far' })
+    let reads = 0
+    const counting = new Proxy(store(), {
+      get(of, name) {
+        if (name === 'read') reads++
+        const found: unknown = Reflect.get(of, name)
+        return typeof found === 'function' ? found.bind(of) : found
+      },
+    })
+    const { state, watch, channels } = gateway(own(), channel, counting)
+    const readsOf = async (rounds: number) => {
+      reads = 0
+      for (let n = 0; n < rounds; n++) await watch.round()
+      return reads
+    }
+    expect(await readsOf(1)).toBeGreaterThan(0)
+    expect(await readsOf(3)).toBe(0)
+    for (let n = 0; n < 3; n++) state.health.failed(1)
+    await watch.round()
+    expect(await open()).toEqual(['channel_down ch_1'])
+    if (store().cluster === undefined) expect(await readsOf(3)).toBe(1)
+    // It was deleted.
+    channels.pop()
+    await watch.round()
+    expect(await open()).toEqual([])
+  })
 
   test('an error rate is an alert of its model, until it falls below the last rule', async () => {
     await subscribe(['error_rate'], [rule, { ...rule, above: 0.8 }])

@@ -96,12 +96,16 @@ export class Conditions extends LoopService {
     return { type: 'channel.down', subject, reporter: this.#owner }
   }
 
-  /** Those that any gateway reports; read less often while no subscription wants them. */
+  /**
+   * Those that any gateway reports; read less often while no subscription wants them. A gateway that is
+   * alone reads them after its own changes only: a read starts a thread of the store and keeps it.
+   */
   async #downChannels(): Promise<readonly Condition[]> {
     const { store, subscriptions } = this.#deps
     const isWanted = subscriptions.wants('channel.down', 'channel.recovered')
     if (!isWanted && performance.now() < this.#readFromMs) return this.#down
-    this.#readFromMs = performance.now() + countEveryMs
+    const isAlone = store.cluster === undefined
+    this.#readFromMs = isAlone ? Number.POSITIVE_INFINITY : performance.now() + countEveryMs
     this.#down = await listConditions(store.read, 'channel.down')
     return this.#down
   }
@@ -138,6 +142,7 @@ export class Conditions extends LoopService {
   async #raise(condition: Condition, send: Send, message?: string): Promise<void> {
     const name = `${condition.type} ${condition.subject}`
     if (this.#reported.has(name)) return
+    this.#readFromMs = 0
     await this.#rows.begin(condition, send, message)
     this.#reported.add(name)
   }
