@@ -5,7 +5,7 @@ import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { Rollback, type Store } from '../store/index.ts'
 import { readCreditLease } from '../store/ledger/credit-leases.ts'
-import type { SpendingCall } from './budgets/budget-funds.ts'
+import type { BudgetHold, Spender, SpendingCall } from './budgets/budget-funds.ts'
 
 export interface AccountFunds {
   readonly id: string
@@ -32,6 +32,13 @@ export const availableNanos = (funds: AccountFunds): bigint =>
 export interface Hold extends SpendingCall {
   open: boolean
 }
+
+export const newHold = (
+  accountId: string,
+  amountNanos: bigint,
+  spender?: Spender,
+  budget?: BudgetHold,
+): Hold => ({ index: -1, accountId, amountNanos, open: true, spender, budget })
 
 /** The hold of a call has ended. */
 export function unhold(funds: AccountFunds, amountNanos: bigint): void {

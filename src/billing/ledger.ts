@@ -19,6 +19,7 @@ import {
   availableNanos,
   Balances,
   type Hold,
+  newHold,
   type StoredBalance,
   unhold,
 } from './balances.ts'
@@ -151,7 +152,7 @@ export class Ledger {
     funds.touched = true
     if (availableNanos(funds) < wantedNanos || availableNanos(funds) < 0n) return undefined
     funds.callHoldsNanos += wantedNanos
-    return this.#entered({ accountId, amountNanos: wantedNanos, open: true, spender, budget })
+    return this.#entered(newHold(accountId, wantedNanos, spender, budget))
   }
 
   #entered(hold: Hold): Hold {
@@ -176,7 +177,7 @@ export class Ledger {
       .then((amountNanos) =>
         amountNanos === undefined
           ? undefined
-          : this.#entered({ accountId, amountNanos, open: true, spender, budget }),
+          : this.#entered(newHold(accountId, amountNanos, spender, budget)),
       )
   }
 

@@ -2,6 +2,7 @@
 // least what is held here, at every moment, and what is being charged.
 import { budgetId } from '../../contract/budgets/budget.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { InFlight, type Listed } from '../../lib/in-flight.ts'
 import type { StoredBudget } from '../../store/ledger/budgets.ts'
 
 export interface BudgetFunds {
@@ -33,7 +34,7 @@ export interface Spender {
 }
 
 /** A call in flight, as its hold. */
-export interface SpendingCall {
+export interface SpendingCall extends Listed {
   readonly accountId: string
   readonly amountNanos: bigint
   readonly spender?: Spender | undefined
@@ -57,6 +58,10 @@ export interface BudgetWaiter {
   reject(error: unknown): void
 }
 
+interface Settling extends Listed {
+  readonly ended: Promise<void>
+}
+
 /** The budgets of one account, and its calls that wait for room in them. */
 export class AccountBudgets {
   readonly id: string
@@ -66,8 +71,7 @@ export class AccountBudgets {
   readonly declared = new Map<string, BudgetFunds>()
   waiters: BudgetWaiter[] = []
   serving = false
-  /** Charges that are being written. */
-  readonly settling = new Set<Promise<void>>()
+  readonly #settling = new InFlight<Settling>()
   /** Until then nothing is leased in advance. */
   scarceUntilMs = 0
   askedAtMs = Number.NEGATIVE_INFINITY
@@ -75,6 +79,18 @@ export class AccountBudgets {
 
   constructor(id: string) {
     this.id = id
+  }
+
+  /** Charges that are being written; none of them fails. */
+  get settling(): Promise<void>[] {
+    return Array.from(this.#settling, ({ ended }) => ended)
+  }
+
+  /** A charge is being written until this ends, one way or the other. */
+  addSettling(settled: Promise<unknown>): void {
+    const settling: Settling = { index: -1, ended: settled.then(nothing, nothing) }
+    this.#settling.add(settling)
+    void settling.ended.then(() => this.#settling.delete(settling))
   }
 
   /** Writes of its leases, serialised. */
@@ -221,3 +237,5 @@ const newFunds = (budget: StoredBudget): BudgetFunds => ({
 
 const isSame = (a: StoredBudget, b: StoredBudget): boolean =>
   a.amountNanos === b.amountNanos && a.per === b.per && a.zone === b.zone
+
+function nothing(): void {}

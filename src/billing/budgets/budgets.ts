@@ -4,6 +4,7 @@
 // A call is refused only after the other gateways have returned what they do not hold.
 
 import type { BudgetState } from '../../contract/budgets/budget.ts'
+import { InFlight } from '../../lib/in-flight.ts'
 import { gatewayOf, type Notice, type Store, type Tx } from '../../store/index.ts'
 import { type BudgetFilter, lockBudgets, readBudgets } from '../../store/ledger/budget-spend.ts'
 import type { StoredBudget } from '../../store/ledger/budgets.ts'
@@ -46,7 +47,7 @@ export class Budgets {
   readonly #inquiries: Inquiries | undefined
   readonly #declared = new DeclaredBudgets()
   /** Calls in flight: a budget that is set meanwhile counts what they hold. */
-  readonly #calls = new Set<SpendingCall>()
+  readonly #calls = new InFlight<SpendingCall>()
 
   /** Without inquiries, the database is not shared. */
   constructor(store: Store, inquiries: Inquiries | undefined, nowMs: () => number) {
@@ -125,10 +126,8 @@ export class Budgets {
   }
 
   /** Draws that find too little room wait for the end of this. */
-  settling({ account: { settling } }: BudgetHold, settled: Promise<unknown>): void {
-    const ended = settled.then(nothing, nothing)
-    settling.add(ended)
-    void ended.then(() => settling.delete(ended))
+  settling({ account }: BudgetHold, settled: Promise<unknown>): void {
+    account.addSettling(settled)
   }
 
   /** In the transaction that holds for a task: undefined when there is room for it in all budgets. */
@@ -151,7 +150,7 @@ export class Budgets {
   /** For tasks: true when another transaction is worthwhile. */
   async gather({ account, funds }: BudgetsOfCall, tries: number): Promise<boolean> {
     if (recallWaitsMs[tries] === undefined) return false
-    const settling = [...account.settling]
+    const { settling } = account
     const ids = funds.map(({ budget }) => budget.id)
     const spends = await readBudgets(this.#store.read, this.#nowMs(), { ids })
     const byId = new Map(spends.map((spend) => [spend.id, spend]))
@@ -194,7 +193,7 @@ export class Budgets {
   async #round(account: AccountBudgets): Promise<void> {
     const asking = new Set(account.waiters)
     for (let isMore = true, tries = 0; ; tries++) {
-      const settling = [...account.settling]
+      const { settling } = account
       const { refused, holders } = await drawBudgets(
         { store: this.#store, nowMs: this.#nowMs },
         account,
@@ -272,8 +271,6 @@ export class Budgets {
     return returned
   }
 }
-
-const nothing = (): void => {}
 
 const exhausted = (funds: readonly BudgetFunds[]): Exhausted =>
   new Exhausted(funds.map(({ budget }) => budget))

@@ -1,5 +1,6 @@
 // Time limits of upstream work. One coarse sweep covers all calls in flight, because a timer per
 // call and per chunk would cost more than the work it guards.
+import { InFlight, type Listed } from '../../lib/in-flight.ts'
 
 interface DeadlineLimits {
   readonly firstByteMs: number
@@ -20,11 +21,12 @@ const sweepMs = 250
 const keepAliveMs = 15_000
 
 /** The limits of one call. */
-export class Deadline {
+export class Deadline implements Listed {
+  index = -1
   expired = false
   /** It expired because the gateway stops, not because of the upstream. */
   stopped = false
-  readonly #all: Set<Deadline>
+  readonly #all: InFlight<Deadline>
   readonly #nowMs: () => number
   readonly #limits: DeadlineLimits
   readonly #guarded: Stoppable
@@ -41,7 +43,12 @@ export class Deadline {
   /** A stream with a caller that must be notified when the gateway stops. */
   stream: { cut(): void } | undefined
 
-  constructor(all: Set<Deadline>, nowMs: () => number, limits: DeadlineLimits, guarded: Stoppable) {
+  constructor(
+    all: InFlight<Deadline>,
+    nowMs: () => number,
+    limits: DeadlineLimits,
+    guarded: Stoppable,
+  ) {
     this.#all = all
     this.#nowMs = nowMs
     this.#limits = limits
@@ -120,7 +127,7 @@ export class Deadline {
 }
 
 export class Deadlines {
-  readonly #open = new Set<Deadline>()
+  readonly #open = new InFlight<Deadline>()
   readonly #nowMs: () => number
   readonly #timer: ReturnType<typeof setInterval>
 

@@ -104,9 +104,9 @@ export class Conditions extends LoopService {
     const { store, subscriptions } = this.#deps
     const isWanted = subscriptions.wants('channel.down', 'channel.recovered')
     if (!isWanted && performance.now() < this.#readFromMs) return this.#down
-    const isAlone = store.cluster === undefined
-    this.#readFromMs = isAlone ? Number.POSITIVE_INFINITY : performance.now() + countEveryMs
     this.#down = await listConditions(store.read, 'channel.down')
+    const everyMs = store.cluster === undefined ? Number.POSITIVE_INFINITY : countEveryMs
+    this.#readFromMs = performance.now() + everyMs
     return this.#down
   }
 

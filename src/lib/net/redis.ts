@@ -3,6 +3,7 @@
 // alive. Does not know what the scripts do.
 import { createHash } from 'node:crypto'
 import { RedisClient } from 'bun'
+import { InFlight, type Listed } from '../in-flight.ts'
 
 /** Instead of a reply: the server is away, too slow, or refuses the command. */
 export const redisAway: unique symbol = Symbol('redis is away')
@@ -53,14 +54,14 @@ const maxPending = 10_000
 /** A command's limit is counted in ticks, so that a delayed event loop is not taken for a loss. */
 const ticksPerLimit = 4
 
-interface Pending {
+interface Pending extends Listed {
   settle(reply: unknown): void
   ticksLeft: number
 }
 
 class Connection {
   readonly #client: RedisClient
-  readonly #pending = new Set<Pending>()
+  readonly #pending = new InFlight<Pending>()
   readonly #tickMs: number
   readonly #lose: (reason: string) => void
   #ticker: ReturnType<typeof setInterval> | undefined
@@ -91,7 +92,8 @@ class Connection {
   #send(command: string, args: string[], limitMs: number): Promise<unknown> {
     if (this.#closed || this.#pending.size >= maxPending) return Promise.resolve(redisAway)
     return new Promise((resolve) => {
-      const pending = { settle: resolve, ticksLeft: Math.ceil(limitMs / this.#tickMs) + 1 }
+      const ticksLeft = Math.ceil(limitMs / this.#tickMs) + 1
+      const pending = { index: -1, settle: resolve, ticksLeft }
       this.#pending.add(pending)
       this.#ticker ??= unrefInterval(() => this.#tick(), this.#tickMs)
       const settle = (reply: unknown) => {
@@ -129,7 +131,6 @@ class Connection {
     this.#closed = true
     clearInterval(this.#ticker)
     const pending = [...this.#pending]
-    this.#pending.clear()
     this.#lose(reason)
     this.#client.close()
     for (const { settle } of pending) settle(redisAway)

@@ -11,8 +11,9 @@ interface Pending {
 export class DatabaseThread {
   // A small heap: it only passes text to the disk.
   readonly #worker = new Worker(assets.databaseThread, { smol: true })
-  readonly #pending = new Map<number, Pending>()
-  #lastId = 0
+  /** By id. Not a Map, which keeps answered ones alive: see lib/in-flight.ts. */
+  readonly #pending: (Pending | undefined)[] = []
+  readonly #freeIds: number[] = []
   #broken: Error | undefined
 
   constructor() {
@@ -24,8 +25,8 @@ export class DatabaseThread {
   ask(question: Question): Promise<Rows | undefined> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken)
     return new Promise((resolve, reject) => {
-      const id = ++this.#lastId
-      this.#pending.set(id, { resolve, reject })
+      const id = this.#freeIds.pop() ?? this.#pending.length
+      this.#pending[id] = { resolve, reject }
       this.#worker.postMessage({ ...question, id } satisfies Asked)
     })
   }
@@ -42,9 +43,10 @@ export class DatabaseThread {
 
   #answered(answer: Answer): void {
     const { id, rows, failure } = typeof answer === 'number' ? { id: answer } : answer
-    const pending = this.#pending.get(id)
+    const pending = this.#pending[id]
     if (pending === undefined) return
-    this.#pending.delete(id)
+    this.#pending[id] = undefined
+    this.#freeIds.push(id)
     if (failure === undefined) pending.resolve(rows)
     else {
       const error = new DatabaseError(failure.code, failure.message)
@@ -54,7 +56,6 @@ export class DatabaseThread {
 
   #break(why: string): void {
     this.#broken ??= new DatabaseError('SQLITE_ERROR', why)
-    for (const { reject } of this.#pending.values()) reject(this.#broken)
-    this.#pending.clear()
+    for (const pending of this.#pending.splice(0)) pending?.reject(this.#broken)
   }
 }
