@@ -77,6 +77,8 @@ export class Exchange implements HttpCall, HttpAnswer {
   /** What is received of the body. */
   readonly #body: BodyQueue
   #progress: { touch(): void } | undefined
+  /** Until the end of a body that was released; a timer that goes on would keep all of this alive. */
+  #ending: ReturnType<typeof setTimeout> | undefined
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits
@@ -122,6 +124,7 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   fail(error: HttpError): void {
     if (this.ended) return
+    clearTimeout(this.#ending)
     if (this.#head === undefined) {
       // There may be no listener left; a rejection must not end the process.
       this.answer.catch(ignore)
@@ -133,7 +136,9 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   release(): void {
     this.#body.release()
-    if (!this.ended) setTimeout(() => this.cancel(), RELEASE_MS).unref()
+    if (this.ended || this.#ending !== undefined) return
+    this.#ending = setTimeout(() => this.cancel(), RELEASE_MS)
+    this.#ending.unref()
   }
 
   expectTrickle(): void {
@@ -217,6 +222,7 @@ export class Exchange implements HttpCall, HttpAnswer {
 
   #complete(keepMs: number): void {
     if (this.ended) return
+    clearTimeout(this.#ending)
     this.#body.unpause()
     const link = this.#link
     this.#link = undefined

@@ -196,17 +196,22 @@ export class ModelNames {
     const end = text.indexOf('"', start + 1) + 1
     if (end === 0 || end > close || text.slice(start, end).includes('\\')) return false
     if (this.#isFlat(open + 1, key)) {
-      const alike = text.slice(open, end)
+      const alike = this.#copy(open, end)
       const bytes = Buffer.from(this.#read.subarray(open - dataAt, end))
       const name = { nameAt: start - open, nameEnd: end - open }
       this.#own.begin = { text: alike, bytes, key: found, ...name }
     } else if (this.#isFlat(end, close - 1)) {
       const at = key - 1
-      const alike = text.slice(at, close)
+      const alike = this.#copy(at, close)
       this.#own.end = { text: alike, key: found, nameAt: start - at, nameEnd: end - at }
     } else return false
     this.#edits.replace(start, end, this.#own.bytes)
     return true
+  }
+
+  /** Not a slice, which would keep the text of the whole read as long as the stream. */
+  #copy(from: number, to: number): string {
+    return this.#read.toString('latin1', from, to)
   }
 
   #afterSpace(from: number): number {

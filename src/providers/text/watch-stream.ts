@@ -42,6 +42,7 @@ export class TextStreamWatcher implements StreamWatcher {
   #late: string | undefined
   /** The last bytes sent; they show whether the answer was complete. */
   #last: Buffer | undefined
+  #lastCopy: Buffer | undefined
   readonly #sample = new TextSample()
   /** The event that is the last one if no other comes. */
   #held = ''
@@ -197,7 +198,13 @@ export class TextStreamWatcher implements StreamWatcher {
   #recordLast(whole: Buffer): void {
     // A comment says nothing about the state of the answer.
     if (whole[0] === colon && !whole.includes('data:')) return
-    this.#last = whole.length > lastBytes ? Buffer.from(whole.subarray(-lastBytes)) : whole
+    if (whole.length <= lastBytes) {
+      this.#last = whole
+      return
+    }
+    this.#lastCopy ??= Buffer.allocUnsafeSlow(lastBytes)
+    whole.copy(this.#lastCopy, 0, whole.length - lastBytes)
+    this.#last = this.#lastCopy
   }
 
   #recordOpened(whole: Buffer, from: number, to: number, event: string): void {
