@@ -16,7 +16,7 @@ export interface Books {
   dialect: Dialect
 }
 
-const rowsAtOnce = 4000
+const rowsAtOnce = 1000
 
 /** A receipt and its entry, which may be missing: `kind` is empty then. Unset fields are empty. */
 export interface ReceiptRow {
