@@ -15,7 +15,8 @@ type PlacesOf = (accountId: string) => number | undefined
 
 export class WaitingRoom {
   readonly #max: number
-  readonly #byAccount = new Map<string, Set<Waiter>>()
+  /** In order of arrival; why not in a Set, see lib/in-flight.ts. */
+  readonly #byAccount = new Map<string, Waiter[]>()
   #size = 0
   #number = 0
 
@@ -70,30 +71,32 @@ export class WaitingRoom {
 
   /** The last call of the account with the most waiting calls leaves, if that is fair. */
   #makeRoom(accountId: string): boolean {
-    let crowd: Set<Waiter> = new Set()
-    for (const waiters of this.#byAccount.values()) if (waiters.size > crowd.size) crowd = waiters
-    const own = this.#byAccount.get(accountId)?.size ?? 0
-    if (crowd.size <= own + 1) return false
-    ;[...crowd].at(-1)!.wake(false)
+    let crowd: readonly Waiter[] = []
+    for (const waiters of this.#byAccount.values()) {
+      if (waiters.length > crowd.length) crowd = waiters
+    }
+    const own = this.#byAccount.get(accountId)?.length ?? 0
+    if (crowd.length <= own + 1) return false
+    crowd.at(-1)!.wake(false)
     return true
   }
 
   #add(waiter: Waiter): void {
-    const waiters = this.#byAccount.get(waiter.accountId) ?? new Set()
-    waiters.add(waiter)
-    this.#byAccount.set(waiter.accountId, waiters)
+    const waiters = this.#byAccount.get(waiter.accountId)
+    if (waiters === undefined) this.#byAccount.set(waiter.accountId, [waiter])
+    else waiters.push(waiter)
     this.#size++
   }
 
   #delete(waiter: Waiter): void {
-    const waiters = this.#byAccount.get(waiter.accountId)
-    if (!waiters?.delete(waiter)) return
+    const waiters = this.#byAccount.get(waiter.accountId) ?? []
+    const at = waiters.indexOf(waiter)
+    if (at === -1) return
+    waiters.splice(at, 1)
     this.#size--
-    if (waiters.size === 0) this.#byAccount.delete(waiter.accountId)
+    if (waiters.length === 0) this.#byAccount.delete(waiter.accountId)
   }
 }
 
-function firstFor(waiters: ReadonlySet<Waiter>, channel: string): Waiter | undefined {
-  for (const waiter of waiters) if (waiter.channels.includes(channel)) return waiter
-  return undefined
-}
+const firstFor = (waiters: readonly Waiter[], channel: string): Waiter | undefined =>
+  waiters.find(({ channels }) => channels.includes(channel))
