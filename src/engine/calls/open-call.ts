@@ -58,7 +58,8 @@ export interface BegunStream {
   readonly kind: 'stream'
   readonly reply: StreamReply
   readonly attempt: UpstreamAttempt
-  readonly first: Uint8Array | undefined
+  /** Until the caller gets them: they would keep a network buffer as long as the stream. */
+  first: Uint8Array | undefined
 }
 
 export const reportBug = ({ engine, ctx }: OpenCall, error: unknown): void =>

@@ -25,7 +25,6 @@ const keepAlive = Buffer.from(': keep-alive\n\n')
 export class CallerStream implements AnswerStream, BodyReader {
   readonly #open: OpenCall
   readonly #begun: BegunStream
-  #first: Uint8Array | undefined
   /** Undefined before the start, and once the caller has left. */
   #sink: StreamSink | undefined
   #isReading = false
@@ -38,7 +37,6 @@ export class CallerStream implements AnswerStream, BodyReader {
   constructor(open: OpenCall, begun: BegunStream) {
     this.#open = open
     this.#begun = begun
-    this.#first = begun.first
     const { signal } = open.ctx
     signal.addEventListener('abort', this.#leave)
     if (signal.aborted) this.#leave()
@@ -57,8 +55,8 @@ export class CallerStream implements AnswerStream, BodyReader {
 
   #begin(): void {
     const { watcher } = this.#begun.reply
-    const first = this.#first
-    this.#first = undefined
+    const { first } = this.#begun
+    this.#begun.first = undefined
     if (first !== undefined) this.#give(first)
     if (watcher.outcome !== undefined) this.#end()
     else if (!this.#isFull) this.#readOn()
