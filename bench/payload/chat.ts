@@ -2,7 +2,6 @@
 
 import {
   createdAt,
-  deltaCount,
   inputTokens,
   type Mode,
   outputTokens,
@@ -10,7 +9,8 @@ import {
   prompt,
   reply,
   tokensPerCall,
-  word,
+  wordStart,
+  words,
 } from './shape.ts'
 
 const doneEvent = 'data: [DONE]'
@@ -39,11 +39,11 @@ export const chat: Payload = {
   usageMark: '"completion_tokens"',
   stream: {
     events(model, asksUsage = true) {
-      const delta = asksUsage ? chatDelta(model, word) : plainDelta(model)
+      const deltaOf = asksUsage ? chatDelta : plainDelta
       const end = asksUsage ? chatEnd(model) : plainEnd(model)
-      return [...Array<string>(deltaCount).fill(delta), end]
+      return [...words.map((word) => deltaOf(model, word)), end]
     },
-    deltaMark: `"content":"${word}"`,
+    deltaMark: `"content":"${wordStart}`,
     endMark: doneEvent,
   },
 }
@@ -74,8 +74,8 @@ export const chatEnd = (model: string): string => {
 }
 
 /** The same where the caller did not ask for usage: no chunk has any. */
-const plainDelta = (model: string): string =>
-  chunk(model, { choices: [{ index: 0, delta: { content: word }, finish_reason: null }] })
+const plainDelta = (model: string, content: string): string =>
+  chunk(model, { choices: [{ index: 0, delta: { content }, finish_reason: null }] })
 
 const plainEnd = (model: string): string =>
   `${chunk(model, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${doneEvent}\n\n`

@@ -8,7 +8,8 @@ import {
   type Payload,
   prompt,
   reply,
-  word,
+  wordStart,
+  words,
 } from './shape.ts'
 
 const contents = [{ role: 'user', parts: [{ text: prompt }] }]
@@ -27,11 +28,11 @@ export const generate: Payload = {
   usageMark: '"candidatesTokenCount"',
   stream: {
     events: (model) =>
-      Array.from({ length: deltaCount }, (_, i) => {
+      words.map((word, i) => {
         const reason = i + 1 === deltaCount ? 'STOP' : undefined
         return `data: ${JSON.stringify(answer(model, word, i + 1, reason))}\r\n\r\n`
       }),
-    deltaMark: `"text":"${word}"`,
+    deltaMark: `"text":"${wordStart}`,
     endMark: `"${responseId}"}`,
     translatedEndMark: '"}\n\n',
   },

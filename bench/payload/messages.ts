@@ -1,14 +1,14 @@
 // A messages call as JSON and as named events: input counted at the start, output at the end.
 
 import {
-  deltaCount,
   inputTokens,
   namedEvent,
   outputTokens,
   type Payload,
   prompt,
   reply,
-  word,
+  wordStart,
+  words,
 } from './shape.ts'
 
 export const messages: Payload = {
@@ -31,11 +31,12 @@ export const messages: Payload = {
   usageMark: '"output_tokens"',
   stream: {
     events(model) {
-      const text = { type: 'text_delta', text: word }
-      const delta = namedEvent({ type: 'content_block_delta', index: 0, delta: text })
-      return [...opening(model), ...Array<string>(deltaCount).fill(delta), ...closing()]
+      const deltas = words.map((text) =>
+        namedEvent({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+      )
+      return [...opening(model), ...deltas, ...closing()]
     },
-    deltaMark: `"text":"${word}"`,
+    deltaMark: `"text":"${wordStart}`,
     endMark: '{"type":"message_stop"}',
   },
 }

@@ -11,7 +11,8 @@ import {
   prompt,
   reply,
   tokensPerCall,
-  word,
+  wordStart,
+  words,
 } from './shape.ts'
 
 const itemId = 'msg_bench'
@@ -34,7 +35,7 @@ export const responses: Payload = {
       const number = steps(model).map((step, sequence_number) => ({ ...step, sequence_number }))
       return number.map(namedEvent)
     },
-    deltaMark: `"delta":"${word}"`,
+    deltaMark: `"delta":"${wordStart}`,
     endMark: `"sequence_number":${lastNumber}}`,
     translatedEndMark: `"total_tokens":${tokensPerCall('stream')}}`,
   },
@@ -42,16 +43,20 @@ export const responses: Payload = {
 
 function steps(model: string): ({ type: string } & Record<string, unknown>)[] {
   const begun = response(model, 'in_progress', [])
-  const text = word.repeat(deltaCount)
+  const text = words.join('')
   const at = { item_id: itemId, output_index: 0, content_index: 0 }
-  const delta = { type: 'response.output_text.delta', ...at, delta: word, logprobs: [] }
   const item = message('in_progress', [])
   return [
     { type: 'response.created', response: begun },
     { type: 'response.in_progress', response: begun },
     { type: 'response.output_item.added', output_index: 0, item },
     { type: 'response.content_part.added', ...at, part: part('') },
-    ...Array<typeof delta>(deltaCount).fill(delta),
+    ...words.map((delta) => ({
+      type: 'response.output_text.delta',
+      ...at,
+      delta,
+      logprobs: [],
+    })),
     { type: 'response.output_text.done', ...at, text, logprobs: [] },
     { type: 'response.content_part.done', ...at, part: part(text) },
     { type: 'response.output_item.done', output_index: 0, item: finished(text) },

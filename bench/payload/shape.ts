@@ -36,7 +36,14 @@ export interface Payload {
 }
 
 export const deltaCount = 100
-export const word = ' word'
+/** How every word begins. */
+export const wordStart = ' w'
+const vocabulary = 'ord hen ater e hich as ide ith orld anted ill ork ay ere ood ithout'.split(' ')
+/** A word for each event, so that no two events in a row are the same. */
+export const words: readonly string[] = Array.from(
+  { length: deltaCount },
+  (_, i) => wordStart + vocabulary[i % vocabulary.length]!,
+)
 export const createdAt = 1_760_000_000
 export const prompt = 'please tell me something nice '.repeat(16)
 export const reply = 'a short answer made of some plain words. '.repeat(8)
