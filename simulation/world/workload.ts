@@ -1,5 +1,5 @@
 // The workload of a world: which requests come when, which credits and prices, and which faults.
-import { announce } from '../../src/engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../src/engine/catalog/refresh.ts'
 import { newShortId } from '../../src/lib/crypto/ids.ts'
 import { insertPrice } from '../../src/store/catalog/prices.ts'
 import { follow } from '../callers/callers.ts'
@@ -144,7 +144,7 @@ async function changePrice(calling: Calling): Promise<void> {
     const price = newPrice(model, newShortId('price', nowMs), startMs, context.random.work)
     records.prices.set(price.id, price)
     await engine.store.tx((tx) => insertPrice(tx, price, nowMs))
-    await announce(engine)
+    await announce(engine, noTokens)
   })
   records.waiting--
 }

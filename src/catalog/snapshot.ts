@@ -47,7 +47,7 @@ export const nativeRoutes = (routes: readonly Route[]): readonly Route[] =>
 export interface Catalog {
   readonly models: ReadonlyMap<string, Model>
   readonly channels: readonly Channel[]
-  readonly tokens: Pick<TokenTable, 'get' | 'size'>
+  readonly tokens: TokenTable
   /** The tokens belong to more than one account. */
   readonly hasManyAccounts: boolean
   /** Some channel serves it and a price for all accounts is in force. */

@@ -1,5 +1,6 @@
 // The packed table finds what a map of objects would find.
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { Token } from '../contract/catalog.ts'
 import { TokenTable } from './token-table.ts'
 
@@ -64,4 +65,36 @@ test('tells whether there are several accounts', () => {
   const table = new TokenTable().add('a', tokenOf(0)).add('b', tokenOf(1))
   expect(table.hasManyAccounts).toBe(false)
   expect(table.add('c', tokenOf(2, { accountId: 'acc_2' })).hasManyAccounts).toBe(true)
+})
+
+test('with tokens that leave, change and come again it is what a map would be', () => {
+  const step = fc.record({ id: fc.nat(12), hash: fc.nat(12), adds: fc.boolean() })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const table = new TokenTable()
+      const byId = new Map<string, { hash: string; token: Token }>()
+      for (const { id, hash, adds } of steps) {
+        const [token, text] = [tokenOf(id, { name: `at ${hash}` }), `hash-${hash}`]
+        table.remove(token.id)
+        byId.delete(token.id)
+        const isTaken = [...byId.values()].some((other) => other.hash === text)
+        if (!adds || isTaken) continue
+        table.add(text, token)
+        byId.set(token.id, { hash: text, token })
+      }
+      expect(table.size).toBe(byId.size)
+      const byHash = new Map([...byId.values()].map(({ hash, token }) => [hash, token]))
+      for (let i = 0; i <= 12; i++) {
+        expect(table.get(`hash-${i}`)).toEqual(byHash.get(`hash-${i}`) as Token)
+      }
+    }),
+  )
+})
+
+test('rows that were removed are counted', () => {
+  const table = new TokenTable().add('a', tokenOf(0)).add('b', tokenOf(1))
+  table.remove('tok_0')
+  table.remove('tok_0')
+  table.remove('tok_9')
+  expect([table.size, table.removed]).toEqual([1, 1])
 })

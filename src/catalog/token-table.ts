@@ -19,45 +19,57 @@ type Row = [hash: string, shared: number | Shared, ...own: string[]]
 export class TokenTable {
   readonly #chunks: Buffer[] = []
   #used = chunkBytes
-  /** Of each row: where it begins in all chunks, its length, and the code of its hash. */
-  #rows = new Uint32Array(3 * firstSlots)
-  /** Open addressing: a row's number plus one, or nought. */
-  #slots = new Uint32Array(firstSlots)
+  /** Of each row: where it begins in all chunks, and its length; none when it was removed. */
+  #rows = new Uint32Array(2 * firstSlots)
+  #written = 0
+  #removed = 0
+  readonly #byHash = new RowIndex()
+  readonly #byId = new RowIndex()
   readonly #shared: Shared[] = []
   readonly #sharedByText = new Map<string, number>()
   #firstAccount: string | undefined
-  #size = 0
   #hasManyAccounts = false
 
   get size(): number {
-    return this.#size
+    return this.#written - this.#removed
   }
 
-  /** The tokens belong to more than one account. */
+  /** Rows that take memory for nothing. */
+  get removed(): number {
+    return this.#removed
+  }
+
+  /** The tokens belong to more than one account, or did. */
   get hasManyAccounts(): boolean {
     return this.#hasManyAccounts
   }
 
-  /** Each hash once. */
+  /** Each hash and each id once. */
   add(hash: string, { id, accountId, accountName, name, prefix, ...shared }: Token): this {
     this.#firstAccount ??= accountId
     if (accountId !== this.#firstAccount) this.#hasManyAccounts = true
     const row: Row = [hash, this.#sharedIn(shared), id, accountId, accountName, name, prefix]
-    this.#write(JSON.stringify(row), codeOf(hash))
-    if (this.#size > this.#slots.length * maxLoad) this.#widen()
-    else this.#take(this.#size - 1)
+    this.#write(JSON.stringify(row))
+    this.#byHash.add(codeOf(hash))
+    this.#byId.add(codeOf(id))
     return this
   }
 
   get(hash: string): Token | undefined {
     const begin = `[${JSON.stringify(hash)},`
-    const last = this.#slots.length - 1
-    for (let slot = codeOf(hash) & last; ; slot = (slot + 1) & last) {
-      const number = this.#slots[slot]!
-      if (number === 0) return undefined
-      const text = this.#read(number - 1)
-      if (text.startsWith(begin)) return this.#tokenIn(text)
-    }
+    const row = this.#byHash.find(codeOf(hash), (each) => this.#read(each).startsWith(begin))
+    return row === undefined ? undefined : this.#tokenIn(this.#read(row))
+  }
+
+  /** Nothing happens when there is none. */
+  remove(id: string): void {
+    const row = this.#byId.find(codeOf(id), (each) => {
+      const text = this.#read(each)
+      return text !== '' && this.#tokenIn(text).id === id
+    })
+    if (row === undefined) return
+    this.#rows[2 * row + 1] = 0
+    this.#removed++
   }
 
   #tokenIn(text: string): Token {
@@ -82,36 +94,57 @@ export class TokenTable {
     return this.#shared.push(JSON.parse(text) as Shared) - 1
   }
 
-  #write(text: string, code: number): void {
+  #write(text: string): void {
     const length = Buffer.byteLength(text)
     if (this.#used + length > chunkBytes) {
       this.#chunks.push(Buffer.allocUnsafeSlow(Math.max(chunkBytes, length)))
       this.#used = 0
     }
     this.#chunks.at(-1)!.write(text, this.#used)
-    const at = 3 * this.#size
-    if (at === this.#rows.length) {
-      const wider = new Uint32Array(2 * at)
-      wider.set(this.#rows)
-      this.#rows = wider
-    }
+    const at = 2 * this.#written
+    if (at === this.#rows.length) this.#rows = widened(this.#rows)
     this.#rows[at] = (this.#chunks.length - 1) * chunkBytes + this.#used
     this.#rows[at + 1] = length
-    this.#rows[at + 2] = code
     this.#used += length
-    this.#size++
+    this.#written++
   }
 
+  /** Empty when it was removed. */
   #read(row: number): string {
-    const place = this.#rows[3 * row]!
+    const place = this.#rows[2 * row]!
     const from = place % chunkBytes
     const chunk = this.#chunks[Math.floor(place / chunkBytes)]!
-    return chunk.toString('utf8', from, from + this.#rows[3 * row + 1]!)
+    return chunk.toString('utf8', from, from + this.#rows[2 * row + 1]!)
+  }
+}
+
+/** Numbers of rows by a code that several may have. */
+class RowIndex {
+  #codes = new Uint32Array(firstSlots)
+  #size = 0
+  /** Open addressing: a row's number plus one, or nought. */
+  #slots = new Uint32Array(firstSlots)
+
+  /** The next row. */
+  add(code: number): void {
+    if (this.#size === this.#codes.length) this.#codes = widened(this.#codes)
+    this.#codes[this.#size++] = code
+    if (this.#size > this.#slots.length * maxLoad) this.#widen()
+    else this.#take(this.#size - 1)
+  }
+
+  find(code: number, isIt: (row: number) => boolean): number | undefined {
+    const last = this.#slots.length - 1
+    for (let slot = code & last; ; slot = (slot + 1) & last) {
+      const number = this.#slots[slot]!
+      if (number === 0) return undefined
+      if (isIt(number - 1)) return number - 1
+    }
   }
 
   #take(row: number): void {
     const last = this.#slots.length - 1
-    let slot = this.#rows[3 * row + 2]! & last
+    let slot = this.#codes[row]! & last
     while (this.#slots[slot] !== 0) slot = (slot + 1) & last
     this.#slots[slot] = row + 1
   }
@@ -122,5 +155,11 @@ export class TokenTable {
   }
 }
 
-/** 32 bits that depend on the whole hash. */
-const codeOf = (hash: string): number => Bun.hash.crc32(hash)
+function widened(list: Uint32Array): Uint32Array<ArrayBuffer> {
+  const wider = new Uint32Array(2 * list.length)
+  wider.set(list)
+  return wider
+}
+
+/** 32 bits that depend on the whole text. */
+const codeOf = (text: string): number => Bun.hash.crc32(text)

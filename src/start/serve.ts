@@ -171,7 +171,7 @@ function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Ga
 async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeToken[]> {
   const made = await withLock(engine.store, () => applyDeclarations(engine, next.file))
   engine.declared = { ...engine.declared, file: next.file }
-  await announce(engine)
+  await announce(engine, 'all')
   return made
 }
 

@@ -24,8 +24,8 @@ export class Rollback<Result> extends Error {
 
 /** Notices between gateways; `evicted` comes from the store itself. */
 export type Notice =
-  /** Catalog data changed. */
-  | { kind: 'changed' }
+  /** Catalog data changed: no tokens but these, where they are named. */
+  | { kind: 'changed'; tokens?: readonly string[] }
   /** This gateway was away for too long: its leased credit has been returned. */
   | { kind: 'evicted' }
   /** An account received money: gateways that found it empty check again. */

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChannelDeclaration } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { announce, type CatalogDeps } from '../../engine/catalog/refresh.ts'
+import { announce, type CatalogDeps, noTokens } from '../../engine/catalog/refresh.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { insertChannel } from '../../store/catalog/channels.ts'
@@ -104,7 +104,7 @@ async function saveAll(
     if (!isUniqueConflict(error)) throw error
     return refuse('conflict', 'a channel of that name was added meanwhile', { param: 'yaml' })
   }
-  await announce(engine)
+  await announce(engine, noTokens)
   return undefined
 }
 

@@ -2,7 +2,7 @@
 import type { Channel } from '../../contract/catalog.ts'
 import { resolveChannel } from '../../contract/config-schema/index.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { testChannel } from '../../engine/routing/probe-channel.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { deleteChannel, insertChannel, lockChannel } from '../../store/catalog/channels.ts'
@@ -52,7 +52,7 @@ async function create({ engine, body, x }: Ask<{ body: typeof channelCreation }>
     if (!isUniqueConflict(error)) throw error
     return nameTaken(channel.name)
   }
-  await announce(engine)
+  await announce(engine, noTokens)
   return withHealth(engine, id, after)
 }
 
@@ -65,7 +65,7 @@ async function update({
   if (found.source !== 'api') return notOurs(found)
   try {
     const changed = await engine.store.tx((tx) => changeChannel(engine, tx, x, found.id, body))
-    await announce(engine)
+    await announce(engine, noTokens)
     return changed instanceof Refusal ? changed : withHealth(engine, found.id, changed)
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
@@ -83,7 +83,7 @@ async function remove({ engine, id, found, x }: Ask<{ found: Channel }>) {
     await auditChange(tx, x, { action: 'channel.delete', subject: channel.id, before })
     return true
   })
-  await announce(engine)
+  await announce(engine, noTokens)
   return existed ? { id: found.id, deleted: true as const } : notFound('channel', id)
 }
 

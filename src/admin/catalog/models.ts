@@ -13,7 +13,7 @@ import {
 } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Offers } from '../../engine/base-deps.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { deleteModel, findModel, upsertModel } from '../../store/catalog/models.ts'
 import { auditChange, listOf, notFound, pageOfList } from '../answers.ts'
 import { forAll, forOperators } from '../permission.ts'
@@ -59,7 +59,7 @@ async function putModel({ engine, deps, id, x }: Ask) {
       after: declarationView(after),
     })
   })
-  await announce(engine)
+  await announce(engine, noTokens)
   return modelView(engine, engine.catalog.models.get(body.name)!)
 }
 
@@ -106,7 +106,7 @@ async function removeModel({ engine, id, x }: Ask) {
     const before = declarationView(shown)
     await auditChange(tx, x, { action: 'model.delete', subject: id, before })
   })
-  await announce(engine)
+  await announce(engine, noTokens)
   return { id, deleted: true as const }
 }
 

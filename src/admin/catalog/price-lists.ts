@@ -10,7 +10,7 @@ import { declaredTerms, priceListDeclaration } from '../../contract/config-schem
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Price } from '../../contract/price.ts'
 import { type ImportedPrice, importPrices } from '../../engine/catalog/import-prices.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { readTextBody } from '../../http/body/read-json.ts'
 import { answerHeaders } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
@@ -54,7 +54,7 @@ async function importList(ask: Ask<{ query: typeof importQuery }>) {
       }),
   })
   if ('problems' in done) return refusalOf(done.problems)
-  if (!asked.dryRun) await announce(engine)
+  if (!asked.dryRun) await announce(engine, noTokens)
   return outcomeView(done, asked.dryRun)
 }
 

@@ -10,7 +10,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import { type Price, unitProblem } from '../../contract/price.ts'
 import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { isInFile } from '../../engine/catalog/import-prices.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
@@ -41,7 +41,7 @@ async function create({ engine, body, x }: Ask<{ body: typeof creation }>) {
     const after = { ...body, effective_from: time(price.effectiveFromMs) }
     await auditChange(tx, x, { action: 'price.create', subject: price.id, after })
   })
-  await announce(engine)
+  await announce(engine, noTokens)
   return priceView(engine, price)
 }
 

@@ -1,7 +1,7 @@
 // What an upstream has: compared with what its channel serves, and taken into the catalog if asked to.
 import type { Channel } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { discoverModels } from '../../engine/routing/discover-models.ts'
 import { upsertModel } from '../../store/catalog/models.ts'
 import { auditChange } from '../answers.ts'
@@ -36,7 +36,7 @@ async function save({ engine, found, x }: Request, plan: AdditionPlan) {
     return changeChannel(engine, tx, x, found.id, { models })
   })
   if (changed instanceof Refusal) return changed
-  await announce(engine)
+  await announce(engine, noTokens)
   return undefined
 }
 

@@ -11,7 +11,7 @@ import { tagsView } from '../../contract/tags/index.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { openAccount } from '../../engine/catalog/open-account.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
@@ -60,7 +60,7 @@ async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>
       await setAccountBudgets(tx, subject, body, 'api')
       await auditChange(tx, x, { action: 'account.create', subject, after: body })
     })
-    if ((body.budget ?? body.tag_budgets) != null) await announce(engine)
+    if ((body.budget ?? body.tag_budgets) != null) await announce(engine, noTokens)
     return view(engine, (await findAccount(engine.store.read, id))!)
   } catch (error) {
     if (!isUniqueConflict(error)) throw error

@@ -5,11 +5,12 @@ import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
+import { tokenIdsOf } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { findBudget, listTagBudgets } from '../../store/ledger/budgets.ts'
 import { auditChange } from '../answers.ts'
@@ -36,7 +37,9 @@ export async function changeAccount(
     const after = await settingsOf(tx, (await findAccount(tx, subject))!)
     await auditChange(tx, x, { action: 'account.update', subject, before, after })
   })
-  await announce(engine)
+  // Its tokens have them too.
+  const isOfTokens = body.tag_names !== undefined || body.end_users !== undefined
+  await announce(engine, isOfTokens ? await tokenIdsOf(engine.store.read, subject) : noTokens)
   return undefined
 }
 

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { rulesFrom } from '../../contract/notices/webhooks.ts'
 import { callbackRules } from '../../engine/callbacks/callback-url.ts'
-import { announce } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { previewAddress } from '../../lib/net/address-guard.ts'
@@ -77,7 +77,7 @@ async function create({ engine, body, x }: Ask<{ body: typeof webhookCreation }>
     return false
   })
   if (isFull) return refuse('conflict', `there are ${maxWebhooks} subscriptions already`)
-  await announce(engine)
+  await announce(engine, noTokens)
   return { ...view(made), ...(secret !== undefined && { secret }) }
 }
 
@@ -103,7 +103,7 @@ async function update({
     await auditChange(tx, x, { action: 'webhook.update', subject: id, ...change })
     return view(after)
   })
-  if (!(changed instanceof Refusal)) await announce(engine)
+  if (!(changed instanceof Refusal)) await announce(engine, noTokens)
   return changed
 }
 
@@ -138,7 +138,7 @@ async function remove({ engine, id, found, x }: Ask<{ found: Webhook }>) {
     await syncFeeds(tx)
     await auditChange(tx, x, { action: 'webhook.delete', subject: id, before: view(found) })
   })
-  await announce(engine)
+  await announce(engine, noTokens)
   return { id, deleted: true as const }
 }
 

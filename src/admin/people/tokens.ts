@@ -53,7 +53,7 @@ async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof token
   const secret = body.token ?? newSecret('sk-')
   try {
     const made = await store.tx((tx) => insertNew(tx, engine, x, { account, body, secret }))
-    await announce(engine)
+    await announce(engine, [made.id])
     return { ...(await viewOne(engine, made)), token: secret }
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
@@ -132,7 +132,7 @@ async function update({
 }: Ask<{ body: typeof tokenChange; found: StoredToken }>) {
   try {
     const changed = await engine.store.tx((tx) => changeToken(tx, x, id, body))
-    await announce(engine)
+    await announce(engine, [id])
     return changed instanceof Refusal ? changed : await viewOne(engine, changed)
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
@@ -144,7 +144,8 @@ async function rotate({ engine, id, body, x }: Ask<{ body: typeof tokenRotation 
   const untilMs =
     body.previous_valid_until === undefined ? x.atMs : Date.parse(body.previous_valid_until)
   const rotated = await rotateToken(engine, x, id, untilMs)
-  if (!(rotated instanceof Refusal)) await announce(engine)
+  if (rotated instanceof Refusal) return rotated
+  await announce(engine, rotated.previous === null ? [id] : [id, rotated.previous.id])
   return rotated
 }
 
@@ -159,7 +160,7 @@ async function revoke({ engine, id, x }: Ask) {
     return undefined
   })
   if (refusal !== undefined) return refusal
-  await announce(engine)
+  await announce(engine, [id])
   return { id, revoked: true as const }
 }
 

@@ -1,5 +1,6 @@
 // Authentication: a table of tokens and addresses, and the cache of known secrets.
 import { describe, expect, test } from 'bun:test'
+import { TokenTable } from '../../catalog/token-table.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { createSeal } from '../../lib/crypto/seal.ts'
@@ -55,11 +56,15 @@ function gateFor(tokens: Record<string, Token>, tokenCacheEntries = 100): Gate {
       queuedCalls: 1,
       queueMs: 1,
     },
-    catalog: {
-      tokens: new Map(Object.entries(tokens).map(([text, token]) => [seal.hash(text), token])),
-    },
+    catalog: { tokens: tableOf(tokens) },
   }
   return { engine: needed as Engine, hashed, clock }
+}
+
+function tableOf(tokens: Readonly<Record<string, Token>>): TokenTable {
+  const table = new TokenTable()
+  for (const [text, token] of Object.entries(tokens)) table.add(seal.hash(text), token)
+  return table
 }
 
 const codeOf = (result: Token | Refusal) => (result instanceof Refusal ? result.code : result.id)

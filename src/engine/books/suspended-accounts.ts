@@ -6,7 +6,7 @@ import { raiseAlert, resolveAlerts } from '../../store/catalog/alerts.ts'
 import { notify } from '../../store/deliveries/notices.ts'
 import type { Tx } from '../../store/index.ts'
 import { letAccountGoOn, suspendAccount } from '../../store/ledger/suspended-accounts.ts'
-import { announce, type CatalogDeps } from '../catalog/refresh.ts'
+import { announce, type CatalogDeps, noTokens } from '../catalog/refresh.ts'
 import { taskTimeoutsOf } from '../tasks/poll/task-timeouts.ts'
 import { type BooksDeps, billDeps } from './bill-deps.ts'
 
@@ -52,7 +52,7 @@ export async function suspendAccounts(
     })
   }
   deps.jobs.notices.wake()
-  await announce(deps)
+  await announce(deps, noTokens)
 }
 
 /** Once, until the alert is resolved. */
@@ -85,6 +85,6 @@ export async function liftSuspension(
     await letAccountGoOn(tx, accountId)
     if (await resolveAlerts(tx, 'books', accountId, atMs, by)) await alongside(tx)
   })
-  await announce(deps)
+  await announce(deps, noTokens)
   return undefined
 }

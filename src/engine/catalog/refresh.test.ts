@@ -1,11 +1,11 @@
 // Snapshots of the hot path are swapped in order under concurrent refreshes.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { insertAccount } from '../../store/catalog/accounts.ts'
-import { insertToken } from '../../store/catalog/tokens.ts'
+import { insertToken, replaceSecret, revokeToken } from '../../store/catalog/tokens.ts'
 import type { Store } from '../../store/index.ts'
 import type { Engine } from '../engine.ts'
 import { newTestEngine, type TestEngine } from '../test-engine.ts'
-import { refresh } from './refresh.ts'
+import { noTokens, refresh } from './refresh.ts'
 
 let it: TestEngine
 beforeEach(async () => {
@@ -15,10 +15,10 @@ beforeEach(async () => {
 })
 afterEach(() => it.close())
 
-const addToken = (engine: Engine, hash: string) =>
+const addToken = (engine: Engine, hash: string, id = `tok_${hash}`) =>
   engine.store.tx((tx) =>
     insertToken(tx, {
-      id: `tok_${hash}`,
+      id,
       accountId: 'acc_1',
       name: hash,
       hash,
@@ -128,4 +128,58 @@ test('a failed rebuilding is told to its caller and does not stop the next', asy
   await next
   await refresh(broken)
   expect(known(broken)).toEqual(['a'])
+})
+
+test('only the tokens that a change concerns are read again', async () => {
+  const { engine } = it
+  for (const hash of ['a', 'b']) await addToken(engine, hash)
+  await refresh(engine, ['tok_a'])
+  expect(known(engine)).toEqual(['a'])
+  await engine.store.tx((tx) => revokeToken(tx, 'tok_a', 5))
+  await refresh(engine, ['tok_b'])
+  expect(known(engine)).toEqual(['a', 'b'])
+  await refresh(engine, ['tok_a'])
+  expect(known(engine)).toEqual(['b'])
+  await engine.store.tx((tx) => replaceSecret(tx, 'tok_b', { hash: 'c', prefix: 'sk-' }))
+  await refresh(engine, noTokens)
+  expect(known(engine)).toEqual(['b'])
+  await refresh(engine, ['tok_b'])
+  expect(known(engine)).toEqual(['c'])
+  // More has left the table than is in it: it is made anew.
+  await addToken(engine, 'a', 'tok_2')
+  await refresh(engine, noTokens)
+  expect(known(engine)).toEqual(['a', 'c'])
+})
+
+test('what a failed rebuilding should have read is read by the next', async () => {
+  const { engine } = it
+  await refresh(engine)
+  const broken = Object.assign(Object.create(null), engine) as Engine & { declared: unknown }
+  broken.declared = undefined as never
+  await addToken(engine, 'a')
+  expect(await refresh(broken, ['tok_a']).catch(() => 'failed')).toBe('failed')
+  broken.declared = engine.declared
+  await refresh(broken, noTokens)
+  expect(known(broken)).toEqual(['a'])
+})
+
+test('all who ask during one rebuilding have their tokens read by the next', async () => {
+  const { slow, gates } = withSlowReads(it.engine)
+  const first = refresh(slow)
+  await until(() => gates.length === 1)
+  for (const hash of ['a', 'b', 'c']) await addToken(it.engine, hash)
+  const asked = [refresh(slow, ['tok_a']), refresh(slow, noTokens), refresh(slow, ['tok_c'])]
+  gates[0]!()
+  await first
+  await until(() => gates.length === 2)
+  gates[1]!()
+  await Promise.all(asked)
+  expect(known(slow)).toEqual(['a', 'c'])
+})
+
+test('of many tokens all are read', async () => {
+  const { engine } = it
+  for (const hash of ['a', 'b']) await addToken(engine, hash)
+  await refresh(engine, ['tok_a', ...Array.from({ length: 200 }, (_, i) => `tok_no_${i}`)])
+  expect(known(engine)).toEqual(['a', 'b'])
 })

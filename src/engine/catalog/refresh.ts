@@ -36,15 +36,24 @@ export interface CatalogDeps extends BaseDeps {
   cleaner: Cleaner
 }
 
+/** Ids of the tokens that a change concerns; the others are not read again. */
+export type ChangedTokens = 'all' | readonly string[]
+export const noTokens: ChangedTokens = []
+/** With more, all are read; a notice has room for so many. */
+const maxNamed = 100
+
 interface Turn {
   ended: Promise<void>
   /** The next refresh, if one was requested. */
   next?: Promise<void>
 }
 const turns = new WeakMap<CatalogDeps, Turn>()
+/** What the next rebuild reads of the tokens. */
+const wanted = new WeakMap<CatalogDeps, ChangedTokens>()
 
-/** When this resolves, what was stored before the call is in force. */
-export function refresh(deps: CatalogDeps): Promise<void> {
+/** When this resolves, what was stored before the call is in force: of the tokens, these. */
+export function refresh(deps: CatalogDeps, tokens: ChangedTokens = 'all'): Promise<void> {
+  want(deps, tokens)
   const turn = turns.get(deps)
   if (turn === undefined) return begin(deps)
   // The next one has not begun to read, so it will include everything stored until then.
@@ -55,15 +64,23 @@ export function refresh(deps: CatalogDeps): Promise<void> {
   return turn.next
 }
 
+function want(deps: CatalogDeps, tokens: ChangedTokens): void {
+  const before = wanted.get(deps) ?? noTokens
+  const named = before === 'all' || tokens === 'all' ? [] : [...new Set([...before, ...tokens])]
+  const all = before === 'all' || tokens === 'all' || named.length > maxNamed
+  wanted.set(deps, all ? 'all' : named)
+}
+
 /** After a change was stored: in force here when this resolves, elsewhere shortly after. */
-export async function announce(deps: CatalogDeps): Promise<void> {
-  deps.store.cluster?.publish({ kind: 'changed' })
-  await refresh(deps)
+export async function announce(deps: CatalogDeps, tokens: ChangedTokens): Promise<void> {
+  const isNamed = tokens !== 'all' && tokens.length <= maxNamed
+  deps.store.cluster?.publish({ kind: 'changed', ...(isNamed && { tokens }) })
+  await refresh(deps, tokens)
 }
 
 export function subscribeToChanges(deps: CatalogDeps): void {
-  deps.store.cluster?.subscribe(({ kind }) => {
-    if (kind === 'changed') void refreshAtLast(deps)
+  deps.store.cluster?.subscribe((notice) => {
+    if (notice.kind === 'changed') void refreshAtLast(deps, notice.tokens ?? 'all')
   })
 }
 
@@ -71,10 +88,10 @@ const retryMs = 300
 const maxRetries = 100
 
 /** The notification is not repeated, so a short database outage must not lose it. */
-async function refreshAtLast(deps: CatalogDeps): Promise<void> {
+async function refreshAtLast(deps: CatalogDeps, tokens: ChangedTokens): Promise<void> {
   for (let tries = 0; tries < maxRetries; tries++) {
     try {
-      return await refresh(deps)
+      return await refresh(deps, tokens)
     } catch (error) {
       if (tries === 0) deps.log.warn('change not loaded yet', { error })
     }
@@ -94,15 +111,25 @@ function begin(deps: CatalogDeps): Promise<void> {
 }
 
 async function rebuild(deps: CatalogDeps): Promise<void> {
+  const tokens = wanted.get(deps) ?? noTokens
+  wanted.delete(deps)
+  try {
+    await rebuildWith(deps, tokens)
+  } catch (error) {
+    want(deps, tokens)
+    throw error
+  }
+}
+
+async function rebuildWith(deps: CatalogDeps, changed: ChangedTokens): Promise<void> {
   const { store, declared, seal } = deps
-  const tokens = new TokenTable()
-  const [stopped, budgets, stored, models, prices] = await Promise.all([
+  const [stopped, budgets, stored, models, prices, swapTokens] = await Promise.all([
     loadSuspended(store.read),
     loadBudgets(store.read),
     loadChannels(store.read),
     loadModels(store.read),
     loadPrices(store.read),
-    readTokens(store.read, (hash, token) => tokens.add(hash, token)),
+    loadTokens(deps, changed),
     deps.subscriptions.load(store.read),
   ])
   const channels = channelsOf(declared, stored, seal)
@@ -114,7 +141,7 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
     region: declared.file.region,
     models: modelsOf(declared.file, models),
     channels,
-    tokens,
+    tokens: swapTokens(),
     isPriced: (model, accountId) => book.current(model, accountId) !== undefined,
     entitlements: deps.entitlements,
   })
@@ -131,6 +158,28 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
   // Else the next write of these leases counts them.
   await held.catch((error) => deps.log.warn('calls in flight not held in budgets yet', { error }))
   await deps.jobs.priceWatch.check()
+}
+
+/** Reads; what it returns makes the table that is then in force. */
+async function loadTokens(
+  { store, catalog }: CatalogDeps,
+  changed: ChangedTokens,
+): Promise<() => TokenTable> {
+  const { tokens: inForce } = catalog
+  if (changed === 'all' || inForce.removed > inForce.size) {
+    const all = new TokenTable()
+    await readTokens(store.read, (hash, token) => all.add(hash, token))
+    return () => all
+  }
+  const found: [hash: string, token: Token][] = []
+  if (changed.length > 0) {
+    await readTokens(store.read, (...each) => found.push(each), { ids: changed })
+  }
+  return () => {
+    for (const id of changed) inForce.remove(id)
+    for (const [hash, token] of found) inForce.add(hash, token)
+    return inForce
+  }
 }
 
 const hostOf = (address: string): string => new URL(address).host

@@ -24,6 +24,7 @@ import {
   loadTokens,
   readTokens,
   revokeToken,
+  tokenIdsOf,
   updateToken,
 } from './tokens.ts'
 
@@ -116,9 +117,10 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
     await store.tx(async (tx) => {
       for (const i of numbers) await insertToken(tx, tokenOf(i))
     })
-    const read = async () => {
+    const read = async (ids?: string[]) => {
       const tokens = new Map<string, Token>()
-      await readTokens(store.read, (hash, token) => tokens.set(hash, token), 2)
+      const some = { pageRows: 2, ...(ids !== undefined && { ids }) }
+      await readTokens(store.read, (hash, token) => tokens.set(hash, token), some)
       return tokens
     }
     const found = await read()
@@ -126,6 +128,12 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
     const { hash: _, createdAtMs: __, ...first } = tokenOf(0)
     expect(found.get('page-hash-0')).toEqual({ ...first, accountName: 'acme' })
     expect(found.get('page-hash-4')?.models).toBe(found.get('page-hash-0')!.models)
+    const some = await read(['tok_page_3', 'tok_page_0', 'tok_no', 'tok_page_1'])
+    expect([...some.keys()]).toEqual(['page-hash-0', 'page-hash-1', 'page-hash-3'])
+    expect((await tokenIdsOf(store.read, 'acc_acme')).sort()).toEqual(
+      numbers.map((i) => `tok_page_${i}`),
+    )
+    expect(await tokenIdsOf(store.read, 'acc_no')).toEqual([])
     expect((await loadTokens(store.read, 'file')).map(({ name }) => name)).toEqual(['page-0'])
     const issued = (i: number) => isIssued(store.read, { hash: `page-hash-${i}` })
     expect([await issued(0), await issued(1), await issued(9)]).toEqual([false, true, false])

@@ -191,11 +191,11 @@ export async function loadTokens(db: Kysely<Schema>, source?: Source): Promise<S
 /** Rows at a time: other work gets its turn in between, and a page is small in memory. */
 const usualPageRows = 5_000
 
-/** Passes all unrevoked tokens with their hashes to `add`. */
+/** Passes all unrevoked tokens, or those with these ids, with their hashes to `add`. */
 export async function readTokens(
   db: Kysely<Schema>,
   add: (hash: string, token: Token) => void,
-  pageRows = usualPageRows,
+  { ids, pageRows = usualPageRows }: { ids?: readonly string[]; pageRows?: number } = {},
 ): Promise<void> {
   const parsed = new Map<string, unknown>()
   const parse = (text: string): unknown => {
@@ -203,8 +203,8 @@ export async function readTokens(
     return parsed.get(text)
   }
   for (let last = ''; ; ) {
-    const query = valid(db).where('tokens.id', '>', last).orderBy('tokens.id').limit(pageRows)
-    const rows = await query.execute()
+    const page = valid(db).where('tokens.id', '>', last).orderBy('tokens.id').limit(pageRows)
+    const rows = await (ids === undefined ? page : page.where('tokens.id', 'in', ids)).execute()
     for (const row of rows) {
       const { hash, createdAtMs: _, staffBounds: __, ...token } = shape(row, parse)
       add(hash, token)
@@ -212,6 +212,12 @@ export async function readTokens(
     if (rows.length < pageRows) return
     last = rows.at(-1)!.id
   }
+}
+
+/** Ids of the unrevoked tokens of an account. */
+export async function tokenIdsOf(db: Kysely<Schema>, accountId: string): Promise<string[]> {
+  const rows = await valid(db).where('account_id', '=', accountId).select('tokens.id').execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Whether the admin API has issued a token of this name or secret that is not revoked. */
