@@ -37,7 +37,7 @@ export interface CatalogDeps extends BaseDeps {
 }
 
 /** Ids of the tokens that a change concerns; the others are not read again. */
-export type ChangedTokens = 'all' | readonly string[]
+type ChangedTokens = 'all' | readonly string[]
 export const noTokens: ChangedTokens = []
 /** With more, all are read; a notice has room for so many. */
 const maxNamed = 100
