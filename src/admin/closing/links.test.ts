@@ -66,6 +66,21 @@ test('a link shows one bill without a sign-in, until it expires', async () => {
   it.clock.ms -= 7 * dayMs
 })
 
+test('a link that shows nothing is explained to people as a page, to programs as JSON', async () => {
+  const path = '/bills/shared?code=link_1.0'
+  expect(JSON.parse((await ask('GET', path)).text).error.code).toBe('not_found')
+  const browser = (language: string) =>
+    ask('GET', path, undefined, { accept: 'text/html,*/*;q=0.8', 'accept-language': language })
+  const english = await browser('de, zh;q=0.5')
+  expect([english.status, english.headers.get('content-type')]).toEqual([
+    404,
+    'text/html; charset=utf-8',
+  ])
+  expect(english.headers.get('content-security-policy')).toStartWith("default-src 'none';")
+  expect(english.text).toContain('it has expired or was revoked')
+  expect((await browser('zh-CN,zh;q=0.9')).text).toContain('此链接已过期')
+})
+
 test('a link is nothing but what was signed', async () => {
   const { path } = await linkTo(`account=acme&month=${month}`)
   const rival = await linkTo(`account=rival&month=${month}`)

@@ -1,12 +1,13 @@
 // Links to a printable bill for people who do not sign in: a link shows one month of one account until it
 // expires or is revoked, and nothing else. The link is signed; its row says what it shows.
 import { timingSafeEqual } from 'node:crypto'
-import { billPage } from '../../billing/bills/page/page.ts'
+import { badLinkPage, billPage } from '../../billing/bills/page/page.ts'
 import { readBill } from '../../billing/bills/read-bill.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Viewer } from '../../contract/people.ts'
 import type { Seals } from '../../engine/base-deps.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { text } from '../../http/schema.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
@@ -119,6 +120,14 @@ async function revoke(ask: Ask<{ found: BillLink }>) {
 
 const badLink = refuse('not_found', 'this link is not valid: it has expired or was revoked')
 
+/** People open links in browsers. */
+function answerBadLink(x: RequestContext): Refusal | Response {
+  const { headers } = x.request
+  if (!headers.get('accept')?.includes('text/html')) return badLink
+  const language = /^zh\b/i.test(headers.get('accept-language') ?? '') ? 'zh' : 'en'
+  return answerPage(x, badLinkPage(language), 404)
+}
+
 /** The id in a code; undefined for a forged one, which costs no look into the store. */
 function idIn(engine: Seals, code: string): string | undefined {
   const [, id, given] = /^(link_[0-9a-f]+)\.([0-9a-f]{32})$/.exec(code) ?? []
@@ -132,7 +141,7 @@ async function showShared({ engine, query, x }: Ask<{ query: typeof sharedQuery 
   const id = idIn(engine, query.code ?? '')
   const link = id === undefined ? undefined : await findBillLink(read, id, nowMs)
   const account = link && (await findAccount(read, link.accountId))
-  if (link === undefined || account === undefined) return badLink
+  if (link === undefined || account === undefined) return answerBadLink(x)
   const asked = billOf(engine, account, link.month)
   if (asked instanceof Refusal) return asked
   const bill = await readBill(billDeps(engine), asked)

@@ -142,13 +142,13 @@ function breakdownOf(text: string | undefined): readonly UsageKey[] | Refusal {
   return ['model', 'unit', ...new Set(known)]
 }
 
-export function answerPage(x: RequestContext, page: string): Response {
+export function answerPage(x: RequestContext, page: string, status = 200): Response {
   const headers = answerHeaders(x, 'text/html; charset=utf-8')
   headers['content-security-policy'] = billPagePolicy
   headers['x-content-type-options'] = 'nosniff'
   headers['referrer-policy'] = 'no-referrer'
   headers['cache-control'] = 'private, no-store'
-  return new Response(page, { headers })
+  return new Response(page, { status, headers })
 }
 
 export function refusalOf({ month, account }: BillOf, done: Exclude<Closing, { kind: 'closed' }>) {

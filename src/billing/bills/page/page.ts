@@ -43,14 +43,7 @@ export function billPage(
   const words = pageLanguages[language]
   const print: Print = { words, bill, say: createFormats(language, bill.currency) }
   const { say } = print
-  const page = html`<!doctype html>
-<html lang="${language === 'zh' ? 'zh-CN' : 'en'}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${words.title} ${bill.account} ${bill.month}</title>
-<style>${{ html: pageStyle }}</style>
-</head>
+  const page = html`${head(language, `${words.title} ${bill.account} ${bill.month}`)}
 <body>
 <header>
 <div><h1>${words.title}</h1><p class="month">${say.month(monthBounds(bill.month)!.fromMs)}</p></div>
@@ -72,6 +65,27 @@ ${footer(print)}
 `
   return page.html
 }
+
+/** For a link that shows no bill any more. */
+export function badLinkPage(language: PageLanguage): string {
+  const { title, badLink } = pageLanguages[language]
+  return html`${head(language, title)}
+<body>
+<header><h1>${title}</h1></header>
+<p class="notice">${badLink}</p>
+</body>
+</html>
+`.html
+}
+
+const head = (language: PageLanguage, title: string): Html => html`<!doctype html>
+<html lang="${language === 'zh' ? 'zh-CN' : 'en'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${{ html: pageStyle }}</style>
+</head>`
 
 function facts({ words, say, bill }: Print, nowMs: number): Html {
   const { fromMs, untilMs } = monthBounds(bill.month)!

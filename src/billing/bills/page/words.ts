@@ -16,6 +16,8 @@ const en = {
     'This month is not closed yet. The figures are those of the moment of printing and can still change.',
   differs:
     'The books no longer agree with this statement as it was closed. Do not use it before that has been looked into.',
+  badLink:
+    'This link shows no statement: it has expired or was revoked. Ask the people who sent it for another.',
   summary: 'Summary',
   openingBalance: 'Opening balance',
   credits: 'Credits',
@@ -76,6 +78,7 @@ const zh: PageWords = {
   closed: '已结账',
   closedAt: '已于 {date}（UTC）结账',
   provisional: '本月尚未结账，以下为打印时的数据，之后仍可能变动。',
+  badLink: '此链接已过期或已被撤销，无法显示账单。请向发送者索取新的链接。',
   differs: '账簿与结账时的对账单不一致，查明原因之前请勿使用。',
   summary: '汇总',
   openingBalance: '期初余额',
