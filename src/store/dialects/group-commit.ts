@@ -68,13 +68,12 @@ export const lossColumns = [
 
 const maxRecordsPerBatch = 512
 /**
- * Under load a batch waits this long, or until it is this large: waking the writer and committing
- * cost far more than a row does. An idle store writes at once.
+ * Turns of the event loop that a batch with several records waits for more, unless it is this large:
+ * waking the writer and committing cost far more than a row does. Under load a turn takes long and
+ * brings many; with few callers it takes no time, so none waits for records that cannot come.
  */
-const gatherMs = 4
+const gatherTurns = 4
 const gatherRecords = 64
-/** So many records in the time of one batch indicate load. */
-const loadedRecords = 8
 
 /** Columns in which the empty string stands for null. */
 export const nullableInRequests: ReadonlySet<string> = new Set([
@@ -161,11 +160,6 @@ export class GroupCommit {
   #current: Gathering | undefined
   #busy = false
   #closed = false
-  /** The start of the last batch, and the records since then. */
-  #lastMs = 0
-  #sinceLast = 0
-  #enough: (() => void) | undefined
-
   constructor(write: (batch: Batch) => Promise<void>, aside?: Aside) {
     this.#write = write
     this.#aside = aside
@@ -189,8 +183,6 @@ export class GroupCommit {
       batch.fates.set(accountId, fate)
     }
     addTo(batch, request, entry)
-    this.#sinceLast++
-    if (batch.size >= gatherRecords) this.#enough?.()
     return fate.done
   }
 
@@ -208,30 +200,9 @@ export class GroupCommit {
     return batch
   }
 
-  #isLoaded(): boolean {
-    const nowMs = performance.now()
-    const passedMs = Math.max(nowMs - this.#lastMs, gatherMs)
-    const isLoaded = (this.#sinceLast / passedMs) * gatherMs >= loadedRecords
-    this.#lastMs = nowMs
-    this.#sinceLast = 0
-    return isLoaded
-  }
-
-  #gather(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, gatherMs)
-      this.#enough = () => {
-        this.#enough = undefined
-        clearTimeout(timer)
-        resolve()
-      }
-      if ((this.#waiting[0]?.size ?? 0) >= gatherRecords) this.#enough()
-    })
-  }
-
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      if (this.#isLoaded()) await this.#gather()
+      await gathered(this.#waiting[0]!)
       const batch = this.#waiting.shift()!
       if (batch === this.#current) this.#current = undefined
       const began = performance.now()
@@ -257,6 +228,13 @@ export class GroupCommit {
 }
 
 const noRows = { size: 0, requests: '', entries: '', losses: '' }
+
+async function gathered(batch: Rows): Promise<void> {
+  const isOpen = () => batch.size > 1 && batch.size < gatherRecords
+  for (let turn = 0; turn < gatherTurns && isOpen(); turn++) {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}
 
 function newFate(): Fate {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
