@@ -5,12 +5,11 @@ import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
-import { announce, noTokens } from '../../engine/catalog/refresh.ts'
+import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
-import { tokenIdsOf } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { findBudget, listTagBudgets } from '../../store/ledger/budgets.ts'
 import { auditChange } from '../answers.ts'
@@ -39,7 +38,7 @@ export async function changeAccount(
   })
   // Its tokens have them too.
   const isOfTokens = body.tag_names !== undefined || body.end_users !== undefined
-  await announce(engine, isOfTokens ? await tokenIdsOf(engine.store.read, subject) : noTokens)
+  await announce(engine, isOfTokens ? await tokensOf(engine, subject) : noTokens)
   return undefined
 }
 

@@ -14,7 +14,7 @@ import { type Cleaner, createCleaner } from '../../lib/redact/index.ts'
 import { loadChannels, type StoredChannel } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
 import { loadPrices } from '../../store/catalog/prices.ts'
-import { readTokens } from '../../store/catalog/tokens.ts'
+import { readTokens, tokenIdsOf } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { loadBudgets } from '../../store/ledger/budgets.ts'
 import { loadSuspended } from '../../store/ledger/suspended-accounts.ts'
@@ -69,6 +69,12 @@ function want(deps: CatalogDeps, tokens: ChangedTokens): void {
   const named = before === 'all' || tokens === 'all' ? [] : [...new Set([...before, ...tokens])]
   const all = before === 'all' || tokens === 'all' || named.length > maxNamed
   wanted.set(deps, all ? 'all' : named)
+}
+
+/** Those of an account. */
+export async function tokensOf({ store }: BaseDeps, accountId: string): Promise<ChangedTokens> {
+  const ids = await tokenIdsOf(store.read, accountId, maxNamed + 1)
+  return ids.length > maxNamed ? 'all' : ids
 }
 
 /** After a change was stored: in force here when this resolves, elsewhere shortly after. */

@@ -130,10 +130,10 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
     expect(found.get('page-hash-4')?.models).toBe(found.get('page-hash-0')!.models)
     const some = await read(['tok_page_3', 'tok_page_0', 'tok_no', 'tok_page_1'])
     expect([...some.keys()]).toEqual(['page-hash-0', 'page-hash-1', 'page-hash-3'])
-    expect((await tokenIdsOf(store.read, 'acc_acme')).sort()).toEqual(
-      numbers.map((i) => `tok_page_${i}`),
-    )
-    expect(await tokenIdsOf(store.read, 'acc_no')).toEqual([])
+    const idsOf = (accountId: string, limit: number) => tokenIdsOf(store.read, accountId, limit)
+    expect((await idsOf('acc_acme', 9)).sort()).toEqual(numbers.map((i) => `tok_page_${i}`))
+    expect(await idsOf('acc_acme', 2)).toHaveLength(2)
+    expect(await idsOf('acc_no', 9)).toEqual([])
     expect((await loadTokens(store.read, 'file')).map(({ name }) => name)).toEqual(['page-0'])
     const issued = (i: number) => isIssued(store.read, { hash: `page-hash-${i}` })
     expect([await issued(0), await issued(1), await issued(9)]).toEqual([false, true, false])

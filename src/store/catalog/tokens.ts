@@ -214,9 +214,9 @@ export async function readTokens(
   }
 }
 
-/** Ids of the unrevoked tokens of an account. */
-export async function tokenIdsOf(db: Kysely<Schema>, accountId: string): Promise<string[]> {
-  const rows = await valid(db).where('account_id', '=', accountId).select('tokens.id').execute()
+/** Ids of unrevoked tokens of an account, so many at most. */
+export async function tokenIdsOf(db: Kysely<Schema>, accountId: string, limit: number) {
+  const rows = await valid(db).where('account_id', '=', accountId).limit(limit).execute()
   return rows.map(({ id }) => id)
 }
 
