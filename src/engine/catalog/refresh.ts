@@ -65,22 +65,23 @@ export function refresh(deps: CatalogDeps, tokens: ChangedTokens = 'all'): Promi
 }
 
 function want(deps: CatalogDeps, tokens: ChangedTokens): void {
-  const before = wanted.get(deps) ?? noTokens
-  const named = before === 'all' || tokens === 'all' ? [] : [...new Set([...before, ...tokens])]
-  const all = before === 'all' || tokens === 'all' || named.length > maxNamed
-  wanted.set(deps, all ? 'all' : named)
+  wanted.set(deps, together(wanted.get(deps) ?? noTokens, tokens))
 }
 
-/** Those of an account. */
-export async function tokensOf({ store }: BaseDeps, accountId: string): Promise<ChangedTokens> {
-  const ids = await tokenIdsOf(store.read, accountId, maxNamed + 1)
-  return ids.length > maxNamed ? 'all' : ids
+function together(some: ChangedTokens, others: ChangedTokens): ChangedTokens {
+  if (some === 'all' || others === 'all') return 'all'
+  const named = [...new Set([...some, ...others])]
+  return named.length > maxNamed ? 'all' : named
 }
+
+/** Those of an account: enough of them to tell whether all are read. */
+export const tokensOf = ({ store }: BaseDeps, accountId: string): Promise<ChangedTokens> =>
+  tokenIdsOf(store.read, accountId, maxNamed + 1)
 
 /** After a change was stored: in force here when this resolves, elsewhere shortly after. */
-export async function announce(deps: CatalogDeps, tokens: ChangedTokens): Promise<void> {
-  const isNamed = tokens !== 'all' && tokens.length <= maxNamed
-  deps.store.cluster?.publish({ kind: 'changed', ...(isNamed && { tokens }) })
+export async function announce(deps: CatalogDeps, changed: ChangedTokens): Promise<void> {
+  const tokens = together(noTokens, changed)
+  deps.store.cluster?.publish({ kind: 'changed', ...(tokens !== 'all' && { tokens }) })
   await refresh(deps, tokens)
 }
 
