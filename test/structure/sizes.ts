@@ -3,11 +3,11 @@ import { posix } from 'node:path'
 import type { SourceFile } from './sources.ts'
 import type { Syntax } from './syntax.ts'
 
-export const maxFileLines = 300
+export const maxFileLines = 400
 export const maxFunctionLines = 40
 /** A component of the console is mostly markup. */
 export const maxComponentLines = 80
-export const maxFilesPerFolder = 16
+export const maxFilesPerFolder = 20
 
 export function longFile({ path, text }: SourceFile): string[] {
   const lines = text.trimEnd().split('\n').length
