@@ -79,7 +79,7 @@ async function prepare(work: string): Promise<JobSettings> {
   const preload = (name: string) => ['--preload', join(root, 'test/support', name)]
   const flags = ['--timeout', `${caseLimitMs}`, ...preload('fixed-seed.ts')]
   const env = { TEST_SEED: `${seed}` }
-  if (!isWhole) return { work, env, flags, isLive: true }
+  if (!isWhole) return { work, env: { MODEL_GATEWAY_DIST: '', ...env }, flags, isLive: true }
   const dist = join(work, 'dist')
   const build = startBuild(dist)
   if (missingServices(process.env).length > 0) services = startServices(work)

@@ -5,5 +5,7 @@ const built = process.env['MODEL_GATEWAY_DIST']
 
 export const program: readonly string[] = [
   process.execPath,
-  built === undefined ? join(import.meta.dir, 'main.ts') : join(built, 'gateway.js'),
+  built === undefined || built === ''
+    ? join(import.meta.dir, 'main.ts')
+    : join(built, 'gateway.js'),
 ]
