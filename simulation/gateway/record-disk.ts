@@ -16,15 +16,15 @@ interface Placed {
 }
 
 interface File {
-  readonly name: string
+  readonly name: number
   placed: Placed[]
   end: number
   lastNumber: number
 }
 
 export class RecordDisk {
-  #current = newFile('a')
-  #other = newFile('b')
+  #current = newFile(0)
+  #other = newFile(1)
 
   /** Where the next batch goes. */
   place(appliedNumber: number): number {
@@ -70,8 +70,8 @@ export class RecordDisk {
 
   /** As at a start: the database has everything. */
   empty(): void {
-    this.#current = newFile('a')
-    this.#other = newFile('b')
+    this.#current = newFile(0)
+    this.#other = newFile(1)
   }
 
   /** What records that are owed add to the balance of an account. */
@@ -96,7 +96,7 @@ export class RecordDisk {
   }
 }
 
-const newFile = (name: string): File => ({ name, placed: [], end: 0, lastNumber: 0 })
+const newFile = (name: number): File => ({ name, placed: [], end: 0, lastNumber: 0 })
 
 export function appliedIn(db: SimDatabase): number {
   const key = [appliedKey]

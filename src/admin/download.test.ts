@@ -23,6 +23,8 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
   let it: TestEngine
   let app: AdminApp
   let accounts: Map<string, string>
+  /** What each answer asked of its connection. */
+  const pauses: (number | undefined)[] = []
 
   beforeAll(async () => {
     it = await newTestEngine(on)
@@ -67,7 +69,8 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen: () => {} })
+    const keepOpen = (idleSeconds?: number) => pauses.push(idleSeconds)
+    const context = newRequestContext(request, { ip: () => '10.0.0.1', keepOpen })
     const answer = await app.fetch(request, { context })
     const set = answer.headers.get('set-cookie')?.split(';')[0]
     const text = Buffer.from(await answer.arrayBuffer()).toString()
@@ -79,6 +82,14 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
   }
   const asBoss = (method: string, path: string, body?: object) =>
     ask(method, path, { boss: true, ...(body !== undefined && { body }) })
+
+  test('a client that reads nothing of a file or a backup is cut off after half a minute', async () => {
+    pauses.length = 0
+    for (const path of ['/requests?format=csv', '/backup']) {
+      expect((await asBoss('GET', path)).status).toBe(200)
+    }
+    expect(pauses).toEqual([30, 30])
+  })
 
   async function person(role: string, more: object = {}) {
     const name = newId('p').slice(0, 30)

@@ -48,6 +48,9 @@ interface Download {
   read(page: PageQuery): Promise<object>
 }
 
+/** A download of which the client reads nothing for so long is cut: it may hold a snapshot. */
+export const unreadSeconds = 30
+
 /** The first page is read before the answer begins: a refusal is answered as such. */
 export async function download(
   x: RequestContext,
@@ -55,7 +58,7 @@ export async function download(
 ): Promise<Response | Refusal> {
   const first = await read(from)
   if (first instanceof Refusal) return first
-  x.connection.keepOpen()
+  x.connection.keepOpen(unreadSeconds)
   const day = new Date(x.atMs).toISOString().slice(0, 10)
   const ofTags = tagNames.map((tag) => ({ name: tagColumn(tag), path: ['tags', tag] }))
   const columns = [...columnsOf(row, x.viewer?.role === 'member'), ...ofTags]

@@ -1,8 +1,9 @@
 // Kept files in a directory of this machine. A file gets its name only when it is complete and on disk;
 // a reader that has opened it gets all of it, even if it is removed meanwhile.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFile, makeDirectory } from '../lib/disk.ts'
 import { checkName, type MediaStore, problemOf, Tally } from './store.ts'
 
 const unfinished = '.part'
@@ -10,7 +11,7 @@ const unfinished = '.part'
 const abandonedAfterMs = 3_600_000
 
 export function openDirectory(dir: string): MediaStore {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  makeDirectory(dir, 0o700)
   const pathOf = (name: string) => join(dir, checkName(name))
   return {
     place: `data:${readOrCreateId(dir)}`,
@@ -47,12 +48,12 @@ export function openDirectory(dir: string): MediaStore {
 /** The directory's own id: gateways with separate directories may share a database. */
 function readOrCreateId(dir: string): string {
   const path = join(dir, '.place')
-  try {
-    writeFileSync(path, crypto.randomUUID().slice(0, 8), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  return readFileSync(path, 'utf8').trim()
+  const read = () => (existsSync(path) ? readFileSync(path, 'utf8').trim() : '')
+  const create = (replaces: boolean) => createFile(path, crypto.randomUUID().slice(0, 8), replaces)
+  create(false)
+  // Made by a version that did not wait for the disk, before a power cut.
+  if (/^\0*$/.test(read())) create(true)
+  return read()
 }
 
 async function writeAll(

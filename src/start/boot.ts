@@ -27,11 +27,11 @@ import { createMailer } from '../lib/net/mailer.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { SpanExporter } from '../lib/telemetry/span-exporter.ts'
-import { gatewayOf, openStore, type Store, withLock } from '../store/index.ts'
+import { gatewayOf, openStore, type Store, StoreRefused, withLock } from '../store/index.ts'
 import { restoringKey } from '../store/maintenance/backup.ts'
 import { getMeta, putMetaIfAbsent } from '../store/sql/meta.ts'
 import { surfaces } from '../surfaces/index.ts'
-import { type OwnKeys, secretsIn } from './keys.ts'
+import { type OwnKeys, secretsIn, takeBackMadeKey } from './keys.ts'
 import { keepSettings } from './media-settings.ts'
 import { type MetricsSource, metricsOf } from './metrics-route.ts'
 
@@ -97,24 +97,56 @@ export async function boot(
   return { engine, ...handlers, metrics, sandbox: opened?.sandbox, madeTokens, close }
 }
 
-async function openCheckedStore(
+/** Open, whole, of this key and currency, and watched for loss: what a gateway may work with. */
+export async function openCheckedStore(
   config: Config,
-  { masterKey }: OwnKeys,
+  keys: OwnKeys,
   seal: Seal,
   log: Log,
 ): Promise<Store> {
-  const store = await openStore({
-    dataDir: config.dataDir,
-    ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
-    join: true,
-    markKey: markKeyOf(masterKey),
-    log: (level, msg) => log[level](msg),
-  })
-  await checkWhole(store)
-  await checkMasterKey(store, seal.hash('master key check'))
-  await store.watchLoss?.()
-  await checkCurrency(store, config.file.currency)
-  return store
+  const store = await openOwnStore(config, keys, log)
+  try {
+    await checkWhole(store)
+    const hasKey = await checkMasterKey(store, seal.hash('master key check'))
+    if (!hasKey) throw takeBackMadeKey(config, keys) ?? new ConfigError(wrongMasterKey)
+    for (const path of keys.torn ?? []) log.warn(`${path} had no content; a new one was made`)
+    await store.watchLoss?.()
+    await checkCurrency(store, config.file.currency)
+    return store
+  } catch (error) {
+    await store.close().catch(() => {})
+    const { code, message } = error as { code?: string; message: string }
+    if (code?.startsWith('SQLITE_') !== true) throw error
+    throw new StoreRefused(
+      `the database in ${config.dataDir} cannot be used (${message}); check the disk and start again.`,
+    )
+  }
+}
+
+async function openOwnStore(config: Config, keys: OwnKeys, log: Log): Promise<Store> {
+  try {
+    return await openStore({
+      dataDir: config.dataDir,
+      ...(config.databaseUrl !== undefined && { databaseUrl: config.databaseUrl }),
+      join: true,
+      markKey: markKeyOf(keys.masterKey),
+      log: (level, msg) => log[level](msg),
+      died: (error) => exitBroken(error, log),
+    })
+  } catch (error) {
+    // No later: from then on the database has adopted the key.
+    takeBackMadeKey(config, keys)
+    throw error
+  }
+}
+
+/** EX_SOFTWARE: to be started again, which applies what the journal has. */
+const broken = 70
+
+/** Without the thread nothing can be written; a process that only refuses work would hide that. */
+function exitBroken(error: Error, log: Log): void {
+  log.error(`${error.message}; the gateway ends, so that it is started again`)
+  process.exit(broken)
 }
 
 function handlersOf(
@@ -213,27 +245,21 @@ function noticeOf(task: Task, linkTo: LinkTo): string | undefined {
 /** An interrupted restore left an incomplete ledger. */
 async function checkWhole(store: Store): Promise<void> {
   if ((await getMeta(store.read, restoringKey)) === undefined) return
-  await store.close()
   throw new ConfigError('a restore into this database was broken off; make it anew and restore.')
 }
 
-export class WrongMasterKey extends ConfigError {}
+const wrongMasterKey =
+  'GATEWAY_MASTER_KEY (or master.key in the data directory) is not the key this database was made with.'
 
 /** With another master key the gateway could neither check a token nor decrypt a key. */
-async function checkMasterKey(store: Store, check: string): Promise<void> {
-  const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'master_key_check', check))
-  if (stored === check) return
-  await store.close()
-  throw new WrongMasterKey(
-    'GATEWAY_MASTER_KEY (or master.key in the data directory) is not the key this database was made with.',
-  )
+async function checkMasterKey(store: Store, check: string): Promise<boolean> {
+  return check === (await store.tx((tx) => putMetaIfAbsent(tx, 'master_key_check', check)))
 }
 
 /** Amounts have no currency of their own: another one would change every balance. */
 async function checkCurrency(store: Store, currency: string): Promise<void> {
   const stored = await store.tx((tx) => putMetaIfAbsent(tx, 'currency', currency))
   if (stored === currency) return
-  await store.close()
   throw new ConfigError(
     `currency is ${currency}, but the accounts of this database are in ${stored}.`,
   )

@@ -1,18 +1,11 @@
 // The gateway's own secrets: the master key and the admin token. Set by the environment, or
 // generated on the first start and stored in the data directory, readable by its owner only.
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from '../config/index.ts'
 import { newSecret } from '../lib/crypto/ids.ts'
+import { createFile, makeDirectory } from '../lib/disk.ts'
 
 const masterKeyBytes = 32
 const masterKeyFile = 'master.key'
@@ -24,6 +17,8 @@ export interface OwnKeys {
   adminTokenIsNew: boolean
   /** The master key was just generated. */
   masterKeyIsNew: boolean
+  /** Paths of those that had lost their content and were generated anew. */
+  torn?: readonly string[]
 }
 
 export function loadKeys(config: Config): OwnKeys {
@@ -93,51 +88,73 @@ function decoded(text: string): string {
 
 function readOrMake(config: Config): OwnKeys {
   const { dataDir } = config
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const { masterKey, masterKeyIsNew } =
-    config.masterKey === undefined
-      ? keptMasterKey(config)
-      : { masterKey: config.masterKey, masterKeyIsNew: false }
-  if (config.adminToken !== undefined) {
-    const { adminToken } = config
-    return { masterKey, masterKeyIsNew, adminToken, adminTokenIsNew: false }
+  makeDirectory(dataDir, 0o700)
+  const masterKey = config.masterKey === undefined ? keptMasterKey(config) : undefined
+  const adminToken = config.adminToken === undefined ? keptAdminToken(config) : undefined
+  const torn = [masterKey, adminToken].flatMap((each) => (each?.wasTorn ? [each.path] : []))
+  return {
+    masterKey: config.masterKey ?? Buffer.from(masterKey!.text, 'base64'),
+    masterKeyIsNew: masterKey?.isNew === true,
+    adminToken: config.adminToken ?? adminToken!.text,
+    adminTokenIsNew: adminToken?.isNew === true,
+    ...(torn.length > 0 && { torn }),
   }
-  const { text, isNew } = kept(dataDir, 'admin-token', () => newSecret('admin-'))
-  return { masterKey, masterKeyIsNew, adminToken: text, adminTokenIsNew: isNew }
 }
 
-function keptMasterKey({ dataDir }: Config) {
+function keptMasterKey({ dataDir }: Config): Kept {
+  const path = join(dataDir, masterKeyFile)
   const make = () => randomBytes(masterKeyBytes).toString('base64')
-  const { text, isNew } = kept(dataDir, masterKeyFile, make)
-  const key = Buffer.from(text, 'base64')
-  if (key.length === masterKeyBytes) return { masterKey: key, masterKeyIsNew: isNew }
-  throw new ConfigError(`${join(dataDir, masterKeyFile)} does not hold 32 bytes in base64.`)
+  const found = kept(path, make, masterKeyPart)
+  if (Buffer.from(found.text, 'base64').length === masterKeyBytes) return found
+  throw new ConfigError(`${path} does not hold 32 bytes in base64.`)
 }
+
+const keptAdminToken = ({ dataDir }: Config): Kept =>
+  kept(join(dataDir, 'admin-token'), () => newSecret('admin-'), adminTokenPart)
+
+/** What a write that was cut off leaves: no line end, and fewer characters than were to come. */
+const masterKeyPart = /^[A-Za-z0-9+/]{0,43}$/
+const adminTokenPart = /^(a|ad|adm|admi|admin|admin-[A-Za-z0-9]{0,39})?$/
 
 /**
  * For a start that was refused before the database had adopted a generated key: left behind, it
  * would look like the right one. Returns the message when the right one is missing.
  */
-export function takeBackMadeKey({ dataDir }: Config, { masterKeyIsNew }: OwnKeys) {
+export function takeBackMadeKey({ dataDir }: Config, { masterKeyIsNew, torn = [] }: OwnKeys) {
   if (!masterKeyIsNew) return undefined
   const path = join(dataDir, masterKeyFile)
   rmSync(path, { force: true })
+  const what = torn.includes(path)
+    ? 'had lost its content (a power cut or a full disk)'
+    : 'is missing'
   return new ConfigError(
-    `${path} is missing, but the database was made with it; put the key back, or set ` +
+    `${path} ${what}, but the database was made with it; put the key back, or set ` +
       'GATEWAY_MASTER_KEY to it.',
   )
 }
 
-function kept(dir: string, name: string, make: () => string): { text: string; isNew: boolean } {
-  const path = join(dir, name)
-  if (existsSync(path)) {
-    if ((statSync(path).mode & 0o077) !== 0) {
-      throw new ConfigError(`${path} can be read by others; run: chmod 600 ${path}`)
-    }
-    return { text: readFileSync(path, 'utf8').trim(), isNew: false }
-  }
+interface Kept {
+  path: string
+  text: string
+  isNew: boolean
+  /** It was there without its content. */
+  wasTorn: boolean
+}
+
+function kept(path: string, make: () => string, part: RegExp): Kept {
+  const found = readOwn(path)
+  const wasTorn = found !== undefined && (part.test(found) || /^[\0\s]+$/.test(found))
+  if (found !== undefined && !wasTorn) return { path, text: found.trim(), isNew: false, wasTorn }
   const text = make()
-  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' })
-  chmodSync(path, 0o600)
-  return { text, isNew: true }
+  const isNew = createFile(path, `${text}\n`, wasTorn)
+  // Another process has made it in the meantime.
+  return { path, text: isNew ? text : readOwn(path)!.trim(), isNew, wasTorn }
+}
+
+function readOwn(path: string): string | undefined {
+  if (!existsSync(path)) return undefined
+  if ((statSync(path).mode & 0o077) !== 0) {
+    throw new ConfigError(`${path} can be read by others; run: chmod 600 ${path}`)
+  }
+  return readFileSync(path, 'utf8')
 }

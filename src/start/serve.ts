@@ -16,8 +16,8 @@ import { createLog, type Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { StoreRefused, withLock } from '../store/index.ts'
 import type { Banner } from './banner.ts'
-import { boot, type Gateway, type OpenedSandbox, WrongMasterKey } from './boot.ts'
-import { allSecretsIn, loadKeys, type OwnKeys, takeBackMadeKey } from './keys.ts'
+import { boot, type Gateway, type OpenedSandbox } from './boot.ts'
+import { allSecretsIn, loadKeys, type OwnKeys } from './keys.ts'
 import { listen } from './listen.ts'
 import { metricsText } from './metrics-route.ts'
 
@@ -65,12 +65,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const log = logFor(config, keys, () => gateway)
   const publicUrl = config.publicUrl ?? `http://localhost:${first?.calls.port ?? config.port}`
   const consoleUrl = consoleUrlOf(config, publicUrl, first?.admin?.port)
-  gateway = await boot(config, keys, log, { ...how, publicUrl, consoleUrl }).catch((error) => {
-    const isKey = error instanceof WrongMasterKey
-    const missing =
-      isKey || error instanceof StoreRefused ? takeBackMadeKey(config, keys) : undefined
-    throw isKey ? (missing ?? error) : error
-  })
+  gateway = await boot(config, keys, log, { ...how, publicUrl, consoleUrl })
   const { engine, sandbox, madeTokens } = gateway
   const setupCode = await newSetupCode(engine)
   await mayListen?.()

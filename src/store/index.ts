@@ -33,6 +33,8 @@ export interface StoreOptions {
   logIndexer?: Partial<LogIndexerLimits>
   /** Base64, derived from the master key: SQLite then detects data lost from its files. */
   markKey?: string
+  /** SQLite: nothing can be written until the process starts again. */
+  died?: (error: Error) => void
 }
 
 /** This gateway's name in task leases; a constant where the database is not shared. */
@@ -63,6 +65,7 @@ export async function openStore({
   log = () => {},
   logIndexer,
   markKey,
+  died,
 }: StoreOptions): Promise<Store> {
   if (databaseUrl === undefined) {
     return openSqlite({
@@ -70,6 +73,7 @@ export async function openStore({
       schema,
       log,
       markKey,
+      died,
       logIndexer: { ...logIndexerLimits.sqlite, ...logIndexer },
     })
   }

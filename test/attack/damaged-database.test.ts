@@ -201,8 +201,31 @@ describe('records that only the journal has', () => {
     ['cut off in its last batch', () => cut(10)],
     ['changed in its first batch', () => flip(4_200)],
     [
-      'without its mark',
+      'with a changed mark',
       () => writeFileSync(at('gateway.journal-mark'), 'v1 nothing\n'.repeat(20)),
+    ],
+    [
+      'deleted with its mark',
+      () => {
+        for (const name of ['journal-a', 'journal-b', 'journal-mark']) rmSync(at(`gateway.${name}`))
+      },
+    ],
+    ['not the one that is deleted', () => rmSync(at('gateway.journal-b'))],
+    [
+      'cut off and without its mark',
+      () => {
+        cut(10)
+        rmSync(at('gateway.journal-mark'))
+      },
+    ],
+    [
+      'that of another database',
+      () => {
+        const bytes = readFileSync(at('gateway.journal-a'))
+        const line = { ...JSON.parse(bytes.toString('utf8', 0, 4096)), databaseId: 'another' }
+        bytes.write(`${JSON.stringify(line).padEnd(4095)}\n`)
+        writeFileSync(at('gateway.journal-a'), bytes)
+      },
     ],
   ])(
     'are missed when the journal is %s',
@@ -217,6 +240,72 @@ describe('records that only the journal has', () => {
     caseLimitMs,
   )
 })
+
+describe('a power cut that took the content of', () => {
+  const zeros = (name: string) => writeFileSync(at(name), Buffer.alloc(statSync(at(name)).size))
+  const empty = (name: string) => truncateSync(at(name), 0)
+  const both = ['gateway.mark', 'gateway.journal-mark']
+  test.each<[string, string[], (name: string) => void]>([
+    ['both marks', both, zeros],
+    ['both marks and their sizes', both, empty],
+    ['the mark of the journal', ['gateway.journal-mark'], zeros],
+  ])(
+    '%s prevents no start',
+    async (_, names, damage) => {
+      for (const name of names) damage(name)
+      gateway = await startGateway({ dataDir })
+      expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(4)
+      for (const name of both) expect(readFileSync(at(name), 'utf8')).toStartWith('v1 ')
+      await gateway.stop('SIGKILL')
+      // From here on it counts again.
+      truncateSync(at('gateway.db-wal'), 0)
+      await expectRefused('has lost data')
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'the mark, and then the database was lost, is refused',
+    async () => {
+      zeros('gateway.mark')
+      for (const name of ['gateway.db', 'gateway.db-wal', 'gateway.db-shm']) rmSync(at(name))
+      await expectRefused('has lost data')
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'the master key is refused with a word about it, and makes no other',
+    async () => {
+      const key = readFileSync(at('master.key'))
+      zeros('master.key')
+      await expectRefused('master.key had lost its content', 'put the key back')
+      await expectRefused('master.key is missing', 'put the key back')
+      writeFileSync(at('master.key'), key, { mode: 0o600 })
+      gateway = await startGateway({ dataDir })
+      expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(4)
+    },
+    caseLimitMs,
+  )
+})
+
+test(
+  'a stop and starts after it are no loss, whichever version made the directory',
+  async () => {
+    for (const old of [false, true]) {
+      gateway = await startGateway({ dataDir })
+      await (await gateway.chat('hi')).text()
+      expect(await gateway.stop()).toBe(0)
+      if (!old) continue
+      const db = new (require('bun:sqlite').Database)(at('gateway.db'))
+      db.run("DELETE FROM meta WHERE key = 'journal_marked'")
+      db.close()
+    }
+    gateway = await startGateway({ dataDir })
+    expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(6)
+  },
+  caseLimitMs,
+)
 
 test(
   'a loss can be accepted by deleting the mark',

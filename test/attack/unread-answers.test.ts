@@ -73,3 +73,24 @@ test('a connection that is idle after a long call is closed', async () => {
     await server.stop(true)
   }
 }, 60_000)
+
+test('a download that nobody reads is cut, and what it reads from is let go', async () => {
+  const letGo = Promise.withResolvers<string>()
+  const part = new Uint8Array(1024 * 1024)
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(part),
+      cancel: () => letGo.resolve('let go'),
+    })
+  const server = listen(config, false, () => async (_, connection) => {
+    connection.keepOpen(idleSeconds)
+    return new Response(body())
+  })
+  const socket = ask(server.port!).pause()
+  try {
+    expect(await letGo.promise).toBe('let go')
+  } finally {
+    socket.destroy()
+    await server.stop(true)
+  }
+}, 60_000)

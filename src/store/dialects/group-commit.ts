@@ -186,6 +186,14 @@ export class GroupCommit {
     return fate.done
   }
 
+  /** Durable when it resolves, like a record, and leaves nothing: can a record be written? */
+  probe(): Promise<void> {
+    const { fates } = this.#gathering()
+    const fate = fates.get(noAccount) ?? newFate()
+    fates.set(noAccount, fate)
+    return fate.done
+  }
+
   #gathering(): Gathering {
     const current = this.#current
     if (current !== undefined && current.size < maxRecordsPerBatch) return current
@@ -227,6 +235,7 @@ export class GroupCommit {
   }
 }
 
+const noAccount = ''
 const noRows = { size: 0, requests: '', entries: '', losses: '' }
 
 async function gathered(batch: Rows): Promise<void> {

@@ -2,6 +2,8 @@
 // healthy again; one is tried every second, and sooner at first because most outages are short.
 
 const probePausesMs = [100, 300, 1000] as const
+/** An outage so soon after another is the same one: a disk that is nearly full takes a little. */
+const sameOutageMs = 10_000
 
 export class Health {
   readonly #probe: () => Promise<void>
@@ -10,6 +12,7 @@ export class Health {
   #probes = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #stopped = false
+  #recoveredMs = -Infinity
 
   constructor(
     probe: () => Promise<void>,
@@ -26,7 +29,7 @@ export class Health {
   failed(error: unknown): void {
     if (this.#healthy) {
       this.#log('error', `the store cannot write: ${messageOf(error)}`)
-      this.#probes = 0
+      if (performance.now() - this.#recoveredMs > sameOutageMs) this.#probes = 0
     }
     this.#healthy = false
     if (this.#timer === undefined && !this.#stopped) this.#later()
@@ -36,6 +39,7 @@ export class Health {
   wrote(): void {
     if (this.#healthy) return
     this.#healthy = true
+    this.#recoveredMs = performance.now()
     this.#log('info', 'the store can write again')
   }
 

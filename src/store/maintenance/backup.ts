@@ -91,6 +91,7 @@ const ownMeta: readonly unknown[] = [
   'clock_at_ms',
   'restoring',
   'journal_id',
+  'journal_marked',
   'journal_applied',
 ]
 

@@ -1,9 +1,12 @@
 // High-water marks: sealed files beside the database, one with an id and a commit count, one with the
 // number of the last batch in the journal. A file behind the database is normal (the process was
-// killed in between); a database behind a file has lost data. Never waited for.
+// killed in between), and so is one without content (a power cut); a database behind a file has lost
+// data. Durable when made, and never waited for after that.
 import type { Database, Statement } from 'bun:sqlite'
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { constants } from 'node:fs'
+import { dirname } from 'node:path'
+import { disk, diskFull, syncDirectory } from '../../../lib/disk.ts'
 
 export const idKey = 'mark_id'
 const countKey = 'mark_count'
@@ -25,7 +28,8 @@ export interface MarkPlace {
 const sealOf = (key: string, text: string): string =>
   createHmac('sha256', Buffer.from(key, 'base64')).update(text).digest('hex')
 
-type Kept = { id: string; count: number } | 'unreadable' | undefined
+/** `empty`: its content had not reached the disk, or was to be written again. */
+type Kept = { id: string; count: number } | 'unreadable' | 'empty' | undefined
 
 /** What a mark counts; neither file can stand for the other. */
 type Counted = 'commits' | 'batches'
@@ -36,11 +40,12 @@ const sealedText = (counted: Counted, id: string, count: string): string =>
 function readMark({ file, key }: MarkPlace, counted: Counted): Kept {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = disk.readAll(file).toString('utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
+  if (/^\0*$/.test(text)) return 'empty'
   const [, id, count, seal] = /^v1 ([0-9a-f]{32}) (\d{16}) ([0-9a-f]{64})\n$/.exec(text) ?? []
   if (id === undefined || count === undefined || seal === undefined) return 'unreadable'
   const expected = sealOf(key, sealedText(counted, id, count))
@@ -56,22 +61,39 @@ export function checkMark(place: MarkPlace, db: Database | undefined): void {
   const seal = db && metaOf(db, sealKey)
   // A database of another master key is refused elsewhere, with a message about the key.
   if (seal !== undefined && seal !== sealOf(place.key, sealKey)) return
+  // Nothing to compare with; but a database that was never marked is not the one that was there.
+  if (kept === 'empty' && id !== undefined) return
   const isWhole =
-    kept !== 'unreadable' && id === kept.id && Number(metaOf(db!, countKey)) >= kept.count
+    typeof kept === 'object' && id === kept.id && Number(metaOf(db!, countKey)) >= kept.count
   if (isWhole) return
-  const what = kept === 'unreadable' ? 'the mark cannot be read' : 'commits are missing'
-  throw Object.assign(new Error(what), { code: lostCode })
+  throw lost(kept === 'unreadable' ? 'the mark cannot be read' : 'commits are missing')
 }
 
-/** Throws when the mark proves that batches of the journal are missing. */
-export function checkJournalMark(
-  place: MarkPlace,
-  { id, seal, number }: { id: string | undefined; seal: string | undefined; number: number },
-): void {
+const lost = (what: string): Error => Object.assign(new Error(what), { code: lostCode })
+
+/** What the database says about its journal, and what was found of it. */
+interface FoundJournal {
+  id: string | undefined
+  seal: string | undefined
+  /** The database has had a journal, with a mark. */
+  isMarked: boolean
+  /** Both files are there and belong to the database. */
+  isThere: boolean
+  /** The last batch; undefined when some before it are missing. */
+  number: number | undefined
+}
+
+/** Throws when the journal is missing, or its mark proves that batches are. */
+export function checkJournalMark(place: MarkPlace, found: FoundJournal): void {
+  const { id, seal, number } = found
+  if (seal !== undefined && seal !== sealOf(place.key, sealKey)) return
+  if (found.isMarked && !found.isThere) throw lost('the journal is missing')
   const kept = readMark(place, 'batches')
-  if (kept === undefined || (seal !== undefined && seal !== sealOf(place.key, sealKey))) return
+  if (kept === undefined && found.isMarked) throw lost('the mark of the journal is missing')
+  if (number === undefined) throw lost('batches of the journal are missing')
+  if (kept === undefined || kept === 'empty') return
   if (kept !== 'unreadable' && id === kept.id && number >= kept.count) return
-  throw Object.assign(new Error('batches of the journal are missing'), { code: lostCode })
+  throw lost('batches of the journal are missing')
 }
 
 function metaOf(db: Database, key: string): string | undefined {
@@ -91,30 +113,44 @@ export class MarkFile {
   readonly #counted: Counted
   readonly #file: number
 
-  constructor({ file, key }: MarkPlace, id: string, counted: Counted) {
+  /** Durable, name included, when it returns. */
+  constructor({ file, key }: MarkPlace, id: string, counted: Counted, count: number) {
     this.#id = id
     this.#key = key
     this.#counted = counted
-    this.#file = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+    this.#file = disk.open(file, constants.O_RDWR | constants.O_CREAT, 0o600)
+    try {
+      this.#put(count)
+      // What an earlier file had more.
+      disk.truncate(this.#file, markBytes)
+      disk.sync(this.#file)
+      syncDirectory(dirname(file))
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   write(count: number): void {
-    const digits = String(count).padStart(16, '0')
-    const seal = sealOf(this.#key, sealedText(this.#counted, this.#id, digits))
     try {
-      writeSync(this.#file, `v1 ${this.#id} ${digits} ${seal}\n`, 0)
+      this.#put(count)
     } catch {
       // Disk full: the old mark is behind, which proves less but nothing false.
     }
   }
 
-  /** Removes what an earlier file had more. */
-  trim(): void {
-    ftruncateSync(this.#file, markBytes)
+  #put(count: number): void {
+    const digits = String(count).padStart(16, '0')
+    const seal = sealOf(this.#key, sealedText(this.#counted, this.#id, digits))
+    const text = `v1 ${this.#id} ${digits} ${seal}\n`
+    if (disk.write(this.#file, text, 0) === markBytes) return
+    // Half a mark would look like a changed one; one without content proves nothing.
+    disk.truncate(this.#file, 0)
+    throw diskFull()
   }
 
   close(): void {
-    closeSync(this.#file)
+    disk.close(this.#file)
   }
 }
 
@@ -136,9 +172,7 @@ export class HighWaterMark {
     this.id = metaOf(db, idKey)!
     this.#count = Number(metaOf(db, countKey))
     this.#update = db.prepare(`UPDATE meta SET value = ? WHERE key = '${countKey}'`)
-    this.#file = new MarkFile(place, this.id, 'commits')
-    this.committed()
-    this.#file.trim()
+    this.#file = new MarkFile(place, this.id, 'commits', this.#count)
   }
 
   /** Called in every transaction, before it commits. */

@@ -9,7 +9,7 @@ export type Question =
   | { kind: 'query'; sql: string; parameters: readonly unknown[] }
   | { kind: 'rollback' }
   /** Records in this stretch of the journal, whose last batch has that number. */
-  | { kind: 'apply'; file: string; from: number; to: number; salt: bigint; number: number }
+  | { kind: 'apply'; file: number; from: number; to: number; salt: bigint; number: number }
   /** The same at the start, from a journal that is no longer written. */
   | { kind: 'replay'; requests: string; entries: string; losses: string; number: number }
   | { kind: 'book'; limit: number }

@@ -1,8 +1,8 @@
 // The SQLite dialect: a writer thread that also holds the data directory's lock, and a separate
 // reader thread, so that a slow report never delays a commit.
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SteadyClock } from '../../../lib/clock.ts'
+import { makeDirectory } from '../../../lib/disk.ts'
 import { LogIndexer, type LogIndexerLimits } from '../../log/indexer.ts'
 import { migrate } from '../../migrations/index.ts'
 import type { Booked } from '../../proof/receipt-pass.ts'
@@ -16,11 +16,12 @@ import { type Ask, kyselyOverThread } from './dialect.ts'
 import { MarkFile, type MarkPlace } from './high-water-mark.ts'
 import { journalNames } from './journal/journal-files.ts'
 import { RecordJournal } from './journal/record-journal.ts'
-import { type OpenedJournal, openJournal } from './journal/replay.ts'
+import { noteJournalMark, type OpenedJournal, openJournal } from './journal/replay.ts'
 import type { Question } from './messages.ts'
 import { Mutex, type Turns } from './mutex.ts'
+import { Reader } from './reader.ts'
 import { refusalFor } from './refusals.ts'
-import { openSnapshots } from './snapshots.ts'
+import { Snapshots } from './snapshots.ts'
 import { DatabaseThread } from './thread.ts'
 
 interface SqliteOptions {
@@ -31,6 +32,8 @@ interface SqliteOptions {
   logIndexer: LogIndexerLimits
   /** Base64; with it, the store detects data lost from the database. */
   markKey?: string | undefined
+  /** The thread that writes has ended by a defect: nothing can be written until the process starts again. */
+  died?: ((error: Error) => void) | undefined
 }
 
 /** Removed with a database that is replaced: they belong to the former one. */
@@ -50,13 +53,18 @@ export async function openSqlite({
   log,
   logIndexer,
   markKey,
+  died,
 }: SqliteOptions): Promise<Store> {
   const file = join(dataDir, 'gateway.db')
   const mark = markKey === undefined ? undefined : { file: join(dataDir, markFile), key: markKey }
   const journalMark = mark && { ...mark, file: join(dataDir, journalMarkFile), besides: mark.file }
-  const writerThread = new DatabaseThread()
+  const writerThread = new DatabaseThread(died)
   const clock = new SteadyClock()
-  const health = new Health(() => tx((db) => setMeta(db, 'probe', String(clock.nowMs()))), log)
+  /** Healthy is what can append to the journal and apply it: one without the other helps no caller. */
+  const health = new Health(async () => {
+    await queue.probe()
+    await tx((db) => setMeta(db, 'probe', String(clock.nowMs())))
+  }, log)
   const failed = (error: unknown) => health.failed(error)
 
   const askWriter: Ask = async (question) => {
@@ -80,10 +88,10 @@ export async function openSqlite({
     const refused = answer?.rows[0]?.['refused']
     if (refused !== undefined) log('error', `the database refused ${refused} records: ${setAside}`)
   }
-  let opened: OpenedJournal
+  let opened!: OpenedJournal
 
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeDirectory(dataDir, 0o700)
     const lockFile = join(dataDir, 'gateway.lock')
     await writerThread.ask({ kind: 'open', role: 'writer', file, lockFile, mark })
     await migrate({ dialect: 'sqlite', name: file, tx }, schema)
@@ -95,6 +103,7 @@ export async function openSqlite({
     await clockKeeper.start()
   } catch (error) {
     health.stop()
+    opened?.files.close()
     await writerThread.close().catch(() => {})
     throw refusalFor(error, dataDir, file)
   }
@@ -118,7 +127,6 @@ export async function openSqlite({
   const queue = new GroupCommit(async (batch) => {
     try {
       await journal.write(batch)
-      health.wrote()
     } catch (error) {
       failed(error)
       throw error
@@ -126,14 +134,18 @@ export async function openSqlite({
   })
   let batches: MarkFile | undefined
   const watchLoss = async (place: MarkPlace) => {
-    const { id } = await inTurn<{ id: string }>({ kind: 'mark', mark: place })
-    const kept = new MarkFile(journalMark!, id, 'batches')
-    journal.watch((number) => kept.write(number))
-    kept.trim()
-    batches = kept
+    try {
+      const { id } = await inTurn<{ id: string }>({ kind: 'mark', mark: place })
+      const kept = new MarkFile(journalMark!, id, 'batches', journal.lastNumber)
+      batches = kept
+      journal.watch((number) => kept.write(number))
+      await noteJournalMark(tx)
+    } catch (error) {
+      throw refusalFor(error, dataDir, file)
+    }
   }
-  const reader = lazyReader(file)
-  const snapshots = openSnapshots(file)
+  const reader = new Reader(file)
+  const snapshots = new Snapshots(file, log)
   /** Reads see every record before them; while the database cannot be written, those it has. */
   const settled = () => journal.settle()?.catch(() => {})
 
@@ -180,49 +192,5 @@ async function askInTurn<T>(question: Question, turns: Turns, ask: Ask): Promise
     return answer!.rows[0] as T
   } finally {
     turns.unlock()
-  }
-}
-
-/** How long the reader thread stays after the last query. */
-const readerIdleMs = 10_000
-
-/** A thread costs memory: it starts with the first read and stops when reads cease. */
-function lazyReader(file: string): { ask: Ask; close(): Promise<void> } {
-  let thread: DatabaseThread | undefined
-  let opened: Promise<unknown> = Promise.resolve()
-  let asking = 0
-  let idle: ReturnType<typeof setTimeout> | undefined
-  let closed = false
-  const end = async () => {
-    const old = thread
-    thread = undefined
-    await old?.close()
-  }
-  return {
-    async ask(question) {
-      if (closed) throw new Error('the store is closed')
-      clearTimeout(idle)
-      asking++
-      try {
-        if (thread === undefined) {
-          thread = new DatabaseThread()
-          opened = thread.ask({ kind: 'open', role: 'reader', file })
-        }
-        const current = thread
-        await opened
-        return await current.ask(question)
-      } finally {
-        if (--asking === 0 && !closed) {
-          clearTimeout(idle)
-          idle = setTimeout(() => void end().catch(() => {}), readerIdleMs)
-          idle.unref()
-        }
-      }
-    },
-    async close() {
-      closed = true
-      clearTimeout(idle)
-      await end()
-    },
   }
 }

@@ -12,9 +12,9 @@ export function refusalFor(error: unknown, dataDir: string, file: string): Error
 
   if (code === lostCode) {
     return new StoreRefused(
-      `${file} has lost data: ${dataDir}/gateway.mark proves that it held more. Put back its newest ` +
-        'files (gateway.db with gateway.db-wal and gateway.journal-*), or restore a backup with gateway restore; to go on ' +
-        'without what is lost, delete gateway.mark.',
+      `${file} has lost data: ${messageOf(error)}, as ${dataDir}/gateway.mark proves. Put back its ` +
+        'newest files (gateway.db with gateway.db-wal and gateway.journal-*), or restore a backup ' +
+        'with gateway restore; to go on without what is lost, delete gateway.mark.',
     )
   }
   if (starts('SQLITE_BUSY', 'SQLITE_LOCKED')) {

@@ -14,12 +14,20 @@ export class DatabaseThread {
   /** By id. Not a Map, which keeps answered ones alive: see lib/in-flight.ts. */
   readonly #pending: (Pending | undefined)[] = []
   readonly #freeIds: number[] = []
+  readonly #died: (error: Error) => void
   #broken: Error | undefined
 
-  constructor() {
+  /** `died`: it has ended by itself, by a defect of the program. */
+  constructor(died: (error: Error) => void = () => {}) {
+    this.#died = died
     this.#worker.onmessage = (event: MessageEvent<Answer>) => this.#answered(event.data)
-    this.#worker.onerror = (event) => this.#break(`database thread failed: ${event.message}`)
+    this.#worker.onerror = (event) => this.#break(`the database thread failed: ${event.message}`)
     this.#worker.addEventListener('close', () => this.#break('the database thread has ended'))
+  }
+
+  /** Answers nothing any more. */
+  get isBroken(): boolean {
+    return this.#broken !== undefined
   }
 
   ask(question: Question): Promise<Rows | undefined> {
@@ -36,7 +44,7 @@ export class DatabaseThread {
     try {
       if (this.#broken === undefined) await this.ask({ kind: 'close' })
     } finally {
-      this.#broken ??= new DatabaseError('SQLITE_MISUSE', 'the store is closed')
+      this.#end(new DatabaseError('SQLITE_MISUSE', 'the store is closed'))
       this.#worker.terminate()
     }
   }
@@ -55,7 +63,15 @@ export class DatabaseThread {
   }
 
   #break(why: string): void {
-    this.#broken ??= new DatabaseError('SQLITE_ERROR', why)
-    for (const pending of this.#pending.splice(0)) pending?.reject(this.#broken)
+    const error = new DatabaseError('SQLITE_ERROR', why)
+    if (this.#end(error)) this.#died(error)
+  }
+
+  /** True the first time. */
+  #end(error: Error): boolean {
+    if (this.#broken !== undefined) return false
+    this.#broken = error
+    for (const pending of this.#pending.splice(0)) pending?.reject(error)
+    return true
   }
 }

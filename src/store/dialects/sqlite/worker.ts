@@ -119,8 +119,12 @@ function committed(): void {
 function merge(): void {
   merging = undefined
   if (db === undefined) return
-  if (db.inTransaction) merging = setTimeout(merge, checkpointMs)
-  else db.run('PRAGMA wal_checkpoint(PASSIVE)')
+  try {
+    if (!db.inTransaction) return void db.run('PRAGMA wal_checkpoint(PASSIVE)')
+  } catch {
+    // A full or failing disk: the WAL keeps everything. A write reports it, if writes fail, too.
+  }
+  merging = setTimeout(merge, checkpointMs)
 }
 
 const oneRow = (row: Record<string, unknown>): Rows => ({ rows: [row], changes: 0 })
@@ -151,6 +155,8 @@ function open(question: Question & { kind: 'open' }): undefined {
     db.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
     // Without it INSERT OR REPLACE would bypass the triggers that keep the ledger append-only.
     db.run('PRAGMA recursive_triggers = ON')
+    // No file is opened after the start: there may be no descriptor left for it.
+    db.run('PRAGMA temp_store = MEMORY')
     db.prepare('SELECT count(*) FROM sqlite_master').get()
     if (place !== undefined) checkMark(place, db)
     if (statSync(file).size <= checkedAtOpenBytes) checkPages(db)
@@ -202,18 +208,27 @@ function query(db: Database, sql: string, parameters: readonly unknown[]): Rows 
   return { rows, changes: rows.length }
 }
 
+/** All of it, whatever fails: what stays open would keep the next gateway out. */
 function close(): undefined {
   clearTimeout(merging)
-  writer?.close()
-  receiptWriter?.close()
-  for (const statement of statements.values()) statement.finalize()
-  // Closing alone leaves the checkpoint to garbage collection, which may never run.
-  if (lock !== undefined) db?.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  mark?.close()
-  journal.close()
-  db?.close()
-  lock?.close()
-  directoryLock?.release()
+  const steps = [
+    () => writer?.close(),
+    () => receiptWriter?.close(),
+    ...[...statements.values()].map((statement) => () => statement.finalize()),
+    () => mark?.close(),
+    // Closing alone leaves the checkpoint to garbage collection, which may never run.
+    () => lock !== undefined && db?.run('PRAGMA wal_checkpoint(TRUNCATE)'),
+    () => db?.close(),
+    () => lock?.close(),
+    () => directoryLock?.release(),
+  ]
+  for (const step of steps) {
+    try {
+      step()
+    } catch {
+      // A full or failing disk: the WAL has what the database file has not, and the next start reads it.
+    }
+  }
 }
 
 function describe(error: unknown): Failure {

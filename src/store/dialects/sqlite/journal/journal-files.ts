@@ -1,18 +1,9 @@
 // The journal on disk: two files that take turns. A batch is durable once it is appended; a file is
 // used again from its start when the database has everything in it. Knows no rows, no database.
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  write,
-  writeSync,
-} from 'node:fs'
+import { constants } from 'node:fs'
 import { join } from 'node:path'
+import { disk, diskFull, syncDirectory, writeWhole } from '../../../../lib/disk.ts'
 import { BatchEncoder, batchesIn, type JournalBatch, type RowTexts } from './batch-format.ts'
 
 export const journalNames = ['gateway.journal-a', 'gateway.journal-b'] as const
@@ -44,23 +35,26 @@ interface Written {
   batches: JournalBatch[]
 }
 
-/** What the files hold. A file that is not there, or has no complete first line, holds nothing. */
-export function* readJournal(dataDir: string): Generator<Written> {
+/** What a file holds; undefined when it is not there, `nothing` without a complete first line. */
+export function* readJournal(dataDir: string): Generator<Written | 'nothing' | undefined> {
   for (const name of journalNames) {
     const file = join(dataDir, name)
     const bytes = readIfThere(file)
-    const head = headIn(bytes.toString('utf8', 0, headBytes))
-    if (head === undefined) continue
+    const head = bytes && headIn(bytes.toString('utf8', 0, headBytes))
+    if (bytes === undefined || head === undefined) {
+      yield bytes && 'nothing'
+      continue
+    }
     const batches = [...batchesIn(bytes.subarray(headBytes), BigInt(head.salt))]
     yield { file, databaseId: head.databaseId, columns: head.columns, batches }
   }
 }
 
-function readIfThere(file: string): Buffer {
+function readIfThere(file: string): Buffer | undefined {
   try {
-    return readFileSync(file)
+    return disk.readAll(file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
@@ -77,7 +71,8 @@ function headIn(line: string): Head | undefined {
 
 /** Batches that lie one after the other in a file. */
 export interface Stretch {
-  readonly file: string
+  /** Open in this process for as long as the journal is: reading it later opens nothing. */
+  readonly file: number
   readonly from: number
   readonly to: number
 }
@@ -96,15 +91,21 @@ export class JournalFiles {
     const line: Head = { databaseId, columns, salt: String(salt) }
     const head = Buffer.from(`${JSON.stringify(line).padEnd(headBytes - 1)}\n`)
     this.#encoder = new BatchEncoder(salt)
-    const [a, b] = journalNames.map((name) => new JournalFile(join(dataDir, name), head))
-    this.#current = a!
-    this.#other = b!
-    syncDirectory(dataDir)
+    const [a, b] = journalNames
+    this.#current = new JournalFile(join(dataDir, a), head)
+    try {
+      this.#other = new JournalFile(join(dataDir, b), head)
+      syncDirectory(dataDir)
+    } catch (error) {
+      this.#current.close()
+      throw error
+    }
   }
 
   /** Durable when it resolves. `appliedNumber`: the last batch that the database has. */
   append(batch: JournalBatch, appliedNumber: number): Promise<Stretch> {
-    if (this.#current.size > turnBytes && this.#other.lastNumber <= appliedNumber) {
+    const isOver = this.#current.size > turnBytes && !this.#current.hasRemains
+    if (isOver && this.#other.lastNumber <= appliedNumber) {
       ;[this.#current, this.#other] = [this.#other, this.#current]
       this.#current.rewind()
     }
@@ -118,29 +119,36 @@ export class JournalFiles {
 }
 
 class JournalFile {
-  readonly #path: string
   readonly #file: number
   size = headBytes
   lastNumber = 0
+  /** Of a batch that was reported as not written: the next one has its number and overwrites it. */
+  hasRemains = false
 
   constructor(path: string, head: Buffer) {
-    this.#path = path
-    this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT | durable, 0o600)
-    // Kept as large as it was: a write that does not change the size is cheaper to make durable.
-    if (fstatSync(this.#file).size > 2 * turnBytes) ftruncateSync(this.#file, turnBytes)
-    // With another salt: no earlier batch can be read from here on.
-    writeSync(this.#file, head, 0)
+    this.#file = disk.open(path, constants.O_RDWR | constants.O_CREAT | durable, 0o600)
+    try {
+      // Kept as large as it was: a write that does not change the size is cheaper to make durable.
+      if (disk.sizeOf(this.#file) > 2 * turnBytes) disk.truncate(this.#file, turnBytes)
+      // With another salt: no earlier batch can be read from here on.
+      writeWhole(this.#file, head, 0)
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   append(bytes: Buffer, number: number): Promise<Stretch> {
     return new Promise((resolve, reject) => {
       const from = this.size
-      write(this.#file, bytes, 0, bytes.length, from, (error, written) => {
+      this.hasRemains = true
+      disk.writeLater(this.#file, bytes, 0, bytes.length, from, (error, written) => {
         if (error !== null && error !== undefined) return reject(error)
         if (written < bytes.length) return reject(diskFull())
+        this.hasRemains = false
         this.size += bytes.length
         this.lastNumber = number
-        resolve({ file: this.#path, from, to: this.size })
+        resolve({ file: this.#file, from, to: this.size })
       })
     })
   }
@@ -151,19 +159,6 @@ class JournalFile {
   }
 
   close(): void {
-    closeSync(this.#file)
-  }
-}
-
-const diskFull = () =>
-  Object.assign(new Error('the journal was not written completely'), { code: 'ENOSPC' })
-
-/** New names are durable only with their directory. */
-function syncDirectory(path: string): void {
-  const directory = openSync(path, constants.O_RDONLY)
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
+    disk.close(this.#file)
   }
 }

@@ -62,10 +62,11 @@ describe('the bytes of batches', () => {
 
 describe('the files', () => {
   const unread = (applied: number) =>
-    [...readJournal(dataDir)]
+    written()
       .flatMap(({ batches }) => batches.map(({ number }) => number))
       .filter((number) => number > applied)
       .sort((a, b) => a - b)
+  const written = () => [...readJournal(dataDir)].filter((each) => typeof each === 'object')
   const large = 'x'.repeat(1024 * 1024)
 
   test('hold every batch that the database does not have, however often they took turns', async () => {
@@ -90,7 +91,7 @@ describe('the files', () => {
     expect(a).toMatchObject({ databaseId: 'db', columns, batches: [batch(1)] })
     expect(b).toMatchObject({ batches: [] })
     new JournalFiles(dataDir, 'db', columns).close()
-    expect([...readJournal(dataDir)].flatMap(({ batches }) => batches)).toEqual([])
+    expect(written().flatMap(({ batches }) => batches)).toEqual([])
   })
 })
 

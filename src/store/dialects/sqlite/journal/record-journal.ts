@@ -28,7 +28,7 @@ interface Access {
 
 /** Batches in one stretch that are not applied. */
 interface Pending {
-  readonly file: string
+  readonly file: number
   readonly from: number
   to: number
   number: number
@@ -55,10 +55,14 @@ export class RecordJournal {
     this.#lastNumber = access.appliedNumber
   }
 
+  /** Of the last batch. */
+  get lastNumber(): number {
+    return this.#lastNumber
+  }
+
   /** `marked` is told the number of every batch from here on. */
   watch(marked: (number: number) => void): void {
     this.#marked = marked
-    marked(this.#lastNumber)
   }
 
   /** One batch at a time; durable when it resolves. */
@@ -87,13 +91,17 @@ export class RecordJournal {
 
   /** Undefined when the database has every record. */
   settle(): Promise<void> | undefined {
-    return this.#records === 0 ? undefined : this.#applyInTurn()
+    return this.#isApplied ? undefined : this.#applyInTurn()
   }
 
   /** The mutex of the writer; with it, the database has all earlier records. */
   lock(): Promise<void> | undefined {
     const turn = this.#access.mutex.lock()
-    return turn === undefined && this.#records === 0 ? undefined : this.#locked(turn)
+    return turn === undefined && this.#isApplied ? undefined : this.#locked(turn)
+  }
+
+  get #isApplied(): boolean {
+    return this.#appliedNumber === this.#lastNumber
   }
 
   unlock(): void {

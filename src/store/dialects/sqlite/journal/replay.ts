@@ -1,8 +1,9 @@
 // At the start: what the journal holds and the database does not is applied; then the journal begins
 // anew. Also finds out whether batches are missing.
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync } from 'node:fs'
-import { putMetaIfAbsent } from '../../../sql/meta.ts'
+import { existsSync } from 'node:fs'
+import { disk } from '../../../../lib/disk.ts'
+import { setMeta } from '../../../sql/meta.ts'
 import type { Log, Store } from '../../../store.ts'
 import { entryColumns, lossColumns, requestColumns } from '../../group-commit.ts'
 import { cellsOf, rowOf } from '../../group-commit-rows.ts'
@@ -13,6 +14,8 @@ import { type Columns, JournalFiles, readJournal } from './journal-files.ts'
 
 /** In the meta table: binds a journal to its database. */
 const databaseIdKey = 'journal_id'
+/** The mark of the journal has been made. */
+const markedKey = 'journal_marked'
 
 const columns: Columns = { requests: requestColumns, entries: entryColumns, losses: lossColumns }
 
@@ -33,43 +36,77 @@ export interface OpenedJournal {
 
 export async function openJournal(replay: Replay): Promise<OpenedJournal> {
   const { dataDir, mark, tx } = replay
-  const { databaseId, applied, ...sealed } = await readState(tx)
-  const batches = pendingIn(replay, databaseId, applied)
-  const number = batches.at(-1)?.number ?? applied
-  const isWhole = number - applied === batches.length
+  const state = await readState(tx)
+  const found = [...readJournal(dataDir)]
+  const batches = pendingIn(found, state)
+  const number = batches.at(-1)?.number ?? state.applied
   if (mark !== undefined && existsSync(mark.besides)) {
-    checkJournalMark(mark, { ...sealed, number: isWhole ? number : -1 })
+    const isThere = found.every((each) => each !== undefined && !isForeign(each, state))
+    const isWhole = number - state.applied === batches.length
+    checkJournalMark(mark, { ...state, isThere, number: isWhole ? number : undefined })
   }
+  putAside(replay, found, state)
   for (const batch of batches) await replay.apply(batch)
   if (batches.length > 0) replay.log('info', `${batches.length} batches of the journal applied`)
-  return { files: new JournalFiles(dataDir, databaseId, columns), number }
+  const databaseId = state.databaseId ?? randomBytes(16).toString('hex')
+  const files = new JournalFiles(dataDir, databaseId, columns)
+  try {
+    // Not before: a database that names a journal has had one.
+    if (state.databaseId === undefined) await tx((db) => setMeta(db, databaseIdKey, databaseId))
+  } catch (error) {
+    files.close()
+    throw error
+  }
+  return { files, number }
 }
+
+/** To be called when the mark of the journal is durable: from here on, it and the journal are missed. */
+export const noteJournalMark = (tx: Store['tx']): Promise<void> =>
+  tx((db) => setMeta(db, markedKey, '1'))
+
+type State = Awaited<ReturnType<typeof readState>>
+type Found = ReturnType<typeof readJournal> extends Generator<infer One> ? One : never
 
 const readState = (tx: Store['tx']) =>
   tx(async (db) => {
-    const databaseId = await putMetaIfAbsent(db, databaseIdKey, randomBytes(16).toString('hex'))
-    const keys = [appliedKey, idKey, sealKey]
+    const keys = [databaseIdKey, markedKey, appliedKey, idKey, sealKey]
     const rows = await db.selectFrom('meta').selectAll().where('key', 'in', keys).execute()
     const values = new Map(rows.map(({ key, value }) => [key, value]))
+    const databaseId = values.get(databaseIdKey)
     const applied = Number(values.get(appliedKey) ?? '0')
-    return { databaseId, applied, id: values.get(idKey), seal: values.get(sealKey) }
+    return {
+      databaseId,
+      applied,
+      id: values.get(idKey),
+      seal: values.get(sealKey),
+      // Version 0.3 did not note it, and wrote no batch before the mark.
+      isMarked: values.has(markedKey) || (databaseId !== undefined && applied > 0),
+    }
   })
 
+const isForeign = (found: Found, { databaseId }: State): boolean =>
+  typeof found === 'object' && found.databaseId !== databaseId
+
 /** Batches that the database does not have, in order. */
-function pendingIn({ dataDir, log }: Replay, databaseId: string, applied: number): JournalBatch[] {
+function pendingIn(found: readonly Found[], state: State): JournalBatch[] {
   const pending: JournalBatch[] = []
-  for (const written of readJournal(dataDir)) {
-    if (written.batches.length === 0) continue
-    if (written.databaseId !== databaseId) {
-      const kept = `${written.file}.${written.databaseId}`
-      renameSync(written.file, kept)
-      log('warn', `${kept} belongs to another database; its records are not applied`)
-      continue
-    }
-    const missing = written.batches.filter(({ number }) => number > applied)
+  for (const written of found) {
+    if (typeof written !== 'object' || isForeign(written, state)) continue
+    const missing = written.batches.filter(({ number }) => number > state.applied)
     for (const batch of missing) pending.push(inColumns(batch, written.columns))
   }
   return pending.sort((a, b) => a.number - b.number)
+}
+
+/** The journal of another database is kept under another name. */
+function putAside({ log }: Replay, found: readonly Found[], state: State): void {
+  for (const written of found) {
+    if (typeof written !== 'object' || written.batches.length === 0) continue
+    if (!isForeign(written, state)) continue
+    const kept = `${written.file}.${written.databaseId}`
+    disk.rename(written.file, kept)
+    log('warn', `${kept} belongs to another database; its records are not applied`)
+  }
 }
 
 /** In the columns of this version: by name, absent ones empty. */

@@ -1,11 +1,10 @@
 // Reads stretches of the journal in the database thread: the main thread only says where they are,
 // because passing rows from thread to thread costs it several times as much.
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { disk } from '../../../../lib/disk.ts'
 import { batchesIn, type RowTexts } from './batch-format.ts'
 import type { Stretch } from './journal-files.ts'
 
 export class StretchReader {
-  readonly #files = new Map<string, number>()
   #buffer: Buffer
 
   constructor() {
@@ -16,7 +15,7 @@ export class StretchReader {
   *read({ file, from, to }: Stretch, salt: bigint, lastNumber: number): Generator<RowTexts> {
     const length = to - from
     if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(length)
-    const got = readSync(this.#fileOf(file), this.#buffer, 0, length, from)
+    const got = disk.read(file, this.#buffer, 0, length, from)
     let last = 0
     for (const batch of batchesIn(this.#buffer.subarray(0, got), salt)) {
       yield batch
@@ -24,19 +23,5 @@ export class StretchReader {
     }
     if (last === lastNumber) return
     throw Object.assign(new Error('the journal cannot be read'), { code: 'SQLITE_IOERR_READ' })
-  }
-
-  #fileOf(path: string): number {
-    let file = this.#files.get(path)
-    if (file === undefined) {
-      file = openSync(path, constants.O_RDONLY)
-      this.#files.set(path, file)
-    }
-    return file
-  }
-
-  close(): void {
-    for (const file of this.#files.values()) closeSync(file)
-    this.#files.clear()
   }
 }
