@@ -111,6 +111,11 @@ export interface Store {
   readonly commits?: Commits
   /** False after a failed write until a write succeeds again; tried every second. */
   readonly healthy: boolean
+  /**
+   * Set while the store has not answered for longer than usual, which may be load or an outage: ends
+   * after seconds with what it was. New work that could not be charged waits for it.
+   */
+  readonly doubt?: Promise<void> | undefined
   /** Accepts no more records and waits for pending ones. */
   close(): Promise<void>
 }

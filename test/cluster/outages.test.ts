@@ -20,6 +20,8 @@ const caseLimitMs = 150_000
 const backMs = 20_000
 /** Long enough for batches to give up: those calls are answered with an error. */
 const longAwayMs = 6_500
+/** Long enough to be noticed, and far from any limit. */
+const stillMs = 900
 
 const configFor = (sandbox: Sandbox) => `
 accounts: [{ name: acme, balance: "100000.00" }]
@@ -119,6 +121,25 @@ if (!hasPostgresPrograms) {
       await come()
       await expectBack()
     }
+
+    test(
+      'stands still for less time than callers wait: they wait',
+      async () => {
+        const load = startLoad(gateways.map(({ url }) => url))
+        loads.push(load)
+        for (let round = 0; round < 3; round++) {
+          await Bun.sleep(300)
+          await postgres.freeze()
+          await Bun.sleep(stillMs)
+          await postgres.thaw()
+        }
+        await Bun.sleep(300)
+        await load.stop()
+        expect([...load.statuses]).toEqual([200])
+        expect(await findWrongCalls(load, gateways[0]!)).toEqual([])
+      },
+      caseLimitMs,
+    )
 
     test(
       'is killed and started again and again',

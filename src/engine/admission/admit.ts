@@ -51,12 +51,15 @@ export interface Admission {
   others?: readonly TextMember[]
 }
 
-/** Synchronous unless the limits have to be read from Redis. */
+/** Synchronous unless the limits have to be read from Redis, or the store is slow. */
 export function admitText(
   engine: AdmissionDeps,
   ctx: CallContext,
   call: TextCall,
 ): Admission | Refusal | Promise<Admission | Refusal> {
+  const { doubt } = engine.store
+  // Sent now, it might not be charged; refused now, it might have been served a moment later.
+  if (doubt !== undefined) return doubt.then(() => admitText(engine, ctx, call))
   const served = findServed(engine, ctx, call)
   if (served instanceof Refusal) return served
   const { model } = served

@@ -24,7 +24,7 @@ interface GroupCommitWriterOptions {
   nowMs: () => number
   lanes: { put(part: Part): void }
   /** Counts the database as silent while the work waits for it. */
-  during: <T>(work: Promise<T>) => Promise<T>
+  during: <T>(what: string, work: Promise<T>) => Promise<T>
   /** The batch is retried. */
   interrupted: (error: unknown) => void
 }
@@ -38,7 +38,8 @@ export function limitsOf(sinceMs: number, nowMs: number) {
 export const hasTime = (sinceMs: number): boolean =>
   performance.now() - sinceMs < applyWithinMs - minTryMs
 
-const outOfTime = (): Error => new Error('the database did not take it in time')
+const outOfTime = (ms: number): Error =>
+  new Error(`the database did not take it within ${Math.round(ms)} ms`)
 
 export class GroupCommitWriter {
   readonly #options: GroupCommitWriterOptions
@@ -81,16 +82,17 @@ export class GroupCommitWriter {
   async #giveUp(sinceMs: number, error: unknown): Promise<never> {
     const { leftMs } = limitsOf(sinceMs, 0)
     if (error !== undefined && leftMs > 0) await pause(leftMs)
-    throw error ?? outOfTime()
+    throw error ?? outOfTime(giveUpAfterMs)
   }
 
   async #send(batch: Rows, deadlineMs: number): Promise<void> {
     const { pool, gatewayId, during } = this.#options
     const { leftMs } = limitsOf(batch.sinceMs, 0)
     const timeoutMs = Math.max(1, Math.ceil(leftMs))
-    const sent = during(sendBatch(pool, batch, { gatewayId, deadlineMs, timeoutMs }))
+    const sending = sendBatch(pool, batch, { gatewayId, deadlineMs, timeoutMs })
+    const sent = during(`a batch of ${batch.size} records`, sending)
     await within(sent, timeoutMs).catch((error) => {
-      throw isTooLate(error) ? outOfTime() : error
+      throw isTooLate(error) ? outOfTime(applyWithinMs) : error
     })
   }
 
@@ -112,7 +114,7 @@ export class GroupCommitWriter {
 export async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(outOfTime()), ms)
+    timer = setTimeout(() => reject(outOfTime(ms)), ms)
   })
   try {
     return await Promise.race([work, late])

@@ -4,20 +4,28 @@
 
 /** Time is counted in ticks, so that a delayed event loop is not mistaken for a silent server. */
 const tickMs = 200
-/** After this many ticks without a reply, no new work starts. */
-const silentTicks = 3
-/** A batch may wait for a row lock or a disk, which the heartbeat query never does. */
-const stuckTicks = 5
+/** After this many ticks without a reply, new calls wait: it may be slow, or gone. */
+const slowTicks = 3
+/** Then it counts as gone. Callers wait for 5 s: enough is left to connect and try once more. */
+const silentTicks = 12
+/** A batch may also wait for a row lock or a disk. */
+const slowBatchTicks = 5
+const stuckTicks = 15
 /** From then on the connections are abandoned: new ones report the state sooner. */
 const lostTicks = 15
 
 interface HeartbeatOptions {
   /** The heartbeat query; undefined when there is no connection. */
   ask: () => Promise<unknown> | undefined
+  /** No reply for longer than usual: called once, and then `answered` or `silent`. */
+  slow: (forMs: number, limitMs: number) => void
+  answered: (afterMs: number) => void
   /** Called once per silence, while it may still pass. */
   silent: (forMs: number) => void
-  /** The same for a batch, which the database may be busy executing. */
-  stuck: (forMs: number) => void
+  /** A batch takes long, which the database may be busy executing. */
+  slowBatch: (what: string, forMs: number) => void
+  /** It takes too long to begin more. */
+  stuck: (what: string, forMs: number) => void
   lost: () => void
 }
 
@@ -27,6 +35,7 @@ export class Heartbeat {
   /** Ticks since the query or batch was sent; undefined when none is in flight. */
   #askedTicks: number | undefined
   #batchTicks: number | undefined
+  #batch = ''
 
   constructor(options: HeartbeatOptions) {
     this.#options = options
@@ -42,8 +51,9 @@ export class Heartbeat {
   }
 
   /** Counts the database as silent while the work waits for it. One at a time. */
-  async during<T>(work: Promise<T>): Promise<T> {
+  async during<T>(what: string, work: Promise<T>): Promise<T> {
     this.#batchTicks = 0
+    this.#batch = what
     try {
       return await work
     } finally {
@@ -54,8 +64,10 @@ export class Heartbeat {
   #tick(): void {
     if (this.#askedTicks !== undefined) this.#askedTicks++
     if (this.#batchTicks !== undefined) this.#batchTicks++
-    const { silent, stuck, lost } = this.#options
-    if (this.#batchTicks === stuckTicks) stuck(stuckTicks * tickMs)
+    const { slow, silent, slowBatch, stuck, lost } = this.#options
+    if (this.#batchTicks === slowBatchTicks) slowBatch(this.#batch, slowBatchTicks * tickMs)
+    if (this.#batchTicks === stuckTicks) stuck(this.#batch, stuckTicks * tickMs)
+    if (this.#askedTicks === slowTicks) slow(slowTicks * tickMs, silentTicks * tickMs)
     if (this.#askedTicks === silentTicks) silent(silentTicks * tickMs)
     if (this.#askedTicks === lostTicks) lost()
     if (this.#askedTicks === undefined) this.#ask()
@@ -67,7 +79,9 @@ export class Heartbeat {
     this.#askedTicks = 0
     // A query that fails ends with its connection, which is reported elsewhere.
     const over = () => {
+      const ticks = this.#askedTicks ?? 0
       this.#askedTicks = undefined
+      if (ticks >= slowTicks) this.#options.answered(ticks * tickMs)
     }
     asked.then(over, over)
   }

@@ -69,8 +69,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     log,
   )
-  const db = kyselyOver(pool)
-  const asideDb = kyselyOver(asidePool)
+  const db = kyselyOver(pool, log)
+  const asideDb = kyselyOver(asidePool, log)
   const clock = new SteadyClock()
   const health = new Health(
     () => presence?.write() ?? setMeta(db, 'probe', String(clock.nowMs())),
@@ -102,14 +102,26 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     nowMs: clock.nowMs,
     wrote: (records) => index.recorded(records),
   })
-  const unanswered = (ms: number) => failed(new Error(`the database has not answered for ${ms} ms`))
+  const unanswered = (what: string, ms: number) =>
+    failed(new Error(`${what} has had no answer from the database for ${ms} ms`))
+  const doubt = new Doubt()
   const heartbeat = new Heartbeat({
     ask: () => presence?.ask(),
+    slow: (ms, limitMs) => {
+      doubt.begin()
+      log('warn', `the database is slow: ${heartbeatQuery} for ${ms} ms; limit ${limitMs} ms`)
+    },
+    answered: (ms) => {
+      doubt.end()
+      log('info', `the database answered the heartbeat query after ${ms} ms`)
+    },
     silent: (ms) => {
-      unanswered(ms)
+      unanswered('the heartbeat query', ms)
+      doubt.end()
       // Waiting transactions fail now; a charge in flight may still get its reply.
       sockets.cut()
     },
+    slowBatch: (what, ms) => log('warn', `the database is slow: ${what} waits for ${ms} ms`),
     stuck: unanswered,
     lost: () => {
       commitSockets.cut()
@@ -118,6 +130,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   })
   const closeConnections = async () => {
     heartbeat.stop()
+    doubt.end()
     await presence?.leave()
     health.stop()
     await Promise.allSettled([db.destroy(), asideDb.destroy(), commitPool.end()])
@@ -142,7 +155,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     gatewayId,
     nowMs: clock.nowMs,
     lanes,
-    during: (work) => heartbeat.during(work),
+    during: (what, work) => heartbeat.during(what, work),
     interrupted: failed,
   })
   const queue = new GroupCommit(async (batch) => {
@@ -168,12 +181,35 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     get healthy() {
       return health.healthy
     },
+    get doubt() {
+      return doubt.over
+    },
     close: once(async () => {
       await index.stop()
       await queue.close()
       await clockKeeper.stop()
       await closeConnections()
     }),
+  }
+}
+
+const heartbeatQuery = 'no answer to the heartbeat query'
+
+/** While the database has not answered for longer than usual, new work waits for what comes of it. */
+class Doubt {
+  #resolvers: PromiseWithResolvers<void> | undefined
+
+  get over(): Promise<void> | undefined {
+    return this.#resolvers?.promise
+  }
+
+  begin(): void {
+    this.#resolvers ??= Promise.withResolvers<void>()
+  }
+
+  end(): void {
+    this.#resolvers?.resolve()
+    this.#resolvers = undefined
   }
 }
 
@@ -210,8 +246,20 @@ async function migrateOnce(
   await migrate({ dialect: 'postgres', name, tx }, schema).finally(() => db.destroy())
 }
 
-const kyselyOver = (pool: pg.Pool): Kysely<Schema> =>
-  new Kysely<Schema>({ dialect: new PostgresDialect({ pool }), plugins: [integerPlugin] })
+/** Statements that take so long are named in the log. */
+const slowStatementMs = 2_000
+const maxStatementText = 200
+
+const kyselyOver = (pool: pg.Pool, log: Log = () => {}): Kysely<Schema> =>
+  new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [integerPlugin],
+    log({ query, queryDurationMillis: ms }) {
+      if (ms < slowStatementMs) return
+      const text = query.sql.replaceAll(/\s+/g, ' ').slice(0, maxStatementText)
+      log('warn', `a statement took ${Math.round(ms)} ms: ${text}`)
+    },
+  })
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
   const pool = new pg.Pool(config)
