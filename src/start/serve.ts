@@ -17,6 +17,7 @@ import type { Family } from '../lib/telemetry/metrics.ts'
 import { StoreRefused, withLock } from '../store/index.ts'
 import type { Banner } from './banner.ts'
 import { boot, type Gateway, type OpenedSandbox } from './boot.ts'
+import { Descriptors } from './descriptors.ts'
 import { allSecretsIn, loadKeys, type OwnKeys } from './keys.ts'
 import { listen } from './listen.ts'
 import { metricsText } from './metrics-route.ts'
@@ -57,7 +58,8 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   process.umask(0o077)
   let gateway: Gateway | undefined
   const { mayListen } = how
-  const open = () => openPorts(config, mayListen !== undefined, () => gateway)
+  const descriptors = new Descriptors()
+  const open = () => openPorts(config, mayListen !== undefined, () => gateway, descriptors)
   // The port comes first: a start that fails must not generate secrets that are shown once.
   const first = mayListen === undefined ? open() : undefined
   armCrashPoint(config.crashAt)
@@ -70,6 +72,7 @@ export async function serve(config: Config, how: ServeOptions = {}): Promise<Ser
   const setupCode = await newSetupCode(engine)
   await mayListen?.()
   const ports = first ?? open()
+  descriptors.watch({ log, servers: serversOf(ports) })
   const opened = gateway
   let drained: Promise<void> | undefined
   const hurried = Promise.withResolvers<void>()
@@ -136,8 +139,17 @@ interface Ports {
   metrics?: Port
 }
 
-function openPorts(config: Config, isShared: boolean, gateway: () => Gateway | undefined): Ports {
-  const calls = listen(config, isShared, () => gateway()?.handle ?? answerStarting)
+const serversOf = ({ calls, admin }: Ports): Port[] =>
+  admin === undefined ? [calls] : [calls, admin]
+
+function openPorts(
+  config: Config,
+  isShared: boolean,
+  gateway: () => Gateway | undefined,
+  descriptors: Descriptors,
+): Ports {
+  const guarded = () => descriptors.guard(gateway()?.handle ?? answerStarting)
+  const calls = listen(config, isShared, guarded)
   const answer = () => gateway()?.adminHandle ?? answerStarting
   const admin =
     config.admin && listen({ ...config, ...config.admin }, isShared, answer, adminSetting)
@@ -176,12 +188,12 @@ const endingMs = 2_000
 /** No new work, running answers end properly; those that are still there after `enough` with an error. */
 async function drain(
   { engine, close }: Gateway,
-  { calls, admin, metrics }: Ports,
+  ports: Ports,
   enough: Promise<void>,
 ): Promise<void> {
   engine.load.draining = true
   engine.log.info('draining', { running: engine.load.running })
-  const servers = admin === undefined ? [calls] : [calls, admin]
+  const servers = serversOf(ports)
   const ended = Promise.all(servers.map((server) => server.stop()))
   // Downloads are no calls, but answers in flight.
   const busy = () =>
@@ -195,7 +207,7 @@ async function drain(
   await Promise.race([ended, Bun.sleep(1_000)])
   await Promise.all(servers.map((server) => server.stop(true)))
   await close()
-  await metrics?.stop(true)
+  await ports.metrics?.stop(true)
 }
 
 /** False when it did not end in time. */
