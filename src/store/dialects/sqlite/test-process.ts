@@ -41,6 +41,24 @@ async function recordForever(): Promise<void> {
   await Promise.all([worker(), worker(), worker(), worker()])
 }
 
+/** So long that a checkpoint falls into it. */
+const outageMs = 3_000
+
+/** Records come all the time; a journal that takes them does not help while nothing can be applied. */
+async function everHealthy(store: Store, stored: string[]): Promise<boolean> {
+  const untilMs = performance.now() + outageMs
+  let isHealthy = store.healthy
+  while (performance.now() < untilMs) {
+    await chargeOnce(store, '.'.repeat(20_000)).then(
+      (id) => stored.push(id),
+      () => {},
+    )
+    isHealthy ||= store.healthy
+    await Bun.sleep(5)
+  }
+  return isHealthy
+}
+
 /** Fills a small disk with records, frees some of it, and checks what is left. */
 async function fillDisk(): Promise<void> {
   const filler = `${dataDir}/filler`
@@ -54,7 +72,7 @@ async function fillDisk(): Promise<void> {
     const outcome = await failureOf(work)
     if (outcome !== 'it did not fail') failure = outcome
   }
-  const healthyWhenFull = store.healthy
+  const healthyWhenFull = await everHealthy(store, stored)
   rmSync(filler)
   await until(() => store.healthy)
   stored.push(await chargeOnce(store))

@@ -27,6 +27,8 @@ const maxStatements = 256
 const checkpointPages = 1000
 /** A WAL not merged by then gets a separate checkpoint: merged data survives loss of the WAL. */
 const checkpointMs = 2_000
+/** A WAL that has grown behind a snapshot is cut to this when it is used again from its start. */
+const walBytesKept = 64 * 1024 * 1024
 /** Larger files would delay the start; they are checked while the gateway runs. */
 const checkedAtOpenBytes = 64 * 1024 * 1024
 
@@ -153,6 +155,7 @@ function open(question: Question & { kind: 'open' }): undefined {
     db.run('PRAGMA synchronous = FULL')
     // A page that changes in every batch is then copied back occasionally, not every time.
     db.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
+    db.run(`PRAGMA journal_size_limit = ${walBytesKept}`)
     // Without it INSERT OR REPLACE would bypass the triggers that keep the ledger append-only.
     db.run('PRAGMA recursive_triggers = ON')
     // No file is opened after the start: there may be no descriptor left for it.
