@@ -1,8 +1,8 @@
 // A disk on which one operation fails: every open, write, sync, rename and unlink of the file layer, and every
 // begin, commit and checkpoint of SQLite, is counted over all threads, and the one with a chosen number fails.
 import { Database, type Statement } from 'bun:sqlite'
-import { appendFileSync, readlinkSync, writeSync } from 'node:fs'
-import { basename } from 'node:path'
+import { appendFileSync, cpSync, existsSync, readlinkSync, writeSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 import { disk } from '../../src/lib/disk.ts'
 
@@ -11,20 +11,26 @@ export const ways = ['refused', 'half done', 'done, and reported as failed'] as 
 export type Way = (typeof ways)[number]
 
 const key = 'faulty disk'
-const [counted, chosen, chosenWay] = [0, 1, 2]
+const [counted, chosen, chosenWay, copying] = [0, 1, 2, 3]
 
 interface Shared {
   state: Int32Array
   /** Where each operation is noted, in order. */
   trace: string
+  /** Of this directory, a copy is made there before each operation on a file while copies are wanted. */
+  dir: string
+  copies: string
 }
 
 /** In the main thread, before any other thread starts. */
-export function shareFaults(trace: string): void {
-  setEnvironmentData(key, {
-    state: new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)),
-    trace,
-  } as never)
+export function shareFaults(places: Omit<Shared, 'state'>): void {
+  const state = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT))
+  setEnvironmentData(key, { state, ...places } as never)
+}
+
+/** From here on, or no longer. */
+export function wantCopies(wanted: boolean): void {
+  Atomics.store(shared().state, copying, wanted ? 1 : 0)
 }
 
 const shared = (): Shared => getEnvironmentData(key) as unknown as Shared
@@ -46,9 +52,11 @@ export const hasFailed = (): boolean => {
 
 /** Undefined when this operation works. */
 function nextWay(what: string): Way | undefined {
-  const { state, trace } = shared()
+  const { state, trace, dir, copies } = shared()
   const number = Atomics.add(state, counted, 1) + 1
-  if (trace !== '') appendFileSync(trace, `${number} ${what}\n`)
+  const isCopied = Atomics.load(state, copying) === 1 && !what.startsWith('sql ')
+  if (isCopied && existsSync(dir)) cpSync(dir, join(copies, String(number)), { recursive: true })
+  appendFileSync(trace, `${number} ${what}\n`)
   if (number !== Atomics.load(state, chosen)) return undefined
   return ways[Atomics.load(state, chosenWay)]!
 }
@@ -72,9 +80,9 @@ export function installFaults(): void {
 
 function installFiles(): void {
   const real = { ...disk }
-  const around = (code: string, label: (first: unknown) => string, work: unknown) =>
+  const around = (code: string, label: (...given: unknown[]) => string, work: unknown) =>
     function failing(...given: unknown[]): unknown {
-      const what = label(given[0])
+      const what = label(...given)
       const way = nextWay(what)
       const go = () => Reflect.apply(work as () => unknown, undefined, given)
       if (way === undefined) return go()
@@ -82,6 +90,8 @@ function installFiles(): void {
       throw failure(code, what)
     }
   const path = (kind: string) => (name: unknown) => `${kind} ${basename(String(name))}`
+  const to = (kind: string) => (from: unknown, name: unknown) =>
+    `${kind} ${basename(String(name))} ${basename(String(from))}`
   const open = (kind: string) => (file: unknown) => `${kind} ${nameOf(file as number)}`
   Object.assign(disk, {
     open: around('EMFILE', path('open'), real.open),
@@ -89,8 +99,8 @@ function installFiles(): void {
     read: around('EIO', open('read'), real.read),
     sync: around('EIO', open('sync'), real.sync),
     truncate: around('EIO', open('truncate'), real.truncate),
-    link: around('ENOSPC', path('link'), real.link),
-    rename: around('EIO', path('rename'), real.rename),
+    link: around('ENOSPC', to('link'), real.link),
+    rename: around('EIO', to('rename'), real.rename),
     unlink: around('EIO', path('unlink'), real.unlink),
     makeDirectories: around('ENOSPC', path('mkdir'), real.makeDirectories),
     write: (file: number, data: Uint8Array | string, ...place: number[]) => {

@@ -43,6 +43,24 @@ export class Life {
     await this.#stop()
   }
 
+  /** The first start with its first charges, which are returned. */
+  async firstHour(): Promise<ReadonlySet<string>> {
+    await this.start()
+    await this.#load(1)
+    await this.#stop()
+    return this.#promised
+  }
+
+  /** Starts once, without a refusal, and goes on. */
+  async after(promised: readonly string[], tried: ReadonlySet<string>): Promise<void> {
+    for (const id of promised) this.#promised.add(id)
+    for (const id of tried) this.#tried.add(id)
+    await this.start()
+    await this.#load(1)
+    await this.#stop()
+    await this.#check()
+  }
+
   async firstDay(): Promise<void> {
     await this.start()
     await this.#load(2)
