@@ -77,8 +77,11 @@ export interface UpstreamError {
   upstreamRequestId?: string
   httpStatus?: number
   retryAfterSeconds?: number
-  /** What was refused, if not the request, nor all of the upstream. `translation`: it was not sent. */
-  about?: 'key' | 'model' | 'path' | 'translation'
+  /**
+   * What was refused, if not the request, nor all of the upstream. `translation`: it was not sent.
+   * `answer`: an answer that this gateway cannot use; the upstream did what it was asked to.
+   */
+  about?: 'key' | 'model' | 'path' | 'translation' | 'answer'
   /** The field of the request that it names. */
   param?: string
   /** What tools of callers act on. */
@@ -114,6 +117,8 @@ export interface StreamWatcher {
   /** The final event, to be sent once the charge is durable. */
   readonly ending: Uint8Array | undefined
   readonly reported: Reported
+  /** What of the answer was changed or left out for the caller; absent: it is not translated. */
+  readonly losses?: readonly string[]
   /** Events with data sent to the caller; comments do not count. */
   readonly events: number
   /** The same from the upstream, where that is another number. */

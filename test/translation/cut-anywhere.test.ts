@@ -85,11 +85,11 @@ describe('a stream of another server is the same, in packets of any size', () =>
   })
 })
 
-/** The first byte after which the upstream has said why it stopped; past the end if it never does. */
+/** The first byte after which the upstream has said that it stopped; past the end if it never does. */
 function saidAt(style: StyleName, wire: Buffer): number {
   const signs: Record<StyleName, RegExp> = {
-    chat: /"finish_reason":"[^"]/,
-    messages: /"stop_reason":"[^"]/,
+    chat: /"finish_reason":"[^"]|\[DONE\]/,
+    messages: /"stop_reason":"[^"]|"message_stop"/,
     responses: /^data: .*"type":"response\.(?:completed|incomplete)"/m,
     generate: /"(?:finishReason|blockReason)":"[^"]/,
   }

@@ -56,6 +56,12 @@ export function recordTranslation(
   if (all.length > 0) detail.translationLosses = all
 }
 
+/** What the answer of a stream has lost: known at its end. */
+export function addAnswerLosses({ detail }: RequestRecord, losses: readonly string[]): void {
+  if (losses.length === 0) return
+  detail.translationLosses = [...new Set([...(detail.translationLosses ?? []), ...losses])].sort()
+}
+
 export function endRecord(
   engine: RecordDeps,
   record: RequestRecord,

@@ -13,6 +13,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BodyReader } from '../../contract/http.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { HttpError } from '../../lib/http/error.ts'
+import { addAnswerLosses } from './call-record.ts'
 import { type BegunStream, type OpenCall, reportBug } from './open-call.ts'
 import { receivedBy } from './read-stream.ts'
 import { completeAttempt, failAttempt, hasLeft } from './send-call.ts'
@@ -224,6 +225,7 @@ function settle(open: OpenCall, { attempt, reply }: BegunStream, ending: Settled
   const { watcher, answer, upstreamRequestId } = reply
   const finishReason = watcher.finishReason()
   if (finishReason !== undefined) open.record.detail.finishReason = finishReason
+  if (watcher.losses !== undefined) addAnswerLosses(open.record, watcher.losses)
   completeAttempt(open, attempt, upstreamRequestId)
   if (watcher.outcome === 'finished') answer.release()
   else answer.cancel()

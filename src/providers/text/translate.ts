@@ -23,7 +23,7 @@ import { present } from '../../styles/common/request-reading.ts'
 import type { ReadContext, Style, Target, WriteContext } from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
+import { AnswerLosses, named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
 
 /** A request as the caller sent it, read once for all tries of its call. */
 interface Read {
@@ -188,16 +188,19 @@ function answered(
   const { body, parsed, ...rest } = reply
   const answer = parsed !== undefined && !needsExact(body) ? parsed : parseExact(body)
   const events: AnswerEvent[] = []
+  const lost = new AnswerLosses()
   let failure: UpstreamError | undefined
   to.readAnswer(isObject(answer) ? answer : {}, reading, (event) => {
     if (event.type === 'fail') failure ??= event.error
+    else if (event.type === 'lost') lost.add(event.what)
     else if (event.type !== 'usage') events.push(event)
   })
   if (failure !== undefined) return spoiled(failure, reply)
   events.push({ type: 'usage', usage: shown(reply.reported, reply.countOutputTokens) })
   const hasCalls = events.some((event) => event.type === 'stop' && event.reason === 'calls')
   const written = JSON.stringify(from.writeAnswer(events, writing))
-  return { ...rest, ...(hasCalls && { finishReason: 'tool_calls' }), body: written, losses }
+  const all = lost.names.length === 0 ? losses : [...losses, ...lost.names]
+  return { ...rest, ...(hasCalls && { finishReason: 'tool_calls' }), body: written, losses: all }
 }
 
 /** The upstream's work is a loss, not charged to the caller. */

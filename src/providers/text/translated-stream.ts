@@ -7,6 +7,7 @@ import type { TextRun } from '../../lib/json/text-run.ts'
 import { TextTemplate } from '../../lib/json/text-template.ts'
 import type {
   AnswerEvent,
+  AnswerLoss,
   AnswerUsage,
   StreamReader,
   StreamWriter,
@@ -15,6 +16,18 @@ import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { asBuffer } from './event-buffer.ts'
 import type { Json } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
+
+const noLosses: readonly string[] = []
+
+/** What of an answer was changed or left out, under the names that its caller is told. */
+export class AnswerLosses {
+  names = noLosses
+
+  add(what: AnswerLoss): void {
+    const name = `answer.${what}`
+    if (!this.names.includes(name)) this.names = [...this.names, name]
+  }
+}
 
 type StreamReply = Extract<TextReply, { kind: 'stream' }>
 
@@ -44,6 +57,7 @@ export class TranslatedStream implements StreamWatcher {
   /** The beginning goes out with what follows it: until then another upstream can take over. */
   #hasContent = false
   #failure: UpstreamError | undefined
+  readonly #losses = new AnswerLosses()
   #isWhole = false
   #hasCalls = false
 
@@ -67,6 +81,10 @@ export class TranslatedStream implements StreamWatcher {
 
   get reported(): Reported {
     return this.#upstream.reported
+  }
+
+  get losses(): readonly string[] {
+    return this.#losses.names
   }
 
   get received(): number {
@@ -169,7 +187,7 @@ export class TranslatedStream implements StreamWatcher {
     const known = this.#parsed.find((each) => each.data === data)
     const isKnown = known !== undefined && !needsExact(data)
     const value = isKnown ? known.value : parseExact(data)
-    if (value === undefined && !this.#isWhole) this.#write(notJson)
+    if (value === undefined && !this.#isWhole) this.#losses.add('content')
     if (!isObject(value)) return
     this.#texts = 0
     this.#reader.read(value, name, this.#write)
@@ -183,6 +201,10 @@ export class TranslatedStream implements StreamWatcher {
       return
     }
     if (event.type === 'usage') return
+    if (event.type === 'lost') {
+      this.#losses.add(event.what)
+      return
+    }
     this.#emitted++
     if (event.type === 'text' || event.type === 'input') {
       this.#texts++
@@ -208,15 +230,6 @@ export class TranslatedStream implements StreamWatcher {
 /** The upstream's name for the request, if it gave one. */
 export const named = (upstreamRequestId: string | undefined) =>
   upstreamRequestId === undefined ? undefined : { upstreamRequestId }
-
-/** The watcher does not open every event. */
-const notJson: AnswerEvent = {
-  type: 'fail',
-  error: {
-    code: 'upstream_invalid_response',
-    message: 'the upstream sent an event that is not JSON',
-  },
-}
 
 function countEvents(text: string): number {
   let count = 0

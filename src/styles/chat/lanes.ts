@@ -1,13 +1,7 @@
 // Parts of a chat answer in the order of blocks. Upstreams send calls side by side, by index: the first
 // goes out as it comes, the others wait until it is complete.
 import type { CallHead } from '../common/answer.ts'
-import {
-  type AnswerSequence,
-  callIdOf,
-  invalidAnswer,
-  isJson,
-  type TextKind,
-} from '../common/answer-sequence.ts'
+import { type AnswerSequence, callIdOf, isJson, type TextKind } from '../common/answer-sequence.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 
@@ -72,7 +66,7 @@ export class Lanes {
   call(delta: CallDelta): void {
     const call = this.#callOf(delta)
     if (call.isClosed) {
-      if (delta.input.trim() !== '') this.#out.fail(invalidAnswer('a call goes on after its end'))
+      if (delta.input.trim() !== '') this.#out.lost('tool_arguments')
       return
     }
     if (call.id === '') call.id = delta.id
@@ -168,14 +162,11 @@ export class Lanes {
     this.#lanes.shift()
   }
 
-  /** All that waits goes out. A call without a name cannot be run, and fails the answer. */
+  /** All that waits goes out. */
   end(): void {
     for (const lane of [...this.#lanes]) {
       if (lane.kind !== 'call') this.#sendText(lane)
-      else if (!lane.isOpen && lane.name === '') {
-        this.#out.fail(invalidAnswer('a call has no name'))
-        return
-      } else {
+      else {
         if (!lane.isOpen) this.#open(lane)
         this.#out.input(lane.waiting)
         lane.waiting = ''

@@ -22,6 +22,7 @@ function outline(events: readonly AnswerEvent[]): string[] {
         : `${block.kind}:${text}`,
     ),
     failed === undefined ? String(stop?.reason) : 'failed',
+    ...events.flatMap((event) => (event.type === 'lost' ? [`lost ${event.what}`] : [])),
   ]
 }
 
@@ -157,7 +158,6 @@ describe('a whole chat answer', () => {
   test.each<[string, Json]>([
     ['no choices', { choices: [] }],
     ['nothing', {}],
-    ['no finish reason', { choices: [{ index: 0, message }] }],
     ['an error', { error: { message: 'x' } }],
   ])('with %s fails', (_, answer) => {
     expect(eventsOfAnswer(chat, answer).at(-1)).toMatchObject({ type: 'fail' })

@@ -1,7 +1,7 @@
 // A chat stream as events: chunks with deltas, a finish reason, and usage in any of them.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
-import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import { AnswerSequence, reportedError } from '../common/answer-sequence.ts'
 import { answerUsage, mergeUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { plainSeal, type Seal } from '../common/envelope.ts'
@@ -50,7 +50,7 @@ export class ChatReader implements StreamReader {
 
   #choice({ index, delta, finish_reason: reason }: Json): void {
     if (typeof index === 'number' && index > 0) {
-      this.#out.fail(invalidAnswer('the upstream gave more answers than one'))
+      this.#out.lost('choices')
       return
     }
     if (isObject(delta)) this.delta(delta)
@@ -135,14 +135,11 @@ export class ChatReader implements StreamReader {
     const out = this.#out
     out.emit = emit
     if (out.isOver) return
-    const reason = reasons.get(this.#reason)
-    if (reason === undefined) {
-      out.fail(invalidAnswer(unfinished(this.#reason)))
-      return
-    }
     this.#sealReasoning()
     this.#lanes.end()
-    out.finish({ reason }, answerUsage(readUsage(this.#usage)))
+    const usage = answerUsage(readUsage(this.#usage))
+    if (this.#reason === undefined) out.finishVaguely(usage)
+    else out.finish({ reason: reasons.get(this.#reason) }, usage)
   }
 
   /** A whole answer. */
@@ -169,11 +166,6 @@ function indexed(message: unknown): unknown {
 }
 
 const isEmpty = (value: unknown): boolean => value == null || value === ''
-
-const unfinished = (reason: unknown): string =>
-  reason === undefined
-    ? 'the upstream ended its answer without a finish reason'
-    : `the upstream ended its answer with the unknown finish reason '${String(reason).slice(0, 64)}'`
 
 function citationOf(annotation: unknown): Citation[] {
   const cited = isObject(annotation) ? annotation['url_citation'] : undefined

@@ -152,20 +152,24 @@ export const streams: readonly [string, Json[], string[]][] = [
   [
     'a call without a name',
     [calls({ index: 0, id: 'i', function: { arguments: '{}' } }), end()],
-    ['failed'],
+    ['i:unnamed_tool:{}', 'calls', 'lost tool_name'],
   ],
   [
     'arguments that are cut',
     [calls({ index: 0, id: 'i', function: { name: 'f', arguments: '{"x":' } }), end('tool_calls')],
-    ['i:f:{"x":', 'failed'],
+    ['i:f:{"x":', 'calls', 'lost tool_arguments'],
   ],
   [
     'arguments that the limit cut',
     [calls({ index: 0, id: 'i', function: { name: 'f', arguments: '{"x":' } }), end('length')],
     ['i:f:{"x":', 'length'],
   ],
-  ['no finish reason', [chunk({ content: 'a' })], ['text:a', 'failed']],
-  ['an unknown finish reason', [chunk({ content: 'a' }), end('bored')], ['text:a', 'failed']],
+  ['no finish reason', [chunk({ content: 'a' })], ['text:a', 'end', 'lost finish_reason']],
+  [
+    'an unknown finish reason',
+    [chunk({ content: 'a' }), end('bored')],
+    ['text:a', 'end', 'lost finish_reason'],
+  ],
   ['no event at all', [], ['failed']],
   [
     'an error as an object',
@@ -173,7 +177,11 @@ export const streams: readonly [string, Json[], string[]][] = [
     ['text:a', 'failed'],
   ],
   ['an error as a text', [{ error: 'x' }], ['failed']],
-  ['a second choice', [{ choices: [{ index: 1, delta: { content: 'a' } }] }], ['failed']],
+  [
+    'a second choice',
+    [{ choices: [{ index: 1, delta: { content: 'a' } }] }],
+    ['failed', 'lost choices'],
+  ],
 ]
 
 /** A stream with every kind of part. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AnswerEvent } from './answer.ts'
-import { AnswerSequence, invalidAnswer, reportedError } from './answer-sequence.ts'
+import { AnswerSequence, reportedError } from './answer-sequence.ts'
 import { collectAnswer } from './collect-answer.ts'
 import { expectLegal } from './test-support.ts'
 
@@ -52,15 +52,40 @@ test('an answer that announces calls and has none has ended', () => {
   expect(events.at(-1)).toEqual({ type: 'stop', reason: 'end' })
 })
 
-test('a call whose input is not JSON fails the answer, unless its output was cut', () => {
+test('a call whose input is not JSON goes as it is, a loss unless the output was cut', () => {
   const broken = (reason: 'end' | 'length') =>
     recorded((out) => {
       out.openCall(call)
       out.input('{"a":')
       out.finish({ reason }, undefined)
-    }).at(-1)
-  expect(broken('end')).toMatchObject({ error: { code: 'upstream_invalid_response' } })
-  expect(broken('length')).toMatchObject({ type: 'stop', reason: 'length' })
+    }).slice(-2)
+  expect(broken('end')).toEqual([
+    { type: 'lost', what: 'tool_arguments' },
+    { type: 'stop', reason: 'calls' },
+  ])
+  expect(broken('length')).toMatchObject([{ type: 'close' }, { type: 'stop', reason: 'length' }])
+})
+
+test('a call without a name gets one that is legal everywhere', () => {
+  const events = recorded((out) => {
+    out.openCall({ ...call, name: '' })
+    out.finish({ reason: 'calls' }, undefined)
+  })
+  expect(events).toContainEqual({ type: 'lost', what: 'tool_name' })
+  expect(collectAnswer(events).blocks[0]!.block).toMatchObject({ call: { name: 'unnamed_tool' } })
+})
+
+test('an end that says nothing is a plain end of what was given, and of nothing a failure', () => {
+  const vague = (text: string) =>
+    recorded((out) => {
+      out.text('text', text)
+      out.finishVaguely(undefined)
+    }).slice(-2)
+  expect(vague('a')).toEqual([
+    { type: 'lost', what: 'finish_reason' },
+    { type: 'stop', reason: 'end' },
+  ])
+  expect(vague('')).toMatchObject([{ type: 'fail', error: { about: 'answer' } }])
 })
 
 test('the text of a free-form call is unwrapped', () => {
@@ -84,7 +109,7 @@ test('any order of steps gives a legal order of events', () => {
     (out: AnswerSequence) => out.seal({ realm: 'r', data: 'd' }),
     (out: AnswerSequence) => out.cite({ url: 'https://a.example' }),
     (out: AnswerSequence) => out.close(),
-    (out: AnswerSequence) => out.fail(invalidAnswer('x')),
+    (out: AnswerSequence) => out.fail(reportedError('x')),
     (out: AnswerSequence) => out.finish({ reason: 'end' }, undefined),
   )
   fc.assert(

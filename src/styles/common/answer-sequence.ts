@@ -3,14 +3,27 @@
 import { createHash } from 'node:crypto'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import type { AnswerUsage, Block, CallHead, Citation, Emit, StopReason } from './answer.ts'
+import {
+  type AnswerLoss,
+  type AnswerUsage,
+  type Block,
+  type CallHead,
+  type Citation,
+  type Emit,
+  isCut,
+  type StopReason,
+} from './answer.ts'
 import type { Seal } from './envelope.ts'
 import { unwrapInput } from './free-form.ts'
 
 export type TextKind = 'text' | 'reasoning' | 'refusal'
 
+/** The name of a tool whose upstream named none: legal in every style, and the name of no tool. */
+export const unnamedTool = 'unnamed_tool'
+
 interface Stop {
-  reason: StopReason
+  /** Undefined: the upstream gave none, or one that nobody knows, which is a plain end. */
+  reason: StopReason | undefined
   sequence?: string | undefined
   explanation?: string | undefined
 }
@@ -28,7 +41,13 @@ export class AnswerSequence {
   #isSealed = false
   #calls = 0
   #refusals = 0
-  #brokenCall: string | undefined
+  /** A call whose input is not JSON. */
+  #hasBroken = false
+
+  /** Something of the answer was changed or left out. */
+  lost(what: AnswerLoss): void {
+    this.emit({ type: 'lost', what })
+  }
 
   get isOver(): boolean {
     return this.#state === 'over'
@@ -63,7 +82,12 @@ export class AnswerSequence {
   }
 
   openCall(call: CallHead): void {
-    this.open({ kind: 'call', call })
+    if (call.name !== '') {
+      this.open({ kind: 'call', call })
+      return
+    }
+    this.lost('tool_name')
+    this.open({ kind: 'call', call: { ...call, name: unnamedTool } })
   }
 
   /** Text of that kind: goes to the open block, or opens one. No text opens nothing. */
@@ -112,13 +136,13 @@ export class AnswerSequence {
     this.#closeBlock()
   }
 
-  #closeCall({ name, freeForm }: CallHead): void {
+  #closeCall({ freeForm }: CallHead): void {
     const text = this.#input
     if (freeForm) {
       this.emit({ type: 'input', index: this.#next, text: unwrapInput(text) })
     } else if (text.trim() === '') {
       this.emit({ type: 'input', index: this.#next, text: '{}' })
-    } else if (!isJson(text)) this.#brokenCall ??= name
+    } else if (!isJson(text)) this.#hasBroken = true
   }
 
   #closeBlock(): void {
@@ -127,21 +151,19 @@ export class AnswerSequence {
     this.emit({ type: 'close', index: this.#next++ })
   }
 
-  /** The regular end. A call whose input is not JSON is only possible where the output was cut. */
+  /** The regular end. */
   finish(stop: Stop, usage: AnswerUsage | undefined): void {
     if (this.isOver) return
     this.begin()
     this.close()
     const { reason, sequence, explanation } = stop
-    const isCut = reason === 'length' || reason === 'filtered' || reason === 'refusal'
-    if (this.#brokenCall !== undefined && !isCut) {
-      this.fail(invalidAnswer(`the input of the call of '${this.#brokenCall}' is not valid JSON`))
-      return
-    }
+    if (reason === undefined) this.lost('finish_reason')
+    const isWhole = reason === undefined || !isCut({ reason })
+    if (this.#hasBroken && isWhole) this.lost('tool_arguments')
     this.#state = 'over'
     this.emit({
       type: 'stop',
-      reason: isCut ? reason : this.#complete(reason),
+      reason: isWhole ? this.#complete(reason ?? 'end') : reason,
       ...(sequence !== undefined && this.#calls === 0 && { sequence }),
       ...(explanation !== undefined && { explanation }),
     })
@@ -153,6 +175,13 @@ export class AnswerSequence {
     if (this.#calls > 0) return 'calls'
     if (this.#refusals > 0) return 'refusal'
     return reason === 'calls' ? 'end' : reason
+  }
+
+  /** The upstream has finished without a word about why. */
+  finishVaguely(usage: AnswerUsage | undefined): void {
+    const isEmpty = this.#next === 0 && this.#block === undefined
+    if (isEmpty) this.fail(emptyAnswer)
+    else this.finish({ reason: undefined }, usage)
   }
 
   fail(error: UpstreamError): void {
@@ -171,11 +200,12 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** A failure that a reader finds. */
-export const invalidAnswer = (message: string): UpstreamError => ({
+/** Other callers may do well with it, so that it says nothing about the channel. */
+const emptyAnswer: UpstreamError = {
   code: 'upstream_invalid_response',
-  message,
-})
+  message: 'the upstream ended an answer without content and without a reason to stop',
+  about: 'answer',
+}
 
 const contentPolicy = /content_policy|content_filter|data_inspection|invalid_prompt/i
 const rateLimit = /rate_limit|resource_exhausted|slow_down/i

@@ -3,6 +3,10 @@
 // `stop`.
 //
 //   begin (open (text | input | seal | cite)* close)* stop usage? | … fail
+//
+// An answer that its upstream finished ends with `stop`, whatever is wrong with its parts: the caller has
+// had them and pays for them. What could not be carried is told by `lost`, anywhere. `fail` is for errors
+// that the upstream reports itself, and for answers that have nothing at all.
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { Continued } from '../../lib/json/text-run.ts'
 import type { Json } from './conversation.ts'
@@ -13,6 +17,10 @@ import type { Seal } from './envelope.ts'
  * that was cut or withheld says so, with or without calls.
  */
 export type StopReason = 'end' | 'stop_sequence' | 'calls' | 'length' | 'filtered' | 'refusal'
+
+/** A call that the end of the output cut cannot be run: styles that need its input whole leave it out. */
+export const isCut = (stop: { reason: StopReason } | undefined): boolean =>
+  stop?.reason === 'length' || stop?.reason === 'filtered' || stop?.reason === 'refusal'
 
 /** The tool call that a block holds, with the caller's own names. */
 export interface CallHead {
@@ -47,6 +55,9 @@ export interface AnswerUsage {
   reasoningTokens: number
 }
 
+/** Parts of an answer that may not come through as its upstream gave them. */
+export type AnswerLoss = 'choices' | 'content' | 'finish_reason' | 'tool_arguments' | 'tool_name'
+
 export type AnswerEvent =
   | { type: 'begin' }
   | { type: 'open'; index: number; block: Block }
@@ -58,6 +69,8 @@ export type AnswerEvent =
   | { type: 'close'; index: number }
   | { type: 'stop'; reason: StopReason; sequence?: string; explanation?: string }
   | { type: 'usage'; usage: AnswerUsage }
+  /** The reader had to change or leave out something of the answer. Not for writers. */
+  | { type: 'lost'; what: AnswerLoss }
   | { type: 'fail'; error: UpstreamError }
 
 export type Emit = (event: AnswerEvent) => void
@@ -70,7 +83,7 @@ export interface StreamReader {
   readonly continued?: Continued
   /** The next piece of the text that the last event gave; nothing else of the event is new. */
   more?(text: string, emit: Emit): void
-  /** The regular end. Emits `stop`, or `fail` when the upstream never said why it stopped. */
+  /** The regular end. Emits `stop`, or `fail` when there is neither an answer nor a reason. */
   end(emit: Emit): void
 }
 

@@ -120,6 +120,7 @@ export function eventProblem(events: readonly AnswerEvent[]): string | undefined
   let state: 'new' | 'begun' | 'stopped' | 'over' = 'new'
   for (const [at, event] of events.entries()) {
     const say = (what: string) => `event ${at} (${event.type}): ${what}`
+    if (event.type === 'lost') continue
     if (event.type === 'fail') {
       if (state === 'stopped' || state === 'over') return say('after the end')
       state = 'over'

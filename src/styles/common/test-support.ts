@@ -140,6 +140,7 @@ function problemIn(events: readonly AnswerEvent[]): string | undefined {
   let next = 0
   let state: 'new' | 'begun' | 'stopped' | 'over' = 'new'
   for (const event of events) {
+    if (event.type === 'lost') continue
     if (state === 'over') return `${event.type} after the end`
     if (event.type === 'fail') state = 'over'
     else if (event.type === 'begin') {

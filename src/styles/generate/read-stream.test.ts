@@ -156,16 +156,18 @@ describe('an end', () => {
     ['toString', [{ text: 'Hi' }]],
     ['OTHER', []],
     ['FINISH_REASON_UNSPECIFIED', []],
-  ] as const)('with the word %s after %j is a failure', (word, parts) => {
+  ] as const)('with the word %s after %j is a plain end, with a loss', (word, parts) => {
     const events = readAnswer(lastChunk(parts, word))
-    expect([failed(events), eventProblem(events)]).toEqual([true, undefined])
-    expect(JSON.stringify(events.at(-1))).toContain(word)
+    expect([failed(events), eventProblem(events)]).toEqual([false, undefined])
+    expect(events).toContainEqual({ type: 'lost', what: 'finish_reason' })
+    expect(events.at(-2)).toEqual({ type: 'stop', reason: 'end' })
   })
 
-  test('without a reason is a failure, wherever the stream ends', () => {
+  test('without a reason is a failure where there is nothing, else a plain end', () => {
     for (let length = 0; length < stream.length; length++) {
       const events = read(stream.slice(0, length))
-      expect([length, failed(events), eventProblem(events)]).toEqual([length, true, undefined])
+      const isEmpty = !events.some(({ type }) => type === 'open')
+      expect([length, failed(events), eventProblem(events)]).toEqual([length, isEmpty, undefined])
     }
   })
 
@@ -180,12 +182,19 @@ describe('an end', () => {
   test.each<[Json, string]>([
     [{ error: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'x' } }, 'upstream_rate_limited'],
     [{ error: { code: 500, message: 'x' } }, 'upstream_error'],
-    [chunk([{ inlineData: { mimeType: 'image/png', data: '' } }]), 'upstream_invalid_response'],
-    [chunk([{ functionCall: { args: {} } }]), 'upstream_invalid_response'],
   ])('with %j is a failure', (data, code) => {
     const events = read([...stream.slice(0, 3), data, ...stream.slice(3)])
     expect(events.at(-1)).toMatchObject({ type: 'fail', error: { code } })
     expect(eventProblem(events)).toBeUndefined()
+  })
+
+  test.each<[Json, string]>([
+    [chunk([{ inlineData: { mimeType: 'image/png', data: '' } }]), 'content'],
+    [chunk([{ functionCall: { args: {} } }]), 'tool_name'],
+  ])('with %j ends well, with a loss', (data, what) => {
+    const events = read([...stream.slice(0, 3), data, ...stream.slice(3)])
+    expect(events).toContainEqual({ type: 'lost', what } as AnswerEvent)
+    expect([failed(events), eventProblem(events)]).toEqual([false, undefined])
   })
 })
 

@@ -3,12 +3,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
 import type { Emit, StopReason, StreamReader } from '../common/answer.ts'
-import {
-  AnswerSequence,
-  callIdOf,
-  invalidAnswer,
-  reportedError,
-} from '../common/answer-sequence.ts'
+import { AnswerSequence, callIdOf, reportedError } from '../common/answer-sequence.ts'
 import { answerUsage, mergeUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { plainSeal } from '../common/envelope.ts'
@@ -137,45 +132,36 @@ export class GenerateReader implements StreamReader {
   }
 
   #call(call: Json, signature: string | undefined): void {
-    const name = textIn(call, 'name')
+    const name = textIn(call, 'name') ?? ''
     const id = textIn(call, 'id') || callIdOf(this.#responseId, this.#calls)
     this.#calls++
     this.#hasOutput = true
-    if (!name) {
-      this.#sequence.fail(invalidAnswer('the upstream gave a call without the name of its tool'))
-      return
-    }
     this.#sequence.openCall({ ...this.#context.names.original(name), id })
     // Before the input: most clients take it from the beginning of a call, or have it before the call.
     if (signature) this.#seal(signature)
-    this.#sequence.input(JSON.stringify(call['args'] ?? {}))
+    this.#sequence.input(inputText(call['args']))
     this.#sequence.close()
   }
 
   #other(part: Json): void {
     const name = Object.keys(part).find((each) => part[each] != null && !each.startsWith('thought'))
-    if (name === undefined) return
-    this.#sequence.fail(invalidAnswer(`the upstream gave a part '${name.slice(0, 64)}'`))
+    if (name !== undefined) this.#sequence.lost('content')
   }
 
   end(emit: Emit): void {
     this.#sequence.emit = emit
     if (this.#sequence.isOver) return
-    const reason = this.#stopReason()
-    if (reason !== undefined) {
-      const explanation = reason === 'filtered' ? this.#explanation : undefined
-      this.#sequence.finish({ reason, explanation }, answerUsage(readUsage(this.#usage)))
+    const usage = answerUsage(readUsage(this.#usage))
+    if (this.#reason === undefined && !this.#isBlocked) {
+      this.#sequence.finishVaguely(usage)
       return
     }
-    const word = this.#reason?.slice(0, 64)
-    const detail = this.#explanation === undefined ? '' : `: ${this.#explanation}`
-    const problem =
-      word === undefined
-        ? 'the upstream ended its answer without a reason'
-        : `the upstream stopped with '${word}'${detail}`
-    this.#sequence.fail(invalidAnswer(problem))
+    const reason = this.#stopReason()
+    const explanation = reason === 'filtered' ? this.#explanation : undefined
+    this.#sequence.finish({ reason, explanation }, usage)
   }
 
+  /** Undefined: a word that nobody knows. */
   #stopReason(): StopReason | undefined {
     const word = this.#reason
     if (word === undefined) return this.#isBlocked ? 'filtered' : undefined
@@ -183,3 +169,7 @@ export class GenerateReader implements StreamReader {
     return Object.hasOwn(reasons, word) ? reasons[word] : undefined
   }
 }
+
+/** An object, or what the upstream has put in its place. */
+const inputText = (args: unknown): string =>
+  typeof args === 'string' ? args : JSON.stringify(args ?? {})

@@ -3,7 +3,14 @@
 import { refusals } from '../../contract/errors.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { quoted } from '../../lib/json/plain-text.ts'
-import type { AnswerEvent, AnswerUsage, Block, StopReason, StreamWriter } from '../common/answer.ts'
+import {
+  type AnswerEvent,
+  type AnswerUsage,
+  type Block,
+  isCut,
+  type StopReason,
+  type StreamWriter,
+} from '../common/answer.ts'
 import { isJson } from '../common/answer-sequence.ts'
 import type { Json } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
@@ -31,6 +38,8 @@ class PartWriter {
   #block: Block | undefined
   /** The open block's text, or its input. */
   #text = ''
+  /** Calls whose input is not JSON: whether they were cut is known at the end. */
+  #broken: Json[] | undefined
   /** An envelope that goes with the next part, as this style has it. */
   #envelope: string | undefined
   #stop: Extract<AnswerEvent, { type: 'stop' }> | undefined
@@ -89,16 +98,19 @@ class PartWriter {
     return present({ thoughtSignature })
   }
 
-  /** A call that was cut has no arguments that could be read; the reason says why. */
   #callParts({ call }: Extract<Block, { kind: 'call' }>): Json[] {
     const text = call.freeForm ? wrapInput(this.#text) : this.#text
-    if (text !== '' && !isJson(text)) return []
     const { id, name } = call
-    return [{ functionCall: { id, name, args: inputObject(text).input }, ...this.#sealed() }]
+    const part = { functionCall: { id, name, args: inputObject(text).input }, ...this.#sealed() }
+    if (text === '' || isJson(text)) return [part]
+    this.#broken ??= []
+    this.#broken.push(part)
+    return []
   }
 
   #lastParts(): Json[] {
-    return this.#envelope === undefined ? [] : [{ text: '', ...this.#sealed() }]
+    const last = this.#envelope === undefined ? [] : [{ text: '', ...this.#sealed() }]
+    return this.#broken === undefined || isCut(this.#stop) ? last : [...this.#broken, ...last]
   }
 
   /** A partial answer, as JSON. */

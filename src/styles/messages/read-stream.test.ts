@@ -23,6 +23,7 @@ function outline(events: readonly AnswerEvent[]): string[] {
         : `${block.kind}:${text}`,
     ),
     failed === undefined ? String(why?.reason) : 'failed',
+    ...events.flatMap((event) => (event.type === 'lost' ? [`lost ${event.what}`] : [])),
   ]
 }
 

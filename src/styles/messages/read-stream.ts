@@ -1,12 +1,7 @@
 // A messages stream as events: named events, blocks one after the other.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
-import {
-  AnswerSequence,
-  callIdOf,
-  invalidAnswer,
-  reportedError,
-} from '../common/answer-sequence.ts'
+import { AnswerSequence, callIdOf, reportedError } from '../common/answer-sequence.ts'
 import { answerUsage, mergeUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
@@ -94,10 +89,8 @@ export class MessagesReader implements StreamReader {
       case 'tool_use':
         this.#call(block)
         break
-      default: {
-        const type = this.#type.slice(0, 64)
-        this.#out.fail(invalidAnswer(`a block of the type '${type}' cannot be translated`))
-      }
+      default:
+        this.#out.lost('content')
     }
   }
 
@@ -120,12 +113,8 @@ export class MessagesReader implements StreamReader {
   #call({ id, name, input }: Json): void {
     const { names } = this.#context
     const sent = textOf(name)
-    if (sent === '') {
-      this.#out.fail(invalidAnswer('a call has no name'))
-      return
-    }
     this.#givenInput = input
-    this.#isAnswer = sent === names.answerTool
+    this.#isAnswer = sent !== '' && sent === names.answerTool
     if (this.#isAnswer) return
     const callId = textOf(id) || callIdOf(this.#answerId, this.#out.nextIndex)
     this.#out.openCall({ id: callId, ...names.original(sent) })
@@ -155,7 +144,7 @@ export class MessagesReader implements StreamReader {
     this.#givenInput = undefined
     if (this.#isAnswer) this.#out.text('text', text)
     else if (this.#out.block?.kind === 'call') this.#out.input(text)
-    else this.#out.fail(invalidAnswer('the input of a call came outside of the call'))
+    else if (this.#type === 'tool_use' || this.#type === '') this.#out.lost('tool_arguments')
   }
 
   #cite(citations: unknown): void {
@@ -170,9 +159,7 @@ export class MessagesReader implements StreamReader {
       if (this.#out.block?.kind !== 'reasoning') this.#out.open({ kind: 'reasoning' })
       this.#out.seal({ realm, data: this.#signature, text: this.#thinking })
     }
-    if (this.#type === 'tool_use' && isObject(this.#givenInput)) {
-      this.#input(JSON.stringify(this.#givenInput))
-    }
+    if (this.#type === 'tool_use') this.#input(inputText(this.#givenInput))
     this.#out.close()
     this.#type = this.#thinking = this.#signature = ''
     this.#givenInput = undefined
@@ -183,20 +170,20 @@ export class MessagesReader implements StreamReader {
     this.#out.emit = emit
     if (this.#out.isOver) return
     const { stop_reason: word, stop_sequence: sequence, stop_details: details } = this.#delta
-    const reason = reasons.get(word)
-    if (reason === undefined) {
-      this.#out.fail(invalidAnswer(unfinished(word)))
+    this.#close()
+    const usage = answerUsage(readUsage(this.#usage))
+    if (word == null) {
+      this.#out.finishVaguely(usage)
       return
     }
-    this.#close()
     const explanation = isObject(details) ? textOf(details['explanation']) : ''
     this.#out.finish(
       {
-        reason,
+        reason: reasons.get(word),
         sequence: typeof sequence === 'string' ? sequence : undefined,
         explanation: explanation || undefined,
       },
-      answerUsage(readUsage(this.#usage)),
+      usage,
     )
   }
 
@@ -217,10 +204,9 @@ export class MessagesReader implements StreamReader {
   }
 }
 
-const unfinished = (word: unknown): string =>
-  word == null
-    ? 'the upstream ended its answer without a stop reason'
-    : `the upstream ended its answer with the stop reason '${String(word).slice(0, 64)}', which cannot be translated`
+/** An object, or what the upstream has put in its place. */
+const inputText = (input: unknown): string =>
+  typeof input === 'string' ? input : input == null ? '' : JSON.stringify(input)
 
 /** Places in documents that the caller sent have no URL and are left out. */
 function citationOf(citation: unknown): Citation[] {

@@ -91,16 +91,28 @@ export const streams: readonly [string, Json[], string[]][] = [
     [begin, ...callBlock(0, '{"x'), end('max_tokens')],
     ['t0:f:{"x', 'length'],
   ],
-  ['a call that is cut', [begin, ...callBlock(0, '{"x'), end('tool_use')], ['t0:f:{"x', 'failed']],
+  [
+    'a call that is cut',
+    [begin, ...callBlock(0, '{"x'), end('tool_use')],
+    ['t0:f:{"x', 'calls', 'lost tool_arguments'],
+  ],
   [
     'a full context',
     [begin, ...textBlock(0, 'a'), end('model_context_window_exceeded')],
     ['text:a', 'length'],
   ],
   ['a refusal', [begin, end('refusal')], ['refusal']],
-  ['a pause', [begin, ...textBlock(0, 'a'), end('pause_turn')], ['text:a', 'failed']],
-  ['an unknown reason', [begin, ...textBlock(0, 'a'), end('bored')], ['text:a', 'failed']],
-  ['no reason', [begin, ...textBlock(0, 'a'), over], ['text:a', 'failed']],
+  [
+    'a pause',
+    [begin, ...textBlock(0, 'a'), end('pause_turn')],
+    ['text:a', 'end', 'lost finish_reason'],
+  ],
+  [
+    'an unknown reason',
+    [begin, ...textBlock(0, 'a'), end('bored')],
+    ['text:a', 'end', 'lost finish_reason'],
+  ],
+  ['no reason', [begin, ...textBlock(0, 'a'), over], ['text:a', 'end', 'lost finish_reason']],
   ['no message_stop', [begin, ...textBlock(0, 'a'), end('end_turn')], ['text:a', 'end']],
   [
     'an error',
@@ -120,17 +132,17 @@ export const streams: readonly [string, Json[], string[]][] = [
   [
     'a block that the upstream ran',
     [begin, start(0, { type: 'server_tool_use', id: 'x' }), stop(0), end('end_turn')],
-    ['failed'],
+    ['end', 'lost content'],
   ],
   [
     'a call without a name',
     [begin, start(0, { type: 'tool_use', id: 'x', input: {} }), end('tool_use')],
-    ['failed'],
+    ['x:unnamed_tool:{}', 'calls', 'lost tool_name'],
   ],
   [
     'input outside of a call',
     [begin, delta(0, { type: 'input_json_delta', partial_json: '{}' }), end('tool_use')],
-    ['failed'],
+    ['end', 'lost tool_arguments'],
   ],
   ['nothing at all', [], ['failed']],
 ]

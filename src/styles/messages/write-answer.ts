@@ -1,5 +1,5 @@
 // An answer as one message.
-import type { AnswerEvent, Citation, StopReason } from '../common/answer.ts'
+import { type AnswerEvent, type Citation, isCut, type StopReason } from '../common/answer.ts'
 import { isJson } from '../common/answer-sequence.ts'
 import { type CollectedBlock, collectAnswer } from '../common/collect-answer.ts'
 import type { Json } from '../common/conversation.ts'
@@ -17,7 +17,7 @@ export function writeAnswer(events: readonly AnswerEvent[], context: WriteContex
     type: 'message',
     role: 'assistant',
     model: context.model,
-    content: blocks.flatMap((each) => writeBlock(each, context)),
+    content: blocks.flatMap((each) => writeBlock(each, context, isCut(stop))),
     ...writeStop(stop),
     ...present({ usage: usage && writeUsage(usage) }),
   }
@@ -47,9 +47,9 @@ export function writeStop(stop: Stop | undefined): Json {
   }
 }
 
-function writeBlock(collected: CollectedBlock, context: WriteContext): Json[] {
+function writeBlock(collected: CollectedBlock, context: WriteContext, wasCut: boolean): Json[] {
   const { block, text, seal, citations } = collected
-  if (block.kind === 'call') return writeCall(collected, context)
+  if (block.kind === 'call') return writeCall(collected, context, wasCut)
   if (block.kind === 'reasoning') {
     if (block.redacted) return seal ? [redactedBlock(seal, context)] : []
     const shown = showsReasoning(context)
@@ -80,11 +80,14 @@ export function wrapped(seal: Seal, text: string, context: WriteContext): string
   return context.envelopes.wrap(hidden ? { ...seal, text } : seal)
 }
 
-/** A call that the end of the output cut cannot be run and is left out. */
-function writeCall({ block, text, seal }: CollectedBlock, context: WriteContext): Json[] {
+function writeCall(
+  { block, text, seal }: CollectedBlock,
+  context: WriteContext,
+  wasCut: boolean,
+): Json[] {
   if (block.kind !== 'call') return []
   const { id, name, freeForm } = block.call
-  if (!freeForm && !isJson(text)) return []
+  if (wasCut && !freeForm && !isJson(text)) return []
   const { input } = inputObject(freeForm ? wrapInput(text) : text)
   const call = { type: 'tool_use', id, name, input }
   return seal ? [callSeal(seal, id, context), call] : [call]

@@ -2,7 +2,7 @@
 // are given one after the other: what belongs to a later item waits until the earlier one is done.
 
 import type { Citation } from '../common/answer.ts'
-import type { AnswerSequence, TextKind } from '../common/answer-sequence.ts'
+import { type AnswerSequence, callIdOf, type TextKind } from '../common/answer-sequence.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 
@@ -78,12 +78,15 @@ export class AnswerItem {
   }
 
   /** A call begins once its name is known. */
-  openCall(names: ToolNames): void {
-    const { callId, name, kind } = this
-    if (this.#isOpen || callId === undefined || !name) return
+  openCall(): void {
+    const { callId, name } = this
+    if (!this.#isOpen && callId !== undefined && name) this.#open(callId, name)
+  }
+
+  #open(callId: string, name: string): void {
     this.#isOpen = true
-    const { sequence } = this.#queue
-    const isRaw = kind === 'custom_tool_call'
+    const { sequence, names } = this.#queue
+    const isRaw = this.kind === 'custom_tool_call'
     const original = names.original(name)
     const freeForm = isRaw || original.freeForm
     this.#run(() => sequence.openCall({ ...original, id: callId, freeForm }))
@@ -107,15 +110,18 @@ export class AnswerItem {
     })
   }
 
+  /** What an upstream has not told of a call by now does not come. */
   finish(): void {
     if (this.isDone) return
+    if (this.#isCall && !this.#isOpen) {
+      this.#open(this.callId ?? this.#queue.nextCallId(), this.name ?? '')
+    }
     this.isDone = true
     const { sequence } = this.#queue
     if (this.kind === 'custom_tool_call' && this.#isOpen) {
       const text = this.#texts.get('input') ?? ''
       this.#run(() => sequence.freeInput(text))
     } else if (this.kind !== 'other') this.#run(() => sequence.close())
-    if (this.#isCall && !this.#isOpen) this.#run(() => this.#queue.nameless())
     this.#queue.advance()
   }
 
@@ -127,13 +133,20 @@ export class AnswerItem {
 /** Items in the order of their arrival; the first that is not done gives its blocks at once. */
 export class ItemQueue {
   readonly sequence: AnswerSequence
-  /** A call without a name is complete. */
-  readonly nameless: Step
+  readonly names: ToolNames
+  /** The upstream's id of the answer. */
+  answerId = ''
   readonly #items: AnswerItem[] = []
+  #madeIds = 0
 
-  constructor(sequence: AnswerSequence, nameless: Step) {
+  constructor(sequence: AnswerSequence, names: ToolNames) {
     this.sequence = sequence
-    this.nameless = nameless
+    this.names = names
+  }
+
+  /** For a call that its upstream gave no id. */
+  nextCallId(): string {
+    return callIdOf(this.answerId, this.#madeIds++)
   }
 
   add(kind: ItemKind): AnswerItem {

@@ -115,28 +115,47 @@ describe('an answer', () => {
   })
 
   test.each<[string, Json]>([
-    ['an unknown reason', answerOf([messageItem], { status: 'incomplete' })],
-    ['another reason', answerOf([], { incomplete_details: { reason: 'interrupted' } })],
-    ['no status', answerOf([messageItem], { status: undefined })],
     ['the status in_progress', answerOf([messageItem], { status: 'in_progress' })],
     ['the status cancelled', answerOf([messageItem], { status: 'cancelled' })],
     ['an error', answerOf([], { status: 'failed', error: { code: 'x', message: 'no' } })],
     ['nothing', {}],
-    ['a call without a name', answerOf([{ type: 'function_call', call_id: 'c', arguments: '{}' }])],
-    ['broken arguments', answerOf([callItem('c1', 'read_file', '{"path":')])],
   ])('with %s is a failure', (_, answer) => {
     const events = whole(answer)
     expect(failed(events)).toBe(true)
     expect(eventProblem(events)).toBeUndefined()
   })
+
+  test('without a status is complete', () => {
+    const answer = answerOf([messageItem], { status: undefined })
+    expect(whole(answer).at(-2)).toEqual({ type: 'stop', reason: 'end' })
+  })
+
+  const unnamed = { type: 'function_call', call_id: 'c', arguments: '{}' }
+  test.each<[string, Json, string[]]>([
+    ['an unknown reason', answerOf([messageItem], { status: 'incomplete' }), ['finish_reason']],
+    [
+      'another reason',
+      answerOf([], { incomplete_details: { reason: 'interrupted' } }),
+      ['finish_reason'],
+    ],
+    ['a call without a name', answerOf([unnamed]), ['tool_name']],
+    ['broken arguments', answerOf([callItem('c1', 'read_file', '{"path":')]), ['tool_arguments']],
+  ])('with %s ends well', (_, answer, losses) => {
+    for (const events of [whole(answer), read(streamOf(answer))]) {
+      expect([failed(events), eventProblem(events)]).toEqual([false, undefined])
+      const lost = events.flatMap((event) => (event.type === 'lost' ? [event.what] : []))
+      expect(lost).toEqual(losses as typeof lost)
+    }
+  })
 })
 
 describe('a stream', () => {
-  test('that ends early is a failure, wherever it ends', () => {
+  test('without a final event is a failure where there is nothing, else a plain end', () => {
     const data = streamOf(full)
     for (let length = 0; length < data.length; length++) {
       const events = read(data.slice(0, length))
-      expect([length, failed(events), eventProblem(events)]).toEqual([length, true, undefined])
+      const isEmpty = !events.some(({ type }) => type === 'open')
+      expect([length, failed(events), eventProblem(events)]).toEqual([length, isEmpty, undefined])
     }
   })
 

@@ -3,7 +3,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
 import type { Citation, Emit, StopReason, StreamReader } from '../common/answer.ts'
-import { AnswerSequence, invalidAnswer, reportedError } from '../common/answer-sequence.ts'
+import { AnswerSequence, reportedError } from '../common/answer-sequence.ts'
 import { answerUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 import { present } from '../common/request-reading.ts'
@@ -42,8 +42,7 @@ export class ResponsesReader implements StreamReader {
 
   constructor(context: ReadContext) {
     this.#context = context
-    const problem = 'the upstream gave a call without the name of its tool'
-    this.#queue = new ItemQueue(this.#sequence, () => this.#sequence.fail(invalidAnswer(problem)))
+    this.#queue = new ItemQueue(this.#sequence, context.names)
   }
 
   read(data: Json, name: string | undefined, emit: Emit): void {
@@ -60,7 +59,9 @@ export class ResponsesReader implements StreamReader {
 
   end(emit: Emit): void {
     this.#sequence.emit = emit
-    this.#sequence.fail(invalidAnswer('the upstream ended its stream without a final event'))
+    if (this.#sequence.isOver) return
+    this.#queue.finishAll()
+    this.#sequence.finishVaguely(undefined)
   }
 
   #event(type: string, data: Json): void {
@@ -70,8 +71,13 @@ export class ResponsesReader implements StreamReader {
     else if (type === 'output_text.annotation.added') this.#annotation(data)
     else if (type === 'completed' || type === 'incomplete') {
       this.#completed(type, objectIn(data, 'response') ?? {})
-    } else if (begins.includes(type)) this.#sequence.begin()
+    } else if (begins.includes(type)) this.#begin(objectIn(data, 'response') ?? {})
     else this.#text(type, data)
+  }
+
+  #begin(response: Json): void {
+    this.#queue.answerId ||= textIn(response, 'id') ?? ''
+    this.#sequence.begin()
   }
 
   #text(type: string, data: Json): void {
@@ -125,7 +131,7 @@ export class ResponsesReader implements StreamReader {
     const id = textIn(given, 'call_id') || textIn(given, 'id')
     if (id) item.callId ??= id
     item.name ||= textIn(given, 'name')
-    item.openCall(this.#context.names)
+    item.openCall()
   }
 
   #done(data: Json): void {
@@ -183,12 +189,11 @@ export class ResponsesReader implements StreamReader {
   }
 
   #completed(type: 'completed' | 'incomplete', response: Json): void {
+    this.#queue.answerId ||= textIn(response, 'id') ?? ''
     for (const [index, item] of objectsIn(response, 'output').entries()) this.#complete(item, index)
     this.#queue.finishAll()
-    const reason = reasonOf(type, response)
-    if (reason === undefined) {
-      this.#sequence.fail(invalidAnswer('the upstream stopped for a reason that is not known'))
-    } else this.#sequence.finish({ reason }, answerUsage(readUsage(response['usage'])))
+    const usage = answerUsage(readUsage(response['usage']))
+    this.#sequence.finish({ reason: reasonOf(type, response) }, usage)
   }
 }
 

@@ -64,6 +64,8 @@ export class ResponsesWriter implements StreamWriter {
         return ''
       case 'fail':
         return this.#failed(event.error)
+      case 'lost':
+        return ''
     }
   }
 
