@@ -76,6 +76,8 @@ const sentences: Readonly<Record<LossReason, (channel: string) => string>> = {
   failed_after_cost: lost('which failed after it had begun'),
   caller_left: lost('of no use to a caller who had left'),
   not_delivered: lost('but not handed over'),
+  implausible_usage: (channel) =>
+    `reported by channel ${channel} above what the request allows and the answer shows, and carried by the operator`,
   late_success: lost('but too late'),
   unknown_create: lost('as far as anybody knows'),
   second_task: lost('although it had not been requested'),

@@ -42,6 +42,7 @@ export const lossReasons = [
   'failed_after_cost', // the upstream broke off, stalled or sent invalid data after it had begun
   'caller_left', // the caller had left, and reading on reached its limit
   'not_delivered', // done upstream, but the result could not be delivered
+  'implausible_usage', // the upstream reported more than the request allows and the answer shows
   'late_success', // the task was already abandoned when the upstream finished it
   'unknown_create', // the task of a create with a lost reply
   'second_task', // the upstream made more than one task for one create

@@ -90,6 +90,8 @@ export interface UpstreamError {
   begun?: true
   /** Output tokens before the failure, where the provider saw any. */
   outputTokens?: number
+  /** What the upstream reported with the failure. */
+  usage?: ReportedUsage
   /** For our own log. */
   cause?: unknown
 }
@@ -145,6 +147,8 @@ export type TextReply =
       body: string
       /** The body, where it is as the upstream sent it. */
       parsed?: Readonly<Record<string, unknown>>
+      /** The outline of a body that is too deep to be read. */
+      outline?: Readonly<Record<string, unknown>>
       reported: Reported
       /** Output tokens counted from the text, for when usage is missing. */
       countOutputTokens: () => number

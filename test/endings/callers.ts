@@ -2,7 +2,9 @@
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type LyingUpstream, promptFor, type StyleName, styles } from './lying-upstream.ts'
 
-export const modelOver = (style: StyleName): string => `over-${style}`
+/** `place`: upstreams that fail have channels of their own, so that no circuit opens. */
+export const modelOver = (style: StyleName, place?: number): string =>
+  place === undefined ? `over-${style}` : `over-${style}-${place}`
 
 /** Prices per million tokens. */
 const price = { input: '10.00', output: '20.00', cache_read: '1.00' }
@@ -20,29 +22,27 @@ export const costOf = ({
   cached?: number
 }) => BigInt(input - cached) * 10_000n + BigInt(cached) * 1_000n + BigInt(output) * 20_000n
 
-export function startOver(upstream: LyingUpstream, more: object = {}): Promise<TestGateway> {
+export function startOver(upstream: LyingUpstream, places = 0): Promise<TestGateway> {
+  const served = styles.flatMap((style) =>
+    [undefined, ...Array(places).keys()].map((place) => ({ style, name: modelOver(style, place) })),
+  )
   const config = {
-    accounts: [{ name: 'acme', balance: '1000.00' }],
+    accounts: [{ name: 'acme', balance: '10000.00' }],
     tokens: [{ account: 'acme', name: 'test', token: apiToken }],
-    channels: styles.map((style) => ({
-      name: `c-${style}`,
+    channels: served.map(({ style, name }) => ({
+      name: `c-${name}`,
       keys: ['upk-lying-0123456789'],
       protocols: { [style]: upstream.protocols[style] },
-      models: { [modelOver(style)]: 'up' },
+      models: { [name]: 'up' },
     })),
-    models: styles.map((style) => ({
-      name: modelOver(style),
+    models: served.map(({ style, name }) => ({
+      name,
       kind: 'text',
       interfaces: [style],
       context_window: window,
       max_output_tokens: maxOutput,
     })),
-    prices: styles.map((style) => ({
-      model: modelOver(style),
-      unit: 'token',
-      per_million: price,
-    })),
-    ...more,
+    prices: served.map(({ name }) => ({ model: name, unit: 'token', per_million: price })),
   }
   return startGateway({ config: JSON.stringify(config) })
 }
@@ -105,9 +105,9 @@ export interface Asked {
 
 export async function ask(
   gateway: TestGateway,
-  { caller, upstream, id, stream, maxTokens }: AskOptions,
+  { caller, upstream, id, stream, maxTokens, place }: AskOptions,
 ): Promise<Asked> {
-  const { path, body } = asks[caller](id, modelOver(upstream), stream, maxTokens ?? 1_000)
+  const { path, body } = asks[caller](id, modelOver(upstream, place), stream, maxTokens ?? 1_000)
   const response = await gateway.post(path, body)
   const requestId = response.headers.get('x-gateway-request-id') ?? ''
   return { status: response.status, text: await response.text(), requestId }
@@ -119,4 +119,5 @@ export interface AskOptions {
   id: string
   stream: boolean
   maxTokens?: number
+  place?: number
 }

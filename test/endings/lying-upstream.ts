@@ -313,7 +313,7 @@ function eventsOf(style: StyleName, ending: Ending): string[] {
   const { events, error } = forms[style]
   const all = events(ending)
   if (ending.extra === 'garbage') all.splice(all.length - 1, 0, garbage)
-  if (ending.extra === 'comment') all.splice(1, 0, comment)
+  if (ending.extra === 'comment') all.splice(all.length - 1, 0, comment)
   if (ending.end === 'cut') return all.slice(0, hasBegun[style])
   if (ending.end === 'error') return [...all.slice(0, hasBegun[style]), error]
   if (ending.end === 'late_error') return [...all.slice(0, -1), error]

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TextReply, Translating } from '../../src/contract/provider.ts'
 import type { ReportedUsage, TokenUsage } from '../../src/contract/usage.ts'
-import { completeUsage, withinBounds } from '../../src/engine/calls/complete-usage.ts'
+import { completeUsage, payable } from '../../src/engine/calls/complete-usage.ts'
 import { Cancellation } from '../../src/lib/cancellation.ts'
 import {
   callOf,
@@ -28,7 +28,7 @@ type Any = any
 const inputTokens = 17
 const bounds = { inputTokens: 2_000, windowTokens: 5_000, outputTokens: 3_000 }
 const charged: Translating['chargedUsage'] = (reported, count) =>
-  withinBounds(completeUsage(reported, inputTokens, count), bounds)
+  payable(completeUsage(reported, inputTokens, count), bounds, reported, count)
 
 const translating: Translating = {
   answerId: 'abc',

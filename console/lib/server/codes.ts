@@ -142,6 +142,7 @@ export const lossReasons = {
   failed_after_cost: ['The upstream failed after it had started', '上游开始处理后失败'],
   caller_left: ['The caller disconnected', '调用方断开'],
   not_delivered: ['The result could not be delivered', '结果未能交付'],
+  implausible_usage: ['The upstream reported more than is plausible', '上游报告的用量超出合理范围'],
   late_success: ['The task finished after it was abandoned', '任务被放弃后才完成'],
   unknown_create: ['The outcome of the creation is unknown', '创建结果未知'],
   second_task: ['The upstream created more than one task', '上游创建了多个任务'],

@@ -6,7 +6,7 @@ import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { isId } from './clean-error.ts'
-import { completeUsage, tokensOf, withinBounds } from './complete-usage.ts'
+import { completeUsage, isComplete, tokensOf } from './complete-usage.ts'
 import type { OpenCall, UpstreamAttempt } from './open-call.ts'
 
 interface Cost {
@@ -23,34 +23,38 @@ export const costOf = ({ admission }: OpenCall, usage: TokenUsage): Cost => ({
 export function addFailedLoss(
   open: OpenCall,
   { route, stop, deadline }: UpstreamAttempt,
-  { begun, outputTokens = 0, upstreamRequestId: id }: UpstreamError,
+  { begun, outputTokens = 0, usage: told, upstreamRequestId: id }: UpstreamError,
   watcher: StreamWatcher | undefined,
 ): void {
   const counted = watcher?.countOutputTokens() ?? outputTokens
-  if (begun !== true && counted === 0) return
-  const { call, record, admission } = open
-  const claimed = completeUsage(watcher?.reported.usage, call.inputTokens, () => counted)
-  const atLeast = { ...claimed, outputTokens: Math.max(claimed.outputTokens, counted) }
-  const { nanos, quantity } = costOf(open, withinBounds(atLeast, admission.bounds))
+  const usage = told ?? watcher?.reported.usage
+  if (begun !== true && counted === 0 && usage === undefined) return
+  const { call, record } = open
+  // As reported, and else by count.
+  const { nanos, quantity } = costOf(
+    open,
+    completeUsage(usage, call.inputTokens, () => counted),
+  )
   const part = {
     reason: stop.cancelled && !deadline.expired ? 'caller_left' : 'failed_after_cost',
     channel: route.channel.name,
     ...(id !== undefined && isId(id) && { upstreamId: id }),
     unit: 'token',
     quantity,
-    estimated: true,
+    ...(!isComplete(usage) && { estimated: true }),
   } as const
   addLoss(record.detail, part, nanos)
 }
 
-/** An answer, or a part of one, that the account could not pay. */
-export function addNotDelivered(
+/** An answer, or a part of one, that the account could not pay, or that its caller need not. */
+export function addUnpaid(
   { channel = '', upstreamRequestId, detail }: RequestRecord,
+  reason: 'not_delivered' | 'implausible_usage',
   { nanos, quantity }: Cost,
   isEstimate: boolean,
 ): void {
   const part = {
-    reason: 'not_delivered' as const,
+    reason,
     channel,
     ...(upstreamRequestId !== undefined && { upstreamId: upstreamRequestId }),
     unit: 'token',

@@ -1,20 +1,23 @@
 // Reported usage with missing sides, and above what the request allows.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { completeUsage, isComplete, withinBounds } from './complete-usage.ts'
+import { completeUsage, isComplete, payable } from './complete-usage.ts'
 
-test('usage within the bounds stays as it is, and any other is cut to them', () => {
+test('usage within the bounds stays as it is, and of any other what the answer shows', () => {
   const counts = fc.nat(3_000)
+  const all = [counts, counts, counts, counts, counts, fc.nat(200)] as const
   fc.assert(
-    fc.property(counts, counts, counts, counts, (input, output, read, written) => {
+    fc.property(...all, (input, output, read, written, reasoning, text) => {
       const cacheReadTokens = Math.min(read, input)
       const cacheWriteTokens = Math.min(written, input - cacheReadTokens)
       const usage = { inputTokens: input, outputTokens: output, cacheReadTokens, cacheWriteTokens }
       const bounds = { inputTokens: 1, windowTokens: 1_000, outputTokens: 100 }
-      const within = withinBounds(usage, bounds)
+      const reasoningTokens = Math.min(reasoning, output)
+      const within = payable(usage, bounds, { ...usage, reasoningTokens }, () => text)
       if (input <= 1_000 && output <= 100) expect(within).toBe(usage)
       expect(within.inputTokens).toBe(Math.min(input, 1_000))
-      expect(within.outputTokens).toBe(Math.min(output, 100))
+      const given = Math.max(100, reasoningTokens + text)
+      expect(within.outputTokens).toBe(Math.min(output, given))
       expect(within.cacheReadTokens + within.cacheWriteTokens).toBeLessThanOrEqual(
         within.inputTokens,
       )

@@ -1,5 +1,5 @@
 // The usage that a text call is charged for: as the upstream reported it, with missing sides counted,
-// and cut to what the request allows.
+// and without what neither the request nor the answer explains.
 import type { ReportedUsage, TokenUsage } from '../../contract/usage.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
 
@@ -27,15 +27,27 @@ export const isComplete = (usage: ReportedUsage | undefined): boolean =>
 
 type Bounds = Pick<TextBounds, 'windowTokens' | 'outputTokens'>
 
-/** The same object when the request allows all of it. */
-export function withinBounds(usage: TokenUsage, bounds: Bounds): TokenUsage {
+/**
+ * The part of the usage that its caller pays; the same object when that is all. Output above the bound is
+ * paid as far as it was reported as reasoning or delivered as text, by the gateway's own count.
+ */
+export function payable(
+  usage: TokenUsage,
+  bounds: Bounds,
+  reported: ReportedUsage | undefined,
+  countOutputTokens: () => number,
+): TokenUsage {
   const { windowTokens, outputTokens: maxOutput } = bounds
-  if (usage.inputTokens <= windowTokens && usage.outputTokens <= maxOutput) return usage
+  const isOver = usage.outputTokens > maxOutput
+  if (usage.inputTokens <= windowTokens && !isOver) return usage
+  const given = isOver ? (reported?.reasoningTokens ?? 0) + countOutputTokens() : 0
+  const outputTokens = Math.min(usage.outputTokens, Math.max(maxOutput, given))
+  if (usage.inputTokens <= windowTokens && outputTokens === usage.outputTokens) return usage
   const inputTokens = Math.min(usage.inputTokens, windowTokens)
   const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens)
   return {
     inputTokens,
-    outputTokens: Math.min(usage.outputTokens, maxOutput),
+    outputTokens,
     cacheReadTokens,
     cacheWriteTokens: Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens),
     ...(usage.toolCalls !== undefined && { toolCalls: usage.toolCalls }),

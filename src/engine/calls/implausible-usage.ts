@@ -14,6 +14,7 @@ const alertedMs = new WeakMap<object, Map<string, number>>()
 export function recordImplausible(
   { engine, record, admission }: OpenCall,
   claimed: TokenUsage,
+  paid: TokenUsage,
 ): void {
   const subject = record.channel ?? ''
   const known = alertedMs.get(engine) ?? new Map<string, number>()
@@ -26,7 +27,7 @@ export function recordImplausible(
   const message =
     `channel '${subject}' reported ${claimed.inputTokens} input and ${claimed.outputTokens} output ` +
     `tokens for ${record.requestId} (model '${record.model}'), which allows ${windowTokens} and ` +
-    `${outputTokens}; charged at that`
+    `${outputTokens}; charged for ${paid.inputTokens} and ${paid.outputTokens}, the rest is a loss`
   engine.log.warn('implausible usage', { request_id: record.requestId, channel: subject })
   engine.store
     .tx((tx) => raiseAlert(tx, { kind, subject, message, atMs }))

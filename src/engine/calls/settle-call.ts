@@ -9,7 +9,7 @@ import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
-import { addNotDelivered, costOf } from './call-losses.ts'
+import { addUnpaid, costOf } from './call-losses.ts'
 import {
   endRecord,
   type RecordDeps,
@@ -17,7 +17,7 @@ import {
   recordHangUp,
   recordUnbilled,
 } from './call-record.ts'
-import { completeUsage, isComplete, tokensOf, withinBounds } from './complete-usage.ts'
+import { completeUsage, isComplete, payable, tokensOf } from './complete-usage.ts'
 import { recordImplausible } from './implausible-usage.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -30,9 +30,9 @@ interface Counted {
 }
 
 /**
- * Charges what was produced; durable when this resolves. Usage that is missing is counted, and usage
- * that the request does not allow is cut to what it does. A refusal: the caller gets no answer, or no
- * end of its stream.
+ * Charges what was produced; durable when this resolves. Usage that is missing is counted. What of it the
+ * caller need not pay is a loss: charge and losses together are the price of what was reported. A refusal:
+ * the caller gets no answer, or no end of its stream.
  */
 export async function settleCall(
   open: OpenCall,
@@ -43,9 +43,7 @@ export async function settleCall(
   const { engine, call, admission, record } = open
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
   const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
-  const allowed = withinBounds(claimed, admission.bounds)
-  if (allowed !== claimed) recordImplausible(open, claimed)
-  const usage = withChargedCalls(allowed, admission.price.terms, admission.bounds.toolUses)
+  const usage = paidOf(open, claimed, reported, countOutputTokens)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   admission.pass.leave(tokensOf(usage))
   const counted = { usage, isEstimate }
@@ -61,6 +59,26 @@ export async function settleCall(
       cause: error,
     })
   }
+}
+
+/** What the caller pays of it; the rest is booked as a loss, and raised as an alert. */
+function paidOf(
+  open: OpenCall,
+  claimed: TokenUsage,
+  reported: Reported,
+  countOutputTokens: () => number,
+): TokenUsage {
+  const { bounds, price } = open.admission
+  const allowed = payable(claimed, bounds, reported.usage, countOutputTokens)
+  const paid = withChargedCalls(allowed, price.terms, bounds.toolUses)
+  if (paid === claimed) return claimed
+  const [all, some] = [costOf(open, claimed), costOf(open, paid)]
+  // Calls of tools without a price, or a price by which more input costs less.
+  if (some.nanos >= all.nanos) return withChargedCalls(claimed, price.terms, undefined)
+  const rest = { nanos: all.nanos - some.nanos, quantity: all.quantity - some.quantity }
+  addUnpaid(open.record, 'implausible_usage', rest, false)
+  recordImplausible(open, claimed, paid)
+  return paid
 }
 
 async function charge(
@@ -102,18 +120,21 @@ async function withhold(
   let rest = costOf(open, counted.usage)
   if (record.detail.stream) {
     const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
-    const delivered = { usage: withinBounds(own, admission.bounds), isEstimate: true }
+    // No more than the hold is for.
+    const held = payable(own, admission.bounds, undefined, () => 0)
+    const delivered = { usage: held, isEstimate: true }
     const paid = costOf(open, delivered.usage)
     if (paid.nanos < rest.nanos) {
       const quantity = Math.max(0, rest.quantity - paid.quantity)
-      addNotDelivered(record, { nanos: rest.nanos - paid.nanos, quantity }, counted.isEstimate)
+      const left = { nanos: rest.nanos - paid.nanos, quantity }
+      addUnpaid(record, 'not_delivered', left, counted.isEstimate)
       rest = paid
       const ending = record.detail.ending === 'caller_left' ? 'caller_left' : 'cut_short'
       if ((await charge(open, delivered, ending)) === 'charged') return streamEnded
     }
   }
   engine.ledger.release(admission.hold)
-  addNotDelivered(record, rest, counted.isEstimate)
+  addUnpaid(record, 'not_delivered', rest, counted.isEstimate)
   delete record.usage
   delete record.detail.estimated
   delete record.detail.toolCalls

@@ -5,7 +5,7 @@ import type { Translating, Upstream } from '../../contract/provider.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
 import { clientFor } from '../telemetry/traces/traced-client.ts'
-import { completeUsage, withinBounds } from './complete-usage.ts'
+import { completeUsage, payable } from './complete-usage.ts'
 import { markFor } from './object-ids.ts'
 import type { CallDeps, OpenCall, UpstreamAttempt } from './open-call.ts'
 
@@ -58,8 +58,10 @@ const translatingFor = (
   answerId: ctx.requestId.slice(ctx.requestId.indexOf('_') + 1),
   createdMs: ctx.atMs,
   maxOutputTokens,
-  chargedUsage: (reported, countOutputTokens) =>
-    withinBounds(completeUsage(reported, inputTokens, countOutputTokens), bounds),
+  chargedUsage(reported, countOutputTokens) {
+    const claimed = completeUsage(reported, inputTokens, countOutputTokens)
+    return payable(claimed, bounds, reported, countOutputTokens)
+  },
   envelopeKey: envelopeKeyOf(seal),
   realm: realmOf(route),
   settings: { ...route.channel.capabilities, autoCache: route.channel.autoCache === true },

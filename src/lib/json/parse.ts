@@ -21,7 +21,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A text with few opening brackets cannot nest deeply, and indexOf skips long strings quickly. */
-function tooDeep(text: string, maxDepth: number): boolean {
+export function tooDeep(text: string, maxDepth: number): boolean {
   return countUpTo(text, '{', maxDepth) + countUpTo(text, '[', maxDepth) > maxDepth
     ? depthOf(text, maxDepth) > maxDepth
     : false

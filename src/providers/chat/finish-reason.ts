@@ -1,8 +1,8 @@
 // Why a chat answer ended. In a stream the event that says so is forwarded unparsed, so it is looked for in
 // the last bytes before the usage or the end.
 import { dataOf, endOfEvent, startOfEvent } from '../../lib/http/sse.ts'
-import { isObject, parseJson } from '../../lib/json/parse.ts'
-import { maxAnswerDepth } from '../text/read-events.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { parseUpstream } from '../text/read-events.ts'
 import type { StreamState } from '../text/style.ts'
 
 const key = Buffer.from('"finish_reason"')
@@ -42,8 +42,6 @@ const wordAt = (bytes: Buffer, at: number): string | undefined =>
 function reasonOfEvent(bytes: Buffer, at: number): unknown {
   const start = startOfEvent(bytes, at)
   const data = dataOf(bytes.toString('utf8', start, endOfEvent(bytes, start)))
-  const parsed = parseJson(data ?? '', maxAnswerDepth)
-  return 'value' in parsed && isObject(parsed.value)
-    ? firstReason(parsed.value['choices'])
-    : undefined
+  const event = parseUpstream(data ?? '')
+  return isObject(event) ? firstReason(event['choices']) : undefined
 }

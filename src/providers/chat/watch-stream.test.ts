@@ -270,11 +270,24 @@ describe('an event', () => {
     expect(watcher.outcome).toMatchObject({ code: 'upstream_invalid_response' })
   })
 
-  test('nested deeper than any answer ends the stream as a failure', () => {
+  test('of any depth passes, with its usage', () => {
     const depth = 100_000
     const deep = '['.repeat(depth) + ']'.repeat(depth)
-    const { watcher } = watchText(`data: {"choices":[],"usage":{"x":${deep}}}\n\n${done}`)
-    expect(watcher.outcome).toMatchObject({ code: 'upstream_invalid_response' })
+    const known = JSON.stringify(usage).slice(0, -1)
+    const text = `data: {"choices":[],"usage":${known},"x":${deep}}}\n\n${done}`
+    const { watcher, all } = watchText(text)
+    expect([watcher.outcome, watcher.reported.usage]).toEqual(['finished', counted])
+    expect(all).toBe(text)
+  })
+
+  test('that is no JSON is left out behind the beginning, and a failure at it', () => {
+    const broken = 'data: {"usage":{"prompt\n\n'
+    const begun = dataLine(chunkOf('hi'))
+    const { watcher, all } = watchText(begun + broken + dataLine(finish) + done)
+    expect([watcher.outcome, all]).toEqual(['finished', begun + dataLine(finish) + done])
+    expect(watchText(broken + begun).watcher.outcome).toMatchObject({
+      code: 'upstream_invalid_response',
+    })
   })
 
   test('that is a web page ends the stream as a failure', () => {
@@ -294,14 +307,27 @@ describe('an event', () => {
     expect(watcher.reported.usage).toEqual(counted)
   })
 
-  test('of many megabytes passes when it ends, and is a failure when it does not', () => {
+  test('of many megabytes passes while it comes, and is a failure when it does not end', () => {
     const big = dataLine(chunkOf('x'.repeat(3 << 20)))
     const pieces = cut(big + dataLine(finish) + done, [1 << 20, 2 << 20])
     expect(watch(pieces).all).toBe(big + dataLine(finish) + done)
     const piece = Buffer.alloc(1 << 20, 'x')
     const endless = watch([Buffer.from('data: '), ...Array.from({ length: 9 }, () => piece)])
-    expect(endless.watcher.outcome).toMatchObject({ code: 'upstream_invalid_response' })
-    expect(endless.passed).toBe('')
+    expect(endless.watcher.outcome).toMatchObject({ code: 'upstream_error', begun: true })
+    expect(endless.passed.length).toBeGreaterThan(8 << 20)
+  })
+
+  test('of many megabytes tells its usage, and has the caller’s name, wherever it is cut', () => {
+    const logprobs = Array.from({ length: 60_000 }, (_, i) => ({ token: `é${i}`, logprob: -0.5 }))
+    const choices = [{ index: 0, delta: { content: 'hi' }, logprobs: { content: logprobs } }]
+    const text = (model: string) =>
+      dataLine({ id: 'chatcmpl-1', model, choices, usage }) + dataLine(finish) + done
+    for (const seed of [1, 7, 13]) {
+      const cuts = Array.from({ length: 60 }, (_, i) => i * 31_013 + seed * 1_009)
+      const { all, watcher } = watch(cut(text('up-model'), cuts), { ...plain, restoreTo: 'own' })
+      expect(all).toBe(text('own').replace('"model":"up-model"', '"model":"own"'))
+      expect([watcher.outcome, watcher.reported.usage]).toEqual(['finished', counted])
+    }
   })
 })
 

@@ -9,7 +9,7 @@ import type { Json, TextStyle } from '../text/style.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { learnResponse } from './ids.ts'
 import { stream } from './stream.ts'
-import { readResponseUsage } from './usage.ts'
+import { failedWith, readResponseUsage } from './usage.ts'
 
 export const responsesStyle: TextStyle = {
   protocol: 'responses',
@@ -33,7 +33,7 @@ const ended = new Set<unknown>(['completed', 'incomplete', undefined])
 
 function readAnswer(answer: Json): ReturnType<TextStyle['readAnswer']> {
   const { output, status, error } = answer
-  if (status === 'failed') return { failed: readErrorEvent(error, undefined) }
+  if (status === 'failed') return { failed: failedWith(answer, readErrorEvent(error, undefined)) }
   if (!Array.isArray(output) || !ended.has(status)) return undefined
   return {
     reported: readResponseUsage(answer),

@@ -5,7 +5,7 @@ import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { learnEvent } from './ids.ts'
-import { readResponseUsage } from './usage.ts'
+import { failedWith, readResponseUsage } from './usage.ts'
 
 const lastTypes = ['response.completed', 'response.incomplete'] as const
 const isLast = (type: unknown): boolean => lastTypes.some((last) => last === type)
@@ -42,7 +42,8 @@ function read(data: Json, state: StreamState): Verdict {
     return 'last'
   }
   if (hasFailed(data)) {
-    return { failed: readErrorEvent(errorIn(data), state.upstreamRequestId) }
+    const error = readErrorEvent(errorIn(data), state.upstreamRequestId)
+    return { failed: isObject(response) ? failedWith(response, error) : error }
   }
   return 'pass'
 }

@@ -1,5 +1,5 @@
 // Usage of the responses style, as it is charged.
-import type { Reported } from '../../contract/provider.ts'
+import type { Reported, UpstreamError } from '../../contract/provider.ts'
 import { readUsage as read, toolCallsAmong } from '../../styles/responses/usage.ts'
 import { type Json, reportedBy } from '../text/style.ts'
 
@@ -14,4 +14,10 @@ export function readResponseUsage({ usage: raw, output }: Json): Reported {
     return reported
   }
   return { ...reported, usage: { ...usage, toolCalls } }
+}
+
+/** What a failed response has cost, if it says so. */
+export function failedWith(response: Json, error: UpstreamError): UpstreamError {
+  const { usage } = readResponseUsage(response)
+  return usage === undefined ? error : { ...error, usage }
 }

@@ -1,8 +1,8 @@
 // Joins the packets of a stream to whole events; what is incomplete waits for the next packet.
 import { endOfLastEvent } from '../../lib/http/sse.ts'
 
-/** Maximum size of an event. */
-const maxEventBytes = 8 * 1024 * 1024
+/** Larger events are not kept. */
+const maxEventBytes = 1024 * 1024
 /** A blank line may begin this many bytes before a packet border. */
 const borderBytes = 3
 
@@ -20,6 +20,14 @@ export class EventBuffer {
 
   get isTooLong(): boolean {
     return this.#begunBytes > maxEventBytes
+  }
+
+  /** The bytes of an event that is too long; they are not kept any more. */
+  giveUp(): Buffer {
+    const rest = this.rest()
+    this.#begun = []
+    this.#begunBytes = 0
+    return rest
   }
 
   /** The bytes of an incomplete event. */

@@ -1,10 +1,28 @@
 // Events of a text stream as text: a whole stream at once, and one event on one line.
 import { dataOf, splitEvents } from '../../lib/http/sse.ts'
-import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { outlineOf } from '../../lib/json/outline.ts'
+import { isObject, tooDeep } from '../../lib/json/parse.ts'
 import type { TextStyle } from './style.ts'
 
-/** Deeper than any answer, but safe for a recursive walk. */
-export const maxAnswerDepth = 200
+/** Safe for a recursive walk. */
+const maxAnswerDepth = 200
+
+/** A text that is shorter cannot be deeper. */
+export const mayBeDeep = (text: string): boolean =>
+  text.length > 2 * maxAnswerDepth && tooDeep(text, maxAnswerDepth)
+
+/**
+ * JSON of an upstream; undefined when it is none. Callers can have a model write any keys and any depth:
+ * neither makes an answer invalid. Of one that is too deep there is an outline.
+ */
+export function parseUpstream(text: string): unknown {
+  if (mayBeDeep(text)) return outlineOf(text)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
 
 /** A message of a proxy, not of the upstream. */
 export const isPage = (text: string): boolean => /^\s*</.test(text)
@@ -21,9 +39,9 @@ export function readEvents(style: TextStyle, text: string): Record<string, unkno
   for (const event of splitEvents(`${text.trimEnd()}\n\n`)) {
     const data = dataOf(event)
     if (data === undefined || data === style.stream?.marker) continue
-    const parsed = parseJson(data, maxAnswerDepth)
-    if ('problem' in parsed) return undefined
-    if (isObject(parsed.value)) found.push(parsed.value)
+    const value = parseUpstream(data)
+    if (value === undefined) return undefined
+    if (isObject(value)) found.push(value)
   }
   return found
 }

@@ -5,14 +5,14 @@ import type { Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { readable } from '../../lib/http/pipe-by-read.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
-import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { restoreModel, withField, withModel } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { failure, notAnswered, readTextError, upstreamRequestId } from '../common/errors.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { IdMarks } from './id-marks.ts'
-import { isPage, maxAnswerDepth, readEvents } from './read-events.ts'
+import { isPage, mayBeDeep, parseUpstream, readEvents } from './read-events.ts'
 import type { Json, ReadAnswer, TextStyle } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
 
@@ -123,6 +123,7 @@ function understand(
     kind: 'json',
     body: sent,
     ...(sent === text && { parsed: answer }),
+    ...(isAsSent && mayBeDeep(text) && { outline: answer }),
     reported: read.reported,
     countOutputTokens: () => countTokens(read.text()),
     upstreamRequestId: requestId,
@@ -160,9 +161,7 @@ function withName(style: TextStyle, body: string, answer: Json, model: string): 
 
 function parseAnswer(style: TextStyle, text: string, streamed: boolean): unknown {
   if (streamed) return style.stream?.toAnswer(readEvents(style, text) ?? [])
-  const parsed = parseJson(text, maxAnswerDepth)
-  if ('problem' in parsed) return undefined
-  const { value } = parsed
+  const value = parseUpstream(text)
   const isList = style.stream?.lists === true && Array.isArray(value)
   return isList ? style.stream?.toAnswer(value.filter(isObject)) : value
 }

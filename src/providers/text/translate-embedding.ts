@@ -2,11 +2,11 @@
 // answer, by the provider of its style.
 import { Refusal } from '../../contract/errors.ts'
 import type { Stop, TextProvider, TextReply } from '../../contract/provider.ts'
-import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { Losses, strictRefusal } from '../../styles/common/losses.ts'
 import type { EmbeddingStyle } from '../../styles/common/style.ts'
 import { failure } from '../common/errors.ts'
-import { maxAnswerDepth } from './read-events.ts'
+import { parseUpstream } from './read-events.ts'
 import { type Given, refused } from './translate.ts'
 
 export async function sendEmbedding(
@@ -29,13 +29,14 @@ export async function sendEmbedding(
   const sent = { ...plain, ...method, makes, model, fields, body: JSON.stringify(fields) }
   const reply = await send(sent, upstream, stop)
   if (reply.kind !== 'json') return reply
-  const parsed = parseJson(reply.body, maxAnswerDepth)
-  const vectors =
-    'value' in parsed && isObject(parsed.value) ? to.readVectors(parsed.value) : undefined
+  const parsed = reply.outline === undefined ? parseUpstream(reply.body) : undefined
+  const vectors = isObject(parsed) ? to.readVectors(parsed) : undefined
   if (vectors?.length !== request.inputs.length) {
     const message = 'the upstream did not answer with one vector for each input'
     const error = failure('upstream_invalid_response', message, reply.upstreamRequestId)
-    return { kind: 'failed', error: { ...error, begun: true } }
+    const { usage } = reply.reported
+    const told = usage !== undefined && { usage }
+    return { kind: 'failed', error: { ...error, about: 'answer', begun: true, ...told } }
   }
   const inputTokens = reply.reported.usage?.inputTokens ?? call.inputTokens
   const answer = from.writeAnswer(vectors, { model: call.model, fields: call.fields, inputTokens })

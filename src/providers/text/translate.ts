@@ -185,10 +185,12 @@ function answered(
   { reading, writing, losses, shownUsage: shown }: Translation,
   reply: JsonReply,
 ): TextReply {
-  const { body, parsed, ...rest } = reply
-  const answer = parsed !== undefined && !needsExact(body) ? parsed : parseExact(body)
+  const { body, parsed, outline, ...rest } = reply
+  const isExact = parsed !== undefined && !needsExact(body)
+  const answer = outline ?? (isExact ? parsed : parseExact(body))
   const events: AnswerEvent[] = []
   const lost = new AnswerLosses()
+  if (outline !== undefined) lost.add('content')
   let failure: UpstreamError | undefined
   to.readAnswer(isObject(answer) ? answer : {}, reading, (event) => {
     if (event.type === 'fail') failure ??= event.error
@@ -210,6 +212,7 @@ const spoiled = (error: UpstreamError, reply: JsonReply): TextReply => ({
     ...error,
     begun: true,
     outputTokens: reply.countOutputTokens(),
+    ...present({ usage: reply.reported.usage }),
     ...named(reply.upstreamRequestId),
   },
 })

@@ -14,6 +14,7 @@ import type {
 } from '../../styles/common/answer.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { asBuffer } from './event-buffer.ts'
+import { mayBeDeep, parseUpstream } from './read-events.ts'
 import type { Json } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
 
@@ -84,6 +85,8 @@ export class TranslatedStream implements StreamWatcher {
   }
 
   get losses(): readonly string[] {
+    const { hasOutline } = this.#upstream as Partial<TextStreamWatcher>
+    if (hasOutline === true) this.#losses.add('content')
     return this.#losses.names
   }
 
@@ -186,8 +189,9 @@ export class TranslatedStream implements StreamWatcher {
   #parse(data: string, name: string | undefined): void {
     const known = this.#parsed.find((each) => each.data === data)
     const isKnown = known !== undefined && !needsExact(data)
-    const value = isKnown ? known.value : parseExact(data)
-    if (value === undefined && !this.#isWhole) this.#losses.add('content')
+    const isDeep = mayBeDeep(data)
+    const value = isKnown ? known.value : isDeep ? parseUpstream(data) : parseExact(data)
+    if (isDeep || (value === undefined && !this.#isWhole)) this.#losses.add('content')
     if (!isObject(value)) return
     this.#texts = 0
     this.#reader.read(value, name, this.#write)

@@ -1,24 +1,27 @@
 // Watches a text stream on its way to the caller. Bytes pass unchanged except for the model's name; it
 // parses only events with usage, an error or the end. Events split across packets are buffered until
-// complete.
+// complete; large ones are not, and only their outline is parsed.
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
-import { isObject, parseJson } from '../../lib/json/parse.ts'
+import { isObject } from '../../lib/json/parse.ts'
 import { Edits } from '../../lib/text/edits.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
 import { asBuffer, EventBuffer } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
+import { LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
-import { isPage, isWholeEvent, maxAnswerDepth } from './read-events.ts'
-import type { Json, StreamState, StreamStyle } from './style.ts'
+import { isPage, isWholeEvent, parseUpstream } from './read-events.ts'
+import type { Json, StreamState, StreamStyle, Verdict } from './style.ts'
 import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
 
 /** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
 const colon = 0x3a
 const noBytes = Buffer.alloc(0)
+/** For another reader a large event is kept up to this size. */
+const maxSharedBytes = 8 * 1024 * 1024
 
 interface ParsedEvent {
   data: string
@@ -47,6 +50,12 @@ export class TextStreamWatcher implements StreamWatcher {
   /** The event that is the last one if no other comes. */
   #held = ''
   #parsed: ParsedEvent[] | undefined
+  #large: LargeEvent | undefined
+  /** The bytes of the large event, for another reader; undefined once they are too many. */
+  #kept: Buffer[] | undefined
+  #keptBytes = 0
+  /** Another reader got the outline of an event. */
+  hasOutline = false
 
   /** Undefined when the answer has no ids to mark. */
   readonly #marks: IdMarks | undefined
@@ -85,12 +94,94 @@ export class TextStreamWatcher implements StreamWatcher {
     if (this.outcome !== undefined) return undefined
     // One may be on hold.
     if (this.#parsed !== undefined) this.#parsed.splice(0, this.#parsed.length - 1)
-    const whole = this.#packets.take(asBuffer(chunk))
-    if (this.#packets.isTooLong) this.#fail('the upstream sent an event that never ends')
-    if (whole === undefined) return undefined
+    return this.#large === undefined
+      ? this.#takePacket(asBuffer(chunk))
+      : this.#takeLarge(this.#large, asBuffer(chunk))
+  }
+
+  #takePacket(bytes: Buffer): Buffer | undefined {
+    const whole = this.#packets.take(bytes)
+    const out = whole === undefined ? undefined : this.#takeWhole(whole)
+    if (!this.#packets.isTooLong || this.outcome !== undefined) return out
+    return joined(out, this.#takeLarge(this.#beginLarge(), this.#packets.giveUp()))
+  }
+
+  #takeWhole(whole: Buffer): Buffer | undefined {
     const out = this.#forward(whole)
     this.#recordLast(whole)
     return out === undefined || this.#marks === undefined ? out : this.#marks.inEvents(out)
+  }
+
+  #beginLarge(): LargeEvent {
+    const name = this.#restoreTo
+    this.#large = new LargeEvent({
+      model: name === undefined ? undefined : JSON.stringify(name),
+      fields: this.#style.modelFields ?? usualFields,
+      marks: this.#marks,
+    })
+    if (this.#parsed !== undefined) this.#kept = []
+    this.#keptBytes = 0
+    return this.#large
+  }
+
+  #takeLarge(large: LargeEvent, bytes: Buffer): Buffer | undefined {
+    const end = large.read(bytes)
+    const part = end === -1 ? bytes : bytes.subarray(0, end)
+    if (this.#parsed !== undefined) this.#keep(part)
+    else this.#sample.add(part, 0, part.length)
+    if (end === -1) return this.#parsed === undefined ? this.#passLarge(large, part) : undefined
+    this.#large = undefined
+    const out = this.#parsed === undefined ? this.#endLarge(large, part) : this.#share(large)
+    if (end === bytes.length || this.outcome !== undefined) return out
+    return joined(out, this.#takePacket(bytes.subarray(end)))
+  }
+
+  #keep(part: Buffer): void {
+    this.#keptBytes += part.length
+    if (this.#keptBytes > maxSharedBytes) this.#kept = undefined
+    else this.#kept?.push(Buffer.from(part))
+  }
+
+  /** What was held back was not the last event. */
+  #passLarge(large: LargeEvent, part: Buffer): Buffer | undefined {
+    const held = this.#held
+    this.#held = ''
+    const passed = large.pass(part)
+    return held === '' ? passed : joined(Buffer.from(held), passed)
+  }
+
+  #share(large: LargeEvent): Buffer | undefined {
+    const kept = this.#kept
+    this.#kept = undefined
+    if (kept !== undefined) return this.#takeWhole(Buffer.concat(kept))
+    this.hasOutline = true
+    const event = Buffer.from(large.event)
+    return this.#takeWhole(event)
+  }
+
+  /** Most of it has gone to the caller: what it means decides about its end alone. */
+  #endLarge(large: LargeEvent, part: Buffer): Buffer | undefined {
+    const held = this.#held
+    this.#held = ''
+    const last = joined(held === '' ? undefined : Buffer.from(held), large.last(part))!
+    this.events++
+    const verdict = this.#judge(large.event)
+    this.#recordLast(last)
+    if (verdict === 'last' || verdict === 'over') {
+      this.outcome = 'finished'
+      this.ending = last
+    } else if (verdict === 'hold') this.#held = last.toString()
+    else if (typeof verdict === 'object' && 'failed' in verdict) this.outcome = verdict.failed
+    else return last
+    return undefined
+  }
+
+  #judge(event: string): Verdict {
+    const value = parseUpstream(dataOf(event) ?? '')
+    if (!isObject(value)) return 'pass'
+    if (this.#marks !== undefined) this.#style.ids?.(value, this.#marks)
+    this.#readLate()
+    return this.#style.read(value, this.#state, nameOf(event))
   }
 
   /** Runs of plain events pass, with the caller's name; the others are parsed one by one. */
@@ -130,9 +221,8 @@ export class TextStreamWatcher implements StreamWatcher {
     const event = this.#late
     if (event === undefined) return
     this.#late = undefined
-    const parsed = parseJson(dataOf(event) ?? '', maxAnswerDepth)
-    if ('value' in parsed && isObject(parsed.value))
-      this.#style.read(parsed.value, this.#state, undefined)
+    const value = parseUpstream(dataOf(event) ?? '')
+    if (isObject(value)) this.#style.read(value, this.#state, undefined)
   }
 
   /** Start of the next event that must be parsed; the end when there is none. */
@@ -151,6 +241,8 @@ export class TextStreamWatcher implements StreamWatcher {
 
   close(): void {
     if (this.outcome !== undefined) return
+    if (this.#large?.isWhole) this.#closeLarge(this.#large)
+    if (this.outcome !== undefined) return
     // Some upstreams omit the last line ends, others the marker.
     const bytes = this.#packets.rest()
     const rest = bytes.toString().trimEnd()
@@ -160,7 +252,8 @@ export class TextStreamWatcher implements StreamWatcher {
     }
     if (this.outcome !== undefined || this.#endHeld()) return
     const last = this.#last?.toString('latin1') ?? ''
-    const ending = rest === '' ? this.#style.ending(this.#state, last) : undefined
+    const isBetween = rest === '' && this.#large === undefined
+    const ending = isBetween ? this.#style.ending(this.#state, last) : undefined
     if (ending !== undefined) {
       this.outcome = 'finished'
       this.ending = Buffer.from(ending)
@@ -169,9 +262,21 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#fail('the upstream ended its stream before the answer was complete', 'upstream_error')
   }
 
+  /** Only its blank line is missing. */
+  #closeLarge(large: LargeEvent): void {
+    this.#large = undefined
+    const blank = Buffer.from('\n\n')
+    if (this.#parsed === undefined) this.#endLarge(large, blank)
+    else {
+      this.#keep(blank)
+      this.#share(large)
+    }
+  }
+
   break(): void {
     if (this.outcome !== undefined) return
-    if (this.#packets.isEmpty && this.#state.call.choices === 1 && this.#endHeld()) return
+    const isBetween = this.#packets.isEmpty && this.#large === undefined
+    if (isBetween && this.#state.call.choices === 1 && this.#endHeld()) return
     this.#fail('the upstream broke off its stream', 'upstream_error')
   }
 
@@ -244,16 +349,17 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #inspect(event: string, data: string): string {
-    const parsed = parseJson(data, maxAnswerDepth)
-    if ('problem' in parsed) {
-      this.#fail('the upstream sent an event that is not JSON')
+    const value = parseUpstream(data)
+    if (value === undefined) {
+      // Behind the beginning it is left out: the answer may end well without it.
+      if (this.events === 0) this.#fail('the upstream sent an event that is not JSON')
       return ''
     }
-    if (!isObject(parsed.value)) return event
-    this.#parsed?.push({ data, value: parsed.value })
-    if (this.#marks !== undefined) this.#style.ids?.(parsed.value, this.#marks)
+    if (!isObject(value)) return event
+    this.#parsed?.push({ data, value })
+    if (this.#marks !== undefined) this.#style.ids?.(value, this.#marks)
     this.#readLate()
-    const verdict = this.#style.read(parsed.value, this.#state, nameOf(event))
+    const verdict = this.#style.read(value, this.#state, nameOf(event))
     const held = this.#held
     this.#held = ''
     if (verdict === 'pass') return held + this.#restored(event, data)
@@ -287,3 +393,6 @@ export class TextStreamWatcher implements StreamWatcher {
     return name === undefined ? event : withOwnName(event, data, name, this.#style)
   }
 }
+
+const joined = (first: Buffer | undefined, second: Buffer | undefined): Buffer | undefined =>
+  first === undefined || second === undefined ? (first ?? second) : Buffer.concat([first, second])

@@ -19,10 +19,10 @@ import { unwrapInput } from './free-form.ts'
 export type TextKind = 'text' | 'reasoning' | 'refusal'
 
 /** The name of a tool whose upstream named none: legal in every style, and the name of no tool. */
-export const unnamedTool = 'unnamed_tool'
+const unnamedTool = 'unnamed_tool'
 
 interface Stop {
-  /** Undefined: the upstream gave none, or one that nobody knows, which is a plain end. */
+  /** Undefined: the upstream gave none, or an unknown one, which is a plain end. */
   reason: StopReason | undefined
   sequence?: string | undefined
   explanation?: string | undefined

@@ -161,7 +161,7 @@ export class GenerateReader implements StreamReader {
     this.#sequence.finish({ reason, explanation }, usage)
   }
 
-  /** Undefined: a word that nobody knows. */
+  /** Undefined: an unknown word. */
   #stopReason(): StopReason | undefined {
     const word = this.#reason
     if (word === undefined) return this.#isBlocked ? 'filtered' : undefined

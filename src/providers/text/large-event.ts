@@ -1,0 +1,126 @@
+// One event that is too large to be kept. Its bytes go on as they come, all but the last of them, and its
+// outline tells at the end what it meant.
+import { JsonOutline } from '../../lib/json/outline.ts'
+import type { IdMarks } from './id-marks.ts'
+
+/** Kept back: the end of the last event of a stream waits for the charge. */
+const heldBytes = 16 * 1024
+/** Where a cut is looked for that splits no field. */
+const cutBytes = 4 * 1024
+const maxHeadLength = 256
+const [lineFeed, comma] = [0x0a, 0x2c]
+const dataField = 'data:'
+
+/** What is changed in the bytes that go on. */
+interface Changes {
+  /** The caller's name of the model, in JSON; undefined where the upstream has the same. */
+  model: string | undefined
+  fields: readonly string[]
+  marks: IdMarks | undefined
+}
+
+export class LargeEvent {
+  readonly #changes: Changes
+  readonly #outline = new JsonOutline()
+  /** The present line up to its data. */
+  #head = ''
+  #isData = false
+  #name: string | undefined
+  #held: Buffer = Buffer.alloc(0)
+  #isNamed = false
+
+  constructor(changes: Changes) {
+    this.#changes = changes
+  }
+
+  /** The event with its outline for data. */
+  get event(): string {
+    const name = this.#name === undefined ? '' : `event: ${this.#name}\n`
+    return `${name}data: ${this.#outline.text}\n\n`
+  }
+
+  /** Nothing is missing but the blank line. */
+  get isWhole(): boolean {
+    return this.#outline.isWhole
+  }
+
+  /** Where the event ends in these bytes; -1: it goes on. */
+  read(bytes: Buffer): number {
+    for (let at = 0; ; ) {
+      const feed = bytes.indexOf(lineFeed, at)
+      this.#readLine(bytes, at, feed === -1 ? bytes.length : feed)
+      if (feed === -1) return -1
+      if (this.#isBlank) return feed + 1
+      if (this.#head.startsWith('event:')) this.#name = this.#head.slice('event:'.length).trim()
+      this.#head = ''
+      this.#isData = false
+      at = feed + 1
+    }
+  }
+
+  get #isBlank(): boolean {
+    return this.#head === '' || this.#head === '\r'
+  }
+
+  #readLine(bytes: Buffer, from: number, to: number): void {
+    if (this.#isData) {
+      this.#outline.take(bytes, from, to)
+      return
+    }
+    const known = this.#head.length
+    const most = Math.min(to, from + maxHeadLength - known)
+    this.#head += bytes.toString('latin1', from, most)
+    if (!this.#head.startsWith(dataField)) return
+    this.#isData = true
+    this.#outline.take(bytes, from + dataField.length - known, to)
+  }
+
+  /** What may go on now. */
+  pass(bytes: Buffer): Buffer | undefined {
+    const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])
+    const cut = cutBefore(all, all.length - heldBytes)
+    if (cut <= 0) {
+      this.#held = all
+      return undefined
+    }
+    // Copied: a few bytes must not keep a whole network buffer alive.
+    this.#held = Buffer.from(all.subarray(cut))
+    return this.#changed(all.subarray(0, cut))
+  }
+
+  /** The end of the event. */
+  last(bytes: Buffer): Buffer {
+    return this.#changed(Buffer.concat([this.#held, bytes]))
+  }
+
+  #changed(bytes: Buffer): Buffer {
+    const { marks } = this.#changes
+    const named = this.#named(bytes)
+    return marks === undefined ? named : marks.inEvents(named)
+  }
+
+  /** The first name in the event is that of its own model. */
+  #named(bytes: Buffer): Buffer {
+    const { model, fields } = this.#changes
+    if (model === undefined || this.#isNamed) return bytes
+    const text = bytes.toString('latin1')
+    const field = new RegExp(`("(?:${fields.join('|')})"\\s*:\\s*)"[^"\\\\]*"`)
+    const found = field.exec(text)
+    if (found === null) return bytes
+    this.#isNamed = true
+    const [whole, key = ''] = found
+    const start = found.index + key.length
+    const end = found.index + whole.length
+    return Buffer.concat([bytes.subarray(0, start), Buffer.from(model), bytes.subarray(end)])
+  }
+}
+
+/** No field and no character is split there. */
+function cutBefore(bytes: Buffer, at: number): number {
+  if (at <= 0) return 0
+  const found = bytes.lastIndexOf(comma, at)
+  if (found > at - cutBytes && found > 0) return found
+  let cut = at
+  while (cut > 0 && (bytes[cut]! & 0xc0) === 0x80) cut--
+  return cut
+}
