@@ -123,10 +123,10 @@ export interface StreamWatcher {
   readonly losses?: readonly string[]
   /** Events with data sent to the caller; comments do not count. */
   readonly events: number
-  /** The same from the upstream, where that is another number. */
-  readonly received?: number
   /** Output tokens counted from the text seen so far. */
   countOutputTokens(): number
+  /** Whether there was output since this was last asked: comments and pings are none. */
+  hasGoneOn(): boolean
   /** Why a finished answer ended; undefined where the upstream did not say so in its last events. */
   finishReason(): string | undefined
   /** Shows the caller that the stream is alive; absent: a comment. Only after the first event. */

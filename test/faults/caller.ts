@@ -29,6 +29,7 @@ export interface Caller {
   close(): void
   /** From now on nothing is taken from the connection. */
   stopReading(): void
+  startReading(): void
 }
 
 const limitMs = 25_000
@@ -87,6 +88,7 @@ export async function openCaller(url: string): Promise<Caller> {
     received: () => Buffer.concat(received).toString('latin1'),
     close: () => void socket.destroy(),
     stopReading: () => void socket.pause(),
+    startReading: () => void socket.resume(),
     ask,
     post: (path, token, body) => ask('POST', path, token, body),
   }

@@ -36,7 +36,7 @@ const timeouts = strict({
   connect: duration('Until the connection is established. Default 10s.').optional(),
   first_byte: duration('Until the answer begins. Default 120s.').optional(),
   idle: duration('Maximum silence within an answer. Default 60s.').optional(),
-  total: duration('Whole call; of a stream, between two events. Default 600s.').optional(),
+  total: duration('Whole call; of a stream, the time without output. Default 600s.').optional(),
 })
 
 const messagesSettings = strict({

@@ -45,6 +45,7 @@ describe('a call is bounded', () => {
       inputTokens: 1_000_000,
       windowTokens: 1_000_000,
       outputTokens: 32_768,
+      modelOutputTokens: 32_768,
     })
   })
 })

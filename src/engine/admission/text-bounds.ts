@@ -10,6 +10,8 @@ export interface TextBounds {
   /** The model's own maximum. */
   readonly windowTokens: number
   readonly outputTokens: number
+  /** The model's own maximum, of all answers together. */
+  readonly modelOutputTokens: number
   /** By tool that the upstream runs: the caller's bound of its calls. */
   readonly toolUses?: Readonly<Record<string, number>>
 }
@@ -24,6 +26,7 @@ export function boundsOf(model: Model, call: TextCall): TextBounds {
     inputTokens: isOpen ? windowTokens : visible,
     windowTokens,
     outputTokens: Math.min(maxOutput, call.maxOutputTokens ?? maxOutput),
+    modelOutputTokens: maxOutput,
     ...(call.serverTools !== undefined && { toolUses: boundUses(call.serverTools) }),
   }
 }

@@ -10,6 +10,7 @@ import { enter, findFunds, findServed } from '../admission/admit.ts'
 import { planVirtual } from '../admission/members.ts'
 import { resolveReferences } from '../admission/references.ts'
 import { type ChannelState, channelStateOf } from '../routing/channel-state.ts'
+import { failureKind, faultOf } from '../routing/faults.ts'
 import { dropProbes } from '../routing/learn.ts'
 import type { PickedRoute, Tried } from '../routing/pick-route.ts'
 import { takeFreePlace } from '../routing/take-place.ts'
@@ -139,7 +140,7 @@ async function ask(
   endAttempt(engine, attempt)
   dropProbes(attempt)
   // The reply to a count says little about the channel's health.
-  if (reply?.kind === 'failed' && reply.error.about !== 'translation') {
+  if (reply?.kind === 'failed' && faultOf(failureKind(reply.error)) === 'channel') {
     untilByChannel.set(attempt.channelState, engine.clock.nowMs() + askAgainMs)
   }
   return reply

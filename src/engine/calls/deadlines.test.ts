@@ -55,16 +55,22 @@ describe('a call', () => {
 
   test('that goes on is not bound by its total, unless it is only alive', () => {
     const deadline = start('a')
+    let goesOn = true
+    deadline.output = { hasGoneOn: () => goesOn }
     for (let ms = 0; ms < 20_000; ms += 250) {
       expect(after(250)).toEqual([])
       deadline.touch()
-      deadline.advance()
     }
-    for (let ms = 0; ms < 5_000; ms += 250) {
+    goesOn = false
+    for (let ms = 0; ms < 4_000; ms += 250) {
       expect(after(250)).toEqual([])
       deadline.touch()
     }
-    expect(after(1)).toEqual(['a'])
+    for (let ms = 0; ms < 2_500; ms += 250) {
+      after(250)
+      deadline.touch()
+    }
+    expect(expired).toEqual(['a'])
   })
 
   test('is not charged with the time that its caller takes to read', () => {
@@ -97,6 +103,45 @@ describe('a call', () => {
     deadline.end()
     expect(after(100_000)).toEqual([])
     expect(deadline.expired).toBe(false)
+  })
+})
+
+describe('a gateway that stood still', () => {
+  let processMs: number
+
+  beforeEach(() => {
+    deadlines.close()
+    processMs = 5_000
+    deadlines = new Deadlines(
+      () => nowMs,
+      () => processMs,
+    )
+  })
+
+  const pass = (ms: number) => {
+    processMs += ms
+    return after(ms)
+  }
+
+  test('gives every call its time again, and knows that they were under way', () => {
+    const before = start('before')
+    pass(250)
+    processMs += 70_000
+    nowMs += 70_000
+    expect(before.hasStoodStill).toBe(true)
+    const later = start('later')
+    expect(pass(0)).toEqual([])
+    expect([before.expired, before.hasStoodStill]).toEqual([false, true])
+    for (let ms = 0; ms < 500; ms += 250) expect(pass(250)).toEqual([])
+    expect(pass(1)).toEqual(['before'])
+    expect(later.expired).toBe(false)
+  })
+
+  test('is one whose sweep is late, not one that is busy', () => {
+    const deadline = start('a')
+    for (let ms = 0; ms < 1_000; ms += 500) expect(pass(500)).toEqual([])
+    expect(deadline.hasStoodStill).toBe(false)
+    expect(pass(1)).toEqual(['a'])
   })
 })
 

@@ -14,11 +14,23 @@ interface Stoppable {
 }
 
 const sweepMs = 250
+/** A sweep that is later than this shows that the process stood still: stopped, or swapped out. */
+const maxLagMs = 1_000
+/** How often within the total limit a stream is asked whether it goes on. */
+const looksPerTotal = 4
 /**
  * After which a waiting caller gets a heartbeat; proxies cut at 30 or 60 s. The upstream need not be
  * silent: not all of its events have something for the caller.
  */
 const keepAliveMs = 15_000
+
+/** The last sweep, by the clock of the process. */
+interface Swept {
+  atMs: number
+  nowMs(): number
+}
+
+const lagOf = (swept: Swept): number => swept.nowMs() - swept.atMs - sweepMs
 
 /** The limits of one call. */
 export class Deadline implements Listed {
@@ -30,6 +42,8 @@ export class Deadline implements Listed {
   readonly #nowMs: () => number
   readonly #limits: DeadlineLimits
   readonly #guarded: Stoppable
+  readonly #swept: Swept
+  #hasStoodStill = false
   /** Start of the total limit. */
   #sinceMs: number
   #lastMs: number
@@ -38,6 +52,9 @@ export class Deadline implements Listed {
   /** When the caller last got something, or began to wait. */
   #givenMs: number
   #beatMs = 0
+  #lookedMs: number
+  /** The stream that must go on: its events alone do not show that it does. */
+  output: { hasGoneOn(): boolean } | undefined
   /** Gets a heartbeat while the upstream is still working. */
   waiter: { beat(): void } | undefined
   /** A stream with a caller that must be notified when the gateway stops. */
@@ -48,7 +65,9 @@ export class Deadline implements Listed {
     nowMs: () => number,
     limits: DeadlineLimits,
     guarded: Stoppable,
+    swept: Swept,
   ) {
+    this.#swept = swept
     this.#all = all
     this.#nowMs = nowMs
     this.#limits = limits
@@ -56,6 +75,7 @@ export class Deadline implements Listed {
     this.#sinceMs = nowMs()
     this.#lastMs = this.#sinceMs
     this.#givenMs = this.#sinceMs
+    this.#lookedMs = this.#sinceMs
     this.#idleMs = limits.firstByteMs
     all.add(this)
   }
@@ -66,9 +86,18 @@ export class Deadline implements Listed {
     this.#idleMs = this.#limits.idleMs
   }
 
-  /** A stream continued: the total limit bounds the time without an event, not the whole stream. */
-  advance(): void {
-    this.#sinceMs = this.#lastMs
+  /** The gateway itself stood still while this call was under way: no limit is the upstream's fault. */
+  get hasStoodStill(): boolean {
+    return this.#hasStoodStill || lagOf(this.#swept) > maxLagMs
+  }
+
+  /** Gives back time in which the gateway stood still. */
+  standStill(forMs: number, nowMs: number): void {
+    this.#hasStoodStill = true
+    this.#sinceMs = Math.min(nowMs, this.#sinceMs + forMs)
+    this.#lastMs = Math.min(nowMs, this.#lastMs + forMs)
+    this.#givenMs = Math.min(nowMs, this.#givenMs + forMs)
+    this.#lookedMs = Math.min(nowMs, this.#lookedMs + forMs)
   }
 
   /** The caller gets something. */
@@ -100,6 +129,7 @@ export class Deadline implements Listed {
   check(nowMs: number): void {
     const silentMs = nowMs - this.#lastMs
     const caller = this.#caller
+    this.#look(nowMs)
     const isLate = caller === undefined && nowMs - this.#sinceMs > this.#limits.totalMs
     if (silentMs <= this.#idleMs && !isLate) {
       const waitedMs = nowMs - Math.max(this.#givenMs, this.#beatMs)
@@ -112,6 +142,13 @@ export class Deadline implements Listed {
       return
     }
     this.#expire()
+  }
+
+  /** The total limit bounds the time without output, not the whole stream. */
+  #look(nowMs: number): void {
+    if (nowMs - this.#lookedMs < this.#limits.totalMs / looksPerTotal) return
+    this.#lookedMs = nowMs
+    if (this.output?.hasGoneOn()) this.#sinceMs = this.#lastMs
   }
 
   #expire(): void {
@@ -129,21 +166,41 @@ export class Deadline implements Listed {
 export class Deadlines {
   readonly #open = new InFlight<Deadline>()
   readonly #nowMs: () => number
+  readonly #swept: Swept
+  #stillUntilMs = Number.NEGATIVE_INFINITY
   readonly #timer: ReturnType<typeof setInterval>
 
-  constructor(nowMs: () => number) {
+  /** `processMs` shows when the process stood still; `nowMs` may be moved by a test. */
+  constructor(nowMs: () => number, processMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
+    this.#swept = { atMs: processMs(), nowMs: processMs }
     this.#timer = setInterval(() => this.sweep(), sweepMs)
     this.#timer.unref()
   }
 
   start(limits: DeadlineLimits, guarded: Stoppable): Deadline {
-    return new Deadline(this.#open, this.#nowMs, limits, guarded)
+    return new Deadline(this.#open, this.#nowMs, limits, guarded, this.#swept)
   }
 
   sweep(): void {
     const nowMs = this.#nowMs()
+    const lagMs = lagOf(this.#swept)
+    this.#swept.atMs = this.#swept.nowMs()
+    if (lagMs > maxLagMs) {
+      this.#stillUntilMs = this.#swept.atMs
+      for (const each of this.#open) each.standStill(lagMs, nowMs)
+    }
     for (const deadline of this.#open) deadline.check(nowMs)
+  }
+
+  /** By the clock of the process, for `stoodStillSince`. */
+  processMs(): number {
+    return this.#swept.nowMs()
+  }
+
+  /** Whether the gateway stood still at any time since then. */
+  stoodStillSince(atMs: number): boolean {
+    return this.#stillUntilMs >= atMs || lagOf(this.#swept) > maxLagMs
   }
 
   /** Ends every call that is still open. */

@@ -47,6 +47,8 @@ export interface UpstreamAttempt extends PickedRoute {
   readonly stop: Cancellation
   readonly deadline: Deadline
   readonly startedMs: number
+  /** The caller has left its stream, or did not read it. */
+  isAbandoned?: true
   /** Of the request that it sends: without sealed reasoning. */
   readonly withoutSeals?: true
 }

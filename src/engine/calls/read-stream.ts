@@ -14,10 +14,7 @@ async function nextBytes(
       const chunk = await answer.read()
       deadline.touch()
       if (chunk === undefined) watcher.close()
-      const before = receivedBy(watcher)
       const bytes = chunk === undefined ? undefined : watcher.take(chunk)
-      // Comments alone are no progress.
-      if (receivedBy(watcher) > before) deadline.advance()
       if (bytes !== undefined) return bytes
     } catch (error) {
       if (!(error instanceof HttpError)) reportBug(open, error)
@@ -26,9 +23,6 @@ async function nextBytes(
   }
   return undefined
 }
-
-export const receivedBy = ({ received, events }: StreamReply['watcher']): number =>
-  received ?? events
 
 /** More comments than that before the first event are dropped. */
 const maxHeld = 100
@@ -40,6 +34,7 @@ export async function firstBytes(
   reply: StreamReply,
 ): Promise<Uint8Array | undefined> {
   let held: Uint8Array[] | undefined
+  attempt.deadline.output = reply.watcher
   for (;;) {
     const bytes = await nextBytes(open, attempt, reply)
     if (bytes === undefined) return undefined

@@ -9,7 +9,8 @@ import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { mayTryMore, takeAmongMembers } from '../admission/next-member.ts'
 import { leavePlace } from '../routing/channel-places.ts'
-import { dropProbes, isAboutRequest, recordFailure, recordSuccess } from '../routing/learn.ts'
+import { type FailureKind, failureKind } from '../routing/faults.ts'
+import { isAboutRequest, recordFailure, recordSuccess } from '../routing/learn.ts'
 import { type PickedRoute, Tried } from '../routing/pick-route.ts'
 import { takePlace } from '../routing/take-place.ts'
 import { addFailedLoss } from './call-losses.ts'
@@ -229,17 +230,23 @@ export function failAttempt(
   const left = hasLeft(open, attempt)
   const { expired, stopped } = attempt.deadline
   const cause = left ? callerLeft : stopped ? shuttingDown : expired ? timedOut : raw
-  // Neither says anything about the channel.
-  if (left || stopped) dropProbes(attempt)
-  else recordFailure(engine, attempt, open.admission.served?.name ?? call.model, cause)
+  const kind = left ? 'caller_left' : stopped ? 'shutting_down' : kindIn(attempt, cause)
+  recordFailure(engine, attempt, open.admission.served?.name ?? call.model, cause, kind)
   const error = cleaned(engine, cause, call, attempt.route)
   recordFailed(open, attempt, error, left ? 'caller_left' : error.code)
   if (!left) logFailure(open, error, raw.cause)
   return error
 }
 
-export const hasLeft = ({ ctx }: OpenCall, { deadline }: UpstreamAttempt): boolean =>
-  ctx.signal.aborted && !deadline.expired
+/** What an upstream says is its own; what breaks or is late may be so because the gateway stood still. */
+function kindIn({ deadline }: UpstreamAttempt, error: UpstreamError): FailureKind {
+  const isSilent = error.httpStatus === undefined && error.about === undefined
+  return isSilent && deadline.hasStoodStill ? 'stood_still' : failureKind(error)
+}
+
+/** A caller that does not read has left, too. */
+export const hasLeft = ({ ctx }: OpenCall, attempt: UpstreamAttempt): boolean =>
+  (ctx.signal.aborted || attempt.isAbandoned === true) && !attempt.deadline.expired
 
 const callerLeft: UpstreamError = { code: 'upstream_error', message: 'the caller left' }
 const shuttingDown: UpstreamError = {

@@ -2,6 +2,7 @@
 import type { UpstreamError } from '../../contract/provider.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ChannelState } from './channel-state.ts'
+import { type FailureKind, failureKind, faultOf } from './faults.ts'
 import type { PickedRoute } from './pick-route.ts'
 
 export interface LearnDeps {
@@ -29,18 +30,26 @@ export function recordSuccess(
   entitlements.granted(route.channel.id, model)
 }
 
+/** `kind`: where more is known of the call than of the error. */
 export function recordFailure(
   deps: LearnDeps,
   asked: PickedRoute,
   model: string,
   error: UpstreamError,
+  kind: FailureKind = failureKind(error),
 ): void {
   const { route, key, channelState } = asked
   const nowMs = deps.clock.nowMs()
   const { about } = error
+  if (faultOf(kind) !== 'channel') {
+    // A refusal of the request itself shows that the channel is healthy.
+    if (faultOf(kind) === 'caller' && kind === error.code) channelState.health.succeeded()
+    dropProbes(asked)
+    return
+  }
   if (about === undefined) recordHealth(channelState, error, nowMs)
   dropProbes(asked)
-  // `translation`: it was not sent. The sandbox is entitled to everything; it refuses only on request.
+  // The sandbox is entitled to everything; it refuses only on request.
   if (about === 'model' && route.channel.source !== 'builtin') {
     deps.entitlements.refused(route.channel.id, model, channelState.worked.has(model))
   } else if (about === 'path') {
@@ -53,11 +62,6 @@ export function recordFailure(
 }
 
 function recordHealth({ health }: ChannelState, error: UpstreamError, nowMs: number): void {
-  // A refusal of the request itself shows that the channel is healthy.
-  if (isAboutRequest(error)) {
-    health.succeeded()
-    return
-  }
   health.failed(nowMs)
   if (error.retryAfterSeconds !== undefined) {
     health.pauseFor(nowMs, error.retryAfterSeconds * 1000)
@@ -77,8 +81,7 @@ function pauseMs({ code, retryAfterSeconds }: UpstreamError): number | undefined
 }
 
 /** Another channel would refuse it too, or the channel was not the cause. */
-export const isAboutRequest = ({ code }: UpstreamError): boolean =>
-  code === 'upstream_invalid_request' ||
-  code === 'context_length_exceeded' ||
-  code === 'content_policy_violation' ||
-  code === 'internal_error'
+export const isAboutRequest = (error: UpstreamError): boolean => {
+  const kind = failureKind(error)
+  return faultOf(kind) === 'caller' || kind === 'internal_error'
+}

@@ -33,6 +33,13 @@ export class JsonOutline {
   /** Of a number or a word. */
   #wordLength = 0
   #hasBegun = false
+  /** Of the text that is being read. */
+  #textBytes = 0
+  /** The text before the last colon. */
+  #key = ''
+  #lastText = ''
+  /** The bytes of long texts, by the field that they stand in. */
+  readonly longTexts = new Map<string, number>()
 
   /** A whole value has been taken. */
   get isWhole(): boolean {
@@ -57,13 +64,16 @@ export class JsonOutline {
     for (let at = from; at < to; at++) {
       const byte = bytes[at]
       if (byte !== quote && byte !== backslash) continue
+      this.#textBytes += at - from
       this.#textByte(byte)
       return at
     }
+    this.#textBytes += to - from
     return to
   }
 
   #textByte(byte: number): void {
+    this.#textBytes++
     if (this.#text !== undefined && this.#text.push(byte) > maxTextBytes) this.#text = undefined
     if (this.#isEscaped) this.#isEscaped = false
     else if (byte === backslash) this.#isEscaped = true
@@ -72,9 +82,12 @@ export class JsonOutline {
 
   #endText(): void {
     this.#isText = false
-    if (!this.#isLeftOut) {
-      this.#add(this.#text === undefined ? '""' : `"${Buffer.from(this.#text).toString()}`)
+    const bytes = this.#textBytes - 1
+    if (bytes > maxTextBytes && this.longTexts.size < maxFields) {
+      this.longTexts.set(this.#key, (this.longTexts.get(this.#key) ?? 0) + bytes)
     }
+    this.#lastText = this.#text === undefined ? '' : Buffer.from(this.#text).toString()
+    if (!this.#isLeftOut) this.#add(this.#lastText === '' ? '""' : `"${this.#lastText}`)
     this.#text = undefined
   }
 
@@ -83,6 +96,7 @@ export class JsonOutline {
       case quote:
         this.#hasBegun = true
         this.#isText = true
+        this.#textBytes = 0
         this.#text = this.#isLeftOut ? undefined : []
         return
       case openBrace:
@@ -99,6 +113,7 @@ export class JsonOutline {
       default:
         if (byte <= 0x20) return
         this.#hasBegun = true
+        if (byte === colon) this.#key = this.#lastText.slice(0, -1)
         if (!this.#isLeftOut) this.#add(byte === colon ? ':' : this.#wordOf(byte))
     }
   }

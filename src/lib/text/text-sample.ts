@@ -8,14 +8,18 @@ export class TextSample {
   /** Copied, because a view would keep a whole network buffer alive. */
   #bytes: Buffer | undefined
   #sampledBytes = 0
-  #textBytes = 0
+  #addedBytes = 0
 
   /** Events with text, or unread ones, lie between these places. */
   add(whole: Buffer, from: number, to: number): void {
-    this.#textBytes += to - from
+    this.#addedBytes += to - from
     if (this.#sampledBytes === sampleBytes) return
     this.#bytes ??= Buffer.allocUnsafeSlow(sampleBytes)
     this.#sampledBytes += whole.copy(this.#bytes, this.#sampledBytes, from, to)
+  }
+
+  get addedBytes(): number {
+    return this.#addedBytes
   }
 
   /** Counted in the sample and scaled up. `textField` finds text in raw events. */
@@ -25,6 +29,6 @@ export class TextSample {
     // A text cut by the end of the sample ends there.
     const sample = `${this.#bytes?.toString('utf8', 0, this.#sampledBytes) ?? ''}"`
     for (const [, piece] of sample.matchAll(textField)) text += piece
-    return Math.ceil((countTokens(text) * this.#textBytes) / this.#sampledBytes)
+    return Math.ceil((countTokens(text) * this.#addedBytes) / this.#sampledBytes)
   }
 }

@@ -8,6 +8,8 @@ import { retryDelay, writtenDelay } from './retry-delay.ts'
 /** Words that upstreams use for a content refusal. */
 const contentPolicy =
   /content_policy|content_filter|data_?inspection|inappropriate content|invalid_prompt|PROHIBITED_CONTENT/i
+/** The same beside a status that usually blames the key. */
+const moderated = /\bmoderation\b|\bflagged\b/i
 /** Words that they use when this account may not use this model. */
 const notEntitled =
   /model[_ .-]?(?:not[_ ]?(?:found|open|exist|support)|access[_ ]?denied)|unpurchased|InvalidEndpointOrModel|models?\b.{0,80}\b(?:does not exist|not exist|not found|no access|not have access|not entitled|not activated)|(?:access to|entitled to|authorized to use|permission to use)\b.{0,40}\bmodel/i
@@ -99,18 +101,27 @@ function codeFor(status: number, words: string): UpstreamError['code'] {
       ? 'upstream_invalid_request'
       : 'upstream_permission_denied'
   }
+  if (isModerated(status, words)) return 'content_policy_violation'
   if (blamed(status, words) === 'path') return 'upstream_error'
   if (status >= 401 && status <= 404) return 'upstream_permission_denied'
   if (status === 429) return 'upstream_rate_limited'
   if (status === 408 || status === 504) return 'upstream_timeout'
-  return 'upstream_error'
+  // Whatever else is wrong with a request: its media type, its headers, its target.
+  return status >= 400 && status < 500 && status !== 425
+    ? 'upstream_invalid_request'
+    : 'upstream_error'
 }
+
+/** One upstream refuses what its moderation finds with 403. */
+const isModerated = (status: number, words: string): boolean =>
+  status === 403 && (contentPolicy.test(words) || moderated.test(words))
 
 /** What was refused, if neither the request nor the upstream as a whole. */
 function blamed(status: number, words: string): UpstreamError['about'] {
   if (status === 401 || status === 402) return 'key'
   if (status === 404 && notKept.test(words)) return undefined
   if (status === 405 || (status === 404 && unknownPath.test(words))) return 'path'
+  if (isModerated(status, words)) return undefined
   if (status === 403 || status === 404) return notEntitled.test(words) ? 'model' : 'key'
   if (status === 429) return 'key'
   return status === 400 && (noQuota.test(words) || badKey.test(words)) ? 'key' : undefined

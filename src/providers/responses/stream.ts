@@ -11,12 +11,13 @@ const lastTypes = ['response.completed', 'response.incomplete'] as const
 const isLast = (type: unknown): boolean => lastTypes.some((last) => last === type)
 
 export const stream: StreamStyle = {
+  // Others repeat the text of these, and must not count as more of it.
   unread: {
     named: [
-      'response.output_text',
-      'response.content_part.',
-      'response.reasoning',
-      'response.function',
+      'response.output_text.delta',
+      'response.reasoning_text.delta',
+      'response.reasoning_summary_text.delta',
+      'response.function_call_arguments.delta',
     ],
   },
   modelIn: 'response',

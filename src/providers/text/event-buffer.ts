@@ -10,6 +10,12 @@ const borderBytes = 3
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+export const joined = (
+  first: Buffer | undefined,
+  second: Buffer | undefined,
+): Buffer | undefined =>
+  first === undefined || second === undefined ? (first ?? second) : Buffer.concat([first, second])
+
 export class EventBuffer {
   #begun: Buffer[] = []
   #begunBytes = 0

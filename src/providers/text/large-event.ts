@@ -39,6 +39,15 @@ export class LargeEvent {
     return `${name}data: ${this.#outline.text}\n\n`
   }
 
+  /** The bytes of its output, where that is long. */
+  textBytes(textField: RegExp): number {
+    let sum = 0
+    for (const [key, bytes] of this.#outline.longTexts) {
+      if (`"${key}":"x"`.search(textField) !== -1) sum += bytes
+    }
+    return sum
+  }
+
   /** Nothing is missing but the blank line. */
   get isWhole(): boolean {
     return this.#outline.isWhole

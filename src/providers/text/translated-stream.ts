@@ -90,10 +90,6 @@ export class TranslatedStream implements StreamWatcher {
     return this.#losses.names
   }
 
-  get received(): number {
-    return this.#upstream.events
-  }
-
   take(chunk: Uint8Array): Uint8Array | undefined {
     const passed = this.#upstream.take(chunk)
     if (passed !== undefined) this.#read(passed)
@@ -121,6 +117,10 @@ export class TranslatedStream implements StreamWatcher {
 
   countOutputTokens(): number {
     return this.#upstream.countOutputTokens()
+  }
+
+  hasGoneOn(): boolean {
+    return this.#upstream.hasGoneOn()
   }
 
   /** Some upstreams do not say that it ended with calls. */

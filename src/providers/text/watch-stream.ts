@@ -6,13 +6,13 @@ import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { Edits } from '../../lib/text/edits.ts'
-import { TextSample } from '../../lib/text/text-sample.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
-import { asBuffer, EventBuffer } from './event-buffer.ts'
+import { asBuffer, EventBuffer, joined } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
 import { isPage, isWholeEvent, parseUpstream } from './read-events.ts'
+import { SeenOutput } from './seen-output.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from './style.ts'
 import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
 
@@ -46,7 +46,7 @@ export class TextStreamWatcher implements StreamWatcher {
   /** The last bytes sent; they show whether the answer was complete. */
   #last: Buffer | undefined
   #lastCopy: Buffer | undefined
-  readonly #sample = new TextSample()
+  readonly #sample = new SeenOutput()
   /** The event that is the last one if no other comes. */
   #held = ''
   #parsed: ParsedEvent[] | undefined
@@ -128,7 +128,6 @@ export class TextStreamWatcher implements StreamWatcher {
     const end = large.read(bytes)
     const part = end === -1 ? bytes : bytes.subarray(0, end)
     if (this.#parsed !== undefined) this.#keep(part)
-    else this.#sample.add(part, 0, part.length)
     if (end === -1) return this.#parsed === undefined ? this.#passLarge(large, part) : undefined
     this.#large = undefined
     const out = this.#parsed === undefined ? this.#endLarge(large, part) : this.#share(large)
@@ -165,6 +164,7 @@ export class TextStreamWatcher implements StreamWatcher {
     this.#held = ''
     const last = joined(held === '' ? undefined : Buffer.from(held), large.last(part))!
     this.events++
+    this.#sample.addText(large.textBytes(this.#style.textField))
     const verdict = this.#judge(large.event)
     this.#recordLast(last)
     if (verdict === 'last' || verdict === 'over') {
@@ -284,6 +284,10 @@ export class TextStreamWatcher implements StreamWatcher {
     return this.#sample.countTokens(this.#style.textField)
   }
 
+  hasGoneOn(): boolean {
+    return this.#sample.hasGoneOn(this.#last, this.#style.textField)
+  }
+
   finishReason(): string | undefined {
     if (this.outcome !== 'finished') return undefined
     this.#readLate()
@@ -315,6 +319,7 @@ export class TextStreamWatcher implements StreamWatcher {
   #recordOpened(whole: Buffer, from: number, to: number, event: string): void {
     if (dataOf(event) === undefined) return
     this.events++
+    if (this.#unread.names !== undefined) this.#sample.addStep(event)
     if (event.search(this.#style.textField) !== -1) this.#sample.add(whole, from, to)
   }
 
@@ -393,6 +398,3 @@ export class TextStreamWatcher implements StreamWatcher {
     return name === undefined ? event : withOwnName(event, data, name, this.#style)
   }
 }
-
-const joined = (first: Buffer | undefined, second: Buffer | undefined): Buffer | undefined =>
-  first === undefined || second === undefined ? (first ?? second) : Buffer.concat([first, second])

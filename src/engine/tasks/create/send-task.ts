@@ -10,6 +10,7 @@ import { isUniqueConflict, type Tx } from '../../../store/index.ts'
 import { findTaskRow, updateTask } from '../../../store/tasks/tasks.ts'
 import type { Engine } from '../../engine.ts'
 import { leavePlace } from '../../routing/channel-places.ts'
+import { failureKind } from '../../routing/faults.ts'
 import { recordFailure, recordSuccess } from '../../routing/learn.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
 import { endTask } from '../end-task.ts'
@@ -57,6 +58,7 @@ async function sendOnce(engine: Engine, accepted: Accepted, input: TaskInput): P
   for (;;) {
     const { task, picked, model } = accepted
     const sentMs = engine.clock.nowMs()
+    const beganMs = engine.deadlines.processMs()
     const started = await start(engine, task, sent, picked)
     recordSent(engine, task, started, sentMs)
     crashPoint('task-answered')
@@ -65,7 +67,11 @@ async function sendOnce(engine: Engine, accepted: Accepted, input: TaskInput): P
       recordSuccess(engine, picked, model.name)
       return started
     }
-    recordFailure(engine, picked, model.name, started.error)
+    const { error } = started
+    const isSilent = error.httpStatus === undefined && error.about === undefined
+    const hasStoodStill = isSilent && engine.deadlines.stoodStillSince(beganMs)
+    const failure = hasStoodStill ? 'stood_still' : failureKind(error)
+    recordFailure(engine, picked, model.name, error, failure)
     const next =
       kind === 'refused' ? await moveTask(engine, accepted, input, started.error) : undefined
     if (next === undefined) return started

@@ -1,0 +1,42 @@
+// The output of a stream that its watcher has seen: how much it is, and whether there is more of it.
+import { nameOf } from '../../lib/http/sse.ts'
+import { TextSample } from '../../lib/text/text-sample.ts'
+
+/** Events of styles with names that only say that the stream is alive. */
+const signsOfLife = ['ping', 'response.in_progress', 'response.queued', 'keepalive']
+
+const tokenBytes = 4
+
+export class SeenOutput extends TextSample {
+  /** Events that were opened and say more than that. */
+  #steps = 0
+  #stepsShown = 0
+  #longBytes = 0
+  /** When it was last asked. */
+  #shown = 0
+
+  /** A text that is counted by its size alone. */
+  addText(bytes: number): void {
+    this.#longBytes += bytes
+  }
+
+  override countTokens(textField: RegExp): number {
+    return super.countTokens(textField) + Math.ceil(this.#longBytes / tokenBytes)
+  }
+
+  /** An event with a name was opened. */
+  addStep(event: string): void {
+    if (!signsOfLife.includes(nameOf(event) ?? '')) this.#steps++
+  }
+
+  /** By the steps, and by text in the last bytes: unread events may have none. */
+  hasGoneOn(last: Buffer | undefined, textField: RegExp): boolean {
+    const before = this.#shown
+    this.#shown = this.#steps + this.#longBytes + this.addedBytes
+    if (this.#shown === before) return false
+    const hasStepped = this.#steps > this.#stepsShown
+    this.#stepsShown = this.#steps
+    if (hasStepped) return true
+    return (last?.toString('latin1') ?? '').matchAll(textField).some(([, text]) => text !== '')
+  }
+}
