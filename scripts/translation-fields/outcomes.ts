@@ -14,7 +14,7 @@ import { styles } from '../../src/styles/index.ts'
 import { requestFields as messagesFields } from '../../src/styles/messages/fields.ts'
 import { knownFields as responsesFields } from '../../src/styles/responses/read-request.ts'
 import { usualSettings } from '../../src/styles/settings.ts'
-import { extraProblem } from '../../src/surfaces/text/refuse-extras.ts'
+import { extraProblem, rulesWithout } from '../../src/surfaces/text/extra-fields.ts'
 import * as chat from './chat.ts'
 import * as generate from './generate.ts'
 import * as messages from './messages.ts'
@@ -56,8 +56,14 @@ interface Translated {
   losses: string[]
 }
 
+/** The conversation, and what the styles themselves read. */
+const rules = rulesWithout([
+  ...['messages', 'system', 'input', 'instructions', 'contents', 'systemInstruction'],
+  ...['generationConfig', 'toolConfig', 'prediction', 'previous_response_id'],
+])
+
 function translate(from: StyleName, to: StyleName, fields: Json): Translated | Refusal {
-  const extra = extraProblem(fields)
+  const extra = extraProblem(fields, rules)
   if (extra !== undefined) return extra
   const losses = new Losses()
   const read = styles[from].readRequest({ fields, body: JSON.stringify(fields), envelopes }, losses)

@@ -59,6 +59,12 @@ export interface TextCall {
   inputBound: InputBound
   /** The caller's own output limit, for all choices together. */
   maxOutputTokens?: number
+  /** Reasoning is asked for, which upstreams do not all count within that limit. */
+  reasons?: true
+  /** Parts of the input are to stay in the upstream's cache for an hour. */
+  hourCache?: true
+  /** The upstream may sum up the input in another pass over it. */
+  compacts?: true
   /** Choices requested (`n`). */
   choices: number
   /** Absent when there are none. */

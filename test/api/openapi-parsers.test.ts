@@ -21,7 +21,7 @@ import { parseImageTask } from '../../src/surfaces/imgvendor/parse.ts'
 import { withCallback } from '../../src/surfaces/media/callback.ts'
 import { parseCount, parseMessages } from '../../src/surfaces/messages/parse.ts'
 import { parseCount as countResponse, parseResponses } from '../../src/surfaces/responses/parse.ts'
-import { checkedFields } from '../../src/surfaces/text/refuse-extras.ts'
+import { checkedFields } from '../../src/surfaces/text/extra-fields.ts'
 import { parseOperation } from '../../src/surfaces/vendorg/parse.ts'
 import { parseVideo } from '../../src/surfaces/videos/parse.ts'
 import { type Call, describedBy, type Json } from '../support/openapi/openapi.ts'
@@ -61,7 +61,7 @@ const uris = { uri: address, url: address, image_url: address, video_url: addres
 
 /** What has no price or lives at the upstream: the documents say so in words. */
 const extras = new RegExp(
-  `^(?:invalid_request (?:tools\\[\\d+\\]\\S*|${checkedFields.join('|')})|not_found \\S+)$`,
+  `^(?:invalid_request (?:tools(?:\\[\\d+\\])?\\.\\S*|${checkedFields.join('|')})|not_found \\S+)$`,
 )
 
 /** The same, and neither an input nor what stands in for it. */
@@ -69,7 +69,7 @@ const noInput = new RegExp(`${extras.source}|^invalid_request (?:input|messages)
 
 /** The same, and another model than that of the path. */
 const generateExtras = new RegExp(
-  `^(?:invalid_request (?:tools\\[\\d+\\]\\S*|(?:requests\\[\\d+\\]\\.)?model|${checkedFields.join('|')})|not_found \\S+)$`,
+  `^(?:invalid_request (?:tools(?:\\[\\d+\\])?\\.\\S*|(?:requests\\[\\d+\\]\\.)?model|${checkedFields.join('|')})|not_found \\S+)$`,
 )
 
 const rows: readonly Row[] = [

@@ -32,6 +32,12 @@ function usesOf(tools: readonly ServerTool[]): Record<string, number> {
   return uses
 }
 
+/** The results of each call go through the model again. */
+export function passesOf(tools: readonly ServerTool[] | undefined): number {
+  if (tools === undefined) return 0
+  return tools.reduce((sum, { maxUses = unboundUses }) => sum + maxUses, 0)
+}
+
 /** By tool: the bound that the caller set for it. */
 export function boundUses(tools: readonly ServerTool[]): Readonly<Record<string, number>> {
   return usesOf(

@@ -34,6 +34,13 @@ describe('a call is bounded', () => {
     ['by what the caller says', call({}, { maxOutputTokens: 7 }), [10, 7]],
     ['by the model, whatever the caller says', call({}, { maxOutputTokens: 1e15 }), [10, 100]],
     ['for every answer', call({}, { choices: 5 }), [10, 500]],
+    ['by the model where it reasons', call({}, { maxOutputTokens: 7, reasons: true }), [10, 100]],
+    ['twice where it compacts', call({}, { maxOutputTokens: 7, compacts: true }), [20, 107]],
+    [
+      'by the window where results of tools come in',
+      call({}, { serverTools: [{ name: 'web_search', refusal: {} as never }] }),
+      [1_000, 100],
+    ],
   ])('%s', (_, asked, [input, output]) => {
     expect(boundsOf(model, asked)).toMatchObject({ inputTokens: input, outputTokens: output })
   })

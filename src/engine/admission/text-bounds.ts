@@ -2,12 +2,12 @@
 // is implausible.
 import { type Model, modelDefaults } from '../../contract/catalog.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { boundUses } from './server-tools.ts'
+import { boundUses, passesOf } from './server-tools.ts'
 
 export interface TextBounds {
   /** Of the visible input. An upstream that counts differently may report more. */
   readonly inputTokens: number
-  /** The model's own maximum. */
+  /** The model's own maximum, for each of the passes that the request asks for. */
   readonly windowTokens: number
   readonly outputTokens: number
   /** The model's own maximum, of all answers together. */
@@ -22,11 +22,13 @@ export function boundsOf(model: Model, call: TextCall): TextBounds {
   const perImage = model.maxTokensPerImage ?? modelDefaults.maxTokensPerImage
   const visible = Math.min(windowTokens, maxTextTokens + images * perImage)
   const maxOutput = (model.maxOutputTokens ?? modelDefaults.maxOutputTokens) * call.choices
+  const bound = call.reasons ? maxOutput : (call.maxOutputTokens ?? maxOutput)
+  const passes = call.compacts ? 2 : 1
   return {
-    inputTokens: isOpen ? windowTokens : visible,
-    windowTokens,
-    outputTokens: Math.min(maxOutput, call.maxOutputTokens ?? maxOutput),
-    modelOutputTokens: maxOutput,
+    inputTokens: (isOpen || call.serverTools !== undefined ? windowTokens : visible) * passes,
+    windowTokens: windowTokens * (passes + passesOf(call.serverTools)),
+    outputTokens: Math.min(maxOutput, bound) + (call.compacts ? maxOutput : 0),
+    modelOutputTokens: maxOutput * passes,
     ...(call.serverTools !== undefined && { toolUses: boundUses(call.serverTools) }),
   }
 }

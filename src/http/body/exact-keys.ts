@@ -37,7 +37,7 @@ export const plain = <Field extends string>(...fields: Field[]): Record<Field, t
   Object.fromEntries(fields.map((field) => [field, true])) as Record<Field, true>
 
 /** Wide letters, the long s, the Kelvin sign and the like have the plain letter as another case. */
-const foldedKey = (key: string): string =>
+export const foldedKey = (key: string): string =>
   key.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase()
 
 /** Undefined when every key is a field or resembles none. */

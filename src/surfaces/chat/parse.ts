@@ -6,12 +6,13 @@ import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
+import { limitOutput, readExtras, rulesWithout } from '../text/extra-fields.ts'
 import { streamIn, wholeNumberIn } from '../text/fields.ts'
-import { extraProblem, noResponse } from '../text/refuse-extras.ts'
 import { hasItems, readItems } from './read-items.ts'
 import { maxChoices } from './request-fields.ts'
 
 const clientTools = ['function', 'custom', undefined] as const
+const rules = rulesWithout(['messages', 'max_tokens', 'max_completion_tokens', 'prediction'])
 
 export function parseChat(body: JsonBody): TextCall | Refusal {
   if (!hasItems(body)) return parseMessages(body)
@@ -29,11 +30,8 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
   if (!Array.isArray(messages) || messages.length === 0) {
     return wrong('messages', "'messages' must be a non-empty array")
   }
-  for (let i = 0; i < messages.length; i++) {
-    const message: unknown = messages[i]
-    if (isObject(message) && typeof message['role'] === 'string') continue
-    return wrong('messages', `'messages[${i}]' must be an object with a 'role'`)
-  }
+  const odd = messages.findIndex((each) => !isObject(each) || typeof each['role'] !== 'string')
+  if (odd !== -1) return wrong('messages', `'messages[${odd}]' must be an object with a 'role'`)
   const stream = streamIn(fields)
   if (stream instanceof Refusal) return stream
   const options = fields['stream_options']
@@ -46,9 +44,11 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
   if (bound instanceof Refusal) return bound
   const input = new InputCounter(clientTools).messages(messages).tools(fields['tools'])
   const { serverTools } = input
-  const problem = extraProblem(fields, serverTools) ?? noResponse(fields) ?? input.problem
+  const extras = readExtras(fields, rules, serverTools)
+  const problem = extras?.problem ?? input.problem
   if (problem !== undefined) return problem
-  return {
+  if (extras?.isOpen) input.open()
+  const call: TextCall = {
     interface: 'chat',
     model,
     stream,
@@ -59,8 +59,9 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
     inputBound: input.bound(text),
     choices,
     ...(serverTools.length > 0 && { serverTools }),
-    ...(bound !== undefined && { maxOutputTokens: bound * choices }),
   }
+  limitOutput(call, bound, extras, input)
+  return call
 }
 
 /** Answers that are made, which some upstreams choose the best from. */
@@ -78,21 +79,8 @@ function outputBound(fields: Fields): number | undefined | Refusal {
   const older = wholeNumberIn(fields, 'max_tokens')
   if (older instanceof Refusal) return older
   if (newer === undefined && older === undefined) return undefined
-  const thinking = thinkingBound(fields)
-  if (thinking instanceof Refusal || thinking === undefined) return thinking
   const { prediction } = fields
   // What of a prediction did not come true is counted as output, too.
   const rejected = prediction == null ? 0 : Buffer.byteLength(JSON.stringify(prediction))
-  return Math.max(newer ?? 0, older ?? 0) + thinking + rejected
-}
-
-/** Some upstreams think beside the answer: within a budget, or as long as the model can. */
-function thinkingBound(fields: Fields): number | undefined | Refusal {
-  const budget = wholeNumberIn(fields, 'thinking_budget')
-  if (budget !== undefined) return budget
-  if (fields['enable_thinking'] === true) return undefined
-  const { thinking, chat_template_kwargs: template } = fields
-  if (isObject(template) && template['enable_thinking'] === true) return undefined
-  if (!isObject(thinking) || thinking['type'] === 'disabled') return 0
-  return wholeNumberIn(thinking, 'budget_tokens')
+  return Math.max(newer ?? 0, older ?? 0) + rejected
 }

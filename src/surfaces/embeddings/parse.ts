@@ -6,14 +6,16 @@ import type { JsonBody } from '../../http/body/read-json.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { modelIn, wrong } from '../common/fields.ts'
 import { templateTokens } from '../text/count-input.ts'
+import { extraProblem, rulesWithout } from '../text/extra-fields.ts'
 import { wholeNumberIn } from '../text/fields.ts'
-import { extraProblem } from '../text/refuse-extras.ts'
 import { encodings, maxInputs } from './request-fields.ts'
+
+const rules = rulesWithout(['input'])
 
 export function parseEmbeddings({ text, fields }: JsonBody): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
-  const refused = extraProblem(fields)
+  const refused = extraProblem(fields, rules)
   if (refused !== undefined) return refused
   const inputTokens = countInput(fields['input'])
   if (inputTokens instanceof Refusal) return inputTokens

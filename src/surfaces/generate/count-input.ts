@@ -6,7 +6,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 import { templateTokens } from '../text/count-input.ts'
-import { noFile } from '../text/refuse-extras.ts'
+import { foreignField, foreignIn, isAddress, namesFile, noFile } from '../text/refuse-extras.ts'
 import { fieldIn, givenTwice, snakeOf } from './fields.ts'
 
 /** What a turn costs besides its words. */
@@ -25,6 +25,8 @@ export class ContentCounter {
   /** Of images that came along: they are no text. */
   #imageBytes = 0
   #isOpen = false
+  /** This style has no marks for a cache. */
+  readonly hourCache = false
   /** Those that the upstream would run. */
   readonly serverTools: ServerTool[] = []
   #hasTools = false
@@ -36,7 +38,7 @@ export class ContentCounter {
       this.#turns++
       this.tokens += perTurn
       if (typeof content === 'string') this.#text(content)
-      else if (isObject(content)) this.#parts(content['parts'])
+      else if (isObject(content)) this.#content(content)
     }
     return this
   }
@@ -50,6 +52,10 @@ export class ContentCounter {
       if (isObject(list[i])) this.problem ??= toolProblem(list[i], `tools[${i}]`, this.serverTools)
     }
     return this
+  }
+
+  open(): void {
+    this.#isOpen = true
   }
 
   /** `body` is all that goes upstream, so that no text of it is missed. */
@@ -67,8 +73,24 @@ export class ContentCounter {
 
   #text(text: string): void {
     this.tokens += countTokens(text)
-    // Some upstreams read a whole file where a text begins like this.
-    if (text.startsWith('fileid://')) this.problem ??= noFile
+    if (namesFile(text)) this.problem ??= noFile
+  }
+
+  /** All of it goes upstream, whatever else stands beside its parts. */
+  #content(content: Fields): void {
+    for (const name in content) {
+      const held = content[name]
+      if (name === 'parts') this.#parts(held)
+      else if (name !== 'role') this.#unknown(name, held)
+    }
+  }
+
+  #unknown(name: string, held: unknown): void {
+    if (held == null) return
+    this.problem ??= foreignField(name, held) ?? foreignIn(held)
+    if (typeof held === 'object' || (typeof held === 'string' && isAddress(held))) {
+      this.#isOpen = true
+    }
   }
 
   #parts(parts: unknown): void {
@@ -89,6 +111,7 @@ export class ContentCounter {
           break
         case 'json':
           this.tokens += countTokens(JSON.stringify(held))
+          this.problem ??= foreignIn(held)
           break
         case 'inline':
           this.#inline(held)
@@ -100,8 +123,10 @@ export class ContentCounter {
           this.#result(held)
           break
         case 'mark':
+          this.problem ??= foreignIn(held)
           break
         default:
+          this.#unknown(name, held)
           this.#isOpen = true
           this.tokens += perMedia
       }
@@ -112,6 +137,7 @@ export class ContentCounter {
   #inline(blob: unknown): void {
     this.tokens += perMedia
     if (isObject(blob)) this.problem ??= givenTwice(blob, ['mimeType'], 'inlineData.')
+    this.problem ??= foreignIn(blob)
     const data = isObject(blob) ? blob['data'] : undefined
     const type = isObject(blob) ? fieldIn(blob, 'mimeType') : undefined
     const isImage = typeof type === 'string' && /^image\//i.test(type)
@@ -132,12 +158,14 @@ export class ContentCounter {
     if (typeof uri === 'string' && isKeptUpstream(uri)) {
       this.problem ??= unknownObject('fileData.fileUri')
     }
+    this.problem ??= foreignIn(file)
   }
 
   #result(result: unknown): void {
     if (!isObject(result)) return
     const { parts, ...rest } = result
     this.tokens += countTokens(JSON.stringify(rest))
+    this.problem ??= foreignIn(rest)
     this.#parts(parts)
   }
 }
@@ -161,8 +189,8 @@ function both<Reader extends string>(read: Reader, ...names: string[]): Record<s
 
 /** `files/a`, `gs://a/b`, and addresses of the upstream's own store of files. */
 const isKeptUpstream = (uri: string): boolean =>
-  !/^https?:\/\//i.test(uri) ||
-  /^https?:\/\/[^/?#]*googleapis\.com(?:[:/?#]|$)/i.test(uri) ||
+  !/^\s*https?:\/\//i.test(uri) ||
+  /^\s*https?:\/\/[^/?#]*googleapis\.com(?:[:/?#]|$)/i.test(uri) ||
   /\/v\d+(?:alpha|beta)?\d*\/files\//i.test(uri)
 
 const functionNames = ['functionDeclarations', snakeOf('functionDeclarations')]

@@ -1,6 +1,6 @@
 // The keys of requests of the generate style, in both spellings.
 import { type KeyTable, keysOf, plain } from '../../http/body/exact-keys.ts'
-import { checkedFields } from '../text/refuse-extras.ts'
+import { checkedFields } from '../text/extra-fields.ts'
 import { bothSpellings } from './fields.ts'
 
 const blob: KeyTable = bothSpellings(plain('mimeType', 'data', 'displayName'))

@@ -4,7 +4,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { extraProblem } from '../text/refuse-extras.ts'
+import { extraProblem, rulesWithout } from '../text/extra-fields.ts'
 import { ContentCounter } from './count-input.ts'
 import { givenTwice } from './fields.ts'
 import { embedNames } from './keys.ts'
@@ -14,6 +14,8 @@ import { pathModel } from './parse.ts'
 export const maxRequests = 4_096
 /** Of a batch, which is written anew for its upstream; far more than any upstream takes. */
 const maxBatchLetters = 4 * 1024 * 1024
+
+const rules = rulesWithout(['content', 'requests'])
 
 export function parseEmbed(body: JsonBody, modelName: string): TextCall | Refusal {
   const { fields } = body
@@ -49,14 +51,16 @@ export function parseBatch(body: JsonBody, modelName: string): TextCall | Refusa
     if (problem !== undefined) return problem
     input.contents(request['content'])
   }
-  return extraProblem(fields) ?? callOf(body, model, 'batchEmbedContents', input, requests.length)
+  return (
+    extraProblem(fields, rules) ?? callOf(body, model, 'batchEmbedContents', input, requests.length)
+  )
 }
 
 function embedProblem(request: Fields, at: string): Refusal | undefined {
   const twice = givenTwice(request, embedNames, at)
   if (twice !== undefined) return twice
   return isObject(request['content'])
-    ? extraProblem(request)
+    ? extraProblem(request, rules)
     : wrong(`${at}content`, `'${at}content' must be an object`)
 }
 

@@ -32,11 +32,8 @@ describe('a request', () => {
     [{ max_output_tokens: 100 }, 100],
     [{ maxOutputTokens: 100, candidateCount: 3 }, 300],
     [{ max_output_tokens: 100, candidate_count: 3 }, 300],
-    [{ maxOutputTokens: 100, thinkingConfig: { thinkingBudget: 50 } }, 150],
-    [{ maxOutputTokens: 100, thinking_config: { thinking_budget: 50 } }, 150],
-    [{ maxOutputTokens: 100, candidateCount: 2, thinkingConfig: { thinkingBudget: 50 } }, 300],
-    [{ maxOutputTokens: 100, thinkingConfig: { thinkingBudget: 0 } }, 100],
-    [{ maxOutputTokens: 100, thinkingConfig: { thinkingBudget: -1 } }, undefined],
+    [{ maxOutputTokens: 100, max_new_tokens: 200, candidateCount: 2 }, 400],
+    [{ maxOutputTokens: 100, numPredict: -1 }, undefined],
     [{ maxOutputTokens: null }, undefined],
     [{}, undefined],
   ])('with %j may have %p tokens of output', (config, wanted) => {

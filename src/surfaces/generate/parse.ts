@@ -5,11 +5,26 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
-import { extraProblem } from '../text/refuse-extras.ts'
+import { limitOutput, readExtras, rulesWithout } from '../text/extra-fields.ts'
+import { oneAnswerIn } from '../text/fields.ts'
 import { ContentCounter } from './count-input.ts'
-import { fieldIn, givenTwice } from './fields.ts'
-import { requestNames } from './keys.ts'
+import { fieldIn, givenTwice, snakeOf } from './fields.ts'
+import { requestNames, settingNames } from './keys.ts'
 import { readSettings } from './settings.ts'
+
+const bothOf = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, snakeOf(name)])
+
+const rules = rulesWithout(
+  bothOf(['contents', 'systemInstruction', 'serviceTier', 'toolConfig', 'generateContentRequest']),
+  // Of the settings, thinking is asked for by the same names everywhere.
+  Object.fromEntries(
+    bothOf(['generationConfig']).map((name) => [
+      name,
+      bothOf(settingNames.filter((each) => each !== 'thinkingConfig')),
+    ]),
+  ),
+)
 
 export function parseGenerate(
   { text, fields }: JsonBody,
@@ -22,9 +37,13 @@ export function parseGenerate(
   if (problem !== undefined) return problem
   const settings = readSettings(fieldIn(fields, 'generationConfig'))
   if (settings instanceof Refusal) return settings
+  const extras = readExtras(fields, rules)
   const input = counterOf(fields)
-  if (input.problem !== undefined) return input.problem
-  return {
+  const refused = extras?.problem ?? input.problem
+  if (refused !== undefined) return refused
+  if (extras?.isOpen) input.open()
+  const { choices, maxOutputTokens: bound } = settings
+  const call: TextCall = {
     interface: 'generate',
     model,
     stream,
@@ -35,8 +54,10 @@ export function parseGenerate(
     inputTokens: input.tokens,
     inputBound: input.bound(text),
     ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
-    ...settings,
+    choices,
   }
+  limitOutput(call, bound, extras, input)
+  return call
 }
 
 /** The same without what only matters to an answer. The whole request may be one level down. */
@@ -55,7 +76,9 @@ export function parseCount({ text, fields }: JsonBody, modelName: string): TextC
   const problem = requestProblem(request)
   if (problem !== undefined) return problem
   const input = counterOf(request)
-  if (input.problem !== undefined) return input.problem
+  const around = inner === undefined ? undefined : readExtras(fields, rules)?.problem
+  const refused = around ?? readExtras(request, rules)?.problem ?? input.problem
+  if (refused !== undefined) return refused
   return {
     interface: 'generate',
     model,
@@ -90,7 +113,7 @@ function requestProblem(fields: Fields): Refusal | undefined {
     if (!isObject(contents[i])) return wrong('contents', `'contents[${i}]' must be an object`)
   }
   if (fieldIn(fields, 'cachedContent') !== undefined) return unknownObject('cachedContent')
-  return tierProblem(fieldIn(fields, 'serviceTier')) ?? extraProblem(fields)
+  return tierProblem(fieldIn(fields, 'serviceTier')) ?? oneAnswerIn(fields)
 }
 
 const usualTiers: readonly unknown[] = ['auto', 'default', 'standard', 'unspecified']

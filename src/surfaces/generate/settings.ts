@@ -10,6 +10,7 @@ import { settingNames, thinkingNames } from './keys.ts'
 export const maxCandidates = 128
 const at = 'generationConfig.'
 
+/** `maxOutputTokens` is of one answer. */
 type Bounds = Pick<TextCall, 'choices' | 'maxOutputTokens'>
 
 export function readSettings(config: unknown): Bounds | Refusal {
@@ -21,26 +22,21 @@ export function readSettings(config: unknown): Bounds | Refusal {
   if (choices instanceof Refusal) return choices
   const limit = wholeIn(config, 'maxOutputTokens')
   if (limit instanceof Refusal) return limit
-  const thinking = thinkingBound(fieldIn(config, 'thinkingConfig'))
-  if (thinking instanceof Refusal) return thinking
-  if (limit === undefined || thinking === undefined) return { choices }
-  return { choices, maxOutputTokens: (limit + thinking) * choices }
+  const problemOfThinking = thinkingProblem(fieldIn(config, 'thinkingConfig'))
+  if (problemOfThinking !== undefined) return problemOfThinking
+  return limit === undefined ? { choices } : { choices, maxOutputTokens: limit }
 }
 
-/**
- * Tokens of thoughts that may come beside the limit. Undefined: as many as the model can.
- * `thinkingBudget` is 0 for none and -1 for a number that the model chooses.
- */
-function thinkingBound(config: unknown): number | undefined | Refusal {
-  if (config === undefined) return 0
+/** `thinkingBudget` is 0 for none and -1 for a number that the model chooses. */
+function thinkingProblem(config: unknown): Refusal | undefined {
+  if (config === undefined) return undefined
   const name = `${at}thinkingConfig`
   if (!isObject(config)) return wrong(name, `'${name}' must be an object`)
   const twice = givenTwice(config, thinkingNames, `${name}.`)
   if (twice !== undefined) return twice
   const budget = fieldIn(config, 'thinkingBudget')
-  if (budget === undefined) return 0
-  if (budget === -1) return undefined
-  if (typeof budget === 'number' && Number.isSafeInteger(budget) && budget >= 0) return budget
+  if (budget === undefined) return undefined
+  if (typeof budget === 'number' && Number.isSafeInteger(budget) && budget >= -1) return undefined
   return wrong(
     `${name}.thinkingBudget`,
     `'${name}.thinkingBudget' must be a whole number of at least -1`,

@@ -7,8 +7,8 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
+import { limitOutput, readExtras, rulesWithout } from '../text/extra-fields.ts'
 import { oneAnswerIn, streamIn, wholeNumberIn } from '../text/fields.ts'
-import { extraProblem, noResponse } from '../text/refuse-extras.ts'
 
 /** Run by the caller; the last is a search in the caller's own tools. */
 const clientTools = [
@@ -21,6 +21,8 @@ const clientTools = [
   'tool_search_tool_',
 ] as const
 
+const rules = rulesWithout(['messages', 'system', 'max_tokens'])
+
 export function parseMessages(body: JsonBody, x: RequestContext): TextCall | Refusal {
   const call = parseCount(body, x)
   if (call instanceof Refusal) return call
@@ -30,7 +32,6 @@ export function parseMessages(body: JsonBody, x: RequestContext): TextCall | Ref
   if (bound instanceof Refusal) return bound
   if (bound === undefined) return wrong('max_tokens', "'max_tokens' must be a whole number")
   call.stream = stream
-  call.maxOutputTokens = bound
   return call
 }
 
@@ -39,9 +40,10 @@ export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextC
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
   const serverTools: ServerTool[] = []
-  const refused = extraProblem(fields, serverTools) ?? noResponse(fields) ?? oneAnswerIn(fields)
+  const extras = readExtras(fields, rules, serverTools)
+  const refused = extras?.problem ?? oneAnswerIn(fields)
   if (refused !== undefined) return refused
-  const { messages, input: items, system, tools } = fields
+  const { messages, input: items, system, tools, max_tokens: bound } = fields
   if (messages == null && items != null) {
     const right = 'POST /v1/responses'
     return wrong('input', `this path takes 'messages'; a request with 'input' goes to ${right}`)
@@ -55,8 +57,9 @@ export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextC
   if (dialect instanceof Refusal) return dialect
   const input = new InputCounter(clientTools).messages(messages).content(system).tools(tools)
   if (input.problem !== undefined) return input.problem
+  if (extras?.isOpen) input.open()
   serverTools.push(...input.serverTools)
-  return {
+  const call: TextCall = {
     interface: 'messages',
     model,
     stream: false,
@@ -69,6 +72,8 @@ export function parseCount({ text, fields }: JsonBody, x: RequestContext): TextC
     ...(serverTools.length > 0 && { serverTools }),
     dialect,
   }
+  limitOutput(call, typeof bound === 'number' ? bound : undefined, extras, input)
+  return call
 }
 
 const maxHeader = 2_048

@@ -25,12 +25,12 @@ export const countFields: RequestFields = {
 }
 
 export const messagesFields: RequestFields = {
+  ...callFields,
   ...countFields,
   max_tokens: {
     schema: whole(1, Number.MAX_SAFE_INTEGER, 'Most tokens of the answer.'),
     isRequired: true,
   },
-  ...callFields,
   thinking: {
     schema: anything('Passed on, as is every field that is not named here.'),
     keys: thinking,

@@ -7,8 +7,8 @@ import type { RequestContext } from '../../http/request-context.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
+import { limitOutput, readExtras, rulesWithout } from '../text/extra-fields.ts'
 import { oneAnswerIn, streamIn, wholeNumberIn } from '../text/fields.ts'
-import { extraProblem } from '../text/refuse-extras.ts'
 
 /** Run by the caller, or made of such tools. */
 const clientTools = [
@@ -24,11 +24,14 @@ const clientTools = [
   undefined,
 ] as const
 
+const rules = rulesWithout(['input', 'instructions', 'max_output_tokens', 'previous_response_id'])
+
 export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): TextCall | Refusal {
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
   const serverTools: ServerTool[] = []
-  const refused = extraProblem(fields, serverTools) ?? inputProblem(fields) ?? oneAnswerIn(fields)
+  const extras = readExtras(fields, rules, serverTools)
+  const refused = extras?.problem ?? inputProblem(fields) ?? oneAnswerIn(fields)
   if (refused !== undefined) return refused
   const stream = streamIn(fields)
   if (stream instanceof Refusal) return stream
@@ -40,10 +43,11 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
   const counter = new InputCounter(clientTools)
   if (Array.isArray(input)) counter.messages(input)
   else counter.content(input)
-  counter.content(instructions).tools(tools).open(references.some(isBare))
+  counter.content(instructions).tools(tools)
+  if (extras?.isOpen || references.some(isBare)) counter.open()
   if (counter.problem !== undefined) return counter.problem
   serverTools.push(...counter.serverTools)
-  return {
+  const call: TextCall = {
     interface: 'responses',
     model,
     stream,
@@ -55,9 +59,10 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
     inputBound: counter.bound(text),
     choices: 1,
     ...(serverTools.length > 0 && { serverTools }),
-    ...(bound !== undefined && { maxOutputTokens: bound }),
     ...(references.length > 0 && { references }),
   }
+  limitOutput(call, bound, extras, counter)
+  return call
 }
 
 /** The same for a question about its input: nothing is answered. */

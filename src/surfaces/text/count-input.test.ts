@@ -83,6 +83,9 @@ test('more text is never counted as less', () => {
   )
 })
 
+const byAddress = { type: 'document', source: { type: 'url', url: 'https://a.example' } }
+const plainSource = { type: 'text', media_type: 'text/plain', data: 'x' }
+
 describe('the bound of an input', () => {
   const { perCall, perMessage, perImage, withTools } = templateTokens
   const boundOf = (content: unknown, more: object = {}) => {
@@ -138,7 +141,16 @@ describe('the bound of an input', () => {
       'a page as an image',
       { type: 'image_url', image_url: { url: 'data:application/pdf;base64,A' } },
     ],
-    ['an address of another kind', { type: 'image_url', image_url: { url: 'oss://a/b' } }],
+    ['an image that is no address', { type: 'image_url', image_url: { url: 'a/b' } }],
+    ['text that hides an address', { type: 'text', text: 'x', url: 'https://a.example' }],
+    ['a result that hides one', { type: 'tool_result', text: 'x', content: [byAddress] }],
+    ['thinking that hides one', { type: 'thinking', thinking: 'x', content: [byAddress] }],
+    ['a text document with one', { type: 'document', source: { ...plainSource, url: 'ftp://a' } }],
+    ['something of any name with one', { type: 'text', text: 'x', more: [{ at: 'https://a' }] }],
+    ['text with a video', { type: 'text', text: 'x', video_url: { url: 'https://a.example/v' } }],
+    ['text with an image', { type: 'text', text: 'x', image_url: { url: 'https://a.example/v' } }],
+    ['text with sound', { type: 'text', text: 'x', input_audio: { data: 'AAAA' } }],
+    ['a result with its output', { type: 'tool_result', text: 'x', output: [byAddress] }],
     ['something unheard of', { type: 'hologram', data: 'x' }],
   ])('is open because of %s', (_, part) => {
     expect(boundOf([part]).isOpen).toBe(true)
@@ -153,6 +165,9 @@ describe('the bound of an input', () => {
   })
 })
 
+const fileBlock = { type: 'container_upload', file_id: 'f' }
+const imageAt = { image_url: 'https://a.example/b.png' }
+
 describe('what may not be asked for', () => {
   test.each<[string, unknown]>([
     ['in a part', [{ type: 'input_file', file_id: 'file-1' }]],
@@ -165,17 +180,95 @@ describe('what may not be asked for', () => {
     ],
     ['in an unheard-of place', [{ type: 'x', a: [{ b: { file_ids: ['f'] } }] }]],
     ['in words', 'fileid://file-fe-1'],
+    ['in words after a blank', ' \t\u00a0FileID://file-fe-1'],
+    ['in a text document', [{ type: 'document', source: { ...plainSource, file_id: 'f' } }]],
+    ['beside a text document', [{ type: 'document', source: plainSource, file_id: 'f' }]],
+    ['beside a text', [{ type: 'text', text: 'x', file_id: 'f' }]],
+    ['in a file beside a text', [{ type: 'text', text: 'x', file: { file_id: 'f' } }]],
+    ['beside the text of a result', [{ type: 'tool_result', text: 'x', content: [fileBlock] }]],
+    ['beside thinking in a result', [{ type: 'tool_result', thinking: 'x', content: [fileBlock] }]],
+    ['in a result without a type', [{ text: 'x', content: [fileBlock] }]],
+    ['in the output of a text', [{ type: 'text', text: 'x', output: [fileBlock] }]],
+    ['in an image with an address', [{ type: 'image', ...imageAt, source: { file_id: 'f' } }]],
+    ['in the address of an image', [{ type: 'image_url', image_url: { url: 'x', file_id: 'f' } }]],
+    ['in a citation', [{ type: 'output_text', text: 'x', annotations: [{ file_id: 'f' }] }]],
+    ['in another case', [{ type: 'text', text: 'x', more: { File_ID: 'f' } }]],
+    ['with other letters', [{ type: 'text', text: 'x', more: { ｆile_id: 'f' } }]],
+    ['in camel case', [{ type: 'text', text: 'x', more: { fileId: 'f' } }]],
+    ['as a container', [{ type: 'text', text: 'x', container_id: 'c' }]],
+    ['as a store', [{ type: 'text', text: 'x', vector_store_ids: ['v'] }]],
+    ['by an address of its own kind', [{ type: 'video_url', video_url: { url: 'ms://f' } }]],
+    ['as an image of its own kind', [{ type: 'image_url', image_url: { url: ' oss://a/b' } }]],
+    ['by an address in any field', [{ type: 'text', text: 'x', more: { uri: 'gs://a/b' } }]],
   ])('is a file kept upstream, %s', (_, content) => {
-    const { problem } = counter().messages([{ role: 'user', content }])
-    expect([problem?.code, problem?.extras.param]).toEqual(['not_found', 'file_id'])
+    for (const message of [
+      { role: 'user', content },
+      { type: 'function_call_output', output: content },
+      { type: 'function_call_output', role: 'user', output: content },
+      { type: 'function_call_output', role: 'user', content: '', output: content },
+      { role: 'user', content: 'x', more: [{ content }] },
+    ]) {
+      const { problem } = counter().messages([message])
+      expect([problem?.code, problem?.extras.param]).toEqual(['not_found', 'file_id'])
+    }
+  })
+
+  test.each<[string, object]>([
+    ['container_id', { type: 'code_interpreter_call', container_id: 'c' }],
+    ['container_id', { type: 'code_interpreter_call', container_id: 'c', role: 'user' }],
+    ['container_id', { type: 'code_interpreter_call', container_id: 'c', content: '' }],
+    ['container', { role: 'assistant', content: 'x', container: { id: 'c' } }],
+    ['cached_content', { role: 'user', content: 'x', google: { cachedContent: 'a' } }],
+    ['previous_response_id', { role: 'user', content: 'x', previous_response_id: 'r' }],
+    ['audio.id', { role: 'assistant', content: 'x', audio: { id: 'a' } }],
+    ['file_id', { role: 'assistant', content: 'x', tool_calls: [{ file_id: 'f' }] }],
+    ['file_id', { role: 'user', content: 'x', attachments: [{ file_id: 'f' }] }],
+    ['file_id', { role: 'user', content: 'x', metadata: 1, images: [{ file_id: 'f' }] }],
+  ])('is another object kept upstream: %s in %j', (param, message) => {
+    const { problem } = counter().messages([message])
+    expect(problem?.code).toBe('not_found')
+    expect([param, 'file_id']).toContain(problem!.extras.param!)
+  })
+
+  test.each<[string, object]>([
+    ['files', { type: 'function', function: { name: 'f' }, file_ids: ['f'] }],
+    ['a container', { type: 'function', function: { name: 'f' }, container: 'c' }],
+    ['a search', { type: 'function', function: { name: 'f' }, web_search: {} }],
+    ['a search without a type', { google_search: {} }],
+    ['a remote server', { type: 'function', function: { name: 'f' }, server_url: 'https://a' }],
+  ])('is what a tool of the caller hides: %s', (_, tool) => {
+    expect(counter().tools([tool]).problem).toBeDefined()
+    expect(counter().tools(tool).problem).toBeDefined()
   })
 
   test('is not the word in what a tool takes or is given', () => {
-    const use = { type: 'tool_use', input: { file_id: 'mine' } }
+    const use = { type: 'tool_use', input: { file_id: 'mine', url: 'https://a.example' } }
+    const called = { function: { name: 'f', arguments: '{"file_id":"mine"}' } }
     const parameters = { properties: { file_id: { type: 'string' } } }
     const counted = counter()
-      .messages([{ role: 'assistant', content: [use] }])
+      .messages([{ role: 'assistant', content: [use], tool_calls: [called], annotations: [] }])
       .tools([{ type: 'function', function: { name: 'f', parameters } }])
     expect(counted.problem).toBeUndefined()
+    expect(counted.bound('{}').isOpen).toBe(false)
   })
+
+  test('is not what an answer says of its sources', () => {
+    const cited = { type: 'url_citation', url: 'https://a.example', title: 'a' }
+    const part = { type: 'output_text', text: 'x', annotations: [cited], logprobs: [] }
+    const counted = counter().messages([{ role: 'assistant', content: [part] }])
+    expect([counted.problem, counted.bound('{}').isOpen]).toEqual([undefined, false])
+  })
+})
+
+test.each<[boolean, unknown]>([
+  [true, [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } }]],
+  [true, [{ type: 'tool_result', content: [{ text: 'x', cache_control: { ttl: '1h' } }] }]],
+  [true, [{ type: 'text', text: 'x', more: { cache_control: { ttl: '2h' } } }]],
+  [false, [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '5m' } }]],
+  [false, [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }]],
+])('whether it is kept for an hour is %p for %j', (wanted, content) => {
+  expect(counter().messages([{ role: 'user', content }]).hourCache).toBe(wanted)
+  const { cache_control } = (content as { cache_control?: unknown }[])[0]!
+  if (cache_control === undefined) return
+  expect(counter().tools([{ name: 'f', cache_control }]).hourCache).toBe(wanted)
 })

@@ -4,6 +4,7 @@
 
 import { type Refusal, unknownObject } from '../../contract/errors.ts'
 import type { ServerTool } from '../../contract/requests.ts'
+import { foldedKey } from '../../http/body/exact-keys.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 
@@ -36,6 +37,19 @@ const textOnly: Check = (value, name) =>
 const otherModels: Check = (_, name) =>
   wrong(name, `'${name}' cannot be used: only 'model' names a model`)
 
+const atOnce: Check = (value, name) =>
+  value === false ? undefined : wrong(name, `'${name}' is not possible through the gateway`)
+
+/** Of a reseller's upstreams: they cost the operator differently. Others may be left out. */
+const narrowing = new Set(['data_collection', 'zdr', 'require_parameters', 'max_price', 'ignore'])
+const providerChoice: Check = (value, name) => {
+  const chosen = isObject(value)
+    ? Object.keys(value).find((each) => value[each] != null && !narrowing.has(each))
+    : ''
+  if (chosen === undefined) return undefined
+  return unpriced(chosen === '' ? name : `${name}.${chosen}`, 'a choice of who serves it')
+}
+
 const foreign: Check = (_, name) => unknownObject(name)
 
 const search = 'web search'
@@ -49,11 +63,9 @@ const searches: ReadonlySet<string> = new Set([
 ])
 
 /** By the field at the top of the body, for all text styles. */
-const checks: Readonly<Record<string, Check>> = {
-  __proto__: null as never,
-  service_tier: only('another service tier', 'auto', 'default', 'standard_only'),
-  background: (value, name) =>
-    value === false ? undefined : wrong(name, `'${name}' is not possible through the gateway`),
+export const checks: Readonly<Record<string, Check>> = {
+  service_tier: only('another service tier', 'auto', 'default', 'standard', 'standard_only'),
+  background: atOnce,
   modalities: textOnly,
   audio: never('audio'),
   speed: only('another speed', 'standard'),
@@ -68,6 +80,13 @@ const checks: Readonly<Record<string, Check>> = {
   mcp_servers: emptyOnly('a remote server'),
   models: otherModels,
   fallbacks: otherModels,
+  fallback_credit_token: never('a credit of another call'),
+  routing_config: otherModels,
+  model_selection_config: otherModels,
+  model_armor_config: foreign,
+  provider: providerChoice,
+  deferred: atOnce,
+  compound_custom: never('a tool that the upstream runs'),
   conversation: foreign,
   container: (value, name) =>
     isObject(value) && value['id'] == null ? unpriced(name, 'a container') : unknownObject(name),
@@ -83,28 +102,21 @@ const checks: Readonly<Record<string, Check>> = {
     isObject(value) && value['id'] != null ? unknownObject('prompt.id') : undefined,
 }
 
-/** Their names, which may come in no other spelling either. */
-export const checkedFields: readonly string[] = Object.keys(checks)
+/** Of a field: models may have a price for what it asks for. */
+export const isSearch = (name: string): boolean => searches.has(name)
 
 export const noFile = unknownObject('file_id')
 
-/** For styles that hand out no responses to go on from. */
-export const noResponse = ({ previous_response_id: id }: Fields): Refusal | undefined =>
-  id == null ? undefined : unknownObject('previous_response_id')
+/** Some upstreams read a whole file where a text begins like this. */
+export const namesFile = (text: string): boolean => /^\s*fileid:/i.test(text)
 
-/** `tools`: takes note of searches, for calls of models that may have a price for them. */
-export function extraProblem(fields: Fields, tools?: ServerTool[]): Refusal | undefined {
-  for (const name in fields) {
-    const check = checks[name]
-    if (check === undefined) continue
-    const value = fields[name]
-    const problem = value == null ? undefined : check(value, name)
-    if (problem === undefined) continue
-    if (tools === undefined || !searches.has(name)) return problem
-    tools.push({ name: 'web_search', refusal: problem })
-  }
-  return undefined
-}
+/** What an upstream could fetch, or bytes of media. */
+export const isAddress = (text: string): boolean =>
+  /^\s*(?:[a-z][a-z\d+.-]*:\/\/|data:)/i.test(text)
+
+/** An object of the upstream's own store: `ms://`, `oss://`, `gs://` and the like. */
+export const isKeptUpstream = (url: string): boolean =>
+  /^\s*[a-z][a-z\d+.-]*:\/\//i.test(url) && !/^\s*https?:/i.test(url)
 
 /** Tools that the caller runs itself, by their type; a name ends in `_` where a date follows. */
 export type ClientTools = readonly (string | undefined)[]
@@ -116,7 +128,8 @@ export function toolProblem(
   found: ServerTool[],
   at = 'tools',
 ): Refusal | undefined {
-  if (!Array.isArray(tools)) return undefined
+  if (!Array.isArray(tools))
+    return isObject(tools) ? problemOf(tools, allowed, found, at) : undefined
   for (let i = 0; i < tools.length; i++) {
     const tool: unknown = tools[i]
     if (!isObject(tool)) continue
@@ -133,24 +146,46 @@ function problemOf(
   at: string,
 ): Refusal | undefined {
   const type = tool['type'] ?? undefined
-  if (!isAllowed(type, allowed)) {
-    const { container, vector_store_ids: stores } = tool
-    if (stores != null) return unknownObject('vector_store_ids')
-    if (typeof container === 'string') return unknownObject('container')
-    if (hasFile(tool)) return noFile
-    const param = `${at}.type`
-    const shown = typeof type === 'string' ? type.slice(0, 64) : 'this one'
-    const refusal = wrong(
-      param,
-      `'${param}' cannot be used: a tool that the upstream runs, such as '${shown}', costs extra and the model has no price for it`,
-    )
-    const name = toolName(type)
-    if (name === undefined) return refusal
-    const maxUses = usesIn(tool)
-    found.push({ name, refusal, ...(maxUses !== undefined && { maxUses }) })
-    return undefined
+  const isClient = isAllowed(type, allowed)
+  const { container, vector_store_ids: stores } = tool
+  if (stores != null && !isClient) return unknownObject('vector_store_ids')
+  if (typeof container === 'string') return unknownObject('container')
+  const kept = foreignIn(tool)
+  if (kept !== undefined) return kept
+  if (isClient)
+    return hiddenTool(tool, at) ?? toolProblem(tool['tools'], allowed, found, `${at}.tools`)
+  const name = toolName(type)
+  const refusal = runUpstream(
+    `${at}.type`,
+    typeof type === 'string' ? type.slice(0, 64) : 'this one',
+  )
+  if (name === undefined) return refusal
+  const maxUses = usesIn(tool)
+  found.push({ name, refusal, ...(maxUses !== undefined && { maxUses }) })
+  return undefined
+}
+
+const runUpstream = (param: string, shown: string): Refusal =>
+  wrong(
+    param,
+    `'${param}' cannot be used: a tool that the upstream runs, such as '${shown}', costs extra and the model has no price for it`,
+  )
+
+/** Tools of the upstream that some styles name by a field instead of a type. */
+const toolFields = new Set([
+  ...['googleSearch', 'google_search', 'googleSearchRetrieval', 'google_search_retrieval'],
+  ...['enterpriseWebSearch', 'enterprise_web_search', 'googleMaps', 'google_maps', 'urlContext'],
+  ...['url_context', 'codeExecution', 'code_execution', 'fileSearch', 'file_search', 'retrieval'],
+  ...['web_search', 'web_search_preview', 'web_fetch', 'code_interpreter', 'image_generation'],
+  ...['mcp', 'mcpServers', 'mcp_servers', 'server_url', 'connector_id', 'knowledge_base'],
+])
+
+/** In a tool of the caller's own. */
+function hiddenTool(tool: Fields, at: string): Refusal | undefined {
+  for (const name in tool) {
+    if (toolFields.has(name) && tool[name] != null) return runUpstream(`${at}.${name}`, name)
   }
-  return toolProblem(tool['tools'], allowed, found, `${at}.tools`)
+  return undefined
 }
 
 /** 'web_search_20250305', 'web_search_preview_2025_03_11' -> 'web_search' */
@@ -169,19 +204,76 @@ const isAllowed = (type: unknown, allowed: ClientTools): boolean =>
     each?.endsWith('_') ? typeof type === 'string' && type.startsWith(each) : type === each,
   )
 
-const fileNames = ['file_id', 'file_ids', 'vector_store_ids', 'container_id'] as const
-/** Bodies are shallower than this. */
-const maxDepth = 100
+/** Ids of what an upstream keeps, all of which are refused as a file. */
+const fileFields = ['file_id', 'file_ids', 'vector_store_id', 'vector_store_ids', 'container_id']
+/** And those that are refused by their own names. */
+const keptFields = [
+  ...['cached_content', 'previous_response_id', 'previous_interaction_id', 'knowledge_id'],
+  ...['knowledge_base_id', 'assistant_id', 'agent_id', 'thread_id'],
+]
 
-/** Whether a file kept upstream is named anywhere in it. */
-export function hasFile(value: unknown, depth = 0): boolean {
-  if (depth > maxDepth || typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some((each) => hasFile(each, depth + 1))
-  const holder = value as Fields
-  for (const name of fileNames) {
-    const named = holder[name]
-    if (named != null && !(Array.isArray(named) && named.length === 0)) return true
+/** Without case and the lines between words. */
+export const squashed = (name: string): string => foldedKey(name).replaceAll(/[_-]/g, '')
+
+const refusals: ReadonlyMap<string, Refusal> = new Map([
+  ...fileFields.map((name) => [squashed(name), noFile] as const),
+  ...keptFields.map((name) => [squashed(name), unknownObject(name)] as const),
+])
+
+/** Names that came in, with the refusal of an id under each. */
+const judged = new Map<string, Refusal | undefined>()
+const maxJudged = 1_000
+const maxName = 64
+
+/** An id of something that the upstream keeps, by the name of its field in any spelling. */
+function refusalOf(name: string): Refusal | undefined {
+  if (name.length > maxName) return undefined
+  const before = judged.get(name)
+  if (before !== undefined || judged.has(name)) return before
+  if (judged.size >= maxJudged) judged.clear()
+  const refusal = refusals.get(squashed(name))
+  judged.set(name, refusal)
+  return refusal
+}
+
+/** What a field names by its own name, if that is kept upstream. */
+export function foreignField(name: string, held: unknown): Refusal | undefined {
+  if (held == null || held === '' || (Array.isArray(held) && held.length === 0)) return undefined
+  if (name === 'container') {
+    const isNamed = typeof held === 'string' || (isObject(held) && held['id'] != null)
+    return isNamed ? unknownObject(name) : undefined
   }
-  for (const name in holder) if (hasFile(holder[name], depth + 1)) return true
-  return false
+  if (name === 'audio') {
+    return isObject(held) && held['id'] != null ? unknownObject('audio.id') : undefined
+  }
+  if (typeof held === 'string' && addressFields.has(name) && isKeptUpstream(held)) return noFile
+  return refusalOf(name)
+}
+
+const addressFields = new Set(['url', 'uri', 'file_uri', 'fileUri', 'file_url', 'fileUrl'])
+
+/** What a tool is given and says, in words of the caller's own, and its schemas. */
+const ownFields = new Set([
+  ...['input', 'arguments', 'args', 'parameters', 'input_schema', 'schema', 'properties'],
+  ...['parametersJsonSchema', 'parameters_json_schema', 'response', 'metadata'],
+])
+
+/** Something kept upstream that is named anywhere in it. Bodies are shallow enough for a recursion. */
+export function foreignIn(value: unknown): Refusal | undefined {
+  if (typeof value === 'string') return namesFile(value) ? noFile : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) {
+    for (const each of value) {
+      const found = foreignIn(each)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  for (const name in value) {
+    if (ownFields.has(name)) continue
+    const held = (value as Fields)[name]
+    const found = foreignField(name, held) ?? foreignIn(held)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

@@ -12,7 +12,7 @@ import {
   text,
   whole,
 } from '../../http/schema.ts'
-import { checkedFields } from './refuse-extras.ts'
+import { checkedFields } from './extra-fields.ts'
 
 interface RequestField {
   /** The fields inside it; absent: nothing inside is read. */
