@@ -3,6 +3,7 @@
 // the fields that are for staff only, at any depth.
 import { z } from 'zod'
 import type { Marks } from '../contract/answers/fields.ts'
+import { withoutCosts } from '../contract/cost-fields.ts'
 
 /** Steps of a timeline whose note a member may read; others tell what an upstream answered. */
 const plainSteps: readonly unknown[] = ['cancel_requested', 'ended']
@@ -26,7 +27,8 @@ function withoutStaffFields(value: unknown, schema: z.ZodType | undefined): unkn
   const shown = Object.entries(value).flatMap(([name, part]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field !== undefined && isStaffOnly(field)) return []
-    return [[name, name === 'timeline' ? memberSteps(part) : withoutStaffFields(part, field)]]
+    const view = views[name] ?? withoutStaffFields
+    return [[name, view(part, field)]]
   })
   return Object.fromEntries(shown)
 }
@@ -35,6 +37,15 @@ function withoutStaffFields(value: unknown, schema: z.ZodType | undefined): unkn
 function unwrapped(schema: z.ZodType | undefined): z.ZodType | undefined {
   const { innerType } = (schema?.def ?? {}) as { innerType?: z.ZodType }
   return innerType === undefined ? schema : unwrapped(innerType)
+}
+
+/** Fields that are shown in another form, wherever they are. */
+const views: Readonly<
+  Record<string, ((value: unknown, schema?: z.ZodType) => unknown) | undefined>
+> = {
+  __proto__: null as never,
+  timeline: (steps) => memberSteps(steps),
+  usage_reported: withoutCosts,
 }
 
 const memberSteps = (steps: unknown): unknown =>

@@ -10,7 +10,8 @@ import { readUsage } from './usage.ts'
 const finishReason = /"finish_reason"\s*:\s*"/
 
 export const stream: StreamStyle = {
-  unread: { without: ['"usage":{', '"usage": {', '"error"', '[DONE]'] },
+  // A reseller's chunks name who served them, which is not for callers.
+  unread: { without: ['"usage":{', '"usage": {', '"error"', '"provider', '[DONE]'] },
   marker: '[DONE]',
   read,
   // The usage must have come, or the only choice must have a finish reason.

@@ -12,7 +12,7 @@ import { blocked, firstReason, nothing, readUsage, usageWithSearches } from './r
 
 export const stream: StreamStyle = {
   // Each in both spellings.
-  unread: { without: ['"finish', '"promptF', '"prompt_f', '"error"'] },
+  unread: { without: ['"finish', '"promptF', '"prompt_f', '"error"', '"cost', '"provider'] },
   // Nearly every event has it.
   late: '"usage',
   modelFields: ['modelVersion', 'model_version'],

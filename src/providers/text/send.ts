@@ -1,5 +1,6 @@
 // One text call to one upstream, in any style. Every failure is returned as a value.
 
+import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
@@ -115,8 +116,7 @@ function understand(
   if (read === undefined) return noAnswer(style, requestId, text)
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) return asStream(style, call, upstream, answer, requestId)
-  const isAsSent = !streamed && text.trimStart().startsWith('{')
-  const body = read.body ?? (isAsSent ? text : JSON.stringify(answer))
+  const body = bodyOf(answer, read, streamed ? undefined : text)
   const renamed = withName(style, body, answer, call.model)
   const sent = marked(style, upstream, answer, renamed)
   return {
@@ -129,6 +129,16 @@ function understand(
     upstreamRequestId: requestId,
     ...reasonOf(read),
   }
+}
+
+/** For the caller: as the upstream sent it, without what tells the operator's costs. */
+function bodyOf(answer: Json, { body }: ReadAnswer, sent: string | undefined): string {
+  const shown = answerWithoutCosts(answer)
+  if (shown !== answer) {
+    return JSON.stringify(body === undefined ? shown : answerWithoutCosts(JSON.parse(body)))
+  }
+  const isAsSent = sent?.trimStart().startsWith('{') === true
+  return body ?? (isAsSent ? sent : JSON.stringify(answer))
 }
 
 function reasonOf(read: ReadAnswer): { finishReason: string } | undefined {

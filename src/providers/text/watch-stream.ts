@@ -1,6 +1,7 @@
 // Watches a text stream on its way to the caller. Bytes pass unchanged except for the model's name; it
 // parses only events with usage, an error or the end. Events split across packets are buffered until
 // complete; large ones are not, and only their outline is parsed.
+import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
@@ -11,7 +12,7 @@ import { asBuffer, EventBuffer, joined } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
-import { isPage, isWholeEvent, parseUpstream } from './read-events.ts'
+import { isPage, isWholeEvent, oneLine, parseUpstream } from './read-events.ts'
 import { SeenOutput } from './seen-output.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from './style.ts'
 import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
@@ -22,6 +23,14 @@ const colon = 0x3a
 const noBytes = Buffer.alloc(0)
 /** For another reader a large event is kept up to this size. */
 const maxSharedBytes = 8 * 1024 * 1024
+
+/** One that a style has written itself. */
+function eventWithoutCosts(event: string): string {
+  const data = dataOf(event)
+  return data === undefined
+    ? event
+    : oneLine(event, JSON.stringify(answerWithoutCosts(JSON.parse(data))))
+}
 
 interface ParsedEvent {
   data: string
@@ -353,18 +362,22 @@ export class TextStreamWatcher implements StreamWatcher {
     return ''
   }
 
-  #inspect(event: string, data: string): string {
-    const value = parseUpstream(data)
+  #inspect(sent: string, sentData: string): string {
+    const value = parseUpstream(sentData)
     if (value === undefined) {
       // Behind the beginning it is left out: the answer may end well without it.
       if (this.events === 0) this.#fail('the upstream sent an event that is not JSON')
       return ''
     }
-    if (!isObject(value)) return event
-    this.#parsed?.push({ data, value })
+    if (!isObject(value)) return sent
+    this.#parsed?.push({ data: sentData, value })
+    const shown = answerWithoutCosts(value)
+    const hasCosts = shown !== value
+    const data = hasCosts ? JSON.stringify(shown) : sentData
+    const event = hasCosts ? oneLine(sent, data) : sent
     if (this.#marks !== undefined) this.#style.ids?.(value, this.#marks)
     this.#readLate()
-    const verdict = this.#style.read(value, this.#state, nameOf(event))
+    const verdict = this.#style.read(value, this.#state, nameOf(sent))
     const held = this.#held
     this.#held = ''
     if (verdict === 'pass') return held + this.#restored(event, data)
@@ -375,7 +388,10 @@ export class TextStreamWatcher implements StreamWatcher {
       this.#held = this.#restored(event, data)
       return held
     }
-    if ('instead' in verdict) return held + this.#restored(verdict.instead, '')
+    if ('instead' in verdict) {
+      const instead = hasCosts ? eventWithoutCosts(verdict.instead) : verdict.instead
+      return held + this.#restored(instead, '')
+    }
     this.outcome = verdict.failed
     return ''
   }

@@ -1,5 +1,7 @@
 // A task as the object of the native interface. File addresses are the gateway's own.
+
 import type { LinkTo } from '../../contract/caller-api.ts'
+import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import { framesPerSecond } from '../../contract/media/video-size.ts'
 import type { OutputMedia, TaskState, VideoTask } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -44,9 +46,9 @@ type UpstreamReport = Readonly<Record<string, unknown>>
 /** Reports of other protocols have other fields. */
 function reportOf({ protocol, reported }: VideoTask): UpstreamReport {
   if (protocol !== 'arkvendor' || !isObject(reported)) return {}
-  const { content: _, error: __, usage: ___, ...rest } = reported
+  const { content: _, error: __, usage: ___, ...rest } = answerWithoutCosts(reported)
   const kept = Object.entries(rest).filter(([, value]) => value !== null)
-  return { ...Object.fromEntries(kept), ...partsOf(reported) }
+  return { ...Object.fromEntries(kept), ...partsOf(answerWithoutCosts(reported)) }
 }
 
 /** Fields that are rebuilt; anything but an object is left out. */
