@@ -8,7 +8,7 @@ const negative = 'usage is never negative and cached tokens lie inside the input
 
 /** One factor of a charge, kept so that a person can follow the arithmetic. */
 interface ChargeLine {
-  what: 'input' | 'output' | 'cache_read' | 'cache_write'
+  what: 'input' | 'output' | 'cache_read' | 'cache_write' | 'cache_write_1h'
   tokens: number
   perMillionNanos: bigint
 }
@@ -31,15 +31,21 @@ const labels = new WeakMap<TokenTier, string>()
 export function tierLabel(
   terms: PriceTerms,
   inputTokens: number,
-  toolCalls?: ToolCalls,
+  { toolCalls, cacheWrite1hTokens }: Partial<TokenUsage> = {},
 ): string | undefined {
-  if (toolCalls === undefined) return sizeLabel(terms, inputTokens)
   const size = sizeLabel(terms, inputTokens)
-  const calls = Object.keys(toolCalls)
+  if (toolCalls === undefined && cacheWrite1hTokens === undefined) return size
+  const calls = Object.keys(toolCalls ?? {})
     .sort()
-    .map((name) => `${name} x${toolCalls[name]}`)
-  return [...(size === undefined ? [] : [size]), ...calls].join(', ')
+    .map((name) => `${name} x${toolCalls?.[name]}`)
+  const kept = cacheWrite1hTokens === undefined ? [] : [hourLabel]
+  return [...(size === undefined ? [] : [size]), ...kept, ...calls].join(', ')
 }
+
+const hourLabel = 'cache_write_1h'
+
+/** Whether some of the tokens of a label's charges were written for an hour; the log says how many. */
+export const writesForHour = (label: string): boolean => label.split(', ').includes(hourLabel)
 
 /** The calls of tools that a label names; undefined: none. */
 export function toolCallsOf(label: string): ToolCalls | undefined {
@@ -62,8 +68,11 @@ function sizeLabel(terms: PriceTerms, inputTokens: number): string | undefined {
 
 export function tokenLines(rates: TokenRates, usage: TokenUsage): ChargeLine[] {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  const { cacheWrite1hTokens = 0 } = usage
   const plain = inputTokens - cacheReadTokens - cacheWriteTokens
-  ensure(Math.min(plain, outputTokens, cacheReadTokens, cacheWriteTokens) >= 0, negative)
+  const shorter = cacheWriteTokens - cacheWrite1hTokens
+  const counts = [plain, outputTokens, cacheReadTokens, shorter, cacheWrite1hTokens]
+  ensure(Math.min(...counts) >= 0, negative)
   return [
     { what: 'input', tokens: plain, perMillionNanos: rates.inputNanos },
     {
@@ -73,12 +82,22 @@ export function tokenLines(rates: TokenRates, usage: TokenUsage): ChargeLine[] {
     },
     {
       what: 'cache_write',
-      tokens: cacheWriteTokens,
+      tokens: shorter,
       perMillionNanos: rates.cacheWriteNanos ?? rates.inputNanos,
+    },
+    {
+      what: 'cache_write_1h',
+      tokens: cacheWrite1hTokens,
+      perMillionNanos: hourRateNanos(rates),
     },
     { what: 'output', tokens: outputTokens, perMillionNanos: rates.outputNanos },
   ]
 }
+
+/** Upstreams take 2 x input for a write that is kept for an hour, and 1.25 x input for a shorter one. */
+export const hourRateNanos = ({ cacheWrite1hNanos, cacheWriteNanos, inputNanos }: TokenRates) =>
+  cacheWrite1hNanos ??
+  (cacheWriteNanos === undefined ? 2n * inputNanos : (cacheWriteNanos * 8n + 2n) / 5n)
 
 /** Nano-units for this usage at these terms; never negative. */
 export function chargeTokens(terms: PriceTerms, usage: TokenUsage): bigint {
@@ -100,12 +119,13 @@ export function chargeCalls(terms: PriceTerms, toolCalls: ToolCalls): bigint {
 
 /**
  * Maximum cost of a call within these bounds: all of its input at the highest input rate, in the
- * most expensive tier that its input can reach.
+ * most expensive tier that its input can reach. `hourCache`: it asks for a cache of an hour.
  */
 export function maxChargeTokens(
   terms: PriceTerms,
   inputTokens: number,
   outputTokens: number,
+  hourCache = false,
 ): bigint {
   ensure(terms.unit === 'token', 'token usage is priced by tokens')
   ensure(inputTokens >= 0 && outputTokens >= 0, negative)
@@ -115,7 +135,7 @@ export function maxChargeTokens(
     const tier = tiers[i]!
     const upTo = i === tiers.length - 1 ? undefined : tier.upTo
     const isLast = upTo === undefined || upTo >= inputTokens
-    const input = BigInt(isLast ? inputTokens : upTo) * dearestInput(tier)
+    const input = BigInt(isLast ? inputTokens : upTo) * dearestInput(tier, hourCache)
     const total = input + BigInt(outputTokens) * tier.outputNanos
     if (total > maxNanos) maxNanos = total
     if (isLast) break
@@ -123,10 +143,13 @@ export function maxChargeTokens(
   return (maxNanos + million / 2n) / million
 }
 
-function dearestInput({ inputNanos, cacheReadNanos, cacheWriteNanos }: TokenRates): bigint {
+function dearestInput(rates: TokenRates, hourCache: boolean): bigint {
+  const { inputNanos, cacheReadNanos, cacheWriteNanos } = rates
   let maxNanos = inputNanos
   if (cacheReadNanos !== undefined && cacheReadNanos > maxNanos) maxNanos = cacheReadNanos
   if (cacheWriteNanos !== undefined && cacheWriteNanos > maxNanos) maxNanos = cacheWriteNanos
+  const hourNanos = hourCache ? hourRateNanos(rates) : 0n
+  if (hourNanos > maxNanos) maxNanos = hourNanos
   return maxNanos
 }
 
@@ -171,5 +194,8 @@ function sumOf(rates: TokenRates, usage: TokenUsage): bigint {
   let total = BigInt(plain) * rates.inputNanos + BigInt(outputTokens) * rates.outputNanos
   if (read > 0) total += BigInt(read) * (rates.cacheReadNanos ?? rates.inputNanos)
   if (written > 0) total += BigInt(written) * (rates.cacheWriteNanos ?? rates.inputNanos)
-  return total
+  const { cacheWrite1hTokens: kept } = usage
+  if (kept === undefined) return total
+  ensure(kept >= 0 && kept <= written, negative)
+  return total + BigInt(kept) * (hourRateNanos(rates) - (rates.cacheWriteNanos ?? rates.inputNanos))
 }

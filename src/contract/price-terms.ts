@@ -7,12 +7,13 @@ import { type ImageTerms, imageSizes, type PriceTerms, type TokenRates } from '.
 const nanosOf = (value: string): bigint => parseNanos(value)!
 
 function ratesFrom(declared: z.infer<typeof tokenRates>): TokenRates {
-  const { input, output, cache_read, cache_write } = declared
+  const { input, output, cache_read, cache_write, cache_write_1h } = declared
   return {
     inputNanos: nanosOf(input),
     outputNanos: nanosOf(output),
     ...(cache_read === undefined ? {} : { cacheReadNanos: nanosOf(cache_read) }),
     ...(cache_write === undefined ? {} : { cacheWriteNanos: nanosOf(cache_write) }),
+    ...(cache_write_1h === undefined ? {} : { cacheWrite1hNanos: nanosOf(cache_write_1h) }),
   }
 }
 
@@ -57,6 +58,9 @@ const ratesOf = (tier: TokenRates) => ({
   output: formatNanos(tier.outputNanos),
   ...(tier.cacheReadNanos !== undefined && { cache_read: formatNanos(tier.cacheReadNanos) }),
   ...(tier.cacheWriteNanos !== undefined && { cache_write: formatNanos(tier.cacheWriteNanos) }),
+  ...(tier.cacheWrite1hNanos !== undefined && {
+    cache_write_1h: formatNanos(tier.cacheWrite1hNanos),
+  }),
 })
 
 const eachAmount = (nanos: Readonly<Record<string, bigint>>): Record<string, string> =>

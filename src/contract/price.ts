@@ -8,6 +8,8 @@ export interface TokenRates {
   /** Absent: charged as input. */
   cacheReadNanos?: bigint
   cacheWriteNanos?: bigint
+  /** Written to be kept for an hour. Absent: by the rate of other writes, see charge.ts. */
+  cacheWrite1hNanos?: bigint
 }
 
 export interface TokenTier extends TokenRates {

@@ -169,6 +169,8 @@ export interface RequestDetail {
   estimated?: boolean
   /** Charged calls of tools that the upstream ran. */
   toolCalls?: ToolCalls
+  /** Those of its tokens written to a cache that are kept for an hour. */
+  cacheWrite1hTokens?: number
   /** Upstream work at the operator's cost: not charged. */
   loss?: CallLoss[]
   error?: string

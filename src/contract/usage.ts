@@ -11,6 +11,8 @@ export interface TokenUsage {
   outputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
+  /** Those of the written ones that are kept for an hour; absent: none. */
+  cacheWrite1hTokens?: number
   /** Absent: none. */
   toolCalls?: ToolCalls
 }
@@ -19,6 +21,7 @@ export interface TokenUsage {
 export interface ReportedUsage extends Pick<TokenUsage, 'cacheReadTokens' | 'cacheWriteTokens'> {
   inputTokens: number | undefined
   outputTokens: number | undefined
+  cacheWrite1hTokens?: number
   /** Those of the output that were not shown; absent: none. */
   reasoningTokens?: number
   toolCalls?: ToolCalls

@@ -52,7 +52,7 @@ describe.each(all)('%s', (_, read) => {
   })
 
   const whole = { prompt_tokens: 100, completion_tokens: 7 }
-  test.each<[object, number, number]>([
+  test.each<[object, number, number, number?]>([
     [{ prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 9 } }, 40, 9],
     [{ input_tokens_details: { cached_tokens: 40, cache_write_tokens: 9 } }, 40, 9],
     [{ cached_tokens: 40, cache_write_tokens: 9 }, 40, 9],
@@ -60,15 +60,15 @@ describe.each(all)('%s', (_, read) => {
     [{ prompt_tokens_details: { cache_read_input_tokens: 40 } }, 40, 0],
     [{ prompt_tokens_details: { cache_creation_input_tokens: 9 } }, 0, 9],
     [{ prompt_cache_hit_tokens: 40, prompt_cache_miss_tokens: 60 }, 40, 0],
-    [{ cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 } }, 0, 9],
+    [{ cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 } }, 0, 9, 5],
     [{ cached_tokens: 0, prompt_tokens_details: { cached_tokens: 40 } }, 40, 0],
     // Parts that contradict each other are clamped.
     [{ prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 60 } }, 60, 40],
     [{ prompt_tokens_details: { cached_tokens: 101, cache_write_tokens: 5 } }, 100, 0],
     [{ prompt_tokens_details: { cached_tokens: -1, cache_write_tokens: 5 } }, 0, 5],
     [{ prompt_tokens_details: { cached_tokens: '4', cache_write_tokens: 1e300 } }, 0, 100],
-  ])('finds cached and written tokens in %j', (more, cached, written) => {
-    expect(read({ ...whole, ...more }).usage).toEqual(usageOf(100, 7, cached, written))
+  ])('finds cached and written tokens in %j', (more, cached, written, hour) => {
+    expect(read({ ...whole, ...more }).usage).toEqual(usageOf(100, 7, cached, written, hour))
   })
 
   test('reads no usage where there is none', () => {

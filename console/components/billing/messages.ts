@@ -10,6 +10,7 @@ export const billingMessages = defineMessages({
   output: ['Output', '输出'],
   cache_read: ['Cache read', '缓存读取'],
   cache_write: ['Cache write', '缓存写入'],
+  cache_write_1h: ['Cache write, 1 hour', '缓存写入（1 小时）'],
   up_to: ['up to {n} input tokens', '输入不超过 {n} Token'],
   above: ['above', '以上'],
   tool_call: ['{tool} {amount} / call', '{tool} {amount} / 次'],

@@ -13,12 +13,13 @@ function useLines(): (price: Shown) => string[] {
   const t = useMessages(billingMessages)
   const format = useFormat()
   const { currency } = useSession()
-  const rates = ({ input, output, cache_read, cache_write }: Rates) =>
+  const rates = ({ input, output, cache_read, cache_write, cache_write_1h }: Rates) =>
     [
       `${t('input')} ${format.exact(input)}`,
       `${t('output')} ${format.exact(output)}`,
       cache_read === undefined ? '' : `${t('cache_read')} ${format.exact(cache_read)}`,
       cache_write === undefined ? '' : `${t('cache_write')} ${format.exact(cache_write)}`,
+      cache_write_1h === undefined ? '' : `${t('cache_write_1h')} ${format.exact(cache_write_1h)}`,
     ]
       .filter((part) => part !== '')
       .join(' · ')

@@ -8,7 +8,7 @@ export interface DraftTier {
   per_million: DraftRates
 }
 
-export const rateNames = ['input', 'output', 'cache_read', 'cache_write'] as const
+export const rateNames = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 export const imageSizes = ['1k', '2k', '4k'] as const
 
 /** The units that a model of a kind is priced in; as the gateway has them. */

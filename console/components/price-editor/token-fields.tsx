@@ -110,7 +110,9 @@ function TierRow({
           label={labelOf(name)}
           required={!name.startsWith('cache_')}
           withAsterisk={false}
-          {...(name.startsWith('cache_') && { placeholder: tier.per_million['input'] ?? '' })}
+          {...((name === 'cache_read' || name === 'cache_write') && {
+            placeholder: tier.per_million['input'] ?? '',
+          })}
           inputMode="decimal"
           w={tiers.length === 1 ? 130 : 160}
           value={tier.per_million[name] ?? ''}

@@ -16,6 +16,10 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/^output: (\S+) x (\S+) per million = (\S+)$/, '输出：$1 × $2 / 百万 = $3'],
   [/^cache_read: (\S+) x (\S+) per million = (\S+)$/, '缓存读取：$1 × $2 / 百万 = $3'],
   [/^cache_write: (\S+) x (\S+) per million = (\S+)$/, '缓存写入：$1 × $2 / 百万 = $3'],
+  [
+    /^cache_write_1h: (\S+) x (\S+) per million = (\S+)$/,
+    '缓存写入（1 小时）：$1 × $2 / 百万 = $3',
+  ],
   [/^sum (\S+), rounded half up to (\S+) (\S+)$/, '合计 $1，四舍五入为 $2 $3'],
   [/^as reported: (\S+) tokens in, (\S+) out$/, '上报用量：输入 $1 Token，输出 $2 Token'],
   [

@@ -19,6 +19,7 @@ const rates = z.object({
   output: money().describe('Per million output tokens.'),
   cache_read: money().optional(),
   cache_write: money().optional(),
+  cache_write_1h: money().optional(),
 })
 
 const sizes = Object.fromEntries(imageSizes.map((size) => [size, money().optional()])) as Record<

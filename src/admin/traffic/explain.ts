@@ -35,6 +35,9 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<type
   output_tokens: usage.outputTokens,
   cache_read_tokens: usage.cacheReadTokens,
   cache_write_tokens: usage.cacheWriteTokens,
+  ...(usage.cacheWrite1hTokens !== undefined && {
+    cache_write_1h_tokens: usage.cacheWrite1hTokens,
+  }),
 })
 
 export const reasonView = ({ finishReason }: RequestDetail) =>

@@ -30,6 +30,9 @@ export const tokenUsage = z.object({
   output_tokens: count(),
   cache_read_tokens: count(),
   cache_write_tokens: count(),
+  cache_write_1h_tokens: count()
+    .exactOptional()
+    .describe('Those of the written ones that are kept for an hour; absent: none.'),
 })
 
 export const attempt = z.object({

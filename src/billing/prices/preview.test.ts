@@ -33,6 +33,8 @@ const none: Spent = {
   cacheWriteTokens: 0,
 }
 
+type TokenCount = Exclude<keyof TokenUsage, 'toolCalls' | 'cacheWrite1hTokens'>
+
 /** As the ledger adds them up: by size class of the input. */
 function summed(usages: readonly TokenUsage[]): Spent[] {
   const sums = new Map<number, Spent>()
@@ -42,8 +44,7 @@ function summed(usages: readonly TokenUsage[]): Spent[] {
     sums.set(inputBucket, sum)
     sum.entries++
     sum.quantity += usage.inputTokens + usage.outputTokens
-    for (const field of Object.keys(usage) as Exclude<keyof TokenUsage, 'toolCalls'>[])
-      sum[field] += usage[field]
+    for (const field of Object.keys(usage) as TokenCount[]) sum[field] += usage[field]
   }
   return [...sums.values()]
 }

@@ -1,8 +1,8 @@
 // Price lists as a table for spreadsheets: one row for a price, or one for each of its tiers.
 //
 //   unit           tier                          amounts
-//   token          largest input, or empty       input, output, cache_read, cache_write: per million;
-//                                                per_call: tool=price, with spaces between them
+//   token          largest input, or empty       input, output, cache_read, cache_write, cache_write_1h:
+//                                                per million; per_call: tool=price, with spaces between them
 //   image          1k, 2k, 4k, or empty          price: per image; default_size
 //   video_second   resolution                    price: per second
 //   video_token                                  price: per million
@@ -18,7 +18,7 @@ import { CsvReader, type CsvRow, csvRow, type Separator, unmarked } from '../../
 import { declarationOf, type ListedPrice, type ListProblem, type PriceList } from './price-list.ts'
 
 const keyColumns = ['model', 'account', 'effective_from', 'unit'] as const
-const rateColumns = ['input', 'output', 'cache_read', 'cache_write'] as const
+const rateColumns = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 const columns = [
   ...keyColumns,
   'tier',

@@ -7,7 +7,14 @@ import {
   type TokenRates,
   type TokenTier,
 } from '../../contract/price.ts'
-import { chargeCalls, chargeTokens, imageRateNanos, toolCallsOf } from '../charge.ts'
+import {
+  chargeCalls,
+  chargeTokens,
+  hourRateNanos,
+  imageRateNanos,
+  toolCallsOf,
+  writesForHour,
+} from '../charge.ts'
 
 /** Charges that share an account, a model, a price, a tier and a size class of input. */
 export interface Spent {
@@ -72,31 +79,37 @@ function repriceTokens(
   const toolCalls = toolCallsOf(spent.tier)
   const callsNanos =
     toolCalls === undefined ? 0n : BigInt(spent.entries) * chargeCalls(terms, toolCalls)
-  if (spent.entries === 1) {
+  // How many of the written tokens were kept for an hour is not summed.
+  const hasHour = writesForHour(spent.tier)
+  if (spent.entries === 1 && !hasHour) {
     const nanos = chargeTokens(terms, spent) + callsNanos
     return { minNanos: nanos, maxNanos: nanos }
   }
   const tiers = tiersWithin(terms.tiers, spent.inputBucket, bounds)
-  const part = (tokens: number, rateOf: (tier: TokenRates) => bigint): Part => {
-    const rates = tiers.map(rateOf)
+  const part = (tokens: number, ...rateOf: ((tier: TokenRates) => bigint)[]): Part => {
+    const rates = rateOf.flatMap((of) => tiers.map(of))
     return [BigInt(tokens), smallest(rates), max(rates)]
   }
   const parts = [
     part(inputTokens - cacheReadTokens - cacheWriteTokens, ({ inputNanos }) => inputNanos),
     part(outputTokens, ({ outputNanos }) => outputNanos),
     part(cacheReadTokens, ({ cacheReadNanos, inputNanos }) => cacheReadNanos ?? inputNanos),
-    part(cacheWriteTokens, ({ cacheWriteNanos, inputNanos }) => cacheWriteNanos ?? inputNanos),
+    part(cacheWriteTokens, writeRateNanos, ...(hasHour ? [hourRateNanos] : [])),
   ]
   const rates = tiers.flatMap((tier) => [
     tier.inputNanos,
     tier.outputNanos,
     ...(cacheReadTokens > 0 ? [tier.cacheReadNanos ?? tier.inputNanos] : []),
-    ...(cacheWriteTokens > 0 ? [tier.cacheWriteNanos ?? tier.inputNanos] : []),
+    ...(cacheWriteTokens > 0 ? [writeRateNanos(tier)] : []),
+    ...(hasHour ? [hourRateNanos(tier)] : []),
   ])
   const range = rounded({ parts, per: million, rates }, spent.entries)
   if (typeof range === 'string' || callsNanos === 0n) return range
   return { minNanos: range.minNanos + callsNanos, maxNanos: range.maxNanos + callsNanos }
 }
+
+const writeRateNanos = ({ cacheWriteNanos, inputNanos }: TokenRates): bigint =>
+  cacheWriteNanos ?? inputNanos
 
 /** Tiers possible for an input of this size class: one, unless a tier ends inside it. */
 function tiersWithin(

@@ -1,5 +1,6 @@
 // Whether a charge is valid by itself: it belongs to a succeeded request or to a task, agrees with
 // it, and its amount is price times quantity. Reads nothing by itself.
+import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
@@ -10,6 +11,7 @@ import {
   chargeVideoTokens,
   tierLabel,
   toolCallsOf,
+  writesForHour,
 } from '../charge.ts'
 import type { CheckName } from './audit-findings.ts'
 
@@ -102,10 +104,22 @@ function callCost(terms: PriceTerms, row: ChargeRow): bigint | string {
     return `its quantity is ${row.quantity}, its request row says ${usage.inputTokens + usage.outputTokens}`
   }
   const toolCalls = toolCallsOf(row.tier)
-  if (row.tier !== '' && row.tier !== tierLabel(terms, usage.inputTokens, toolCalls)) {
+  const hourTokens = writesForHour(row.tier) ? hourTokensIn(row) : undefined
+  const charged = {
+    ...usage,
+    ...(toolCalls !== undefined && { toolCalls }),
+    ...(hourTokens !== undefined && { cacheWrite1hTokens: hourTokens }),
+  }
+  if (row.tier !== '' && row.tier !== tierLabel(terms, usage.inputTokens, charged)) {
     return `its tier is not '${row.tier}'`
   }
-  return chargeTokens(terms, toolCalls === undefined ? usage : { ...usage, toolCalls })
+  return chargeTokens(terms, charged)
+}
+
+/** Undefined where the row says none, or more than were written. */
+function hourTokensIn({ detail, cache_write_tokens: written }: ChargeRow): number | undefined {
+  const { cacheWrite1hTokens: kept } = readRequestDetail(detail === '' ? '{}' : detail)
+  return kept !== undefined && kept > 0 && kept <= (written ?? 0) ? kept : undefined
 }
 
 function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {

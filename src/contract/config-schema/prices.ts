@@ -8,6 +8,9 @@ export const tokenRates = strict({
   output: amount('Per million output tokens.'),
   cache_read: amount('Per million input tokens read from a cache. Default: input.').optional(),
   cache_write: amount('Per million input tokens written to a cache. Default: input.').optional(),
+  cache_write_1h: amount(
+    'Per million input tokens written to a cache for an hour. Default: 1.6 x cache_write, else 2 x input.',
+  ).optional(),
 }).meta({ description: 'Prices per million tokens.' })
 
 export const maxTiers = 32

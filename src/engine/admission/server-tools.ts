@@ -17,11 +17,11 @@ export const toolRefusal = (tools: readonly ServerTool[], terms: PriceTerms): Re
 
 /** The cost of all tokens within the bounds, and of all calls that the tools may make. */
 export function maxCharge(
-  { serverTools: tools }: Pick<TextCall, 'serverTools'>,
+  { serverTools: tools, hourCache }: Pick<TextCall, 'serverTools' | 'hourCache'>,
   terms: PriceTerms,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
 ): bigint {
-  const tokens = maxChargeTokens(terms, inputTokens, outputTokens)
+  const tokens = maxChargeTokens(terms, inputTokens, outputTokens, hourCache)
   return tools === undefined ? tokens : tokens + chargeCalls(terms, usesOf(tools))
 }
 

@@ -18,6 +18,9 @@ export function completeUsage(
     outputTokens: reported.outputTokens ?? outputTokens(),
     cacheReadTokens,
     cacheWriteTokens,
+    ...(reported.cacheWrite1hTokens !== undefined && {
+      cacheWrite1hTokens: reported.cacheWrite1hTokens,
+    }),
     ...(reported.toolCalls !== undefined && { toolCalls: reported.toolCalls }),
   }
 }
@@ -45,11 +48,15 @@ export function payable(
   if (usage.inputTokens <= windowTokens && outputTokens === usage.outputTokens) return usage
   const inputTokens = Math.min(usage.inputTokens, windowTokens)
   const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens)
+  const cacheWriteTokens = Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens)
   return {
     inputTokens,
     outputTokens,
     cacheReadTokens,
-    cacheWriteTokens: Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens),
+    cacheWriteTokens,
+    ...(usage.cacheWrite1hTokens !== undefined && {
+      cacheWrite1hTokens: Math.min(usage.cacheWrite1hTokens, cacheWriteTokens),
+    }),
     ...(usage.toolCalls !== undefined && { toolCalls: usage.toolCalls }),
   }
 }

@@ -90,8 +90,10 @@ async function charge(
   record.usage = usage
   if (isEstimate) record.detail.estimated = true
   if (usage.toolCalls !== undefined) record.detail.toolCalls = usage.toolCalls
+  const { cacheWrite1hTokens } = usage
+  if (cacheWrite1hTokens !== undefined) record.detail.cacheWrite1hTokens = cacheWrite1hTokens
   const { price, hold } = admission
-  const tier = tierLabel(price.terms, usage.inputTokens, usage.toolCalls)
+  const tier = tierLabel(price.terms, usage.inputTokens, usage)
   const { servedModel } = record.detail
   const settled = await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
     model: call.model,
@@ -118,6 +120,8 @@ async function withhold(
 ): Promise<Refusal> {
   const { engine, call, admission, record } = open
   let rest = costOf(open, counted.usage)
+  delete record.detail.toolCalls
+  delete record.detail.cacheWrite1hTokens
   if (record.detail.stream) {
     const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
     // No more than the hold is for.
@@ -137,7 +141,6 @@ async function withhold(
   addUnpaid(record, 'not_delivered', rest, counted.isEstimate)
   delete record.usage
   delete record.detail.estimated
-  delete record.detail.toolCalls
   return recordUnbilled(engine, record, 'failed', notDelivered)
 }
 

@@ -25,7 +25,7 @@ describe('usable usage', () => {
     [wire({ cache_creation: { ephemeral_5m_input_tokens: 9 } }), of(100, 7, 0, 9)],
     [
       wire({ cache_creation: { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 3 } }),
-      of(100, 7, 0, 12),
+      of(100, 7, 0, 12, 3),
     ],
     [
       wire({

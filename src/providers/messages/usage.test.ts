@@ -22,14 +22,14 @@ describe('usable usage', () => {
     ],
     [
       wire({ cache_creation: { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 3 } }),
-      usageOf(22, 7, 0, 12),
+      usageOf(22, 7, 0, 12, 3),
     ],
     [
       wire({
         cache_creation_input_tokens: 12,
         cache_creation: { ephemeral_5m_input_tokens: 9, ephemeral_1h_input_tokens: 3 },
       }),
-      usageOf(22, 7, 0, 12),
+      usageOf(22, 7, 0, 12, 3),
     ],
     [
       wire({ input_tokens: 50_000_000, cache_read_input_tokens: 50_000_000 }),

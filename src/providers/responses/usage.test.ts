@@ -24,7 +24,7 @@ describe('usable usage', () => {
     [wire({ cache_creation_input_tokens: 9 }), usageOf(100, 7, 0, 9)],
     [
       wire({ cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h: 5 } }),
-      usageOf(100, 7, 0, 9),
+      usageOf(100, 7, 0, 9, 5),
     ],
     [
       wire(undefined, listed({ cached_tokens: 40, cache_creation_input_tokens: 9 })),

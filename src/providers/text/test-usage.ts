@@ -9,11 +9,13 @@ export const usageOf = (
   output: number | undefined,
   read = 0,
   write = 0,
+  hour = 0,
 ): ReportedUsage => ({
   inputTokens: input,
   outputTokens: output,
   cacheReadTokens: read,
   cacheWriteTokens: write,
+  ...(hour > 0 && { cacheWrite1hTokens: hour }),
 })
 
 /** Typical wrong counts of upstreams, and some right ones. */

@@ -113,6 +113,8 @@ export interface ChargeRow {
   output_tokens: number | undefined
   cache_read_tokens: number | undefined
   cache_write_tokens: number | undefined
+  /** Of the request row, where the tier says that the amount depends on it; else empty. */
+  detail: string
 }
 
 const chargeColumns: TextColumns = {
@@ -142,6 +144,7 @@ const chargeColumns: TextColumns = {
   output_tokens: ['number', 'r.output_tokens'],
   cache_read_tokens: ['number', 'r.cache_read_tokens'],
   cache_write_tokens: ['number', 'r.cache_write_tokens'],
+  detail: ['text', `CASE WHEN e.tier LIKE '%cache_write_1h%' THEN r.detail END`],
 }
 
 /** Charges in booking order, with the request row or task of each. */

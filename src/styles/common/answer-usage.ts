@@ -19,8 +19,9 @@ export function tokenCount(value: unknown): number | undefined {
 export function answerUsage(reported: ReportedUsage | undefined): AnswerUsage | undefined {
   if (reported === undefined) return undefined
   const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = reported
-  const { cacheReadTokens, cacheWriteTokens } = reported
-  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = reported
+  const usage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }
+  return cacheWrite1hTokens === undefined ? usage : { ...usage, cacheWrite1hTokens }
 }
 
 /**
@@ -29,6 +30,8 @@ export function answerUsage(reported: ReportedUsage | undefined): AnswerUsage | 
  */
 export function plainUsage(raw: unknown, cacheBeside = false): ReportedUsage | undefined {
   if (!isObject(raw)) return undefined
+  const passes = cacheBeside ? passesOf(raw) : undefined
+  if (passes !== undefined) return passes
   const cacheReadTokens = readTokens(raw)
   const cacheWriteTokens = writtenTokens(raw)
   const beside = cacheBeside ? cacheReadTokens + cacheWriteTokens : 0
@@ -50,7 +53,49 @@ export function plainUsage(raw: unknown, cacheBeside = false): ReportedUsage | u
   if (inputTokens === undefined) return usage
   usage.cacheReadTokens = Math.min(cacheReadTokens, inputTokens)
   usage.cacheWriteTokens = Math.min(cacheWriteTokens, inputTokens - usage.cacheReadTokens)
+  const kept = usage.cacheWriteTokens === 0 ? 0 : hourTokens(raw)
+  if (kept > 0) usage.cacheWrite1hTokens = Math.min(kept, usage.cacheWriteTokens)
   return usage
+}
+
+const maxPasses = 1_000
+
+/**
+ * `iterations: [{type: 'compaction', input_tokens, …}, {type: 'message', …}]`: every pass over the input
+ * is billed, and the counts beside the list leave some of them out. Undefined: there is no list, or one
+ * that cannot be read as a whole.
+ */
+function passesOf(raw: Json): ReportedUsage | undefined {
+  const { iterations, ...rest } = raw
+  if (!Array.isArray(iterations) || iterations.length === 0 || iterations.length > maxPasses) {
+    return undefined
+  }
+  const sum = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  let kept = 0
+  for (const iteration of iterations) {
+    if (!isObject(iteration)) return undefined
+    const { iterations: _, ...own } = iteration
+    const pass = plainUsage(own, true)
+    if (pass?.inputTokens === undefined || pass.outputTokens === undefined) return undefined
+    sum.inputTokens = Math.min(maxCount, sum.inputTokens + pass.inputTokens)
+    sum.outputTokens = Math.min(maxCount, sum.outputTokens + pass.outputTokens)
+    sum.cacheReadTokens += pass.cacheReadTokens
+    sum.cacheWriteTokens += pass.cacheWriteTokens
+    kept += pass.cacheWrite1hTokens ?? 0
+  }
+  const cacheReadTokens = Math.min(sum.cacheReadTokens, sum.inputTokens)
+  const cacheWriteTokens = Math.min(sum.cacheWriteTokens, sum.inputTokens - cacheReadTokens)
+  const cacheWrite1hTokens = Math.min(kept, cacheWriteTokens)
+  const toolCalls = toolCallsIn(rest)
+  const reasoning = Math.min(reasoningTokens(rest), sum.outputTokens)
+  return {
+    ...sum,
+    cacheReadTokens,
+    cacheWriteTokens,
+    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
+    ...(toolCalls !== undefined && { toolCalls }),
+    ...(reasoning > 0 && { reasoningTokens: reasoning }),
+  }
 }
 
 /** Later events of a stream override earlier ones; absent or null fields keep their value. */
@@ -114,6 +159,18 @@ function firstIn(holder: Json, names: readonly string[]): number {
   }
   return 0
 }
+
+const hourNames = ['ephemeral_1h_input_tokens', 'ephemeral_1h'] as const
+
+/** Those that are kept for an hour, in the places where written tokens are. */
+const hourTokens = (raw: Json): number =>
+  hourIn(objectIn(raw, 'prompt_tokens_details')) ||
+  hourIn(objectIn(raw, 'input_tokens_details')) ||
+  hourIn(raw) ||
+  hourIn(listedDetails(raw))
+
+const hourIn = (holder: Json): number =>
+  firstIn(objectIn(holder, 'cache_creation'), hourNames) || firstIn(holder, hourNames)
 
 /** At the top, one level down, or split by lifetime. */
 function writtenIn(holder: Json): number {

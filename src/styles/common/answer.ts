@@ -52,6 +52,8 @@ export interface AnswerUsage {
   outputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
+  /** Those of the written ones that are kept for an hour; absent: none. */
+  cacheWrite1hTokens?: number
   reasoningTokens: number
 }
 

@@ -9,10 +9,17 @@ export const readUsage = (raw: unknown): ReportedUsage | undefined => plainUsage
 
 export function writeUsage(usage: AnswerUsage): Json {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
+  const { cacheWrite1hTokens: kept } = usage
   return {
     input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cacheReadTokens,
+    ...(kept !== undefined && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: cacheWriteTokens - kept,
+        ephemeral_1h_input_tokens: kept,
+      },
+    }),
     output_tokens: outputTokens,
     ...(reasoningTokens > 0 && { output_tokens_details: { thinking_tokens: reasoningTokens } }),
   }
