@@ -116,7 +116,8 @@ function understand(
   if (read === undefined) return noAnswer(style, requestId, text)
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) return asStream(style, call, upstream, answer, requestId)
-  const body = bodyOf(answer, read, streamed ? undefined : text)
+  const isAsSent = !streamed && text.trimStart().startsWith('{')
+  const body = bodyOf(answer, read, isAsSent ? text : undefined)
   const renamed = withName(style, body, answer, call.model)
   const sent = marked(style, upstream, answer, renamed)
   return {
@@ -137,8 +138,7 @@ function bodyOf(answer: Json, { body }: ReadAnswer, sent: string | undefined): s
   if (shown !== answer) {
     return JSON.stringify(body === undefined ? shown : answerWithoutCosts(JSON.parse(body)))
   }
-  const isAsSent = sent?.trimStart().startsWith('{') === true
-  return body ?? (isAsSent ? sent : JSON.stringify(answer))
+  return body ?? sent ?? JSON.stringify(answer)
 }
 
 function reasonOf(read: ReadAnswer): { finishReason: string } | undefined {
