@@ -6,6 +6,8 @@ import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/
 import { useSession } from '../../lib/session.ts'
 import { billingMessages } from './messages.ts'
 
+const rateNames = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
+
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'source'>
 
 /** Every line has its unit and currency, in front where there are several amounts: lists cut the end. */
@@ -13,15 +15,10 @@ function useLines(): (price: Shown) => string[] {
   const t = useMessages(billingMessages)
   const format = useFormat()
   const { currency } = useSession()
-  const rates = ({ input, output, cache_read, cache_write, cache_write_1h }: Rates) =>
-    [
-      `${t('input')} ${format.exact(input)}`,
-      `${t('output')} ${format.exact(output)}`,
-      cache_read === undefined ? '' : `${t('cache_read')} ${format.exact(cache_read)}`,
-      cache_write === undefined ? '' : `${t('cache_write')} ${format.exact(cache_write)}`,
-      cache_write_1h === undefined ? '' : `${t('cache_write_1h')} ${format.exact(cache_write_1h)}`,
-    ]
-      .filter((part) => part !== '')
+  const rates = (each: Rates) =>
+    rateNames
+      .filter((name) => each[name] !== undefined)
+      .map((name) => `${t(name)} ${format.exact(each[name])}`)
       .join(' · ')
   const listed = (line: string, bound = '') =>
     `${currency} / ${t('token')}${bound === '' ? '' : `, ${bound}`}: ${line}`
