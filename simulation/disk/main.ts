@@ -26,7 +26,13 @@ const runLimitMs = 30_000
 const maxFaults = 16
 const isFull = process.argv.includes('--full')
 /** `--only journal`: operations with this in their name. */
-const only = process.argv[process.argv.indexOf('--only') + 1 || Infinity] ?? ''
+const only = optionOf('--only') ?? ''
+
+/** What follows it on the command line. */
+function optionOf(name: string): string | undefined {
+  const at = process.argv.indexOf(name)
+  return at === -1 ? undefined : process.argv[at + 1]
+}
 
 type Day = (life: Life) => Promise<void>
 const firstDay: Day = (life) => life.firstDay()
@@ -145,7 +151,7 @@ async function cutPower(): Promise<number> {
   return violations
 }
 
-/** Calls of SQLite itself, by a library that is preloaded into this process. */
+/** `--calls`: calls of SQLite itself, by this library, which must be preloaded into the process. */
 async function tryCalls(library: string, from: string): Promise<number> {
   const { symbols } = dlopen(library, {
     fail_at: { args: [FFIType.i32], returns: FFIType.void },
@@ -183,7 +189,7 @@ try {
   failAt(0, 'refused')
   await run(undefined, (life) => life.quietDay())
   cpSync(join(work, 'data'), older, { recursive: true })
-  const library = process.env['LD_PRELOAD']
+  const library = optionOf('--calls')
   const violations =
     library === undefined
       ? (await tryAll('first day', undefined, firstDay)) +

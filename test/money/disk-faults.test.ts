@@ -7,12 +7,13 @@ import { ownEnv } from '../support/own-env.ts'
 const caseLimitMs = 3_600_000
 const args = process.env['TEST_DISK_FULL'] === undefined ? [] : ['--full']
 
-async function runWith(env: Record<string, string>): Promise<{ code: number; text: string }> {
-  const command = [process.execPath, join(root, 'simulation/disk/main.ts'), ...args]
+async function run(library?: string): Promise<{ code: number; text: string }> {
+  const calls = library === undefined ? [] : ['--calls', library]
+  const command = [process.execPath, join(root, 'simulation/disk/main.ts'), ...args, ...calls]
   const child = Bun.spawn(command, {
     stdout: 'pipe',
     stderr: 'inherit',
-    env: { ...ownEnv, ...env },
+    env: { ...ownEnv, ...(library !== undefined && { LD_PRELOAD: library }) },
   })
   const text = await child.stdout.text()
   return { code: await child.exited, text }
@@ -21,7 +22,7 @@ async function runWith(env: Record<string, string>): Promise<{ code: number; tex
 test(
   'no fault of a disk loses or doubles a charge, needs a restart, or prevents the next start',
   async () => {
-    const { code, text } = await runWith({})
+    const { code, text } = await run()
     expect(text.replaceAll(/\d+/g, 'n').split('\n')).toEqual([
       'first day: n operations, n faults, n violations',
       'every day: n operations, n faults, n violations',
@@ -44,7 +45,7 @@ if (compiler === undefined || process.platform !== 'linux') {
       const source = join(root, 'simulation/disk/failing-calls.c')
       const built = Bun.spawnSync([compiler, '-shared', '-fPIC', '-o', library, source, '-ldl'])
       expect([built.exitCode, built.stderr.toString()]).toEqual([0, ''])
-      const { code, text } = await runWith({ LD_PRELOAD: library })
+      const { code, text } = await run(library)
       expect(text).toMatch(/^calls of SQLite: \d+, \d+ faults, 0 violations\n$/)
       expect(code).toBe(0)
     },
