@@ -6,7 +6,7 @@ import { accountOf, errorIn, rowOf, until } from '../support/read.ts'
 import { openCaller } from './caller.ts'
 import { asChunk, canary, chunkedLine, head, type Mode, type Scene, wholeAnswer } from './fault.ts'
 import { type RawUpstream, startRawUpstream, type Wire } from './raw-upstream.ts'
-import { all, good, type StyleName, styles } from './styles.ts'
+import { all, good, type StyleName, streaming, styles } from './styles.ts'
 
 const token = 'sk-sizes-0123456789abcdefghijklmn'
 const mebibyte = 1024 * 1024
@@ -90,7 +90,7 @@ const answers: [name: string, modes: readonly Mode[], Sender][] = [
   ],
   [
     'an event of 80 MiB',
-    ['json', 'stream'],
+    ['json'],
     async (wire) => {
       await wire.send(`${head('text/event-stream', 'connection: close\r\n')}data: {"a":"`)
       await sendPieces(wire, piece)
@@ -157,6 +157,30 @@ test.each(cases)('F19: %s is refused cheaply (%s, %s)', async (_, style, mode, s
   expect([row.ending, row.error_code, row.charge]).toEqual(['failed', code, '0.00'])
   expect((await accountOf(gateway)).held).toBe('0.00')
 })
+
+test.each(streaming)(
+  'an event of 80 MiB that breaks off passes cheaply and is free (%s)',
+  async (style) => {
+    const { path, ask } = styles[style]
+    const model = `m-${style}`
+    upstream.on(model, async (wire) => {
+      await wire.send(`${head('text/event-stream', 'connection: close\r\n')}data: {"a":"`)
+      await sendPieces(wire, piece)
+      wire.end()
+    })
+    await forgetPeak()
+    const before = peakBytes()
+    const caller = await openCaller(gateway.url)
+    const answer = await caller.post(path(model, true), token, ask(model, true))
+    caller.close()
+    expect(peakBytes() - before).toBeLessThan(2 * limitBytes)
+    expect([answer.status, answer.whole]).toEqual([200, true])
+    expect(answer.body.length).toBeGreaterThan(sentBytes - mebibyte)
+    expect(answer.text.slice(-1_000)).toContain('upstream_error')
+    const row = await rowOf(gateway, answer.headers['x-request-id']!)
+    expect([row.ending, row.charge]).toEqual(['failed', '0.00'])
+  },
+)
 
 test('a flood of events for a caller that does not read stays with the upstream', async () => {
   const event = `data: ${JSON.stringify({ choices: [{ delta: { content: 'x'.repeat(60_000) } }] })}\n\n`

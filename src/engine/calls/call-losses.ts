@@ -23,11 +23,11 @@ export const costOf = ({ admission }: OpenCall, usage: TokenUsage): Cost => ({
 export function addFailedLoss(
   open: OpenCall,
   { route, stop, deadline }: UpstreamAttempt,
-  { begun, outputTokens = 0, usage: told, upstreamRequestId: id }: UpstreamError,
+  { begun, outputTokens = 0, usage: reportedUsage, upstreamRequestId: id }: UpstreamError,
   watcher: StreamWatcher | undefined,
 ): void {
   const counted = watcher?.countOutputTokens() ?? outputTokens
-  const usage = told ?? watcher?.reported.usage
+  const usage = reportedUsage ?? watcher?.reported.usage
   if (begun !== true && counted === 0 && usage === undefined) return
   const { call, record } = open
   // As reported, and else by count.

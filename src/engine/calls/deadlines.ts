@@ -17,7 +17,7 @@ const sweepMs = 250
 /** A sweep that is later than this shows that the process stood still: stopped, or swapped out. */
 const maxLagMs = 1_000
 /** How often within the total limit a stream is asked whether it goes on. */
-const looksPerTotal = 4
+const checksPerTotal = 4
 /**
  * After which a waiting caller gets a heartbeat; proxies cut at 30 or 60 s. The upstream need not be
  * silent: not all of its events have something for the caller.
@@ -52,7 +52,7 @@ export class Deadline implements Listed {
   /** When the caller last got something, or began to wait. */
   #givenMs: number
   #beatMs = 0
-  #lookedMs: number
+  #checkedMs: number
   /** The stream that must go on: its events alone do not show that it does. */
   output: { hasGoneOn(): boolean } | undefined
   /** Gets a heartbeat while the upstream is still working. */
@@ -75,7 +75,7 @@ export class Deadline implements Listed {
     this.#sinceMs = nowMs()
     this.#lastMs = this.#sinceMs
     this.#givenMs = this.#sinceMs
-    this.#lookedMs = this.#sinceMs
+    this.#checkedMs = this.#sinceMs
     this.#idleMs = limits.firstByteMs
     all.add(this)
   }
@@ -97,7 +97,7 @@ export class Deadline implements Listed {
     this.#sinceMs = Math.min(nowMs, this.#sinceMs + forMs)
     this.#lastMs = Math.min(nowMs, this.#lastMs + forMs)
     this.#givenMs = Math.min(nowMs, this.#givenMs + forMs)
-    this.#lookedMs = Math.min(nowMs, this.#lookedMs + forMs)
+    this.#checkedMs = Math.min(nowMs, this.#checkedMs + forMs)
   }
 
   /** The caller gets something. */
@@ -129,7 +129,7 @@ export class Deadline implements Listed {
   check(nowMs: number): void {
     const silentMs = nowMs - this.#lastMs
     const caller = this.#caller
-    this.#look(nowMs)
+    this.#checkOutput(nowMs)
     const isLate = caller === undefined && nowMs - this.#sinceMs > this.#limits.totalMs
     if (silentMs <= this.#idleMs && !isLate) {
       const waitedMs = nowMs - Math.max(this.#givenMs, this.#beatMs)
@@ -145,9 +145,9 @@ export class Deadline implements Listed {
   }
 
   /** The total limit bounds the time without output, not the whole stream. */
-  #look(nowMs: number): void {
-    if (nowMs - this.#lookedMs < this.#limits.totalMs / looksPerTotal) return
-    this.#lookedMs = nowMs
+  #checkOutput(nowMs: number): void {
+    if (nowMs - this.#checkedMs < this.#limits.totalMs / checksPerTotal) return
+    this.#checkedMs = nowMs
     if (this.output?.hasGoneOn()) this.#sinceMs = this.#lastMs
   }
 

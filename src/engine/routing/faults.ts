@@ -2,7 +2,7 @@
 // its keys: a caller must not be able to take a channel from other callers.
 import type { UpstreamError } from '../../contract/provider.ts'
 
-/** `channel`: what its upstream did. Documented in docs/run/routing.md. */
+/** `channel`: what its upstream did. Documented in docs/run/channels.md. */
 type Fault = 'channel' | 'caller' | 'gateway'
 
 const faults = {

@@ -131,8 +131,8 @@ export class JsonOutline {
 
   #open(isList: boolean): void {
     this.#hasBegun = true
-    const most = this.#bytes > maxOutlineBytes ? outerDepth : maxDepth
-    if (this.#isLeftOut || this.#levels.length >= most) {
+    const depthLimit = this.#bytes > maxOutlineBytes ? outerDepth : maxDepth
+    if (this.#isLeftOut || this.#levels.length >= depthLimit) {
       if (!this.#isLeftOut) this.#add('null')
       this.#skipped++
       return

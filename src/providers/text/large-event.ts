@@ -77,8 +77,8 @@ export class LargeEvent {
       return
     }
     const known = this.#head.length
-    const most = Math.min(to, from + maxHeadLength - known)
-    this.#head += bytes.toString('latin1', from, most)
+    const end = Math.min(to, from + maxHeadLength - known)
+    this.#head += bytes.toString('latin1', from, end)
     if (!this.#head.startsWith(dataField)) return
     this.#isData = true
     this.#outline.take(bytes, from + dataField.length - known, to)

@@ -35,8 +35,8 @@ export async function sendEmbedding(
     const message = 'the upstream did not answer with one vector for each input'
     const error = failure('upstream_invalid_response', message, reply.upstreamRequestId)
     const { usage } = reply.reported
-    const told = usage !== undefined && { usage }
-    return { kind: 'failed', error: { ...error, about: 'answer', begun: true, ...told } }
+    const reported = usage !== undefined && { usage }
+    return { kind: 'failed', error: { ...error, about: 'answer', begun: true, ...reported } }
   }
   const inputTokens = reply.reported.usage?.inputTokens ?? call.inputTokens
   const answer = from.writeAnswer(vectors, { model: call.model, fields: call.fields, inputTokens })

@@ -129,6 +129,7 @@ export class TextStreamWatcher implements StreamWatcher {
       marks: this.#marks,
     })
     if (this.#parsed !== undefined) this.#kept = []
+    else this.events++
     this.#keptBytes = 0
     return this.#large
   }
@@ -172,7 +173,6 @@ export class TextStreamWatcher implements StreamWatcher {
     const held = this.#held
     this.#held = ''
     const last = joined(held === '' ? undefined : Buffer.from(held), large.last(part))!
-    this.events++
     this.#sample.addText(large.textBytes(this.#style.textField))
     const verdict = this.#judge(large.event)
     this.#recordLast(last)
