@@ -280,3 +280,40 @@ test('a tag has a budget over all tokens of its account', async () => {
   const none = await gateway.admin('PATCH', '/accounts/tagged', { tag_budgets: null })
   expect(none.body.tag_budgets).toEqual([])
 })
+
+test('a rerun has the tags and the end user of its task, and takes from the same budgets', async () => {
+  await gateway.admin('POST', '/accounts', {
+    ...{ name: 'reruns', balance: '100.00', tag_names: ['team', 'job'], end_users: 'plain' },
+  })
+  const made = await newToken('reruns', undefined, 'reruns')
+  const body = { model_name: 'imgvendor-v2', prompt: 'a lake', user: 'alice' }
+  const create = async (tags: string): Promise<string> => {
+    const headers = { 'x-gateway-tags': tags }
+    const answer = await as(made.token, '/imgvendor/v1/images/generations', body, headers)
+    return ((await answer.json()) as { data: { task_id: string } }).data.task_id
+  }
+  const rerun = (id: string) => gateway.admin('POST', `/tasks/${id}/rerun`)
+  const tagged = await create('team=red,job=7')
+  const again = await rerun(tagged)
+  const same = { tags: { job: '7', team: 'red' }, end_user: 'alice' }
+  expect([again.status, again.body]).toMatchObject([201, same])
+  // As for a new task: a default that its token has by now is added, its own tags stay.
+  const plain = await create('team=red')
+  await gateway.admin('PATCH', `/tokens/${made.id}`, { tags: { job: '9', team: 'blue' } })
+  expect((await rerun(tagged)).body).toMatchObject(same)
+  expect((await rerun(plain)).body.tags).toEqual({ job: '9', team: 'red' })
+  const none = { amount: '0', per: 'day' }
+  const budgets: [string, object, object][] = [
+    ['/accounts/reruns', { tag_budgets: [{ tag: 'team=red', ...none }] }, { tag_budgets: null }],
+    ['/accounts/reruns', { tag_budgets: [{ tag: 'job=7', ...none }] }, { tag_budgets: null }],
+    ['/accounts/reruns', { budget: none }, { budget: null }],
+    [`/tokens/${made.id}`, { budget: none }, { budget: null }],
+  ]
+  for (const [path, set, unset] of budgets) {
+    await gateway.admin('PATCH', path, set)
+    const { status, body } = await rerun(tagged)
+    expect([set, status, body.error?.code]).toEqual([set, 402, 'budget_exhausted'])
+    await gateway.admin('PATCH', path, unset)
+  }
+  expect((await rerun(tagged)).status).toBe(201)
+})

@@ -1,6 +1,7 @@
 // What else can be done with one task: fetch an image it was made from, and run the same request
 // again. Both may cost or reach out, so both are bounded and the second is in the audit log.
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { repeatedTags } from '../../contract/tags/index.ts'
 import type { Task } from '../../contract/task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
@@ -62,7 +63,9 @@ async function rerun({ engine, found, x }: Ask<{ found: Task }>) {
     return cannotRerun('some of its inputs were sent as bytes, which are not kept')
   }
   if (found.request.isCut) return cannotRerun('its texts were too long to be kept whole')
-  const ctx = { requestId: x.requestId, atMs: x.atMs, token, ...detached() }
+  // Its budgets are those of the task: of its token, and of its tags.
+  const tags = repeatedTags(found.tags, token)
+  const ctx = { requestId: x.requestId, atMs: x.atMs, token, tags, ...detached() }
   const made = await createTask(engine, ctx, inputOf(found))
   if (made instanceof Refusal) return made
   // It has been made, and an upstream was asked in between: the audit entry comes after it.

@@ -93,6 +93,19 @@ export function readTags(
   return tagText(new Map([...pairsIn(tagDefaults), ...given]))
 }
 
+/** The tags of work that is repeated: its own and its end user, over the defaults of its token. */
+export function repeatedTags(
+  own: string | undefined,
+  { tagDefaults }: Pick<Token, 'tagDefaults'>,
+): string | undefined {
+  if (own === undefined || tagDefaults === undefined) return own ?? tagDefaults
+  const all = new Map([...pairsIn(tagDefaults), ...pairsIn(own)])
+  const endUser = all.get(endUserName)
+  all.delete(endUserName)
+  const tags = tagText(all)
+  return endUser === undefined ? tags : `${tags},${pairOf(endUserName, endUser)}`
+}
+
 const blanks = /^[ \t]+|[ \t]+$/g
 const maxShown = 64
 

@@ -7,6 +7,7 @@ import {
   isTag,
   isTagKey,
   readTags,
+  repeatedTags,
   tagIn,
   tagsView,
   withEndUser,
@@ -71,6 +72,15 @@ describe('a header', () => {
     expect(defaultTags({ team: 'red', gone: '1' }, tagNames)).toBe('team=red')
     expect(defaultTags({ gone: '1' }, tagNames)).toBeUndefined()
   })
+})
+
+test('work that is repeated keeps its tags and its end user, over the defaults of its token', () => {
+  const tagDefaults = 'job=1,team=red'
+  expect(repeatedTags(undefined, {})).toBeUndefined()
+  expect(repeatedTags(undefined, { tagDefaults })).toBe('job=1,team=red')
+  expect(repeatedTags('team=blue,@=a%20b', {})).toBe('team=blue,@=a%20b')
+  expect(repeatedTags('team=blue,@=a%20b', { tagDefaults })).toBe('job=1,team=blue,@=a%20b')
+  expect(repeatedTags('@=a%20b', { tagDefaults })).toBe('job=1,team=red,@=a%20b')
 })
 
 test('an end user is what a body names first, however it is spelled', () => {
