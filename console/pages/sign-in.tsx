@@ -28,6 +28,10 @@ const messages = defineMessages({
     'The identity provider cannot be reached. Please try again later.',
     '无法连接身份提供方，请稍后重试。',
   ],
+  too_many: [
+    'Too many sign-ins from your address have failed. Please wait ten minutes.',
+    '来自你所在地址的登录失败次数过多，请等待十分钟。',
+  ],
   no_group: [
     'You are in no group that may use this gateway. Ask an administrator to add you to one.',
     '你不在任何可使用此网关的用户组中，请联系管理员。',
@@ -148,6 +152,7 @@ const signInProblems: readonly SignInProblem[] = [
   'denied',
   'failed',
   'unavailable',
+  'too_many',
   'no_group',
   'no_account',
   'disabled',

@@ -40,6 +40,14 @@ export const notPermitted = ({ role }: Viewer): Refusal =>
 export const wrong = (param: string, message: string): Refusal =>
   refuse('invalid_request', `'${param}' ${message}`, { param })
 
+const actorOf = (viewer: Viewer | undefined) => {
+  if (viewer === undefined) return { actor: 'gateway', actorKind: 'gateway' as const }
+  const { actor, personId } = viewer
+  return personId === undefined
+    ? { actor, actorKind: 'admin_token' as const }
+    : { actor, actorKind: 'person' as const, actorId: personId }
+}
+
 /** Who changed what; goes into the transaction of the change. No secret may be in either state. */
 export async function auditChange(
   tx: Tx,
@@ -50,7 +58,7 @@ export async function auditChange(
   const address = connection.ip()
   await appendAudit(tx, {
     atMs,
-    actor: viewer?.actor ?? 'gateway',
+    ...actorOf(viewer),
     requestId,
     ...(address !== undefined && { address }),
     ...rest,

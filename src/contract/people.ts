@@ -38,6 +38,19 @@ export interface OidcSettings {
   egressAllow: readonly string[]
 }
 
+/** Who made a change: a person, the admin token, or the gateway itself (also for a link that worked). */
+export const actorKinds = ['person', 'admin_token', 'gateway'] as const
+export type ActorKind = (typeof actorKinds)[number]
+
+const reservedNames: readonly string[] = ['admin', 'gateway', 'system']
+
+/**
+ * Whether a name would pass for the admin token or the gateway in a log or a message. Signs around it do
+ * not make it another one.
+ */
+export const isReservedName = (name: string): boolean =>
+  reservedNames.includes(name.toLowerCase().replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, ''))
+
 /** A user of the admin API: a person with a session, or the admin token. */
 export interface Viewer {
   /** As the audit log names them. */

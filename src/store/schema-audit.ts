@@ -6,6 +6,9 @@ export interface AuditTables {
     id: Generated<number>
     at_ms: number
     actor: string
+    /** Null of older rows where it cannot be told. */
+    actor_kind: string | null
+    actor_id: string | null
     action: string
     subject: string
     before: string | null

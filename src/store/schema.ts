@@ -41,6 +41,8 @@ export interface Schema
     end_users: Generated<string | null>
     /** Notices tell when the balance falls below it. */
     balance_low_nanos: Generated<bigint | null>
+    /** Tokens that its members may have; null: the usual number. */
+    token_limit: Generated<number | null>
   }
   entries: {
     id: Generated<number>

@@ -130,3 +130,51 @@ test('a member does not choose a secret, and staff not one that is easily guesse
   }
   expect((await operator.ask('POST', '/tokens', body)).status).toBe(201)
 })
+
+test('a member has as many tokens as the account allows, also at once and by rotation', async () => {
+  await gateway.admin('POST', '/accounts', { name: 'few' })
+  const mo = await newPerson(gateway, { name: 'mo', role: 'member', account: 'few' })
+  const { body: usual } = await gateway.admin('GET', '/accounts/few')
+  expect(usual.token_limit).toBe(200)
+  await gateway.admin('PATCH', '/accounts/few', { token_limit: 4 })
+  const create = (name: string) => mo.ask('POST', '/tokens', { account: 'few', name })
+  const made = await Promise.all(Array.from({ length: 12 }, (_, at) => create(`few-${at}`)))
+  expect(made.map(({ status }) => status).toSorted()).toEqual([
+    ...Array.from({ length: 4 }, () => 201),
+    ...Array.from({ length: 8 }, () => 409),
+  ])
+  const { id } = made.find(({ status }) => status === 201)!.body
+  const overlap = { previous_valid_until: new Date(Date.now() + 60_000).toISOString() }
+  expect((await mo.ask('POST', `/tokens/${id}/rotate`, overlap)).status).toBe(409)
+  expect((await mo.ask('POST', `/tokens/${id}/rotate`, {})).status).toBe(200)
+  // A revoked one counts for a day, so that rows are not made without end.
+  expect((await mo.ask('DELETE', `/tokens/${id}`)).status).toBe(200)
+  expect((await create('another')).status).toBe(409)
+  // Staff is not bound, and may raise the limit; the member may not.
+  expect((await operator.ask('POST', '/tokens', { account: 'few', name: 'staff' })).status).toBe(
+    201,
+  )
+  expect((await mo.ask('PATCH', '/accounts/few', { token_limit: 99 })).status).toBe(403)
+  expect((await operator.ask('PATCH', '/accounts/few', { token_limit: 6 })).status).toBe(200)
+  expect((await create('another')).status).toBe(201)
+  const { body } = await gateway.admin('PATCH', '/accounts/few', { token_limit: null })
+  expect(body.token_limit).toBe(200)
+})
+
+test('a token has at most 200 addresses and 1,000 models', async () => {
+  const ips = Array.from({ length: 201 }, (_, at) => `10.0.${at}.0/24`)
+  const models = Array.from({ length: 1_001 }, (_, at) => `m-${at}`)
+  for (const [field, value] of Object.entries({ allowed_ips: ips, models })) {
+    const body = { account: 'acme', name: `wide-${field}`, [field]: value }
+    for (const by of [operator, member]) {
+      const refused = await by.ask('POST', '/tokens', body)
+      expect([refused.status, refused.body.error.param]).toEqual([400, field])
+    }
+    const fits = await operator.ask('POST', '/tokens', { ...body, [field]: value.slice(1) })
+    expect(fits.status).toBe(201)
+    const wider = await operator.ask('PATCH', `/tokens/${fits.body.id}`, { [field]: value })
+    expect(wider.status).toBe(400)
+    const narrow = { [field]: value.slice(101) }
+    expect((await member.ask('PATCH', `/tokens/${fits.body.id}`, narrow)).status).toBe(200)
+  }
+})

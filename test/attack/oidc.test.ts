@@ -380,6 +380,45 @@ describe.each([...storeKinds])('sign-in through an identity provider on %s', (on
     expect((await new Visitor(app).ask('POST', '/session', body)).status).toBe(200)
   })
 
+  test.each(['admin', 'Gateway', 'system\u200b', '[admin]'])(
+    '%s is no name for a person',
+    async (name) => {
+      const person = { ...someone('books'), preferred_username: name }
+      const { visitor } = await visitAs(person)
+      expect(await visitor.session()).toMatchObject({ name: person.sub })
+      const alone = { ...someone('books'), preferred_username: name, sub: name }
+      const { visitor: other } = await visitAs(alone)
+      expect((await other.session())!.name).toMatch(/^person\+[0-9a-f]{8}$/)
+    },
+  )
+
+  test('made-up codes reach the provider thirty times in ten minutes, and leave no row', async () => {
+    it.clock.ms += 11 * 60_000
+    issuer.asked.length = 0
+    issuer.person = someone('books')
+    const before = await it.engine.store.read.selectFrom('used_sign_ins').selectAll().execute()
+    const ends: string[] = []
+    for (let i = 0; i < 40; i++) {
+      const visitor = new Visitor(app)
+      const back = new URL(await visitor.toIssuer())
+      back.searchParams.set('code', `made-up-${i}`)
+      ends.push(await visitor.callback(back.href))
+    }
+    expect(ends.filter((to) => to === '/console/?problem=failed')).toHaveLength(30)
+    expect(ends.slice(30)).toEqual(ends.slice(30).map(() => '/console/?problem=too_many'))
+    expect(issuer.asked.filter((path) => path.startsWith('/token'))).toHaveLength(30)
+    const rows = await it.engine.store.read.selectFrom('used_sign_ins').selectAll().execute()
+    expect(rows).toEqual(before)
+    // Nor does a callback that nobody began, or one without a code.
+    const bare = new Visitor(app)
+    expect(await bare.callback(`${consoleUrl}/admin/v1/oidc/callback?state=x&code=y`)).toBe(
+      '/console/?problem=expired',
+    )
+    expect(issuer.asked.filter((path) => path.startsWith('/token'))).toHaveLength(30)
+    it.clock.ms += 11 * 60_000
+    expect((await visitAs(someone('books'))).to).toBe('/console/')
+  })
+
   test('who comes by the provider has no password, and can be disabled here', async () => {
     const person = someone('admins')
     const { visitor } = await visitAs(person)

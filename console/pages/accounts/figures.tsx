@@ -92,6 +92,7 @@ function AccountSettings({ account }: { account: Account }) {
           ],
           [t('tag_names'), account.tag_names.join(', ') || '–'],
           [t('end_users'), t(`end_users_${account.end_users}`)],
+          [t('token_limit'), String(account.token_limit)],
           [t('source'), server.text('source', account.source)],
           [t('created'), <Time key="at" at={account.created_at} />],
         ]}

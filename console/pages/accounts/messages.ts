@@ -42,6 +42,11 @@ export const messages = defineMessages({
   end_users_hashed: ['Hashed', '哈希'],
   end_users_plain: ['Plain', '明文'],
   end_users_off: ['Not kept', '不保存'],
+  token_limit: ['Tokens of members', '成员令牌上限'],
+  token_limit_hint: [
+    'Tokens that members of the account may have. Empty: 200.',
+    '该账户成员最多可拥有的令牌数；留空为 200。',
+  ],
   settings: ['Settings', '设置'],
   edit: ['Edit settings', '编辑设置'],
   from_file: [

@@ -5,6 +5,7 @@ import {
   CloseButton,
   Group,
   Modal,
+  NumberInput,
   Select,
   Stack,
   TagsInput,
@@ -38,6 +39,7 @@ interface Draft {
   threshold: string
   tagNames: string[]
   endUsers: Account['end_users']
+  tokenLimit: number | string
 }
 
 const draftFrom = (account: Account): Draft => ({
@@ -50,10 +52,11 @@ const draftFrom = (account: Account): Draft => ({
   threshold: account.balance_low ?? '',
   tagNames: [...account.tag_names],
   endUsers: account.end_users,
+  tokenLimit: account.token_limit,
 })
 
 /** As the admin API takes it. */
-const bodyFrom = ({ budget, tagBudgets, threshold, tagNames, endUsers }: Draft) => ({
+const bodyFrom = ({ budget, tagBudgets, threshold, tagNames, endUsers, tokenLimit }: Draft) => ({
   budget: budgetFrom(budget),
   tag_budgets: tagBudgets.flatMap(({ tag, ...draft }) => {
     const set = budgetFrom(draft)
@@ -62,6 +65,7 @@ const bodyFrom = ({ budget, tagBudgets, threshold, tagNames, endUsers }: Draft) 
   balance_low: threshold.trim() === '' ? null : threshold.trim(),
   tag_names: tagNames,
   end_users: endUsers,
+  token_limit: tokenLimit === '' ? null : Number(tokenLimit),
 })
 
 function changesIn(before: Draft, after: Draft): object {
@@ -118,6 +122,14 @@ export function EditSettings({
           data={modes.map((value) => ({ value, label: t(`end_users_${value}`) }))}
           value={draft.endUsers}
           onChange={(next) => change({ endUsers: (next ?? 'hashed') as Account['end_users'] })}
+        />
+        <NumberInput
+          label={t('token_limit')}
+          description={t('token_limit_hint')}
+          min={0}
+          allowDecimal={false}
+          value={draft.tokenLimit}
+          onChange={(tokenLimit) => change({ tokenLimit })}
         />
       </ActionForm>
     </Modal>

@@ -22,6 +22,7 @@ import { messages } from './messages.ts'
 
 /** The known ones; the address may name others. */
 const actions = Object.keys(auditActions)
+const kinds: readonly NonNullable<Change['actor_kind']>[] = ['person', 'admin_token', 'gateway']
 
 function useAuditFilters(): Filter[] {
   const t = useMessages(messages)
@@ -33,6 +34,11 @@ function useAuditFilters(): Filter[] {
       options: actions.map((value) => ({ value, label: server.text('audit_action', value) })),
     },
     { name: 'actor', title: t('who') },
+    {
+      name: 'actor_kind',
+      title: t('kind'),
+      options: kinds.map((value) => ({ value, label: t(`kind_${value}`) })),
+    },
     { name: 'subject', title: t('subject') },
     { name: 'from', title: t('from'), isTime: true },
     { name: 'to', title: t('to'), isTime: true },
@@ -53,7 +59,13 @@ export default function AuditLog() {
       width: '130px',
       cell: ({ at }) => <Time at={at} how="short" />,
     },
-    { id: 'who', title: t('who'), width: '130px', isPrivate: true, cell: ({ actor }) => actor },
+    {
+      id: 'who',
+      title: t('who'),
+      width: '130px',
+      isPrivate: true,
+      cell: (change) => <Actor change={change} />,
+    },
     {
       id: 'action',
       title: t('action'),
@@ -106,6 +118,12 @@ export default function AuditLog() {
   )
 }
 
+/** A person is shown by name alone; what else makes changes is told from a person of that name. */
+function Actor({ change: { actor, actor_kind } }: { change: Change }) {
+  const t = useMessages(messages)
+  return actor_kind === null || actor_kind === 'person' ? actor : t(`kind_${actor_kind}`)
+}
+
 /** Names of what differs, and what one of them became. */
 /** On a phone a new channel would fill the screen. */
 function Summary({ change }: { change: Change }) {
@@ -138,7 +156,8 @@ function ChangeDetails({ change }: { change: Change }) {
       <PropertyList
         rows={[
           [t('time'), <Time key="t" at={change.at} />],
-          [t('who'), change.actor],
+          [t('who'), <Actor key="w" change={change} />],
+          [t('kind'), change.actor_kind && t(`kind_${change.actor_kind}`)],
           [t('subject'), <CopyId key="s" id={change.subject} max={40} />],
           [t('address'), change.address],
           [

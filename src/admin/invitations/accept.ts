@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
 import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { acceptInvitation, findPending, type Invitation } from '../../store/catalog/invitations.ts'
 import {
   endSessionsOf,
@@ -14,11 +15,11 @@ import {
 import { isUniqueConflict } from '../../store/index.ts'
 import { auditChange } from '../answers.ts'
 import { mayUsePassword, passwordsAreOff } from '../people/break-glass.ts'
+import { countWrongCode } from '../people/guess-limits.ts'
 import { hashPassword } from '../people/passwords.ts'
 import { session } from '../people/person-schema.ts'
 import { accountNameOf, personFrom, personView } from '../people/person-view.ts'
 import { answerSignedIn } from '../people/sessions.ts'
-import { countWrongCode } from '../people/set-up.ts'
 import { beginSession } from '../people/sign-in.ts'
 import { forAnyone } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
@@ -32,14 +33,18 @@ import { invitationView } from './invitation-view.ts'
 /** One answer for all of them: a guess learns nothing. */
 const linkUsed = refuse('conflict', 'this link has been used or revoked, or it has expired')
 
-async function findLink(engine: BaseDeps & Seals, code: string): Promise<Invitation | Refusal> {
+async function findLink(
+  engine: BaseDeps & Seals,
+  x: RequestContext,
+  code: string,
+): Promise<Invitation | Refusal> {
   const nowMs = engine.clock.nowMs()
   const found = await findPending(engine.store.read, engine.seal.hash(code), nowMs)
-  return found ?? countWrongCode(nowMs) ?? linkUsed
+  return found ?? (await countWrongCode(engine, x)) ?? linkUsed
 }
 
-async function open({ engine, body }: Ask<{ body: typeof openBody }>) {
-  const found = await findLink(engine, body.code)
+async function open({ engine, body, x }: Ask<{ body: typeof openBody }>) {
+  const found = await findLink(engine, x, body.code)
   if (found instanceof Refusal) return found
   const { kind, role, account, email, person, expires_at } = await invitationView(engine, found)
   return { kind, role, account, email, person, expires_at }
@@ -48,7 +53,7 @@ async function open({ engine, body }: Ask<{ body: typeof openBody }>) {
 async function accept(ask: Ask<{ body: typeof acceptBody }>) {
   const { engine, deps, body, x } = ask
   // Before any password is hashed, which is expensive.
-  const found = await findLink(engine, body.code)
+  const found = await findLink(engine, x, body.code)
   if (found instanceof Refusal) return found
   if (deps.oidc?.settings.only === true && found.personId === undefined) return passwordsAreOff
   const hash = await hashPassword(body.password)

@@ -2,12 +2,14 @@
 import { z } from 'zod'
 import { budget, tagBudget } from '../../contract/answers/budget-schema.ts'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets/declaration.ts'
+import { tokenLimitField } from '../../contract/config-schema/account-settings.ts'
 import { amount } from '../../contract/config-schema/fields.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { entryKinds } from '../../contract/ledger.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
 import {
   column,
+  count,
   modelField,
   money,
   pageFields,
@@ -29,6 +31,7 @@ export const account = z
     balance_low: money().nullable().describe('Notices tell when the balance falls below it.'),
     tag_names: z.array(z.string()).describe('Tags that its calls may carry.'),
     end_users: z.enum(endUserModes).describe('How end users that its calls name are kept.'),
+    token_limit: count().describe('Tokens that its members may have.'),
     budget: budget.nullable().describe('Over all its tokens.'),
     tag_budgets: z.array(tagBudget).describe('Of calls with a tag, over all its tokens.'),
     source,
@@ -70,6 +73,7 @@ export const accountChange = z
     balance_low: amount('Notices tell when the balance falls below it.').nullable().optional(),
     tag_names: accountTagFields.tag_names.nullable(),
     end_users: accountTagFields.end_users.nullable(),
+    token_limit: tokenLimitField.nullable().optional(),
     budget: budgetDeclaration.nullable().optional(),
     tag_budgets: tagBudgetsDeclaration.nullable().optional(),
   })

@@ -3,10 +3,12 @@ import { z } from 'zod'
 import type { Ledger, Spendable } from '../../billing/ledger.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { Model } from '../../contract/catalog.ts'
+import {
+  accountSettingsFrom,
+  usualTokenLimit,
+} from '../../contract/config-schema/account-settings.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
-import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
 import { refuse } from '../../contract/errors.ts'
-import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
@@ -54,7 +56,7 @@ const creation = accountDeclaration
 async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>) {
   const balanceNanos = parseNanos(body.balance ?? '0')!
   try {
-    const settings = { ...accountTagsFrom(body), ...thresholdFrom(body) }
+    const settings = accountSettingsFrom(body)
     const opened = { name: body.name, source: 'api' as const, balanceNanos, ...settings }
     const id = await openAccount(engine, opened, async (tx, subject) => {
       await setAccountBudgets(tx, subject, body, 'api')
@@ -191,6 +193,7 @@ const viewOf = (
   balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
   tag_names: account.tagNames ?? [],
   end_users: account.endUsers ?? 'hashed',
+  token_limit: account.tokenLimit ?? usualTokenLimit,
   source: account.source,
   created_at: time(account.createdAtMs),
   ...(account.suspendedSinceMs !== undefined && {

@@ -1,5 +1,6 @@
 // The audit of the books and the audit log as the admin API tells of them.
 import { z } from 'zod'
+import { actorKinds } from '../../contract/people.ts'
 import {
   accountField,
   amount,
@@ -63,6 +64,10 @@ export const auditRow = z
     id: z.string(),
     at: column(time()),
     actor: column(z.string(), 'who'),
+    actor_kind: column(z.enum(actorKinds).nullable(), 'kind').describe(
+      'Whether `actor` is the name of a person. Null: an older row, which does not say.',
+    ),
+    actor_id: z.string().nullable().describe('Id of the person; unknown of older rows.'),
     action: column(z.string()),
     subject: column(z.string(), 'what'),
     address: z.string().nullable().describe('Where it was asked from; unknown of older rows.'),
@@ -76,6 +81,7 @@ export const auditRowList = pageOf(auditRow, 'AuditRowList')
 export const auditQuery = z.object({ account: accountField })
 export const auditLogQuery = z.object({
   actor: query.text('Who it was: a person, or `admin`.'),
+  actor_kind: query.choice(actorKinds, 'Whether a person did it.'),
   action: query.text('Such as `channel.update`.'),
   subject: query.text('Id or name of what was changed.'),
   ...spanFields,

@@ -17,8 +17,16 @@ async function auditNow({ engine, account }: Ask) {
 
 type LogQuery = Ask<{ query: typeof auditLogQuery }>['query']
 
-const auditFilterOf = ({ actor, action, subject, from, to }: LogQuery): AuditFilter => ({
+const auditFilterOf = ({
   actor,
+  actor_kind,
+  action,
+  subject,
+  from,
+  to,
+}: LogQuery): AuditFilter => ({
+  actor,
+  actorKind: actor_kind,
   action,
   subject,
   ...(from !== undefined && { fromMs: from }),
@@ -29,6 +37,8 @@ const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
   id: String(row.id),
   at: time(row.atMs),
   actor: row.actor,
+  actor_kind: row.actorKind ?? null,
+  actor_id: row.actorId ?? null,
   action: row.action,
   subject: row.subject,
   address: row.address ?? null,

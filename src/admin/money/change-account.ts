@@ -1,9 +1,11 @@
 // A change of an account's settings, recorded in the audit log. What the configuration file says of an
 // account is changed there; what it does not say can be changed here.
 import type { z } from 'zod'
-import { accountTagsFrom } from '../../contract/config-schema/tags.ts'
+import {
+  accountSettingsFrom,
+  usualTokenLimit,
+} from '../../contract/config-schema/account-settings.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -31,7 +33,7 @@ export async function changeAccount(
   }
   await engine.store.tx(async (tx) => {
     const before = await settingsOf(tx, (await findAccount(tx, subject))!)
-    await updateAccount(tx, subject, { ...accountTagsFrom(body), ...thresholdFrom(body) })
+    await updateAccount(tx, subject, accountSettingsFrom(body))
     await setAccountBudgets(tx, subject, body, 'api')
     const after = await settingsOf(tx, (await findAccount(tx, subject))!)
     await auditChange(tx, x, { action: 'account.update', subject, before, after })
@@ -48,12 +50,13 @@ function declaredField({ declared }: Engine, name: string, body: Change): keyof 
   return (Object.keys(body) as (keyof Change)[]).find((field) => said?.[field] !== undefined)
 }
 
-const settingsOf = async (tx: Tx, { id, tagNames, endUsers, balanceLowNanos }: Account) => ({
-  balance_low: balanceLowNanos === undefined ? null : formatNanos(balanceLowNanos),
-  tag_names: tagNames ?? [],
-  end_users: endUsers ?? 'hashed',
-  budget: termsView(await findBudget(tx, budgetOfAccount(id))),
-  tag_budgets: (await listTagBudgets(tx, id)).map((budget) => ({
+const settingsOf = async (tx: Tx, account: Account) => ({
+  balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
+  tag_names: account.tagNames ?? [],
+  end_users: account.endUsers ?? 'hashed',
+  token_limit: account.tokenLimit ?? usualTokenLimit,
+  budget: termsView(await findBudget(tx, budgetOfAccount(account.id))),
+  tag_budgets: (await listTagBudgets(tx, account.id)).map((budget) => ({
     tag: budget.subject,
     ...termsView(budget),
   })),

@@ -24,6 +24,7 @@ export type SignInProblem =
   | 'denied'
   | 'failed'
   | 'unavailable'
+  | 'too_many'
   | 'no_group'
   | 'no_account'
   | 'disabled'

@@ -1,15 +1,17 @@
 // Sign-in through the identity provider: the browser is sent there, and comes back with a code that works
 // once, in the browser that asked for it. A failure leads to the sign-in page, which says what it was.
 import { z } from 'zod'
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import { answerHeaders, type RequestContext } from '../../http/request-context.ts'
 import { newSecret } from '../../lib/crypto/ids.ts'
 import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import { useSignIn } from '../../store/catalog/people.ts'
+import { addressOf, countGuess, takeBack } from '../people/guess-limits.ts'
 import { beginSession } from '../people/sign-in.ts'
 import { forAnyone, forRedirects } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
+import { claimFlow } from './flow-claims.ts'
 import { endedFlowCookie, type Flow, flowCookie, hintCookie, readFlow } from './flow-cookie.ts'
 import { type SignInProblem, signInOptions, startQuery } from './oidc-schema.ts'
 import type { Identity, OidcProvider } from './provider.ts'
@@ -18,6 +20,8 @@ import { signInPerson } from './sign-in-person.ts'
 const callbackPath = '/admin/v1/oidc/callback'
 /** Longer than a cookie of a sign-in is valid. */
 const usedKeptMs = 3_600_000
+/** As providers make them: RFC 6749 allows printable ASCII. */
+const codePattern = /^[\x20-\x7e]{1,4096}$/
 /** Codes that are exchanged at the same time, and who waits. */
 const exchanges = new FairSemaphore({ concurrency: 8, queue: 64, queuePerKey: 8 })
 
@@ -61,13 +65,18 @@ async function finish(ask: Ask) {
   if (flow === undefined || flow.at !== clientOf(oidc)) return problem(engine, x, 'expired')
   const current = new URL(redirectUriOf(ask))
   current.search = URL.parse(x.request.url, current.href)?.search ?? ''
-  if (current.searchParams.get('state') !== flow.state) return problem(engine, x, 'expired')
+  const asked = current.searchParams
+  if (asked.get('state') !== flow.state) return problem(engine, x, 'expired')
+  if (asked.has('error')) return problem(engine, x, 'denied')
+  if (!codePattern.test(asked.get('code') ?? '')) return problem(engine, x, 'failed')
   // Before the code is exchanged: of two who come back with it, one goes on.
   const hash = engine.seal.hash(flow.state)
-  const isFirst = await engine.store.tx((tx) => useSignIn(tx, hash, nowMs, usedKeptMs))
-  if (!isFirst) return problem(engine, x, 'expired')
+  if (!claimFlow(hash, nowMs)) return problem(engine, x, 'expired')
   const identity = await identityFrom(engine, oidc, { x, current, flow })
   if (typeof identity === 'string') return problem(engine, x, identity)
+  // Another gateway may have been asked at the same time.
+  const isFirst = await engine.store.tx((tx) => useSignIn(tx, hash, nowMs, usedKeptMs))
+  if (!isFirst) return problem(engine, x, 'expired')
   const person = await signInPerson(engine, x, identity, oidc.settings.groups)
   if (typeof person === 'string') return problem(engine, x, person)
   const cookie = await beginSession(engine, x, person)
@@ -80,14 +89,27 @@ async function identityFrom(
   oidc: OidcProvider,
   { x, current, flow }: { x: RequestContext; current: URL; flow: Flow },
 ): Promise<Identity | SignInProblem> {
-  if (current.searchParams.has('error')) return 'denied'
+  // Each exchange is a call to the provider: who brings codes that it did not issue is slowed down.
+  const guess = await countGuess(engine, x)
+  if (guess instanceof Refusal) return 'too_many'
+  const key = addressOf(x)
+  let isGuess = false
   try {
-    const key = x.connection.ip() ?? 'unknown'
     return (await exchanges.run(key, () => oidc.identify(current, flow))) ?? 'unavailable'
   } catch (error) {
     logFailure(engine, error)
+    isGuess = isRefused(error)
     return 'failed'
+  } finally {
+    if (!isGuess) await takeBack(engine, guess)
   }
+}
+
+/** The provider refused the code. That it cannot be asked is no fault of the one who signs in. */
+function isRefused(error: unknown): boolean {
+  const { status, cause } = error as { status?: unknown; cause?: unknown }
+  const answered = cause instanceof Response ? cause.status : status
+  return typeof answered === 'number' && answered >= 400 && answered < 500
 }
 
 /** Codes and messages of the library; what they are about can hold tokens. */

@@ -26,6 +26,7 @@ export interface Identity {
 const timeoutSeconds = 10
 /** Metadata change rarely; keys are fetched for every sign-in, so that they can be rotated at any time. */
 const metadataMs = 10 * 60_000
+const failedMs = 2_000
 const maxAnswerBytes = 1024 * 1024
 const clockToleranceSeconds = 5
 
@@ -137,7 +138,7 @@ export class OidcProvider {
     return isBody ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret)
   }
 
-  /** Asked once for all who wait; a failure is not kept. */
+  /** Asked once for all who wait; a failure is kept for a moment, so that a flood asks once in it. */
   #discover(): Promise<ServerMetadata> {
     const nowMs = performance.now()
     if (this.#metadata !== undefined && nowMs - this.#metadata.atMs < metadataMs) {
@@ -147,7 +148,8 @@ export class OidcProvider {
     const entry = { found, atMs: nowMs }
     this.#metadata = entry
     found.catch(() => {
-      if (this.#metadata === entry) this.#metadata = undefined
+      // As if it had been asked for long ago.
+      entry.atMs = performance.now() - metadataMs + failedMs
     })
     return found
   }

@@ -2,7 +2,7 @@
 // every one. Found by issuer and subject alone: names and addresses can be chosen, and would take over
 // another person.
 import { createHash } from 'node:crypto'
-import type { OidcGroup, Person } from '../../contract/people.ts'
+import { isReservedName, type OidcGroup, type Person } from '../../contract/people.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
@@ -113,7 +113,7 @@ function nameFor({ names, subject }: Identity, taken: ReadonlySet<string>): stri
         .replace(/[^\w.@+-]/g, '-')
         .slice(0, maxName),
     )
-    .filter((name) => /[a-z0-9]/.test(name) && name.length > 1)
+    .filter((name) => /[a-z0-9]/.test(name) && name.length > 1 && !isReservedName(name))
   const [first = 'person'] = clean
   const free = [...clean, `${first}+${mark}`].find((name) => !taken.has(name))
   return free ?? newShortId('person')

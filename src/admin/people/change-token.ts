@@ -1,10 +1,13 @@
 // A change of a token: merged with what it says, held against what staff has set, and recorded.
 import type { z } from 'zod'
 import { budgetFrom } from '../../contract/budgets/declaration.ts'
+import { usualTokenLimit } from '../../contract/config-schema/account-settings.ts'
 import { undeclaredTag } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import {
+  countIssued,
   findToken,
   lockToken,
   type StoredToken,
@@ -54,6 +57,20 @@ export function tagRefusal(
 ): Refusal | undefined {
   const problem = undeclaredTag(tags, names)
   return problem === undefined ? undefined : refuse('invalid_request', problem, { param: 'tags' })
+}
+
+/** A token that was revoked counts for a day: otherwise rows could be made without end. */
+const countedMs = 86_400_000
+
+/** A member makes no more tokens than the account allows. */
+export async function exceedsTokens(tx: Tx, x: RequestContext, accountId: string) {
+  if (!isMember(x)) return undefined
+  const { tokenLimit = usualTokenLimit } = (await findAccount(tx, accountId))!
+  if ((await countIssued(tx, accountId, x.atMs - countedMs)) < tokenLimit) return undefined
+  const message =
+    `members of this account may have ${tokenLimit} tokens; revoke some (a token counts for a day ` +
+    "at least), or ask an operator to raise the account's token_limit"
+  return refuse('conflict', message)
 }
 
 /** A budget binds members, so they do not set it. */

@@ -1,6 +1,6 @@
 // People and sessions as the admin API tells of them.
 import { z } from 'zod'
-import { roles } from '../../contract/people.ts'
+import { isReservedName, roles } from '../../contract/people.ts'
 import { column, pageOf, time } from '../schema.ts'
 
 const minPassword = 12
@@ -9,6 +9,7 @@ const maxPassword = 256
 export const personName = z
   .string()
   .regex(/^[\w.@+-]{2,100}$/, 'must be 2 to 100 letters, digits and . @ + - _')
+  .refine((text) => !isReservedName(text), 'must not be admin, gateway or system')
   .transform((text) => text.toLowerCase())
 export const password = z
   .string()

@@ -15,6 +15,7 @@ import {
 import type { Tx } from '../../store/index.ts'
 import { auditChange, notFound, time } from '../answers.ts'
 import type { View } from '../route.ts'
+import { exceedsTokens } from './change-token.ts'
 import { boundsBefore } from './token-bounds.ts'
 import type { rotatedToken } from './token-schema.ts'
 import { fileOwned, prefixLength, view, viewOne } from './token-view.ts'
@@ -51,8 +52,11 @@ async function rotate(
   const before = await lockToken(tx, id)
   if (before === undefined) return notFound('token', id)
   if (before.source === 'file') return fileOwned(before.name)
-  await replaceSecret(tx, id, made)
   const endsAtMs = Math.min(untilMs, before.expiresAtMs ?? Number.POSITIVE_INFINITY)
+  const stays = endsAtMs > x.atMs
+  const full = stays ? await exceedsTokens(tx, x, before.accountId) : undefined
+  if (full !== undefined) return full
+  await replaceSecret(tx, id, made)
   const oldId = newShortId('tok', x.atMs)
   const old = {
     ...before,
@@ -65,7 +69,6 @@ async function rotate(
     // For every role: the old secret ends with the agreed overlap.
     staffBounds: { ...boundsBefore(before), expiresAtMs: endsAtMs },
   }
-  const stays = endsAtMs > x.atMs
   if (stays) await insertToken(tx, old)
   const token = (await findToken(tx, id))!
   const previous = stays ? { id: old.id, name: old.name, expires_at: time(endsAtMs) } : null

@@ -25,7 +25,7 @@ import { beginSession, checkOldPassword, cookieOf, signIn } from './sign-in.ts'
 
 async function makeFirst({ engine, body, x }: Ask<{ body: typeof setUp }>) {
   // Before any password is hashed, which is expensive.
-  const refusal = await wrongCode(engine, body.code)
+  const refusal = await wrongCode(engine, x, body.code)
   if (refusal !== undefined) return refusal
   const person = personFrom(x, { name: body.name, role: 'administrator' })
   const hash = await hashPassword(body.password)

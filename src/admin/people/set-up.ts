@@ -3,11 +3,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
+import type { RequestContext } from '../../http/request-context.ts'
 import { newSecret } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { listPeople } from '../../store/catalog/people.ts'
 import type { Tx } from '../../store/index.ts'
 import { getMeta, setMeta, touchMeta } from '../../store/sql/meta.ts'
+import { countWrongCode } from './guess-limits.ts'
 
 const key = 'setup_code'
 const goodForMs = 24 * 3_600_000
@@ -52,30 +54,17 @@ export const codeUsed = refuse(
   'this link has been used or has expired; restart for one',
 )
 
-/** Wrong codes within a minute, from all callers; further ones have to wait. */
-const wrongPerMinute = 20
-let wrongCodes = { count: 0, sinceMs: 0 }
-
 /** Why this code does not make an administrator; found out at little cost. A right one always counts. */
 export async function wrongCode(
-  { store, seal, clock }: BaseDeps & Seals,
+  engine: BaseDeps & Seals,
+  x: RequestContext,
   code: string,
 ): Promise<Refusal | undefined> {
-  const nowMs = clock.nowMs()
-  const codes = await readCodes(store.read, nowMs)
+  const { store, seal, clock } = engine
+  const codes = await readCodes(store.read, clock.nowMs())
   const isRight = hasCode(codes, seal.hash(code))
   if (isRight && (await listPeople(store.read)).length === 0) return undefined
-  return countWrongCode(nowMs) ?? codeUsed
-}
-
-/** A refusal when there were too many of them, of set-up links and invitations together. */
-export function countWrongCode(nowMs: number): Refusal | undefined {
-  if (Math.abs(nowMs - wrongCodes.sinceMs) > 60_000) wrongCodes = { count: 0, sinceMs: nowMs }
-  wrongCodes.count++
-  if (wrongCodes.count <= wrongPerMinute) return undefined
-  return refuse('rate_limit_exceeded', 'too many wrong codes; wait a minute', {
-    retryAfterSeconds: 60,
-  })
+  return (await countWrongCode(engine, x)) ?? codeUsed
 }
 
 /** True once, for a right code, while there is no user. */

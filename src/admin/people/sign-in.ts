@@ -1,7 +1,6 @@
 // Signing in: passwords, sessions and limits against guessing. Knows no page and no role's
 // powers; access.ts does.
 
-import ipaddr from 'ipaddr.js'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person, Viewer } from '../../contract/people.ts'
 import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
@@ -10,16 +9,14 @@ import { newSecret } from '../../lib/crypto/ids.ts'
 import {
   clearFailures,
   endSession,
-  findFailures,
   findPassword,
   findSession,
-  forgetFailures,
   forgetOld,
   insertSession,
-  recordFailure,
   touchSession,
 } from '../../store/catalog/people.ts'
 import { mayUsePassword } from './break-glass.ts'
+import { addressOf, countGuess, type Guess, takeBack } from './guess-limits.ts'
 import { checkPassword } from './passwords.ts'
 
 /** A browser sends it back only where it came from, over TLS or on this machine. */
@@ -30,39 +27,11 @@ const maxMs = 12 * 3_600_000
 const touchEveryMs = 60_000
 const forgottenMs = 7 * 24 * 3_600_000
 
-/** Failures that are free, and how long one has to wait after each further one. */
-const freeFailures = 5
-const waitsMs = [5_000, 15_000, 60_000, 300_000, 900_000]
-/** A failure counts for so long after the last one; also bounds how many are kept. */
-const failuresKeptMs = 3_600_000
-
 /**
- * Failures count for a name at an address, never for one of them alone: who guesses at a name, or at
- * many from one address, must not lock out its owner elsewhere, or others behind the same proxy.
+ * Who guesses at a name must not lock out its owner elsewhere: failures count for a name at an address.
+ * Those of an address count together as well: see guess-limits.ts.
  */
 const subjectOf = (name: string, x: RequestContext): string => `${name}@${addressOf(x)}`
-
-/** One caller has a whole /64 of IPv6. */
-function addressOf({ connection }: RequestContext): string {
-  const text = connection.ip()
-  if (text === undefined || !ipaddr.isValid(text)) return text ?? 'unknown'
-  const address = ipaddr.process(text)
-  if (!(address instanceof ipaddr.IPv6)) return address.toString()
-  return new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0]).toString()
-}
-
-async function waitMsFor({ store }: BaseDeps, subject: string, nowMs: number): Promise<number> {
-  const found = await findFailures(store.read, subject)
-  if (found === undefined || found.failures < freeFailures) return 0
-  const waitMs = waitsMs[Math.min(found.failures - freeFailures, waitsMs.length - 1)]!
-  // A clock that was set back does not make it longer.
-  return Math.min(waitMs, found.lastAtMs + waitMs - nowMs)
-}
-
-const tooManyAt = (waitMs: number): Refusal =>
-  refuse('rate_limit_exceeded', 'too many sign-ins failed; wait a little', {
-    retryAfterSeconds: Math.ceil(waitMs / 1000),
-  })
 
 const wrong = refuse('invalid_api_key', 'the name or the password is wrong')
 const wrongWherePasswordsAreOff = refuse(
@@ -71,23 +40,18 @@ const wrongWherePasswordsAreOff = refuse(
     'others use single sign-on',
 )
 
-/** Whether the password is right, and `wrong` or a wait if not. Failures are counted. */
+/** The guess if the password is right, and `wrong` or a wait if not. */
 async function verified(
   engine: BaseDeps & Seals,
   x: RequestContext,
   { subject, password, stored }: { subject: string; password: string; stored?: string | undefined },
-): Promise<true | Refusal> {
-  const nowMs = engine.clock.nowMs()
-  const waitMs = await waitMsFor(engine, subject, nowMs)
-  if (waitMs > 0) return tooManyAt(waitMs)
+): Promise<Guess | Refusal> {
+  const guess = await countGuess(engine, x, subject)
+  if (guess instanceof Refusal) return guess
   const right = await checkPassword(addressOf(x), password, stored)
-  if (right instanceof Refusal) return right
-  if (right) return true
-  await engine.store.tx(async (tx) => {
-    await forgetFailures(tx, nowMs - failuresKeptMs)
-    await recordFailure(tx, subject, nowMs)
-  })
-  return wrong
+  if (right === false) return wrong
+  await takeBack(engine, guess)
+  return right === true ? guess : right
 }
 
 /** The cookie of a new session, or why not. */
@@ -107,7 +71,8 @@ export async function signIn(
   const stored = may ? found.password : undefined
   const right = await verified(engine, x, { subject, password, stored })
   if (right === wrong && passwordsOff) return wrongWherePasswordsAreOff
-  if (right !== true || found === undefined) return right === true ? wrong : right
+  if (right instanceof Refusal || found === undefined)
+    return right instanceof Refusal ? right : wrong
   return { person: found.person, cookie: await beginSession(engine, x, found.person, subject) }
 }
 
@@ -121,7 +86,7 @@ export async function checkOldPassword(
   const found = await findPassword(engine.store.read, actor)
   const subject = `person ${personId}`
   const right = await verified(engine, x, { subject, password, stored: found?.password })
-  if (right !== wrong) return right
+  if (right !== wrong) return right instanceof Refusal ? right : true
   return refuse('invalid_request', 'the old password is wrong', { param: 'old' })
 }
 

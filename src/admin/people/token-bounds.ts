@@ -89,15 +89,23 @@ const coversModel = (bound: string, model: string): boolean =>
 function coversAddresses(bounds: readonly string[] = [], addresses: readonly string[]): boolean {
   if (bounds.length === 0) return true
   if (addresses.length === 0) return false
-  return addresses.every((address) => bounds.some((bound) => coversAddress(bound, address)))
+  const outer = bounds.map(networkOf)
+  return addresses.every((address) => {
+    const inner = parts(address)
+    return outer.some(
+      (each) =>
+        each.family === inner.family &&
+        each.bits <= inner.bits &&
+        each.list.check(inner.net, inner.family),
+    )
+  })
 }
 
-function coversAddress(bound: string, address: string): boolean {
-  const [outer, inner] = [parts(bound), parts(address)]
-  if (outer.family !== inner.family || inner.bits < outer.bits) return false
+function networkOf(bound: string) {
+  const { net, bits, family } = parts(bound)
   const list = new BlockList()
-  list.addSubnet(outer.net, outer.bits, outer.family)
-  return list.check(inner.net, inner.family)
+  list.addSubnet(net, bits, family)
+  return { bits, family, list }
 }
 
 function parts(address: string): { net: string; bits: number; family: 'ipv4' | 'ipv6' } {

@@ -26,7 +26,14 @@ import { auditChange, listOf, notFound, timeOrNull } from '../answers.ts'
 import { budgetOfToken } from '../budgets.ts'
 import { forOperatorsAndMembers, owning } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
-import { changeToken, defined, isMember, setsBudget, tagRefusal } from './change-token.ts'
+import {
+  changeToken,
+  defined,
+  exceedsTokens,
+  isMember,
+  setsBudget,
+  tagRefusal,
+} from './change-token.ts'
 import { rotateToken } from './rotate-token.ts'
 import { tokenChange, tokenCreation, tokenRotation } from './token-body-schema.ts'
 import { boundsOf } from './token-bounds.ts'
@@ -53,6 +60,7 @@ async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof token
   const secret = body.token ?? newSecret('sk-')
   try {
     const made = await store.tx((tx) => insertNew(tx, engine, x, { account, body, secret }))
+    if (made instanceof Refusal) return made
     await announce(engine, [made.id])
     return { ...(await viewOne(engine, made)), token: secret }
   } catch (error) {
@@ -75,6 +83,8 @@ async function insertNew(
   x: RequestContext,
   { account, body, secret }: NewToken,
 ) {
+  const full = await exceedsTokens(tx, x, account.id)
+  if (full !== undefined) return full
   const id = newShortId('tok', x.atMs)
   const settings = {
     models: body.models ?? ['*'],

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../budgets/declaration.ts'
 import { webhookDeclaration, webhookSecret } from '../notices/webhooks.ts'
+import { tokenLimitField } from './account-settings.ts'
 import { channelDeclaration, resolveChannel } from './channels.ts'
 import {
   amount,
@@ -29,9 +30,14 @@ export const accountDeclaration = strict({
   balance: amount('Opening balance of a new account; later changes have no effect.').optional(),
   balance_low: amount('Notices tell when the balance falls below it. Left out, never.').optional(),
   ...accountTagFields,
+  token_limit: tokenLimitField.optional(),
   budget: budgetDeclaration.optional(),
   tag_budgets: tagBudgetsDeclaration.optional(),
 }).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
+
+/** Of one token: each call compares with them. */
+const maxAllowedIps = 200
+const maxModelPatterns = 1_000
 
 const tokenLimits = strict({
   rpm: count('Requests per minute.').optional(),
@@ -50,6 +56,7 @@ export const tokenDeclaration = strict({
   models: z
     .array(modelPattern('A model name, or a prefix that ends in *.'))
     .min(1)
+    .max(maxModelPatterns)
     .meta({ description: 'Models this token may use. Left out, all models.' })
     .optional(),
   limits: tokenLimits.meta({ description: 'Rate limits. Left out, unlimited.' }).optional(),
@@ -60,6 +67,7 @@ export const tokenDeclaration = strict({
         .refine((value) => asCidr(value) !== undefined, 'must be an IP address or a CIDR')
         .meta({ description: 'An IP address or a CIDR.' }),
     )
+    .max(maxAllowedIps)
     .meta({ description: 'IP addresses and networks of callers. Left out or empty, any.' })
     .optional(),
   translation: translationMode.optional(),

@@ -1,5 +1,6 @@
 // Authenticates a request: finds its token and checks that it may be used now and from this
 // address. There is no default identity: the answer is a token or a refusal.
+import { BlockList } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Token } from '../../contract/catalog.ts'
@@ -50,13 +51,30 @@ function tokenOf(
   return token
 }
 
+/** Networks of a token as they are compared with; parsed with its first call. */
+const networksOf = new WeakMap<readonly string[], BlockList>()
+
 function ipAllowed(allowed: readonly string[], ip: string | undefined): boolean {
   if (ip === undefined || !ipaddr.isValid(ip)) return false
   const address = ipaddr.process(ip)
-  return allowed.some((entry) => {
-    const [range, bits] = entry.includes('/')
-      ? ipaddr.parseCIDR(entry)
-      : [ipaddr.process(entry), ipaddr.process(entry).kind() === 'ipv4' ? 32 : 128]
-    return address.kind() === range.kind() && address.match(range, bits)
-  })
+  let networks = networksOf.get(allowed)
+  if (networks === undefined) {
+    networks = parseNetworks(allowed)
+    networksOf.set(allowed, networks)
+  }
+  return networks.check(address.toString(), address.kind())
+}
+
+function parseNetworks(allowed: readonly string[]): BlockList {
+  const networks = new BlockList()
+  for (const entry of allowed) {
+    if (entry.includes('/')) {
+      const [net, bits] = ipaddr.parseCIDR(entry)
+      networks.addSubnet(net.toString(), bits, net.kind())
+    } else {
+      const address = ipaddr.process(entry)
+      networks.addAddress(address.toString(), address.kind())
+    }
+  }
+  return networks
 }

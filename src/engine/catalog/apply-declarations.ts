@@ -3,6 +3,7 @@
 // effect together or not at all.
 import { builtinPrices } from '../../catalog/builtin.ts'
 import type { Source } from '../../contract/catalog.ts'
+import { accountSettingsFrom } from '../../contract/config-schema/account-settings.ts'
 import {
   type FileDeclaration,
   type PriceDeclaration,
@@ -10,9 +11,8 @@ import {
   type TokenDeclaration,
   termsFrom,
 } from '../../contract/config-schema/index.ts'
-import { accountTagsFrom, undeclaredTag } from '../../contract/config-schema/tags.ts'
+import { undeclaredTag } from '../../contract/config-schema/tags.ts'
 import { translationFrom } from '../../contract/config-schema/translation.ts'
-import { thresholdFrom } from '../../contract/notices/webhooks.ts'
 import type { Price } from '../../contract/price.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
@@ -56,7 +56,7 @@ export async function applyDeclarations(
 ): Promise<MadeToken[]> {
   await refuseImpossible(deps, file)
   for (const { name, balance, ...declared } of file.accounts) {
-    const settings = { ...accountTagsFrom(declared), ...thresholdFrom(declared) }
+    const settings = accountSettingsFrom(declared)
     const known = await findAccount(deps.store.read, name)
     if (known !== undefined) {
       await deps.store.tx((tx) => updateAccount(tx, known.id, settings))

@@ -22,6 +22,8 @@ export interface Account {
   endUsers?: 'plain' | 'off'
   /** Notices tell when the balance falls below it. */
   balanceLowNanos?: bigint
+  /** Tokens that its members may have, if not the usual number. */
+  tokenLimit?: number
 }
 
 /** Null: as if it had never been set. */
@@ -29,6 +31,7 @@ export interface AccountChange {
   tagNames?: readonly string[] | null
   endUsers?: 'plain' | 'off' | null
   balanceLowNanos?: bigint | null
+  tokenLimit?: number | null
 }
 
 /** A new account starts at zero; its first money is an entry. */
@@ -68,7 +71,8 @@ export async function updateAccount(
     .execute()
 }
 
-const columnsOf = ({ tagNames, endUsers, balanceLowNanos }: AccountChange) => ({
+const columnsOf = ({ tagNames, endUsers, balanceLowNanos, tokenLimit }: AccountChange) => ({
+  ...(tokenLimit !== undefined && { token_limit: tokenLimit }),
   ...(balanceLowNanos !== undefined && { balance_low_nanos: balanceLowNanos }),
   ...(tagNames !== undefined && { tag_names: tagNames === null ? null : JSON.stringify(tagNames) }),
   ...(endUsers !== undefined && { end_users: endUsers }),
@@ -151,6 +155,7 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   createdAtMs: row.created_at_ms,
   ...(row.suspended_since_ms !== null && { suspendedSinceMs: row.suspended_since_ms }),
   ...(row.balance_low_nanos !== null && { balanceLowNanos: row.balance_low_nanos }),
+  ...(row.token_limit !== null && { tokenLimit: row.token_limit }),
   ...tagSettingsOf(row),
 })
 

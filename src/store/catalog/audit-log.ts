@@ -1,11 +1,16 @@
 // The audit log: who changed what. Rows are added in the transaction of the change itself.
 import type { Kysely, Selectable } from 'kysely'
+import type { ActorKind } from '../../contract/people.ts'
 import type { Schema } from '../schema.ts'
 import { numberCursor, type Page, type PageQuery, pageOf } from '../sql/cursor.ts'
 
 interface AuditRow {
   atMs: number
   actor: string
+  /** Absent of an older row whose actor could have been either. */
+  actorKind?: ActorKind
+  /** Of a person. */
+  actorId?: string
   action: string
   subject: string
   /** Text as shown to administrators: no secrets. */
@@ -23,6 +28,7 @@ export interface StoredAuditRow extends AuditRow {
 /** Each filter matches the whole value; times mean "from then on" or "before then". */
 export interface AuditFilter {
   actor?: string | undefined
+  actorKind?: ActorKind | undefined
   action?: string | undefined
   subject?: string | undefined
   fromMs?: number | undefined
@@ -35,6 +41,8 @@ export async function appendAudit(tx: Kysely<Schema>, row: AuditRow): Promise<vo
     .values({
       at_ms: row.atMs,
       actor: row.actor,
+      actor_kind: row.actorKind ?? null,
+      actor_id: row.actorId ?? null,
       action: row.action,
       subject: row.subject,
       before: row.before ?? null,
@@ -48,7 +56,7 @@ export async function appendAudit(tx: Kysely<Schema>, row: AuditRow): Promise<vo
 /** Newest first. */
 export async function listAudit(
   db: Kysely<Schema>,
-  { limit, cursor, fromMs, toMs, ...wanted }: PageQuery & AuditFilter,
+  { limit, cursor, fromMs, toMs, actorKind, ...wanted }: PageQuery & AuditFilter,
 ): Promise<Page<StoredAuditRow>> {
   let query = db
     .selectFrom('audit_log')
@@ -59,6 +67,7 @@ export async function listAudit(
     const value = wanted[column]
     if (value !== undefined) query = query.where(column, '=', value)
   }
+  if (actorKind !== undefined) query = query.where('actor_kind', '=', actorKind)
   if (fromMs !== undefined) query = query.where('at_ms', '>=', fromMs)
   if (toMs !== undefined) query = query.where('at_ms', '<', toMs)
   if (cursor !== undefined) query = query.where('id', '<', numberCursor(cursor))
@@ -68,6 +77,8 @@ export async function listAudit(
 function shape(row: Selectable<Schema['audit_log']>): StoredAuditRow {
   const { id, at_ms, actor, action, subject, before, after, address, request_id } = row
   const shaped: StoredAuditRow = { id, atMs: at_ms, actor, action, subject }
+  if (row.actor_kind !== null) shaped.actorKind = row.actor_kind as ActorKind
+  if (row.actor_id !== null) shaped.actorId = row.actor_id
   if (before !== null) shaped.before = before
   if (after !== null) shaped.after = after
   if (address !== null) shaped.address = address

@@ -179,37 +179,60 @@ export async function forgetFailures(tx: Kysely<Schema>, beforeMs: number): Prom
   await tx.deleteFrom('failed_sign_ins').where('last_at_ms', '<', beforeMs).execute()
 }
 
-interface Failures {
+export interface Failures {
+  subject: string
   failures: number
   lastAtMs: number
 }
 
 export async function findFailures(
   db: Kysely<Schema>,
-  subject: string,
-): Promise<Failures | undefined> {
-  const row = await db
+  subjects: readonly string[],
+): Promise<Failures[]> {
+  const rows = await db
     .selectFrom('failed_sign_ins')
     .selectAll()
-    .where('subject', '=', subject)
-    .executeTakeFirst()
-  return row && { failures: row.failures, lastAtMs: row.last_at_ms }
+    .where('subject', 'in', subjects)
+    .execute()
+  return rows.map(({ subject, failures, last_at_ms }) => ({
+    subject,
+    failures,
+    lastAtMs: last_at_ms,
+  }))
 }
 
-export async function recordFailure(
+/** Others who count this subject wait until the transaction ends. */
+export async function lockFailures(
   tx: Kysely<Schema>,
   subject: string,
   atMs: number,
 ): Promise<void> {
   await tx
     .insertInto('failed_sign_ins')
-    .values({ subject, failures: 1, last_at_ms: atMs })
+    .values({ subject, failures: 0, last_at_ms: atMs })
     .onConflict((conflict) =>
       conflict.column('subject').doUpdateSet((e) => ({
-        failures: e('failed_sign_ins.failures', '+', 1),
-        last_at_ms: atMs,
+        failures: e.ref('failed_sign_ins.failures'),
       })),
     )
+    .execute()
+}
+
+/** Nothing is left below zero: failures may have been cleared meanwhile. */
+export async function addFailures(
+  tx: Kysely<Schema>,
+  subject: string,
+  count: 1 | -1,
+  atMs: number,
+): Promise<void> {
+  await tx
+    .updateTable('failed_sign_ins')
+    .set((e) => ({
+      failures: e('failures', '+', count),
+      ...(count > 0 && { last_at_ms: atMs }),
+    }))
+    .where('subject', '=', subject)
+    .where('failures', '>=', Math.max(0, -count))
     .execute()
 }
 

@@ -5,6 +5,7 @@ import type { Source, Token, TokenLimits } from '../../contract/catalog.ts'
 import { defaultTags, type Tags } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+import { touchMeta } from '../sql/meta.ts'
 import { tagSettingsOf } from './accounts.ts'
 import { dropUnusedBudget } from './token-lineage.ts'
 
@@ -159,6 +160,26 @@ export async function tokenNameTaken(
     .where('tokens.name', '=', name)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/**
+ * Tokens of an account that the admin API has issued: those that are valid, and revoked ones that were
+ * created since. Others who count them wait until the transaction ends.
+ */
+export async function countIssued(
+  tx: Kysely<Schema>,
+  accountId: string,
+  sinceMs: number,
+): Promise<number> {
+  await touchMeta(tx, 'token_count_lock', '')
+  const { count } = await tx
+    .selectFrom('tokens')
+    .select((e) => e.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('source', '=', 'api')
+    .where((e) => e.or([e('revoked_at_ms', 'is', null), e('created_at_ms', '>', sinceMs)]))
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 export interface TokenNames {

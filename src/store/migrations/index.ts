@@ -34,6 +34,7 @@ import { resolvedBy } from './0026-resolved-by.ts'
 import { logFacts } from './0027-log-facts.ts'
 import { billLinks } from './0028-bill-links.ts'
 import { dailyTotals } from './0029-daily-totals.ts'
+import { actorKindsOfLog } from './0031-actor-kinds.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -66,6 +67,7 @@ export const migrations: readonly Migration[] = [
   logFacts,
   billLinks,
   dailyTotals,
+  actorKindsOfLog,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
