@@ -31,12 +31,14 @@ export interface TotalTables {
   }
   /** Days by UTC. */
   daily_totals: Totals & { day_ms: number }
+  /** Names that have totals of their own in a month: models under '', values of tags under their name. */
+  total_names: { account_id: string; month: string; name: string; value: string }
   /** Charges by tag. */
   tag_totals: Sums & {
     hour_ms: number
     /** `@`: the end user. */
     name: string
-    /** `*`: all values beyond the maximum of an hour. */
+    /** `*`: all values beyond the maximum of a month. */
     value: string
   }
 }

@@ -1,20 +1,24 @@
 // What was charged, by the dimensions that are asked for: over all accounts or one, from the daily and
 // hourly totals, never from the log.
+import { maxSums } from '../../billing/prices/bounded-sums.ts'
 import { sumTaggedUsage, untaggedKeys } from '../../billing/prices/tagged-usage.ts'
 import {
   manyKeys,
   sumUsage,
   type UsageKey,
+  type UsageQuestion,
   type UsageRow,
 } from '../../billing/prices/usage-rows.ts'
 import { sumHours } from '../../billing/proof/settled-hours.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { tagKeyAmong } from '../../contract/tags/index.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
+import { monthAt } from '../../lib/text/month.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
 import { inSnapshot } from '../../store/index.ts'
 import { sumDays } from '../../store/proof/daily-totals.ts'
-import { hourMs } from '../../store/proof/hourly-totals.ts'
+import { hourMs, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { countModels } from '../../store/proof/largest-names.ts'
 import { time, wrong } from '../answers.ts'
 import type { Ask } from '../route.ts'
 import { requestRoute } from './requests.ts'
@@ -23,7 +27,6 @@ import { usageQuery, usage as usageSchema } from './traffic-schema.ts'
 const dayMs = 24 * hourMs
 const maxDays = 400
 const maxDaysByHour = 31
-const maxRows = 20_000
 
 type Given = Ask<{ query: typeof usageQuery }>['query']
 
@@ -41,11 +44,8 @@ async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery
   const { dialect, read } = engine.store
   const { rows, total } =
     tagKey === undefined
-      ? await sumUsage(read, asked, by.includes('hour') ? sumHours : sumDays)
+      ? await sumUsage(read, asked, await sumFor(engine, asked))
       : await inSnapshot(engine.store, (db) => sumTaggedUsage(db, { ...asked, tagKey, dialect }))
-  if (rows.length > maxRows) {
-    return wrong('by', `gives more than ${maxRows} rows: ask for a shorter time, or by less`)
-  }
   return {
     from: time(stretch.fromMs),
     to: time(stretch.untilMs),
@@ -54,6 +54,18 @@ async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery
     total,
     items: await named(engine, rows, by),
   }
+}
+
+/** By the hour from the cache where that gives few sums: what it has is not bounded. */
+async function sumFor(
+  { store }: BaseDeps,
+  { by, accountId, fromMs, untilMs }: UsageQuestion,
+): Promise<typeof sumMoney> {
+  if (!by.includes('hour')) return sumDays
+  if (by.some((key) => key !== 'hour' && key !== 'model' && key !== 'unit')) return sumMoney
+  const months = { first: monthAt(fromMs), last: monthAt(untilMs) }
+  const models = by.includes('model') ? await countModels(store.read, accountId, months) : 1
+  return (models * (untilMs - fromMs)) / hourMs > maxSums ? sumMoney : sumHours
 }
 
 function keysOf(words: readonly string[]): UsageKey[] | Refusal {
@@ -82,7 +94,10 @@ function stretchOf(
 async function named(engine: BaseDeps, rows: readonly UsageRow[], by: readonly UsageKey[]) {
   if (!by.includes('account')) return rows
   const names = await accountNames(engine.store.read)
-  return rows.map((row) => ({ ...row, account: names.get(row.account_id ?? '') ?? null }))
+  return rows.map((row) => ({
+    ...row,
+    account: names.get(row.account_id ?? '') ?? (row.account_id === 'other' ? 'other' : null),
+  }))
 }
 
 export const usageRoutes = [

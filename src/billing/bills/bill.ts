@@ -1,12 +1,14 @@
 // A month of one account as a bill, from the ledger as it is now: opening balance, credits, cost
 // per model and token, closing balance. Knows no response format beyond its own, closes nothing.
+import { maxTotalNames, otherNames, shownName } from '../../contract/totals.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthBounds } from '../../lib/text/month.ts'
 import { namesOfTokens } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { listMovements } from '../../store/ledger/bills.ts'
 import { type ClosedMonth, lastClosedBefore } from '../../store/ledger/closed-months.ts'
-import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { type MoneyQuery, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { largestNames } from '../../store/proof/largest-names.ts'
 
 export interface BillTotal {
   charges: number
@@ -59,13 +61,14 @@ export interface BillOf {
 /** Credits and adjustments listed on a bill. */
 const maxMovements = 1_000
 
+/** All reads of `db` must see the same moment, so that its parts add up even while the month is running. */
 export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
   const { accountId, account, month, currency } = of
   const stretch = { accountId, ...monthBounds(month)! }
   const openingNanos = await balanceBefore(db, accountId, month)
-  // One read of the month, so that its parts add up even while it is running.
-  const sums = await sumMoney(db, { ...stretch, by: ['kind', 'token', 'model', 'unit'] })
+  const sums = await sumNames(db, { ...stretch, by: ['kind', 'model', 'unit'] }, 'model')
   const charges = sums.filter(({ kind }) => kind === 'charge')
+  const byToken = await sumNames(db, { ...stretch, by: ['kind', 'token'] }, 'token')
   const movements = await listMovements(db, stretch, maxMovements + 1)
   return {
     account,
@@ -74,12 +77,15 @@ export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
     currency,
     ...figuresOf(openingNanos, sums),
     charge_count: charges.reduce((sum, { entries }) => sum + entries, 0),
-    totals: [...grouped(charges, ({ model, unit }) => [model, unit])].map((of) => ({
-      model: of[0]!.model || null,
+    totals: [...grouped(charges, ({ model, unit }) => [shownName(model!), unit])].map((of) => ({
+      model: shownName(of[0]!.model!) || null,
       unit: of[0]!.unit || null,
       ...totalOf(of),
     })),
-    tokens: await tokensOf(db, charges),
+    tokens: await tokensOf(
+      db,
+      byToken.filter(({ kind }) => kind === 'charge'),
+    ),
     movements: movements.slice(0, maxMovements).map((each) => ({
       id: String(each.id),
       at: new Date(each.atMs).toISOString(),
@@ -89,6 +95,20 @@ export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
     })),
     has_more_movements: movements.length > maxMovements,
   }
+}
+
+/** Names beyond the maximum of a bill are one, those with the smallest charges. */
+async function sumNames(
+  db: Tx,
+  query: MoneyQuery,
+  dimension: 'model' | 'token',
+): Promise<MoneySum[]> {
+  const kinds = query.by.length * maxTotalNames
+  const sums = await sumMoney(db, { ...query, limit: kinds + 1 })
+  const names = new Set(sums.map(({ model, tokenId }) => (dimension === 'model' ? model : tokenId)))
+  if (sums.length <= kinds && names.size <= maxTotalNames + 1) return sums
+  const kept = { [dimension]: await largestNames(db, dimension, query, maxTotalNames) }
+  return sumMoney(db, { ...query, kept })
 }
 
 export interface Figures {
@@ -141,7 +161,7 @@ export const closingNanosOf = (closed: ClosedMonth): bigint =>
   nanosOf(billIn(closed).closing_balance)
 
 /** The inverse of formatNanos, of any size. */
-function nanosOf(text: string): bigint {
+export function nanosOf(text: string): bigint {
   const [whole, fraction = ''] = text.replace('-', '').split('.')
   const nanos = BigInt(`${whole}${fraction.padEnd(9, '0')}`)
   return text.startsWith('-') ? -nanos : nanos
@@ -190,6 +210,7 @@ async function tokensOf(db: Tx, charges: readonly MoneySum[]): Promise<Bill['tok
   return groups.map((of) => {
     const id = of[0]!.tokenId!
     const { charges, amount } = totalOf(of)
+    if (id === otherNames) return { token_id: null, name: shownName(id), charges, amount }
     return { token_id: id || null, name: names.get(id) ?? null, charges, amount }
   })
 }

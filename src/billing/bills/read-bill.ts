@@ -1,11 +1,13 @@
 // A bill as it is shown: an open month from the ledger, a closed one as it was closed. A closed
 // bill is compared with the ledger each time: a difference is reported and raises an alert. Closes
 // nothing.
+import { maxTotalNames } from '../../contract/totals.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
-import type { Store, Tx } from '../../store/index.ts'
+import { inSnapshot, type Store, type Tx } from '../../store/index.ts'
 import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-months.ts'
-import { type Bill, type BillOf, makeBill } from './bill.ts'
+import { type Bill, type BillOf, makeBill, nanosOf } from './bill.ts'
 
 /** Signs closed bills, and verifies its signatures. */
 interface Signer {
@@ -46,11 +48,8 @@ interface BillProof {
 }
 
 /** `db`: what else is read of it shows the same moment. */
-export async function readBill(
-  deps: BillDeps,
-  of: BillOf,
-  db: Tx = deps.store.read,
-): Promise<ShownBill> {
+export async function readBill(deps: BillDeps, of: BillOf, db?: Tx): Promise<ShownBill> {
+  if (db === undefined) return inSnapshot(deps.store, (one) => readBill(deps, of, one))
   const closed = await findClosedMonth(db, of.accountId, of.month)
   const bill = await makeBill(db, of)
   if (closed !== undefined) return showClosed(deps, closed, bill)
@@ -79,6 +78,8 @@ async function showClosed(deps: BillDeps, closed: ClosedMonth, now: Bill): Promi
 
 /** Names may change; charged quantities and amounts may not. */
 export function differencesOf(closed: Bill, now: Bill): Difference[] {
+  // A bill that was closed when names had no maximum tells apart what is one today: then the sums count.
+  const isLong = (part: 'totals' | 'tokens') => closed[part].length > maxTotalNames + 1
   const parts: [what: string, of: (bill: Bill) => unknown][] = [
     ['account_id', (bill) => bill.account_id],
     ['month', (bill) => bill.month],
@@ -89,8 +90,12 @@ export function differencesOf(closed: Bill, now: Bill): Difference[] {
     ['charges', (bill) => bill.charges],
     ['closing_balance', (bill) => bill.closing_balance],
     ['charge_count', (bill) => bill.charge_count],
-    ['totals', (bill) => bill.totals],
-    ['tokens', (bill) => bill.tokens.map(({ name: _, ...rest }) => rest)],
+    ['totals', ({ totals }) => (isLong('totals') ? sumsOf(totals) : totals)],
+    [
+      'tokens',
+      ({ tokens }) =>
+        isLong('tokens') ? sumsOf(tokens) : tokens.map(({ name: _, ...rest }) => rest),
+    ],
     ['movements', (bill) => bill.movements],
   ]
   return parts.flatMap(([what, of]) => {
@@ -98,6 +103,11 @@ export function differencesOf(closed: Bill, now: Bill): Difference[] {
     return then === today ? [] : [{ what, closed: then, ledger: today }]
   })
 }
+
+const sumsOf = (rows: readonly { charges: number; amount: string }[]) => ({
+  charges: rows.reduce((sum, { charges }) => sum + charges, 0),
+  amount: formatNanos(rows.reduce((sum, { amount }) => sum + nanosOf(amount), 0n)),
+})
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)

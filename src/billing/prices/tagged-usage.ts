@@ -2,18 +2,27 @@
 // what remains of all charges, so the rows always add up to them.
 
 import { nameOfKey, shownValue, type TagKey } from '../../contract/tags/index.ts'
+import { maxTotalNames, shownName } from '../../contract/totals.ts'
 import { ensure } from '../../lib/ensure.ts'
 import type { Dialect, Tx } from '../../store/index.ts'
-import { hourMs, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { largestValues } from '../../store/proof/largest-names.ts'
 import {
-  crowdedHours,
   sumTags,
-  sumTagsOfLedger,
   type TagDimension,
   type TagQuery,
   type TagSum,
 } from '../../store/proof/tag-totals.ts'
 import { grouped, namesOf } from '../bills/bill.ts'
+import {
+  foldedIn,
+  hasManyNames,
+  keptNames,
+  mapInTurns,
+  maxSums,
+  noNames,
+  shareOf,
+} from './bounded-sums.ts'
 import {
   dimensions,
   rowOf,
@@ -26,8 +35,6 @@ import {
 interface TaggedQuestion extends UsageQuestion {
   dialect: Dialect
   tagKey: TagKey
-  /** Every value by its own, however many; of one account. Otherwise, the rest of an hour is `*`. */
-  isExact?: boolean
 }
 
 /** Keys that hourly totals by tag do not have. */
@@ -41,36 +48,48 @@ export async function sumTaggedUsage(db: Tx, asked: TaggedQuestion): Promise<Usa
   const { accountId, fromMs, untilMs, by, tokenId, tagKey, dialect } = asked
   const wanted = new Set<TagDimension>(['unit'])
   for (const key of by) wanted.add(dimensions[key] as TagDimension)
-  if (tokenId !== undefined) wanted.add('token')
-  const query = { dialect, accountId, fromMs, untilMs, name: nameOfKey(tagKey), by: [...wanted] }
-  const isOwn = (sum: MoneySum) => tokenId === undefined || sum.tokenId === tokenId
-  const tagged = (asked.isExact ? await exactly(db, query) : await sumTags(db, query)).filter(isOwn)
-  const all = await sumMoney(db, { accountId, fromMs, untilMs, by: ['kind', ...wanted] })
-  const charges = all.filter((sum) => sum.kind === 'charge' && isOwn(sum))
+  const question = { accountId, fromMs, untilMs, tokenId, by: [...wanted] }
+  const query = { ...question, dialect, name: nameOfKey(tagKey) }
+  const { tagged, charges } =
+    (await readSums(db, query, {})) ??
+    (await readSums(db, query, await fewerNames(db, query))) ??
+    (await readSums(db, query, { kept: noNames, keptValues: [] }, Infinity))!
   const keyOf = (sum: Tagged) => by.map((key) => values[key](sum))
   const sums: Tagged[] = [...tagged, ...remainders(charges, tagged, query.by)]
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
+  const groups = grouped(sums, (sum: Tagged) => [nameOf(sum), ...keyOf(sum)])
   return {
     total: rowOf(charges, [], names),
-    rows: grouped(sums, (sum: Tagged) => [sum.value ?? null, ...keyOf(sum)]).map((group) => ({
+    rows: await mapInTurns(groups, (group) => ({
       ...shownValue(tagKey, (group[0] as Tagged).value),
       ...rowOf(group, by, names),
     })),
   }
 }
 
-/** Hours with more values than totals keep are summed from the ledger. */
-async function exactly(db: Tx, query: TagQuery): Promise<TagSum[]> {
-  const { accountId, by } = query
-  ensure(accountId !== undefined, 'exact sums are of one account')
-  const crowded = new Set(await crowdedHours(db, { ...query, accountId }))
-  if (crowded.size === 0) return sumTags(db, query)
-  const hourly = { ...query, accountId, by: [...new Set<TagDimension>([...by, 'hour'])] }
-  const kept = (await sumTags(db, hourly)).filter(({ hourMs: at }) => !crowded.has(at!))
-  const fromMs = Math.min(...crowded)
-  const untilMs = Math.max(...crowded) + hourMs
-  const read = await sumTagsOfLedger(db, { ...hourly, fromMs, untilMs })
-  return [...kept, ...read.filter(({ hourMs: at }) => crowded.has(at!))]
+const nameOf = ({ value }: Tagged): string | null => (value === undefined ? null : shownName(value))
+
+type Fewer = Pick<TagQuery, 'kept' | 'keptValues'>
+
+/** The tagged charges and all of them, by the same dimensions. Undefined: too many. */
+async function readSums(db: Tx, query: TagQuery, fewer: Fewer, max = maxSums) {
+  const limit = max === Infinity ? undefined : max + 1
+  const tagged = await sumTags(db, { ...query, ...fewer, limit })
+  if (tagged.length > max) return undefined
+  const values = new Set(tagged.map(({ value }) => value))
+  if (values.size > maxTotalNames + 1) return undefined
+  const by = ['kind' as const, ...query.by]
+  const all = await sumMoney(db, { ...query, ...fewer, by, limit })
+  if (all.length > max || hasManyNames(all)) return undefined
+  return { tagged, charges: all.filter(({ kind }) => kind === 'charge') }
+}
+
+async function fewerNames(db: Tx, query: TagQuery): Promise<Fewer> {
+  const share = shareOf(query, foldedIn(query.by).length + 1)
+  return {
+    kept: await keptNames(db, query, share),
+    keptValues: await largestValues(db, query.name, query, share - 1),
+  }
 }
 
 const fields = {

@@ -1,10 +1,12 @@
 // Charges over a period, in rows by the requested keys. Sums of charges only; does not know who
 // asks.
 import { usageKeys } from '../../contract/caller-api.ts'
+import { otherNames, shownName } from '../../contract/totals.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import type { Tx } from '../../store/index.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
+import { mapInTurns, sumBounded } from './bounded-sums.ts'
 
 /** Keys for queries over several accounts. */
 export const manyKeys = [...usageKeys, 'account'] as const
@@ -47,12 +49,12 @@ export const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
   month: ({ hourMs }) => monthAt(hourMs!),
   day: (sum) => at(sum).slice(0, 10),
   hour: (sum) => `${at(sum).slice(0, 13)}:00:00Z`,
-  model: ({ model }) => model!,
+  model: ({ model }) => shownName(model!),
   unit: ({ unit }) => unit!,
-  token: ({ tokenId }) => tokenId!,
-  tier: ({ tier }) => tier!,
-  price: ({ priceId }) => priceId!,
-  account: ({ accountId }) => accountId!,
+  token: ({ tokenId }) => shownName(tokenId!),
+  tier: ({ tier }) => shownName(tier!),
+  price: ({ priceId }) => shownName(priceId!),
+  account: ({ accountId }) => shownName(accountId!),
 }
 
 export interface UsageQuestion {
@@ -80,16 +82,14 @@ export async function sumUsage(
 ): Promise<Usage> {
   const { accountId, fromMs, untilMs, by, tokenId } = asked
   const wanted = new Set<MoneyDimension>(['kind', 'unit', ...by.map((key) => dimensions[key])])
-  if (tokenId !== undefined) wanted.add('token')
-  const sums = await sum(db, { accountId, fromMs, untilMs, by: [...wanted] })
-  const charges = sums.filter(
-    (sum) => sum.kind === 'charge' && (tokenId === undefined || sum.tokenId === tokenId),
-  )
+  const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted] }
+  const sums = await sumBounded(db, query, sum)
+  const charges = sums.filter((sum) => sum.kind === 'charge')
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
   const keyOf = (sum: MoneySum) => by.map((key) => values[key](sum))
   return {
     total: rowOf(charges, [], names),
-    rows: grouped(charges, keyOf).map((group) => rowOf(group, by, names)),
+    rows: await mapInTurns(grouped(charges, keyOf), (group) => rowOf(group, by, names)),
   }
 }
 
@@ -104,7 +104,7 @@ export function rowOf(
     const value = values[key](first!)
     if (key === 'token') {
       shown.token_id = value || null
-      shown.token = names.get(value) ?? null
+      shown.token = first!.tokenId === otherNames ? value : (names.get(value) ?? null)
     } else if (key === 'price') shown.price_id = value || null
     else if (key === 'account') shown.account_id = value
     else if (key === 'model' || key === 'tier') shown[key] = value || null

@@ -2,6 +2,7 @@
 // tags are equal texts; the end user comes last, under a name that no tag can have. No I/O.
 import type { Token } from '../catalog.ts'
 import { type Refusal, refuse } from '../errors.ts'
+import { shownName } from '../totals.ts'
 
 export const tagsHeader = 'x-gateway-tags'
 
@@ -169,5 +170,5 @@ export const nameOfKey = (key: TagKey): string => (key === 'end_user' ? endUserN
 /** The value of a key as answers show it; null: charges without one. */
 export const shownValue = (key: TagKey, value: string | undefined) =>
   key === 'end_user'
-    ? { end_user: value === undefined ? null : endUserOf(value) }
-    : { tag: value ?? null }
+    ? { end_user: value === undefined ? null : shownName(endUserOf(value)) }
+    : { tag: value === undefined ? null : shownName(value) }

@@ -10,9 +10,6 @@ import { monthBounds } from '../../lib/text/month.ts'
 import { inSnapshot } from '../../store/index.ts'
 import { type BooksDeps, billDeps } from './bill-deps.ts'
 
-/** Items of one bill. */
-const maxItems = 50_000
-
 interface TaggedBill {
   bill: ShownBill
   /** Absent where the bill is not grouped. */
@@ -28,12 +25,8 @@ export async function readTaggedBill(
   const { accountId, month } = of
   const { dialect } = deps.store
   return inSnapshot(deps.store, async (db) => {
-    const asked = { accountId, ...monthBounds(month)!, by: [], tagKey, dialect, isExact: true }
+    const asked = { accountId, ...monthBounds(month)!, by: [], tagKey, dialect }
     const { rows: items } = await sumTaggedUsage(db, asked)
-    if (items.length > maxItems) {
-      const message = `'group_by' gives more than ${maxItems} items; the lines of the bill have the tags`
-      return refuse('invalid_request', message, { param: 'group_by' })
-    }
     return { bill: await readBill(billDeps(deps), of, db), items }
   })
 }

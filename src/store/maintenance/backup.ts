@@ -38,6 +38,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
     ...['account_id', 'day_ms', 'kind', 'token_id', 'model'],
     ...['unit', 'tier', 'price_id'],
   ],
+  total_names: ['account_id', 'month', 'name', 'value'],
   tag_totals: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
   closed_months: ['account_id', 'month'],
   losses: ['id'],

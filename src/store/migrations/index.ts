@@ -35,6 +35,7 @@ import { logFacts } from './0027-log-facts.ts'
 import { billLinks } from './0028-bill-links.ts'
 import { dailyTotals } from './0029-daily-totals.ts'
 import { actorKindsOfLog } from './0031-actor-kinds.ts'
+import { totalNames } from './0032-total-names.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -68,6 +69,7 @@ export const migrations: readonly Migration[] = [
   billLinks,
   dailyTotals,
   actorKindsOfLog,
+  totalNames,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

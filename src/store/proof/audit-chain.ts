@@ -1,8 +1,9 @@
 // Reads for the ledger proof, page by page and of one moment: receipts with their entries, charges
 // with their requests or tasks, seals, and the triggers that keep entries unchanged.
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { readRequestDetail } from '../../contract/former-names.ts'
 import type { EntryKind } from '../../contract/ledger.ts'
+import { otherNames } from '../../contract/totals.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { readAhead, readTextRows, type TextColumns } from '../sql/text-rows.ts'
 import { type AuditScope, entriesIn, type Mismatch } from './audit.ts'
@@ -257,15 +258,28 @@ export async function wrongHours(
   const ofReceipts = accountId === undefined ? sql`` : sql`WHERE c.account_id = ${accountId}`
   const token = silent.length === 0 ? sql`token_id,` : sql``
   const named = sql`account_id, hour_ms, kind, ${token} model, unit, tier, price_id`
+  // Hours in which some models count as one are compared over all their models.
+  const { rows: crowded } = await sql`
+    SELECT 1 AS found FROM hourly_totals WHERE model = ${otherNames} LIMIT 1`.execute(db)
+  const modelOf = (model: RawBuilder<unknown>, account: string, hour: RawBuilder<unknown>) =>
+    crowded.length === 0
+      ? model
+      : sql`CASE WHEN (${sql.ref(account)}, ${hour}) IN (
+          SELECT account_id, hour_ms FROM hourly_totals WHERE model = ${otherNames}
+        ) THEN ${otherNames} ELSE ${model} END`
   // The minimum integer has no negation, and a tampered row may contain it anywhere. Sums of
   // fractional quantities depend on their order: a millionth is close enough.
+  const entryHour = sql`e.at_ms - e.at_ms % ${sql.lit(hourMs)}`
   const { rows } = await sql<{ account_id: string; hour_ms: number }>`
     SELECT account_id, hour_ms FROM (
-      SELECT ${named}, entries, estimated, quantity, amount_nanos / 1000000000 AS whole_nanos,
+      SELECT account_id, hour_ms, kind, ${token}
+        ${modelOf(sql`model`, 'account_id', sql`hour_ms`)} AS model, unit, tier, price_id,
+        entries, estimated, quantity, amount_nanos / 1000000000 AS whole_nanos,
         amount_nanos % 1000000000 AS rest_nanos FROM hourly_totals ${where}
       UNION ALL
-      SELECT c.account_id, e.at_ms - e.at_ms % ${sql.lit(hourMs)}, e.kind,
-        ${silent.length === 0 ? sql`coalesce(e.token_id, ''),` : sql``} coalesce(e.model, ''),
+      SELECT c.account_id, ${entryHour}, e.kind,
+        ${silent.length === 0 ? sql`coalesce(e.token_id, ''),` : sql``}
+        ${modelOf(sql`coalesce(e.model, '')`, 'c.account_id', entryHour)},
         coalesce(e.unit, ''), coalesce(e.tier, ''), coalesce(e.price_id, ''), -1,
         -CAST(e.estimated AS numeric),
         -coalesce(e.quantity, 0), -(e.amount_nanos / 1000000000), -(e.amount_nanos % 1000000000)

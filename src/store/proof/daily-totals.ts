@@ -11,6 +11,7 @@ import {
   type MoneyQuery,
   type MoneySum,
   ofAccounts,
+  ofToken,
   sumBooked,
   sumsBy,
   valueColumns,
@@ -75,7 +76,8 @@ export async function sumDays(db: Kysely<Schema>, asked: DaysQuery): Promise<Mon
   if (by.includes('bucket')) throw new Error('days have no size classes')
   return sumBooked(db, asked, (groups) => {
     const days = sql`SELECT ${sumsBy(by, 'day_ms')} FROM daily_totals
-      WHERE day_ms >= ${first} AND day_ms < ${last} ${ofAccounts(asked)} ${groups}`
+      WHERE day_ms >= ${first} AND day_ms < ${last} ${ofAccounts(asked)}
+        ${ofToken(asked, sql`token_id`)} ${groups}`
     const rest = [
       { fromMs, untilMs: Math.min(first, untilMs) },
       { fromMs: Math.max(last, fromMs), untilMs },

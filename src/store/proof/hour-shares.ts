@@ -51,11 +51,14 @@ export const valuesOf = (hour: Hour): (string | number | bigint)[] => [
   ...valueColumns.map((name) => hour[name]),
 ]
 
-/** Sums shares with equal keys. */
-export function gatherHours(shares: readonly HourShare[]): Hour[] {
+/** Sums shares with equal keys. `modelOf`: as totals name it, '' for none. */
+export function gatherHours<S extends HourShare>(
+  shares: readonly S[],
+  modelOf: (share: S) => string,
+): Hour[] {
   const hours = new Map<string, Hour>()
   for (const share of shares) {
-    const key = hourKey(share)
+    const key = hourKey(share, modelOf(share))
     const name = key.join('\u001f')
     const hour = hours.get(name)
     if (hour === undefined) hours.set(name, firstOf(key, share))
@@ -65,12 +68,12 @@ export function gatherHours(shares: readonly HourShare[]): Hour[] {
 }
 
 /** In the order of `keyColumns`. */
-const hourKey = (share: HourShare): (string | number)[] => [
+const hourKey = (share: HourShare, model: string): (string | number)[] => [
   share.account_id,
   share.at_ms - (share.at_ms % hourMs),
   share.kind,
   share.spent_with,
-  share.model ?? '',
+  model,
   share.unit ?? '',
   share.tier ?? '',
   share.price_id ?? '',

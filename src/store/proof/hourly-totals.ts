@@ -2,6 +2,7 @@
 // entries that have no receipt yet, so that it equals the ledger at every moment. Knows no prices.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
+import { otherNames } from '../../contract/totals.ts'
 import type { Schema } from '../schema.ts'
 import { getMeta } from '../sql/meta.ts'
 
@@ -47,7 +48,18 @@ export interface MoneyQuery {
   by: readonly MoneyDimension[]
   /** Only these models and their dated versions; a handful, as every row is compared with all. */
   models?: readonly string[] | undefined
+  /** Only what was spent with this token. */
+  tokenId?: string | undefined
+  /** Names that are told apart; others of the dimension are summed as `otherNames`. */
+  kept?: KeptNames | undefined
+  /** Sums at most. */
+  limit?: number | undefined
 }
+
+/** Dimensions with any number of names. */
+export const foldedDimensions = ['model', 'token', 'account', 'tier', 'price'] as const
+export type FoldedDimension = (typeof foldedDimensions)[number]
+export type KeptNames = Partial<Record<FoldedDimension, readonly string[]>>
 
 /** The requested dimensions, '' where entries have none, and their sums. */
 export interface MoneySum {
@@ -102,13 +114,15 @@ export async function sumBooked(
   const order = columns.length === 0 ? sql`` : sql`ORDER BY ${sql.raw(columns.join(', '))}`
   // One statement, so that an entry is counted exactly once, as booked or as pending.
   const { rows } = await sql<SumRow>`
-    SELECT ${named} ${totals} FROM (
+    SELECT ${named} ${totals} FROM (${folded(
+      asked,
+      sql`
       ${booked(groups)}
       UNION ALL
       SELECT ${pendingColumns} ${fromPending(floor)}
         AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs} ${ofOne(asked, 'e.account_id')}
-        ${ofModels(asked, 'e.model')}
-    ) AS money ${groups} ${order}`.execute(db)
+        ${ofModels(asked, 'e.model')} ${ofToken(asked, sql.raw(spentWith))}`,
+    )}) AS money ${groups} ${order} ${atMost(asked)}`.execute(db)
   return rows.filter(({ entries }) => entries > 0).map((row) => shape(row, by))
 }
 
@@ -116,7 +130,29 @@ export async function sumBooked(
 export const hoursBetween = (asked: MoneyQuery, groups: RawBuilder<unknown>) => sql`
   SELECT ${sumsBy(asked.by, 'hour_ms')} FROM hourly_totals
   WHERE hour_ms >= ${asked.fromMs} AND hour_ms < ${asked.untilMs} ${ofAccounts(asked)}
-    ${ofModels(asked, 'model')} ${groups}`
+    ${ofModels(asked, 'model')} ${ofToken(asked, sql`token_id`)} ${groups}`
+
+/** The same shares, with one name for those that are not kept. */
+export function folded({ kept }: Pick<MoneyQuery, 'kept'>, shares: RawBuilder<unknown>) {
+  if (kept === undefined) return shares
+  const columns = allColumns.map((name) => {
+    const dimension = foldedDimensions.find((each) => dimensions[each][0] === name)
+    const names = dimension && kept[dimension]
+    return names === undefined ? sql.ref(name) : foldedColumn(name, names)
+  })
+  return sql`SELECT ${sql.join(columns)} FROM (${shares}) AS shares`
+}
+
+export const foldedColumn = (name: string, kept: readonly string[]): RawBuilder<unknown> =>
+  kept.length === 0
+    ? sql`CAST(${otherNames} AS text) AS ${sql.ref(name)}`
+    : sql`CASE WHEN ${sql.ref(name)} IN (${sql.join(kept)}) THEN ${sql.ref(name)}
+        ELSE ${otherNames} END AS ${sql.ref(name)}`
+
+const atMost = ({ limit }: MoneyQuery) => (limit === undefined ? sql`` : sql`LIMIT ${limit}`)
+
+export const ofToken = ({ tokenId }: Pick<MoneyQuery, 'tokenId'>, column: RawBuilder<unknown>) =>
+  tokenId === undefined ? sql`` : sql`AND ${column} = ${tokenId}`
 
 const ofOne = ({ accountId }: MoneyQuery, column: string) =>
   accountId === undefined ? sql`` : sql`AND ${sql.raw(column)} = ${accountId}`
@@ -205,10 +241,12 @@ const bucketCase = [...inputBuckets]
   .map((bound) => `WHEN r.input_tokens > ${bound} THEN ${bound}`)
   .join(' ')
 
+export const spentWith = `coalesce(e.token_id, r.token_id, t.token_id, '')`
+
 /** In the order of `allColumns`. */
 const pendingColumns = sql.raw(`
   e.account_id, e.at_ms - e.at_ms % ${hourMs}, e.kind,
-  coalesce(e.token_id, r.token_id, t.token_id, ''), coalesce(e.model, ''), coalesce(e.unit, ''),
+  ${spentWith}, coalesce(e.model, ''), coalesce(e.unit, ''),
   coalesce(e.tier, ''), coalesce(e.price_id, ''), CASE ${bucketCase} ELSE 0 END,
   coalesce(e.quantity, 0), e.amount_nanos, 1, e.estimated,
   coalesce(r.input_tokens, 0), coalesce(r.output_tokens, 0),

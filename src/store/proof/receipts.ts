@@ -3,6 +3,7 @@
 // hourly and daily totals. A chunk is one transaction, so an entry is booked once or not yet. Knows no keys.
 import { type Kysely, sql } from 'kysely'
 import { plus, type ReceiptLine, receiptText } from '../../contract/bills/receipt.ts'
+import { maxTotalNames } from '../../contract/totals.ts'
 import { hashText } from '../../lib/crypto/signing.ts'
 import { entryOf } from '../ledger/entries.ts'
 import type { Dialect, Schema } from '../schema.ts'
@@ -15,7 +16,8 @@ import { floorKey, floorOf, isPending, joinCharged } from './hourly-totals.ts'
 import type { PendingRow } from './pending-row.ts'
 import { pollAgain, settledIdOf, takeAdvisoryLock } from './receipt-horizon.ts'
 import type { Booked, ReceiptPass } from './receipt-pass.ts'
-import { addToTags, gatherTags, tagColumns, tagValues } from './tag-totals.ts'
+import { addToTags, gatherTags, modelIn, tagColumns, tagValues } from './tag-totals.ts'
+import { nameColumns, nameTotals, type TotalNames } from './total-names.ts'
 
 interface ReceiptChunk {
   dialect: Dialect
@@ -129,9 +131,41 @@ async function writeReceipts(
       receipt.hash,
     ]),
   })
-  await writeHours(tx, dialect, rows)
-  await writeTags(tx, dialect, rows)
+  const names = await takeNames(tx, dialect, rows)
+  await writeHours(tx, dialect, rows, names)
+  const [, ending] = addToTags
+  const values = gatherTags(rows, names).flatMap(tagValues)
+  await insertRows(tx, dialect, { table: 'tag_totals', columns: tagColumns, values, ending })
   return accounts
+}
+
+/** The names of their totals; new ones are stored. */
+async function takeNames(
+  tx: Kysely<Schema>,
+  dialect: Dialect,
+  rows: readonly PendingRow[],
+): Promise<TotalNames> {
+  const naming = nameTotals(rows)
+  let step = naming.next()
+  while (!step.done) {
+    const { account_id, month, name, values } = step.value
+    const known = await tx
+      .selectFrom('total_names')
+      .select('value')
+      .where((e) => e.and({ account_id, month, name }))
+      .where('value', 'in', values)
+      .execute()
+    const { rows: counted } = await sql<{ count: number }>`
+      SELECT count(*) AS count FROM (
+        SELECT 1 FROM total_names WHERE account_id = ${account_id} AND month = ${month}
+          AND name = ${name} LIMIT ${sql.lit(maxTotalNames)}) AS names`.execute(tx)
+    step = naming.next({ values: known.map(({ value }) => value), count: counted[0]!.count })
+  }
+  const names = step.value
+  const ending = `ON CONFLICT (${nameColumns.join(', ')}) DO NOTHING`
+  const values = names.added.flat()
+  await insertRows(tx, dialect, { table: 'total_names', columns: nameColumns, values, ending })
+  return names
 }
 
 /** With the days they are in. */
@@ -139,8 +173,9 @@ async function writeHours(
   tx: Kysely<Schema>,
   dialect: Dialect,
   rows: readonly PendingRow[],
+  names: TotalNames,
 ): Promise<void> {
-  const hours = gatherHours(rows)
+  const hours = gatherHours(rows, modelIn(names))
   await insertRows(tx, dialect, {
     ...{ table: 'hourly_totals', columns: hourColumns, ending: addToHours[1] },
     values: hours.flatMap(valuesOf),
@@ -149,25 +184,6 @@ async function writeHours(
     ...{ table: 'daily_totals', columns: dayColumns, ending: addToDays[1] },
     values: gatherDays(hours).flat(),
   })
-}
-
-async function writeTags(
-  tx: Kysely<Schema>,
-  dialect: Dialect,
-  rows: readonly PendingRow[],
-): Promise<void> {
-  const gathering = gatherTags(rows)
-  let step = gathering.next()
-  while (!step.done) {
-    const { account_id, hour_ms, name } = step.value
-    const { rows: known } = await sql<{ value: string }>`
-      SELECT DISTINCT value FROM tag_totals
-      WHERE account_id = ${account_id} AND hour_ms = ${hour_ms} AND name = ${name}`.execute(tx)
-    step = gathering.next(known.map(({ value }) => value))
-  }
-  const [, ending] = addToTags
-  const values = step.value.flatMap(tagValues)
-  await insertRows(tx, dialect, { table: 'tag_totals', columns: tagColumns, values, ending })
 }
 
 async function findEnds(

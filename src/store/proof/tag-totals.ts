@@ -1,18 +1,24 @@
 // Hourly totals of tagged charges, one row for each value of each tag. The receipt pass adds to these
-// rows; a sum also includes charges that have no receipt yet. Values beyond a maximum per account, hour
-// and name count as one; the ledger itself tells them apart.
+// rows; a sum also includes charges that have no receipt yet. Values beyond a maximum per account, month
+// and name count as one: see total-names.ts.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { pairsIn } from '../../contract/tags/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { hasName, tagValue } from '../sql/tag-texts.ts'
 import { addToSums } from './hour-shares.ts'
-import { floorOf, hourMs, isPending, joinCharged, type MoneySum } from './hourly-totals.ts'
+import {
+  floorOf,
+  foldedColumn,
+  hourMs,
+  isPending,
+  joinCharged,
+  type KeptNames,
+  type MoneySum,
+  ofToken,
+  spentWith,
+} from './hourly-totals.ts'
 import type { PendingRow } from './pending-row.ts'
-
-/** Distinct values of one name in an hour of an account. */
-export const maxTagValues = 200
-/** Stands for values beyond the maximum. No tag and no end user is kept like this. */
-const otherValues = '*'
+import { modelName, type TotalNames } from './total-names.ts'
 
 const keyColumns = ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'] as const
 const sumColumns = [
@@ -54,42 +60,37 @@ export const tagValues = (hour: TagHour): (string | number | bigint)[] => [
   ...sumColumns.map((name) => hour[name]),
 ]
 
-export const knownValuesStatement =
-  'SELECT DISTINCT value FROM tag_totals WHERE account_id = ? AND hour_ms = ? AND name = ?'
-
 type Scope = Pick<TagHour, 'account_id' | 'hour_ms' | 'name'>
 
-/** Shares of these entries, by key. `knownValues` reads the values that an hour has already. */
-export function* gatherTags(
-  rows: readonly PendingRow[],
-): Generator<Scope, TagHour[], readonly string[]> {
-  const values = new Map<string, Set<string>>()
+/** Shares of these entries, by key. */
+export function gatherTags(rows: readonly PendingRow[], names: TotalNames): TagHour[] {
   const hours = new Map<string, TagHour>()
   for (const row of rows) {
     if (row.kind !== 'charge' || row.tags === null) continue
     const { account_id } = row
     const hour_ms = row.at_ms - (row.at_ms % hourMs)
+    const model = modelIn(names)(row)
     for (const [name, given] of pairsIn(row.tags)) {
-      const scope = `${account_id} ${hour_ms} ${name}`
-      let known = values.get(scope)
-      if (known === undefined) {
-        known = new Set(yield { account_id, hour_ms, name })
-        values.set(scope, known)
-      }
-      const value = known.has(given) || known.size < maxTagValues ? given : otherValues
-      known.add(value)
-      addShare(hours, { account_id, hour_ms, name, value }, row)
+      const value = names.of(row, name, given)
+      addShare(hours, { account_id, hour_ms, name, value }, row, model)
     }
   }
   return [...hours.values()]
 }
 
+/** The model of an entry as totals name it. */
+export const modelIn =
+  (names: TotalNames) =>
+  (row: PendingRow): string =>
+    row.model === null ? '' : names.of(row, modelName, row.model)
+
 function addShare(
   hours: Map<string, TagHour>,
   of: Scope & { value: string },
   row: PendingRow,
+  model: string,
 ): void {
-  const key = { ...of, token_id: row.spent_with, model: row.model ?? '', unit: row.unit ?? '' }
+  const key = { ...of, token_id: row.spent_with, model, unit: row.unit ?? '' }
   const name = keyColumns.map((column) => key[column]).join('\u001f')
   const hour = hours.get(name) ?? { ...key, ...noSums }
   hours.set(name, hour)
@@ -126,13 +127,19 @@ export interface TagQuery {
   /** Of the tag; `@` for the end user. */
   name: string
   by: readonly TagDimension[]
+  tokenId?: string | undefined
+  /** Values that are told apart, and names of dimensions; others are summed as `otherNames`. */
+  keptValues?: readonly string[] | undefined
+  kept?: KeptNames | undefined
+  /** Sums at most. */
+  limit?: number | undefined
 }
 
 export interface TagSum extends MoneySum {
   value: string
 }
 
-/** Tagged charges by value and dimensions; hours with too many values have one for the rest. */
+/** Tagged charges by value and dimensions. */
 export async function sumTags(db: Kysely<Schema>, asked: TagQuery): Promise<TagSum[]> {
   const { accountId, fromMs, untilMs, name } = asked
   const ofAccount = (column: string) =>
@@ -146,36 +153,13 @@ export async function sumTags(db: Kysely<Schema>, asked: TagQuery): Promise<TagS
       SELECT ${sql.raw([...keyColumns, ...sumColumns].join(', '))} FROM tag_totals
       WHERE hour_ms >= ${fromMs} AND hour_ms < ${untilMs} AND name = ${name}
         ${accountId === undefined ? sql`AND account_id IN (SELECT id FROM accounts)` : ofAccount('account_id')}
+        ${ofToken(asked, sql`token_id`)}
       UNION ALL
       SELECT ${sharesOf(asked)} FROM entries e ${sql.raw(joinCharged)}
-      WHERE ${isPending(floor)} AND ${isTagged(asked)} ${ofAccount('e.account_id')}`,
+      WHERE ${isPending(floor)} AND ${isTagged(asked)} ${ofAccount('e.account_id')}
+        ${ofToken(asked, sql.raw(spentWith))}`,
   )
 }
-
-/** Hours of an account with more values than are kept. */
-export async function crowdedHours(
-  db: Kysely<Schema>,
-  { accountId, fromMs, untilMs, name }: TagQuery & { accountId: string },
-): Promise<number[]> {
-  const { rows } = await sql<{ hour_ms: number }>`
-    SELECT DISTINCT hour_ms FROM tag_totals
-    WHERE account_id = ${accountId} AND hour_ms >= ${fromMs} AND hour_ms < ${untilMs}
-      AND name = ${name} AND value = ${otherValues}`.execute(db)
-  return rows.map((row) => row.hour_ms)
-}
-
-/** The same of one account, from the ledger itself: every value by its own. Reads every charge. */
-export const sumTagsOfLedger = (
-  db: Kysely<Schema>,
-  asked: TagQuery & { accountId: string },
-): Promise<TagSum[]> =>
-  summed(
-    db,
-    asked,
-    sql`
-      SELECT ${sharesOf(asked)} FROM entries e ${sql.raw(joinCharged)}
-      WHERE e.account_id = ${asked.accountId} AND ${isTagged(asked)}`,
-  )
 
 const isTagged = ({ name, fromMs, untilMs }: TagQuery) => sql`
   e.kind = 'charge' AND e.tags IS NOT NULL AND ${hasName('e.tags', name)}
@@ -185,7 +169,7 @@ const isTagged = ({ name, fromMs, untilMs }: TagQuery) => sql`
 const sharesOf = ({ dialect, name }: TagQuery): RawBuilder<unknown> => sql`
   e.account_id, e.at_ms - e.at_ms % ${sql.lit(hourMs)} AS hour_ms, ${sql.lit(name)} AS name,
   ${tagValue(dialect, 'e.tags', name)} AS value,
-  coalesce(e.token_id, r.token_id, t.token_id, '') AS token_id,
+  ${sql.raw(spentWith)} AS token_id,
   coalesce(e.model, '') AS model, coalesce(e.unit, '') AS unit,
   1 AS entries, e.estimated, coalesce(e.quantity, 0) AS quantity, e.amount_nanos,
   coalesce(r.input_tokens, 0) AS input_tokens, coalesce(r.output_tokens, 0) AS output_tokens,
@@ -194,13 +178,15 @@ const sharesOf = ({ dialect, name }: TagQuery): RawBuilder<unknown> => sql`
 
 async function summed(
   db: Kysely<Schema>,
-  { by }: TagQuery,
+  asked: TagQuery,
   shares: RawBuilder<unknown>,
 ): Promise<TagSum[]> {
+  const { by, limit } = asked
   const columns = ['value', ...by.map((dimension) => dimensions[dimension][0])].join(', ')
   const { rows } = await sql<SumRow>`
-    SELECT ${sql.raw(columns)}, ${totals} FROM (${shares}) AS shares
-    GROUP BY ${sql.raw(columns)} ORDER BY ${sql.raw(columns)}`.execute(db)
+    SELECT ${sql.raw(columns)}, ${totals} FROM (${withFolded(asked, shares)}) AS money
+    GROUP BY ${sql.raw(columns)} ORDER BY ${sql.raw(columns)}
+    ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`.execute(db)
   return rows.map((row) => ({
     value: row.value,
     ...Object.fromEntries(
@@ -215,6 +201,20 @@ async function summed(
     cacheReadTokens: row.cache_read_tokens,
     cacheWriteTokens: row.cache_write_tokens,
   }))
+}
+
+function withFolded({ kept, keptValues }: TagQuery, shares: RawBuilder<unknown>) {
+  if (kept === undefined && keptValues === undefined) return shares
+  const names: Readonly<Record<string, readonly string[] | undefined>> = {
+    account_id: kept?.account,
+    token_id: kept?.token,
+    model: kept?.model,
+    value: keptValues,
+  }
+  const columns = tagColumns.map((name) =>
+    names[name] === undefined ? sql.ref(name) : foldedColumn(name, names[name]),
+  )
+  return sql`SELECT ${sql.join(columns)} FROM (${shares}) AS shares`
 }
 
 type SumRow = Record<string, unknown> &

@@ -9,13 +9,14 @@ import { floorKey, isBooked, joinCharged } from '../../proof/hourly-totals.ts'
 import type { PendingRow } from '../../proof/pending-row.ts'
 import type { Booked } from '../../proof/receipt-pass.ts'
 import { type ChainEnd, currencyKey, makeReceipts, pendingColumns } from '../../proof/receipts.ts'
+import { addToTags, gatherTags, modelIn, tagColumns, tagValues } from '../../proof/tag-totals.ts'
 import {
-  addToTags,
-  gatherTags,
-  knownValuesStatement,
-  tagColumns,
-  tagValues,
-} from '../../proof/tag-totals.ts'
+  addNameStatement,
+  countNamesStatement,
+  knownNameStatement,
+  nameTotals,
+  type TotalNames,
+} from '../../proof/total-names.ts'
 import type { Schema } from '../../schema.ts'
 import { shapeIntegers } from '../integers.ts'
 
@@ -48,7 +49,9 @@ export class SqliteReceiptWriter {
   readonly #hour: Statement
   readonly #day: Statement
   readonly #tag: Statement
-  readonly #tagsKnown: Statement
+  readonly #nameKnown: Statement
+  readonly #namesCount: Statement
+  readonly #addName: Statement
   /** Accounts with receipts from batches that no pass has reported. */
   #moved = new Set<string>()
 
@@ -75,7 +78,9 @@ export class SqliteReceiptWriter {
     this.#hour = db.prepare(hourStatement)
     this.#day = db.prepare(dayStatement)
     this.#tag = db.prepare(tagStatement)
-    this.#tagsKnown = db.prepare(knownValuesStatement)
+    this.#nameKnown = db.prepare(knownNameStatement)
+    this.#namesCount = db.prepare(countNamesStatement)
+    this.#addName = db.prepare(addNameStatement)
   }
 
   book(limit: number): Booked {
@@ -145,10 +150,11 @@ export class SqliteReceiptWriter {
     const ends = new Map<string, ChainEnd>()
     for (const { account_id } of rows) if (!ends.has(account_id)) this.#loadEnd(ends, account_id)
     this.#insertReceipts(makeReceipts(rows, ends, this.#metaOf(currencyKey) ?? ''))
-    const hours = gatherHours(rows)
+    const names = this.#takeNames(rows)
+    const hours = gatherHours(rows, modelIn(names))
     for (const hour of hours) this.#hour.run(...valuesOf(hour))
     for (const day of gatherDays(hours)) this.#day.run(...day)
-    this.#writeTags(rows)
+    for (const hour of gatherTags(rows, names)) this.#tag.run(...tagValues(hour))
     for (const account of ends.keys()) this.#moved.add(account)
   }
 
@@ -161,15 +167,23 @@ export class SqliteReceiptWriter {
     for (const each of values.slice(together)) this.#receipt.run(...each)
   }
 
-  #writeTags(rows: readonly PendingRow[]): void {
-    const gathering = gatherTags(rows)
-    let step = gathering.next()
+  /** The names of their totals; new ones are stored. */
+  #takeNames(rows: readonly PendingRow[]): TotalNames {
+    const naming = nameTotals(rows)
+    let step = naming.next()
     while (!step.done) {
-      const { account_id, hour_ms, name } = step.value
-      const known = this.#tagsKnown.all(account_id, hour_ms, name) as { value: string }[]
-      step = gathering.next(known.map(({ value }) => value))
+      const { account_id, month, name, values } = step.value
+      const scope = [account_id, month, name] as const
+      const known = values.filter((value) => this.#nameKnown.get(...scope, value) !== null)
+      // Only a new name has to know how many there are.
+      const { count } =
+        known.length === values.length
+          ? { count: 0 }
+          : (this.#namesCount.get(...scope) as { count: bigint })
+      step = naming.next({ values: known, count: Number(count) })
     }
-    for (const hour of step.value) this.#tag.run(...tagValues(hour))
+    for (const added of step.value.added) this.#addName.run(...added)
+    return step.value
   }
 
   #loadEnd(ends: Map<string, ChainEnd>, accountId: string): void {
@@ -196,7 +210,8 @@ export class SqliteReceiptWriter {
   }
 
   close(): void {
-    const reads = [this.#meta, this.#pending, this.#newest, this.#end, this.#tagsKnown]
+    const names = [this.#nameKnown, this.#namesCount, this.#addName]
+    const reads = [this.#meta, this.#pending, this.#newest, this.#end, ...names]
     const hours = [this.#hour, this.#day, this.#tag]
     const writes = [this.#setMeta, this.#receipt, this.#receipts, ...hours]
     const bounds = [this.#begin, this.#commit, this.#savepoint, this.#release, this.#rollbackTo]

@@ -1,0 +1,74 @@
+// Sums of a page that is bounded, however many names callers have chosen: where there are too many, the
+// ones with the largest charges are told apart, and the others are one. The sums always add up.
+import { maxTotalNames } from '../../contract/totals.ts'
+import { nextTurn } from '../../lib/turns.ts'
+import type { Tx } from '../../store/index.ts'
+import { dayMs } from '../../store/proof/daily-totals.ts'
+import {
+  type FoldedDimension,
+  foldedDimensions,
+  hourMs,
+  type KeptNames,
+  type MoneyQuery,
+  type MoneySum,
+  type sumMoney,
+} from '../../store/proof/hourly-totals.ts'
+import { largestNames } from '../../store/proof/largest-names.ts'
+
+/** Sums of one page: about a megabyte of text. */
+export const maxSums = 3_000
+
+/** Sums of one key differ by kind and unit. */
+const sumsPerKey = 3
+
+export async function sumBounded(
+  db: Tx,
+  asked: MoneyQuery,
+  sum: typeof sumMoney,
+): Promise<MoneySum[]> {
+  const limit = maxSums + 1
+  const all = await sum(db, { ...asked, limit })
+  if (all.length <= maxSums && !hasManyNames(all)) return all
+  const kept = await keptNames(db, asked, shareOf(asked, foldedIn(asked.by).length))
+  const fewer = await sum(db, { ...asked, kept, limit })
+  // Then by time alone, of which there is so much.
+  return fewer.length <= maxSums ? fewer : sum(db, { ...asked, kept: noNames })
+}
+
+export const noNames: KeptNames = Object.fromEntries(foldedDimensions.map((each) => [each, []]))
+
+/** More than totals of a month have: an older database, or a longer time. */
+export const hasManyNames = (sums: readonly MoneySum[]): boolean =>
+  sums.length > maxTotalNames && new Set(sums.map(({ model }) => model)).size > maxTotalNames + 1
+
+export const foldedIn = (by: MoneyQuery['by']): FoldedDimension[] =>
+  foldedDimensions.filter((dimension) => by.includes(dimension))
+
+/** How many names each of so many dimensions may have, so that a page is not exceeded. */
+export function shareOf({ fromMs, untilMs, by }: MoneyQuery, folded: number): number {
+  const spanMs = untilMs - fromMs > 31 * dayMs ? dayMs : hourMs
+  const times = by.includes('hour') ? Math.ceil((untilMs - fromMs) / spanMs) + 1 : 1
+  const share = (maxSums / times / sumsPerKey) ** (1 / Math.max(1, folded))
+  return Math.max(1, Math.min(maxTotalNames, Math.floor(share)))
+}
+
+/** The largest names of each dimension; one place is for the others. */
+export async function keptNames(db: Tx, asked: MoneyQuery, share: number): Promise<KeptNames> {
+  const kept: KeptNames = {}
+  for (const dimension of foldedIn(asked.by)) {
+    kept[dimension] = await largestNames(db, dimension, asked, share - 1)
+  }
+  return kept
+}
+
+const rowsPerTurn = 250
+
+/** Other work gets its turn in between. */
+export async function mapInTurns<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
+  const made: U[] = []
+  for (const [at, item] of items.entries()) {
+    if (at > 0 && at % rowsPerTurn === 0) await nextTurn()
+    made.push(map(item))
+  }
+  return made
+}

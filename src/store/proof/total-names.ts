@@ -1,0 +1,102 @@
+// Which names have totals of their own: the first thousand models, values of a tag and end users of an
+// account and month. Others count as one; the entries keep their names. Decided in the transaction that
+// writes the totals, by one writer at a time, so that a name is in or out for the whole month.
+
+import { pairsIn } from '../../contract/tags/index.ts'
+import { maxTotalNames, otherNames } from '../../contract/totals.ts'
+import { monthAt } from '../../lib/text/month.ts'
+import type { PendingRow } from './pending-row.ts'
+
+/** The name of models among the names of tags; no tag has it. */
+export const modelName = ''
+
+export const nameColumns = ['account_id', 'month', 'name', 'value'] as const
+
+interface Scope {
+  account_id: string
+  month: string
+  name: string
+}
+
+/** Which of these values are known, and how many of the scope are; beyond the maximum, any number. */
+export interface NamesAsked extends Scope {
+  values: readonly string[]
+}
+export interface NamesKnown {
+  values: readonly string[]
+  count: number
+}
+
+export const knownNameStatement =
+  'SELECT 1 AS found FROM total_names WHERE account_id = ? AND month = ? AND name = ? AND value = ?'
+export const countNamesStatement = `SELECT count(*) AS count FROM (SELECT 1 FROM total_names
+  WHERE account_id = ? AND month = ? AND name = ? LIMIT ${maxTotalNames}) AS names`
+export const addNameStatement = `INSERT INTO total_names (${nameColumns.join(', ')})
+  VALUES (?, ?, ?, ?) ON CONFLICT (${nameColumns.join(', ')}) DO NOTHING`
+
+/** The names of a chunk of entries, as totals have them. */
+export interface TotalNames {
+  /** `name`: that of a tag, or of models. */
+  of(row: PendingRow, name: string, value: string): string
+  /** To be stored, in the order of `nameColumns`. */
+  added: readonly (readonly string[])[]
+}
+
+/** Asks about each scope once, with all its values in the chunk. */
+export function* nameTotals(
+  rows: readonly PendingRow[],
+): Generator<NamesAsked, TotalNames, NamesKnown> {
+  const scopes = scopesIn(rows)
+  const added: string[][] = []
+  const kept = new Map<string, ReadonlySet<string>>()
+  for (const [key, { scope, values }] of scopes) {
+    const asked = [...values]
+    const { values: known, count } = yield { ...scope, values: asked }
+    const names = new Set(known)
+    let left = maxTotalNames - count
+    for (const value of asked) {
+      if (names.has(value) || left <= 0) continue
+      left--
+      names.add(value)
+      added.push([scope.account_id, scope.month, scope.name, value])
+    }
+    kept.set(key, names)
+  }
+  return {
+    of: (row, name, value) => (kept.get(keyOf(row, name))!.has(value) ? value : otherNames),
+    added,
+  }
+}
+
+const keyOf = ({ account_id, at_ms }: PendingRow, name: string): string =>
+  `${account_id} ${monthOf(at_ms)} ${name}`
+
+function scopesIn(rows: readonly PendingRow[]) {
+  const scopes = new Map<string, { scope: Scope; values: Set<string> }>()
+  const add = (row: PendingRow, name: string, value: string) => {
+    const key = keyOf(row, name)
+    let found = scopes.get(key)
+    if (found === undefined) {
+      const { account_id, at_ms } = row
+      found = { scope: { account_id, month: monthOf(at_ms), name }, values: new Set() }
+      scopes.set(key, found)
+    }
+    found.values.add(value)
+  }
+  for (const row of rows) {
+    if (row.model !== null) add(row, modelName, row.model)
+    if (row.kind !== 'charge' || row.tags === null) continue
+    for (const [name, value] of pairsIn(row.tags)) add(row, name, value)
+  }
+  return scopes
+}
+
+const dayMs = 86_400_000
+let lastDay = { day: -1, month: '' }
+
+/** Entries of a chunk are mostly of one day. */
+function monthOf(atMs: number): string {
+  const day = Math.floor(atMs / dayMs)
+  if (lastDay.day !== day) lastDay = { day, month: monthAt(atMs) }
+  return lastDay.month
+}
