@@ -21,3 +21,15 @@ function schedule(): void {
     if (waiting.length > 0) schedule()
   })
 }
+
+const itemsPerTurn = 250
+
+/** Other work gets its turn in between. */
+export async function mapInTurns<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
+  const made: U[] = []
+  for (const [at, item] of items.entries()) {
+    if (at > 0 && at % itemsPerTurn === 0) await nextTurn()
+    made.push(map(item))
+  }
+  return made
+}

@@ -1,7 +1,9 @@
 // How much was asked, how long it took and how it ended, over time.
 import { Refusal, refuse } from '../../contract/errors.ts'
+import { shownName } from '../../contract/totals.ts'
 import { durationAt } from '../../contract/traffic.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import { mapInTurns } from '../../lib/turns.ts'
 import {
   isOfAccounts,
   maxGroups,
@@ -36,7 +38,7 @@ async function sum({ engine, query: given, account, x }: Ask<{ query: typeof tra
   return {
     from: time(traffic.fromMs),
     to: time(traffic.untilMs),
-    items: sums.map((each) => view(each, query)),
+    items: await mapInTurns(sums, (each) => view(each, query)),
     uncounted_requests: traffic.uncounted,
   }
 }
@@ -110,7 +112,8 @@ function view(sum: CountedSum, query: TrafficQuery): View<typeof trafficRow> {
   }
 }
 
-const shown = (value: string | number): string | number | null => (value === '' ? null : value)
+const shown = (value: string | number): string | number | null =>
+  value === '' ? null : typeof value === 'string' ? shownName(value) : value
 
 export const trafficRoutes = [
   requestRoute('GET /traffic', {

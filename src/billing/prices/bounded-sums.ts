@@ -1,7 +1,6 @@
 // Sums of a page that is bounded, however many names callers have chosen: where there are too many, the
 // ones with the largest charges are told apart, and the others are one. The sums always add up.
 import { maxTotalNames } from '../../contract/totals.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
 import { dayMs } from '../../store/proof/daily-totals.ts'
 import {
@@ -59,16 +58,4 @@ export async function keptNames(db: Tx, asked: MoneyQuery, share: number): Promi
     kept[dimension] = await largestNames(db, dimension, asked, share - 1)
   }
   return kept
-}
-
-const rowsPerTurn = 250
-
-/** Other work gets its turn in between. */
-export async function mapInTurns<T, U>(items: readonly T[], map: (item: T) => U): Promise<U[]> {
-  const made: U[] = []
-  for (const [at, item] of items.entries()) {
-    if (at > 0 && at % rowsPerTurn === 0) await nextTurn()
-    made.push(map(item))
-  }
-  return made
 }

@@ -94,7 +94,7 @@ describe.each(storeKinds)('more names than totals keep, on %s', (dialect) => {
     expect(rows.length).toBeLessThanOrEqual(maxSums)
   }
 
-  const check = async () => {
+  const check = async (hasCache = true) => {
     const of = { accountId, account: 'many', month, currency: 'CNY' }
     const bill = await inSnapshot(store, (db) => makeBill(db, of))
     expect(bill.charges).toBe(formatNanos(chargedNanos))
@@ -106,7 +106,7 @@ describe.each(storeKinds)('more names than totals keep, on %s', (dialect) => {
     }
     for (const [, sum] of sums) {
       for (const by of bySets) {
-        if (sum === sumHours && !by.includes('hour')) continue
+        if (sum === sumHours && !(hasCache && by.includes('hour'))) continue
         if (sum === sumDays && by.includes('hour')) continue
         for (const account of [accountId, undefined]) {
           addUp(await sumUsage(store.read, { accountId: account, ...stretch, by }, sum))
@@ -126,7 +126,7 @@ describe.each(storeKinds)('more names than totals keep, on %s', (dialect) => {
     expect(own!.entries).toBe(Array.from({ length: many }).filter((_, i) => i % 7 === 3).length)
   }
 
-  test('while some of the charges have no receipt', check, 60_000)
+  test('while some of the charges have no receipt', () => check(), 60_000)
 
   test('when all have, and the audit agrees', async () => {
     await bookAll()
@@ -186,6 +186,7 @@ describe.each(storeKinds)('more names than totals keep, on %s', (dialect) => {
       }
     })
     chargedNanos += 4_000n
-    await check()
+    // Settled days do not change otherwise.
+    await check(false)
   }, 60_000)
 })

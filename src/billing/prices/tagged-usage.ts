@@ -4,6 +4,7 @@
 import { nameOfKey, shownValue, type TagKey } from '../../contract/tags/index.ts'
 import { maxTotalNames, shownName } from '../../contract/totals.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { mapInTurns } from '../../lib/turns.ts'
 import type { Dialect, Tx } from '../../store/index.ts'
 import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { largestValues } from '../../store/proof/largest-names.ts'
@@ -14,15 +15,7 @@ import {
   type TagSum,
 } from '../../store/proof/tag-totals.ts'
 import { grouped, namesOf } from '../bills/bill.ts'
-import {
-  foldedIn,
-  hasManyNames,
-  keptNames,
-  mapInTurns,
-  maxSums,
-  noNames,
-  shareOf,
-} from './bounded-sums.ts'
+import { foldedIn, hasManyNames, keptNames, maxSums, noNames, shareOf } from './bounded-sums.ts'
 import {
   dimensions,
   rowOf,

@@ -3,10 +3,11 @@
 import { usageKeys } from '../../contract/caller-api.ts'
 import { otherNames, shownName } from '../../contract/totals.ts'
 import { monthAt } from '../../lib/text/month.ts'
+import { mapInTurns } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
 import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
-import { mapInTurns, sumBounded } from './bounded-sums.ts'
+import { sumBounded } from './bounded-sums.ts'
 
 /** Keys for queries over several accounts. */
 export const manyKeys = [...usageKeys, 'account'] as const

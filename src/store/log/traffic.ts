@@ -1,6 +1,7 @@
 // Traffic figures from the sums of complete log segments and from the rows after them, so that they
 // are current. Never rescans the log.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { maxTotalNames, otherNames } from '../../contract/totals.ts'
 import { addTraffic, noTraffic, type TrafficSums } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 import { readLogGroups, slotMs } from './groups.ts'
@@ -52,15 +53,73 @@ interface Traffic {
 const maxTailRows = 100_000
 const tailRowsAtOnce = 4_096
 export const maxGroups = 20_000
+/** Beyond it, models or accounts with the fewest requests are summed as one. */
+const maxNamedGroups = 3_000
+/** Groups of one name and time, by the other dimensions. */
+const groupsPerName = 4
 
 export const isOfAccounts = ({ by, where }: Pick<TrafficQuery, 'by' | 'where'>): boolean =>
   by.includes('account') || where.account !== undefined
 
-/** Undefined when there would be more than `maxGroups` of them. */
+/** Undefined when there would be more than `maxGroups` of them, and not because of names. */
 export async function sumTraffic(
   db: Kysely<Schema>,
   query: TrafficQuery,
 ): Promise<Traffic | undefined> {
+  const named = namedIn(query)
+  if (named === undefined) return within(await sumGroups(db, query))
+  // One more than that, and the sums are not whole.
+  const limit = maxNamedGroups + 1
+  const all = await sumGroups(db, { ...query, limit })
+  if (isBounded(all, query, named)) return all
+  const few = await sumGroups(db, { ...query, limit, kept: await busiest(db, query, named) })
+  if (isBounded(few, query, named)) return few
+  return within(await sumGroups(db, { ...query, kept: [] }))
+}
+
+const within = (traffic: Traffic): Traffic | undefined =>
+  traffic.sums.length > maxGroups ? undefined : traffic
+
+/** The dimension with any number of names. */
+const namedIn = ({ by }: TrafficQuery): 'model' | 'account' | undefined =>
+  (['model', 'account'] as const).find((name) => by.includes(name))
+
+function isBounded({ sums }: Traffic, { by }: TrafficQuery, named: Column): boolean {
+  if (sums.length > maxNamedGroups) return false
+  if (sums.length <= maxTotalNames) return true
+  const at = by.indexOf(named)
+  return new Set(sums.map(({ values }) => values[at])).size <= maxTotalNames + 1
+}
+
+/** The names with the most requests, as many as fit. */
+async function busiest(
+  db: Kysely<Schema>,
+  query: TrafficQuery,
+  named: 'model' | 'account',
+): Promise<string[]> {
+  const { fromMs, untilMs, time } = query
+  const times = time === undefined ? 1 : Math.ceil((untilMs - fromMs) / timeSpans[time]) + 1
+  const others = query.by.length > 1 ? groupsPerName : 1
+  const fitting = Math.floor(maxNamedGroups / times / others) - 1
+  const limit = Math.min(maxTotalNames, fitting)
+  if (limit <= 0) return []
+  const spanMs = untilMs - fromMs > 2 * dayMs ? dayMs : hourMs
+  const column = sql.raw(named === 'model' ? 'model' : 'account_id')
+  const { rows } = await sql<{ name: string }>`
+    SELECT ${column} AS name FROM ${sql.raw(isOfAccounts(query) ? 'account_traffic' : 'traffic')}
+    WHERE span_ms = ${sql.lit(spanMs)} AND slot_ms > ${fromMs - spanMs} AND slot_ms < ${untilMs}
+    GROUP BY ${column} ORDER BY sum(requests) DESC, ${column} LIMIT ${limit}`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+interface FoldedQuery extends TrafficQuery {
+  /** Names that are told apart; others are one. Absent: all are. */
+  kept?: readonly string[]
+  /** Of each part of the time. */
+  limit?: number
+}
+
+async function sumGroups(db: Kysely<Schema>, query: FoldedQuery): Promise<Traffic> {
   const ofAccounts = isOfAccounts(query)
   const smallest = ofAccounts ? hourMs : slotMs
   const fromMs = Math.floor(query.fromMs / smallest) * smallest
@@ -72,7 +131,7 @@ export async function sumTraffic(
     if (row.requests !== null) groups.add(row.slot_ms, valuesOf(row, query), sumsOf(row))
   }
   const uncounted = await addTail(db, asked, Number(rows[0]!.indexed ?? '0'), groups)
-  return groups.size > maxGroups ? undefined : { sums: groups.all(), fromMs, untilMs, uncounted }
+  return { sums: groups.all(), fromMs, untilMs, uncounted }
 }
 
 interface KeptRow extends Record<string, unknown> {
@@ -83,7 +142,7 @@ interface KeptRow extends Record<string, unknown> {
 }
 
 /** One statement, hence one moment: the sums, and the log row up to which they go. */
-function kept(query: TrafficQuery, ofAccounts: boolean) {
+function kept(query: FoldedQuery, ofAccounts: boolean) {
   const spans = query.time === undefined ? [dayMs, hourMs, slotMs] : spansFor(query.time)
   const parts = slicesOf(query.fromMs, query.untilMs, ofAccounts ? spans.slice(0, -1) : spans)
   const sums = parts.map((piece) => sumOfPiece(query, piece, ofAccounts))
@@ -115,11 +174,18 @@ function slicesOf(fromMs: number, untilMs: number, spans: readonly number[]): Sl
   return [...slicesOf(fromMs, first, smaller), whole, ...slicesOf(last, untilMs, smaller)]
 }
 
-function sumOfPiece(query: TrafficQuery, piece: Slice, ofAccounts: boolean): RawBuilder<unknown> {
+function sumOfPiece(query: FoldedQuery, piece: Slice, ofAccounts: boolean): RawBuilder<unknown> {
   const columns: Readonly<Record<string, string>> = ofAccounts ? accountColumns : sharedColumns
   const { time } = query
   const slot = time === undefined ? sql`0` : sql`slot_ms - slot_ms % ${sql.lit(timeSpans[time])}`
-  const by = query.by.map((name, i) => sql.raw(`, ${columns[name]} AS value_${i}`))
+  const named = namedIn(query)
+  const by = query.by.map((name, i) => {
+    const column =
+      name === named && query.kept !== undefined
+        ? folded(columns[name]!, query.kept)
+        : sql.raw(columns[name]!)
+    return sql`, ${column} AS ${sql.raw(`value_${i}`)}`
+  })
   const groups = [sql`1`, ...query.by.map((_, i) => sql.lit(i + 2))]
   const added = [...sumColumns, ...(ofAccounts ? [] : tookColumns)].map((name) =>
     sql.raw(`, CAST(sum(${name}) AS bigint) AS ${name}`),
@@ -132,8 +198,14 @@ function sumOfPiece(query: TrafficQuery, piece: Slice, ofAccounts: boolean): Raw
     FROM ${sql.raw(ofAccounts ? 'account_traffic' : 'traffic')}
     WHERE span_ms = ${sql.lit(piece.spanMs)} AND slot_ms >= ${sql.lit(piece.fromMs)}
       AND slot_ms < ${sql.lit(piece.untilMs)} ${sql.join(conditions, sql` `)}
-    GROUP BY ${sql.join(groups)} LIMIT ${sql.lit(maxGroups + 1)}) AS piece`
+    GROUP BY ${sql.join(groups)} LIMIT ${sql.lit(query.limit ?? maxGroups + 1)}) AS piece`
 }
+
+const folded = (column: string, kept: readonly string[]): RawBuilder<unknown> =>
+  kept.length === 0
+    ? sql`CAST(${otherNames} AS text)`
+    : sql`CASE WHEN ${sql.raw(column)} IN (${sql.join(kept)}) THEN ${sql.raw(column)}
+        ELSE ${otherNames} END`
 
 const valuesOf = (row: KeptRow, { by }: TrafficQuery): (string | number)[] =>
   by.map((_, i) => row[`value_${i}`] as string | number)
@@ -152,7 +224,7 @@ const sumsOf = (row: KeptRow): TrafficSums => ({
 /** Returns how many were too many to count. */
 async function addTail(
   db: Kysely<Schema>,
-  query: TrafficQuery,
+  query: FoldedQuery,
   indexed: number,
   groups: Groups,
 ): Promise<number> {
@@ -168,13 +240,17 @@ async function addTail(
     }
   }
   const tallied = isOfAccounts(query) ? tally.accounts() : tally.shared()
+  const named = namedIn(query)
+  const names = query.kept && new Set<string | number>(query.kept)
+  const shown = (name: Column, value: string | number) =>
+    name === named && names?.has(value) === false ? otherNames : value
   for (const { key, sums } of tallied) {
     const cells = cellsOf(key)
     if (Object.entries(query.where).some(([name, value]) => cells[name] !== value)) continue
     const slot = query.time === undefined ? 0 : key.slotMs - (key.slotMs % timeSpans[query.time])
     groups.add(
       slot,
-      query.by.map((name) => cells[name]!),
+      query.by.map((name) => shown(name, cells[name]!)),
       sums,
     )
   }
