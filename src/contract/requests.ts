@@ -174,6 +174,8 @@ export interface RequestDetail {
   /** Upstream work at the operator's cost: not charged. */
   loss?: CallLoss[]
   error?: string
+  /** Refused requests that this row stands for, itself included. */
+  omitted?: number
   /** What was requested, if not an answer. */
   operation?: 'count_tokens'
   /** The caller's style and the upstream's, where they differ: `messages>chat`. */

@@ -131,7 +131,7 @@ const modelsOf = (engine: Engine): CallerModels => ({
       .flatMap((name) => interfaceRows[name] ?? []),
 })
 
-/** The request id leads to this line, and to a row of the request log while there are few of them. */
+/** The request id leads to this line: a request of no account has no row. */
 function notAuthenticated(
   engine: Engine,
   request: Parameters<CallerApi['authenticate']>[0],
@@ -146,5 +146,5 @@ function notAuthenticated(
     code: refusal.code,
   })
   engine.meters?.turnedAway(refusal.code)
-  return recordRefused(engine, request, refusal)
+  return refusal
 }

@@ -4,12 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 
+const floodToken = 'sk-flood-0123456789abcdefghijklmno'
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startGateway({
     config: `
-accounts: [{ name: acme, balance: "1000.00" }]
-tokens: [{ account: acme, name: test, token: ${apiToken} }]
+accounts: [{ name: acme, balance: "1000.00" }, { name: flood, balance: "1.00" }]
+tokens:
+  - { account: acme, name: test, token: ${apiToken} }
+  - { account: flood, name: test, token: ${floodToken} }
 `,
     env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.2' },
   })
@@ -17,6 +20,8 @@ tokens: [{ account: acme, name: test, token: ${apiToken} }]
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
 })
+
+const admin = { authorization: `Bearer ${adminToken}` }
 
 const idOf = (response: Response): string => response.headers.get('x-gateway-request-id')!
 
@@ -54,7 +59,7 @@ test.each([
 test.each([
   ['without a token', {}],
   ['with one that nobody has', { authorization: 'Bearer sk-0123456789abcdefghijklmnopq' }],
-])('a request %s is in the request log, of no account', async (_, headers) => {
+])('a request %s is counted, and has a line of the log instead of a row', async (_, headers) => {
   for (const path of [
     '/v1/chat/completions',
     '/v1/videos/video_x',
@@ -63,10 +68,45 @@ test.each([
     const method = path.includes('chat') ? 'POST' : 'GET'
     const answer = await fetch(`${gateway.url}${path}`, { method, headers })
     expect(answer.status).toBe(401)
-    const row = await rowOf(idOf(answer))
-    expect([row.status, row.account, row.error_code]).toEqual([401, null, 'invalid_api_key'])
+    await until('the line', () => gateway.output().includes(idOf(answer)) || undefined)
+    expect((await gateway.admin('GET', `/requests/${idOf(answer)}`)).status).toBe(404)
   }
+  const rows = await gateway.admin('GET', '/requests?status=401')
+  expect(rows.body.items).toEqual([])
+  const text = await (await fetch(`${gateway.url}/metrics`, { headers: admin })).text()
+  expect(text).toMatch(/gateway_auth_failures_total\{[^}]*invalid_api_key[^}]*\} [1-9]/)
 })
+
+test('of requests that are refused again and again, 300 rows are written in a minute', async () => {
+  const body = { model: 'txta-plus', messages: [] as object[] }
+  const flood = { authorization: `Bearer ${floodToken}` }
+  for (let at = 0; at < 400; at += 40) {
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, i) => {
+        const path = i % 2 === 0 ? '/v1/chat/completions' : '/v1/videos/video_none'
+        const answer =
+          i % 2 === 0
+            ? await gateway.post(path, { ...body, at }, flood)
+            : await ask('GET', path, flood)
+        expect(answer.status).toBeGreaterThanOrEqual(400)
+        await answer.text()
+      }),
+    )
+  }
+  // Every row so far is of this minute, or of the one before it.
+  const ids = new Set<string>()
+  for (let cursor = ''; ; ) {
+    const page = await gateway.admin(
+      'GET',
+      `/requests?account=flood&limit=500${cursor && `&cursor=${cursor}`}`,
+    )
+    for (const { request_id } of page.body.items) ids.add(request_id)
+    if (page.body.next_cursor === null) break
+    cursor = page.body.next_cursor
+  }
+  expect(ids.size).toBeGreaterThan(250)
+  expect(ids.size).toBeLessThan(400)
+}, 30_000)
 
 test('what is missing is named as the interface knows it', async () => {
   const messageAt = async (path: string) => {

@@ -94,6 +94,10 @@ export const request = z
     price_id: z.string().nullable(),
     first_byte_ms: amount().nullable(),
     total_ms: column(amount(), 'ms'),
+    omitted_count: z
+      .int()
+      .exactOptional()
+      .describe('Refused requests of one minute that this row stands for, itself included.'),
     operation: z.string().exactOptional(),
     task_id: z.string().exactOptional(),
     replay_of: z.string().exactOptional(),

@@ -181,6 +181,7 @@ const view = (
   price_id: record.priceId ?? null,
   first_byte_ms: record.firstByteMs ?? null,
   total_ms: record.totalMs,
+  ...(record.detail.omitted !== undefined && { omitted_count: record.detail.omitted }),
   ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
   ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
   ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),

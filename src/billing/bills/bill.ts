@@ -8,7 +8,7 @@ import type { Tx } from '../../store/index.ts'
 import { listMovements } from '../../store/ledger/bills.ts'
 import { type ClosedMonth, lastClosedBefore } from '../../store/ledger/closed-months.ts'
 import { type MoneyQuery, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { largestNames } from '../../store/proof/largest-names.ts'
+import { topNames } from '../../store/proof/top-names.ts'
 
 export interface BillTotal {
   charges: number
@@ -107,7 +107,7 @@ async function sumNames(
   const sums = await sumMoney(db, { ...query, limit: kinds + 1 })
   const names = new Set(sums.map(({ model, tokenId }) => (dimension === 'model' ? model : tokenId)))
   if (sums.length <= kinds && names.size <= maxTotalNames + 1) return sums
-  const kept = { [dimension]: await largestNames(db, dimension, query, maxTotalNames) }
+  const kept = { [dimension]: await topNames(db, dimension, query, maxTotalNames) }
   return sumMoney(db, { ...query, kept })
 }
 

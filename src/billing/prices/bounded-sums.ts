@@ -12,7 +12,7 @@ import {
   type MoneySum,
   type sumMoney,
 } from '../../store/proof/hourly-totals.ts'
-import { largestNames } from '../../store/proof/largest-names.ts'
+import { topNames } from '../../store/proof/top-names.ts'
 
 /** Sums of one page: about a megabyte of text. */
 export const maxSums = 3_000
@@ -55,7 +55,7 @@ export function shareOf({ fromMs, untilMs, by }: MoneyQuery, folded: number): nu
 export async function keptNames(db: Tx, asked: MoneyQuery, share: number): Promise<KeptNames> {
   const kept: KeptNames = {}
   for (const dimension of foldedIn(asked.by)) {
-    kept[dimension] = await largestNames(db, dimension, asked, share - 1)
+    kept[dimension] = await topNames(db, dimension, asked, share - 1)
   }
   return kept
 }

@@ -7,13 +7,13 @@ import { ensure } from '../../lib/ensure.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import type { Dialect, Tx } from '../../store/index.ts'
 import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { largestValues } from '../../store/proof/largest-names.ts'
 import {
   sumTags,
   type TagDimension,
   type TagQuery,
   type TagSum,
 } from '../../store/proof/tag-totals.ts'
+import { topValues } from '../../store/proof/top-names.ts'
 import { grouped, namesOf } from '../bills/bill.ts'
 import { foldedIn, hasManyNames, keptNames, maxSums, noNames, shareOf } from './bounded-sums.ts'
 import {
@@ -81,7 +81,7 @@ async function fewerNames(db: Tx, query: TagQuery): Promise<Fewer> {
   const share = shareOf(query, foldedIn(query.by).length + 1)
   return {
     kept: await keptNames(db, query, share),
-    keptValues: await largestValues(db, query.name, query, share - 1),
+    keptValues: await topValues(db, query.name, query, share - 1),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Refusal } from '../../contract/errors.ts'
 import type { CallEnding, RequestRecord, TextCall } from '../../contract/requests.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { knownModelOf } from '../admission/known-model.ts'
+import { keepsRefused } from '../admission/refused-rows.ts'
 import type { BaseDeps } from '../base-deps.ts'
 import type { Jobs } from '../jobs.ts'
 import { retryWrite } from '../tasks/retry-write.ts'
@@ -109,7 +110,8 @@ export function recordUnbilled(
   endRecord(engine, record, ending, refusal.status)
   record.errorCode = refusal.code
   record.detail.error = refusal.message
-  writeRecord(engine, record)
+  if (ending === 'refused' && !keepsRefused(engine, record)) recordEnd(engine, record)
+  else writeRecord(engine, record)
   return refusal
 }
 

@@ -258,15 +258,7 @@ export async function wrongHours(
   const ofReceipts = accountId === undefined ? sql`` : sql`WHERE c.account_id = ${accountId}`
   const token = silent.length === 0 ? sql`token_id,` : sql``
   const named = sql`account_id, hour_ms, kind, ${token} model, unit, tier, price_id`
-  // Hours in which some models count as one are compared over all their models.
-  const { rows: crowded } = await sql`
-    SELECT 1 AS found FROM hourly_totals WHERE model = ${otherNames} LIMIT 1`.execute(db)
-  const modelOf = (model: RawBuilder<unknown>, account: string, hour: RawBuilder<unknown>) =>
-    crowded.length === 0
-      ? model
-      : sql`CASE WHEN (${sql.ref(account)}, ${hour}) IN (
-          SELECT account_id, hour_ms FROM hourly_totals WHERE model = ${otherNames}
-        ) THEN ${otherNames} ELSE ${model} END`
+  const modelOf = await comparedModel(db)
   // The minimum integer has no negation, and a tampered row may contain it anywhere. Sums of
   // fractional quantities depend on their order: a millionth is close enough.
   const entryHour = sql`e.at_ms - e.at_ms % ${sql.lit(hourMs)}`
@@ -292,6 +284,18 @@ export async function wrongHours(
     accountId: account_id,
     problem: `the sums of the hour from ${timeText(hour_ms)} are not those of its entries`,
   }))
+}
+
+/** Hours in which some models count as one are compared over all their models. */
+async function comparedModel(db: Db) {
+  const { rows: crowded } = await sql`
+    SELECT 1 AS found FROM hourly_totals WHERE model = ${otherNames} LIMIT 1`.execute(db)
+  return (model: RawBuilder<unknown>, account: string, hour: RawBuilder<unknown>) =>
+    crowded.length === 0
+      ? model
+      : sql`CASE WHEN (${sql.ref(account)}, ${hour}) IN (
+          SELECT account_id, hour_ms FROM hourly_totals WHERE model = ${otherNames}
+        ) THEN ${otherNames} ELSE ${model} END`
 }
 
 /** A tampered row may contain a time outside the calendar. */

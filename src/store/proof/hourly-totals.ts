@@ -133,7 +133,7 @@ export const hoursBetween = (asked: MoneyQuery, groups: RawBuilder<unknown>) => 
     ${ofModels(asked, 'model')} ${ofToken(asked, sql`token_id`)} ${groups}`
 
 /** The same shares, with one name for those that are not kept. */
-export function folded({ kept }: Pick<MoneyQuery, 'kept'>, shares: RawBuilder<unknown>) {
+function folded({ kept }: Pick<MoneyQuery, 'kept'>, shares: RawBuilder<unknown>) {
   if (kept === undefined) return shares
   const columns = allColumns.map((name) => {
     const dimension = foldedDimensions.find((each) => dimensions[each][0] === name)

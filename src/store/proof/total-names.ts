@@ -19,10 +19,10 @@ interface Scope {
 }
 
 /** Which of these values are known, and how many of the scope are; beyond the maximum, any number. */
-export interface NamesAsked extends Scope {
+interface NamesAsked extends Scope {
   values: readonly string[]
 }
-export interface NamesKnown {
+interface NamesKnown {
   values: readonly string[]
   count: number
 }

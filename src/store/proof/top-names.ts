@@ -16,7 +16,7 @@ const columns = {
 
 type Stretch = Pick<MoneyQuery, 'accountId' | 'tokenId' | 'fromMs' | 'untilMs'>
 
-export async function largestNames(
+export async function topNames(
   db: Kysely<Schema>,
   dimension: FoldedDimension,
   asked: Stretch,
@@ -33,7 +33,7 @@ export async function largestNames(
 }
 
 /** Of a tag; `@` for the end user. */
-export async function largestValues(
+export async function topValues(
   db: Kysely<Schema>,
   name: string,
   asked: Stretch,
