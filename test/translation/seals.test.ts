@@ -142,7 +142,7 @@ test('an envelope is opened for its maker, and leaves no trace anywhere else', a
   expect(answer.headers.get('x-gateway-translation')).toBe('messages>responses')
   const [sealed, made] = body.content
   expect([sealed.type, sealed.thinking, made.type]).toEqual(['thinking', 'Hm.', 'tool_use'])
-  expect(sealed.signature).toStartWith('gw1.')
+  expect(sealed.signature).toStartWith('gateway2')
   const history = [sealed, { ...made, id: 'call_1' }]
 
   await ask('sealed', history)
@@ -154,7 +154,7 @@ test('an envelope is opened for its maker, and leaves no trace anywhere else', a
   isWell[0] = false
   await ask('sealed', history)
   isWell[0] = true
-  expect(makers[1]!.calls[0]!.body).not.toMatch(/sealed-by-first|gw1\.|"reasoning","/)
+  expect(makers[1]!.calls[0]!.body).not.toMatch(/sealed-by-first|gateway2|"reasoning","/)
 
   const { answer: native } = await ask('mine', history)
   const sent = JSON.parse(makers[1]!.calls[0]!.body) as Any
@@ -177,7 +177,7 @@ test('a seal that its upstream refuses is sent once, then the call goes without 
   const { answer: other } = await ask('sealed', [body.content[0], { ...body.content[1] }])
   refuses = undefined
   expect(makers[0]!.calls.length).toBe(2)
-  expect(makers[0]!.calls[1]!.body).not.toMatch(/sealed-by-first|gw1\./)
+  expect(makers[0]!.calls[1]!.body).not.toMatch(/sealed-by-first|gateway2/)
   expect(other.headers.get('x-gateway-translation-loss')).toContain('thinking.signature')
 })
 

@@ -136,6 +136,20 @@ const callers: Record<Wire, Caller> = {
 /** What a request to the upstream has of sealed reasoning. */
 const seals = /"(?:signature|encrypted_content|thoughtSignature)":"(?!skip_)/g
 
+/** Fields that SDKs of some languages declare as bytes. */
+const opaque = /"(signature|encrypted_content|thoughtSignature|data)":"([^"]*)"/g
+
+/** As such an SDK returns what it got: decoded strictly, and encoded in the URL-safe alphabet. */
+function throughBytes(answer: Any): Any {
+  const text = JSON.stringify(answer).replaceAll(opaque, (_, name, value: string) => {
+    const bytes = Buffer.from(value, 'base64')
+    expect([name, bytes.toString('base64')]).toEqual([name, value])
+    const written = bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_')
+    return `"${name}":"${written}"`
+  })
+  return JSON.parse(text)
+}
+
 const pairs = wires.flatMap((caller) => wires.map((over) => [caller, over] as const))
 
 test.each(pairs)('%s over %s plays a loop to its end', async (style, over) => {
@@ -160,7 +174,8 @@ test.each(pairs)('%s over %s plays a loop to its end', async (style, over) => {
       name,
       `result ${played.length}.${at}`,
     ])
-    conversation.push(...caller.said(answer), ...caller.results(results))
+    const returned = style === over ? answer : throughBytes(answer)
+    conversation.push(...caller.said(returned), ...caller.results(results))
     answer = await ask(conversation)
   }
   expect(played).toEqual([[script[0]], script[1]])
@@ -172,3 +187,22 @@ test.each(pairs)('%s over %s plays a loop to its end', async (style, over) => {
   const expected = isSealed ? [0, 1, 2] : [0, 0, 0]
   expect(asked.map(({ body }) => body?.match(seals)?.length ?? 0)).toEqual(expected)
 })
+
+test.each(wires.filter((wire) => wire !== 'generate'))(
+  'every signature of a generate stream over %s is base64, also when no thoughts were asked for',
+  async (over) => {
+    const { path, body, opening } = callers.generate
+    const at = path(modelOver(over)).replace(':generateContent', ':streamGenerateContent?alt=sse')
+    const { generationConfig: _, ...plain } = body('', [opening]) as Any
+    let signatures = 0
+    for (const asked of [body('', [opening]), plain]) {
+      const text = await (await stage.gateway.post(at, asked)).text()
+      for (const line of text.split('\n').filter((each) => each.startsWith('data: {'))) {
+        const event = JSON.parse(line.slice('data: '.length))
+        throughBytes(event)
+        signatures += line.split('"thoughtSignature"').length - 1
+      }
+    }
+    expect(signatures).toBeGreaterThan(0)
+  },
+)

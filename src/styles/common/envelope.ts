@@ -27,40 +27,54 @@ export interface Envelopes {
 /** The data of a seal for reasoning that an upstream recognises by its text alone. */
 export const plainSeal = 'text'
 
-const version = 'gw1'
+/**
+ * How every envelope begins. The whole is base64 of RFC 4648 section 4, because SDKs of some styles
+ * declare seals as bytes: they decode them, and may encode them again in the URL-safe alphabet.
+ */
+const mark = 'gateway2'
+const markBytes = Buffer.from(mark, 'base64').length
 const tagBytes = 12
-const shape = new RegExp(`^${version}\\.[0-9a-f]{8}\\.[\\w-]+\\.[\\w-]+$`)
+const alphabet = /^[\w+/-]+={0,2}$/
+/** Envelopes of earlier versions, which callers still send back. */
+const oldMark = 'gw1'
+const oldShape = new RegExp(`^${oldMark}\\.[0-9a-f]{8}\\.[\\w-]+\\.[\\w-]+$`)
 
 /** Of this gateway or of another one; no upstream makes such a seal. */
-export const isEnvelope = (seal: string): boolean => seal.startsWith(version) && shape.test(seal)
+export const isEnvelope = (seal: string): boolean =>
+  seal.startsWith(mark) ? alphabet.test(seal) : seal.startsWith(oldMark) && oldShape.test(seal)
 
 export function createEnvelopes(key: Uint8Array): Envelopes {
-  const tagOf = (realm: string, payload: string): Buffer =>
-    createHmac('sha256', key).update(`${realm}.${payload}`).digest().subarray(0, tagBytes)
+  const tagOf = (...parts: (string | Uint8Array)[]): Buffer => {
+    const hmac = createHmac('sha256', key)
+    for (const part of parts) hmac.update(part)
+    return hmac.digest().subarray(0, tagBytes)
+  }
+  const isTag = (given: Uint8Array, expected: Buffer): boolean =>
+    given.length === tagBytes && timingSafeEqual(given, expected)
+  const unwrapOld = (text: string): Seal | undefined => {
+    const [, realm, payload, tag] = text.split('.') as [string, string, string, string]
+    return isTag(Buffer.from(tag, 'base64url'), tagOf(`${realm}.${payload}`))
+      ? sealIn(Buffer.from(payload, 'base64url'))
+      : undefined
+  }
   return {
-    wrap({ realm, ...rest }) {
-      const short = shortRealm(realm)
-      const payload = Buffer.from(JSON.stringify({ ...rest, realm })).toString('base64url')
-      return `${version}.${short}.${payload}.${tagOf(short, payload).toString('base64url')}`
+    wrap(seal) {
+      const payload = Buffer.from(JSON.stringify(seal))
+      return mark + Buffer.concat([tagOf(mark, payload), payload]).toString('base64')
     },
     unwrap(text) {
-      const [head, short, payload, tag, ...more] = text.split('.')
-      if (head !== version || !short || !payload || !tag || more.length > 0) return undefined
-      const given = Buffer.from(tag, 'base64url')
-      if (given.length !== tagBytes || !timingSafeEqual(given, tagOf(short, payload))) {
-        return undefined
-      }
-      return sealIn(Buffer.from(payload, 'base64url').toString())
+      if (!isEnvelope(text)) return undefined
+      if (!text.startsWith(mark)) return unwrapOld(text)
+      const bytes = Buffer.from(text, 'base64')
+      const payload = bytes.subarray(markBytes + tagBytes)
+      const tag = bytes.subarray(markBytes, markBytes + tagBytes)
+      return isTag(tag, tagOf(mark, payload)) ? sealIn(payload) : undefined
     },
   }
 }
 
-/** Enough to tell realms apart by eye. */
-const shortRealm = (realm: string): string =>
-  createHmac('sha256', 'realm').update(realm).digest('hex').slice(0, 8)
-
-function sealIn(text: string): Seal | undefined {
-  const value: unknown = JSON.parse(text)
+function sealIn(payload: Buffer): Seal | undefined {
+  const value: unknown = JSON.parse(payload.toString())
   return isObject(value) && typeof value['realm'] === 'string' && typeof value['data'] === 'string'
     ? (value as unknown as Seal)
     : undefined

@@ -44,8 +44,13 @@ function answerProblem(answer: Json, first: Json | undefined, isLast: boolean): 
 /** Only the last answer may have an empty text: clients want some part there. */
 function isPart(part: Json, isLast: boolean): boolean {
   const { text, functionCall: call, thoughtSignature } = part
+  if (thoughtSignature !== undefined && !isBase64(thoughtSignature)) return false
   if (isObject(call)) {
     return typeof call['name'] === 'string' && call['name'] !== '' && isObject(call['args'])
   }
   return typeof text === 'string' && (text !== '' || isLast || thoughtSignature !== undefined)
 }
+
+/** The style declares it as bytes, which its SDKs decode strictly. */
+const isBase64 = (value: unknown): boolean =>
+  typeof value === 'string' && Buffer.from(value, 'base64').toString('base64') === value
