@@ -143,6 +143,8 @@ export const probes: Probes = {
     beside: { functions: [weather] },
   },
   ...alone({ max_tokens: 100, max_completion_tokens: 100, stop: ['END'] }),
+  'max_tokens (below 16)': { fields: { max_tokens: 5 } },
+  'max_completion_tokens (below 16)': { fields: { max_completion_tokens: 5 } },
   'stop (white space)': { fields: { stop: ['\n'] } },
   ...alone({ temperature: 0.5 }),
   'temperature (above 1)': { fields: { temperature: 1.5 } },

@@ -113,6 +113,9 @@ export const probes: Probes = {
   'toolConfig (one tool)': choose({ mode: 'ANY', allowedFunctionNames: ['clock'] }),
   'toolConfig (some tools)': choose({ mode: 'AUTO', allowedFunctionNames: ['clock'] }),
   'toolConfig (VALIDATED)': choose({ mode: 'VALIDATED' }),
+  'generationConfig.maxOutputTokens (below 16)': {
+    fields: { generationConfig: { maxOutputTokens: 5 } },
+  },
   ...inConfig({ maxOutputTokens: 100, stopSequences: ['END'], temperature: 0.5 }),
   'generationConfig.stopSequences (white space)': {
     fields: { generationConfig: { stopSequences: ['\n'] } },

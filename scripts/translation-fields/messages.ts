@@ -132,6 +132,7 @@ export const probes: Probes = {
     type: 'auto',
     disable_parallel_tool_use: true,
   }),
+  'max_tokens (below 16)': { fields: { max_tokens: 5 } },
   ...alone({ max_tokens: 200, stop_sequences: ['END'], temperature: 0.5, top_p: 0.9, top_k: 40 }),
   'thinking (adaptive)': {
     fields: { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },

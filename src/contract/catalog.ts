@@ -17,6 +17,8 @@ export interface InterfaceRow {
    * no channel serves in its own.
    */
   translates?: Readonly<Partial<Record<ModelKind, readonly Protocol[]>>>
+  /** Upstreams of the protocol of the same name take no lower limit of the output. */
+  minOutputTokens?: number
   /** Desktop clients choose by it how to talk to a model; may be empty. */
   clientWords: readonly string[]
   /** Its calls by name, in styles that name them, by the kind of model that they are for. */

@@ -54,6 +54,8 @@ export interface Translating {
   realm: string
   /** What the channel says of its upstream; the rest is as usual for its style. */
   settings: Partial<TranslationSettings>
+  /** Another protocol of the channel may carry what this one would change: then it is not sent. */
+  whole?: true
 }
 
 /** The same for tasks: the plain model name selects how media are sent. */

@@ -119,11 +119,17 @@ export interface Attempt {
   ms: number
   status?: number
   error?: string
+  /** Nothing was sent: the call cannot be translated for the channel. */
+  unsent?: true
   /** Absent: the call belongs to no conversation that is kept together, or there was no choice. */
   affinity?: Affinity
   /** Why it was moved. */
   moved?: MoveReason
 }
+
+/** Those that count against the limits of a call. */
+export const sentAttempts = ({ attempts }: RequestDetail): readonly Attempt[] =>
+  attempts.some(({ unsent }) => unsent) ? attempts.filter(({ unsent }) => !unsent) : attempts
 
 /** The trace of a request, and its span in it. */
 export interface CallTrace {

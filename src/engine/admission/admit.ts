@@ -17,6 +17,7 @@ import type { Tried } from '../routing/pick-route.ts'
 import { hiddenModel } from './hidden-model.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
 import { planVirtual, type TextMember } from './members.ts'
+import { heldBounds } from './min-output.ts'
 import { notNow, priceFor } from './price-for.ts'
 import { resolveReferences } from './references.ts'
 import { maxCharge, toolRefusal } from './server-tools.ts'
@@ -78,7 +79,7 @@ export function admitText(
   const bounds = boundsOf(model, call)
   const unpriced = call.serverTools && toolRefusal(call.serverTools, price.terms)
   if (unpriced !== undefined) return unpriced
-  const wanted = maxCharge(call, price.terms, bounds)
+  const wanted = maxCharge(call, price.terms, heldBounds(bounds, routes))
   return reserveFor(engine, ctx, call, { routes, tried, sent, price, bounds }, wanted)
 }
 

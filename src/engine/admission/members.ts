@@ -9,6 +9,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { Seals } from '../base-deps.ts'
 import { shareOf } from '../routing/affinity.ts'
 import type { Tried } from '../routing/pick-route.ts'
+import { heldBounds } from './min-output.ts'
 import { type PriceDeps, priceFor } from './price-for.ts'
 import { resolveReferences } from './references.ts'
 import { maxCharge, toolRefusal } from './server-tools.ts'
@@ -55,7 +56,8 @@ function planOf(
   const [{ model: served, routes, price, bounds }, ...others] = all
   let wantedNanos = 0n
   for (const member of all) {
-    const nanos = maxCharge(rest.sent, member.price.terms, member.bounds)
+    const held = heldBounds(member.bounds, member.routes)
+    const nanos = maxCharge(rest.sent, member.price.terms, held)
     if (nanos > wantedNanos) wantedNanos = nanos
   }
   return { routes, price, bounds, served, others, wantedNanos, ...rest }

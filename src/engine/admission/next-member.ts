@@ -2,7 +2,7 @@
 // of its admission are then those of that member. Its hold covers each of them.
 import type { CallContext } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { RequestRecord, TextCall } from '../../contract/requests.ts'
+import { type RequestRecord, sentAttempts, type TextCall } from '../../contract/requests.ts'
 import type { Conversations } from '../routing/affinity.ts'
 import type { PickedRoute } from '../routing/pick-route.ts'
 import { type PlaceDeps, takeFreePlace, takePlace } from '../routing/take-place.ts'
@@ -66,9 +66,10 @@ function moveTo(open: MovingCall, member: TextMember, others: readonly TextMembe
 
 /** False when a call of a virtual model has had its attempts; a member that has had its own gets no more. */
 export function mayTryMore({ admission, record: { detail } }: MovingCall): boolean {
-  if (detail.attempts.length >= maxTogether) return false
+  const sent = sentAttempts(detail)
+  if (sent.length >= maxTogether) return false
   const { served, others = [] } = admission
-  const here = detail.attempts.filter(({ model }) => model === served?.name).length
+  const here = sent.filter(({ model }) => model === served?.name).length
   if (here >= (others.length === 0 ? maxAtLast : maxPerMember)) admission.routes = []
   return true
 }

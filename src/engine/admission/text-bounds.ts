@@ -12,6 +12,8 @@ export interface TextBounds {
   readonly outputTokens: number
   /** The model's own maximum, of all answers together. */
   readonly modelOutputTokens: number
+  /** The caller's own limit, where the upstream takes none that is so low. */
+  readonly raisedFrom?: number
   /** By tool that the upstream runs: the caller's bound of its calls. */
   readonly toolUses?: Readonly<Record<string, number>>
 }

@@ -1,5 +1,6 @@
 // A text call between admission and its end: what its phases share, and what they need of the engine.
 // Exactly one of settleCall and giveUp (settle-call.ts) ends its hold.
+import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Protocol } from '../../contract/catalog.ts'
 import type { HttpPort } from '../../contract/http.ts'
@@ -51,6 +52,10 @@ export interface UpstreamAttempt extends PickedRoute {
   isAbandoned?: true
   /** Of the request that it sends: without sealed reasoning. */
   readonly withoutSeals?: true
+  /** The protocol of its channel that was picked, while another one may carry more of the request. */
+  readonly firstRoute?: Route
+  /** No protocol of the channel carries all settings, so that the first that carries the rest may. */
+  readonly mayLose?: true
 }
 
 export type StreamReply = Extract<TextReply, { kind: 'stream' }>

@@ -7,7 +7,7 @@ import type { OpenCall, UpstreamAttempt } from './open-call.ts'
 export const recordFailed = (
   open: OpenCall,
   attempt: UpstreamAttempt,
-  { code, httpStatus: status, message: error, upstreamRequestId }: UpstreamError,
+  { code, httpStatus: status, message: error, upstreamRequestId, about }: UpstreamError,
   shownCode: string = code,
 ): void =>
   recordAttempt(open, attempt, {
@@ -15,6 +15,7 @@ export const recordFailed = (
     error,
     upstreamRequestId,
     code: shownCode,
+    ...(about === 'translation' && { unsent: true }),
   })
 
 export function recordAttempt(
@@ -25,9 +26,10 @@ export function recordAttempt(
     error?: string
     upstreamRequestId: string | undefined
     code?: string
+    unsent?: true
   },
 ): void {
-  const { status, error, upstreamRequestId, code } = outcome
+  const { status, error, upstreamRequestId, code, unsent } = outcome
   if (upstreamRequestId !== undefined && isId(upstreamRequestId)) {
     record.upstreamRequestId = upstreamRequestId
   }
@@ -37,10 +39,12 @@ export function recordAttempt(
   if (channel.keys.length > 1) attempt.key = channel.keys.indexOf(key) + 1
   if (status !== undefined) attempt.status = status
   if (error !== undefined) attempt.error = error
+  if (unsent) attempt.unsent = true
   if (affinity !== undefined) attempt.affinity = affinity
   if (moved !== undefined) attempt.moved = moved
   record.detail.attempts.push(attempt)
-  engine.meters?.attempt(channel.name, attempt.ms, code)
+  // It says nothing about the channel.
+  if (!unsent) engine.meters?.attempt(channel.name, attempt.ms, code)
 }
 
 export function logFailure(

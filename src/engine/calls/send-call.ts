@@ -4,7 +4,7 @@
 import type { Route } from '../../catalog/snapshot.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { StreamWatcher, TextReply, UpstreamError } from '../../contract/provider.ts'
-import type { RequestRecord } from '../../contract/requests.ts'
+import { type RequestRecord, sentAttempts } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { mayTryMore, takeAmongMembers } from '../admission/next-member.ts'
@@ -23,10 +23,11 @@ import {
   reportBug,
   type UpstreamAttempt,
 } from './open-call.ts'
+import { byOtherProtocol } from './other-protocol.ts'
 import { firstBytes } from './read-stream.ts'
 import { logFailure, recordAttempt, recordFailed } from './record-attempt.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
-import { isStrict, realmOf, sizeOf, upstreamOf } from './upstream-of.ts'
+import { isStrict, realmOf, sizeAt, upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
 const maxAttempts = 5
@@ -43,8 +44,7 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
   if (picked instanceof Refusal) return refuseUnsent(open, picked)
   engine.routing.retries.recordCall()
   let attempt = beginAttempt(engine, record, picked)
-  /** The first reason why the call could not be translated; another channel may carry it. */
-  let untranslated: UpstreamError | undefined
+  let causes: Causes | undefined
   for (;;) {
     const { provider, stop } = attempt
     ctx.signal.addEventListener('abort', stop)
@@ -52,7 +52,8 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     let reply: TextReply
     const sentMs = performance.now()
     try {
-      reply = await provider.send(call, upstreamOf(engine, attempt, ctx, sizeOf(open)), stop)
+      const upstream = upstreamOf(engine, attempt, ctx, sizeAt(open, attempt))
+      reply = await provider.send(call, upstream, stop)
     } catch (error) {
       reply = bugAsReply(open, error)
     }
@@ -62,17 +63,52 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     ctx.signal.removeEventListener('abort', stop)
     const failure = failureOf(reply, first)
     if (failure === undefined) return answered(open, attempt, reply as GoodReply, first)
-    if (isSealRefused(open, attempt, failure)) {
-      attempt = beginUnsealed(open, attempt, failure, watcherOf(reply))
+    const again = beginAgain(open, attempt, failure, watcherOf(reply))
+    if (again !== undefined) {
+      attempt = again
       continue
     }
     const error = failAttempt(open, attempt, failure, watcherOf(reply))
-    if (error.about === 'translation') untranslated ??= error
+    causes = causesWith(causes, error)
     const next = await takeAnother(open, attempt, error)
-    if (next !== undefined) attempt = beginNext(open, picked.route, next)
-    else if (error.about === 'translation') return refuseUnsent(open, refusalOf(untranslated!))
-    else return giveUp(open, error, hasLeft(open, attempt))
+    if (next === undefined || next instanceof Refusal) return end(open, attempt, causes, next)
+    attempt = beginNext(open, picked.route, next)
   }
+}
+
+/** Why a call was not answered. */
+interface Causes {
+  /** Of the last channel that it was sent to. */
+  failed?: UpstreamError
+  /** The first reason why it could not be translated; another channel may carry it. */
+  untranslated?: UpstreamError
+}
+
+const causesWith = (before: Causes | undefined, error: UpstreamError): Causes =>
+  error.about === 'translation' ? { untranslated: error, ...before } : { ...before, failed: error }
+
+/** `unavailable`: some channel that may carry it cannot be called now. */
+const end = (
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  { failed, untranslated }: Causes,
+  unavailable: Refusal | undefined,
+): Refusal =>
+  failed === undefined
+    ? refuseUnsent(open, unavailable ?? refusalOf(untranslated!))
+    : giveUp(open, failed, hasLeft(open, attempt))
+
+/** At the same place, which the call keeps: without seals, or by another protocol. */
+function beginAgain(
+  open: OpenCall,
+  attempt: UpstreamAttempt,
+  failure: UpstreamError,
+  watcher: StreamWatcher | undefined,
+): UpstreamAttempt | undefined {
+  if (failure.about === 'translation') return byOtherProtocol(open.engine, attempt)
+  return isSealRefused(open, attempt, failure)
+    ? beginUnsealed(open, attempt, failure, watcher)
+    : undefined
 }
 
 const watcherOf = (reply: TextReply): StreamWatcher | undefined =>
@@ -234,7 +270,7 @@ export function failAttempt(
   recordFailure(engine, attempt, open.admission.served?.name ?? call.model, cause, kind)
   const error = cleaned(engine, cause, call, attempt.route)
   recordFailed(open, attempt, error, left ? 'caller_left' : error.code)
-  if (!left) logFailure(open, error, raw.cause)
+  if (!left && error.about !== 'translation') logFailure(open, error, raw.cause)
   return error
 }
 
@@ -259,12 +295,15 @@ const timedOut: UpstreamError = {
   message: 'the upstream did not answer in time',
 }
 
-/** Another channel or key after a failed attempt; undefined when the call should end. */
+/**
+ * Another channel or key after a failed attempt; undefined when the call should end. A refusal: there is
+ * another channel, which may be able to carry the call but cannot be called now.
+ */
 async function takeAnother(
   open: OpenCall,
   attempt: UpstreamAttempt,
   error: UpstreamError,
-): Promise<PickedRoute | undefined> {
+): Promise<PickedRoute | Refusal | undefined> {
   const { engine, ctx, admission, record } = open
   const { id, timeouts } = attempt.route.channel
   const wasSent = error.about !== 'translation'
@@ -273,15 +312,19 @@ async function takeAnother(
   if (engine.clock.nowMs() - ctx.atMs > timeouts.totalMs) return undefined
   admission.tried ??= new Tried()
   if (error.about === 'key') admission.tried.addKey(id, attempt.key)
+  else if (!wasSent) admission.tried.addUnable(id)
   else if (error.about !== 'path' || attempt.route.fallback === undefined) {
     admission.tried.addChannel(id)
   }
   const mayTry =
-    admission.others === undefined ? record.detail.attempts.length < maxAttempts : mayTryMore(open)
+    admission.others === undefined
+      ? sentAttempts(record.detail).length < maxAttempts
+      : mayTryMore(open)
   if (!mayTry) return undefined
   if (wasSent && !engine.routing.retries.take()) return undefined
   const next = await takeNext(open)
   if (!(next instanceof Refusal)) return next
   if (wasSent) engine.routing.retries.giveBack()
-  return undefined
+  const { routes, tried } = admission
+  return routes.every(({ channel }) => tried?.hasChannel(channel.id)) ? undefined : next
 }

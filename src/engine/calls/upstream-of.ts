@@ -3,37 +3,42 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Translating, Upstream } from '../../contract/provider.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
+import { boundsAt } from '../admission/min-output.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
 import { clientFor } from '../telemetry/traces/traced-client.ts'
 import { completeUsage, payable } from './complete-usage.ts'
 import { markFor } from './object-ids.ts'
 import type { CallDeps, OpenCall, UpstreamAttempt } from './open-call.ts'
+import { mustKeepAll } from './other-protocol.ts'
 
 export const upstreamOf = (
   { http, seal }: CallDeps,
-  { route, key, deadline, provider, withoutSeals }: UpstreamAttempt,
+  attempt: UpstreamAttempt,
   ctx: CallContext,
   size: CallSize,
-): Upstream => ({
-  baseUrl: route.baseUrl,
-  key,
-  model: route.upstreamModel,
-  timeouts: route.channel.timeouts,
-  messages: route.channel.messages,
-  ...(route.channel.autoCache && {
-    autoCache: true,
-    cacheControl: route.channel.capabilities?.cacheControl,
-  }),
-  ...(route.channel.capabilities?.streamOptions === false && { streamOptions: false }),
-  http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
-  progress: deadline,
-  ...(withoutSeals && { withoutSeals }),
-  ...(isStrict(route, ctx) && { strict: true }),
-  ...(route.translated && { translating: translatingFor(seal, route, ctx, size) }),
-  ...(provider.handsOutIds && {
-    markFor: (id) => markFor(seal, ctx.token.accountId, { channel: route.channel, key }, id),
-  }),
-})
+): Upstream => {
+  const { route, key, deadline, provider, withoutSeals } = attempt
+  return {
+    baseUrl: route.baseUrl,
+    key,
+    model: route.upstreamModel,
+    timeouts: route.channel.timeouts,
+    messages: route.channel.messages,
+    ...(route.channel.autoCache && {
+      autoCache: true,
+      cacheControl: route.channel.capabilities?.cacheControl,
+    }),
+    ...(route.channel.capabilities?.streamOptions === false && { streamOptions: false }),
+    http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
+    progress: deadline,
+    ...(withoutSeals && { withoutSeals }),
+    ...(isStrict(route, ctx) && { strict: true }),
+    ...(route.translated && { translating: translatingFor(seal, attempt, ctx, size) }),
+    ...(provider.handsOutIds && {
+      markFor: (id) => markFor(seal, ctx.token.accountId, { channel: route.channel, key }, id),
+    }),
+  }
+}
 
 /** What the call may use at most, and what it is counted as where nothing is reported. */
 interface CallSize {
@@ -42,16 +47,18 @@ interface CallSize {
   bounds: Pick<TextBounds, 'windowTokens' | 'outputTokens'>
 }
 
-export const sizeOf = ({ admission: { bounds }, call }: OpenCall): CallSize => ({
+/** From here on the call is bound by what it asks this upstream for. */
+export function sizeAt({ admission, call }: OpenCall, { route }: UpstreamAttempt): CallSize {
+  const bounds = boundsAt(admission.bounds, route)
+  admission.bounds = bounds
   // What the hold is for.
-  maxOutputTokens: Math.floor(bounds.outputTokens / call.choices),
-  inputTokens: call.inputTokens,
-  bounds,
-})
+  const maxOutputTokens = Math.floor(bounds.outputTokens / call.choices)
+  return { maxOutputTokens, inputTokens: call.inputTokens, bounds }
+}
 
 const translatingFor = (
   seal: Seal,
-  route: Route,
+  attempt: UpstreamAttempt,
   ctx: CallContext,
   { maxOutputTokens, inputTokens, bounds }: CallSize,
 ): Translating => ({
@@ -63,8 +70,14 @@ const translatingFor = (
     return payable(claimed, bounds, reported, countOutputTokens)
   },
   envelopeKey: envelopeKeyOf(seal),
-  realm: realmOf(route),
-  settings: { ...route.channel.capabilities, autoCache: route.channel.autoCache === true },
+  realm: realmOf(attempt.route),
+  settings: settingsOf(attempt.route),
+  ...(mustKeepAll(attempt) && { whole: true }),
+})
+
+const settingsOf = ({ channel }: Route): Translating['settings'] => ({
+  ...channel.capabilities,
+  autoCache: channel.autoCache === true,
 })
 
 /** Nothing may be left out of a request. */

@@ -22,13 +22,22 @@ export type { PickedRoute, RouteDeps } from './healthy-route.ts'
 /** What a call has already tried: channels, and keys of channels. */
 export class Tried {
   readonly #all = new Set<string>()
+  /** Something was sent there, so that the next attempt is a retry. */
+  isRetry = false
 
   addChannel(id: string): void {
+    this.#all.add(id)
+    this.isRetry = true
+  }
+
+  /** The call cannot be translated for it: nothing was sent. */
+  addUnable(id: string): void {
     this.#all.add(id)
   }
 
   addKey(id: string, key: string): void {
     this.#all.add(`${id}\n${key}`)
+    this.isRetry = true
   }
 
   hasChannel = (id: string): boolean => this.#all.has(id)
@@ -118,7 +127,7 @@ function pickAmong(
     const state = worse(health, channelState.pathState(route.protocol, nowMs))
     if (state === 'blocked') continue
     // A retry is only worth it at a healthy channel.
-    if (state === 'avoided' && tried !== undefined) continue
+    if (state === 'avoided' && tried?.isRetry) continue
     if (!hasPlace(engine.catalog, channel, channelState, accountId)) {
       full = true
       goodIsFull ||= state === 'good'

@@ -20,7 +20,13 @@ import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { Losses } from '../../styles/common/losses.ts'
 import { present } from '../../styles/common/request-reading.ts'
-import type { ReadContext, Style, Target, WriteContext } from '../../styles/common/style.ts'
+import {
+  keepsSettings,
+  type ReadContext,
+  type Style,
+  type Target,
+  type WriteContext,
+} from '../../styles/common/style.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { usualSettings } from '../../styles/settings.ts'
 import { AnswerLosses, named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
@@ -93,6 +99,7 @@ export function translate(
   const envelopes = createEnvelopes(translating.envelopeKey)
   const { conversation, fields, losses: lostInReading } = readOnce(from, call, envelopes)
   if (conversation instanceof Refusal) return conversation
+  if (translating.whole && !keepsSettings(to.lacks, conversation)) return notWhole
   const losses = new Losses()
   for (const name of lostInReading) losses.add(name)
   const target = { ...targetOf(to, { call, upstream, translating }), envelopes }
@@ -163,6 +170,9 @@ function readOnce(from: Style, call: TextCall, envelopes: Envelopes): Read {
   reads.set(call, read)
   return read
 }
+
+/** For the engine: callers get no such refusal, because the call is sent with the loss then. */
+const notWhole = new Refusal('invalid_request', 'a setting would be changed')
 
 export const notStrict = (param: string): Refusal =>
   new Refusal(

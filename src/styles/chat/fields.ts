@@ -2,6 +2,9 @@
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
 
+/** Settings that the style does not have. */
+export const lackedSettings = ['topK'] as const
+
 export const fieldNames: FieldNames = {
   system: 'messages',
   turns: 'messages',

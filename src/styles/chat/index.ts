@@ -1,6 +1,6 @@
 // The chat-completions style.
 import type { Style } from '../common/style.ts'
-import { fieldNames } from './fields.ts'
+import { fieldNames, lackedSettings } from './fields.ts'
 import { readRequest } from './read-request.ts'
 import { ChatReader } from './read-stream.ts'
 import { stripSeals } from './strip-seals.ts'
@@ -14,6 +14,7 @@ export const chat: Style = {
   stripSeals,
   sealField: fieldNames.reasoning,
   writeRequest,
+  lacks: { settings: lackedSettings },
   readAnswer: (answer, context, emit) => new ChatReader(context).answer(answer, emit),
   newReader: (context) => new ChatReader(context),
   writeAnswer,

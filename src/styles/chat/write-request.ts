@@ -8,6 +8,7 @@ import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 import { foldInstructions, repairCalls } from '../common/turns.ts'
+import { lackedSettings } from './fields.ts'
 import { MessageWriter } from './write-messages.ts'
 import { writeTools } from './write-tools.ts'
 
@@ -23,8 +24,8 @@ export function writeRequest(
   if (problem !== undefined) return problem
   const messages = writeMessages(conversation, target, names, losses)
   if (messages instanceof Refusal) return messages
-  const { fieldNames, sampling } = conversation
-  if (sampling.topK !== undefined) losses.add(fieldNames.topK)
+  const { sampling } = conversation
+  losses.addSettings(conversation, lackedSettings)
   const { cacheKey, verbosity } = conversation
   const request = {
     model: target.model,

@@ -1,7 +1,7 @@
 // What a translation changed or left out: the names of request fields, as a caller knows them. A
 // field that cannot be left out is a refusal instead.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import type { Json } from './conversation.ts'
+import type { Conversation, Json, Sampling } from './conversation.ts'
 
 /** Of the header's value. */
 const maxHeaderBytes = 1_024
@@ -15,6 +15,14 @@ export class Losses {
   /** A caller's own field may have any name; the header has plain ones only. */
   add(name: string): void {
     this.#names.add(name.replaceAll(/[^\w.$-]/g, '_').slice(0, maxNameLength))
+  }
+
+  /** Those of these settings that the caller gave. */
+  addSettings(
+    { sampling, fieldNames }: Pick<Conversation, 'sampling' | 'fieldNames'>,
+    settings: readonly (keyof Sampling)[],
+  ): void {
+    for (const name of settings) if (sampling[name] !== undefined) this.add(fieldNames[name])
   }
 
   /** All fields of an object that are not known. Null is as good as absent. */

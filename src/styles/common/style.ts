@@ -3,7 +3,7 @@
 import type { TranslationSettings } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { AnswerEvent, Emit, StreamReader, StreamWriter } from './answer.ts'
-import type { Conversation, Json, StyleName } from './conversation.ts'
+import type { Conversation, Json, Sampling, StyleName } from './conversation.ts'
 import type { Envelopes, IsForeign } from './envelope.ts'
 import type { Losses } from './losses.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -73,6 +73,7 @@ export interface Style {
     names: ToolNames,
     losses: Losses,
   ): Json | Refusal
+  lacks: Lacked
   /** A whole answer of an upstream, parsed with `parseExact`. */
   readAnswer(answer: Json, context: ReadContext, emit: Emit): void
   newReader(context: ReadContext): StreamReader
@@ -83,6 +84,23 @@ export interface Style {
   toolName: RegExp
   /** Absent: upstreams of the style do not count the input of a call. */
   count?: CountStyle
+}
+
+/** Settings of a request that upstreams of the style do not take as given. */
+interface Lacked {
+  settings: readonly (keyof Sampling)[]
+  minOutputTokens?: number
+  maxTemperature?: number
+}
+
+/** Whether a request loses none of its settings in the style. */
+export function keepsSettings(
+  { settings, minOutputTokens = 0, maxTemperature }: Lacked,
+  { sampling, maxOutputTokens = minOutputTokens }: Conversation,
+): boolean {
+  if (maxOutputTokens < minOutputTokens) return false
+  if (maxTemperature !== undefined && (sampling.temperature ?? 0) > maxTemperature) return false
+  return settings.every((name) => sampling[name] === undefined)
 }
 
 /** How the input of a call is counted without making it. */

@@ -14,6 +14,7 @@ export const generate: Style = {
   stripSeals,
   sealField: fieldNames.reasoning,
   writeRequest,
+  lacks: { settings: [] },
   readAnswer(answer, context, emit) {
     const reader = new GenerateReader(context)
     reader.read(answer, undefined, emit)

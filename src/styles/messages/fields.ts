@@ -2,6 +2,10 @@
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
 
+/** Settings that the style does not have. */
+export const lackedSettings = ['presencePenalty', 'frequencyPenalty', 'seed'] as const
+export const maxTemperature = 1
+
 export const fieldNames: FieldNames = {
   system: 'system',
   turns: 'messages',

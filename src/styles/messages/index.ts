@@ -1,7 +1,7 @@
 // The messages style.
 import { onlyFields } from '../common/request-reading.ts'
 import type { Style } from '../common/style.ts'
-import { fieldNames } from './fields.ts'
+import { fieldNames, lackedSettings, maxTemperature } from './fields.ts'
 import { readRequest } from './read-request.ts'
 import { MessagesReader } from './read-stream.ts'
 import { stripSeals } from './strip-seals.ts'
@@ -17,6 +17,7 @@ export const messages: Style = {
   stripSeals,
   sealField: fieldNames.reasoning,
   writeRequest,
+  lacks: { settings: lackedSettings, maxTemperature },
   readAnswer: (answer, context, emit) => new MessagesReader(context).answer(answer, emit),
   newReader: (context) => new MessagesReader(context),
   writeAnswer,

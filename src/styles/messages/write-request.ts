@@ -13,6 +13,7 @@ import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 import { limitMarks } from './cache-marks.ts'
+import { lackedSettings, maxTemperature } from './fields.ts'
 import { type Block, BlockWriter, marked } from './write-blocks.ts'
 import { type Message, writeMessages } from './write-messages.ts'
 import { writeThinking } from './write-thinking.ts'
@@ -158,10 +159,9 @@ function writeSampling(
   losses: Losses,
 ): Json {
   const { temperature: wanted, topP, topK } = sampling
-  for (const name of ['presencePenalty', 'frequencyPenalty', 'seed'] as const) {
-    if (sampling[name] !== undefined) losses.add(fieldNames[name])
-  }
-  const temperature = wanted === undefined || isThinking ? undefined : Math.min(wanted, 1)
+  losses.addSettings({ fieldNames, sampling }, lackedSettings)
+  const temperature =
+    wanted === undefined || isThinking ? undefined : Math.min(wanted, maxTemperature)
   if (wanted !== undefined && temperature !== wanted && !(isThinking && wanted === 1)) {
     losses.add(fieldNames.temperature)
   }

@@ -2,6 +2,11 @@
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
 
+/** Upstreams refuse a lower limit of the output. */
+export const minOutputTokens = 16
+/** Settings that the style does not have. */
+export const lackedSettings = ['topK', 'presencePenalty', 'frequencyPenalty', 'seed'] as const
+
 export const fieldNames: FieldNames = {
   system: 'instructions',
   turns: 'input',

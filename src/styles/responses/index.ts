@@ -4,7 +4,7 @@ import type { Json } from '../common/conversation.ts'
 import { type IsForeign, mapObjects } from '../common/envelope.ts'
 import { onlyFields } from '../common/request-reading.ts'
 import type { Style } from '../common/style.ts'
-import { fieldNames } from './field-names.ts'
+import { fieldNames, lackedSettings, minOutputTokens } from './field-names.ts'
 import { readAnswer } from './read-answer.ts'
 import { readRequest } from './read-request.ts'
 import { ResponsesReader } from './read-stream.ts'
@@ -19,6 +19,7 @@ export const responses: Style = {
   stripSeals,
   sealField: fieldNames.reasoning,
   writeRequest,
+  lacks: { settings: lackedSettings, minOutputTokens },
   readAnswer,
   newReader: (context) => new ResponsesReader(context),
   writeAnswer(events, context) {

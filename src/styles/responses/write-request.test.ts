@@ -261,6 +261,7 @@ describe('a field', () => {
     [{ tools: [{ name: 'f', cache: {} }] }, ['cache']],
     [{ turns: [user({ type: 'text', text: 'x', cache: { ttl: '1h' } })] }, ['cache.ttl']],
     [{ turns: [user({ type: 'document', text: 'plain' })] }, ['document']],
+    [{ maxOutputTokens: 15 }, ['maxOutputTokens']],
   ])('%j is changed and named', (fields, names) => {
     expect(write(fields).losses).toEqual(names)
     expect(write(fields, target({}, { strict: true })).param).toBe(names[0]!)
@@ -271,7 +272,6 @@ describe('a field', () => {
     ['choices', { choices: 2 }],
     ['logitBias', { logitBias: {} }],
     ['logprobs', { logprobs: 0 }],
-    ['maxOutputTokens', { maxOutputTokens: 15 }],
     ['audio', { turns: [user({ type: 'audio', data: 'x' })] }],
     ['video', { turns: [user({ type: 'video', url: 'https://a.example' })] }],
     ['document', { turns: [user({ type: 'document', data: 'x' })] }, { documents: false }],

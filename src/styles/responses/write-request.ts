@@ -10,10 +10,8 @@ import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import { isForced, type ToolNames } from '../common/tool-names.ts'
 import { repairCalls } from '../common/turns.ts'
+import { lackedSettings, minOutputTokens } from './field-names.ts'
 import { ItemWriter } from './write-items.ts'
-
-/** The upstream refuses a lower limit. */
-const minOutputTokens = 16
 
 export function writeRequest(
   conversation: Conversation,
@@ -34,7 +32,7 @@ export function writeRequest(
   writer.system(conversation.system)
   for (const turn of repaired.turns) writer.turn(turn)
   if (writer.problem !== undefined) return writer.problem
-  addSamplingLosses(conversation, losses)
+  losses.addSettings(conversation, lackedSettings)
   const body = {
     model: target.model,
     input: writer.items,
@@ -55,7 +53,7 @@ export function writeRequest(
 }
 
 function unsupported(conversation: Conversation, { settings }: Target): Refusal | undefined {
-  const { fieldNames, stop, choices, logitBias, logprobs, maxOutputTokens, format } = conversation
+  const { fieldNames, stop, choices, logitBias, logprobs, format } = conversation
   if (format.kind === 'schema' && !settings.outputSchema) {
     return notCarried(fieldNames.format, 'its upstream takes no schema')
   }
@@ -63,17 +61,7 @@ function unsupported(conversation: Conversation, { settings }: Target): Refusal 
   if (choices > 1) return notCarried(fieldNames.choices, 'its upstream gives one answer')
   if (logitBias !== undefined) return notCarried(fieldNames.logitBias, 'its upstream has none')
   if (logprobs !== undefined) return notCarried(fieldNames.logprobs, 'they cannot be translated')
-  if (maxOutputTokens !== undefined && maxOutputTokens < minOutputTokens) {
-    const why = `its upstream takes no limit below ${minOutputTokens}`
-    return notCarried(fieldNames.maxOutputTokens, why)
-  }
   return undefined
-}
-
-function addSamplingLosses({ sampling, fieldNames }: Conversation, losses: Losses): void {
-  for (const name of ['topK', 'presencePenalty', 'frequencyPenalty', 'seed'] as const) {
-    if (sampling[name] !== undefined) losses.add(fieldNames[name])
-  }
 }
 
 function outputLimit(
@@ -81,11 +69,10 @@ function outputLimit(
   target: Target,
   losses: Losses,
 ): number | undefined {
-  if (maxOutputTokens === undefined || maxOutputTokens <= target.maxOutputTokens) {
-    return maxOutputTokens
-  }
-  losses.add(fieldNames.maxOutputTokens)
-  return target.maxOutputTokens
+  if (maxOutputTokens === undefined) return undefined
+  const limit = Math.max(minOutputTokens, Math.min(maxOutputTokens, target.maxOutputTokens))
+  if (limit !== maxOutputTokens) losses.add(fieldNames.maxOutputTokens)
+  return limit
 }
 
 function writeTools(

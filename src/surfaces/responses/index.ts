@@ -1,5 +1,6 @@
 // Responses: JSON, a stream of typed events, and how many tokens the input of a call would have.
 import { responsesFailureText } from '../../styles/responses/failure-words.ts'
+import { minOutputTokens } from '../../styles/responses/field-names.ts'
 import type { Surface } from '../common/surface.ts'
 import { keysIn } from '../text/request-fields.ts'
 import { type PlainShape, type TextShape, textSurface } from '../text/serve.ts'
@@ -13,6 +14,7 @@ const shape: PlainShape = {
   path: '/v1/responses',
   models: {
     translates: { text: ['messages', 'chat', 'generate'] },
+    minOutputTokens,
     clientWords: ['openai-response'],
     question: { input: 'ping', max_output_tokens: 16 },
   },

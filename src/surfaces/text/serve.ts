@@ -43,7 +43,7 @@ export interface TextShape {
 export interface PlainShape extends TextShape {
   path: string
   /** What it says of its models; upstreams are asked in the protocol of the same name. */
-  models: Pick<InterfaceRow, 'clientWords' | 'question' | 'translates'> & {
+  models: Pick<InterfaceRow, 'clientWords' | 'question' | 'translates' | 'minOutputTokens'> & {
     kind?: 'text' | 'embedding'
   }
   /** What is not as usual: its path as the only prefix, the usual errors and places for a token. */

@@ -78,7 +78,7 @@ export const settingCases: readonly ConversationCase[] = [
         body.generationConfig = { maxOutputTokens: 5 }
       },
     },
-    refuses: { responses: 'maxOutputTokens' },
+    changes: { responses: ['maxOutputTokens'] },
   },
   {
     name: 'a strict schema for the output',
