@@ -1,6 +1,7 @@
 // The fields of a chat request: what the reader knows of it, and how a caller names what is lost.
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
+import type { NeutralValues } from '../common/neutral.ts'
 
 /** Settings that the style does not have. */
 export const lackedSettings = ['topK'] as const
@@ -66,6 +67,29 @@ export const requestFields = names(`
 
 /** They ask for work of the upstream, or for output, that no other style gives. */
 export const refusedFields = ['web_search_options', 'audio'] as const
+
+/** Fields with values that mean nothing; some of them only upstreams of this style know. */
+export const neutralFields: NeutralValues = {
+  messages: 'never',
+  web_search_options: 'never',
+  audio: 'never',
+  presence_penalty: [0],
+  frequency_penalty: [0],
+  repetition_penalty: [1],
+  length_penalty: [1],
+  top_k: [0, -1],
+  min_p: [0],
+  n: [1],
+  best_of: [1],
+  logprobs: [false],
+  top_logprobs: [0],
+  logit_bias: [0],
+  stop: [''],
+  store: [false],
+  echo: [false],
+  use_beam_search: [false],
+  ignore_eos: [false],
+}
 
 export const messageFields = names(`
   role content tool_calls tool_call_id function_call refusal reasoning_content reasoning

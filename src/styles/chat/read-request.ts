@@ -11,16 +11,18 @@ import type {
 } from '../common/conversation.ts'
 import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
+import { withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { fieldNamesOf, loseUnknown, refusedFields, requestFields } from './fields.ts'
+import { fieldNamesOf, loseUnknown, neutralFields, refusedFields, requestFields } from './fields.ts'
 import { readMessages } from './read-messages.ts'
 import { markOf } from './read-parts.ts'
 
 export function readRequest(
-  { fields, envelopes }: GivenRequest,
+  { fields: given, envelopes }: GivenRequest,
   losses: Losses,
 ): Conversation | Refusal {
+  const fields = withoutNeutral(given, neutralFields)
   const reading = new RequestReading(losses, envelopes)
   losses.addUnknown(fields, requestFields)
   if (fields['store'] === true) losses.add('store')
@@ -65,7 +67,7 @@ function readStop(fields: Json, reading: RequestReading): readonly string[] {
   if (typeof stop === 'string') return [stop]
   const list = reading.list(fields, 'stop') ?? []
   if (!list.every((each) => typeof each === 'string')) reading.wrong('stop', 'a list of strings')
-  return list as readonly string[]
+  return (list as readonly string[]).filter((each) => each !== '')
 }
 
 type Reasoning = Pick<Conversation, 'effort' | 'reasoningBudget' | 'showReasoning' | 'wantsSeals'>

@@ -7,7 +7,7 @@ import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
-import { foldInstructions, repairCalls } from '../common/turns.ts'
+import { emptyRefusal, foldInstructions, repairCalls } from '../common/turns.ts'
 import { lackedSettings } from './fields.ts'
 import { MessageWriter } from './write-messages.ts'
 import { writeTools } from './write-tools.ts'
@@ -72,19 +72,15 @@ function writeMessages(
   names: ToolNames,
   losses: Losses,
 ): readonly Json[] | Refusal {
-  const { fieldNames } = conversation
   const turns = writableTurns(conversation, target, losses)
   if (turns instanceof Refusal) return turns
   const writer = new MessageWriter(conversation, target, names, losses)
   const system = [...conversation.system, ...schemaInstruction(conversation, target)]
   const marked = withMarks({ system, turns }, target, losses)
   writer.system(marked.system)
-  const before = writer.messages.length
   for (const turn of marked.turns) writer.turn(turn)
   if (writer.problem !== undefined) return writer.problem
-  if (writer.messages.length === before) {
-    return notCarried(fieldNames.turns, 'nothing is left of it for its upstream')
-  }
+  if (writer.messages.length === 0) return emptyRefusal(conversation)
   return writer.messages
 }
 

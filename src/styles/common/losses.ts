@@ -2,6 +2,7 @@
 // field that cannot be left out is a refusal instead.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Conversation, Json, Sampling } from './conversation.ts'
+import { isEmpty } from './neutral.ts'
 
 /** Of the header's value. */
 const maxHeaderBytes = 1_024
@@ -25,10 +26,10 @@ export class Losses {
     for (const name of settings) if (sampling[name] !== undefined) this.add(fieldNames[name])
   }
 
-  /** All fields of an object that are not known. Null is as good as absent. */
+  /** All fields of an object that are not known. What is empty is as good as absent. */
   addUnknown(fields: Json, known: ReadonlySet<string>, prefix = ''): void {
     for (const name in fields) {
-      if (!known.has(name) && fields[name] != null) this.add(prefix + name)
+      if (!known.has(name) && !isEmpty(fields[name])) this.add(prefix + name)
     }
   }
 

@@ -24,6 +24,16 @@ export function mergeTurns(turns: readonly Turn[]): Turn[] {
   return merged
 }
 
+/** For upstreams that need a turn of the user: instructions without any turn are it. */
+export const withUserTurn = (conversation: Conversation): Conversation =>
+  conversation.turns.length > 0 || conversation.system.length === 0
+    ? conversation
+    : { ...conversation, system: [], turns: [{ role: 'user', parts: conversation.system }] }
+
+/** Of a conversation that has nothing to send. */
+export const emptyRefusal = ({ fieldNames }: Pick<Conversation, 'fieldNames'>): Refusal =>
+  notCarried(fieldNames.turns, 'it has no content that can be sent')
+
 const isCall = (part: Part): part is ToolCallPart => part.type === 'call'
 const isResult = (part: Part): part is ToolResultPart => part.type === 'result'
 

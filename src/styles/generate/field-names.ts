@@ -1,6 +1,7 @@
 // What this style calls its fields. Every name may also be written with underscores.
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
+import { isEmpty, type NeutralValues } from '../common/neutral.ts'
 
 export const fieldNames: FieldNames = {
   system: 'systemInstruction',
@@ -34,6 +35,17 @@ export const fieldNames: FieldNames = {
   isError: 'contents.parts.functionResponse.response',
 }
 
+/** Settings with values that mean nothing. */
+export const neutralConfig: NeutralValues = {
+  presencePenalty: [0],
+  frequencyPenalty: [0],
+  topK: [0],
+  candidateCount: [1],
+  responseLogprobs: [false],
+  logprobs: [0],
+  stopSequences: [''],
+}
+
 /** Objects with other names than they were written with, and what they were. */
 const written = new WeakMap<Json, Json>()
 
@@ -65,7 +77,7 @@ export function loseOthers(
 ): void {
   const given = written.get(fields) ?? fields
   for (const name in given) {
-    if (given[name] != null && !known.has(camelCase(name))) losses.add(prefix + name)
+    if (!isEmpty(given[name]) && !known.has(camelCase(name))) losses.add(prefix + name)
   }
 }
 

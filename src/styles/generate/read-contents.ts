@@ -42,7 +42,6 @@ export class ContentReader {
   read(contents: unknown): Turn[] {
     const list = Array.isArray(contents) ? contents : contents == null ? [] : [contents]
     for (const [index, content] of list.entries()) this.#content(content, `contents[${index}]`)
-    if (list.length === 0) this.#reading.wrong('contents', 'a list of contents')
     return mergeTurns(this.#turns)
   }
 

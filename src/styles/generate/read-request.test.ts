@@ -270,15 +270,18 @@ describe('a field', () => {
   test.each<[Json, string[]]>([
     [{ safetySettings: [{}], labels: { a: 'b' }, model: 'm' }, []],
     [{ somethingNew: 1 }, ['somethingNew']],
-    [{ generationConfig: { speechConfig: {} } }, ['generationConfig.speechConfig']],
+    [
+      { generationConfig: { speechConfig: { languageCode: 'de' } } },
+      ['generationConfig.speechConfig'],
+    ],
     [{ generationConfig: { mediaResolution: 'LOW' } }, []],
-    [{ toolConfig: { retrievalConfig: {} } }, ['toolConfig.retrievalConfig']],
+    [{ toolConfig: { retrievalConfig: { languageCode: 'de' } } }, ['toolConfig.retrievalConfig']],
     [
       { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } },
       ['toolConfig.functionCallingConfig.mode'],
     ],
     [
-      { tools: [{ functionDeclarations: [{ name: 'f', response: {} }] }] },
+      { tools: [{ functionDeclarations: [{ name: 'f', response: { type: 'OBJECT' } }] }] },
       ['tools.functionDeclarations.response'],
     ],
   ])('of %j that means nothing elsewhere is left out as %j', (fields, names) => {

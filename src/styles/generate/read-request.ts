@@ -5,9 +5,10 @@ import { objectsIn, textIn, textsIn } from '../../lib/json/values.ts'
 import type { Conversation, Json, OutputFormat, TextPart } from '../common/conversation.ts'
 import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
+import { isEmpty, withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { camelCased, fieldNames, loseOthers, loseUnknown } from './field-names.ts'
+import { camelCased, fieldNames, loseOthers, loseUnknown, neutralConfig } from './field-names.ts'
 import { standardSchema } from './plain-schema.ts'
 import { ContentReader } from './read-contents.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
@@ -29,9 +30,10 @@ const knownThinking = words('includeThoughts thinkingBudget thinkingLevel')
 export function readRequest(given: GivenRequest, losses: Losses): Conversation | Refusal {
   const reading = new RequestReading(losses, given.envelopes)
   const fields = camelCased(given.fields)
-  const config = camelCased(reading.object(fields, 'generationConfig') ?? {})
+  const settings = camelCased(reading.object(fields, 'generationConfig') ?? {})
   loseOthers(fields, knownFields, losses)
-  loseOthers(config, knownConfig, losses, 'generationConfig.')
+  loseOthers(settings, knownConfig, losses, 'generationConfig.')
+  const config = withoutNeutral(settings, neutralConfig)
   refuseOthers(fields, config, reading)
   const at = 'generationConfig.'
   const conversation: Conversation = {
@@ -39,7 +41,7 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
     system: readSystem(fields['systemInstruction'], reading),
     turns: new ContentReader(reading).read(fields['contents']),
     tools: readTools(fields, reading),
-    stop: textsIn(config, 'stopSequences'),
+    stop: textsIn(config, 'stopSequences').filter((each) => each !== ''),
     choices: reading.number(config, 'candidateCount', at) ?? 1,
     sampling: readSampling(config, reading),
     format: readFormat(config, reading),
@@ -51,11 +53,13 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
     }),
     ...readThinking(config, reading),
   }
+  const { system, turns } = conversation
+  if (turns.length + system.length === 0) reading.wrong('contents', 'a list of contents')
   return reading.problem ?? conversation
 }
 
 function refuseOthers(fields: Json, config: Json, reading: RequestReading): void {
-  if (fields['cachedContent'] != null) {
+  if (!isEmpty(fields['cachedContent'])) {
     reading.refuse('cachedContent', 'what is kept upstream cannot be used')
   }
   const tier = textIn(fields, 'serviceTier')?.toLowerCase()

@@ -8,7 +8,7 @@ import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import { isForced, type ToolNames } from '../common/tool-names.ts'
-import { foldInstructions, repairCalls } from '../common/turns.ts'
+import { emptyRefusal, foldInstructions, repairCalls, withUserTurn } from '../common/turns.ts'
 import { plainSchema } from './plain-schema.ts'
 import { ContentWriter } from './write-contents.ts'
 
@@ -17,11 +17,12 @@ const maxStopSequences = 5
 const opening = '(the conversation begins with the assistant)'
 
 export function writeRequest(
-  conversation: Conversation,
+  given: Conversation,
   target: Target,
   names: ToolNames,
   losses: Losses,
 ): Json | Refusal {
+  const conversation = withUserTurn(given)
   const refused = unsupported(conversation, target)
   if (refused !== undefined) return refused
   const turns = orderedTurns(conversation, losses)
@@ -29,6 +30,7 @@ export function writeRequest(
   const writer = new ContentWriter(conversation, target, names, losses)
   for (const turn of turns) writer.turn(turn)
   if (writer.problem !== undefined) return writer.problem
+  if (writer.contents.length === 0) return emptyRefusal(conversation)
   const { system, fieldNames } = conversation
   if (system.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
   const config = writeConfig(conversation, target, losses)

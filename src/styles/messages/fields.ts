@@ -1,6 +1,7 @@
 // The fields of a messages request: what the reader knows of it, and how a caller names what is lost.
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
+import type { NeutralValues } from '../common/neutral.ts'
 
 /** Settings that the style does not have. */
 export const lackedSettings = ['presencePenalty', 'frequencyPenalty', 'seed'] as const
@@ -53,6 +54,14 @@ export const requestFields = names(`
   output_config output_format metadata stream service_tier cache_control betas speed inference_geo
   anthropic_version mcp_servers container
 `)
+
+/** Fields with values that mean nothing. */
+export const neutralFields: NeutralValues = {
+  messages: 'never',
+  container: 'never',
+  top_k: [0],
+  stop_sequences: [''],
+}
 
 /** Fields of other objects inside, by their place. */
 const innerFields = {

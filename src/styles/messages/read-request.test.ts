@@ -231,7 +231,7 @@ describe('settings', () => {
         },
       ],
       thinking: { type: 'disabled' },
-      output_config: { effort: 'high', task_budget: {} },
+      output_config: { effort: 'high', task_budget: { total: 9 } },
       messages: [
         {
           role: 'user',

@@ -14,16 +14,25 @@ import type {
 import { readEffort } from '../common/effort.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { Losses } from '../common/losses.ts'
+import { withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { mergeTurns } from '../common/turns.ts'
-import { fieldNamesOf, loseUnknown, refusedFields, requestFields, toolFields } from './fields.ts'
+import {
+  fieldNamesOf,
+  loseUnknown,
+  neutralFields,
+  refusedFields,
+  requestFields,
+  toolFields,
+} from './fields.ts'
 import { markOf, readContent, readTexts, referencedTools } from './read-blocks.ts'
 
 export function readRequest(
-  { fields, envelopes }: GivenRequest,
+  { fields: given, envelopes }: GivenRequest,
   losses: Losses,
 ): Conversation | Refusal {
+  const fields = withoutNeutral(given, neutralFields)
   const reading = new RequestReading(losses, envelopes)
   losses.addUnknown(fields, requestFields)
   reading.refuseFields(fields, refusedFields)
@@ -102,7 +111,7 @@ function readStop(fields: Json, reading: RequestReading): readonly string[] {
   if (!list.every((each) => typeof each === 'string')) {
     reading.wrong('stop_sequences', 'a list of strings')
   }
-  return list as readonly string[]
+  return (list as readonly string[]).filter((each) => each !== '')
 }
 
 function readUser(fields: Json, reading: RequestReading): string | undefined {

@@ -2,9 +2,9 @@
 // result in the turn after it.
 import { Refusal } from '../../contract/errors.ts'
 import type { Conversation, Turn } from '../common/conversation.ts'
-import { type Losses, notCarried } from '../common/losses.ts'
+import type { Losses } from '../common/losses.ts'
 import type { Target } from '../common/style.ts'
-import { foldInstructions, repairCalls } from '../common/turns.ts'
+import { emptyRefusal, foldInstructions, repairCalls } from '../common/turns.ts'
 import type { Block, BlockWriter } from './write-blocks.ts'
 
 export interface Message {
@@ -28,9 +28,7 @@ export function writeMessages(
   if (changed || repaired.changed) losses.add(fieldNames.turns)
   const messages = withContent(turns, writer)
   if (writer.problem !== undefined) return writer.problem
-  if (messages.length === 0) {
-    return notCarried(fieldNames.turns, 'nothing is left of it for its upstream')
-  }
+  if (messages.length === 0) return emptyRefusal(conversation)
   if (messages[0]!.role !== 'user') {
     losses.add(fieldNames.turns)
     messages.unshift({ role: 'user', content: [{ type: 'text', text: firstTurn }] })

@@ -12,6 +12,7 @@ import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
+import { withUserTurn } from '../common/turns.ts'
 import { limitMarks } from './cache-marks.ts'
 import { lackedSettings, maxTemperature } from './fields.ts'
 import { type Block, BlockWriter, marked } from './write-blocks.ts'
@@ -19,11 +20,12 @@ import { type Message, writeMessages } from './write-messages.ts'
 import { writeThinking } from './write-thinking.ts'
 
 export function writeRequest(
-  conversation: Conversation,
+  given: Conversation,
   target: Target,
   names: ToolNames,
   losses: Losses,
 ): Json | Refusal {
+  const conversation = withUserTurn(given)
   const problem = problemOf(conversation)
   if (problem !== undefined) return problem
   const writer = new BlockWriter(conversation, target, names, losses)

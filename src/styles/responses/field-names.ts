@@ -1,6 +1,7 @@
 // What this style calls its fields, and which of them say nothing about the answer.
 import type { FieldNames, Json } from '../common/conversation.ts'
 import type { Losses } from '../common/losses.ts'
+import type { NeutralValues } from '../common/neutral.ts'
 
 /** Upstreams refuse a lower limit of the output. */
 export const minOutputTokens = 16
@@ -37,6 +38,16 @@ export const fieldNames: FieldNames = {
   video: 'input_video',
   result: 'function_call_output',
   isError: 'is_error',
+}
+
+/** Fields with values that mean nothing. */
+export const neutralFields: NeutralValues = {
+  input: 'never',
+  presence_penalty: [0],
+  frequency_penalty: [0],
+  top_logprobs: [0],
+  store: [false],
+  n: [1],
 }
 
 /** Fields that are read into the conversation. */

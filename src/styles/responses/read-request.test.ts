@@ -259,7 +259,7 @@ describe('a field', () => {
     [{ store: true }, ['store']],
     [{ store: false, metadata: {}, stream: true, truncation: 'disabled' }, []],
     [{ client_metadata: { a: 'b' }, service_tier: 'auto', max_tool_calls: 3 }, []],
-    [{ context_management: [] }, ['context_management']],
+    [{ context_management: [{ type: 'compaction' }] }, ['context_management']],
     [{ something_new: 1, other: null }, ['something_new']],
     [{ include: ['something.new'] }, ['include']],
     [{ include: ['web_search_call.action.sources'] }, []],

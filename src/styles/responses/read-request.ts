@@ -6,9 +6,17 @@ import { flagIn, objectIn, textIn, textsIn } from '../../lib/json/values.ts'
 import type { Conversation, Json, OutputFormat } from '../common/conversation.ts'
 import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
+import { withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
 import type { GivenRequest } from '../common/style.ts'
-import { fieldNames, ignoredFields, loseUnknown, readFields, stateFields } from './field-names.ts'
+import {
+  fieldNames,
+  ignoredFields,
+  loseUnknown,
+  neutralFields,
+  readFields,
+  stateFields,
+} from './field-names.ts'
 import { ItemReader } from './read-items.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 
@@ -22,7 +30,7 @@ export const knownFields: ReadonlySet<string> = new Set([
 
 export function readRequest(given: GivenRequest, losses: Losses): Conversation | Refusal {
   const reading = new RequestReading(losses, given.envelopes)
-  const { fields } = given
+  const fields = withoutNeutral(given.fields, neutralFields)
   losses.addUnknown(fields, knownFields)
   readState(fields, reading)
   const items = new ItemReader(reading)
@@ -49,7 +57,8 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
       ...readIncluded(fields, reading),
     }),
   }
-  if (conversation.turns.length === 0) reading.wrong('input', 'a text or a list of items')
+  const { system, turns } = conversation
+  if (turns.length + system.length === 0) reading.wrong('input', 'a text or a list of items')
   return reading.problem ?? conversation
 }
 

@@ -9,7 +9,7 @@ import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
 import { isForced, type ToolNames } from '../common/tool-names.ts'
-import { repairCalls } from '../common/turns.ts'
+import { emptyRefusal, repairCalls } from '../common/turns.ts'
 import { lackedSettings, minOutputTokens } from './field-names.ts'
 import { ItemWriter } from './write-items.ts'
 
@@ -32,6 +32,7 @@ export function writeRequest(
   writer.system(conversation.system)
   for (const turn of repaired.turns) writer.turn(turn)
   if (writer.problem !== undefined) return writer.problem
+  if (writer.items.length === 0) return emptyRefusal(conversation)
   losses.addSettings(conversation, lackedSettings)
   const body = {
     model: target.model,

@@ -105,15 +105,21 @@ export function pathModel(name: string, fields: Fields): string | Refusal {
 function requestProblem(fields: Fields): Refusal | undefined {
   const twice = givenTwice(fields, requestNames)
   if (twice !== undefined) return twice
-  const { contents } = fields
-  if (!Array.isArray(contents) || contents.length === 0) {
-    return wrong('contents', "'contents' must be a non-empty array")
-  }
-  for (let i = 0; i < contents.length; i++) {
-    if (!isObject(contents[i])) return wrong('contents', `'contents[${i}]' must be an object`)
-  }
+  const odd = contentsProblem(fields)
+  if (odd !== undefined) return odd
   if (fieldIn(fields, 'cachedContent') !== undefined) return unknownObject('cachedContent')
   return tierProblem(fieldIn(fields, 'serviceTier')) ?? oneAnswerIn(fields)
+}
+
+function contentsProblem(fields: Fields): Refusal | undefined {
+  const contents = fields['contents'] ?? []
+  if (!Array.isArray(contents)) return wrong('contents', "'contents' must be an array")
+  // Instructions alone are a request, too, for upstreams of other styles.
+  if (contents.length === 0 && fieldIn(fields, 'systemInstruction') == null) {
+    return wrong('contents', "'contents' must be a non-empty array")
+  }
+  const odd = contents.findIndex((each) => !isObject(each))
+  return odd === -1 ? undefined : wrong('contents', `'contents[${odd}]' must be an object`)
 }
 
 const usualTiers: readonly unknown[] = ['auto', 'default', 'standard', 'unspecified']
