@@ -1,7 +1,7 @@
 // What a surface declares besides its routes: its path prefixes, where callers send their token, the shape
 // of its errors, and whether browsers may call it. Knows no single surface.
 import type { Interface } from '../contract/catalog.ts'
-import type { Refusal } from '../contract/errors.ts'
+import { type Refusal, type RefusalCode, refusals } from '../contract/errors.ts'
 import type { Schema } from './schema.ts'
 
 export interface ErrorDialect {
@@ -11,9 +11,14 @@ export interface ErrorDialect {
     requestId: string,
     request: Request | undefined,
   ): { top?: object; error?: object }
+  /** Codes whose status is another one than that of the table. */
+  statuses?: Readonly<Partial<Record<RefusalCode, number>>>
   /** The whole body, as documents describe it; named. */
   schema: Schema
 }
+
+export const statusOf = (code: RefusalCode, { errors }: Pick<Dialect, 'errors'>): number =>
+  errors?.statuses?.[code] ?? refusals[code].status
 
 /** A place for the token besides `Authorization: Bearer`. */
 export interface KeyPlace {

@@ -1,7 +1,7 @@
 // The one place where a refusal becomes a response body. The body is the same everywhere; each surface
 // adds the fields that its SDKs read.
 import { Refusal, refusals } from '../contract/errors.ts'
-import type { Dialect } from './dialect.ts'
+import { type Dialect, statusOf } from './dialect.ts'
 import { rateHeaders } from './rate-headers.ts'
 import { type AnswerHeaders, answerJson, type RequestContext } from './request-context.ts'
 
@@ -44,7 +44,8 @@ export function answerRefusal(x: RequestContext, refusal: Refusal): Response {
   }
   if (refusal.extras.allow !== undefined) extra['allow'] = refusal.extras.allow
   Object.assign(extra, rateHeaders(refusal.extras.rate))
-  return answerJson(x, errorBody(refusal, x.requestId, x.dialect, x.request), refusal.status, extra)
+  const status = statusOf(refusal.code, x.dialect)
+  return answerJson(x, errorBody(refusal, x.requestId, x.dialect, x.request), status, extra)
 }
 
 export const answer = (x: RequestContext, result: Response | Refusal): Response =>

@@ -1,7 +1,7 @@
 // Turns lists of operations into an OpenAPI 3.1 document. Knows the format, and no
 // interface.
 import { type RefusalCode, refusals } from '../contract/errors.ts'
-import type { Dialect, Dialects } from '../http/dialect.ts'
+import { type Dialect, type Dialects, statusOf } from '../http/dialect.ts'
 import { errorSchema } from '../http/error-schemas.ts'
 import {
   type Answer,
@@ -93,7 +93,7 @@ function operationObject(
       },
     }),
     responses: responsesOf(components, operation, dialect),
-    'x-error-codes': refusalCodes(operation),
+    'x-error-codes': refusalCodes(operation, dialect),
     ...(callback !== undefined && { callbacks: callbackObject(components, id, callback) }),
   }
 }
@@ -143,7 +143,7 @@ function responsesOf(components: SchemaComponents, operation: Operation, dialect
   const responses: Record<number, Json> = {}
   for (const answer of operation.answers)
     responses[answer.status] = answerObject(components, answer)
-  for (const status of Object.keys(refusalCodes(operation)).map(Number)) {
+  for (const status of Object.keys(refusalCodes(operation, dialect)).map(Number)) {
     if (status in responses) throw new Error(`${operation.id} answers and refuses with ${status}`)
     responses[status] = refusalRef(components, dialect, status)
   }
@@ -151,9 +151,9 @@ function responsesOf(components: SchemaComponents, operation: Operation, dialect
 }
 
 /** Codes by status: the answers themselves are shared by all operations. */
-const refusalCodes = ({ refusals: codes }: Operation): Json =>
+const refusalCodes = ({ refusals: codes }: Operation, dialect: Dialect): Json =>
   Object.fromEntries(
-    [...Map.groupBy(new Set(codes), (code) => refusals[code].status)]
+    [...Map.groupBy(new Set(codes), (code) => statusOf(code, dialect))]
       .toSorted(([a], [b]) => a - b)
       .map(([status, some]) => [status, some.toSorted()]),
   )
@@ -171,20 +171,20 @@ const answerObject = (
 function refusalRef(components: SchemaComponents, dialect: Dialect, status: number): Json {
   const schema = errorSchema(dialect)
   return components.respond(`${nameOf(schema)}${status}`, () =>
-    refusalObject(components, schema, status),
+    refusalObject(components, dialect, status),
   )
 }
 
-function refusalObject(components: SchemaComponents, schema: Schema, status: number): Json {
+function refusalObject(components: SchemaComponents, dialect: Dialect, status: number): Json {
   const all = Object.keys(refusals) as RefusalCode[]
-  const codes = all.filter((code) => refusals[code].status === status).toSorted()
+  const codes = all.filter((code) => statusOf(code, dialect) === status).toSorted()
   const rates = codes.includes('rate_limit_exceeded') ? rateNames : []
   const extra: HeaderName[] = ['x-should-retry', 'retry-after', ...rates]
   const replays = codes.some((code) => /^upstream_|^no_output$|^content_/.test(code))
   return {
     description: `Refused. ${codes.map((code) => `\`${code}\``).join(', ')}.`,
     headers: headerRefs([...idHeaders, ...extra, ...(replays ? ['idempotent-replayed'] : [])]),
-    content: { 'application/json': { schema: components.put(schema) } },
+    content: { 'application/json': { schema: components.put(errorSchema(dialect)) } },
   }
 }
 

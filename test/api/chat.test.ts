@@ -406,7 +406,7 @@ describe('a failing upstream', () => {
     ['status=429', 429, 'rate_limit_error', 'upstream_rate_limited'],
     ['status=302', 502, 'upstream_error', 'upstream_error'],
     ['status=500', 502, 'upstream_error', 'upstream_error'],
-    ['status=503', 502, 'upstream_error', 'upstream_error'],
+    ['status=503', 503, 'server_error', 'overloaded'],
     ['fail', 502, 'upstream_error', 'upstream_error'],
     ['fail=content_policy', 400, 'invalid_request_error', 'content_policy_violation'],
     ['hang', 504, 'upstream_error', 'upstream_timeout'],

@@ -100,7 +100,7 @@ const told: Record<Failure, [status: number, code: string]> = {
   limit: [400, 'upstream_invalid_request'],
   rate: [429, 'upstream_rate_limited'],
   quota: [502, 'upstream_permission_denied'],
-  overloaded: [502, 'upstream_error'],
+  overloaded: [503, 'overloaded'],
   key: [502, 'upstream_permission_denied'],
   content: [400, 'content_policy_violation'],
   model: [502, 'upstream_permission_denied'],
@@ -163,7 +163,8 @@ const statusWords: Partial<Record<Failure, string>> = {
 async function checkHttp(each: Case, response: Response): Promise<void> {
   const { style, failure, mode } = each
   const body = (await response.json()) as { type?: string; error: Told }
-  const [status] = told[failure]
+  const isOverload = style === 'messages' && failure === 'overloaded'
+  const status = isOverload ? 529 : told[failure][0]
   expect([nameOf(each), response.status]).toEqual([nameOf(each), status])
   expect(body.type).toBe(style === 'messages' ? 'error' : undefined)
   checkError(each, body.error, response.headers.get('x-request-id'))

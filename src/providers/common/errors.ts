@@ -78,13 +78,20 @@ function withReason(read: UpstreamError, words: string, error: object): Upstream
   if ((httpStatus === 429 || httpStatus === 200) && noQuota.test(words)) {
     return { ...read, code: 'upstream_permission_denied', about: 'key' }
   }
+  if (isOverloaded(httpStatus, words)) return overloadedAs(read)
   if (about !== undefined || (code !== 'upstream_error' && code !== 'upstream_invalid_request'))
     return read
   const isRequest = requestStatuses.includes(httpStatus)
   const reason = isRequest ? requestReason(words, error) : undefined
-  if (reason !== undefined) return { ...read, code: codeOfReason(reason) ?? code, reason }
-  const isBusy = (httpStatus === 200 || httpStatus >= 500) && isOverload(httpStatus, words)
-  return isBusy ? { ...read, reason: { kind: 'overloaded' } } : read
+  return reason === undefined ? read : { ...read, code: codeOfReason(reason) ?? code, reason }
+}
+
+const isOverloaded = (status: number, words: string): boolean =>
+  (status === 200 || status === 429 || status >= 500) && isOverload(status, words)
+
+/** It has too much to do: nothing that its keys, or the caller's own limits, are to blame for. */
+function overloadedAs({ about: _, ...read }: UpstreamError): UpstreamError {
+  return { ...read, code: 'overloaded', reason: { kind: 'overloaded' } }
 }
 
 /** For an error that the status does not explain. */

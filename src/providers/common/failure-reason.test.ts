@@ -101,5 +101,9 @@ test('an overload is what the upstream calls one', () => {
     isOverload(500, 'overloaded_error Overloaded'),
     isOverload(503, 'UNAVAILABLE The model is busy'),
     isOverload(503, 'Service Unavailable'),
-  ]).toEqual([true, true, true, false])
+    isOverload(429, 'The engine is currently overloaded'),
+    isOverload(429, 'ServerOverloaded'),
+    isOverload(429, 'Rate limit reached'),
+    isOverload(500, 'Service Unavailable'),
+  ]).toEqual([true, true, true, true, true, true, false, false])
 })

@@ -37,7 +37,8 @@ const invalidImage =
   /does not represent a valid image|could not process image|unable to process input image|provided image is not valid|invalid_image|invalid_base64_image|image_parse_error|failed to (?:load|decode) (?:the )?image/i
 const invalidSeal =
   /invalid [`'"]?(?:signature|data)[`'"]? in [`'"]?(?:redacted_)?thinking|thinking\.signature: field required|corrupted thought signature|thought[_ ]signature is (?:not valid|invalid|missing)|missing a [`'"]?thought_signature|invalid_encrypted_content|encrypted content.{0,80}could not be (?:verified|decrypted)/i
-const overloaded = /overloaded|slow_down|\bUNAVAILABLE\b/
+const overloaded =
+  /[Oo]verloaded|OVERLOADED|slow_down|\bUNAVAILABLE\b|\b(?:at|over|exceeds?) capacity\b|capacity_exceeded/
 
 /** What of a refused request tools act on. `error`: the upstream's error object. */
 export function requestReason(text: string, error: unknown): FailureReason | undefined {
@@ -52,7 +53,7 @@ export function requestReason(text: string, error: unknown): FailureReason | und
 
 /** The upstream as a whole has too much to do. */
 export const isOverload = (status: number, words: string): boolean =>
-  status === 529 || overloaded.test(words.slice(0, maxWords))
+  status === 503 || status === 529 || overloaded.test(words.slice(0, maxWords))
 
 /** Of a failure with this reason; undefined: the status decides. */
 export const codeOfReason = (

@@ -157,7 +157,7 @@ describe('an error', () => {
       'model',
     ],
     [429, 'RESOURCE_EXHAUSTED', 'Quota exceeded', 'upstream_rate_limited', 'key'],
-    [503, 'UNAVAILABLE', 'The model is overloaded.', 'upstream_error', undefined],
+    [503, 'UNAVAILABLE', 'The model is overloaded.', 'overloaded', undefined],
     [504, 'DEADLINE_EXCEEDED', 'too slow', 'upstream_timeout', undefined],
   ] as const)('of status %d %s "%s" is %s', async (code, status, message, wanted, about) => {
     for (const isList of [false, true]) {

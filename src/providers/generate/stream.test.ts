@@ -145,7 +145,7 @@ describe('the end', () => {
 test('an error in the stream is a failure, and the end that was held back is not sent', () => {
   const error = { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } }
   const { watcher, all } = watch(streamOf([chunk('a'), error]))
-  expect(watcher.outcome).toMatchObject({ code: 'upstream_error', message: 'overloaded' })
+  expect(watcher.outcome).toMatchObject({ code: 'overloaded', message: 'overloaded' })
   expect(readData(all)).toEqual([chunk('a')])
   expect(watch(streamOf([chunk('a'), end, error])).all).toBe(event(chunk('a')))
 })

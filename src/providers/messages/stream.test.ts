@@ -200,11 +200,7 @@ describe('usage', () => {
 
 describe('a failure', () => {
   test.each<[unknown, string, string]>([
-    [
-      { type: 'error', error: { type: 'overloaded_error', message: 'busy' } },
-      'upstream_error',
-      'busy',
-    ],
+    [{ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 'overloaded', 'busy'],
     [
       { type: 'error', error: { type: 'rate_limit_error', message: 'slow' } },
       'upstream_rate_limited',

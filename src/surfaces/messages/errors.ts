@@ -16,7 +16,11 @@ const notFound = 'not_found_error'
 /** Clients that get this send the whole conversation, and ask for no thread any more. */
 const noThread = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
 
+/** By this status the style's SDKs tell overload from a failure. */
+const overload = 529
+
 export const messagesErrors: ErrorDialect = {
+  statuses: { overloaded: overload, no_available_channel: overload },
   render({ code, status, extras: { param, reason } }, requestId) {
     const type =
       reason?.kind === 'overloaded'
