@@ -29,7 +29,7 @@ import { redirectToConsole, serveConsole } from './start/console-files.ts'
 import { type MetricsSource, metricsText } from './start/metrics-route.ts'
 import { isBusy } from './store/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/common/surface.ts'
-import { dialects, surfaces } from './surfaces/index.ts'
+import { dialects, routedPath, surfaces } from './surfaces/index.ts'
 
 interface AppDeps {
   engine: Engine
@@ -191,6 +191,7 @@ export function createApp(deps: AppDeps): Handle {
       context.dialect = direct.dialect
       return direct.work(context).catch((error) => answerBug(context, error))
     }
+    context.path = routedPath(context.path)
     context.dialect = dialects.at(context.path)
     if (method === 'OPTIONS' && context.dialect.browsers) return answerPreflight(context)
     if (!administers || !isAdminPath(context.path)) return app.fetch(absolute(request), { context })
@@ -206,8 +207,9 @@ export const refuseUnrouted = (
   request: Request,
   connection: Connection,
   refusal: Refusal,
-): Response =>
-  answerRefusal(newRequestContext(request, connection, undefined, dialects.at), refusal)
+): Response => answerRefusal(newRequestContext(request, connection, undefined, dialectAt), refusal)
+
+const dialectAt = (path: string): Dialect => dialects.at(routedPath(path))
 
 /** The API's own documentation, by path. */
 const apiDocuments: Readonly<Record<string, ApiDocument>> = {

@@ -10,7 +10,8 @@ export interface RequestContext {
   readonly requestId: string
   readonly atMs: number
   readonly request: Request
-  readonly path: string
+  /** Of the surface that serves it: some have other paths that stand for theirs. */
+  path: string
   readonly connection: Connection
   /** That of the surface with this path. */
   dialect: Dialect

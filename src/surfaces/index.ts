@@ -39,5 +39,16 @@ export const interfaceRows: Readonly<Record<Interface, InterfaceRow>> = Object.f
   surfaces.flatMap(({ name, interface: row }) => (row === undefined ? [] : [[name, row]])),
 )
 
+const aliases = surfaces.flatMap(({ aliasOf }) => (aliasOf === undefined ? [] : [aliasOf]))
+
+/** The path that is routed. */
+export function routedPath(path: string): string {
+  for (const aliasOf of aliases) {
+    const own = aliasOf(path)
+    if (own !== undefined) return own
+  }
+  return path
+}
+
 /** How each of them is spoken to, by path. */
 export const dialects = createDialects(surfaces)

@@ -480,3 +480,41 @@ test('a channel of this style can be tested and asked for its models', async () 
   const found = await gateway.admin('POST', `/channels/${id}/discover`)
   expect(found.body.models.map(({ upstream_model: name }: Any) => name)).toContain('txta-vl-long')
 })
+
+describe('the paths of SDKs that have the root as their base URL', () => {
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  const ask = (path: string, body?: object, headers: Record<string, string> = {}) =>
+    fetch(gateway.url + path, {
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  const goog = { 'x-goog-api-key': apiToken }
+
+  test.each([
+    ['/v1beta/models/txta-plus:generateContent', { contents }, 'candidates'],
+    ['/v1beta/models/txta-plus:streamGenerateContent?alt=sse', { contents }, 'data: '],
+    ['/v1beta/models/txta-plus:countTokens', { contents }, 'totalTokens'],
+    ['/v1beta/models/txta-embed:embedContent', { content: contents[0]! }, 'embedding'],
+    ['/v1alpha/models/txta-plus:generateContent', { contents }, 'candidates'],
+    ['/v1/models/txta-plus:generateContent', { contents }, 'candidates'],
+    ['/v1beta/models', undefined, 'txta-plus'],
+    ['/v1beta/models/txta-plus', undefined, 'models/txta-plus'],
+  ])('%s is served', async (path, body, expected) => {
+    const answer = await ask(path, body, goog)
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining(expected)])
+    const byQuery = await ask(`${path}${path.includes('?') ? '&' : '?'}key=${apiToken}`, body)
+    expect(byQuery.status).toBe(200)
+  })
+
+  test('errors have the shape of the style', async () => {
+    const none = await ask('/v1beta/models/none:generateContent', { contents }, goog)
+    expect([none.status, ((await none.json()) as Any).error]).toMatchObject([
+      404,
+      { code: 404, status: 'NOT_FOUND', reason: 'model_not_found' },
+    ])
+    expect((await ask('/v1beta/models/txta-plus:generateContent', { contents })).status).toBe(401)
+    expect((await ask('/v1beta/other', undefined, goog)).status).toBe(404)
+    // The query is no place for a token on the paths of other styles.
+    expect((await ask(`/v1/models?key=${apiToken}`)).status).toBe(401)
+  })
+})

@@ -34,6 +34,8 @@ export interface Surface extends DialectDeclaration {
   /** Its documentation, loaded on first use. */
   operations(): Promise<readonly Operation[]>
   mount(app: App, deps: SurfaceDeps): void
+  /** The path of the surface that another one stands for; undefined: it stands for itself. */
+  aliasOf?(path: string): string | undefined
   /** The callback body for the end of a task that was created here. */
   notice?(task: Task, linkTo: LinkTo): object
 }

@@ -126,9 +126,10 @@ function operation(
     more?: Operation['parameters']
   },
 ): Operation {
-  const { body, more = [], ...rest } = of
+  const { body, more = [], description = '', ...rest } = of
   return {
     ...rest,
+    description: `${description} Also at \`/v1beta/models/{model}:${method}\`.`.trim(),
     method: 'post',
     path: `/vendorg/{version}/models/{model}:${method}`,
     routed: '/vendorg/:version/models/:call',

@@ -19,6 +19,9 @@ import { operationOf, pollHeaders } from './view.ts'
 
 const create = 'predictLongRunning'
 
+/** Paths of SDKs that have the gateway's root as their base URL. `/v1/models` alone is another list. */
+const barePath = /^\/v1(?:beta\d*|alpha)(?:\/|$)|^\/v1\/models\/[^/]+:[a-z]+[A-Z][A-Za-z]*$/
+
 export const vendorg: Surface = {
   name: 'vendorg',
   interface: {
@@ -33,6 +36,7 @@ export const vendorg: Surface = {
   keyPlaces,
   errors: operationErrors,
   operations: async () => (await import('./operations.ts')).vendorgOperations,
+  aliasOf: (path) => (barePath.test(path) ? `/vendorg${path}` : undefined),
   mount(app, deps) {
     const { api } = deps
     // The router matches whole segments, so the part after the colon is read here.
