@@ -10,6 +10,7 @@ import {
 } from '../support/read.ts'
 import { problemsIn } from '../translation/grammars.ts'
 import type { Answer } from './caller.ts'
+import { seenBy } from './check.ts'
 import { beginsAtOnce, canary, leaked, type Seen } from './fault.ts'
 import type { PairCase } from './pairs-table.ts'
 import { goodTokens, type StyleName, words } from './styles.ts'
@@ -40,8 +41,8 @@ type Failing = Extract<Seen, { kind: 'error' | 'broken' }>
 
 /** A caller to whom nothing was said yet gets a plain error. */
 function checkError(made: PairCase, answer: Answer, row: RequestRow, seen: Failing): void {
-  const { fault } = made
-  if (seen.kind === 'error') expect(answer.status).toBe(seen.status)
+  const { fault, caller } = made
+  if (seen.kind === 'error') expect(answer.status).toBe(seenBy(caller.name, seen.status))
   else expect([beginsAtOnce(made), answer.status >= 500]).toEqual([false, true])
   const { error } = JSON.parse(answer.text) as { error: ErrorFields }
   checkFields(made, answer, row, error, seen)

@@ -29,12 +29,13 @@ const says = (
 const denied = error(502, 'upstream_permission_denied')
 const refused = error(400, 'upstream_invalid_request')
 const failed = error(502, 'upstream_error')
+const overloaded = error(503, 'overloaded')
 
 const statuses: Fault[] = [
   says('F15', '500 Internal Server Error', failed),
   says('F15', '502 Bad Gateway', failed, page),
-  says('F15', '503 Unavailable', failed),
-  says('F15', '529 Overloaded', failed),
+  says('F15', '503 Unavailable', overloaded),
+  says('F15', '529 Overloaded', overloaded),
   says('F15', '504 Gateway Timeout', error(504, 'upstream_timeout')),
   says('F16', '401 Unauthorized', denied),
   says('F16', '403 Forbidden', denied),

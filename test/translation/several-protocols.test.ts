@@ -181,6 +181,8 @@ test.each([
     await answer.text()
     const row = await rowOf(gateway, requestIdOf(answer))
     expect(row.usage).toMatchObject({ input_tokens: 9, output_tokens: 12 })
+    const { body: told } = await gateway.admin('GET', `/explain/${requestIdOf(answer)}`)
+    expect([told.translation, told.translation_losses]).toEqual([`${style}>responses`, [lost]])
     const after = nanos((await accountOf(gateway, 'acme')).balance)
     expect(before - after).toBe(9_000n + 12_000_000n)
   },

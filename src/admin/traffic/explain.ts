@@ -43,6 +43,11 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<type
 export const reasonView = ({ finishReason }: RequestDetail) =>
   finishReason === undefined ? undefined : { finish_reason: finishReason }
 
+export const translationView = ({ translation, translationLosses: losses }: RequestDetail) => ({
+  ...(translation !== undefined && { translation }),
+  ...(losses !== undefined && { translation_losses: losses }),
+})
+
 /** `isStaff`: also which attempts failed and what the operator bears, which names the channel. */
 export async function explainCall(
   engine: ExplainDeps,
@@ -71,6 +76,7 @@ export async function explainCall(
     currency,
     charge: formatNanos(record.chargeNanos),
     ...reasonView(detail),
+    ...translationView(detail),
     usage: usage === undefined ? null : usageView(usage),
     usage_reported: detail.reported ?? null,
     normalisation:
@@ -91,7 +97,11 @@ function explainServed(
   const failed = isStaff
     ? attempts.filter((each) => each.model !== undefined && each.model !== servedModel)
     : []
-  const causes = failed.map((each) => `${each.model} failed (${each.status ?? 'no answer'})`)
+  const causes = failed.map((each) =>
+    each.unsent
+      ? `${each.model} cannot carry the request`
+      : `${each.model} failed (${each.status ?? 'no answer'})`,
+  )
   if (servedModel === undefined) return causes.length === 0 ? [] : [causes.join(', ')]
   return [[`'${model}' was served by ${servedModel}`, ...causes].join('; ')]
 }

@@ -59,6 +59,17 @@ const finishReason = z
 
 const usageReported = z.unknown().describe('As the upstream reported it.')
 
+const translationFields = {
+  translation: z
+    .string()
+    .exactOptional()
+    .describe("The caller's style and the upstream's, where they differ: `messages>chat`."),
+  translation_losses: z
+    .array(z.string())
+    .exactOptional()
+    .describe('Fields of the request that were changed or left out for the upstream.'),
+}
+
 export const request = z
   .object({
     at: column(time()),
@@ -101,14 +112,7 @@ export const request = z
     operation: z.string().exactOptional(),
     task_id: z.string().exactOptional(),
     replay_of: z.string().exactOptional(),
-    translation: z
-      .string()
-      .exactOptional()
-      .describe("The caller's style and the upstream's, where they differ: `messages>chat`."),
-    translation_losses: z
-      .array(z.string())
-      .exactOptional()
-      .describe('Fields of the request that were changed or left out for the upstream.'),
+    ...translationFields,
     conversation_by: z
       .string()
       .exactOptional()
@@ -142,6 +146,7 @@ export const explanation = z
     currency: z.string(),
     charge: money(),
     finish_reason: finishReason,
+    ...translationFields,
     usage: z.union([tokenUsage, taskUsage]).nullable(),
     usage_reported: usageReported,
     normalisation: z.array(z.string()),

@@ -24,7 +24,7 @@ import { listOf, notFound, time } from '../answers.ts'
 import { forAll, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
-import { explainCall, explainTask, reasonView, usageView } from './explain.ts'
+import { explainCall, explainTask, reasonView, translationView, usageView } from './explain.ts'
 import {
   explanation,
   type requestFilters,
@@ -134,11 +134,6 @@ const costOfTask = (task: Task | undefined) =>
   }
 
 const loss = ({ detail }: RequestRecord): string => formatNanos(lossNanos(detail))
-
-const translationView = ({ translation, translationLosses: losses }: RequestRecord['detail']) => ({
-  ...(translation !== undefined && { translation }),
-  ...(losses !== undefined && { translation_losses: losses }),
-})
 
 const contextView = ({ conversationBy, cacheMarks, traceId }: RequestRecord['detail']) => ({
   ...(conversationBy !== undefined && { conversation_by: conversationBy }),

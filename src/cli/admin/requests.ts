@@ -32,6 +32,8 @@ function basisOf(row: Row): Row {
   const price = rowOf(row['price'])
   const present: Row = {
     'finish reason': row['finish_reason'],
+    translation: row['translation'],
+    'changed or left out': row['translation_losses'],
     reported: row['usage_reported'],
     normalised: row['normalisation'],
     price: isObject(row['price']) ? priceText(price) : undefined,
