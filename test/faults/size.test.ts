@@ -159,7 +159,7 @@ test.each(cases)('F19: %s is refused cheaply (%s, %s)', async (_, style, mode, s
 })
 
 test.each(streaming)(
-  'an event of 80 MiB that breaks off passes cheaply and is free (%s)',
+  'an event of 80 MiB that breaks off passes and is free (%s)',
   async (style) => {
     const { path, ask } = styles[style]
     const model = `m-${style}`
@@ -170,14 +170,16 @@ test.each(streaming)(
     })
     await forgetPeak()
     const before = peakBytes()
-    const caller = await openCaller(gateway.url)
-    const answer = await caller.post(path(model, true), token, ask(model, true))
-    caller.close()
+    const response = await fetch(`${gateway.url}${path(model, true)}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ask(model, true)),
+    })
+    const text = await response.text()
     expect(peakBytes() - before).toBeLessThan(2 * limitBytes)
-    expect([answer.status, answer.whole]).toEqual([200, true])
-    expect(answer.body.length).toBeGreaterThan(sentBytes - mebibyte)
-    expect(answer.text.slice(-1_000)).toContain('upstream_error')
-    const row = await rowOf(gateway, answer.headers['x-request-id']!)
+    expect([response.status, text.length > sentBytes - mebibyte]).toEqual([200, true])
+    expect(text.slice(-1_000)).toContain('upstream_error')
+    const row = await rowOf(gateway, response.headers.get('x-request-id')!)
     expect([row.ending, row.charge]).toEqual(['failed', '0.00'])
   },
 )
