@@ -243,6 +243,8 @@ export async function* sealPages(db: Db, of?: Stretch): AsyncGenerator<SealRow[]
   }
 }
 
+const entryHour = sql`e.at_ms - e.at_ms % ${sql.lit(hourMs)}`
+
 /** Hours whose totals differ from the entries with a receipt. */
 export async function wrongHours(
   { db, dialect }: Books,
@@ -261,7 +263,6 @@ export async function wrongHours(
   const modelOf = await comparedModel(db)
   // The minimum integer has no negation, and a tampered row may contain it anywhere. Sums of
   // fractional quantities depend on their order: a millionth is close enough.
-  const entryHour = sql`e.at_ms - e.at_ms % ${sql.lit(hourMs)}`
   const { rows } = await sql<{ account_id: string; hour_ms: number }>`
     SELECT account_id, hour_ms FROM (
       SELECT account_id, hour_ms, kind, ${token}
