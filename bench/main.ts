@@ -22,7 +22,7 @@ import { peersSeconds, runPeers } from './peers/peers.ts'
 import { pollerSeconds, runPoller } from './poller/poller.ts'
 import { runScaling, scalingSeconds } from './scaling/scaling.ts'
 import { runScrape, scrapeSeconds } from './scrape/scrape.ts'
-import { runStall, stallSeconds } from './stall/stall.ts'
+import { hostileSeconds, runHostile, runStall, stallSeconds } from './stall/stall.ts'
 import { firstTokenSeconds, runFirstToken } from './streams/first-token.ts'
 import { largeSeconds, runLarge } from './streams/large.ts'
 import { memorySeconds, runMemory } from './streams/memory.ts'
@@ -50,6 +50,7 @@ function planOf(options: Options): Planned[] {
     console: { seconds: consoleSeconds, run: runConsole },
     scrape: { seconds: scrapeSeconds(options), run: runScrape },
     stall: { seconds: stallSeconds, run: runStall },
+    hostile: { seconds: hostileSeconds, run: runHostile },
     translated: { seconds: translatedSeconds(options), run: runTranslated },
     growth: { seconds: growthSeconds(options), run: runGrowth },
     overload: { seconds: overloadSeconds, run: runOverload },

@@ -16,6 +16,7 @@ export const parts = [
   'console',
   'scrape',
   'stall',
+  'hostile',
   'translated',
   'large',
   'growth',
@@ -85,6 +86,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            console       its pages over 1,000,000 requests and 100,000 tasks
                            scrape        one scrape of the metrics under full load
                            stall         how long other callers wait beside large bodies
+                           hostile       the same beside requests that are hard to translate
                            translated    CPU per call where the upstream speaks another style
                            large         1,000 streams with requests of 500 KB
                            growth        CPU per call with more rows, tokens, models, channels

@@ -14,6 +14,10 @@ const threads = {
   databaseThread: { file: 'database-thread.js', source: 'src/store/dialects/sqlite/worker.ts' },
   importThread: { file: 'import-thread.js', source: 'src/admin/catalog/import-thread.ts' },
   jsonThread: { file: 'json-thread.js', source: 'src/lib/json/json-worker.ts' },
+  translationThread: {
+    file: 'translation-thread.js',
+    source: 'src/providers/text/translation-worker.ts',
+  },
 } as const
 const programFile = 'gateway.js'
 

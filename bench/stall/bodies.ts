@@ -1,7 +1,7 @@
 // Bodies of up to the largest size, each of a shape that is the worst case of some parser. Refuses to know
 // how they are answered.
 
-interface StallBody {
+export interface StallBody {
   path: string
   type: string
   body: string

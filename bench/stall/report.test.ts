@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkStalls, formatStalls, type StallFigures } from './report.ts'
+import { checkHostile, checkStalls, everyShape, formatStalls, type StallFigures } from './report.ts'
 
 const mebibyte = 1024 * 1024
 const figures: StallFigures = {
@@ -28,4 +28,10 @@ test('a body that was not answered is reported', () => {
 
 test('the table has a row for each, and for the time before and after', () => {
   expect(formatStalls(figures).split('\n')).toHaveLength(2 + figures.rows.length + 2)
+})
+
+test('beside hostile requests, the extra wait counts, of one caller and of several', () => {
+  const several = { ...figures.rows[2]!, shape: everyShape, worstMs: 60 }
+  const given = { ...figures, quietMs: 5, rows: [...figures.rows.slice(0, 2), several] }
+  expect(checkHostile(given).map((verdict) => verdict.met)).toEqual([true, false, true, true])
 })

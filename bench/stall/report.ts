@@ -23,6 +23,8 @@ export interface StallFigures {
 }
 
 export const restSeconds = 10
+/** The row of callers that send every shape, one after the other. */
+export const everyShape = 'every one of these'
 
 const mebibytes = (bytes: number): number => bytes / 1024 / 1024
 
@@ -59,5 +61,23 @@ export function checkStalls({ rows, baseBytes, restBytes }: StallFigures): Verdi
       limit: '<= 96 MB',
     }),
     check({ label: 'bodies without a proper answer', value: unanswered.length, limit: '= 0' }),
+  ]
+}
+
+/** Several callers may send such requests all day: what counts is how much longer others wait. */
+export function checkHostile({ quietMs, ...figures }: StallFigures): Verdict[] {
+  const rows = figures.rows.map((row) => ({ ...row, worstMs: row.worstMs - quietMs }))
+  const [alone, ...rest] = checkStalls({ ...figures, quietMs, rows })
+  const together = rows.filter(({ shape, copies }) => shape === everyShape && copies > 1)
+  return [
+    { ...alone!, label: 'extra wait beside any one request that is hard to translate' },
+    ...together.map(({ copies, worstMs }) =>
+      check({
+        label: `extra wait beside ${copies} callers that send all of them`,
+        value: worstMs,
+        limit: '<= 50 ms',
+      }),
+    ),
+    ...rest,
   ]
 }

@@ -46,6 +46,11 @@ const answers: Readonly<Record<string, object>> = {
   },
 }
 
+const generated = {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+}
+
 const server = Bun.serve({
   port: 0,
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -55,7 +60,7 @@ const server = Bun.serve({
     if (pathname.startsWith('/failing/')) {
       return Response.json({ error: { message: errorText } }, { status: 400 })
     }
-    const answer = answers[pathname]
+    const answer = pathname.endsWith(':generateContent') ? generated : answers[pathname]
     return answer === undefined
       ? Response.json({ error: { message: 'not here', code: 'InvalidParameter' } }, { status: 400 })
       : Response.json(answer)

@@ -4,6 +4,7 @@ import { Refusal } from '../../src/contract/errors.ts'
 import { requestFields as chatFields } from '../../src/styles/chat/fields.ts'
 import { type Json, type StyleName, styleNames } from '../../src/styles/common/conversation.ts'
 import { createEnvelopes } from '../../src/styles/common/envelope.ts'
+import { Growth } from '../../src/styles/common/growth.ts'
 import { Losses } from '../../src/styles/common/losses.ts'
 import { ToolNames } from '../../src/styles/common/tool-names.ts'
 import {
@@ -77,6 +78,7 @@ function translate(from: StyleName, to: StyleName, fields: Json): Translated | R
     envelopes,
     realm: 'r',
     settings,
+    growth: new Growth(Number.POSITIVE_INFINITY),
   }
   const names = new ToolNames(read.tools, styles[to].toolName)
   const body = styles[to].writeRequest(read, target, names, losses)

@@ -18,6 +18,7 @@ import { RecordDisk } from './record-disk.ts'
 import { SimStore } from './store.ts'
 
 const limits = {
+  bodyBytes: 32 * 1024 * 1024,
   abandonedStreams: 4,
   abandonedMs: 5_000,
   tokenCacheEntries: 10,

@@ -31,6 +31,18 @@ export const availableNanos = (funds: AccountFunds): bigint =>
 /** The hold of a call. */
 export interface Hold extends SpendingCall {
   open: boolean
+  /** What was held for the same call later; ends with it. */
+  more?: Hold
+}
+
+/** All that is held for a call. */
+export const heldNanos = ({ amountNanos, more }: Hold): bigint =>
+  more === undefined ? amountNanos : amountNanos + heldNanos(more)
+
+/** What a call that may cost so much needs beyond its hold. */
+export function lackingNanos(hold: Hold, wantedNanos: bigint): bigint {
+  const lacking = wantedNanos - heldNanos(hold)
+  return lacking > 0n ? lacking : 0n
 }
 
 export const newHold = (

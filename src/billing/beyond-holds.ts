@@ -3,7 +3,7 @@
 // one answer between two credits that its balance does not cover.
 import { gatewayOf, type Store } from '../store/index.ts'
 import { claimShort } from '../store/ledger/short-accounts.ts'
-import { type AccountFunds, availableNanos, type Hold, unhold } from './balances.ts'
+import { type AccountFunds, availableNanos, type Hold, heldNanos, unhold } from './balances.ts'
 import type { CreditLeases } from './credit/credit-leases.ts'
 
 export class BeyondHolds {
@@ -26,7 +26,7 @@ export class BeyondHolds {
     amountNanos: bigint,
     ref: string,
   ): Promise<bigint | undefined> {
-    let reservedNanos = hold.amountNanos
+    let reservedNanos = heldNanos(hold)
     let isClaimed = false
     const claim = { accountId: funds.id, ref, gatewayId: gatewayOf(this.#store) }
     try {
@@ -40,7 +40,7 @@ export class BeyondHolds {
         if (isClaimed) return reservedNanos
         isClaimed = await this.#store.tx((tx) => claimShort(tx, claim), funds.id)
         if (isClaimed) continue
-        unhold(funds, reservedNanos - hold.amountNanos)
+        unhold(funds, reservedNanos - heldNanos(hold))
         hold.open = true
         return undefined
       }

@@ -24,6 +24,7 @@ type Op =
   | { op: 'hold'; wanted: bigint }
   | { op: 'settle'; pick: number; amount: bigint }
   | { op: 'release'; pick: number }
+  | { op: 'join'; pick: number }
   | { op: 'credit'; ref: number; amount: bigint }
   | { op: 'holdTask'; task: number; amount: bigint }
   | { op: 'endTask'; task: number; share: bigint | undefined }
@@ -41,6 +42,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({ op: fc.constant('hold' as const), wanted: amount }),
   fc.record({ op: fc.constant('settle' as const), pick, amount }),
   fc.record({ op: fc.constant('release' as const), pick }),
+  fc.record({ op: fc.constant('join' as const), pick }),
   fc.record({
     op: fc.constant('credit' as const),
     ref: few,
@@ -114,6 +116,16 @@ class Bench {
         model.holds.splice(step.pick % model.holds.length, 1)
         ledger.release(hold!)
         expect(() => ledger.release(hold!)).toThrow('a hold ends once')
+        return
+      }
+      case 'join': {
+        if (holds.length < 2) return
+        const [more] = holds.splice(0, 1)
+        const [nanos] = model.holds.splice(0, 1)
+        const at = step.pick % holds.length
+        ledger.join(holds[at]!, more!)
+        model.holds[at]! += nanos!
+        expect(() => ledger.release(more!)).toThrow('a hold ends once')
         return
       }
       case 'credit':

@@ -19,6 +19,8 @@ import {
   availableNanos,
   Balances,
   type Hold,
+  heldNanos,
+  lackingNanos,
   newHold,
   type StoredBalance,
   unhold,
@@ -36,7 +38,7 @@ import { CreditStep, EndStep, EntryStep, type StepDeps } from './ledger-step.ts'
 import type { Journal } from './void-journal.ts'
 import { VoidedCalls } from './voided.ts'
 
-export type { Hold }
+export { type Hold, lackingNanos }
 
 export interface Spendable {
   heldNanos: bigint
@@ -181,13 +183,27 @@ export class Ledger {
       )
   }
 
+  /** A call may cost more than was held for it: from here on, both are one hold. */
+  join(hold: Hold, more: Hold): void {
+    ensure(hold.open && more.open, 'holds are joined before they end')
+    more.open = false
+    if (hold.more !== undefined) more.more = hold.more
+    hold.more = more
+  }
+
   release(hold: Hold): void {
     ensure(hold.open, 'a hold ends once')
     hold.open = false
     const funds = this.#balances.of(hold.accountId)
-    unhold(funds, hold.amountNanos)
+    unhold(funds, heldNanos(hold))
     this.#creditLeases?.freed(funds)
-    this.budgets.leave(hold, 0n)
+    this.#leaveBudgets(hold, 0n)
+  }
+
+  /** What was added first: a budget that has the charge taken off must not count it as held still. */
+  #leaveBudgets(hold: Hold, chargeNanos: bigint): void {
+    if (hold.more !== undefined) this.#leaveBudgets(hold.more, 0n)
+    this.budgets.leave(hold, chargeNanos)
   }
 
   /**
@@ -220,7 +236,7 @@ export class Ledger {
     record.chargeNanos = amountNanos
     try {
       const funds = this.#balances.of(hold.accountId)
-      let reservedNanos: bigint | undefined = hold.amountNanos
+      let reservedNanos: bigint | undefined = heldNanos(hold)
       if (backedNanos(funds, reservedNanos) < amountNanos) {
         reservedNanos = await this.#beyond.reserve(funds, hold, amountNanos, record.requestId)
         if (reservedNanos === undefined) {
@@ -238,7 +254,7 @@ export class Ledger {
       crashPoint('call-settled')
       return 'charged'
     } finally {
-      if (!hold.open) this.budgets.leave(hold, record.chargeNanos)
+      if (!hold.open) this.#leaveBudgets(hold, record.chargeNanos)
     }
   }
 

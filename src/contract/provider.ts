@@ -2,7 +2,7 @@
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
 import type { MessagesSettings, Protocol, Timeouts, TranslationSettings } from './catalog.ts'
-import type { FailureReason, RefusalCode } from './errors.ts'
+import type { FailureReason, Refusal, RefusalCode } from './errors.ts'
 import type { HttpAnswer, HttpPort } from './http.ts'
 import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
@@ -46,6 +46,10 @@ export interface Translating {
   createdMs: number
   /** The output limit that the hold is for. */
   maxOutputTokens: number
+  /** The largest request that may be sent. */
+  maxRequestBytes: number
+  /** Asked before a request is sent that is larger than the caller's. A refusal: it may not be. */
+  approve(grownBytes: number): undefined | Refusal | Promise<undefined | Refusal>
   /** What a finished answer is charged for; its caller is shown the same. */
   chargedUsage(reported: ReportedUsage | undefined, countOutputTokens: () => number): TokenUsage
   /** Binds seals of reasoning to this gateway. */

@@ -33,6 +33,8 @@ export type { CallContext } from '../contract/caller-api.ts'
 
 export interface EngineLimits {
   /** Streams read on after their caller left: how many at once, and for how long. */
+  /** Of a request: what goes upstream is not larger either. */
+  bodyBytes: number
   abandonedStreams: number
   abandonedMs: number
   /** Cached secrets with their token, so that they are not hashed every time. */

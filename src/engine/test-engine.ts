@@ -31,6 +31,7 @@ export async function newTestEngine(on: StoreDialect): Promise<TestEngine> {
     monotonicMs: nowMs,
     random: () => 0.5,
     limits: {
+      bodyBytes: 32 * 1024 * 1024,
       abandonedStreams: 1,
       abandonedMs: 1,
       tokenCacheEntries: 10,

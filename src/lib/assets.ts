@@ -12,6 +12,8 @@ interface Assets {
   importThread: string
   /** Script of the thread that decodes and encodes long texts. */
   jsonThread: string
+  /** Script of the thread that translates large requests. */
+  translationThread: string
   configSchema(): Promise<string>
   /** The texts under docs, by path without the extension. */
   docs: ReadonlyMap<string, string>
@@ -36,6 +38,7 @@ export const assets: Assets = {
   databaseThread: inSource('store/dialects/sqlite/worker.ts'),
   importThread: inSource('admin/catalog/import-thread.ts'),
   jsonThread: inSource('lib/json/json-worker.ts'),
+  translationThread: inSource('providers/text/translation-worker.ts'),
   get docs() {
     return textsUnder(inSource('../docs'))
   },

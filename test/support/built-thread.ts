@@ -8,3 +8,4 @@ if (built === undefined) throw new Error('there is no build to take the thread f
 assets.databaseThread = join(built, 'database-thread.js')
 assets.importThread = join(built, 'import-thread.js')
 assets.jsonThread = join(built, 'json-thread.js')
+assets.translationThread = join(built, 'translation-thread.js')

@@ -34,6 +34,8 @@ const translating: Translating = {
   answerId: 'abc',
   createdMs: 1_700_000_000_000,
   maxOutputTokens: bounds.outputTokens,
+  maxRequestBytes: 1_000_000,
+  approve: () => undefined,
   chargedUsage: charged,
   envelopeKey: new Uint8Array(32),
   realm: 'here',

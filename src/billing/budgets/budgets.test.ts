@@ -202,6 +202,22 @@ for (const kind of storeKinds) {
       })
     })
 
+    test('a call that is held for more is within the budget with all of it', async () => {
+      const [gateway] = gateways
+      const token = await newToken()
+      await declare(token, 'token', perMonth(100n))
+      const hold = (await admit(gateway!, token, 30n))!
+      gateway!.ledger.join(hold, (await admit(gateway!, token, 40n))!)
+      expect(await admit(gateway!, token, 31n)).toBeUndefined()
+      await settle(gateway!, token.id, hold, 65n)
+      const { spentNanos, heldNanos } = await stateOf(gateway!, token.accountId)
+      expect([spentNanos, heldNanos]).toEqual([65n, 0n])
+      const other = (await admit(gateway!, token, 20n))!
+      gateway!.ledger.join(other, (await admit(gateway!, token, 15n))!)
+      gateway!.ledger.release(other)
+      expect(await admit(gateway!, token, 35n)).toBeDefined()
+    })
+
     test('charges from before a budget stood count, others’ do not', async () => {
       const token = await newToken()
       const other = await newToken(token.accountId)

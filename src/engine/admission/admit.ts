@@ -101,7 +101,8 @@ function reserveFor(
     : go(held)
 }
 
-function reserve(
+/** On the account, and in the budgets that the call falls under. */
+export function reserve(
   engine: AdmissionDeps,
   ctx: CallContext,
   wanted: bigint,
@@ -239,7 +240,7 @@ function within(
 }
 
 /** The whole hold must be available: the maximum cost is known before the call is sent. */
-function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {
+export function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {
   const { inputTokens, outputTokens } = bounds
   const hint =
     call.maxOutputTokens === undefined ? `; set '${boundFields[call.interface]}' to need less` : ''

@@ -24,7 +24,7 @@ interface TextDeps extends Cleans {
   readonly http: HttpPort
   readonly deadlines: Deadlines
   readonly routing: { readonly retries: RetryBudget; readonly conversations: Conversations }
-  readonly limits: { abandonedStreams: number; abandonedMs: number }
+  readonly limits: { abandonedStreams: number; abandonedMs: number; bodyBytes: number }
   readonly load: Load
 }
 

@@ -29,7 +29,10 @@ export async function runText(
   record.priceId = admission.price.id
   const open = { engine, ctx, call: admission.sent, admission, record, beganMs, upstreamMs: 0 }
   const answer = await sendCall(open)
-  if (answer instanceof Refusal) return answer
+  if (answer instanceof Refusal) {
+    await notifyEmpty(engine, ctx, answer)
+    return answer
+  }
   const rest = { rate: admission.pass.view, ...translationOf(record), ...servedOf(record) }
   if (answer.kind === 'stream') {
     recordOverhead(open)

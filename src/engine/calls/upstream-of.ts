@@ -7,12 +7,13 @@ import { boundsAt } from '../admission/min-output.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
 import { clientFor } from '../telemetry/traces/traced-client.ts'
 import { completeUsage, payable } from './complete-usage.ts'
+import { holdSent } from './hold-sent.ts'
 import { markFor } from './object-ids.ts'
 import type { CallDeps, OpenCall, UpstreamAttempt } from './open-call.ts'
 import { mustKeepAll } from './other-protocol.ts'
 
 export const upstreamOf = (
-  { http, seal }: CallDeps,
+  { http, seal, limits }: CallDeps,
   attempt: UpstreamAttempt,
   ctx: CallContext,
   size: CallSize,
@@ -33,7 +34,9 @@ export const upstreamOf = (
     progress: deadline,
     ...(withoutSeals && { withoutSeals }),
     ...(isStrict(route, ctx) && { strict: true }),
-    ...(route.translated && { translating: translatingFor(seal, attempt, ctx, size) }),
+    ...(route.translated && {
+      translating: translatingFor(seal, limits.bodyBytes, attempt, ctx, size),
+    }),
     ...(provider.handsOutIds && {
       markFor: (id) => markFor(seal, ctx.token.accountId, { channel: route.channel, key }, id),
     }),
@@ -45,26 +48,32 @@ interface CallSize {
   maxOutputTokens: number
   inputTokens: number
   bounds: Pick<TextBounds, 'windowTokens' | 'outputTokens'>
+  /** Absent where nothing is charged. */
+  open?: OpenCall
 }
 
 /** From here on the call is bound by what it asks this upstream for. */
-export function sizeAt({ admission, call }: OpenCall, { route }: UpstreamAttempt): CallSize {
+export function sizeAt(open: OpenCall, { route }: UpstreamAttempt): CallSize {
+  const { admission, call } = open
   const bounds = boundsAt(admission.bounds, route)
   admission.bounds = bounds
   // What the hold is for.
   const maxOutputTokens = Math.floor(bounds.outputTokens / call.choices)
-  return { maxOutputTokens, inputTokens: call.inputTokens, bounds }
+  return { maxOutputTokens, inputTokens: call.inputTokens, bounds, open }
 }
 
 const translatingFor = (
   seal: Seal,
+  maxRequestBytes: number,
   attempt: UpstreamAttempt,
   ctx: CallContext,
-  { maxOutputTokens, inputTokens, bounds }: CallSize,
+  { maxOutputTokens, inputTokens, bounds, open }: CallSize,
 ): Translating => ({
   answerId: ctx.requestId.slice(ctx.requestId.indexOf('_') + 1),
   createdMs: ctx.atMs,
   maxOutputTokens,
+  maxRequestBytes,
+  approve: (grownBytes) => open && holdSent(open, grownBytes),
   chargedUsage(reported, countOutputTokens) {
     const claimed = completeUsage(reported, inputTokens, countOutputTokens)
     return payable(claimed, bounds, reported, countOutputTokens)

@@ -4,6 +4,7 @@
 // and ends when it has had nothing to do for a while.
 import { randomUUID } from 'node:crypto'
 import { assets } from '../assets.ts'
+import { WorkerThread } from '../worker-thread.ts'
 import type { LongTemplate, ReadJson, TextResult, TextWork } from './json-worker.ts'
 import { parseShortened } from './long-strings.ts'
 import type { ScanProblem, WorkLimits } from './scan.ts'
@@ -12,73 +13,7 @@ import type { ScanProblem, WorkLimits } from './scan.ts'
 export const longTextBytes = 1024 * 1024
 /** Longer strings of a value to encode are encoded there. */
 const longValue = 64 * 1024
-const idleMs = 5_000
-/** For one text; the longest take a second. A thread that hangs must not hold up all others. */
-const maxJobMs = 30_000
-
-interface Job {
-  work: TextWork
-  transfer: ArrayBuffer[]
-  resolve: (result: TextResult) => void
-  reject: (error: Error) => void
-}
-
-class TextThread {
-  readonly #jobs: Job[] = []
-  #worker: Worker | undefined
-  #idle: ReturnType<typeof setTimeout> | undefined
-  #late: ReturnType<typeof setTimeout> | undefined
-
-  /** One job at a time: the memory of two would be needed at once. */
-  run(work: TextWork, transfer: ArrayBuffer[] = []): Promise<TextResult> {
-    return new Promise((resolve, reject) => {
-      this.#jobs.push({ work, transfer, resolve, reject })
-      if (this.#jobs.length === 1) this.#next()
-    })
-  }
-
-  #next(): void {
-    const job = this.#jobs[0]
-    clearTimeout(this.#idle)
-    clearTimeout(this.#late)
-    if (job === undefined) {
-      this.#idle = setTimeout(() => this.#stop(), idleMs)
-      this.#idle.unref()
-      return
-    }
-    const worker = this.#worker ?? this.#start()
-    this.#worker = worker
-    worker.postMessage(job.work, job.transfer)
-    this.#late = setTimeout(() => this.#fail(worker, 'it took too long'), maxJobMs)
-    this.#late.unref()
-  }
-
-  #start(): Worker {
-    const worker = new Worker(assets.jsonThread, { smol: true, ref: false })
-    worker.onmessage = ({ data }: MessageEvent<TextResult>) => {
-      this.#jobs.shift()?.resolve(data)
-      this.#next()
-    }
-    worker.onerror = ({ message }) => this.#fail(worker, message)
-    worker.addEventListener('close', () => this.#fail(worker, 'it has ended'))
-    return worker
-  }
-
-  #fail(worker: Worker, why: string): void {
-    if (worker !== this.#worker) return
-    this.#stop()
-    this.#jobs.shift()?.reject(new Error(`the thread for long texts failed: ${why}`))
-    this.#next()
-  }
-
-  #stop(): void {
-    const worker = this.#worker
-    this.#worker = undefined
-    worker?.terminate()
-  }
-}
-
-const thread = new TextThread()
+const thread = new WorkerThread<TextWork, TextResult>(() => assets.jsonThread, 'long texts')
 
 type LongJson =
   | { text: string; value: unknown }

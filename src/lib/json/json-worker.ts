@@ -1,21 +1,12 @@
 // The thread that reads and encodes long texts, one after the other.
-import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { basename } from 'node:path'
+import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
 import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
 import { withField, withModel } from './splice.ts'
 
 declare const self: Worker
 
-/** Where cores are few, the thread that serves all callers goes first. */
-const nicer = 10
-try {
-  const thread = Number(basename(readlinkSync('/proc/thread-self')))
-  setPriority(thread, nicer)
-} catch {
-  // Not on this system.
-}
+lowerPriority()
 
 /** Messages are flat records: only those share their texts between threads. */
 export type TextWork =

@@ -3,6 +3,7 @@
 // the last in the next call, so that each call reads what the one before it has written. The rest of
 // the text stays as it is, byte for byte.
 import type { TextCall } from '../../contract/requests.ts'
+import { containersIn } from '../../lib/json/containers.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Span, spansIn } from '../../lib/json/spans.ts'
 import type { MarkedBody } from './style.ts'
@@ -27,7 +28,7 @@ export function markMessages(
   { body, fields }: Pick<TextCall, 'body' | 'fields'>,
   places: MarkPlaces,
 ): MarkedBody | undefined {
-  if (hasMarks(fields)) return undefined
+  if (isTooLarge(body, fields) || hasMarks(fields)) return undefined
   const members = spansIn(body, body.indexOf('{'))
   const contentOf = (name: string): Content => {
     const found = members.filter(({ key }) => key === name)
@@ -41,6 +42,13 @@ export function markMessages(
   const marks = inserts.filter(([, text]) => text.includes(mark)).length
   return marks === 0 ? undefined : { body: withInserts(body, inserts), marks }
 }
+
+/** Finding the places in these takes a few milliseconds; larger ones go without marks. */
+const maxMarkedBytes = 2 * 1024 * 1024
+const maxContainers = 10_000
+
+const isTooLarge = (body: string, fields: Json): boolean =>
+  body.length > maxMarkedBytes || containersIn(fields, maxContainers) >= maxContainers
 
 interface Content {
   span?: Span | undefined

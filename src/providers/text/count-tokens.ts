@@ -37,7 +37,7 @@ export const counterFor =
       if (own === undefined || asked === call || reply.kind === 'failed') return reply
       return { ...reply, losses: [own.sealField] }
     }
-    const made = translated(style, { call, upstream, translating })
+    const made = await translated(style, { call, upstream, translating })
     if (made instanceof Refusal) {
       const { code, message } = made
       return { kind: 'failed', error: { code, message, about: 'translation' } }
@@ -50,24 +50,13 @@ export const counterFor =
 function translated(
   style: TextStyle,
   { call, upstream, translating }: Given,
-): { call: TextCall; losses: readonly string[] } | Refusal {
+): ReturnType<typeof translate> {
   const { interface: own } = call
   ensure(isStyle(own) && isStyle(style.protocol), `${own} can be translated`)
-  const [from, to] = [styles[own], styles[style.protocol]]
-  const wanted = from.count?.requestIn?.(call.fields) ?? call.fields
-  const request =
-    wanted === call.fields ? call : { ...call, fields: wanted, body: JSON.stringify(wanted) }
   // Nothing is added to what is counted.
   const settings = { ...translating.settings, autoCache: false }
-  const made = translate(from, to, {
-    call: request,
-    upstream,
-    translating: { ...translating, settings },
-  })
-  if (made instanceof Refusal) return made
-  const fields = to.count?.bodyOf(made.call.fields, upstream.model) ?? made.call.fields
-  const asked = { ...made.call, fields, body: JSON.stringify(fields) }
-  return { call: asked, losses: made.losses }
+  const given = { call, upstream, translating: { ...translating, settings } }
+  return translate(styles[own], styles[style.protocol], given, true)
 }
 
 async function askForCount(

@@ -6,7 +6,8 @@ import { isObject } from '../../lib/json/parse.ts'
 import { type IsForeign, isEnvelope } from '../../styles/common/envelope.ts'
 import { parseExact } from '../../styles/common/exact-json.ts'
 import type { Style } from '../../styles/common/style.ts'
-import { notStrict, refused } from './translate.ts'
+import { notStrict } from '../../styles/common/translate-request.ts'
+import { refused } from './translate.ts'
 
 type Send = TextProvider['send']
 

@@ -15,34 +15,30 @@ import type {
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent, AnswerUsage } from '../../styles/common/answer.ts'
-import type { Conversation, Json } from '../../styles/common/conversation.ts'
-import { createEnvelopes, type Envelopes } from '../../styles/common/envelope.ts'
+import type { Json } from '../../styles/common/conversation.ts'
+import { createEnvelopes } from '../../styles/common/envelope.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
-import { Losses } from '../../styles/common/losses.ts'
+import { Growth } from '../../styles/common/growth.ts'
 import { present } from '../../styles/common/request-reading.ts'
+import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
 import {
-  keepsSettings,
-  type ReadContext,
-  type Style,
-  type Target,
-  type WriteContext,
-} from '../../styles/common/style.ts'
-import { ToolNames } from '../../styles/common/tool-names.ts'
+  type ReadRequest,
+  type RequestWork,
+  readRequest,
+  type WrittenRequest,
+  writeRequest,
+} from '../../styles/common/translate-request.ts'
 import { usualSettings } from '../../styles/settings.ts'
 import { AnswerLosses, named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
+import { isLong, translateLong } from './translation-thread.ts'
 
-/** A request as the caller sent it, read once for all tries of its call. */
-interface Read {
-  conversation: Conversation | Refusal
-  losses: readonly string[]
-  fields: Json
-}
-
-const reads = new WeakMap<TextCall, Read>()
+const reads = new WeakMap<TextCall, ReadRequest>()
 
 /** The call in the upstream's style, and how its answer is written for the caller. */
 interface Translation {
   call: TextCall
+  /** By how much it is larger than the caller's. */
+  grownBytes: number
   losses: readonly string[]
   cacheMarks: number
   reading: ReadContext
@@ -63,8 +59,14 @@ export async function sendAs(
   { call, upstream, translating }: Given,
   stop: Stop,
 ): Promise<TextReply> {
-  const translation = translate(from, to, { call, upstream, translating })
+  const made = translate(from, to, { call, upstream, translating })
+  // A promise for large requests only.
+  const translation = made instanceof Promise ? await made : made
   if (translation instanceof Refusal) return refused(translation)
+  const { grownBytes } = translation
+  const approved = grownBytes > 0 ? translating.approve(grownBytes) : undefined
+  const refusal = approved instanceof Promise ? await approved : approved
+  if (refusal !== undefined) return refused(refusal)
   const { markFor: _, ...plain } = upstream
   const reply = await send(translation.call, plain, stop)
   if (reply.kind === 'failed') return reply
@@ -78,7 +80,7 @@ export async function sendAs(
 /** None of the seals is for it. */
 const noRealm = ''
 
-function targetOf(to: Style, { call, upstream, translating }: Given): Omit<Target, 'envelopes'> {
+function targetOf(to: Style, { call, upstream, translating }: Given): RequestWork['target'] {
   const { model, strict = false, withoutSeals } = upstream
   const { maxOutputTokens, realm, settings } = translating
   return {
@@ -91,28 +93,55 @@ function targetOf(to: Style, { call, upstream, translating }: Given): Omit<Targe
   }
 }
 
+function workFor(from: Style, to: Style, given: Given, isCount: boolean): RequestWork {
+  const { envelopeKey, maxRequestBytes, whole } = given.translating
+  const target = targetOf(to, given)
+  return { from, to, target, envelopeKey, maxRequestBytes, isCount, ...present({ whole }) }
+}
+
+/** `isCount`: a question about the size of its input. */
 export function translate(
   from: Style,
   to: Style,
+  given: Given,
+  isCount = false,
+): Translation | Refusal | Promise<Translation | Refusal> {
+  const { call } = given
+  const work = workFor(from, to, given, isCount)
+  if (isLong(call.body, call.fields)) {
+    return translateLong(work, call.body).then((written) =>
+      written instanceof Refusal
+        ? written
+        : translationOf(to, given, written, shortOf(call.fields)),
+    )
+  }
+  const read = readOnce(work, call)
+  const written = writeRequest(work, read, call.body)
+  return written instanceof Refusal ? written : translationOf(to, given, written, read.fields)
+}
+
+/** Some answers repeat fields of the request, in several events; long ones are left out there. */
+const maxRepeatedBytes = 64 * 1024
+
+const shortOf = (fields: Json): Json =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => new Growth(maxRepeatedBytes).addValue(value)),
+  )
+
+function translationOf(
+  to: Style,
   { call, upstream, translating }: Given,
-): Translation | Refusal {
-  const envelopes = createEnvelopes(translating.envelopeKey)
-  const { conversation, fields, losses: lostInReading } = readOnce(from, call, envelopes)
-  if (conversation instanceof Refusal) return conversation
-  if (translating.whole && !keepsSettings(to.lacks, conversation)) return notWhole
-  const losses = new Losses()
-  for (const name of lostInReading) losses.add(name)
-  const target = { ...targetOf(to, { call, upstream, translating }), envelopes }
-  const names = new ToolNames(conversation.tools, to.toolName)
-  const request = to.writeRequest(conversation, target, names, losses)
-  if (request instanceof Refusal) return request
-  const changed = losses.names
-  if (target.strict && changed.length > 0) return notStrict(changed[0]!)
+  written: WrittenRequest,
+  fields: Json,
+): Translation {
   const { answerId: id, createdMs, realm } = translating
+  const { names, shown, losses, cacheMarks } = written
+  const envelopes = createEnvelopes(translating.envelopeKey)
   return {
-    call: translatedCall(call, to, target.model, request),
-    losses: changed,
-    cacheMarks: losses.cacheMarks,
+    call: translatedCall(call, to, upstream.model, written.body),
+    grownBytes: written.grownBytes,
+    losses,
+    cacheMarks,
     shownUsage: (reported, count) => shownUsage(translating, reported, count),
     reading: { names, envelopes, realm },
     writing: {
@@ -120,23 +149,13 @@ export function translate(
       model: call.model,
       createdMs,
       fields,
-      conversation: shownOf(conversation),
+      conversation: shown,
       envelopes,
       inputTokens: call.inputTokens,
       ...(call.codingTool && { codingTool: true }),
     },
   }
 }
-
-/** Without the rest of the request: a long stream must not keep it. */
-const shownOf = ({
-  showReasoning,
-  wantsSeals,
-  tools,
-}: Conversation): WriteContext['conversation'] => ({
-  tools: tools.filter((tool) => tool.search),
-  ...present({ showReasoning, wantsSeals }),
-})
 
 /** What is charged; reasoning is a part of it that only callers are shown. */
 function shownUsage(
@@ -150,41 +169,31 @@ function shownUsage(
 }
 
 /** Under the upstream's name of the model: the answer is written anew, with the caller's. */
-const translatedCall = (call: TextCall, to: Style, model: string, request: Json): TextCall => ({
+const translatedCall = (call: TextCall, to: Style, model: string, body: string): TextCall => ({
   ...call,
   interface: to.name,
   model,
-  body: JSON.stringify(request),
-  fields: request,
+  body,
+  fields: noFields,
   wantsUsage: true,
 })
 
-function readOnce(from: Style, call: TextCall, envelopes: Envelopes): Read {
+/** What a provider sets for a caller's own fields is written already. */
+const noFields = {}
+
+function readOnce(work: RequestWork, call: TextCall): ReadRequest {
   const known = reads.get(call)
   if (known !== undefined) return known
-  const losses = new Losses()
-  const exact = needsExact(call.body) ? parseExact(call.body) : undefined
-  const fields = isObject(exact) ? exact : call.fields
-  const conversation = from.readRequest({ fields, body: call.body, envelopes }, losses)
-  const read = { conversation, fields, losses: losses.names }
+  const read = readRequest(work, call.body, call.fields)
   reads.set(call, read)
   return read
 }
 
-/** For the engine: callers get no such refusal, because the call is sent with the loss then. */
-const notWhole = new Refusal('invalid_request', 'a setting would be changed')
-
-export const notStrict = (param: string): Refusal =>
-  new Refusal(
-    'invalid_request',
-    `'${param}' would be changed for the upstream of this model, and changes are not allowed`,
-    { param },
-  )
-
 /** Not a failure of the upstream: another one may be able to carry the field. */
-export function refused({ code, message, extras: { param } }: Refusal): TextReply {
+export function refused({ code, message, extras }: Refusal): TextReply {
+  const { param, retryAfterSeconds } = extras
   const error: UpstreamError = { code, message, about: 'translation' }
-  return { kind: 'failed', error: param === undefined ? error : { ...error, param } }
+  return { kind: 'failed', error: { ...error, ...present({ param, retryAfterSeconds }) } }
 }
 
 type JsonReply = Extract<TextReply, { kind: 'json' }>

@@ -3,7 +3,7 @@
 import type { CallHead } from '../common/answer.ts'
 import { type AnswerSequence, callIdOf, isJson, type TextKind } from '../common/answer-sequence.ts'
 import type { Seal } from '../common/envelope.ts'
-import type { ToolNames } from '../common/tool-names.ts'
+import type { AnswerNames } from '../common/tool-names.ts'
 
 interface TextLane {
   kind: TextKind
@@ -34,7 +34,7 @@ export interface CallDelta {
 
 export class Lanes {
   readonly #out: AnswerSequence
-  readonly #names: ToolNames
+  readonly #names: AnswerNames
   /** The first is going out, the others wait. */
   readonly #lanes: (TextLane | CallLane)[] = []
   /** All of them, also those that went out. */
@@ -43,7 +43,7 @@ export class Lanes {
   /** The upstream's id of the answer. */
   answerId = ''
 
-  constructor(out: AnswerSequence, names: ToolNames) {
+  constructor(out: AnswerSequence, names: AnswerNames) {
     this.#out = out
     this.#names = names
   }

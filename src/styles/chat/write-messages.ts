@@ -22,6 +22,8 @@ import { extraContent } from './call-seal.ts'
 
 /** Upstreams of this style take ids of any letters. */
 const callId = /^.{1,64}$/s
+/** Of a tool, in a text for the model. */
+const maxShownName = 64
 
 export class MessageWriter {
   problem: Refusal | undefined
@@ -82,7 +84,8 @@ export class MessageWriter {
       if (each.type === 'text') return this.#unmarked(each).text
       if (each.text !== undefined) return this.#documentText(each)
       this.#addMedia(each, content)
-      const tool = this.#called.get(id) ?? name ?? 'the tool'
+      // Said once for each file: a long name must not be.
+      const tool = (this.#called.get(id) ?? name ?? 'the tool').slice(0, maxShownName)
       return `[${each.type} ${++media} of the result of ${tool} follows]`
     })
     if (media > 0) this.#losses.add(this.#fieldNames.result)

@@ -1,5 +1,6 @@
 // Schemas as upstreams take them.
 import { describe, expect, test } from 'bun:test'
+import type { Json } from './conversation.ts'
 import { isStrictSchema, objectSchema, withoutConstraints } from './json-schema.ts'
 
 describe('a schema of a tool', () => {
@@ -64,4 +65,19 @@ test('what an upstream does not enforce is stated instead', () => {
   })
   const plain = { type: 'object', properties: {}, additionalProperties: false }
   expect(withoutConstraints(plain)).toEqual({ schema: plain, changed: false })
+})
+
+test('constraints inside of constraints are stated once, as they were given', () => {
+  let given: Json = { type: 'number', minimum: 1 }
+  for (let depth = 0; depth < 30; depth++) given = { not: given }
+  const { schema } = withoutConstraints(given)
+  expect(schema).toEqual({ description: `{not: ${JSON.stringify(given['not'])}}` })
+})
+
+test('a strict schema with very many properties is recognised', () => {
+  const names = Array.from({ length: 200_000 }, (_, index) => `k${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, {}]))
+  const required = names.toReversed()
+  const schema = { type: 'object', properties, required, additionalProperties: false }
+  expect(isStrictSchema(schema)).toBe(true)
 })

@@ -23,6 +23,12 @@ const singles = [
 const lists = ['prefixItems', 'anyOf', 'oneOf', 'allOf', 'items']
 const maps = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
 
+/** Whether the value of a keyword is a schema, or holds schemas by name or in a list. */
+export const holdsSchemas = (key: string, value: unknown): boolean =>
+  Array.isArray(value)
+    ? lists.includes(key)
+    : isObject(value) && (singles.includes(key) || maps.includes(key))
+
 /** A copy whose inner schemas are replaced. Names of properties are not keywords. */
 export function mapInner(schema: Json, replace: (inner: Json) => Json): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
@@ -55,9 +61,9 @@ export function objectSchema(given: Json | undefined): AdaptedSchema {
 export function isStrictSchema(schema: Json): boolean {
   const { properties, additionalProperties } = schema
   if (schema['type'] === 'object' || isObject(properties)) {
-    const required = Array.isArray(schema['required']) ? schema['required'] : []
+    const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
     const names = isObject(properties) ? Object.keys(properties) : []
-    if (additionalProperties !== false || !names.every((name) => required.includes(name))) {
+    if (additionalProperties !== false || !names.every((name) => required.has(name))) {
       return false
     }
   }
@@ -104,13 +110,16 @@ const constraints = [
  * For upstreams that enforce the shape of an answer but not the values in it: what they do not enforce
  * is stated in the description, and objects are closed as they demand.
  */
-export function withoutConstraints(given: Json): AdaptedSchema {
+export function withoutConstraints(root: Json): AdaptedSchema {
   let changed = false
   const adapt = (inner: Json): Json => {
-    const { $schema: _, ...schema } = mapInner(inner, adapt)
-    const loose = constraints.filter((name) => schema[name] !== undefined)
-    const notes = loose.map((name) => `${name}: ${JSON.stringify(schema[name])}`)
-    for (const name of loose) delete schema[name]
+    const { $schema: _, ...rest } = inner
+    const given: Record<string, unknown> = rest
+    const loose = constraints.filter((name) => given[name] !== undefined)
+    // As given: notes inside of notes would be escaped again at each level, and double in size.
+    const notes = loose.map((name) => `${name}: ${JSON.stringify(given[name])}`)
+    for (const name of loose) delete given[name]
+    const schema = mapInner(given, adapt)
     if (notes.length > 0) {
       changed = true
       const text = schema['description']
@@ -123,6 +132,6 @@ export function withoutConstraints(given: Json): AdaptedSchema {
     }
     return schema
   }
-  const schema = adapt(given)
+  const schema = adapt(root)
   return { schema, changed }
 }

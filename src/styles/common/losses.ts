@@ -7,6 +7,8 @@ import { isEmpty } from './neutral.ts'
 /** Of the header's value. */
 const maxHeaderBytes = 1_024
 const maxNameLength = 80
+/** More are all the same to a reader; a request can have any number of its own. */
+const maxNames = 200
 
 export class Losses {
   readonly #names = new Set<string>()
@@ -15,7 +17,8 @@ export class Losses {
 
   /** A caller's own field may have any name; the header has plain ones only. */
   add(name: string): void {
-    this.#names.add(name.replaceAll(/[^\w.$-]/g, '_').slice(0, maxNameLength))
+    if (this.#names.size >= maxNames || this.#names.has(name)) return
+    this.#names.add(name.slice(0, maxNameLength).replaceAll(/[^\w.$-]/g, '_'))
   }
 
   /** Those of these settings that the caller gave. */

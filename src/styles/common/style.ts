@@ -5,8 +5,9 @@ import type { Refusal } from '../../contract/errors.ts'
 import type { AnswerEvent, Emit, StreamReader, StreamWriter } from './answer.ts'
 import type { Conversation, Json, Sampling, StyleName } from './conversation.ts'
 import type { Envelopes, IsForeign } from './envelope.ts'
+import type { Growth } from './growth.ts'
 import type { Losses } from './losses.ts'
-import type { ToolNames } from './tool-names.ts'
+import type { AnswerNames, ToolNames } from './tool-names.ts'
 
 /** A caller's request, parsed with `parseExact`. */
 export interface GivenRequest {
@@ -29,12 +30,14 @@ export interface Target {
   /** Seals of other realms are not sent. */
   realm: string
   settings: TargetSettings
+  /** For what could grow without end. */
+  growth: Growth
 }
 
 export type TargetSettings = TranslationSettings
 
 export interface ReadContext {
-  names: ToolNames
+  names: AnswerNames
   envelopes: Envelopes
   realm: string
 }

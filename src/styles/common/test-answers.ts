@@ -3,6 +3,7 @@
 import type { AnswerEvent, AnswerUsage, Block, StreamReader } from './answer.ts'
 import type { Conversation, FieldNames, Json } from './conversation.ts'
 import { createEnvelopes } from './envelope.ts'
+import { Growth } from './growth.ts'
 import type { ReadContext, Style, Target, WriteContext } from './style.ts'
 import { ToolNames } from './tool-names.ts'
 
@@ -36,6 +37,7 @@ export const target = (
   strict: false,
   envelopes,
   realm,
+  growth: new Growth(Number.POSITIVE_INFINITY),
   settings: {
     instructions: 'anywhere',
     documents: true,

@@ -4,6 +4,7 @@ import type { AnswerEvent, StreamReader, StreamWriter } from './answer.ts'
 import type { Conversation, Json } from './conversation.ts'
 import { createEnvelopes } from './envelope.ts'
 import { parseExact } from './exact-json.ts'
+import { Growth } from './growth.ts'
 import { Losses } from './losses.ts'
 import type { ReadContext, Style, Target, TargetSettings, WriteContext } from './style.ts'
 import { ToolNames } from './tool-names.ts'
@@ -51,6 +52,7 @@ export const targetWith = (
   strict: false,
   envelopes,
   realm: 'here',
+  growth: new Growth(Number.POSITIVE_INFINITY),
   settings: { ...settings, ...changes },
   ...rest,
 })

@@ -10,7 +10,13 @@ const hashLetters = 16
 type Named = Pick<Tool, 'name' | 'namespace'>
 type Original = Omit<CallHead, 'id'>
 
-export class ToolNames {
+/** The names in answers: what the caller calls a tool that the upstream names. */
+export interface AnswerNames {
+  answerTool: string | undefined
+  original(sent: string): Original
+}
+
+export class ToolNames implements AnswerNames {
   readonly #allowed: RegExp
   readonly #originals = new Map<string, Original>()
   readonly #sent = new Map<string, string>()
@@ -50,6 +56,14 @@ export class ToolNames {
   original(sent: string): Original {
     return this.#originals.get(sent) ?? { name: sent, freeForm: false }
   }
+
+  /** What answers need of them: names that differ from those that were sent. */
+  get renamed(): [sent: string, original: Original][] {
+    return [...this.#originals].filter(
+      ([sent, { name, namespace, freeForm }]) =>
+        sent !== name || namespace !== undefined || freeForm,
+    )
+  }
 }
 
 const keyOf = ({ name, namespace }: { name: string; namespace?: string | undefined }): string =>
@@ -74,3 +88,16 @@ function shortened(name: string): string {
 /** Whether the model has to call a tool. */
 export const isForced = (choice: ToolChoice | undefined): boolean =>
   choice?.mode === 'required' || choice?.mode === 'tool'
+
+/** The tool that a choice names; of several the first. One that is not offered has only its name. */
+export const toolNamed = (tools: readonly Tool[], { name, namespace }: Named): Named | Tool =>
+  tools.find(
+    (tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace),
+  ) ?? { name }
+
+/** The same for a list of names. */
+export function toolsNamed(tools: readonly Tool[], names: readonly string[]): (Named | Tool)[] {
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)
+  return names.map((name) => byName.get(name) ?? { name })
+}

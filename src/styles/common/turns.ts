@@ -196,7 +196,7 @@ export function foldInstructions(turns: readonly Turn[]): Repaired {
   const folded: Turn[] = []
   let waiting: Part[] = []
   for (const { role, parts } of turns) {
-    if (role === 'system') waiting.push(...parts.map(asText))
+    if (role === 'system') for (const part of parts) waiting.push(asText(part))
     else if (waiting.length === 0) folded.push({ role, parts })
     else {
       if (role === 'user') {

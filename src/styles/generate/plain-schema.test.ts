@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../common/conversation.ts'
+import { Growth } from '../common/growth.ts'
 import { mapInner } from '../common/json-schema.ts'
 import { plainSchema, standardSchema } from './plain-schema.ts'
 import { toolSchemas } from './test-schemas.ts'
@@ -25,6 +26,7 @@ function problemIn(schema: Json): string | undefined {
 }
 
 const text = { type: 'string' }
+const anySize = () => new Growth(1_000_000)
 
 describe('a schema', () => {
   test.each<[string, Json, Json, boolean]>([
@@ -102,29 +104,65 @@ describe('a schema', () => {
     ['that refers to nothing', { $ref: '#/$defs/%' }, {}, true],
     ['that refers to a prototype', { $ref: '#/constructor/prototype' }, {}, true],
   ])('%s', (_, given, schema, changed) => {
-    expect(plainSchema(given)).toEqual({ schema, changed })
+    expect(plainSchema(given, anySize())).toEqual({ schema, changed })
   })
 
   test('keeps the order of its fields', () => {
     const given = { type: 'object', properties: { z: text, a: text }, required: ['z'] }
-    expect(JSON.stringify(plainSchema(given).schema)).toBe(JSON.stringify(given))
+    expect(JSON.stringify(plainSchema(given, anySize()).schema)).toBe(JSON.stringify(given))
   })
 
-  test('that would grow without end stays small', () => {
+  test('that would grow without end stops at the limit', () => {
     const $defs: Record<string, Json> = { d40: text }
     for (let at = 0; at < 40; at++) {
       const next = { $ref: `#/$defs/d${at + 1}` }
       $defs[`d${at}`] = { type: 'object', properties: { a: next, b: next } }
     }
-    const { schema, changed } = plainSchema({ $ref: '#/$defs/d0', $defs })
-    expect(changed).toBe(true)
-    expect(JSON.stringify(schema).length).toBeLessThan(1_000_000)
+    const growth = new Growth(100_000)
+    const { schema } = plainSchema({ $ref: '#/$defs/d0', $defs }, growth)
+    expect(growth.isExceeded).toBe(true)
+    expect(JSON.stringify(schema).length).toBeLessThan(200_000)
+  })
+
+  const repeated = (held: Json, times: number): Json => ({
+    properties: Object.fromEntries(
+      Array.from({ length: times }, (_, index) => [`p${index}`, { $ref: '#/$defs/a' }]),
+    ),
+    $defs: { a: held },
+  })
+  const long = 'x'.repeat(10_000)
+
+  test.each<[string, Json]>([
+    ['a text', { description: long }],
+    ['a list of values', { enum: [long] }],
+    ['a value', { default: { a: { b: long } } }],
+    ['a name', { properties: { [long]: {} } }],
+    ['names', { required: [long] }],
+    ['a name of a reference', { properties: { a: { $ref: `#/$defs/${long}` } } }],
+    ['all of many', { allOf: Array.from({ length: 10_000 }, () => ({})) }],
+    ['any of many', { anyOf: Array.from({ length: 10_000 }, () => ({})) }],
+  ])('counts %s as often as it is repeated', (_, held) => {
+    const [few, many] = [new Growth(100_000), new Growth(100_000)]
+    plainSchema(repeated(held, 2), few)
+    const { schema } = plainSchema(repeated(held, 10_000), many)
+    expect([few.isExceeded, many.isExceeded]).toEqual([false, true])
+    expect(JSON.stringify(schema).length).toBeLessThan(400_000)
+  })
+
+  test('of all of very many is merged', () => {
+    const allOf = Array.from({ length: 50_000 }, (_, index) => ({
+      properties: { [`k${index}`]: text },
+      required: [`k${index}`],
+    }))
+    const { schema } = plainSchema({ allOf }, new Growth(10_000_000))
+    expect(Object.keys(schema['properties'] as Json)).toHaveLength(50_000)
+    expect(schema['required']).toHaveLength(50_000)
   })
 
   test('with a long chain of references is read', () => {
     const $defs: Record<string, Json> = {}
     for (let at = 0; at < 4_000; at++) $defs[`d${at}`] = { items: { $ref: `#/$defs/d${at + 1}` } }
-    expect(plainSchema({ $ref: '#/$defs/d0', $defs }).changed).toBe(true)
+    expect(plainSchema({ $ref: '#/$defs/d0', $defs }, anySize()).changed).toBe(true)
   })
 
   test('of any kind becomes one that the upstream knows', () => {
@@ -151,7 +189,7 @@ describe('a schema', () => {
     }))
     fc.assert(
       fc.property(schema, schema, schema, (root, a, b) => {
-        const { schema: plain } = plainSchema({ ...root, $defs: { a, b } })
+        const { schema: plain } = plainSchema({ ...root, $defs: { a, b } }, anySize())
         expect(problemIn(plain)).toBeUndefined()
         expect(isObject(plain)).toBe(true)
       }),
@@ -172,7 +210,7 @@ describe('a tool of a server of tools', () => {
   ]
 
   test.each(Object.entries(toolSchemas))('%s has its arguments, each of them', (name, given) => {
-    const { schema, changed } = plainSchema(given)
+    const { schema, changed } = plainSchema(given, anySize())
     expect([problemIn(schema), changed]).toEqual([undefined, widened.includes(name)])
     const names = (of: Json) => Object.keys((of['properties'] ?? {}) as Json)
     expect([schema['type'], names(schema), schema['required']]).toEqual([
@@ -180,7 +218,7 @@ describe('a tool of a server of tools', () => {
       names(given),
       given['required'],
     ])
-    expect(JSON.stringify(plainSchema(given).schema)).toBe(JSON.stringify(schema))
+    expect(JSON.stringify(plainSchema(given, anySize()).schema)).toBe(JSON.stringify(schema))
   })
 
   test('there are forty of them', () => {

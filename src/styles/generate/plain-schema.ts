@@ -2,12 +2,13 @@
 // what they refer to, and keywords that such an upstream refuses are left out.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../common/conversation.ts'
-import { type AdaptedSchema, mapInner } from '../common/json-schema.ts'
+import { type Growth, keyBytes } from '../common/growth.ts'
+import { type AdaptedSchema, holdsSchemas, mapInner } from '../common/json-schema.ts'
 
-/** A reference may repeat what it refers to; a few can make a schema that fits in no memory. */
-const maxNodes = 5_000
 /** References inside of references. */
 const maxReferences = 64
+/** Schemas inside of schemas, which references can make deeper than any request. */
+const maxDepth = 128
 
 /** Say nothing about which values are valid. */
 const remarks = ['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'examples']
@@ -31,8 +32,12 @@ const unknown = [
   '$dynamicAnchor',
 ]
 
-export function plainSchema(given: Json): AdaptedSchema {
-  const plain = new PlainSchema(given)
+/**
+ * A reference may repeat what it refers to, so that a few make a schema that fits in no memory: when
+ * `growth` has no room left, what was made so far is of no use.
+ */
+export function plainSchema(given: Json, growth: Growth): AdaptedSchema {
+  const plain = new PlainSchema(given, growth)
   const schema = plain.of(given)
   return { schema, changed: plain.changed }
 }
@@ -40,16 +45,25 @@ export function plainSchema(given: Json): AdaptedSchema {
 class PlainSchema {
   changed = false
   readonly #root: Json
-  #nodes = 0
+  readonly #growth: Growth
+  #depth = 0
   /** References that are being replaced right now: one of them again is a circle. */
   readonly #open: string[] = []
 
-  constructor(root: Json) {
+  constructor(root: Json, growth: Growth) {
     this.#root = root
+    this.#growth = growth
   }
 
   of(given: Json): Json {
-    if (++this.#nodes > maxNodes) return this.#anything()
+    if (this.#growth.isExceeded || this.#depth >= maxDepth) return this.#anything()
+    this.#depth++
+    const schema = this.#plain(given)
+    this.#depth--
+    return schema
+  }
+
+  #plain(given: Json): Json {
     const { $ref: ref, allOf, ...rest } = given
     if (typeof ref === 'string')
       return this.#referred(ref, { ...rest, ...(Array.isArray(allOf) && { allOf }) })
@@ -72,6 +86,7 @@ class PlainSchema {
 
   #referred(ref: string, beside: Json): Json {
     const isCircle = this.#open.includes(ref) || this.#open.length >= maxReferences
+    this.#growth.add(ref.length)
     const target = isCircle ? undefined : this.#target(ref)
     if (target === undefined) return { ...this.#anything(), ...this.#known(beside) }
     this.#open.push(ref)
@@ -83,19 +98,24 @@ class PlainSchema {
   /** All of several schemas as one. What two of them say differently is said once. */
   #merged(given: readonly Json[]): Json {
     const merged: Record<string, unknown> = {}
-    for (const schema of given.map((each) => this.of(each))) {
+    const required = new Set<unknown>()
+    this.#growth.add(given.length)
+    for (const each of given) {
+      const schema = this.of(each)
       for (const [name, value] of Object.entries(schema)) {
         const known = merged[name]
         if (name === 'properties' && isObject(known) && isObject(value)) {
-          merged[name] = { ...known, ...value }
-        } else if (name === 'required' && Array.isArray(known) && Array.isArray(value)) {
-          merged[name] = [...new Set([...known, ...value])]
+          for (const [property, inner] of Object.entries(value)) known[property] = inner
+        } else if (name === 'required' && Array.isArray(value)) {
+          for (const property of value) required.add(property)
+          merged[name] = []
         } else {
           this.changed ||= known !== undefined && JSON.stringify(known) !== JSON.stringify(value)
           merged[name] = value
         }
       }
     }
+    if (required.size > 0) merged['required'] = [...required]
     return merged
   }
 
@@ -114,9 +134,22 @@ class PlainSchema {
     const known: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       if (unknown.includes(key)) this.changed = true
-      else if (!remarks.includes(key)) known[key] = schema[key]
+      else if (!remarks.includes(key)) {
+        known[key] = schema[key]
+        if (!this.#count(key, schema[key])) return {}
+      }
     }
     return known
+  }
+
+  /** Inner schemas are counted by themselves. */
+  #count(key: string, value: unknown): boolean {
+    const growth = this.#growth
+    growth.add(key.length + keyBytes)
+    if (!holdsSchemas(key, value)) return growth.addValue(value)
+    if (Array.isArray(value)) return growth.add(value.length + 2)
+    for (const name in value as Json) if (!growth.add(name.length + keyBytes)) return false
+    return !growth.isExceeded
   }
 }
 

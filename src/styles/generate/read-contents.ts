@@ -2,19 +2,13 @@
 // without one belongs to the first open call of its name.
 import { isObject } from '../../lib/json/parse.ts'
 import { objectIn, objectsIn, textIn } from '../../lib/json/values.ts'
-import type {
-  Json,
-  MediaPart,
-  ReasoningPart,
-  TextPart,
-  ToolCallPart,
-  Turn,
-} from '../common/conversation.ts'
+import type { Json, MediaPart, ReasoningPart, TextPart, Turn } from '../common/conversation.ts'
 import { mediaKindOf, mimeTypeOfName } from '../common/data-url.ts'
 import type { Seal } from '../common/envelope.ts'
 import { present, type RequestReading } from '../common/request-reading.ts'
 import { mergeTurns } from '../common/turns.ts'
 import { asWritten, camelCased, fieldNames, loseUnknown, noSeal } from './field-names.ts'
+import { OpenCalls } from './open-calls.ts'
 
 const roles: Readonly<Record<string, Turn['role']>> = {
   user: 'user',
@@ -31,8 +25,7 @@ const held = ['functionCall', 'functionResponse', 'inlineData', 'fileData'] as c
 export class ContentReader {
   readonly #turns: Turn[] = []
   readonly #reading: RequestReading
-  /** Calls without a result, in order. */
-  #openCalls: Pick<ToolCallPart, 'id' | 'name'>[] = []
+  readonly #openCalls = new OpenCalls()
 
   constructor(reading: RequestReading) {
     this.#reading = reading
@@ -129,7 +122,7 @@ export class ContentReader {
     const seal = this.#unwrapped(signature)
     const own = seal?.itemId === id && textIn(call, 'id') === id ? unnamed(seal) : undefined
     if (own === undefined) this.#seal(seal, turn)
-    this.#openCalls.push({ id, name })
+    this.#openCalls.add(id, name)
     const input = JSON.stringify(call['args'] ?? {})
     turn.parts.push({ type: 'call', id, name, freeForm: false, input, ...present({ seal: own }) })
   }
@@ -138,14 +131,11 @@ export class ContentReader {
     loseUnknown(result, 'contents.parts.functionResponse.', this.#reading.losses)
     const name = textIn(result, 'name')
     const id = textIn(result, 'id')
-    const open = this.#openCalls
-    const found =
-      open.find((call) => call.id === id) ?? open.find((call) => call.name === name) ?? open[0]
-    if (found === undefined && !id) {
+    const callId = this.#openCalls.take(id, name) ?? id
+    if (!callId && !id) {
       this.#reading.wrong(`${at}.functionResponse.id`, 'the id of a call')
       return
     }
-    this.#openCalls = open.filter((call) => call !== found)
     const media = objectsIn(result, 'parts').flatMap((part, index) =>
       this.#resultMedia(camelCased(part), `${at}.functionResponse.parts[${index}]`),
     )
@@ -153,7 +143,7 @@ export class ContentReader {
     const texts: TextPart[] = text === '' ? [] : [{ type: 'text', text }]
     turn.parts.push({
       type: 'result',
-      callId: found?.id ?? id ?? '',
+      callId: callId ?? '',
       ...present({ name }),
       parts: [...texts, ...media],
       isError,

@@ -14,6 +14,7 @@ import { documentText, mimeTypeOfName } from '../common/data-url.ts'
 import { plainSeal, type Seal } from '../common/envelope.ts'
 import { inputObject } from '../common/exact-json.ts'
 import { wrapInput } from '../common/free-form.ts'
+import { tooManyValues } from '../common/growth.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
@@ -75,6 +76,10 @@ export class ContentWriter {
     if (part.cache !== undefined) this.#losses.add(this.#names.cache)
     const name = this.#toolNames.upstream(part)
     this.#called.set(part.id, name)
+    if (!part.freeForm && !this.#target.growth.addJson(part.input)) {
+      this.problem ??= notCarried(this.#names.turns, tooManyValues)
+      return {}
+    }
     const { input, changed } = inputObject(part.freeForm ? wrapInput(part.input) : part.input)
     if (changed) this.#losses.add(this.#names.turns)
     return {

@@ -3,11 +3,12 @@ import { Refusal } from '../../contract/errors.ts'
 import type { Conversation, Effort, Json, Tool, Turn } from '../common/conversation.ts'
 import { budgetOf, effortOf } from '../common/effort.ts'
 import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
+import { type Growth, grownTooLarge } from '../common/growth.ts'
 import { objectSchema, withDescription } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
-import { isForced, type ToolNames } from '../common/tool-names.ts'
+import { isForced, type ToolNames, toolNamed, toolsNamed } from '../common/tool-names.ts'
 import { emptyRefusal, foldInstructions, repairCalls, withUserTurn } from '../common/turns.ts'
 import { plainSchema } from './plain-schema.ts'
 import { ContentWriter } from './write-contents.ts'
@@ -34,12 +35,15 @@ export function writeRequest(
   const { system, fieldNames } = conversation
   if (system.some(({ cache }) => cache !== undefined)) losses.add(fieldNames.cache)
   const config = writeConfig(conversation, target, losses)
+  if (target.growth.isExceeded) return grownTooLarge(fieldNames.format, target.growth.maxBytes)
+  const tools = writeTools(conversation, target, names, losses)
+  if (target.growth.isExceeded) return grownTooLarge(fieldNames.tools, target.growth.maxBytes)
   const body = {
     contents: writer.contents,
     ...(system.length > 0 && {
       systemInstruction: { parts: system.map(({ text }) => ({ text })) },
     }),
-    ...writeTools(conversation, names, losses),
+    ...tools,
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
   }
   return strictRefusal(target.strict, losses) ?? body
@@ -77,6 +81,7 @@ function orderedTurns(conversation: Conversation, losses: Losses): Turn[] | Refu
 
 function writeTools(
   { tools, toolChoice, parallelCalls, fieldNames }: Conversation,
+  { growth }: Target,
   names: ToolNames,
   losses: Losses,
 ): Json {
@@ -92,7 +97,7 @@ function writeTools(
   if (offered.length < tools.length) losses.add(fieldNames.toolChoice)
   const functionDeclarations = offered.map((tool) => ({
     name: names.upstream(tool),
-    ...writeFunction(tool, fieldNames, losses),
+    ...writeFunction(tool, fieldNames, growth, losses),
   }))
   const config = writeChoice(toolChoice, tools, names)
   return {
@@ -101,14 +106,19 @@ function writeTools(
   }
 }
 
-function writeFunction(tool: Tool, names: Conversation['fieldNames'], losses: Losses): Json {
+function writeFunction(
+  tool: Tool,
+  names: Conversation['fieldNames'],
+  growth: Growth,
+  losses: Losses,
+): Json {
   if (tool.freeForm !== undefined) {
     losses.add(names.toolFreeForm)
     return { description: freeFormDescription(tool), parametersJsonSchema: freeFormSchema }
   }
   if (tool.strict === true) losses.add(names.toolStrict)
   const root = objectSchema(tool.schema)
-  const { schema, changed } = plainSchema(root.schema)
+  const { schema, changed } = plainSchema(root.schema, growth)
   if (root.changed || changed) losses.add(names.tools)
   return { ...present({ description: tool.description }), parametersJsonSchema: schema }
 }
@@ -119,18 +129,16 @@ function writeChoice(
   names: ToolNames,
 ): Json | undefined {
   if (choice === undefined) return undefined
-  const sent = (name: string, namespace?: string) =>
-    names.upstream(
-      tools.find(
-        (tool) => tool.name === name && (namespace === undefined || tool.namespace === namespace),
-      ) ?? { name },
-    )
   switch (choice.mode) {
-    case 'tool':
-      return { mode: 'ANY', allowedFunctionNames: [sent(choice.name, choice.namespace)] }
-    case 'allowed':
+    case 'tool': {
+      const tool = toolNamed(tools, choice)
+      return { mode: 'ANY', allowedFunctionNames: [names.upstream(tool)] }
+    }
+    case 'allowed': {
       if (!choice.required) return { mode: 'AUTO' }
-      return { mode: 'ANY', allowedFunctionNames: choice.names.map((name) => sent(name)) }
+      const allowed = toolsNamed(tools, choice.names)
+      return { mode: 'ANY', allowedFunctionNames: allowed.map((tool) => names.upstream(tool)) }
+    }
     case 'required':
       return { mode: 'ANY' }
     default:
@@ -153,16 +161,16 @@ function writeConfig(conversation: Conversation, target: Target, losses: Losses)
     frequencyPenalty: sampling.frequencyPenalty,
     seed: sampling.seed,
     stopSequences: stop.length > 0 ? stop : undefined,
-    ...writeFormat(conversation, losses),
+    ...writeFormat(conversation, target, losses),
     thinkingConfig: writeThinking(conversation, target, losses),
   })
 }
 
-function writeFormat({ format, fieldNames }: Conversation, losses: Losses): Json {
+function writeFormat({ format, fieldNames }: Conversation, target: Target, losses: Losses): Json {
   if (format.kind === 'text') return {}
   if (format.kind === 'json') return { responseMimeType: 'application/json' }
   const given = withDescription(format.schema, format.description)
-  const { schema, changed } = plainSchema(given.schema)
+  const { schema, changed } = plainSchema(given.schema, target.growth)
   if (given.changed || changed) losses.add(fieldNames.format)
   return { responseMimeType: 'application/json', responseJsonSchema: schema }
 }

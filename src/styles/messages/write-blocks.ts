@@ -11,6 +11,7 @@ import type {
 } from '../common/conversation.ts'
 import { inputObject } from '../common/exact-json.ts'
 import { wrapInput } from '../common/free-form.ts'
+import { tooManyValues } from '../common/growth.ts'
 import { type Losses, notCarried } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
@@ -74,6 +75,10 @@ export class BlockWriter {
   #call(part: ToolCallPart): Block {
     const { id, freeForm, input: text, seal } = part
     if (seal !== undefined) this.#losses.add(this.#fieldNames.reasoning)
+    if (!freeForm && !this.#target.growth.addJson(text)) {
+      this.#refuse(this.#fieldNames.turns, tooManyValues)
+      return {}
+    }
     const { input, changed } = inputObject(freeForm ? wrapInput(text) : text)
     if (changed) this.#losses.add(this.#fieldNames.turns)
     const name = this.#names.upstream(part)

@@ -4,7 +4,7 @@
 import type { Citation } from '../common/answer.ts'
 import { type AnswerSequence, callIdOf, type TextKind } from '../common/answer-sequence.ts'
 import type { Seal } from '../common/envelope.ts'
-import type { ToolNames } from '../common/tool-names.ts'
+import type { AnswerNames } from '../common/tool-names.ts'
 
 export type ItemKind = 'message' | 'reasoning' | 'function_call' | 'custom_tool_call' | 'other'
 
@@ -133,13 +133,13 @@ export class AnswerItem {
 /** Items in the order of their arrival; the first that is not done gives its blocks at once. */
 export class ItemQueue {
   readonly sequence: AnswerSequence
-  readonly names: ToolNames
+  readonly names: AnswerNames
   /** The upstream's id of the answer. */
   answerId = ''
   readonly #items: AnswerItem[] = []
   #madeIds = 0
 
-  constructor(sequence: AnswerSequence, names: ToolNames) {
+  constructor(sequence: AnswerSequence, names: AnswerNames) {
     this.sequence = sequence
     this.names = names
   }

@@ -7,6 +7,7 @@ import type {
   Part,
   ReasoningPart,
   TextPart,
+  ToolCallPart,
   ToolResultPart,
   Turn,
 } from '../common/conversation.ts'
@@ -32,7 +33,10 @@ export class ItemReader {
   /** Lists of tools that came as items. */
   readonly tools: ToolList[] = []
   readonly #reading: RequestReading
-  readonly #openCalls: string[] = []
+  /** Calls without a result: how many, by id. */
+  readonly #openCalls = new Map<string, number>()
+  /** Calls of the last turn, by id. */
+  #lastCalls = new Map<string, ToolCallPart>()
 
   constructor(reading: RequestReading) {
     this.#reading = reading
@@ -78,10 +82,13 @@ export class ItemReader {
   #add(role: Turn['role'], parts: readonly Part[]): void {
     if (parts.length === 0) return
     const last = this.turns.at(-1)
-    if (last?.role === role) last.parts.push(...parts)
+    if (last?.role === role) for (const part of parts) last.parts.push(part)
     else if (role === 'system' && last === undefined) {
-      this.system.push(...parts.filter((part) => part.type === 'text'))
-    } else this.turns.push({ role, parts: [...parts] })
+      for (const part of parts) if (part.type === 'text') this.system.push(part)
+    } else {
+      this.turns.push({ role, parts: [...parts] })
+      if (this.#lastCalls.size > 0) this.#lastCalls = new Map()
+    }
   }
 
   #message(item: Json, path: string): void {
@@ -115,8 +122,7 @@ export class ItemReader {
   /** A seal that names a call of the turn is the call's own. */
   #addReasoning(part: ReasoningPart): void {
     const { seal } = part
-    const calls = this.turns.at(-1)?.parts.filter((each) => each.type === 'call') ?? []
-    const sealed = calls.find(({ id }) => id === seal?.itemId)
+    const sealed = seal?.itemId === undefined ? undefined : this.#lastCalls.get(seal.itemId)
     if (sealed === undefined || seal === undefined) this.#add('assistant', [part])
     else sealed.seal = unnamed(seal)
   }
@@ -130,17 +136,17 @@ export class ItemReader {
     const value = item[field]
     const input = typeof value === 'string' ? value : JSON.stringify(value ?? {})
     const namespace = textIn(item, 'namespace')
-    this.#openCalls.push(id)
-    this.#add('assistant', [
-      {
-        type: 'call',
-        id,
-        name,
-        ...present({ namespace }),
-        freeForm,
-        input: input || emptyInput(freeForm),
-      },
-    ])
+    this.#openCalls.set(id, (this.#openCalls.get(id) ?? 0) + 1)
+    const call: ToolCallPart = {
+      type: 'call',
+      id,
+      name,
+      ...present({ namespace }),
+      freeForm,
+      input: input || emptyInput(freeForm),
+    }
+    this.#add('assistant', [call])
+    if (!this.#lastCalls.has(id)) this.#lastCalls.set(id, call)
   }
 
   #result(item: Json, path: string): void {
@@ -149,8 +155,9 @@ export class ItemReader {
       this.#reading.wrong(`${path}.call_id`, 'the id of a call')
       return
     }
-    const at = this.#openCalls.indexOf(callId)
-    if (at !== -1) this.#openCalls.splice(at, 1)
+    const open = this.#openCalls.get(callId) ?? 0
+    if (open > 1) this.#openCalls.set(callId, open - 1)
+    else this.#openCalls.delete(callId)
     const read = readContent(item['output'], `${path}.output`, this.#reading)
     const parts = read.filter(isResultPart)
     const result: ToolResultPart = { type: 'result', callId, parts, isError: false }
@@ -164,7 +171,8 @@ export class ItemReader {
 
   /** A result without an id belongs to the call that waits for one, if there is only one. */
   #onlyOpenCall(): string | undefined {
-    return this.#openCalls.length === 1 ? this.#openCalls[0] : undefined
+    const [only, ...more] = this.#openCalls.size === 1 ? this.#openCalls : []
+    return only !== undefined && more.length === 0 && only[1] === 1 ? only[0] : undefined
   }
 }
 

@@ -23,6 +23,9 @@ export interface ToolList {
   isFound?: true
 }
 
+/** It is repeated with the name of each member. */
+const maxNamespaceLength = 256
+
 /** A search for tools has no name of its own. */
 export const searchTool = 'tool_search'
 
@@ -85,7 +88,7 @@ function readTool(
 export function foundText(list: unknown): string {
   const names = (Array.isArray(list) ? list.filter(isObject) : []).flatMap((tool) => {
     const name = textIn(tool, 'name') ?? ''
-    if (tool['type'] !== 'namespace') return [name]
+    if (tool['type'] !== 'namespace' || name.length > maxNamespaceLength) return [name]
     return objectsIn(tool, 'tools').map((member) => `${name}__${textIn(member, 'name') ?? ''}`)
   })
   if (names.length === 0) return 'No tool was found.'
@@ -109,6 +112,10 @@ function readNamespace(
   isFound: true | undefined,
 ): Tool[] {
   const name = reading.requiredText(tool, 'name', `${path}.`)
+  if (name.length > maxNamespaceLength) {
+    reading.wrong(`${path}.name`, `at most ${maxNamespaceLength} characters long`)
+    return []
+  }
   loseUnknown(tool, 'tools.namespace', reading.losses)
   if (textIn(tool, 'description')) reading.losses.add('tools.namespace.description')
   const members = { list: tool['tools'], path: `${path}.tools`, ...present({ isFound }) }

@@ -8,7 +8,7 @@ import { isStrictSchema, objectSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
 import type { Target } from '../common/style.ts'
-import { isForced, type ToolNames } from '../common/tool-names.ts'
+import { isForced, type ToolNames, toolNamed, toolsNamed } from '../common/tool-names.ts'
 import { emptyRefusal, repairCalls } from '../common/turns.ts'
 import { lackedSettings, minOutputTokens } from './field-names.ts'
 import { ItemWriter } from './write-items.ts'
@@ -124,18 +124,14 @@ function writeChoice(
   names: ToolNames,
 ): unknown {
   if (choice === undefined) return undefined
-  const entry = (tool: Pick<Tool, 'name' | 'namespace'>) => {
-    const known = tools.find(
-      ({ name, namespace }) =>
-        name === tool.name && (tool.namespace === undefined || namespace === tool.namespace),
-    )
-    const isFree = freeFormTools && known?.freeForm !== undefined
-    return { type: isFree ? 'custom' : 'function', name: names.upstream(known ?? tool) }
+  const entry = (tool: ReturnType<typeof toolNamed>) => {
+    const isFree = freeFormTools && 'freeForm' in tool && tool.freeForm !== undefined
+    return { type: isFree ? 'custom' : 'function', name: names.upstream(tool) }
   }
-  if (choice.mode === 'tool') return entry(choice)
+  if (choice.mode === 'tool') return entry(toolNamed(tools, choice))
   if (choice.mode !== 'allowed') return choice.mode
   const mode = choice.required ? 'required' : 'auto'
-  return { type: 'allowed_tools', mode, tools: choice.names.map((name) => entry({ name })) }
+  return { type: 'allowed_tools', mode, tools: toolsNamed(tools, choice.names).map(entry) }
 }
 
 function writeText(

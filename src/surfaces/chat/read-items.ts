@@ -3,14 +3,17 @@
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
+import { containersIn } from '../../lib/json/containers.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { chat } from '../../styles/chat/index.ts'
 import { createEnvelopes } from '../../styles/common/envelope.ts'
 import { parseExact } from '../../styles/common/exact-json.ts'
+import { Growth, grownTooLarge, maxBytesFor } from '../../styles/common/growth.ts'
 import { Losses } from '../../styles/common/losses.ts'
 import { ToolNames } from '../../styles/common/tool-names.ts'
 import { responses } from '../../styles/responses/index.ts'
 import { usualSettings } from '../../styles/settings.ts'
+import { wrong } from '../common/fields.ts'
 
 export const hasItems = ({ fields }: JsonBody): boolean =>
   fields['input'] != null && fields['messages'] == null
@@ -29,7 +32,14 @@ const settings = {
 
 type Rewritten = Required<Pick<TextCall, 'rewritten'>> & { body: JsonBody }
 
+/** They are rewritten at once; what takes longer has its own path. */
+const maxRewrittenBytes = 4 * 1024 * 1024
+const maxContainers = 8_000
+
 export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refusal {
+  const isLarge =
+    text.length > maxRewrittenBytes || containersIn(shallow, maxContainers) >= maxContainers
+  if (isLarge) return wrong('input', "'input' is too large for this path; send it to /v1/responses")
   const losses = new Losses()
   const exact = parseExact(text)
   const fields = isObject(exact) ? exact : shallow
@@ -44,6 +54,7 @@ export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refu
     envelopes,
     realm: '',
     settings,
+    growth: new Growth(maxBytesFor(Buffer.byteLength(text), Number.POSITIVE_INFINITY)),
   }
   const names = new ToolNames(conversation.tools, anyName)
   const request = chat.writeRequest(conversation, target, names, losses)
@@ -54,8 +65,11 @@ export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refu
     ...(stream != null && { stream }),
     ...(options != null && { stream_options: options }),
   }
+  const made = JSON.stringify(written)
+  const { maxBytes } = target.growth
+  if (Buffer.byteLength(made) > maxBytes) return grownTooLarge('input', maxBytes)
   return {
-    body: { text: JSON.stringify(written), fields: written },
+    body: { text: made, fields: written },
     rewritten: { path: 'responses>chat', losses: losses.names },
   }
 }

@@ -15,6 +15,7 @@ import type {
 import { effortOf } from '../../../src/styles/common/effort.ts'
 import { parseExact } from '../../../src/styles/common/exact-json.ts'
 import { unwrapInput } from '../../../src/styles/common/free-form.ts'
+import { Growth } from '../../../src/styles/common/growth.ts'
 import {
   objectSchema,
   withDescription,
@@ -190,17 +191,19 @@ function saidTool(tool: Tool, names: ToolNames | undefined): SaidTool {
   }
 }
 
+const anySize = new Growth(Number.POSITIVE_INFINITY)
+
 /** Where a schema can be said in simpler words without a change of meaning, these. */
 function toolSchema(given: Json): Json {
   const { schema } = objectSchema(given)
-  const simple = plainSchema(schema)
+  const simple = plainSchema(schema, anySize)
   return simple.changed ? schema : simple.schema
 }
 
 function answerSchema(given: Json): Json {
   const closed = withoutConstraints(given)
   const schema = closed.changed ? given : closed.schema
-  const simple = plainSchema(schema)
+  const simple = plainSchema(schema, anySize)
   return simple.changed ? schema : simple.schema
 }
 
