@@ -24,7 +24,7 @@ export interface InterfaceRow {
   /** Its calls by name, in styles that name them, by the kind of model that they are for. */
   methods?: Readonly<Partial<Record<ModelKind, readonly string[]>>>
   /** The smallest request that gets an immediate answer, to test a channel with. */
-  question?: object
+  question?: object | ((upstream: Partial<TranslationSettings>) => object)
   /** The same for models of other kinds than its own, with the name of the call. */
   questions?: Readonly<Partial<Record<ModelKind, { method: string; fields: object }>>>
 }

@@ -1,9 +1,10 @@
-// One cheap call to a channel, outside all accounts: does it answer, and how fast? The result
-// updates channel state: a successful probe clears earlier failures.
+// One cheap call to a channel in a protocol of its own, outside all accounts: does it answer, and how
+// fast? The result updates channel state: a successful probe clears earlier failures.
 
-import { type Route, routesThrough } from '../../catalog/snapshot.ts'
-import type { Channel, Interface, Model } from '../../contract/catalog.ts'
+import { interfacesOf, type Route, routesThrough } from '../../catalog/snapshot.ts'
+import type { Channel, Model } from '../../contract/catalog.ts'
 import { interfaceRows } from '../../contract/config-schema/names.ts'
+import type { Stop, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { cleaned } from '../calls/clean-error.ts'
@@ -25,72 +26,128 @@ interface ChannelTest {
 
 const testLimitMs = 30_000
 
-const questionOf = (use: Interface): object | undefined => interfaceRows[use]?.question
-
 export async function testChannel(
   deps: ProbeDeps,
   channel: Channel,
   wanted: string | undefined,
 ): Promise<ChannelTest> {
-  const found = textRoute(deps, channel, wanted)
-  if (found === undefined) {
-    const what = wanted === undefined ? 'no text model' : `'${wanted}' not as a text model`
-    return { ok: false, latency_ms: 0, error: `this channel serves ${what}` }
-  }
-  const { model, route, use } = found
+  const probe = callProbe(deps, channel, wanted) ?? listProbe(deps, channel, wanted)
+  if (probe === undefined)
+    return { ok: false, latency_ms: 0, error: unasked(deps, channel, wanted) }
+  const { model, route, ask } = probe
   const upstream = { ...upstreamAt(deps, channel, route.baseUrl), model: route.upstreamModel }
-  const call = question(model, use)
   const startedMs = deps.clock.nowMs()
   const stop = new Cancellation()
   const timer = setTimeout(() => stop.cancel(), testLimitMs)
-  const reply = await deps.providers.get(route.protocol)!.text!.send(call, upstream, stop)
+  const failed = await ask(upstream, stop)
   clearTimeout(timer)
   const result = { latency_ms: deps.clock.nowMs() - startedMs, model: model.name }
   const channelState = channelStateOf(deps.routing.states, channel.id)
   const asked = { route, key: upstream.key, channelState }
-  if (reply.kind === 'failed') {
-    recordFailure(deps, asked, model.name, reply.error)
-    return { ok: false, ...result, error: cleaned(deps, reply.error, call, route).message }
+  if (failed !== undefined) {
+    // A list that failed says nothing about calls.
+    if (probe.call !== undefined) recordFailure(deps, asked, model.name, failed)
+    const error = cleaned(deps, failed, probe.call ?? { body: '', model: model.name }, route)
+    return { ok: false, ...result, error: error.message }
   }
-  if (reply.kind === 'stream') reply.answer.cancel()
   channelState.reset()
-  recordSuccess(deps, asked, model.name)
+  if (probe.call !== undefined) recordSuccess(deps, asked, model.name)
   if (wanted === undefined) deps.entitlements.forget(channel.id)
   return { ok: true, ...result }
 }
 
+interface Probe {
+  model: Model
+  route: Route
+  /** Absent: nothing but a list was asked for. */
+  call?: TextCall
+  /** Gives what went wrong. */
+  ask(upstream: Upstream, stop: Stop): Promise<UpstreamError | undefined>
+}
+
 /**
- * The model asked for, else the first text model the channel serves, those with a price before
- * others. Asked of the channel itself: one that is disabled is in no list of routes.
+ * A small call in the protocol of the route, whatever interface the route would serve. For the
+ * model asked for, else the first that the channel serves.
  */
-function textRoute(
+function callProbe(
   deps: ProbeDeps,
   channel: Channel,
   wanted: string | undefined,
-): { model: Model; route: Route; use: Interface } | undefined {
-  const models = [...deps.catalog.models.values()]
-    .filter(({ name }) => wanted === undefined || name === wanted)
-    .toSorted((a, b) => unpriced(deps, a) - unpriced(deps, b) || (a.name < b.name ? -1 : 1))
-  for (const model of models) {
-    for (const use of model.interfaces.filter((each) => questionOf(each) !== undefined)) {
-      const route = routesThrough(channel, model, use).find(
-        ({ protocol }) => deps.providers.get(protocol)?.text !== undefined,
-      )
-      if (route !== undefined) return { model, route, use }
+): Probe | undefined {
+  for (const model of modelsOf(deps, wanted)) {
+    for (const route of routesTo(channel, model)) {
+      const provider = deps.providers.get(route.protocol)?.text
+      const call = provider && question(model, route)
+      if (call === undefined) continue
+      return {
+        model,
+        route,
+        call,
+        async ask(upstream, stop) {
+          const reply = await provider!.send(call, upstream, stop)
+          if (reply.kind === 'stream') reply.answer.cancel()
+          return reply.kind === 'failed' ? reply.error : undefined
+        },
+      }
     }
   }
   return undefined
 }
 
+/** For models of which every call costs something: whether the upstream takes the key. */
+function listProbe(
+  deps: ProbeDeps,
+  channel: Channel,
+  wanted: string | undefined,
+): Probe | undefined {
+  for (const model of modelsOf(deps, wanted)) {
+    for (const route of routesTo(channel, model)) {
+      const list = deps.providers.get(route.protocol)?.listModels
+      if (list === undefined) continue
+      return {
+        model,
+        route,
+        async ask(upstream, stop) {
+          const reply = await list(upstream, stop)
+          return reply.kind === 'failed' ? reply.error : undefined
+        },
+      }
+    }
+  }
+  return undefined
+}
+
+function unasked(deps: ProbeDeps, channel: Channel, wanted: string | undefined): string {
+  const isServed = modelsOf(deps, wanted).some((model) => routesTo(channel, model).length > 0)
+  if (isServed)
+    return 'this channel has no call that costs nothing or little: use one of its models'
+  return wanted === undefined
+    ? 'this channel serves no model of the catalog'
+    : `this channel does not serve '${wanted}'`
+}
+
+/** Those with a price before others. */
+const modelsOf = (deps: ProbeDeps, wanted: string | undefined): Model[] =>
+  [...deps.catalog.models.values()]
+    .filter(({ name }) => wanted === undefined || name === wanted)
+    .toSorted((a, b) => unpriced(deps, a) - unpriced(deps, b) || (a.name < b.name ? -1 : 1))
+
 const unpriced = (deps: ProbeDeps, { name }: Model): number =>
   deps.prices.current(name) === undefined ? 1 : 0
 
-function question({ name: model, kind }: Model, use: Interface): TextCall {
-  const row = interfaceRows[use]
+/** Asked of the channel itself: one that is disabled is in no list of routes. */
+const routesTo = (channel: Channel, model: Model): Route[] =>
+  interfacesOf(model).flatMap((use) => routesThrough(channel, model, use))
+
+/** Undefined where the protocol has no small call for such models. */
+function question({ name: model, kind }: Model, route: Route): TextCall | undefined {
+  const row = interfaceRows[route.protocol]
   const { method, fields: asked } = row?.questions?.[kind] ?? { fields: row?.question }
-  const fields = { model, ...asked }
+  if (asked === undefined) return undefined
+  const capabilities = route.channel.capabilities ?? {}
+  const fields = { model, ...(typeof asked === 'function' ? asked(capabilities) : asked) }
   return {
-    interface: use,
+    interface: route.protocol,
     model,
     ...(method !== undefined && { method, makes: kind }),
     stream: false,

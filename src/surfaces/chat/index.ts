@@ -12,7 +12,11 @@ export const chat = textSurface(
     models: {
       translates: { text: ['responses', 'messages', 'generate'] },
       clientWords: ['openai'],
-      question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
+      // Upstreams with the newer name have models that reason before they answer.
+      question: ({ maxTokensField = 'max_tokens' }) => ({
+        messages: [{ role: 'user', content: 'ping' }],
+        [maxTokensField]: maxTokensField === 'max_tokens' ? 1 : 16,
+      }),
     },
     keys: keysIn(chatFields),
     parse: parseChat,
