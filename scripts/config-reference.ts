@@ -29,7 +29,7 @@ export function referenceText(): string {
   return [
     '# Configuration\n',
     'For operators: every setting. Environment variables say where and how the gateway runs; `gateway.yaml`',
-    'declares what it serves. A wrong setting refuses the start with one sentence that names it; `SIGHUP`',
+    'declares what it serves. A wrong setting refuses the start with one sentence that names it; `gateway reload`',
     'reads the file again. The JSON schema for editors is served at `/config.schema.json`, and',
     '[examples/gateway.yaml](../../examples/gateway.yaml) shows a whole file.\n',
     '## Environment\n',

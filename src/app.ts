@@ -7,6 +7,7 @@ import type { AdminRoute } from './admin/route.ts'
 import { healthFactsOf } from './admin/system/health-facts.ts'
 import type { Config } from './config/index.ts'
 import { type Refusal, refuse } from './contract/errors.ts'
+import type { ReloadOutcome } from './contract/reload.ts'
 import { createCallerApi } from './engine/caller-api.ts'
 import type { Engine } from './engine/engine.ts'
 import { clockProblem } from './engine/telemetry/clock-watch.ts'
@@ -39,6 +40,8 @@ interface AppDeps {
   consoleUrl?: string
   /** Absent where people sign in with passwords alone. */
   oidc?: OidcProvider
+  /** Has all processes of the gateway read its file again. */
+  reload?: () => Promise<ReloadOutcome>
   /** JSON Schema of gateway.yaml. */
   configSchema: () => Promise<string>
   /** Absent when metrics are served elsewhere, or not at all. */

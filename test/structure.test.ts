@@ -26,7 +26,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/app': [everything],
   'src/start': [everything],
   'src/start/signals': [],
-  'src/start/lifecycle': ['src/config', 'src/lib', 'src/start/signals.ts'],
+  'src/start/lifecycle': ['src/config', 'src/contract', 'src/lib', 'src/start/signals.ts'],
   'src/start/listen': ['src/app.ts', 'src/config', 'src/contract', 'src/http'],
   'src/start/metrics-route': ['src/lib', 'src/engine'],
   'src/start/keys': ['src/config', 'src/lib'],

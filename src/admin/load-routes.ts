@@ -64,6 +64,7 @@ const searchRoutes: Load = () => import('./system/search.ts').then((module) => m
 const settingsRoutes: Load = () =>
   import('./system/settings.ts').then((module) => module.settingsRoutes)
 const backupRoutes: Load = () => import('./system/backup.ts').then((module) => module.backupRoutes)
+const reloadRoutes: Load = () => import('./system/reload.ts').then((module) => module.reloadRoutes)
 
 /** Where two paths fit, the first one is taken. */
 const parts: Readonly<Record<string, readonly Load[]>> = {
@@ -86,6 +87,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   people: [peopleRoutes, invitationRoutes],
   presets: [presetRoutes],
   prices: [priceRoutes, pricePreviewRoutes, priceListRoutes, priceSourceRoutes],
+  reload: [reloadRoutes],
   requests: [requestRoutes],
   search: [searchRoutes],
   session: [sessionRoutes, signOutRoutes, oidcRoutes],

@@ -6,6 +6,7 @@ import type { Hono } from 'hono'
 import { z } from 'zod'
 import type { Refusal, RefusalCode } from '../contract/errors.ts'
 import type { Viewer } from '../contract/people.ts'
+import type { ReloadOutcome } from '../contract/reload.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { BodyLimits } from '../http/body/read-json.ts'
 import type { HeaderName, Operation } from '../http/operation.ts'
@@ -26,6 +27,8 @@ export interface AdminDeps {
   consoleUrl?: string
   /** Absent where people sign in with passwords alone. */
   oidc?: OidcProvider
+  /** Has all processes of the gateway read its file again; absent without such a process. */
+  reload?: () => Promise<ReloadOutcome>
 }
 
 export interface AdminEnv {

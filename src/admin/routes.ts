@@ -28,6 +28,7 @@ import type { AdminRoute } from './route.ts'
 import { alertRoutes } from './system/alerts.ts'
 import { backupRoutes } from './system/backup.ts'
 import { healthRoutes } from './system/health.ts'
+import { reloadRoutes } from './system/reload.ts'
 import { searchRoutes } from './system/search.ts'
 import { settingsRoutes } from './system/settings.ts'
 import { callbackRoutes } from './tasks/callbacks.ts'
@@ -77,4 +78,5 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...searchRoutes,
   ...settingsRoutes,
   ...backupRoutes,
+  ...reloadRoutes,
 ]

@@ -12,6 +12,7 @@ import { personCommands } from './admin/people.ts'
 import { priceListCommands } from './admin/price-lists.ts'
 import { priceCommands } from './admin/prices.ts'
 import { reconcileCommands } from './admin/reconcile.ts'
+import { reloadCommand } from './admin/reload.ts'
 import { requestCommands } from './admin/requests.ts'
 import { searchCommand } from './admin/search.ts'
 import { taskCommands } from './admin/tasks.ts'
@@ -33,7 +34,7 @@ const help: Flags = { help: { summary: 'show help, also -h' } }
 const json: Flags = { json: { summary: 'print JSON and nothing else' } }
 const settings =
   'It takes no flags: settings come from environment variables (GATEWAY_PORT, GATEWAY_DATA_DIR, …) and from\n' +
-  'gateway.yaml. SIGHUP reads the file again, SIGTERM lets running answers end.'
+  'gateway.yaml. gateway reload (or SIGHUP) reads the file again, SIGTERM lets running answers end.'
 
 export const elsewhere: readonly Elsewhere[] = [
   { name: 'start', summary: 'run the gateway (the default)', flags: help, more: settings },
@@ -118,6 +119,7 @@ export const commands: readonly Command[] = [
   callImageCommand,
   usageCommand,
   healthCommand,
+  reloadCommand,
   searchCommand,
   completionCommand(() => commands, elsewhere),
   helpCommand,

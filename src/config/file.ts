@@ -64,6 +64,17 @@ export function parseConfigFile(text: string, path: string, env: Environment): F
 export const problemLine = (path: string, { line, column, message }: FileProblem): string =>
   `${path}:${line}:${column}: ${message}`
 
+/** Where a setting is, or where it should be. */
+export function placeIn(
+  text: string,
+  setting: readonly (string | number)[],
+): Pick<FileProblem, 'line' | 'column'> {
+  const lines = new LineCounter()
+  const doc = parseDocument(text, { logLevel: 'error', uniqueKeys: false, lineCounter: lines })
+  const { line, col: column } = lines.linePos(offsetOf(locate(doc, setting), false))
+  return { line, column }
+}
+
 /** All problems at once. The value of an unset variable is not checked. */
 export function readConfigFile(text: string, path: string, env: Environment): FileReading {
   const lines = new LineCounter()

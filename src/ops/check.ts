@@ -2,7 +2,7 @@
 // upstream and none of the secrets that the file takes from the environment.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type FileProblem, problemLine, readConfigFile } from '../config/file.ts'
+import { type FileProblem, placeIn, problemLine, readConfigFile } from '../config/file.ts'
 import { environment, limits } from '../config/index.ts'
 import { readOffer } from './doctor/offer.ts'
 
@@ -44,7 +44,7 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
   const warnings: ShownProblem[] = inOrder.filter(isSoft)
   if (value !== undefined) {
     const { unpriced, unknown, misfits, idle, strayTokens } = await readOffer(value)
-    wrong.push(...misfits.map((message) => ({ message })))
+    wrong.push(...misfits.map(({ says, at }) => ({ message: says, ...placeIn(text, at) })))
     for (const { channel, model } of unknown) {
       warnings.push({ message: `channel '${channel}' serves ${model}, which is no model here` })
     }
@@ -57,11 +57,11 @@ async function check(path: string, text: string, isStrict: boolean): Promise<Out
         'callbacks.secret is used for all accounts: a tenant who knows it can forge notices to others'
       warnings.push({ message })
     }
-    for (const { account, name } of strayTokens) {
+    for (const { index, account, name } of strayTokens) {
       const message =
         `token '${name}' names the account '${account}', which is not declared here; ` +
         'a start is refused unless the database has it'
-      warnings.push({ message })
+      warnings.push({ message, ...placeIn(text, ['tokens', index, 'account']) })
     }
   }
   return { ok: wrong.length === 0, file: path, problems: wrong, warnings }

@@ -2,6 +2,7 @@
 // back-off that grows while workers die early. Knows no signal and prints nothing.
 
 import type { Config } from '../config/index.ts'
+import type { ReloadOutcome } from '../contract/reload.ts'
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 import { assets } from '../lib/assets.ts'
 import type { Log } from '../lib/telemetry/log.ts'
@@ -23,6 +24,8 @@ interface WorkerPoolOptions {
   sandbox?: OpenedSandbox
   /** Before the first worker listens: the holder of its port must release it. */
   letGo: () => unknown
+  /** For a worker that was asked to. */
+  reload: () => Promise<ReloadOutcome>
   /** Tokens that a worker has created after the start. */
   made: (tokens: readonly MadeToken[]) => void
 }
@@ -190,6 +193,8 @@ export class WorkerPool {
       this.#metrics.record(worker, report.families)
     } else if (report.kind === 'whole wanted') {
       sendOrder(child, { kind: 'whole', families: await this.#metrics.read() })
+    } else if (report.kind === 'reload wanted') {
+      sendOrder(child, { kind: 'reload done', outcome: await this.#options.reload() })
     } else {
       worker.reloaded?.(report)
       if (report.kind === 'reloaded') this.#options.made(report.tokens)

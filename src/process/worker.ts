@@ -2,6 +2,7 @@
 // ready, and ends when the supervisor is gone. Knows nothing of the other workers.
 
 import type { Config } from '../config/index.ts'
+import type { ReloadOutcome } from '../contract/reload.ts'
 import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import type { Banner } from '../start/banner.ts'
@@ -25,6 +26,8 @@ export type Order =
   | { kind: 'count' }
   /** The metrics of all workers, as requested. */
   | { kind: 'whole'; families: readonly Family[] }
+  /** How the reload went that it has requested; the replies come in the order of the requests. */
+  | { kind: 'reload done'; outcome: ReloadOutcome }
 
 export type HandedSandbox = Pick<OpenedSandbox, 'key'> & {
   sandbox: Omit<OpenedSandbox['sandbox'], 'asked' | 'stop'>
@@ -44,6 +47,8 @@ export type Report =
   | { kind: 'counted'; families: readonly Family[] }
   /** Requests the metrics of all workers. */
   | { kind: 'whole wanted' }
+  /** Requests a reload of all workers. */
+  | { kind: 'reload wanted' }
 
 export const isWorker = (): boolean =>
   process.argv[2] === workerArgument && process.send !== undefined
@@ -72,6 +77,7 @@ export async function runWorker(): Promise<void> {
   const begun = Promise.withResolvers<Extract<Order, { kind: 'begin' }>>()
   const free = Promise.withResolvers<void>()
   const whole = new WholeMetrics()
+  const asked: ((outcome: ReloadOutcome) => void)[] = []
   process.on('message', (order: Order) => {
     if (order.kind === 'begin') begun.resolve(order)
     if (order.kind === 'listen') free.resolve()
@@ -80,6 +86,7 @@ export async function runWorker(): Promise<void> {
     if (order.kind === 'reload' && served !== undefined) void reload(served, order.config)
     if (order.kind === 'count' && served !== undefined) void count(served)
     if (order.kind === 'whole') whole.reply(order.families)
+    if (order.kind === 'reload done') asked.shift()?.(order.outcome)
   })
   report({ kind: 'up' })
   const { config, sandbox } = await begun.promise
@@ -90,6 +97,11 @@ export async function runWorker(): Promise<void> {
         return free.promise
       },
       wholeMetrics: () => whole.ask(),
+      reload: () =>
+        new Promise((resolve) => {
+          asked.push(resolve)
+          report({ kind: 'reload wanted' })
+        }),
       ...(sandbox !== undefined && { sandbox: opened(sandbox) }),
     })
     report({ kind: 'ready', banner: served.banner })

@@ -9,9 +9,10 @@ import { type Config, ConfigError } from '../config/index.ts'
 import type { LinkTo } from '../contract/caller-api.ts'
 import type { Channel } from '../contract/catalog.ts'
 import { channelFrom } from '../contract/config-schema/index.ts'
+import type { ReloadOutcome } from '../contract/reload.ts'
 import type { Task } from '../contract/task.ts'
 import { loadSharedSecret } from '../engine/callbacks/callback-secret.ts'
-import { applyDeclarations, type MadeToken } from '../engine/catalog/apply-declarations.ts'
+import type { MadeToken } from '../engine/catalog/apply-declarations.ts'
 import { firstToken } from '../engine/catalog/first-token.ts'
 import { createEngine } from '../engine/create-engine.ts'
 import type { Declared } from '../engine/declared.ts'
@@ -31,6 +32,7 @@ import { gatewayOf, openStore, type Store, StoreRefused, withLock } from '../sto
 import { restoringKey } from '../store/maintenance/backup.ts'
 import { getMeta, putMetaIfAbsent } from '../store/sql/meta.ts'
 import { surfaces } from '../surfaces/index.ts'
+import { applyFile } from './apply-file.ts'
 import { type OwnKeys, secretsIn, takeBackMadeKey } from './keys.ts'
 import { keepSettings } from './media-settings.ts'
 import { type MetricsSource, metricsOf } from './metrics-route.ts'
@@ -63,6 +65,8 @@ interface Surroundings {
   sandbox?: OpenedSandbox
   /** The metrics of all processes, where this is one of several. */
   wholeMetrics?: () => Promise<readonly Family[] | undefined>
+  /** Has all processes read the file again. */
+  reload?: () => Promise<ReloadOutcome>
 }
 
 export async function boot(
@@ -83,7 +87,7 @@ export async function boot(
     declared: await declaredBy(config, keys, store, seal, opened),
   })
   const madeTokens = await withLock(store, async () => {
-    const made = await applyDeclarations(engine, config.file)
+    const made = await applyFile(engine, config)
     const first = opened !== undefined && nothingReal(config) ? await firstToken(engine) : []
     return [...made, ...first]
   })
@@ -153,7 +157,7 @@ function handlersOf(
   config: Config,
   { adminToken }: OwnKeys,
   engine: Engine,
-  { metrics, consoleUrl }: { metrics: MetricsSource; consoleUrl: string },
+  { metrics, consoleUrl, reload }: Surroundings & { metrics: MetricsSource },
 ): Pick<Gateway, 'handle' | 'adminHandle'> {
   const deps = {
     engine,
@@ -162,6 +166,7 @@ function handlersOf(
     isAdmin: (secret: string) => sameText(secret, adminToken),
     configSchema: assets.configSchema,
     consoleUrl,
+    ...(reload && { reload }),
     ...(config.oidc !== undefined && { oidc: new OidcProvider(config.oidc) }),
   }
   const handle = createApp({ ...deps, listener: config.admin === undefined ? 'only' : 'calls' })

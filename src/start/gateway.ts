@@ -5,7 +5,7 @@ import { removeAddress, writeAddress } from '../lib/address-file.ts'
 import { supervise } from '../process/supervisor.ts'
 import { isWorker, runWorker } from '../process/worker.ts'
 import { bannerText, tokenLine } from './banner.ts'
-import { boundStart, type Controlled, obeySignals } from './lifecycle.ts'
+import { boundStart, type Controlled, obeySignals, type Reload, reloader } from './lifecycle.ts'
 import { isRefusedStart, serve } from './serve.ts'
 import { stopIsKept, stopWithParent } from './signals.ts'
 
@@ -18,15 +18,23 @@ async function main(): Promise<void> {
   // Nothing is open yet: there is nothing to close.
   if (stopIsKept()) process.exit(0)
   boundStart()
-  const started = config.workers > 1 ? await supervise(config) : await serveAlone(config)
+  // Requests for a reload come once it serves, and are answered when the start is over.
+  const reload = Promise.withResolvers<Reload>()
+  const reloadOnRequest: Reload = async () => (await reload.promise)()
+  const started =
+    config.workers > 1
+      ? await supervise(config, reloadOnRequest)
+      : await serveAlone(config, reloadOnRequest)
   // Its output may hold secrets that are shown once; the ready line would be false.
   const isEnding = stopIsKept()
-  obeySignals(findable(started.controlled, started.config), started.config)
+  reload.resolve(reloader(started.controlled, started.config))
+  const controlled = findable(started.controlled, started.config)
+  obeySignals(controlled, await reload.promise, config.startedByNpm)
   if (!isEnding) process.stdout.write(`ready http://localhost:${started.config.port}\n`)
 }
 
-async function serveAlone(first: Config) {
-  const served = await serve(first)
+async function serveAlone(first: Config, reloadOnRequest: Reload) {
+  const served = await serve(first, { reload: reloadOnRequest })
   const { log, drain, hurry } = served
   for (const sentence of unknownVariables()) log.warn(sentence)
   process.stdout.write(bannerText(served.banner))

@@ -1,6 +1,7 @@
 // Maps signals to actions: SIGHUP reloads; SIGTERM and SIGINT drain, a second one ends work in
 // flight, and a third one the process. The same for one process and for a supervisor.
 import { type Config, reloadFile } from '../config/index.ts'
+import { fileChanges, type ReloadOutcome } from '../contract/reload.ts'
 import type { Log } from '../lib/telemetry/log.ts'
 import { handleSignals, stopIsKept } from './signals.ts'
 
@@ -32,23 +33,40 @@ export function boundStart(): void {
   timer.unref()
 }
 
-export function obeySignals(controlled: Controlled, first: Config): void {
+export type Reload = () => Promise<ReloadOutcome>
+
+/** Reads the file again and applies it, one request after the other: each reads what is there then. */
+export function reloader(
+  { log, reload }: Pick<Controlled, 'log' | 'reload'>,
+  first: Config,
+): Reload {
   let config = first
-  let reloading = Promise.resolve()
-  const reload = async () => {
+  let last: Promise<unknown> = Promise.resolve()
+  const once = async (): Promise<ReloadOutcome> => {
     try {
       const next = reloadFile(config)
-      await controlled.reload(next)
+      await reload(next)
+      const changes = fileChanges(config.file, next.file)
       config = next
-      controlled.log.info('configuration reloaded', { file: next.configPath })
+      log.info('configuration reloaded', { file: next.configPath })
+      return { kind: 'reloaded', file: next.configPath ?? null, changes }
     } catch (error) {
       const reason = (error as Error).message
-      controlled.log.error('configuration not reloaded; the old one stays in force', { reason })
+      log.error('configuration not reloaded; the old one stays in force', { reason })
+      return { kind: 'refused', reason }
     }
   }
-  const stop = stopper(controlled, first.startedByNpm ? echoMs : 0)
+  return () => {
+    const reloaded = last.then(once)
+    last = reloaded
+    return reloaded
+  }
+}
+
+export function obeySignals(controlled: Controlled, reload: Reload, startedByNpm: boolean): void {
+  const stop = stopper(controlled, startedByNpm ? echoMs : 0)
   handleSignals((signal) => {
-    if (signal === 'SIGHUP') reloading = reloading.then(reload)
+    if (signal === 'SIGHUP') void reload()
     else stop()
   })
 }

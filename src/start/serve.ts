@@ -4,17 +4,15 @@ import { newSetupCode } from '../admin/people/set-up.ts'
 import { type Handle, refuseUnrouted } from '../app.ts'
 import { type Config, ConfigError } from '../config/index.ts'
 import { refuse } from '../contract/errors.ts'
-import {
-  applyDeclarations,
-  DeclarationRefused,
-  type MadeToken,
-} from '../engine/catalog/apply-declarations.ts'
+import type { ReloadOutcome } from '../contract/reload.ts'
+import { DeclarationRefused, type MadeToken } from '../engine/catalog/apply-declarations.ts'
 import { announce } from '../engine/catalog/refresh.ts'
 import { armCrashPoint } from '../lib/crash-point.ts'
 import { createCleaner } from '../lib/redact/index.ts'
 import { createLog, type Log } from '../lib/telemetry/log.ts'
 import type { Family } from '../lib/telemetry/metrics.ts'
 import { StoreRefused, withLock } from '../store/index.ts'
+import { applyFile } from './apply-file.ts'
 import type { Banner } from './banner.ts'
 import { boot, type Gateway, type OpenedSandbox } from './boot.ts'
 import { Descriptors } from './descriptors.ts'
@@ -47,6 +45,8 @@ interface ServeOptions {
   sandbox?: OpenedSandbox
   /** The metrics of all processes of the gateway. */
   wholeMetrics?: () => Promise<readonly Family[] | undefined>
+  /** Has all processes of the gateway read the file again. */
+  reload?: () => Promise<ReloadOutcome>
 }
 
 /** Errors that are printed as one sentence for the operator. */
@@ -176,7 +176,7 @@ function listenForMetrics(config: Config, sharesPort: boolean, gateway: () => Ga
 }
 
 async function reload(next: Config, { engine }: Gateway): Promise<readonly MadeToken[]> {
-  const made = await withLock(engine.store, () => applyDeclarations(engine, next.file))
+  const made = await withLock(engine.store, () => applyFile(engine, next))
   engine.declared = { ...engine.declared, file: next.file }
   await announce(engine, 'all')
   return made

@@ -160,8 +160,13 @@ if (!storeKinds.includes('postgres') || process.platform !== 'linux') {
       process.kill(gateway.pid, 'SIGHUP')
       await until('the log', () => gateway.output().includes('not reloaded') || undefined)
       await allSay(gateway.url, otherToken, 200)
+      // Asked of one worker, all of them reload.
+      const refused = await gateway.admin('POST', '/reload')
+      expect(refused.status).toBe(400)
+      expect(refused.body.error.message).toContain(`${configPath}: channels is empty now`)
       declare(tokenOf('test', apiToken))
-      process.kill(gateway.pid, 'SIGHUP')
+      const reloaded = await gateway.admin('POST', '/reload')
+      expect(reloaded.body).toMatchObject({ file: configPath, changes: expect.any(Array) })
       await allSay(gateway.url, apiToken, 200)
       const told = () => gateway.output().match(/"configuration reloaded"/g)?.length ?? 0
       await until('the log', () => told() >= 2 || undefined)

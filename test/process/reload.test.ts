@@ -1,10 +1,11 @@
-// SIGHUP: what the file says now takes over as a whole, or not at all.
+// SIGHUP and gateway reload: what the file says now takes over as a whole, or not at all.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { type RequestRow, readAccount, readLedger } from '../support/books.ts'
-import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { adminToken, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 import { running } from '../support/process/plain-start.ts'
 
 const caseLimitMs = 60_000
@@ -189,6 +190,82 @@ channels:
       expect(await statusFor(secretB)).toBe(401)
       expect(await reload(fileA)).toContain(reloaded)
       expect(await statusFor(secretA)).toBe(200)
+    },
+    caseLimitMs,
+  )
+})
+
+describe('gateway reload', () => {
+  const command = async (env: Record<string, string> = {}) => {
+    const child = Bun.spawn([join(root, 'bin/gateway'), 'reload'], {
+      cwd: tempDir(),
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: {
+        ...ownEnv,
+        GATEWAY_ADMIN_TOKEN: adminToken,
+        GATEWAY_DATA_DIR: gateway.dataDir,
+        ...env,
+      },
+    })
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
+    return { code: await child.exited, out, err }
+  }
+
+  test(
+    'finds the gateway of the data directory and says what changed',
+    async () => {
+      writeFileSync(configPath, `${account}tokens:\n${token('b', secretB)}`)
+      expect(await command()).toEqual({
+        code: 0,
+        out: `reloaded ${configPath}\nremoved tokens acme/a\nadded tokens acme/b\n`,
+        err: '',
+      })
+      expect([await statusFor(secretA), await statusFor(secretB)]).toEqual([401, 200])
+      const { out } = await command()
+      expect(out).toBe(`reloaded ${configPath}: nothing has changed in it\n`)
+      const { body } = await gateway.admin('GET', '/audit-log')
+      expect(body.items[0]).toMatchObject({ actor: 'admin', action: 'reload' })
+      expect(JSON.stringify(body)).not.toContain(secretB)
+    },
+    caseLimitMs,
+  )
+
+  test.each([
+    ['is no YAML', 'accounts: [', ':1:12: '],
+    ['has a misspelt key', `${fileA}chanels: []\n`, ':4:1: chanels is not a known key'],
+    [
+      'has a misspelt account in a token',
+      `${account}tokens:\n${token('a', secretA)}${token('x', secretB, 'acne')}`,
+      ":4:16: token 'x' names the account 'acne', which does not exist; did you mean 'acme'?",
+    ],
+    [
+      'has a price for an account that is not there',
+      `${fileA}prices:\n  - { model: txta-plus, account: nobody, unit: token, per_million: { input: "1", output: "1" } }\n`,
+      ":5:34: the price of 'txta-plus' names the account 'nobody', which does not exist (",
+    ],
+  ])(
+    'of a file that %s changes nothing, and names file and line',
+    async (_, text, why) => {
+      writeFileSync(configPath, text)
+      const { code, err } = await command()
+      expect(code).toBe(1)
+      expect(err).toContain(`${configPath}${why}`)
+      expect(await statusFor(secretA)).toBe(200)
+    },
+    caseLimitMs,
+  )
+
+  test(
+    'without a gateway or with another token is refused',
+    async () => {
+      const wrong = await command({ GATEWAY_ADMIN_TOKEN: 'admin-token-of-somebody-else-0123' })
+      expect(wrong.code).toBe(1)
+      await gateway.stop()
+      expect((await command({ GATEWAY_PORT: '1' })).code).toBe(69)
     },
     caseLimitMs,
   )

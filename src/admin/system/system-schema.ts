@@ -110,3 +110,16 @@ export const diagnostics = z
 export type Alert = z.infer<typeof alert>
 export type Health = z.infer<typeof health>
 export type Settings = z.infer<typeof settings>
+
+export const reload = z
+  .object({
+    file: z.string().nullable().describe('The file that was read; null: there is none.'),
+    changes: z.array(
+      z.object({
+        section: column(z.string()),
+        name: column(z.string()),
+        change: column(z.enum(['added', 'changed', 'removed'])),
+      }),
+    ),
+  })
+  .meta({ id: 'Reload' })

@@ -6,6 +6,7 @@ import type { Source } from '../../contract/catalog.ts'
 import { accountSettingsFrom } from '../../contract/config-schema/account-settings.ts'
 import {
   type FileDeclaration,
+  nearestName,
   type PriceDeclaration,
   startOf,
   type TokenDeclaration,
@@ -17,7 +18,8 @@ import type { Price } from '../../contract/price.ts'
 import { newSecret, newShortId } from '../../lib/crypto/ids.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
-import { findAccount, updateAccount } from '../../store/catalog/accounts.ts'
+import { editDistance } from '../../lib/text/edit-distance.ts'
+import { accountNames, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
 import { loadModels } from '../../store/catalog/models.ts'
 import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
 import {
@@ -47,7 +49,15 @@ export interface MadeToken {
 }
 
 /** A declaration that cannot be applied; one sentence. */
-export class DeclarationRefused extends Error {}
+export class DeclarationRefused extends Error {
+  /** The setting of the file that is wrong, where it is one. */
+  readonly at: readonly (string | number)[] | undefined
+
+  constructor(message: string, at?: readonly (string | number)[]) {
+    super(message)
+    this.at = at
+  }
+}
 
 /** The generated secrets, to be shown once. */
 export async function applyDeclarations(
@@ -91,35 +101,45 @@ async function applyBudgets(tx: Tx, { accounts }: FileDeclaration): Promise<void
 async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): Promise<void> {
   const { read } = deps.store
   const [misfit] = misfitsIn(file, await loadModels(read))
-  if (misfit !== undefined) throw new DeclarationRefused(misfit)
-  for (const { model, account: payer } of file.prices) {
+  if (misfit !== undefined) throw new DeclarationRefused(misfit.says, misfit.at)
+  for (const [index, { model, account: payer }] of file.prices.entries()) {
     if (payer === undefined || file.accounts.some(({ name }) => name === payer)) continue
     if ((await findAccount(read, payer)) !== undefined) continue
     throw new DeclarationRefused(
-      `the price of '${model}' names the account '${payer}', which does not exist`,
+      `the price of '${model}' names ${await noAccount(deps, file, payer)}`,
+      ['prices', index, 'account'],
     )
   }
-  for (const { account: payer, name, token: secret, tags } of file.tokens) {
+  for (const [index, { account: payer, name, token: secret, tags }] of file.tokens.entries()) {
+    const refused = (message: string, setting: string) =>
+      new DeclarationRefused(message, ['tokens', index, setting])
     const account = await findAccount(read, payer)
     const declared = file.accounts.find((each) => each.name === payer)
     if (account === undefined && declared === undefined) {
-      throw new DeclarationRefused(
-        `token '${name}' names the account '${payer}', which does not exist`,
-      )
+      throw refused(`token '${name}' names ${await noAccount(deps, file, payer)}`, 'account')
     }
     const untaken = undeclaredTag(tags, declared?.tag_names ?? account?.tagNames)
-    if (untaken !== undefined) throw new DeclarationRefused(`token '${name}': ${untaken}`)
+    if (untaken !== undefined) throw refused(`token '${name}': ${untaken}`, 'tags')
     if (account !== undefined && (await isIssued(read, { accountId: account.id, name }))) {
-      throw new DeclarationRefused(
-        `account '${payer}' has a token '${name}' from the admin API; choose another name`,
-      )
+      const says = `account '${payer}' has a token '${name}' from the admin API; choose another name`
+      throw refused(says, 'name')
     }
     if (secret !== undefined && (await isIssued(read, { hash: deps.seal.hash(secret) }))) {
-      throw new DeclarationRefused(
-        `the secret of token '${name}' belongs to a token from the admin API`,
-      )
+      throw refused(`the secret of token '${name}' belongs to a token from the admin API`, 'token')
     }
   }
+}
+
+async function noAccount(
+  { store }: DeclarationDeps,
+  { accounts }: FileDeclaration,
+  name: string,
+): Promise<string> {
+  const stored = [...(await accountNames(store.read)).values()]
+  const near = nearestName(name, [...accounts.map((each) => each.name), ...stored]) ?? ''
+  const isSlip = editDistance(name, near) <= Math.ceil(name.length / 3)
+  const hint = isSlip ? `; did you mean '${near}'?` : ''
+  return `the account '${name}', which does not exist${hint}`
 }
 
 async function applyTokens(

@@ -75,6 +75,12 @@ export function withoutDropped(
   return versions.filter((price) => price.source !== 'file' || kept.has(price))
 }
 
+interface Misfit {
+  says: string
+  /** The setting in the file. */
+  at: readonly (string | number)[]
+}
+
 /**
  * Declarations of the file that do not fit its models, one sentence each: names over models that are
  * not there, and prices in other units. `stored`: models of the admin API.
@@ -82,19 +88,21 @@ export function withoutDropped(
 export function misfitsIn(
   { models, prices }: FileDeclaration,
   stored: readonly Model[] = [],
-): string[] {
+): Misfit[] {
   const declared = models.map((model) => modelFrom(model, 'file'))
   const known = new Map(
     [...builtinModels, ...stored, ...declared].map((model) => [model.name, model]),
   )
-  const misnamed = declared.flatMap((model) => {
+  const misnamed = declared.flatMap((model, index) => {
     const wrong = namingProblem(model, (name) => knownModel(known, name))
-    return wrong === undefined ? [] : [`model '${model.name}' ${wrong}`]
+    return wrong === undefined
+      ? []
+      : [{ says: `model '${model.name}' ${wrong}`, at: ['models', index] }]
   })
-  const mispriced = prices.flatMap(({ model: name, unit }) => {
+  const mispriced = prices.flatMap(({ model: name, unit }, index) => {
     const model = known.get(name)
     const wrong = model === undefined ? undefined : priceProblem(model, unit)
-    return wrong === undefined ? [] : [wrong]
+    return wrong === undefined ? [] : [{ says: wrong, at: ['prices', index] }]
   })
   return [...misnamed, ...mispriced]
 }

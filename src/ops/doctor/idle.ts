@@ -79,7 +79,9 @@ const unpricedNames = (file: FileDeclaration, stored: readonly Pick<Price, 'mode
 export const strayTokens = (
   { tokens, accounts }: FileDeclaration,
   stored: readonly string[],
-): { name: string; account: string }[] =>
-  tokens.filter(
-    ({ account }) => !stored.includes(account) && accounts.every(({ name }) => name !== account),
-  )
+): { index: number; name: string; account: string }[] =>
+  tokens
+    .map(({ name, account }, index) => ({ index, name, account }))
+    .filter(
+      ({ account }) => !stored.includes(account) && accounts.every(({ name }) => name !== account),
+    )

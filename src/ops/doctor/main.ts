@@ -126,7 +126,9 @@ function checkModels({
   strayTokens,
   channels,
 }: Offer): Finding[] {
-  const wrong = misfits.map((says) => problem('prices', says, 'a start is refused until it fits'))
+  const wrong = misfits.map(({ says }) =>
+    problem('prices', says, 'a start is refused until it fits'),
+  )
   if (wrong.length > 0) return wrong
   const stray = strayTokens.map(({ name, account }) =>
     problem(

@@ -34,13 +34,13 @@ export interface Offer {
   /** What was declared and has no effect, one sentence each, with what to do about it. */
   idle: readonly { says: string; advice: string }[]
   /** Tokens of the file whose account neither it nor the database has: a start is refused. */
-  strayTokens: readonly { name: string; account: string }[]
+  strayTokens: readonly { index: number; name: string; account: string }[]
   /** Names of those that the file or the database has. */
   accounts: readonly string[]
   /** By name. */
   models: ReadonlyMap<string, Model>
   /** Models and prices of the file that prevent a start. */
-  misfits: readonly string[]
+  misfits: ReturnType<typeof misfitsIn>
   /** Channels with keys that could not be decrypted. */
   sealed: readonly string[]
 }
