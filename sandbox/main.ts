@@ -1,5 +1,6 @@
 // The command `gateway sandbox`: the simulator as a process of its own.
 import { parseArgs } from 'node:util'
+import { repeatedFlag } from '../src/lib/repeated-flag.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from './server.ts'
 
 /** EX_CONFIG: a setting is wrong and trying again will not help. */
@@ -21,17 +22,18 @@ function giveUp(why: string): never {
   process.exit(wrongSetting)
 }
 
+const flags = {
+  port: { type: 'string', default: '9090' },
+  host: { type: 'string', default: '127.0.0.1' },
+  key: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
 function readOptions(args: string[]): SandboxOptions {
   try {
-    const { values } = parseArgs({
-      args,
-      options: {
-        port: { type: 'string', default: '9090' },
-        host: { type: 'string', default: '127.0.0.1' },
-        key: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
+    const { values, tokens } = parseArgs({ args, options: flags, tokens: true })
+    const repeated = repeatedFlag(tokens, flags)
+    if (repeated !== undefined) giveUp(`--${repeated} is given twice, and it takes one value.`)
     if (values.help === true) {
       process.stdout.write(usage)
       process.exit(0)

@@ -148,6 +148,19 @@ test('a wrong flag or command exits 2 and names the nearest one', async () => {
     [['token', 'update', 'tok_1', '--rpm', 'many'], '--rpm takes a whole number'],
     [['account', 'credit', 'acme', '1e3'], 'AMOUNT takes an amount'],
     [['account', 'list', '--url', 'nowhere'], 'not an http address'],
+    [['token', 'list', '--account', 'a', '--account', 'b'], '--account is given twice'],
+    [
+      ['token', 'update', 't', '--models', 'a', '--models', 'b'],
+      '--models is given twice; separate several values with commas',
+    ],
+    [
+      ['channel', 'update', 'c', '--protocol', 'chat=http://a', '--protocol', 'chat=http://b'],
+      "--protocol is given twice for 'chat'",
+    ],
+    [['price', 'create', '--model', 'm'], 'needs one of --file, --json-body and its terms'],
+    [['price', 'create', '--model', 'm', '--input', '1', '--price', '2'], 'has no --price'],
+    [['price', 'create', '--model', 'm', '--input', 'x'], '--input takes an amount'],
+    [['price', 'create', '--model', 'm', '--output', '1'], 'needs --unit'],
   ] as const
   const runs = await Promise.all(cases.map(([args]) => gateway(args)))
   runs.forEach((run, i) => {
@@ -338,6 +351,74 @@ test('a price comes from a file or from the line, and the model must agree', asy
   ])
   const odd = await gateway(['price', 'create', '--model', 'm', '--json-body', '{"model":"n"}'])
   expect(odd.exitCode).toBe(2)
+})
+
+test('the terms of a simple price are flags', async () => {
+  const create = ['price', 'create', '--model', 'm']
+  await gateway([...create, '--input', '0.80', '--output', '2', '--cache-read', '0.08'])
+  await gateway([
+    ...create,
+    '--unit',
+    'token',
+    '--input',
+    '1',
+    '--output',
+    '2',
+    '--tool',
+    'web_search=0.05',
+  ])
+  await gateway([...create, '--unit', 'image', '--price', '0.20', '--account', 'acme'])
+  await gateway([
+    ...create,
+    '--unit',
+    'video_second',
+    '--price',
+    '720p=0.90',
+    '--price',
+    '1080p=1.20',
+  ])
+  await gateway([
+    ...create,
+    '--unit',
+    'video_token',
+    '--price',
+    '15',
+    '--effective-from',
+    '2027-01-01T00:00:00Z',
+  ])
+  await gateway([...create, '--unit', 'default', '--account', 'acme'])
+  const model = 'm'
+  expect(seen.map((each) => each.body)).toEqual([
+    { model, unit: 'token', per_million: { input: '0.80', output: '2', cache_read: '0.08' } },
+    {
+      model,
+      unit: 'token',
+      per_million: { input: '1', output: '2' },
+      per_call: { web_search: '0.05' },
+    },
+    { model, unit: 'image', per_image: '0.20', account: 'acme' },
+    { model, unit: 'video_second', per_second: { '720p': '0.90', '1080p': '1.20' } },
+    { model, unit: 'video_token', per_million: '15', effective_from: '2027-01-01T00:00:00Z' },
+    { model, unit: 'default', account: 'acme' },
+  ])
+})
+
+test('prices of a public file are picked by every pattern that is given', async () => {
+  const file = join(dir, 'api.json')
+  const cost = { cost: { input: 1, output: 2 } }
+  const models = (...names: string[]) => ({
+    models: Object.fromEntries(names.map((name) => [name, cost])),
+  })
+  writeFileSync(
+    file,
+    JSON.stringify({ openai: models('gpt-5', 'o1'), anthropic: models('claude-x') }),
+  )
+  const from = ['price', 'import', file, '--from', 'models.dev', '--json']
+  const { stdout } = await gateway([...from, '--only', 'gpt-*', '--only', 'anthropic/*'])
+  expect(JSON.parse(stdout).prices.map((price: { model: string }) => price.model)).toEqual([
+    'claude-x',
+    'gpt-5',
+  ])
 })
 
 test('a virtual model, an alias and a model of a file are put by name', async () => {

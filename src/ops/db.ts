@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { auditBooks } from '../billing/proof/audit.ts'
 import { type Config, ConfigError, loadConfig, loadConfigWith } from '../config/index.ts'
+import { repeatedFlag } from '../lib/repeated-flag.ts'
 import { gunzipLines } from '../lib/text/gzip-lines.ts'
 import { besideDatabase, openStore, type Store, StoreRefused } from '../store/index.ts'
 import { backupLines, readHead, restoreLines } from '../store/maintenance/backup.ts'
@@ -26,11 +27,17 @@ const unclean = 1
 type Place = Pick<Config, 'dataDir'> & { databaseUrl?: string }
 
 async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const options = { to: { type: 'string' }, help: { type: 'boolean', short: 'h' } } as const
+  const { values, positionals, tokens } = parseArgs({
     args: [...argv],
     allowPositionals: true,
-    options: { to: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options,
+    tokens: true,
   })
+  if (repeatedFlag(tokens, options) !== undefined) {
+    process.stderr.write('gateway: --to is given twice, and it takes one value\n')
+    return misused
+  }
   const [word, second, ...more] = positionals
   if (values.help === true) return say(usage)
   // Restored files are for this user only, as everything a gateway writes.

@@ -6,8 +6,8 @@ import { model, modelQuery } from '../../admin/catalog/model-schema.ts'
 import { price, priceQuery } from '../../admin/catalog/price-schema.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askCommand } from '../terminal/ask.ts'
-import type { Command } from '../terminal/command.ts'
-import type { Line } from '../terminal/line.ts'
+import type { Command, Flags } from '../terminal/command.ts'
+import { amountOf, type Line } from '../terminal/line.ts'
 import { listCommand } from '../terminal/list.ts'
 import { cell, type Row, rowsOf } from '../terminal/show.ts'
 import { misuse } from '../terminal/stop.ts'
@@ -28,14 +28,47 @@ function termsOf(row: Row): string {
   return cell(units.map((key) => `${cell(row[key])} ${key.replace('_', ' ')}`))
 }
 
+/** Rates of a price by tokens, and the names of their fields. */
+const rateFlags: Readonly<Record<string, string>> = {
+  input: 'input',
+  output: 'output',
+  'cache-read': 'cache_read',
+  'cache-write': 'cache_write',
+}
+/** What other units call their amount. */
+const amountFields: Readonly<Record<string, string>> = {
+  image: 'per_image',
+  video_second: 'per_second',
+  video_token: 'per_million',
+}
+const termFlags: Flags = {
+  unit: { value: 'UNIT', summary: `token, ${Object.keys(amountFields).join(', ')} or default` },
+  input: { value: 'AMOUNT', summary: 'of the unit token: per million input tokens' },
+  output: { value: 'AMOUNT', summary: 'per million output tokens' },
+  'cache-read': { value: 'AMOUNT', summary: 'per million read from a cache; default: as input' },
+  'cache-write': { value: 'AMOUNT', summary: 'per million written to a cache; default: as input' },
+  tool: {
+    value: 'NAME=AMOUNT',
+    many: true,
+    summary: 'per call of a tool, such as web_search=0.05',
+  },
+  price: {
+    value: '[SIZE=]AMOUNT',
+    many: true,
+    summary: 'of another unit: 0.20 per image, 720p=0.90 per second of that resolution',
+  },
+}
+
 function priceBody(line: Line): Row {
-  const file = line.text('file')
-  const json = line.text('json-body')
-  if ((file === undefined) === (json === undefined)) {
-    throw misuse('price create needs either --file or --json-body')
+  const [file, json] = [line.text('file'), line.text('json-body')]
+  const terms = Object.keys(termFlags).filter((flag) => line.has(flag))
+  const given = [file, json, terms[0]].filter((each) => each !== undefined)
+  if (given.length !== 1) {
+    const [first] = terms
+    const clash = first === undefined ? '' : `; --${first} is one of the terms`
+    throw misuse(`price create needs one of --file, --json-body and its terms (--unit …)${clash}`)
   }
-  const body =
-    file === undefined ? parseText(json!, '--json-body') : parseText(readText(file), file)
+  const body = file === undefined ? lineBody(line, json) : parseText(readText(file), file)
   const said = { model: line.text('model'), account: line.text('account') }
   for (const [field, value] of Object.entries(said)) {
     const other = body[field]
@@ -44,7 +77,46 @@ function priceBody(line: Line): Row {
   }
   const model = said.model ?? body['model']
   if (model === undefined) throw misuse('price create needs --model')
-  return { ...body, model, ...(said.account !== undefined && { account: said.account }) }
+  const from = line.time('effective-from')
+  return {
+    ...body,
+    model,
+    ...(said.account !== undefined && { account: said.account }),
+    ...(from !== undefined && { effective_from: from }),
+  }
+}
+
+const lineBody = (line: Line, json: string | undefined): Row =>
+  json === undefined ? termsFrom(line) : parseText(json, '--json-body')
+
+function termsFrom(line: Line): Row {
+  const unit = line.text('unit') ?? (line.has('input') ? 'token' : undefined)
+  if (unit === undefined) throw misuse('price create needs --unit')
+  const isToken = unit === 'token'
+  const field = isToken ? undefined : amountFields[unit]
+  const misplaced = Object.keys(termFlags).find(
+    (flag) => line.has(flag) && flag !== 'unit' && (flag === 'price') !== (field !== undefined),
+  )
+  if (misplaced !== undefined && (isToken || field !== undefined)) {
+    throw misuse(`a price by ${unit} has no --${misplaced}`)
+  }
+  if (isToken) {
+    const rates = Object.entries(rateFlags).flatMap(([flag, name]) => {
+      const amount = line.amount(flag)
+      return amount === undefined ? [] : [[name, amount]]
+    })
+    const tools = line.pairs('tool', 'NAME=AMOUNT')
+    return { unit, per_million: Object.fromEntries(rates), ...(tools && { per_call: tools }) }
+  }
+  return field === undefined ? { unit } : { unit, [field]: amountsOf(line) }
+}
+
+/** '0.20', or { '720p': '0.90', … } */
+function amountsOf(line: Line): string | Row | undefined {
+  const texts = line.texts('price')
+  const [only] = texts
+  if (texts.length === 1 && !only!.includes('=')) return amountOf(only!, '--price')
+  return line.pairs('price', 'AMOUNT or SIZE=AMOUNT')
 }
 
 export function readText(file: string): string {
@@ -132,6 +204,8 @@ export const priceCommands: readonly Command[] = [
     flags: {
       model: { value: 'MODEL', summary: 'unless the price names it' },
       account: { value: 'ACCOUNT', summary: 'its own price, which wins over the general one' },
+      'effective-from': { value: 'TIME', summary: 'when it takes effect; at once if left out' },
+      ...termFlags,
       file: { value: 'FILE', summary: 'YAML or JSON, the same fields as in gateway.yaml' },
       'json-body': { value: 'JSON', summary: 'the same as text' },
     },

@@ -28,7 +28,11 @@ export const sourceFlags: Flags = {
   margin: { value: 'FACTOR', summary: 'with --from: multiply prices, such as 1.2' },
   rate: { value: 'FACTOR', summary: "with --from: the gateway's currency for one US dollar" },
   round: { value: 'DECIMALS', summary: 'with --from: 0 to 9 decimals, half up; 9 unless given' },
-  only: { value: 'PATTERN', summary: "with --from: 'gpt-*', or 'openai/*' with the provider" },
+  only: {
+    value: 'PATTERN',
+    many: true,
+    summary: "with --from: 'gpt-*', or 'openai/*' with the provider",
+  },
 }
 
 export function convertFile(line: Line): Outcome {
@@ -40,7 +44,7 @@ export function convertFile(line: Line): Outcome {
   const places = line.count('round') ?? maxPlaces
   if (places > maxPlaces) throw misuse(`--round takes 0 to ${maxPlaces} decimals`)
   const file = fileIn(line.arg(0), source)
-  const options = { factor: times(margin, rate), places, only: line.text('only') }
+  const options = { factor: times(margin, rate), places, only: line.texts('only') }
   const converted = convert(file, source as SourceName, options)
   if (converted.prices.length === 0) {
     const other = otherSources(source).find((name) => convert(file, name, plain).prices.length > 0)
@@ -59,7 +63,7 @@ export function convertFile(line: Line): Outcome {
   }
 }
 
-const plain = { factor: one, places: maxPlaces, only: undefined }
+const plain = { factor: one, places: maxPlaces, only: [] }
 
 const otherSources = (source: string): SourceName[] =>
   (Object.keys(sources) as SourceName[]).filter((name) => name !== source)
@@ -68,13 +72,13 @@ function whyNone(
   source: string,
   other: SourceName | undefined,
   [remark]: readonly string[],
-  only: string | undefined,
+  only: readonly string[],
 ): string {
   if (other !== undefined) return `is a file of ${other}: use --from ${other}`
   if (remark !== undefined) return `has no price that can be used; ${shortened(remark)}`
-  return only === undefined
+  return only.length === 0
     ? `has no prices in the form of ${source}`
-    : `has no model that fits --only '${only}'`
+    : `has no model that fits --only ${only.map((each) => `'${each}'`).join(' or ')}`
 }
 
 /** The whole of it is in the list. */

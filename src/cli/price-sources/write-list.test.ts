@@ -11,7 +11,7 @@ test('the list is YAML whose texts cannot be read as anything else', () => {
   const converted = convert(JSON.parse(file), 'models.dev', {
     factor: one,
     places: 9,
-    only: undefined,
+    only: [],
   })
   const text = writeList(converted, ['from\nmodels.dev'])
   expect(text.split('\n')[0]).toBe('# from models.dev')

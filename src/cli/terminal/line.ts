@@ -20,6 +20,11 @@ export class Line {
     return this.#args[position]!
   }
 
+  /** Whether the flag is given at all. */
+  has(name: string): boolean {
+    return this.#values[name] !== undefined
+  }
+
   on(name: string): boolean {
     return this.#values[name] === true
   }
@@ -97,7 +102,9 @@ export class Line {
       if (at < 1 || at === text.length - 1) {
         throw misuse(`--${name} takes ${form}, not '${text}'`)
       }
-      pairs[text.slice(0, at)] = text.slice(at + 1)
+      const left = text.slice(0, at)
+      if (Object.hasOwn(pairs, left)) throw misuse(`--${name} is given twice for '${left}'`)
+      pairs[left] = text.slice(at + 1)
     }
     return pairs
   }

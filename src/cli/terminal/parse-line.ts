@@ -1,10 +1,11 @@
 // From the words after `gateway` to a command with its values, or to a page of help.
 // It knows the table it is given and no command by name.
 import { parseArgs } from 'node:util'
+import { repeatedFlag } from '../../lib/repeated-flag.ts'
 import { type Command, commonFlags, type Flags } from './command.ts'
 import { Line, type Values } from './line.ts'
 import { nearest } from './nearest.ts'
-import { misuse } from './stop.ts'
+import { misuse, Stop } from './stop.ts'
 
 type Parsed =
   | { kind: 'help'; words: readonly string[] }
@@ -137,12 +138,19 @@ function parseFlags(
     ]),
   )
   try {
-    const { values, positionals } = parseArgs({
+    const { values, positionals, tokens } = parseArgs({
       args: args.map(hideNumber),
       options,
       allowPositionals: true,
       strict: true,
+      tokens: true,
     })
+    const repeated = repeatedFlag(tokens, options)
+    if (repeated !== undefined) {
+      const isList = flags[repeated]?.value?.includes(',') === true
+      const hint = isList ? '; separate several values with commas' : ', and it takes one value'
+      throw misuse(`--${repeated} is given twice${flags[repeated]?.value ? hint : ''}`)
+    }
     const shown: Record<string, Values[string]> = {}
     for (const [flag, value] of Object.entries(values)) {
       if (Array.isArray(value)) shown[flag] = value.map(String).map(showNumber)
@@ -150,6 +158,7 @@ function parseFlags(
     }
     return { values: shown, positionals: positionals.map(showNumber) }
   } catch (error) {
+    if (error instanceof Stop) throw error
     throw misuse(flagSentence(error, flags, name))
   }
 }

@@ -37,7 +37,11 @@ export function convertText(file: SourceFile): Converted | SourceProblem {
   if (!isObject(value)) {
     return { field: 'text', problem: `is no file of ${source}: it must be a JSON object` }
   }
-  const converted = convert(value, source, { factor, places: round, only })
+  const converted = convert(value, source, {
+    factor,
+    places: round,
+    only: only === undefined ? [] : [only],
+  })
   return converted.prices.length > 0
     ? converted
     : { field: 'text', problem: 'has no price that fits; check the source and the filter' }

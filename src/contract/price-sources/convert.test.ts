@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { convert, type Options, type SourceName } from './convert.ts'
 import { formatDecimal, one, parseDecimal, times, withNumbersAsText } from './decimal.ts'
 
-const plain: Options = { factor: one, places: 9, only: undefined }
+const plain: Options = { factor: one, places: 9, only: [] }
 const decimal = (text: string) => parseDecimal(text)!
 
 /** From JSON text, as files are read: numbers keep their digits. */
@@ -110,9 +110,12 @@ describe('models.dev', () => {
     const { prices, remarks } = converted('models.dev', file)
     expect(prices.map(({ per_million }) => per_million?.['input'])).toEqual(['2.00'])
     expect(remarks[0]).toContain('other/gpt-x')
-    const only = converted('models.dev', file, { only: 'other/*' })
+    const only = converted('models.dev', file, { only: ['other/*'] })
     expect(only.prices.map(({ per_million }) => per_million?.['input'])).toEqual(['3.00'])
     expect(only.remarks).toEqual([])
+    const some = converted('models.dev', file, { only: ['reseller/*', 'none/*', 'other/*'] })
+    expect(some.remarks).toContain('no model fits: none/*')
+    expect(some.prices).toHaveLength(1)
   })
 
   test('names become those that callers type', () => {

@@ -19,7 +19,8 @@ export interface Options {
   factor: Decimal
   /** Decimals, 0 to 9. */
   places: number
-  only: string | undefined
+  /** Patterns of which a model has to fit one; empty: all models. */
+  only: readonly string[]
 }
 
 interface ListedModel {
@@ -58,8 +59,12 @@ const interfaces: Readonly<Record<SourcePrice['kind'], readonly string[]>> = {
 }
 
 export function convert(file: Json, source: SourceName, options: Options): Converted {
-  const list = wanted(sources[source](file), options.only)
+  const all = sources[source](file)
+  const list = wanted(all, options.only)
   const remarks = new Remarks()
+  for (const pattern of options.only.length > 1 ? options.only : []) {
+    if (wanted(all, [pattern]).prices.length === 0) remarks.add('no model fits', pattern)
+  }
   for (const { id, reason } of list.skipped) remarks.add(`left out: ${reason}`, id)
   const converted: Converted = { models: [], prices: [], remarks: [] }
   for (const price of oneByName(list.prices, remarks)) {
@@ -77,9 +82,10 @@ export function convert(file: Json, source: SourceName, options: Options): Conve
   return { ...converted, remarks: remarks.lines() }
 }
 
-function wanted({ prices, skipped }: SourceList, only: string | undefined): SourceList {
-  if (only === undefined) return { prices, skipped }
-  const fits = globOf(only)
+function wanted({ prices, skipped }: SourceList, only: readonly string[]): SourceList {
+  if (only.length === 0) return { prices, skipped }
+  const globs = only.map((pattern) => globOf(pattern))
+  const fits = (name: string) => globs.some((isFit) => isFit(name))
   return {
     prices: prices.filter(({ id, model }) => fits(id) || fits(model) || fits(plainName(model))),
     skipped: skipped.filter(({ id }) => fits(id) || fits(id.slice(id.indexOf('/') + 1))),
