@@ -80,6 +80,24 @@ test('every style refuses in its own words, with the time of the reset, and send
   expect([never.status, never.headers.get('retry-after')]).toEqual([402, null])
 })
 
+test('a refusal says what the hold is for, and which field lowers it', async () => {
+  const { token } = await newToken('small', { amount: '0.000001', per: 'month' })
+  const messageOf = async (path: string, body: object) => {
+    const { error } = (await (await as(token, path, body)).json()) as { error: { message: string } }
+    return error.message
+  }
+  const { max_tokens: _, ...open } = chat
+  const bounded = await messageOf('/v1/chat/completions', chat)
+  expect(bounded).toMatch(/may cost [\d.]+ \(up to \d+ input and 5 output tokens\); it resets at /)
+  expect(await messageOf('/v1/chat/completions', open)).toMatch(
+    /\(up to \d+ input and \d+ output tokens\); set 'max_tokens' to need less; it resets at /,
+  )
+  expect(await messageOf('/v1/responses', { model: 'txta-plus', input: 'hi' })).toContain(
+    "set 'max_output_tokens' to need less",
+  )
+  expect(await messageOf('/v1/images/generations', image)).not.toContain('tokens')
+})
+
 test('a budget for ten images serves ten of forty at once, and shows where it went', async () => {
   const made = await newToken('ten', { amount: '2.00', per: 'month', zone: 'Asia/Shanghai' })
   const asked = Array.from({ length: 40 }, () => as(made.token, '/v1/images/generations', image))

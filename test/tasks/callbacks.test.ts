@@ -288,7 +288,7 @@ describe('an address', () => {
       const { state, attempts } = await attempted(gateway, id, 1)
       expect([state, attempts[0].error]).toEqual([
         'waiting',
-        'the name of the host cannot be resolved, or the address may not be asked',
+        'the name of the host cannot be resolved, or the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
       ])
       expect(JSON.stringify(attempts)).not.toContain(port)
       expect(arrivals).toEqual([])

@@ -5,15 +5,15 @@ import { maxChargeTokens } from '../../billing/charge.ts'
 import type { Hold, Ledger } from '../../billing/ledger.ts'
 import { nativeRoutes, type Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
-import type { Interface, Model, Token } from '../../contract/catalog.ts'
+import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Price } from '../../contract/price.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { formatNanos } from '../../lib/text/decimal.ts'
 import type { BaseDeps, Load, Offers, Seals } from '../base-deps.ts'
 import type { Jobs } from '../jobs.ts'
 import type { Placement } from '../routing/affinity.ts'
 import type { Tried } from '../routing/pick-route.ts'
+import { costText } from './cost-text.ts'
 import { hiddenModel } from './hidden-model.ts'
 import type { LimitedToken, RateLimits, RatePass } from './limits/rate-limits.ts'
 import { planVirtual, type TextMember } from './members.ts'
@@ -95,7 +95,7 @@ function reserveFor(
     hold === undefined
       ? insufficient(call, plan.bounds, wanted)
       : enterWith(engine, ctx, call, { ...plan, hold })
-  const held = reserve(engine, ctx, wanted)
+  const held = reserve(engine, ctx, wanted, call, plan.bounds)
   return held instanceof Promise
     ? held.then((hold) => (hold instanceof Refusal ? hold : go(hold)))
     : go(held)
@@ -106,6 +106,8 @@ export function reserve(
   engine: AdmissionDeps,
   ctx: CallContext,
   wanted: bigint,
+  call?: TextCall,
+  bounds?: TextBounds,
 ): Hold | undefined | Promise<Hold | undefined | Refusal> {
   const { token, tags } = ctx
   const { accountId } = token
@@ -114,7 +116,7 @@ export function reserve(
   const held =
     budgets === undefined
       ? ledger.reserve(accountId, wanted, ctx)
-      : reserveWithin(engine, budgets, wanted, ctx)
+      : reserveWithin(engine, budgets, wanted, ctx, call && bounds && { call, bounds })
   if (!(held instanceof Promise)) return held
   return held.catch((error) => {
     engine.log.warn('credit check failed', {
@@ -240,19 +242,8 @@ function within(
 }
 
 /** The whole hold must be available: the maximum cost is known before the call is sent. */
-export function insufficient(call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal {
-  const { inputTokens, outputTokens } = bounds
-  const hint =
-    call.maxOutputTokens === undefined ? `; set '${boundFields[call.interface]}' to need less` : ''
-  return refuse(
+export const insufficient = (call: TextCall, bounds: TextBounds, wantedNanos: bigint): Refusal =>
+  refuse(
     'insufficient_quota',
-    `the account's available balance is too low: this call may cost ${formatNanos(wantedNanos)} (up to ${inputTokens} input and ${outputTokens} output tokens)${hint}`,
+    `the account's available balance is too low: this call may cost ${costText(wantedNanos, { call, bounds })}`,
   )
-}
-
-const boundFields: Readonly<Partial<Record<Interface, string>>> = {
-  chat: 'max_tokens',
-  responses: 'max_output_tokens',
-  messages: 'max_tokens',
-  generate: 'generationConfig.maxOutputTokens',
-}

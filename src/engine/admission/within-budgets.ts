@@ -7,6 +7,7 @@ import { periodAt } from '../../contract/budgets/period.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { BaseDeps } from '../base-deps.ts'
+import { costText, type Sized } from './cost-text.ts'
 
 /** Where it cannot be held on the account, that refusal is the one that counts. */
 export async function reserveWithin(
@@ -14,6 +15,7 @@ export async function reserveWithin(
   budgets: BudgetsOfCall,
   wantedNanos: bigint,
   spender: Spender,
+  sized?: Sized,
 ): Promise<Hold | undefined | Refusal> {
   const within = await ledger.budgets.reserve(budgets, wantedNanos)
   const isFull = within instanceof Exhausted
@@ -28,7 +30,7 @@ export async function reserveWithin(
   }
   if (!isFull || hold === undefined) return hold
   ledger.release(hold)
-  return budgetExhausted(within, wantedNanos, clock.nowMs())
+  return budgetExhausted(within, wantedNanos, clock.nowMs(), sized)
 }
 
 const names = { account: 'this account', token: 'this token' } as const
@@ -38,13 +40,14 @@ export function budgetExhausted(
   { budgets }: Exhausted,
   wantedNanos: bigint,
   nowMs: number,
+  sized?: Sized,
 ): Refusal {
   const resets = budgets.map(({ per, zone }) => periodAt(nowMs, per, zone).untilMs)
   const lastMs = Math.max(...resets)
   const { scope, subject, amountNanos, per } = budgets[resets.indexOf(lastMs)]!
   const whose = scope === 'tag' ? `the tag ${subject}` : names[scope]
   const span = per === 'total' ? 'in total' : `per ${per}`
-  const what = `the budget of ${whose}, ${formatNanos(amountNanos)} ${span}, has no room for this call, which may cost ${formatNanos(wantedNanos)}`
+  const what = `the budget of ${whose}, ${formatNanos(amountNanos)} ${span}, has no room for this call, which may cost ${costText(wantedNanos, sized)}`
   if (lastMs === Number.POSITIVE_INFINITY) return refuse('budget_exhausted', what)
   return refuse('budget_exhausted', `${what}; it resets at ${new Date(lastMs).toISOString()}`, {
     retryAfterSeconds: Math.max(1, Math.ceil((lastMs - nowMs) / 1000)),

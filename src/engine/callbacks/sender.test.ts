@@ -248,7 +248,7 @@ describe.each([...storeKinds])('callbacks on %s', (on) => {
     await send()
     expect(arrivals).toEqual([])
     expect((await attempts(task)).map(({ error }) => error)).toEqual([
-      'the address may not be asked',
+      'the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
     ])
     expect((await callback(task))?.state).toBe('waiting')
   })

@@ -111,9 +111,10 @@ async function resolveName(host: string, lookupName: Lookup): Promise<readonly s
   }
 }
 
-const notAsked = 'the address may not be asked'
+const notAllowed = 'it is not public, and GATEWAY_EGRESS_ALLOW does not name it'
+const notAsked = `the address may not be asked: ${notAllowed}`
 /** The same for an unknown name and one of a private network, so that nothing internal leaks. */
-const unresolved = 'the name of the host cannot be resolved, or the address may not be asked'
+const unresolved = `the name of the host cannot be resolved, or the address may not be asked: ${notAllowed}`
 
 function problemOf(answer: string, url: URL, rules: AddressRules): string | undefined {
   // A zone names an interface of this machine.
@@ -124,7 +125,9 @@ function problemOf(answer: string, url: URL, rules: AddressRules): string | unde
 }
 
 function problemOfPublic(url: URL, rules: AddressRules): string | undefined {
-  if (!openPorts.includes(url.port)) return 'the port may not be asked'
+  if (!openPorts.includes(url.port)) {
+    return 'the port may not be asked: only 80 and 443, unless GATEWAY_EGRESS_ALLOW names the address'
+  }
   if (rules.httpsOnly && url.protocol !== 'https:') return 'the address is not https'
   return undefined
 }

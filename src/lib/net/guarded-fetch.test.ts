@@ -192,13 +192,18 @@ const badUrls: readonly [string, string][] = [
 ]
 
 /** Whether a name does not exist or is a private one is not told. */
-const unresolved = 'the name of the host cannot be resolved, or the address may not be asked'
+const unresolved =
+  'the name of the host cannot be resolved, or the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it'
 
 describe('the guard', () => {
   test.each([...loopbackHosts, ...specialHosts])('refuses %s before a connection', async (host) => {
     for (const url of [`http://${host}:${port}/`, `https://${host}/`, `http:\\\\${host}:${port}`]) {
       const answer = await open(url, { rules: strict })
-      expect(answer).toEqual({ kind: 'forbidden', problem: 'the address may not be asked' })
+      expect(answer).toEqual({
+        kind: 'forbidden',
+        problem:
+          'the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
+      })
     }
     expect(accepts).toBe(0)
   })

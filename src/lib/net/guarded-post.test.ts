@@ -98,14 +98,18 @@ test('a message can be called off', async () => {
 
 test('nobody is connected to whom the rules do not allow', async () => {
   const none = { allow: [], httpsOnly: true }
-  const private_ = 'the address may not be asked'
+  const private_ =
+    'the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it'
   const refused: [string, string][] = [
     [here, private_],
     [`https://127.1:${port}/`, private_],
     ['http://169.254.169.254/latest', private_],
     ['https://[::ffff:10.0.0.1]/', private_],
     ['http://93.184.216.34/', 'the address is not https'],
-    ['https://93.184.216.34:8443/', 'the port may not be asked'],
+    [
+      'https://93.184.216.34:8443/',
+      'the port may not be asked: only 80 and 443, unless GATEWAY_EGRESS_ALLOW names the address',
+    ],
     ['https://u:p@93.184.216.34/', 'the address holds credentials'],
     ['ftp://93.184.216.34/', 'the address is neither https nor http'],
   ]
@@ -114,7 +118,8 @@ test('nobody is connected to whom the rules do not allow', async () => {
   }
   const named = { rules: none, lookup: async () => ['93.184.216.34', '127.0.0.1'] }
   expect(await post('https://two.example/', named)).toEqual({
-    problem: 'the name of the host cannot be resolved, or the address may not be asked',
+    problem:
+      'the name of the host cannot be resolved, or the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
   })
   expect(arrived).toHaveLength(0)
 })

@@ -47,5 +47,8 @@ test.each([
 })
 
 test('an address of this machine is not asked unless the operator allows it', async () => {
-  expect(await at('/a.png', [])).toEqual({ problem: 'the address may not be asked' })
+  expect(await at('/a.png', [])).toEqual({
+    problem:
+      'the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
+  })
 })
