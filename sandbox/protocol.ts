@@ -23,6 +23,7 @@ export interface Call {
   /** What follows the path. */
   search: URLSearchParams
   headers: Headers
+  nowMs: number
   /** Where the sandbox itself is reached, for addresses it hands out. */
   origin: string
   /** The body, JSON or a form; empty for calls without one. */
@@ -78,6 +79,8 @@ export interface Route {
   takesForms?: boolean
   /** Where it is not as with the rest of the protocol. */
   delaySlows?: 'answer' | 'task'
+  /** Where it takes its credential, if not as the rest of the protocol. */
+  readKey?: (headers: Headers) => string
   answer(call: Call): Answer
 }
 
@@ -109,6 +112,10 @@ export type ProtocolMaker = (settings: SandboxSettings) => SimulatedProtocol
 
 export const bearerKey = (headers: Headers): string =>
   /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+
+/** In any of the headers that a list of models is asked with. */
+export const anyKey = (headers: Headers): string =>
+  bearerKey(headers) || (headers.get('x-api-key') ?? headers.get('x-goog-api-key') ?? '')
 
 export const plainUser = (fields: Readonly<Record<string, unknown>>): unknown => fields['user']
 

@@ -6,6 +6,7 @@ import { CallLog, type LoggedCall } from './http/call-log.ts'
 import { deliver, idHeaders, pause, untilAborted } from './http/deliver.ts'
 import { directedFault } from './http/directed-fault.ts'
 import { readDirectives } from './http/directives.ts'
+import { ownPath } from './http/preset-paths.ts'
 import { readFields } from './http/read-fields.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaCache } from './media/serve-media.ts'
@@ -40,7 +41,7 @@ export interface SandboxOptions {
   strict?: boolean
   /** Sandboxes of different makers refuse each other's sealed reasoning. */
   maker?: string
-  /** The clock of tasks and of the addresses of what they made. */
+  /** The clock of answers, of tasks and of the addresses of what they made. */
   now?: () => number
   /** How long answers to GET are under way: old news when they arrive. */
   pollDelayMs?: number
@@ -76,7 +77,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       if (path.startsWith(mediaPath)) return mediaCache.serve(request, now())
       const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
-      const target = findTarget(spoken, request.method, path)
+      const target = findTarget(spoken, request.method, ownPath(path))
       const protocol = target.protocol ?? fallback
       const call = books.log.open(id, target.protocol?.protocol ?? null)
       if (target.protocol?.keepsRequests) books.asked.keep(id, protocol.protocol, request, raw)
@@ -128,9 +129,12 @@ function findTarget(spoken: readonly SimulatedProtocol[], method: string, path: 
   return near === undefined ? { params: {} } : { protocol: near, params: {} }
 }
 
-async function answerCall(visit: Visit, { key, strict }: SandboxOptions): Promise<Response> {
+async function answerCall(
+  visit: Visit,
+  { key, strict, now = Date.now }: SandboxOptions,
+): Promise<Response> {
   const { request, path, raw, call, protocol, target } = visit
-  const presented = protocol.readKey(request.headers)
+  const presented = (target.route?.readKey ?? protocol.readKey)(request.headers)
   if (target.protocol === undefined) return refuse(visit, unknownPath(request.method, path))
   if (target.route === undefined) {
     return refuse(visit, { status: 405, message: `Not allowed on ${path}: ${request.method}` })
@@ -157,7 +161,7 @@ async function answerCall(visit: Visit, { key, strict }: SandboxOptions): Promis
   const fault = directedFault(directives, presented)
   const answer: Answer = fault
     ? { kind: 'fault', fault }
-    : target.route.answer({ ...callOf(visit, presented), fields, directives })
+    : target.route.answer({ ...callOf(visit, presented), nowMs: now(), fields, directives })
   if (answer.kind === 'fault') return refuse(visit, answer.fault)
   if (answer.kind === 'no-reply') {
     await untilAborted(signal)

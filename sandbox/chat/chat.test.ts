@@ -12,7 +12,8 @@ import {
 } from '../testing.ts'
 import { countTokens } from '../text/tokens.ts'
 
-const sandbox = startSandbox()
+const nowMs = Date.UTC(2026, 10, 18)
+const sandbox = startSandbox({ now: () => nowMs })
 afterAll(() => sandbox.stop())
 
 const withUsage = { stream_options: { include_usage: true } }
@@ -23,6 +24,10 @@ test('the same request has the same answer, and another request has another one'
   const other = await ask(sandbox, 'tell me something else')
   expect(other.id).not.toBe(first.id)
   expect(other.choices[0]?.message).not.toEqual(first.choices[0]?.message)
+})
+
+test('an answer has the time of the clock', async () => {
+  expect((await ask(sandbox, 'what time is it')).created).toBe(nowMs / 1000)
 })
 
 test('a completion has the shape and the counts of the protocol', async () => {

@@ -1,6 +1,6 @@
 // The chat protocol as an upstream speaks it.
 
-import { bearerKey, jsonAnswer, type ProtocolMaker, plainUser } from '../protocol.ts'
+import { anyKey, bearerKey, jsonAnswer, type ProtocolMaker, plainUser } from '../protocol.ts'
 import { answerText, type TextStyle } from '../text/answer-text.ts'
 import { errorBody } from '../text/error-object.ts'
 import { PromptCache } from '../text/prompt.ts'
@@ -36,7 +36,13 @@ export const chat: ProtocolMaker = () => {
         path: /^\/v1\/chat\/completions$/,
         answer: (call) => answerText(call, cache, style),
       },
-      { method: 'GET', path: /^\/v1\/models$/, answer: () => jsonAnswer(modelList) },
+      {
+        method: 'GET',
+        path: /^\/v1\/models$/,
+        // Upstreams of the messages style have theirs at the same path.
+        readKey: anyKey,
+        answer: () => jsonAnswer(modelList),
+      },
     ],
   }
 }

@@ -68,7 +68,7 @@ export function answerText(call: Call, cache: PromptCache, style: TextStyle): An
 
   const { model, cacheKey } = request
   const prompt = layOutPrompt(request.tools, request.turns)
-  const reply = planReply(request, wanted, directives, fields)
+  const reply = planReply(request, wanted, directives, fields, call.nowMs)
   const { outputTokens, reasoningTokens } = reply
   const counted = {
     inputTokens: prompt.tokens,

@@ -65,7 +65,6 @@ export interface Plannable {
   reasons: boolean
 }
 
-const earliest = 1_760_000_000
 const usualReasoningTokens = 12
 const preambleTokens = 8
 const refusalText = 'I cannot help with that request.'
@@ -77,12 +76,13 @@ const immaterial = {
   metadata: undefined,
 }
 
-/** The same fields give the same reply. */
+/** The same fields give the same reply, at the same time. */
 export function planReply(
   request: Plannable,
   wanted: WantedAnswer,
   directives: Directives,
   fields: Json,
+  nowMs: number,
 ): Reply {
   const seedText = JSON.stringify({ ...fields, ...immaterial })
   const hash = new Bun.CryptoHasher('sha256').update(seedText).digest('hex')
@@ -97,7 +97,7 @@ export function planReply(
   })
   return {
     hash,
-    created: earliest + (seed % 1_000_000),
+    created: Math.floor(nowMs / 1000),
     choices,
     outputTokens: choices.reduce((sum, choice) => sum + tokensOf(choice), 0),
     reasoningTokens: choices.reduce((sum, choice) => sum + choice.reasoning.length, 0),

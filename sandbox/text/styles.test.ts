@@ -74,7 +74,7 @@ const read = (text: string): unknown[] =>
         .map((data) => (data === '[DONE]' ? data : (JSON.parse(data) as unknown)))
 
 for (const style of styles) {
-  const sandbox = startSandbox()
+  const sandbox = startSandbox({ now: () => Date.UTC(2026, 10, 18) })
   afterAll(() => sandbox.stop())
   const post = (text: string, more: object = {}) =>
     postTo(sandbox.url + style.path, { ...style.body(text), ...more })

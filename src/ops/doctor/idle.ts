@@ -2,6 +2,7 @@
 // that do not exist, tokens without an account.
 import type { Channel, Model } from '../../contract/catalog.ts'
 import type { FileDeclaration } from '../../contract/config-schema/index.ts'
+import { presets } from '../../contract/config-schema/names.ts'
 import type { Price } from '../../contract/price.ts'
 import { matches } from '../../lib/text/pattern.ts'
 
@@ -14,14 +15,20 @@ const discover = (channel: string): string =>
   `add those of its upstream with: gateway channel discover ${channel} --add`
 
 /** Patterns match names of the catalog only, never what an upstream happens to have. */
-export function idleModels({ name, models: served }: Channel, models: readonly Model[]): Idle[] {
-  const patterns = Object.keys(served)
+export function idleModels(
+  { name, models: served, preset }: Channel,
+  models: readonly Model[],
+): Idle[] {
+  const fits = (pattern: string) => models.some((model) => matches(pattern, model.name))
+  const given = Object.keys(served)
+  // Patterns of a preset are what its provider may have; nobody has written them down here.
+  const presetModels = presets.get(preset ?? '')?.models ?? {}
+  const patterns = given.filter((pattern) => !Object.hasOwn(presetModels, pattern) || fits(pattern))
   if (patterns.length === 0) {
     return [{ says: `channel '${name}' serves no model`, advice: discover(name) }]
   }
   return patterns
-    .filter((pattern) => pattern.endsWith('*'))
-    .filter((pattern) => !models.some((model) => matches(pattern, model.name)))
+    .filter((pattern) => pattern.endsWith('*') && !fits(pattern))
     .map((pattern) => ({
       says: `channel '${name}' serves ${pattern}, and no model of the catalog is called so`,
       advice: `declare models under models:, or ${discover(name)}`,
