@@ -56,6 +56,10 @@ const messages = defineMessages({
   set_up_link: ['Set-up link or code', '初始化链接或代码'],
   continue: ['Continue', '继续'],
   begin: ['Create administrator', '创建管理员'],
+  set_up_used: [
+    'This link has been used: the gateway has an administrator. Sign in, or ask them for an invitation.',
+    '此链接已被使用：网关已有管理员。请登录，或请管理员发送邀请。',
+  ],
   lost: [
     'No setup code? Until the first administrator exists, the gateway prints a setup link at every start.',
     '没有链接？首位管理员创建之前，网关每次启动都会打印一个初始化链接。',
@@ -161,7 +165,16 @@ const signInProblems: readonly SignInProblem[] = [
 /** The code comes after a `#`, which browsers do not send. */
 export function SetUp() {
   const t = useMessages(messages)
+  const { data: setup, isLoading } = useResource<{ needed: boolean }>('/setup')
   const code = location.hash.slice(1)
+  if (isLoading) return null
+  if (setup?.needed === false) {
+    return (
+      <EntryCard title={t('set_up')} hint={t('set_up_used')}>
+        <Button onClick={() => location.assign('/console/')}>{t('sign_in')}</Button>
+      </EntryCard>
+    )
+  }
   return (
     <CredentialsCard
       title={t('set_up')}
