@@ -6,8 +6,7 @@
 FROM node:24.20.0-bookworm-slim@sha256:ba849c60be29959425b8734d57b8b4b7d56f98edd9504c9af091d5281095a71e AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-# Not `npm ci`: it asks for the formatter's packages of every kind of machine, which this needs none of.
-RUN npm install --omit=dev --ignore-scripts --no-save --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY . .
 # The second makes what the image is made of: the executable, the libraries it asks for, a user, and
 # places to write to.

@@ -1,5 +1,6 @@
 // The gateway through the official OpenAI SDK: the model list, one answer, one stream.
 //   GATEWAY_TOKEN=sk-... scripts/bun examples/openai-chat.ts
+// Elsewhere: save it as openai-chat.mts, npm install openai, npx tsx openai-chat.mts.
 import OpenAI from 'openai'
 
 const apiKey = process.env['GATEWAY_TOKEN']

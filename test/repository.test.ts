@@ -8,6 +8,7 @@ interface LockEntry {
   resolved?: string
   dev?: boolean
   hasInstallScript?: boolean
+  optionalDependencies?: Record<string, string>
 }
 
 interface Lock {
@@ -60,6 +61,20 @@ describe('the lock file', () => {
     expect(top.dependencies).toEqual(manifest.dependencies)
     expect(top.optionalDependencies).toEqual(manifest.optionalDependencies)
     expect(top.devDependencies).toEqual(manifest.devDependencies)
+  })
+
+  test('names the packages for every kind of machine, so that no npm changes or refuses it', () => {
+    const platforms = Object.entries(lock.packages).flatMap(([of, { optionalDependencies }]) =>
+      Object.entries(optionalDependencies ?? {}).map(([name, version]) => [of, name, version]),
+    )
+    expect(platforms.filter(([of]) => of === 'node_modules/@biomejs/biome')).not.toEqual([])
+    expect(platforms.filter(([of]) => of === '')).not.toEqual([])
+    const unnamed = platforms.filter(
+      ([of, name]) =>
+        lock.packages[`node_modules/${name}`] === undefined &&
+        lock.packages[`${of}/node_modules/${name}`] === undefined,
+    )
+    expect(unnamed).toEqual([])
   })
 
   test('has no run-time package with an install script', () => {

@@ -3,13 +3,14 @@
 // after it holds lines that must be printed, in that order. In them `…` stands for anything.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { adminRoutes } from '../../src/admin/routes.ts'
 import { examplesIn, fencesIn, missingLine, type Stage } from '../support/docs/fences.ts'
 import { pages } from '../support/docs/pages.ts'
 import { tryExample } from '../support/docs/stages.ts'
-import { root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
@@ -40,6 +41,28 @@ describe('the README', () => {
     (example) => tryExample(stage, example),
     limitMs,
   )
+
+  test('says how its TypeScript example runs, and Node runs it so', async () => {
+    const [example] = fences.filter(({ language, mark }) => language === 'ts' && mark === 'run')
+    const dir = tempDir()
+    writeFileSync(
+      join(dir, 'hello.mjs'),
+      example!.text.replaceAll('http://localhost:8080', gateway.url),
+    )
+    symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'))
+    const run = Bun.spawn(['node', 'hello.mjs'], {
+      cwd: dir,
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: { ...ownEnv, GATEWAY_TOKEN: stage.token },
+    })
+    const [out, err] = [
+      await new Response(run.stdout).text(),
+      await new Response(run.stderr).text(),
+    ]
+    expect([await run.exited, err]).toEqual([0, ''])
+    expect(out).toContain('The baker hums a tune')
+  })
 
   test('has a configuration that starts', async () => {
     const [file] = fences.filter(({ language, mark }) => language === 'yaml' && mark === 'run')
