@@ -136,6 +136,6 @@ export function readPart(part: Json, place = ''): Part[] {
   if (typeof result['name'] === 'string') {
     return resultParts([textPart(JSON.stringify(result['response'] ?? {}))], place)
   }
-  const { mimeType } = asObject(field(part, 'inlineData') ?? field(part, 'fileData'))
+  const mimeType = field(asObject(field(part, 'inlineData') ?? field(part, 'fileData')), 'mimeType')
   return [mediaPart(part, asText(mimeType).startsWith('image/'))]
 }

@@ -21,7 +21,7 @@ export function idleModels(
 ): Idle[] {
   const fits = (pattern: string) => models.some((model) => matches(pattern, model.name))
   const given = Object.keys(served)
-  // Patterns of a preset are what its provider may have; nobody has written them down here.
+  // Patterns of a preset are what its provider may have, not what the operator asked for.
   const presetModels = presets.get(preset ?? '')?.models ?? {}
   const patterns = given.filter((pattern) => !Object.hasOwn(presetModels, pattern) || fits(pattern))
   if (patterns.length === 0) {
