@@ -139,9 +139,9 @@ export const bugs: readonly Bug[] = [
     'a call is answered while its charge is on its way',
     ledger,
     `      crashPoint('call-answered')
-      await this.#balances.tracked`,
+      await funds.tracked`,
     `      crashPoint('call-answered')
-      void this.#balances.tracked`,
+      void funds.tracked`,
   ),
   one(
     'hold-not-reserved',
@@ -175,22 +175,18 @@ export const bugs: readonly Bug[] = [
     'failed-write-trusted',
     'a write that failed is taken not to have been stored',
     balances,
-    'if (!(error instanceof Rollback)) this.suspect(funds)',
-    'if (error instanceof Rollback) this.suspect(funds)',
+    'if (!(error instanceof Rollback)) this.suspect()',
+    'if (error instanceof Rollback) this.suspect()',
   ),
   one(
     'lease-spent-while-returned',
     'credit that goes back to its account can still be spent meanwhile',
-    'src/billing/credit/credit-returns.ts',
-    `    funds.balanceNanos -= amountNanos
-    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyCreditLease(tx, lease, amountNanos), funds.id),
-    )
+    'src/billing/credit/credit-leases.ts',
+    `    this.#funds.add(-unheldNanos)
+    const moved = await this.#move(() => ({ nanos: -unheldNanos, isShort: false }))
 `,
-    `    const returned = await this.#balances.tracked(funds, () =>
-      this.#store.tx((tx) => emptyCreditLease(tx, lease, amountNanos), funds.id),
-    )
-    funds.balanceNanos -= amountNanos
+    `    const moved = await this.#move(() => ({ nanos: -unheldNanos, isShort: false }))
+    this.#funds.add(-unheldNanos)
 `,
   ),
   one(
@@ -281,8 +277,8 @@ export const bugs: readonly Bug[] = [
     'burial-keeps-credit',
     'what a dead gateway had drawn stays drawn',
     'src/store/ledger/credit-leases.ts',
-    "leased_nanos: e('leased_nanos', '-', amount_nanos)",
-    "leased_nanos: e('leased_nanos', '-', amount_nanos / 2n)",
+    'await addLeased(tx, account_id, -amount_nanos)',
+    'await addLeased(tx, account_id, -amount_nanos / 2n)',
   ),
   ...outageBugs,
 ]

@@ -3,6 +3,7 @@
 import { type Bug, knownSeeds, one } from './bug.ts'
 
 const beyondHolds = 'src/billing/beyond-holds.ts'
+const creditLeases = 'src/billing/credit/credit-leases.ts'
 const recordJournal = 'src/store/dialects/sqlite/journal/record-journal.ts'
 
 export const outageBugs: readonly Bug[] = [
@@ -12,19 +13,19 @@ export const outageBugs: readonly Bug[] = [
     knownSeed: knownSeeds['draw-for-one'] ?? 1,
     edits: [
       {
-        file: 'src/billing/credit/credit-queue.ts',
-        find: 'const wanted = waiters.reduce((sum, { wantedNanos }) => sum + wantedNanos, 0n)',
-        replace: 'const wanted = waiters[0]!.wantedNanos',
+        file: creditLeases,
+        find: 'allot(all, waiters, isLast)',
+        replace: 'allot(all, waiters.slice(0, 1), isLast)',
       },
       {
-        file: 'src/billing/credit/credit-queue.ts',
-        find: 'return { nanos: lacking + smaller(aheadNanos, share), isShort: false }',
-        replace: 'return { nanos: lacking + smaller(aheadNanos, share) * 0n, isShort: false }',
+        file: creditLeases,
+        find: '(isShort ? 0n : aheadWithin(freeNanos - nanos, aheadNanos))',
+        replace: '(isShort ? 0n : aheadWithin(freeNanos - nanos, aheadNanos) * 0n)',
       },
       {
-        file: 'src/billing/credit/credit-leases.ts',
-        find: 'if (!drawn.isShort) continue',
-        replace: 'if (!drawn.isShort) return this.#giveUp(queue, left, false)',
+        file: creditLeases,
+        find: 'short: drawn.isShort ? this.left(asking) : []',
+        replace: 'short: this.left(asking)',
       },
     ],
   },

@@ -5,27 +5,133 @@ import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { Rollback, type Store } from '../store/index.ts'
 import { readCreditLease } from '../store/ledger/credit-leases.ts'
-import type { BudgetHold, Spender, SpendingCall } from './budgets/budget-funds.ts'
+import type { BudgetHold, Spender, SpendingCall } from './budgets/budget-leases.ts'
 
-export interface AccountFunds {
+const rereadEveryMs = 100
+
+/** Of one account; only its methods change it. */
+export class AccountFunds {
   readonly id: string
-  /** The account's balance; where gateways share a database, this gateway's credit lease. */
-  balanceNanos: bigint
-  /** Holds of calls in flight; in memory only, lost with the process. */
-  callHoldsNanos: bigint
-  /** Holds of tasks; each is an entry in the store. Never part of a credit lease. */
-  taskHoldsNanos: bigint
-  /** Writes in progress. */
-  pending: number
+  #balanceNanos: bigint
+  #callHoldsNanos = 0n
+  #taskHoldsNanos: bigint
+  #pending = 0
   /** Incremented by every finished write, so that a re-read can detect a race with one. */
-  version: number
+  #version = 0
+  #stale = false
+  #touched = false
+  readonly #read: () => Promise<StoredBalance | undefined>
+
+  /** `read`: what is stored; undefined while that is unknown. */
+  constructor(
+    { id, balanceNanos, heldNanos }: StoredBalance,
+    read: () => Promise<StoredBalance | undefined>,
+  ) {
+    this.id = id
+    this.#read = read
+    this.#balanceNanos = balanceNanos
+    this.#taskHoldsNanos = heldNanos
+  }
+
+  /** The account's balance; where gateways share a database, this gateway's credit lease. */
+  get balanceNanos(): bigint {
+    return this.#balanceNanos
+  }
+
+  /** Holds of calls in flight; in memory only, lost with the process. */
+  get callHoldsNanos(): bigint {
+    return this.#callHoldsNanos
+  }
+
+  /** Holds of tasks; each is an entry in the store. Never part of a credit lease. */
+  get taskHoldsNanos(): bigint {
+    return this.#taskHoldsNanos
+  }
+
+  /** Writes in progress. */
+  get pending(): number {
+    return this.#pending
+  }
+
   /** A write failed in a way that leaves its outcome open; no new holds until re-read. */
-  stale: boolean
-  /** Used since the last check. */
-  touched: boolean
+  get stale(): boolean {
+    return this.#stale
+  }
+
+  /** For a call; the caller has seen that there is enough. */
+  hold(nanos: bigint): void {
+    this.#callHoldsNanos += nanos
+  }
+
+  /** The hold of a call has ended. */
+  unhold(nanos: bigint): void {
+    this.#callHoldsNanos -= nanos
+    ensure(this.#callHoldsNanos >= 0n, 'holds of calls never fall below zero')
+  }
+
+  /** The hold of a task was booked or, with a negative amount, has ended. */
+  holdTask(nanos: bigint): void {
+    this.#taskHoldsNanos += nanos
+  }
+
+  /** Drawn or credited; with a negative amount, charged or returned. */
+  add(nanos: bigint): void {
+    this.#balanceNanos += nanos
+  }
+
+  /** A call has asked for it. */
+  touch(): void {
+    this.#touched = true
+  }
+
+  /** Since the last time that this was asked. */
+  wasTouched(): boolean {
+    const was = this.#touched
+    this.#touched = false
+    return was
+  }
+
+  /** A write for the account; if it fails, the account is blocked until re-read from the store. */
+  async tracked<T>(write: () => Promise<T>): Promise<T> {
+    this.#pending++
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof Rollback)) this.suspect()
+      throw error
+    } finally {
+      this.#pending--
+      this.#version++
+    }
+  }
+
+  /** A failed write may still have been stored. */
+  suspect(): void {
+    if (this.#stale) return
+    this.#stale = true
+    setTimeout(() => this.#reread(), rereadEveryMs)
+  }
+
+  async #reread(): Promise<void> {
+    const version = this.#version
+    const stored = await this.#read().catch(() => undefined)
+    if (stored === undefined || this.#version !== version || this.#pending > 0) {
+      setTimeout(() => this.#reread(), rereadEveryMs)
+      return
+    }
+    this.#balanceNanos = stored.balanceNanos
+    this.#taskHoldsNanos = stored.heldNanos
+    this.#stale = false
+  }
 }
 
-export const availableNanos = (funds: AccountFunds): bigint =>
+/** For readers. */
+export type FundsView = Pick<
+  AccountFunds,
+  'balanceNanos' | 'callHoldsNanos' | 'taskHoldsNanos' | 'pending' | 'stale'
+>
+
+export const availableNanos = (funds: FundsView): bigint =>
   funds.balanceNanos - funds.callHoldsNanos - funds.taskHoldsNanos
 
 /** The hold of a call. */
@@ -52,19 +158,11 @@ export const newHold = (
   budget?: BudgetHold,
 ): Hold => ({ index: -1, accountId, amountNanos, open: true, spender, budget })
 
-/** The hold of a call has ended. */
-export function unhold(funds: AccountFunds, amountNanos: bigint): void {
-  funds.callHoldsNanos -= amountNanos
-  ensure(funds.callHoldsNanos >= 0n, 'holds of calls never fall below zero')
-}
-
 export interface StoredBalance {
   id: string
   balanceNanos: bigint
   heldNanos: bigint
 }
-
-const rereadEveryMs = 100
 
 export class Balances {
   readonly #store: Store
@@ -97,58 +195,24 @@ export class Balances {
   }
 
   add(stored: StoredBalance): AccountFunds {
-    const funds: AccountFunds = {
-      id: stored.id,
-      balanceNanos: stored.balanceNanos,
-      callHoldsNanos: 0n,
-      taskHoldsNanos: stored.heldNanos,
-      pending: 0,
-      version: 0,
-      stale: false,
-      touched: false,
-    }
+    const funds = new AccountFunds(stored, () => this.#stored(stored.id))
     this.#accounts.set(stored.id, funds)
     return funds
   }
 
-  /** A write for the account; if it fails, the account is blocked until re-read from the store. */
-  async tracked<T>(funds: AccountFunds, write: () => Promise<T>): Promise<T> {
-    funds.pending++
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof Rollback)) this.suspect(funds)
-      throw error
-    } finally {
-      funds.pending--
-      funds.version++
-    }
-  }
-
-  /** A failed write may still have been stored. */
-  suspect(funds: AccountFunds): void {
-    if (funds.stale) return
-    funds.stale = true
-    setTimeout(() => this.#reread(funds), rereadEveryMs)
-  }
-
-  async #reread(funds: AccountFunds): Promise<void> {
-    const version = funds.version
-    const stored = await this.#stored(funds.id).catch(() => undefined)
-    const raced = funds.version !== version || funds.pending > 0
-    if (stored === undefined || raced || !this.#store.healthy) {
-      setTimeout(() => this.#reread(funds), rereadEveryMs)
-      return
-    }
-    funds.balanceNanos = stored.balanceNanos
-    funds.taskHoldsNanos = stored.heldNanos
-    funds.stale = false
-  }
-
-  async #stored(accountId: string): Promise<Omit<StoredBalance, 'id'> | undefined> {
+  async #stored(id: string): Promise<StoredBalance | undefined> {
     const { cluster, read } = this.#store
-    if (cluster === undefined) return findAccount(read, accountId)
-    const balanceNanos = await readCreditLease(read, { accountId, gatewayId: cluster.gatewayId })
-    return { balanceNanos, heldNanos: 0n }
+    const stored =
+      cluster === undefined
+        ? await findAccount(read, id)
+        : {
+            id,
+            heldNanos: 0n,
+            balanceNanos: await readCreditLease(read, {
+              accountId: id,
+              gatewayId: cluster.gatewayId,
+            }),
+          }
+    return this.#store.healthy ? stored : undefined
   }
 }

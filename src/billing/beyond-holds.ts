@@ -3,7 +3,7 @@
 // one answer between two credits that its balance does not cover.
 import { gatewayOf, type Store } from '../store/index.ts'
 import { claimShort } from '../store/ledger/short-accounts.ts'
-import { type AccountFunds, availableNanos, type Hold, heldNanos, unhold } from './balances.ts'
+import { type AccountFunds, availableNanos, type Hold, heldNanos } from './balances.ts'
 import type { CreditLeases } from './credit/credit-leases.ts'
 
 export class BeyondHolds {
@@ -40,13 +40,13 @@ export class BeyondHolds {
         if (isClaimed) return reservedNanos
         isClaimed = await this.#store.tx((tx) => claimShort(tx, claim), funds.id)
         if (isClaimed) continue
-        unhold(funds, reservedNanos - heldNanos(hold))
+        funds.unhold(reservedNanos - heldNanos(hold))
         hold.open = true
         return undefined
       }
     } catch (error) {
       // An unknown result is not a loss yet: the call ends like one whose charge was not written.
-      unhold(funds, reservedNanos)
+      funds.unhold(reservedNanos)
       throw error
     }
   }
@@ -56,16 +56,15 @@ export class BeyondHolds {
     const free = availableNanos(funds)
     const isKnown = this.#creditLeases === undefined || !funds.stale
     if (free >= lackingNanos && isKnown) {
-      funds.callHoldsNanos += lackingNanos
+      funds.hold(lackingNanos)
       return lackingNanos
     }
     if (this.#creditLeases !== undefined) {
-      return (
-        (await this.#creditLeases.reserve(funds, lackingNanos, { takesLess, isFresh: true })) ?? 0n
-      )
+      const lease = this.#creditLeases.of(funds)
+      return (await lease.reserve(lackingNanos, { takesLess, isFresh: true })) ?? 0n
     }
     const extraNanos = takesLess && free > 0n ? free : 0n
-    funds.callHoldsNanos += extraNanos
+    funds.hold(extraNanos)
     return extraNanos
   }
 }

@@ -54,7 +54,7 @@ abstract class LedgerStep<Written, Refused extends string = never> {
     if (refused !== undefined) return refused
     try {
       for (let tries = 0; ; tries++) {
-        const result = await this.deps.balances.tracked(this.funds, transaction)
+        const result = await this.funds.tracked(transaction)
         if (await this.#gather?.(tries)) continue
         if (this.#follow !== undefined) this.#apply(this.#follow)
         return result
@@ -63,7 +63,8 @@ abstract class LedgerStep<Written, Refused extends string = never> {
       if (error instanceof Rollback) return error.result
       throw error
     } finally {
-      this.reserve(-this.reservedNanos)
+      this.funds.unhold(this.reservedNanos)
+      this.reservedNanos = 0n
     }
   }
 
@@ -100,7 +101,7 @@ abstract class LedgerStep<Written, Refused extends string = never> {
 
   protected reserve(nanos: bigint): void {
     this.reservedNanos += nanos
-    this.funds.callHoldsNanos += nanos
+    this.funds.hold(nanos)
   }
 }
 
@@ -136,14 +137,14 @@ export class EntryStep<Refused extends string = never> extends LedgerStep<
     if (creditLeases !== undefined && this.#takenNanos > 0n) {
       const freeNanos = await lockFreeNanos(tx, accountId)
       if (freeNanos < this.#takenNanos) {
-        this.lacks((tries) => creditLeases.gather(funds, tries))
+        this.lacks((tries) => creditLeases.of(funds).gather(tries))
         return 'insufficient'
       }
     }
     if (!(await appendEntry(tx, entry))) return 'repeated'
     this.booked(() => {
-      if (entry.kind === 'hold') funds.taskHoldsNanos -= entry.amountNanos
-      else funds.balanceNanos += entry.amountNanos
+      if (entry.kind === 'hold') funds.holdTask(-entry.amountNanos)
+      else funds.add(entry.amountNanos)
     })
     return 'done'
   }
@@ -197,8 +198,8 @@ export class EndStep extends LedgerStep<TaskBooking | undefined> {
     }
     const { heldNanos, ...booking } = ended
     this.booked(() => {
-      funds.taskHoldsNanos -= heldNanos
-      funds.balanceNanos -= booking.chargeNanos
+      funds.holdTask(-heldNanos)
+      funds.add(-booking.chargeNanos)
     })
     return booking
   }
@@ -207,7 +208,7 @@ export class EndStep extends LedgerStep<TaskBooking | undefined> {
   async #gather(missingNanos: bigint, tries: number): Promise<true> {
     const { creditLeases } = this.deps
     if (creditLeases !== undefined) {
-      this.#isLast = !(await creditLeases.gather(this.funds, tries))
+      this.#isLast = !(await creditLeases.of(this.funds).gather(tries))
       return true
     }
     const free = availableNanos(this.funds)

@@ -18,22 +18,21 @@ import {
   type AccountFunds,
   availableNanos,
   Balances,
+  type FundsView,
   type Hold,
   heldNanos,
   lackingNanos,
   newHold,
   type StoredBalance,
-  unhold,
 } from './balances.ts'
 import { BeyondHolds, backedNanos } from './beyond-holds.ts'
-import type { BudgetHold, Spender } from './budgets/budget-funds.ts'
+import type { BudgetHold, Spender } from './budgets/budget-leases.ts'
 import { Budgets } from './budgets/budgets.ts'
 import { addShortLoss } from './call-loss.ts'
 import { chargeEntry } from './charge-entry.ts'
-import { CallHolds } from './credit/call-holds.ts'
 import { CreditLeases } from './credit/credit-leases.ts'
-import { Inquiries } from './credit/inquiries.ts'
 import type { ChargeLabels, TaskSettlement } from './end-hold.ts'
+import { Inquiries } from './leases/inquiries.ts'
 import { CreditStep, EndStep, EntryStep, type StepDeps } from './ledger-step.ts'
 import type { Journal } from './void-journal.ts'
 import { VoidedCalls } from './voided.ts'
@@ -52,7 +51,6 @@ export class Ledger {
   readonly #balances: Balances
   /** Absent when the database cannot be shared. */
   readonly #creditLeases: CreditLeases | undefined
-  readonly #elsewhere: CallHolds | undefined
   /** Suspended accounts, whose ledger does not add up; replaced as a whole. */
   stopped: ReadonlySet<string> = new Set()
   readonly #voided: VoidedCalls
@@ -75,8 +73,8 @@ export class Ledger {
     const inquiries = cluster && new Inquiries(cluster)
     this.budgets = new Budgets(store, inquiries, nowMs)
     if (cluster !== undefined && inquiries !== undefined) {
-      this.#creditLeases = new CreditLeases(store, cluster, this.#balances, inquiries)
-      this.#elsewhere = new CallHolds(store, cluster, this.#balances, inquiries)
+      const balances = this.#balances
+      this.#creditLeases = new CreditLeases({ store, cluster, balances, inquiries })
     }
     this.#beyond = new BeyondHolds(store, this.#creditLeases)
     this.#steps = {
@@ -116,13 +114,13 @@ export class Ledger {
   }
 
   /** What this gateway knows it can spend; the store may have more. */
-  funds(accountId: string): Readonly<AccountFunds> {
+  funds(accountId: string): FundsView {
     return this.#balances.of(accountId)
   }
 
   /** The spendable part of stored balances, minus holds of calls in flight at all gateways. */
   async spendable(stored: readonly StoredBalance[]): Promise<Spendable[]> {
-    const elsewhere = await this.#elsewhere?.of(stored.map(({ id }) => id))
+    const elsewhere = await this.#creditLeases?.holdsElsewhere(stored.map(({ id }) => id))
     return stored.map(({ id, balanceNanos, heldNanos }) => {
       const callsNanos = this.#balances.peek(id)?.callHoldsNanos ?? 0n
       const held = heldNanos + callsNanos + (elsewhere?.get(id) ?? 0n)
@@ -151,9 +149,10 @@ export class Ledger {
   ): Hold | undefined {
     const funds = this.#balances.find(accountId)
     if (funds === undefined || funds.stale) return undefined
-    funds.touched = true
-    if (availableNanos(funds) < wantedNanos || availableNanos(funds) < 0n) return undefined
-    funds.callHoldsNanos += wantedNanos
+    funds.touch()
+    const freeNanos = availableNanos(funds)
+    if (freeNanos < wantedNanos || freeNanos < 0n) return undefined
+    funds.hold(wantedNanos)
     return this.#entered(newHold(accountId, wantedNanos, spender, budget))
   }
 
@@ -175,7 +174,8 @@ export class Ledger {
     const hold = this.hold(accountId, wantedNanos, spender, budget)
     if (hold !== undefined || this.#creditLeases === undefined) return hold
     return this.#creditLeases
-      .reserve(this.#balances.of(accountId), wantedNanos)
+      .of(this.#balances.of(accountId))
+      .reserve(wantedNanos)
       .then((amountNanos) =>
         amountNanos === undefined
           ? undefined
@@ -195,7 +195,7 @@ export class Ledger {
     ensure(hold.open, 'a hold ends once')
     hold.open = false
     const funds = this.#balances.of(hold.accountId)
-    unhold(funds, heldNanos(hold))
+    funds.unhold(heldNanos(hold))
     this.#creditLeases?.freed(funds)
     this.#leaveBudgets(hold, 0n)
   }
@@ -219,7 +219,7 @@ export class Ledger {
     labels: ChargeLabels,
   ): Promise<Settled> {
     const settled = this.#settle(hold, amountNanos, record, labels)
-    if (hold.budget !== undefined) this.budgets.settling(hold.budget, settled)
+    hold.budget?.account.addSettling(settled)
     return settled
   }
 
@@ -244,12 +244,10 @@ export class Ledger {
           return 'already_short'
         }
       }
-      unhold(funds, reservedNanos)
+      funds.unhold(reservedNanos)
       this.#deduct(funds, amountNanos, record, labels)
       crashPoint('call-answered')
-      await this.#balances.tracked(funds, () =>
-        this.#store.record(record, chargeEntry(record, labels)),
-      )
+      await funds.tracked(() => this.#store.record(record, chargeEntry(record, labels)))
       this.onEntry()
       crashPoint('call-settled')
       return 'charged'
@@ -270,7 +268,7 @@ export class Ledger {
     const chargeNanos = amountNanos > maxNanos ? maxNanos : amountNanos
     if (chargeNanos < amountNanos) addShortLoss(record, labels, amountNanos - chargeNanos)
     record.chargeNanos = chargeNanos
-    funds.balanceNanos -= chargeNanos
+    funds.add(-chargeNanos)
     this.#creditLeases?.freed(funds)
   }
 

@@ -40,8 +40,9 @@ export const rooms: Readonly<Record<string, Parts>> = {
     tasks: ['admission', 'books', 'calls', 'results', 'routing', 'telemetry', 'callbacks'],
   },
   'src/billing': {
-    credit: nothing,
-    budgets: ['credit/inquiries.ts'],
+    leases: nothing,
+    credit: ['leases'],
+    budgets: ['leases'],
     reconciliation: nothing,
     prices: ['bills/bill.ts'],
     bills: ['proof/receipt.ts', 'proof/signing-keys.ts', 'proof/settled-sums.ts'],

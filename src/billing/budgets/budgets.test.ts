@@ -11,7 +11,7 @@ import type { Store } from '../../store/index.ts'
 import { loadBudgets, setBudget } from '../../store/ledger/budgets.ts'
 import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { type Hold, Ledger } from '../ledger.ts'
-import { Exhausted } from './budget-funds.ts'
+import { Exhausted } from './budget-leases.ts'
 
 const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
 const seed = Number(process.env['TEST_SEED'] ?? 21)

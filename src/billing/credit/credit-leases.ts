@@ -1,251 +1,326 @@
 // When several gateways share a database, each leases credit of an account before it spends it:
 // calls are held against the lease in memory, charges are paid from it, and unused credit is
-// returned. Only the lease holder can spend leased credit. A call is refused for lack of credit only
-// after the other gateways have returned what they do not use and that does not suffice.
+// returned. A call is refused for lack of credit only after the other gateways have returned what
+// they do not use and that does not suffice.
 //
 //   account: balance ── held by tasks
 //                    ── leased ──> this gateway's ── holds of its calls
 //                    └─ free: for draws and tasks   └─ spendable
 import { crashPoint } from '../../lib/crash-point.ts'
-import type { Cluster, Notice, Store } from '../../store/index.ts'
-import { type Drawn, fillCreditLease, otherHolders } from '../../store/ledger/credit-leases.ts'
-import { type AccountFunds, availableNanos, type Balances } from '../balances.ts'
+import { type Cluster, gatewayOf, type Notice, type Store } from '../../store/index.ts'
 import {
-  type CreditQueue,
-  CreditQueues,
-  type DrawNeed,
-  maxWaiters,
-  sizeDraw,
+  type Draw,
+  moveCredit,
+  otherHolders,
+  readCreditLeases,
+} from '../../store/ledger/credit-leases.ts'
+import { listGateways } from '../../store/maintenance/gateways.ts'
+import { type AccountFunds, availableNanos, type Balances } from '../balances.ts'
+import { type Inquiries, readWaitMs } from '../leases/inquiries.ts'
+import {
+  aheadWithin,
+  allot,
+  type Drawn,
+  Leases,
+  LeaseUnknown,
   smaller,
   type Waiter,
-} from './credit-queue.ts'
-import { CreditReturns } from './credit-returns.ts'
-import type { Inquiries } from './inquiries.ts'
+} from '../leases/lease.ts'
 
-/** A draw also leases for this many more calls of the same size, if there is plenty. */
-const callsAhead = 32n
-/** Maximum for an account in constant use; each consecutive draw doubles the amount. */
-const maxCallsAhead = 8192n
-/** Draws within this interval count as consecutive. */
-const inRowMs = 1_000
-/** How long each round waits for all lease holders to return what they do not hold. */
-const recallWaitsMs = [60, 400, 900] as const
-/** Calls that find an account empty are served together: recalls are at least this far apart. */
-const recallEveryMs = 20
-/** An account without credit at other gateways is not recalled again for this long. */
+/** An account without credit at other gateways is not asked for again for this long. */
 const emptyMs = 100
 /** How often to re-check an account whose last write has an unknown outcome. */
 const staleTries = 20
 const staleWaitMs = 50
+/** Unused credit is returned after this time; while credit is scarce, soon after it became free. */
+const idleMs = 5_000
+const returnSoonMs = 10
+/** A notice holds up to 8,000 bytes. */
+const holdsPerNotice = 80
 
-/** Whether there is credit is unknown at the moment. */
-class CreditUnknown extends Error {}
+interface CreditDeps {
+  readonly store: Store
+  readonly cluster: Cluster
+  readonly balances: Balances
+  readonly inquiries: Inquiries
+}
 
 export class CreditLeases {
-  readonly #store: Store
-  readonly #cluster: Cluster
-  readonly #balances: Balances
-  readonly #inquiries: Inquiries
-  readonly #queues = new CreditQueues()
-  readonly #returns: CreditReturns
+  readonly #deps: CreditDeps
+  readonly #leases = new Map<string, CreditLease>()
+  readonly #timer: ReturnType<typeof setInterval>
 
-  constructor(store: Store, cluster: Cluster, balances: Balances, inquiries: Inquiries) {
-    this.#store = store
-    this.#cluster = cluster
-    this.#balances = balances
-    this.#inquiries = inquiries
-    cluster.subscribe((notice) => this.#reply(notice))
-    this.#returns = new CreditReturns(store, cluster, balances, this.#queues, inquiries)
+  constructor(deps: CreditDeps) {
+    this.#deps = deps
+    deps.cluster.subscribe((notice) => this.#reply(notice))
+    deps.inquiries.onRecall('wanted', (accountId) => this.#giveFor(accountId))
+    this.#timer = setInterval(() => this.#returnIdle(), idleMs)
+    this.#timer.unref()
   }
 
-  /**
-   * Adds to the call holds as soon as there is credit; returns how much, which is less than wanted
-   * only for callers that accept less. Undefined: there is not enough at any gateway. With
-   * `isFresh`, a recent negative result is not reused.
-   */
-  reserve(
-    funds: AccountFunds,
-    wantedNanos: bigint,
-    { takesLess = false, isFresh = false }: { takesLess?: boolean; isFresh?: boolean } = {},
-  ): Promise<bigint | undefined> {
-    const queue = this.#queues.of(funds)
-    const { lacking } = queue
-    const isKnown = lacking !== undefined && wantedNanos >= lacking.nanos
-    if (isKnown && !isFresh && performance.now() < lacking.untilMs) {
-      return Promise.resolve(undefined)
-    }
-    if (queue.waiters.length >= maxWaiters) {
-      return Promise.reject(new CreditUnknown('too many calls wait for credit of this account'))
-    }
-    return new Promise((resolve, reject) => {
-      queue.waiters.push({ wantedNanos, takesLess, resolve, reject })
-      if (!queue.serving) void this.#serve(queue)
-    })
-  }
-
-  /** For amounts taken from the account itself: true when a retry is worthwhile. */
-  async gather(funds: AccountFunds, tries: number): Promise<boolean> {
-    const waitMs = recallWaitsMs[tries]
-    if (waitMs === undefined) return false
-    const queue = this.#queues.of(funds)
-    const wasMoving = queue.turns > 0
-    const givenNanos = await this.#returns.giveBack(funds)
-    const holders = await otherHolders(this.#store.read, this.#creditLeaseOf(funds))
-    const isAnswered = await this.#recall(queue, holders, waitMs)
-    // The last attempt did not see credit that moved meanwhile.
-    const isFirst = tries === 0 && (wasMoving || holders.length > 0)
-    return isFirst || givenNanos > 0n || !isAnswered
+  of(funds: AccountFunds): CreditLease {
+    const known = this.#leases.get(funds.id)
+    if (known !== undefined) return known
+    const lease = new CreditLease(this.#deps, funds)
+    this.#leases.set(funds.id, lease)
+    return lease
   }
 
   /** Credit arrived or became free: serves waiters here or at other gateways. */
   freed({ id }: AccountFunds): void {
-    const queue = this.#queues.find(id)
-    if (queue === undefined) return
-    queue.lacking = undefined
-    if (queue.waiters.length > 0) queue.grantFirst()
-    else if (queue.scarceUntilMs !== 0) this.#returns.returnSoon(queue)
+    this.#leases.get(id)?.freed()
   }
 
   /** The other gateways check again, too. */
   funded(funds: AccountFunds): void {
     this.freed(funds)
-    this.#cluster.publish({ kind: 'funded', accountId: funds.id })
+    this.#deps.cluster.publish({ kind: 'funded', accountId: funds.id })
   }
 
   close(): void {
-    this.#returns.close()
+    clearInterval(this.#timer)
+    for (const lease of this.#leases.values()) lease.close()
   }
 
-  async #serve(queue: CreditQueue): Promise<void> {
-    queue.serving = true
-    try {
-      while (queue.waiters.length > 0) await this.#round(queue)
-    } catch (error) {
-      queue.fail(error)
-    } finally {
-      queue.serving = false
-      if (queue.scarceUntilMs !== 0) this.#returns.returnSoon(queue)
+  /** Call holds of other gateways, by account. One that does not reply counts with all it has leased. */
+  async holdsElsewhere(accountIds: readonly string[]): Promise<Map<string, bigint>> {
+    const held = new Map<string, bigint>()
+    const sorted = [...accountIds].sort()
+    const [firstId, lastId] = [sorted[0], sorted.at(-1)]
+    if (firstId === undefined || lastId === undefined) return held
+    const { store, cluster, inquiries } = this.#deps
+    const ids = (await listGateways(store.read)).map(({ id }) => id)
+    const others = ids.filter((id) => id !== cluster.gatewayId)
+    const question = { kind: 'holds_wanted', firstId, lastId } as const
+    const { answers, missing } = await inquiries.ask(question, others, readWaitMs)
+    const add = (id: string, nanos: bigint) => held.set(id, (held.get(id) ?? 0n) + nanos)
+    for (const answer of answers) {
+      if (answer.kind !== 'holds' || missing.has(answer.by)) continue
+      for (const [id, nanos] of answer.holds) add(id, BigInt(nanos))
     }
+    const silent = missing.size === 0 ? [] : await readCreditLeases(store.read, firstId, lastId)
+    for (const { account_id, gateway_id, amount_nanos } of silent) {
+      if (missing.has(gateway_id)) add(account_id, amount_nanos)
+    }
+    return held
   }
 
-  /** When it ends, all waiters got credit, were refused, or arrived too late for it. */
-  async #round(queue: CreditQueue): Promise<void> {
-    let isAnswered = false
-    for (const waitMs of [...recallWaitsMs, undefined]) {
-      const asking = [...queue.waiters]
-      const drawn = await this.#draw(queue, asking, false)
-      const left = leftOf(queue, asking)
-      if (left.length === 0) return
-      // There was enough, but calls that arrived meanwhile have taken some of it.
-      if (!drawn.isShort) continue
-      const { holders } = drawn
-      if (holders.length === 0 || isAnswered || waitMs === undefined) {
-        return this.#giveUp(queue, left, holders.length === 0)
+  #reply(notice: Notice): void {
+    const { balances } = this.#deps
+    if (notice.kind === 'evicted') for (const funds of balances.all()) funds.suspect()
+    if (notice.kind === 'funded') this.#leases.get(notice.accountId)?.funded()
+    if (notice.kind === 'holds_wanted') this.#sayHolds(notice)
+  }
+
+  #sayHolds({ firstId, lastId, nonce }: { firstId: string; lastId: string; nonce: string }): void {
+    const { balances, inquiries } = this.#deps
+    const held = [...balances.all()].filter(
+      ({ id, callHoldsNanos }) => callHoldsNanos > 0n && id >= firstId && id <= lastId,
+    )
+    const holds = held.map(({ id, callHoldsNanos }) => [id, callHoldsNanos.toString()] as const)
+    do {
+      const part = holds.splice(0, holdsPerNotice)
+      inquiries.answer(nonce, { kind: 'holds', holds: part, isLast: holds.length === 0 })
+    } while (holds.length > 0)
+  }
+
+  /** A failure has marked the account stale, which corrects it. */
+  async #giveFor(accountId: string | undefined): Promise<bigint | undefined> {
+    const funds = accountId === undefined ? undefined : this.#deps.balances.peek(accountId)
+    const nanos = funds && (await this.of(funds).recalled())
+    return funds?.stale ? undefined : nanos
+  }
+
+  #returnIdle(): void {
+    for (const funds of this.#deps.balances.all()) {
+      const lease = this.#leases.get(funds.id)
+      if (!funds.wasTouched() && lease?.isIdle !== false) {
+        if (availableNanos(funds) > 0n) this.of(funds).giveBackQuietly()
+        else this.#leases.delete(funds.id)
       }
-      isAnswered = await this.#recall(queue, holders, waitMs)
     }
   }
+}
 
-  /** No gateway has enough for these. */
-  async #giveUp(queue: CreditQueue, lacking: readonly Waiter[], isAllHere: boolean): Promise<void> {
-    let left = lacking
-    if (left.some(({ takesLess }) => takesLess)) {
-      await this.#draw(queue, left, true)
-      left = leftOf(queue, left)
-    }
-    const refused = left.filter(({ takesLess }) => !takesLess)
-    const nanos = refused.reduce<bigint | undefined>(smallest, undefined)
-    // With nothing to return, this was quick: cached, so that callers cannot keep the store busy.
-    if (isAllHere && nanos !== undefined) {
-      queue.lacking = { nanos, untilMs: performance.now() + emptyMs }
-    }
-    queue.refuse(new Set(left))
+/** Gets the amount that is now held for it; undefined: there is not enough anywhere. */
+type CreditWaiter = Waiter<'credit', bigint | undefined>
+const credit = ['credit'] as const
+
+/** Of one account. */
+class CreditLease extends Leases<CreditWaiter> {
+  readonly #deps: CreditDeps
+  readonly #funds: AccountFunds
+  readonly #lease: { accountId: string; gatewayId: string }
+  /** This amount was unavailable, and until then it is not requested again. */
+  #lacking: { nanos: bigint; untilMs: number } | undefined
+  #returning: ReturnType<typeof setTimeout> | undefined
+
+  constructor(deps: CreditDeps, funds: AccountFunds) {
+    super({ kind: 'wanted', accountId: funds.id }, deps.inquiries)
+    this.#deps = deps
+    this.#funds = funds
+    this.#lease = { accountId: funds.id, gatewayId: gatewayOf(deps.store) }
   }
 
-  /** Draws what these waiters need and holds it for them in the turn in which it arrives. */
-  async #draw(queue: CreditQueue, waiters: readonly Waiter[], isLast: boolean): Promise<Drawn> {
-    const { funds } = queue
-    await this.#settled(funds)
-    return queue.inTurn(async () => {
-      queue.grant()
-      const left = leftOf(queue, waiters)
-      if (left.length === 0) return { nanos: 0n, isShort: false, holders: [] }
-      const need = { waiters: left, isLast, aheadNanos: this.#ahead(queue, left) }
-      const drawn = await this.#balances.tracked(funds, () =>
-        this.#store.tx(
-          (tx) =>
-            fillCreditLease(tx, this.#creditLeaseOf(funds), (free) =>
-              sizeDraw(free, { ...need, haveNanos: availableNanos(funds) } satisfies DrawNeed),
-            ),
-          funds.id,
-        ),
-      )
-      crashPoint('credit-lease-drawn')
-      if (drawn === undefined) {
-        this.#balances.suspect(funds)
-        throw new CreditUnknown('the others have given this gateway up')
-      }
-      funds.balanceNanos += drawn.nanos
-      queue.grant()
-      return drawn
+  /**
+   * Adds to the call holds as soon as there is credit; returns how much, which is less than wanted
+   * only for callers that accept less. Undefined: there is not enough at any gateway. With `isFresh`,
+   * a recent negative result is not reused.
+   */
+  reserve(
+    nanos: bigint,
+    { takesLess = false, isFresh = false }: { takesLess?: boolean; isFresh?: boolean } = {},
+  ): Promise<bigint | undefined> {
+    const lacking = this.#lacking
+    const isKnown = lacking !== undefined && !isFresh && nanos >= lacking.nanos
+    if (isKnown && performance.now() < lacking.untilMs) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.join({ of: credit, nanos, takesLess, resolve, reject })
     })
   }
 
-  async #settled(funds: AccountFunds): Promise<void> {
-    for (let tries = 0; funds.stale; tries++) {
-      if (tries === staleTries) throw new CreditUnknown('the last write has an open outcome')
+  funded(): void {
+    this.#lacking = undefined
+  }
+
+  freed(): void {
+    this.#lacking = undefined
+    // In order: money arrives in small parts.
+    if (this.waiters.length > 0) this.leaveInOrder((waiter) => this.#isGranted(waiter))
+    else this.served()
+  }
+
+  override get isIdle(): boolean {
+    return super.isIdle && this.#returning === undefined
+  }
+
+  close(): void {
+    clearTimeout(this.#returning)
+  }
+
+  /** Those who arrive during a round join its next draw: all lack the same. */
+  protected override draw(): Promise<Drawn<CreditWaiter>> {
+    return this.#drawFor(new Set(this.waiters), false)
+  }
+
+  async #drawFor(asking: ReadonlySet<CreditWaiter>, isLast: boolean): Promise<Drawn<CreditWaiter>> {
+    await this.#settled()
+    return this.inTurn(async () => {
+      this.#grant()
+      const waiters = this.left(asking)
+      if (waiters.length === 0) return { short: [], holders: [] }
+      const need = { waiters, isLast, aheadNanos: this.ahead(waiters[0]!.nanos) }
+      const drawn = await this.#move((freeNanos) =>
+        sizeDraw(freeNanos, { ...need, haveNanos: availableNanos(this.#funds) }),
+      )
+      crashPoint('credit-lease-drawn')
+      if (drawn === undefined) throw new LeaseUnknown('the others have given this gateway up')
+      this.#funds.add(drawn.nanos)
+      this.#grant()
+      // If it is not short, calls that arrived meanwhile have taken some: the next round draws again.
+      return { short: drawn.isShort ? this.left(asking) : [], holders: drawn.holders }
+    })
+  }
+
+  /** Holds credit for the waiters for whom it suffices. */
+  #grant(): void {
+    this.leave((waiter) => this.#isGranted(waiter))
+  }
+
+  #isGranted({ nanos, resolve }: CreditWaiter): boolean {
+    if (this.#funds.stale || availableNanos(this.#funds) < nanos) return false
+    this.#funds.hold(nanos)
+    resolve(nanos)
+    return true
+  }
+
+  /** Waiters that accept less get what there is, the others nothing. */
+  protected override async refuse(short: readonly CreditWaiter[], isAlone: boolean): Promise<void> {
+    const asking = new Set(short)
+    if (short.some(({ takesLess }) => takesLess)) await this.#drawFor(asking, true)
+    const refused = new Set(this.left(asking))
+    let minNanos: bigint | undefined
+    for (const { nanos, takesLess } of refused) {
+      if (!takesLess) minNanos = smaller(minNanos ?? nanos, nanos)
+    }
+    // With nothing to return, this was quick: cached, so that callers cannot keep the store busy.
+    if (isAlone && minNanos !== undefined) {
+      this.#lacking = { nanos: minNanos, untilMs: performance.now() + emptyMs }
+    }
+    this.leave((waiter) => refused.has(waiter))
+    for (const { takesLess, resolve } of refused) {
+      const free = availableNanos(this.#funds)
+      const isSome = takesLess && free > 0n && !this.#funds.stale
+      if (isSome) this.#funds.hold(free)
+      resolve(isSome ? free : undefined)
+    }
+  }
+
+  async #settled(): Promise<void> {
+    for (let tries = 0; this.#funds.stale; tries++) {
+      if (tries === staleTries) throw new LeaseUnknown('the last write has an open outcome')
       await new Promise((go) => setTimeout(go, staleWaitMs))
     }
   }
 
-  /** Draws lock the account, so a busy one must draw rarely: leases for this many calls ahead. */
-  #ahead(queue: CreditQueue, waiters: readonly Waiter[]): bigint {
-    const nowMs = performance.now()
-    if (nowMs < queue.scarceUntilMs) return 0n
-    const { pace } = queue
-    const isInRow = pace !== undefined && nowMs - pace.atMs < inRowMs
-    const calls = isInRow ? smaller(pace.calls * 2n, maxCallsAhead) : callsAhead
-    queue.pace = { atMs: nowMs, calls }
-    return waiters[0]!.wantedNanos * calls
+  protected override holders(): Promise<readonly string[]> {
+    return otherHolders(this.#deps.store.read, this.#lease)
   }
 
-  /** True when all of them have replied, and none had anything to return. */
-  async #recall(queue: CreditQueue, holders: readonly string[], waitMs: number): Promise<boolean> {
-    if (holders.length === 0) return true
-    const sinceMs = performance.now() - queue.askedAtMs
-    if (sinceMs < recallEveryMs) await new Promise((go) => setTimeout(go, recallEveryMs - sinceMs))
-    queue.askedAtMs = performance.now()
-    this.#returns.markScarce(queue)
-    const question = { kind: 'wanted', accountId: queue.funds.id } as const
-    const { answers, missing } = await this.#inquiries.ask(question, holders, waitMs)
-    // A gateway that does not reply may be dead.
-    if (missing.size > 0) await this.#cluster.sweep()
-    return missing.size === 0 && answers.every((each) => 'nanos' in each && each.nanos === '0')
+  protected override async returnUnheld(): Promise<bigint> {
+    const unheldNanos = availableNanos(this.#funds)
+    if (unheldNanos <= 0n || this.#funds.stale) return 0n
+    // From here on no call can spend it.
+    this.#funds.add(-unheldNanos)
+    const moved = await this.#move(() => ({ nanos: -unheldNanos, isShort: false }))
+    crashPoint('credit-lease-returned')
+    return moved === undefined ? 0n : unheldNanos
   }
 
-  #reply(notice: Notice): void {
-    if (notice.kind === 'evicted') {
-      for (const funds of this.#balances.all()) this.#balances.suspect(funds)
-    }
-    if (notice.kind === 'funded') {
-      const queue = this.#queues.find(notice.accountId)
-      if (queue !== undefined) queue.lacking = undefined
-    }
-    if (notice.kind === 'wanted') void this.#returns.returnFor(notice)
+  /** Undefined: this gateway has been evicted, and the lease is gone. */
+  async #move(choose: (freeNanos: bigint) => Draw) {
+    const { id } = this.#funds
+    const moved = await this.#funds.tracked(() =>
+      this.#deps.store.tx((tx) => moveCredit(tx, this.#lease, choose), id),
+    )
+    if (moved === undefined) this.#funds.suspect()
+    return moved
   }
 
-  #creditLeaseOf = ({ id }: AccountFunds) => ({
-    accountId: id,
-    gatewayId: this.#cluster.gatewayId,
-  })
+  /** A return that fails has marked the account stale, which corrects it. */
+  giveBackQuietly(): void {
+    this.giveBack().catch(() => {})
+  }
+
+  /** While credit is scarce, what became free is returned soon. */
+  protected override served(): void {
+    if (!this.isScarce || this.#returning !== undefined) return
+    this.#returning = setTimeout(() => {
+      this.#returning = undefined
+      if (this.waiters.length === 0) this.giveBackQuietly()
+    }, returnSoonMs)
+    this.#returning.unref()
+  }
 }
 
-/** Those of them that still wait, in order. */
-function leftOf({ waiters }: CreditQueue, asking: readonly Waiter[]): Waiter[] {
-  if (waiters.length === 0) return []
-  const waiting = new Set(waiters)
-  return asking.filter((waiter) => waiting.has(waiter))
+interface DrawNeed {
+  readonly waiters: readonly CreditWaiter[]
+  /** What this gateway can already spend; below zero, the lease behind open holds is gone. */
+  readonly haveNanos: bigint
+  /** Amount to lease in advance, if there is plenty. */
+  readonly aheadNanos: bigint
+  /** Waiters that accept less take it now. */
+  readonly isLast: boolean
 }
 
-const smallest = (min: bigint | undefined, { wantedNanos }: Waiter): bigint =>
-  min === undefined ? wantedNanos : smaller(min, wantedNanos)
+/** Never a part that serves no waiter: it would only be missing elsewhere. */
+export function sizeDraw(freeNanos: bigint, need: DrawNeed): Draw {
+  const { waiters, haveNanos, aheadNanos, isLast } = need
+  const all = new Map([['credit' as const, haveNanos + freeNanos]])
+  const { lacking, takenOf } = allot(all, waiters, isLast)
+  const taken = takenOf('credit')
+  const isShort = lacking.some(({ length }) => length > 0)
+  if (taken <= haveNanos || (isShort && taken === 0n)) return { nanos: 0n, isShort }
+  const nanos = taken - haveNanos
+  return { nanos: nanos + (isShort ? 0n : aheadWithin(freeNanos - nanos, aheadNanos)), isShort }
+}

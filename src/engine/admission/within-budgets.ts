@@ -1,6 +1,6 @@
 // The refusal of a call or task that does not fit into a budget, and the hold of a call in the budgets
 // that it falls under, taken before the account's.
-import { Exhausted, type Spender } from '../../billing/budgets/budget-funds.ts'
+import { Exhausted, type Spender } from '../../billing/budgets/budget-leases.ts'
 import type { BudgetsOfCall } from '../../billing/budgets/budgets.ts'
 import type { Hold, Ledger } from '../../billing/ledger.ts'
 import { periodAt } from '../../contract/budgets/period.ts'

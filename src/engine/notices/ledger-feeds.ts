@@ -1,7 +1,7 @@
 // Makes notices of what the ledger and the losses say: low balances, budgets, charges, losses. It reads
 // on from where it was; what it tells and where it is are one transaction, so that a crash
 // neither loses nor repeats anything, and of several gateways one tells it.
-import { reachedBy } from '../../billing/budgets/reached-steps.ts'
+import { reachedBy } from '../../billing/budget-steps.ts'
 import { crossingsOf } from '../../billing/crossings.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { NoticeType } from '../../contract/notices/webhooks.ts'
@@ -150,7 +150,7 @@ export class LedgerFeeds extends LoopService {
     const limit = movementsAtOnce
     const charges = await budgetChargesIn(store.read, { afterId, untilId, limit })
     const budgets = [...(await budgetsOf(store.read, charges)), ...(await this.#changedBudgets())]
-    const byAccount = Map.groupBy(charges, ({ accountId }) => accountId)
+    const byAccount = Map.groupBy(charges, ({ account_id }) => account_id)
     const states = new Map<string, StateChange>()
     const notices: object[] = []
     for (const watched of new Map(budgets.map((each) => [each.budget.id, each])).values()) {

@@ -13,8 +13,10 @@ type ReachedState =
   /** The step of the period that began then. */
   | { fromMs: number; percent: number }
 
+type BudgetRow = Selectable<Schema['budgets']>
+
 export interface WatchedBudget {
-  budget: Selectable<Schema['budgets']>
+  budget: BudgetRow
   account: string
   /** Of its token, its account, or the tag. */
   name: string
@@ -24,20 +26,17 @@ export interface WatchedBudget {
   state: ReachedState | undefined
 }
 
-export interface BudgetCharge {
-  id: number
-  accountId: string
-  tokenId: string | null
-  tags: string | null
-  atMs: number
-}
+export type BudgetCharge = Pick<
+  Selectable<Schema['entries']>,
+  'id' | 'account_id' | 'token_id' | 'tags' | 'at_ms'
+>
 
 /** Charges of accounts that have budgets. */
-export async function budgetChargesIn(
+export const budgetChargesIn = (
   db: Kysely<Schema>,
   { afterId, untilId, limit }: FeedRange,
-): Promise<BudgetCharge[]> {
-  const rows = await db
+): Promise<BudgetCharge[]> =>
+  db
     .selectFrom('entries')
     .select(['id', 'account_id', 'token_id', 'tags', 'at_ms'])
     .where('id', '>', afterId)
@@ -47,14 +46,6 @@ export async function budgetChargesIn(
     .orderBy('id')
     .limit(limit)
     .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    accountId: row.account_id,
-    tokenId: row.token_id,
-    tags: row.tags,
-    atMs: row.at_ms,
-  }))
-}
 
 /** The budgets of these charges: a few too many, where a tag is used by several accounts. */
 export async function budgetsOf(
@@ -66,8 +57,8 @@ export async function budgetsOf(
     const unique = [...new Set(values.filter((value) => value !== null))]
     return sql.join(unique.length === 0 ? [''] : unique)
   }
-  const accounts = listOf(charges.map(({ accountId }) => accountId))
-  const tokens = listOf(charges.map(({ tokenId }) => tokenId))
+  const accounts = listOf(charges.map(({ account_id }) => account_id))
+  const tokens = listOf(charges.map(({ token_id }) => token_id))
   const tags = listOf(charges.flatMap((each) => each.tags?.split(',') ?? []))
   return watched(
     db,
@@ -90,18 +81,14 @@ export const changedBudgets = (db: Kysely<Schema>, limit: number): Promise<Watch
     limit,
   )
 
+type WatchedRow = BudgetRow & { account: string; token: string | null; body: string | null }
+
 async function watched(
   db: Kysely<Schema>,
   condition: ReturnType<typeof sql>,
   limit?: number,
 ): Promise<WatchedBudget[]> {
-  const { rows } = await sql<
-    Selectable<Schema['budgets']> & {
-      account: string
-      token: string | null
-      body: string | null
-    }
-  >`
+  const { rows } = await sql<WatchedRow>`
     SELECT b.*, a.name AS account, s.body, (SELECT t.name FROM tokens t
       WHERE b.scope = 'token' AND (t.id = b.subject OR t.lineage = b.subject)
       ORDER BY CASE WHEN t.id = b.subject AND t.revoked_at_ms IS NULL THEN 0 ELSE 1 END,
@@ -118,7 +105,7 @@ async function watched(
   })
 }
 
-type Terms = Pick<Selectable<Schema['budgets']>, 'amount_nanos' | 'per' | 'zone'>
+type Terms = Pick<BudgetRow, 'amount_nanos' | 'per' | 'zone'>
 
 const termsOf = ({ amount_nanos, per, zone }: Terms): string => `${amount_nanos} ${per} ${zone}|`
 
@@ -155,13 +142,7 @@ export async function orphanedStates(db: Kysely<Schema>): Promise<string[]> {
   return rows.map(({ subject }) => subject)
 }
 
-export async function dropBudgetStates(
-  tx: Kysely<Schema>,
-  subjects: readonly string[],
-): Promise<void> {
-  await tx
-    .deleteFrom('notice_states')
-    .where('type', '=', type)
-    .where('subject', 'in', subjects)
-    .execute()
+export async function dropBudgetStates(tx: Kysely<Schema>, subjects: string[]): Promise<void> {
+  const states = tx.deleteFrom('notice_states').where('type', '=', type)
+  await states.where('subject', 'in', subjects).execute()
 }

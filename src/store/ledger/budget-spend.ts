@@ -5,7 +5,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { BudgetScope } from '../../contract/budgets/budget.ts'
 import { type Period, periodAt } from '../../contract/budgets/period.ts'
-import { ensure } from '../../lib/ensure.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { liveStates } from '../tasks/tasks.ts'
 import { type BudgetRow, budgetOf, type StoredBudget } from './budgets.ts'
@@ -25,10 +24,7 @@ export interface BudgetFilter {
   scopes?: readonly BudgetScope[]
 }
 
-/**
- * Budgets and what is spent of them: all, or those that the filter names. The one place where what is
- * spent of a budget can be read.
- */
+/** Budgets and what is spent of them: all, or those that the filter names. */
 export async function readBudgets(
   db: Kysely<Schema>,
   nowMs: number,
@@ -56,15 +52,9 @@ export async function lockBudgets(
   const counted = await spendOf(tx, nowMs, rows)
   for (const { row, spend, lastId } of counted) {
     if (lastId === row.counted_id && row.counted_from_ms === spend.period.fromMs) continue
-    await tx
-      .updateTable('budgets')
-      .set({
-        counted_from_ms: spend.period.fromMs,
-        counted_id: lastId,
-        spent_nanos: spend.spentNanos,
-      })
-      .where('id', '=', row.id)
-      .execute()
+    const { spentNanos, period } = spend
+    const upTo = { counted_from_ms: period.fromMs, counted_id: lastId, spent_nanos: spentNanos }
+    await tx.updateTable('budgets').set(upTo).where('id', '=', row.id).execute()
   }
   return counted.map(({ spend }) => spend)
 }
@@ -82,39 +72,22 @@ async function spendOf(
   rows: readonly BudgetRow[],
 ): Promise<Counted[]> {
   if (rows.length === 0) return []
-  const leases = await leasesOf(
-    db,
-    rows.map(({ id }) => id),
-  )
+  const ids = rows.map(({ id }) => id)
+  const leases = db.selectFrom('budget_leases').selectAll().where('budget_id', 'in', ids)
+  const byBudget = Map.groupBy(await leases.execute(), ({ budget_id }) => budget_id)
   const counted: Counted[] = []
   for (const row of rows) {
     const budget = budgetOf(row)
     const period = periodAt(nowMs, budget.per, budget.zone)
     const taskNanos = await taskHolds(db, budget)
     const { spentNanos, lastId } = await countCharges(db, row, period.fromMs)
-    const spend = { ...budget, period, spentNanos, taskNanos, leases: leases.get(row.id) ?? none }
+    const leased = byBudget
+      .get(row.id)
+      ?.map((each) => [each.gateway_id, each.amount_nanos] as const)
+    const spend = { ...budget, period, spentNanos, taskNanos, leases: new Map(leased) }
     counted.push({ row, spend, lastId })
   }
   return counted
-}
-
-const none: ReadonlyMap<string, bigint> = new Map()
-
-async function leasesOf(
-  db: Kysely<Schema>,
-  ids: readonly string[],
-): Promise<Map<string, Map<string, bigint>>> {
-  const found = new Map<string, Map<string, bigint>>()
-  const rows = await db
-    .selectFrom('budget_leases')
-    .selectAll()
-    .where('budget_id', 'in', ids)
-    .execute()
-  for (const { budget_id, gateway_id, amount_nanos } of rows) {
-    const byGateway = found.get(budget_id) ?? new Map<string, bigint>()
-    found.set(budget_id, byGateway.set(gateway_id, amount_nanos))
-  }
-  return found
 }
 
 /** The entries of a budget's subject, or its tasks: both tables have these columns. */
@@ -160,8 +133,7 @@ async function countCharges(
     .select((e) => [e.fn.max('id').as('last_id'), sum.as('spent_nanos')])
     .where('account_id', '=', row.account_id)
     .where('id', '>', afterId)
-    .executeTakeFirst()
-  ensure(found !== undefined, 'a sum has one row')
+    .executeTakeFirstOrThrow()
   const before = isCounted ? row.spent_nanos : 0n
   return { spentNanos: before + found.spent_nanos, lastId: found.last_id ?? afterId }
 }

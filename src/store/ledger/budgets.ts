@@ -1,6 +1,6 @@
 // Budgets as they are declared, and what gateways have leased of them. A gateway writes its leases as
 // whole amounts, so that a write with an unknown outcome is corrected by the next.
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely'
 import {
   type Budget,
   type BudgetOf,
@@ -9,7 +9,7 @@ import {
 } from '../../contract/budgets/budget.ts'
 import type { Per } from '../../contract/budgets/period.ts'
 import type { Source } from '../../contract/catalog.ts'
-import type { Dialect, Schema } from '../schema.ts'
+import type { Schema } from '../schema.ts'
 
 export interface StoredBudget extends Budget, BudgetOf {
   id: string
@@ -44,25 +44,13 @@ export async function setBudget(
     await tx.deleteFrom('budgets').where('id', '=', id).execute()
     return
   }
-  const terms = {
-    amount_nanos: budget.amountNanos,
-    per: budget.per,
-    zone: budget.zone,
-    position,
-    source,
-  }
+  const { amountNanos: amount_nanos, per, zone } = budget
+  const terms = { amount_nanos, per, zone, position, source }
+  const { accountId: account_id, scope, subject } = of
+  const uncounted = { counted_from_ms: null, counted_id: 0, spent_nanos: 0n }
   await tx
     .insertInto('budgets')
-    .values({
-      id,
-      account_id: of.accountId,
-      scope: of.scope,
-      subject: of.subject,
-      ...terms,
-      counted_from_ms: null,
-      counted_id: 0,
-      spent_nanos: 0n,
-    })
+    .values({ id, account_id, scope, subject, ...terms, ...uncounted })
     .onConflict((conflict) => conflict.column('id').doUpdateSet(terms))
     .execute()
 }
@@ -87,66 +75,63 @@ export async function setTagBudgets(
 }
 
 /** As declared, in order. */
-export async function listTagBudgets(
-  db: Kysely<Schema>,
-  accountId: string,
-): Promise<(StoredBudget & { source: Source })[]> {
-  const rows = await db
-    .selectFrom('budgets')
-    .selectAll()
-    .where((e) => e.and({ account_id: accountId, scope: 'tag' }))
-    .orderBy('position')
-    .execute()
-  return rows.map((row) => ({ ...budgetOf(row), source: row.source as Source }))
-}
+export const listTagBudgets = (db: Kysely<Schema>, accountId: string): Promise<DeclaredBudget[]> =>
+  declared(db.selectFrom('budgets').where((e) => e.and({ account_id: accountId, scope: 'tag' })))
 
-/** As declared. */
 export async function findBudget(
   db: Kysely<Schema>,
   of: BudgetOf,
-): Promise<(StoredBudget & { source: Source }) | undefined> {
-  const query = db.selectFrom('budgets').selectAll().where('id', '=', budgetId(of))
-  const row = await query.executeTakeFirst()
-  return row === undefined ? undefined : { ...budgetOf(row), source: row.source as Source }
+): Promise<DeclaredBudget | undefined> {
+  return (await declared(db.selectFrom('budgets').where('id', '=', budgetId(of))))[0]
 }
 
-interface BudgetLease {
-  budgetId: string
-  amountNanos: bigint
+type DeclaredBudget = StoredBudget & { source: Source }
+
+async function declared(
+  query: SelectQueryBuilder<Schema, 'budgets', object>,
+): Promise<DeclaredBudget[]> {
+  const rows = await query.selectAll().orderBy('position').execute()
+  return rows.map((row) => ({ ...budgetOf(row), source: row.source as Source }))
 }
 
-/** True where gateways share the database and this one has been evicted: it must lease nothing. */
-export async function isEvicted(
-  tx: Kysely<Schema>,
-  { gatewayId, dialect }: { gatewayId: string; dialect: Dialect },
-): Promise<boolean> {
-  if (dialect === 'sqlite') return false
-  const gateway = tx.selectFrom('gateways').select('id').where('id', '=', gatewayId)
-  return (await gateway.forShare().executeTakeFirst()) === undefined
-}
-
-/** What this gateway has leased from now on. */
+/** What this gateway has leased from now on, by the id of the budget. */
 export async function writeBudgetLeases(
   tx: Kysely<Schema>,
   gatewayId: string,
-  leases: readonly BudgetLease[],
+  leases: ReadonlyMap<string, bigint>,
 ): Promise<void> {
-  for (const { budgetId: budget_id, amountNanos: amount_nanos } of leases) {
+  for (const [budget_id, amount_nanos] of leases) {
+    const lease = { budget_id, gateway_id: gatewayId }
     if (amount_nanos === 0n) {
       await tx
         .deleteFrom('budget_leases')
-        .where((e) => e.and({ budget_id, gateway_id: gatewayId }))
+        .where((e) => e.and(lease))
         .execute()
       continue
     }
     await tx
       .insertInto('budget_leases')
-      .values({ budget_id, gateway_id: gatewayId, amount_nanos })
+      .values({ ...lease, amount_nanos })
       .onConflict((conflict) =>
         conflict.columns(['budget_id', 'gateway_id']).doUpdateSet({ amount_nanos }),
       )
       .execute()
   }
+}
+
+/** The gateways that have leased some of these budgets, without the named one. */
+export async function budgetHolders(
+  db: Kysely<Schema>,
+  { ids, exceptId }: { ids: readonly string[]; exceptId: string },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('budget_leases')
+    .select('gateway_id')
+    .distinct()
+    .where('budget_id', 'in', ids)
+    .where('gateway_id', '<>', exceptId)
+    .execute()
+  return rows.map(({ gateway_id }) => gateway_id)
 }
 
 /** For a gateway that starts on a database of its own: its calls ended with the process. */

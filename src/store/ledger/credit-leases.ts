@@ -13,6 +13,12 @@ interface CreditLeaseOf {
   gatewayId: string
 }
 
+/** For gateways that share the database: one that was evicted must lease nothing. */
+export async function isEvicted(tx: Kysely<Schema>, gatewayId: string): Promise<boolean> {
+  const gateway = tx.selectFrom('gateways').select('id').where('id', '=', gatewayId)
+  return (await gateway.forShare().executeTakeFirst()) === undefined
+}
+
 /** An account's balance that is neither held nor leased; locks its row until the tx ends. */
 export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Promise<bigint> {
   const row = await tx
@@ -25,92 +31,73 @@ export async function lockFreeNanos(tx: Kysely<Schema>, accountId: string): Prom
   return row.free_nanos
 }
 
-/** How much of the free balance to move into a lease. */
+/** How much of the free balance to move into a lease; below zero: out of it. */
 export interface Draw {
   nanos: bigint
   /** It is less than needed: the other lease holders are asked next. */
   isShort: boolean
 }
 
-export interface Drawn extends Draw {
+interface Moved extends Draw {
   /** Other gateways with a credit lease of the account; only read when it is short. */
   holders: readonly string[]
 }
 
-/**
- * Moves as much of the free balance as `choose` wants into the credit lease. Undefined when this
- * gateway has been evicted: what it draws would be lost.
- */
-export async function fillCreditLease(
+/** Undefined when this gateway has been evicted: its lease is gone, and what it draws would be lost. */
+export async function moveCredit(
   tx: Kysely<Schema>,
-  { accountId, gatewayId }: CreditLeaseOf,
+  of: CreditLeaseOf,
   choose: (freeNanos: bigint) => Draw,
-): Promise<Drawn | undefined> {
-  const here = await tx
-    .selectFrom('gateways')
-    .select('id')
-    .where('id', '=', gatewayId)
-    .forShare()
-    .executeTakeFirst()
-  if (here === undefined) return undefined
+): Promise<Moved | undefined> {
+  const { accountId, gatewayId } = of
+  if (await isEvicted(tx, gatewayId)) return undefined
   const { nanos, isShort } = choose(await lockFreeNanos(tx, accountId))
-  const holders = isShort ? await otherHolders(tx, { accountId, gatewayId }) : []
-  if (nanos <= 0n) return { nanos: 0n, isShort, holders }
+  const moved = { nanos, isShort, holders: isShort ? await otherHolders(tx, of) : [] }
+  if (nanos === 0n) return moved
+  const key = { account_id: accountId, gateway_id: gatewayId }
+  const { numUpdatedRows } = await tx
+    .updateTable('credit_leases')
+    .set((e) => ({ amount_nanos: e('amount_nanos', '+', nanos) }))
+    .where((e) => e.and(key))
+    .where('amount_nanos', '>=', -nanos)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n && nanos < 0n) return undefined
+  if (numUpdatedRows === 0n) {
+    await tx
+      .insertInto('credit_leases')
+      .values({ ...key, amount_nanos: nanos })
+      .execute()
+  }
+  await addLeased(tx, accountId, nanos)
+  const emptied = tx.deleteFrom('credit_leases').where((e) => e.and({ ...key, amount_nanos: 0n }))
+  if (nanos < 0n) await emptied.execute()
+  return moved
+}
+
+async function addLeased(tx: Kysely<Schema>, accountId: string, nanos: bigint): Promise<void> {
   await tx
     .updateTable('accounts')
     .set((e) => ({ leased_nanos: e('leased_nanos', '+', nanos) }))
     .where('id', '=', accountId)
     .execute()
-  await tx
-    .insertInto('credit_leases')
-    .values({ account_id: accountId, gateway_id: gatewayId, amount_nanos: nanos })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'gateway_id'])
-        .doUpdateSet((e) => ({ amount_nanos: e('credit_leases.amount_nanos', '+', nanos) })),
-    )
-    .execute()
-  return { nanos, isShort, holders }
 }
 
-/** False when the credit lease is gone: its credit was already returned. */
-export async function emptyCreditLease(
-  tx: Kysely<Schema>,
-  { accountId, gatewayId }: CreditLeaseOf,
-  amount: bigint,
-): Promise<boolean> {
-  await lockFreeNanos(tx, accountId)
-  const creditLease = { account_id: accountId, gateway_id: gatewayId }
-  const { numUpdatedRows } = await tx
-    .updateTable('credit_leases')
-    .set((e) => ({ amount_nanos: e('amount_nanos', '-', amount) }))
-    .where((e) => e.and(creditLease))
-    .where('amount_nanos', '>=', amount)
-    .executeTakeFirst()
-  if (numUpdatedRows !== 1n) return false
-  await tx
-    .updateTable('accounts')
-    .set((e) => ({ leased_nanos: e('leased_nanos', '-', amount) }))
-    .where('id', '=', accountId)
+/** Of the accounts between two ids, both included. */
+export function readCreditLeases(db: Kysely<Schema>, firstId: string, lastId: string) {
+  return db
+    .selectFrom('credit_leases')
+    .selectAll()
+    .where('account_id', '>=', firstId)
+    .where('account_id', '<=', lastId)
     .execute()
-  await tx
-    .deleteFrom('credit_leases')
-    .where((e) => e.and(creditLease))
-    .where('amount_nanos', '=', 0n)
-    .execute()
-  return true
 }
 
 export async function readCreditLease(
   db: Kysely<Schema>,
   { accountId, gatewayId }: CreditLeaseOf,
 ): Promise<bigint> {
-  const row = await db
-    .selectFrom('credit_leases')
-    .select('amount_nanos')
-    .where((e) => e.and({ account_id: accountId, gateway_id: gatewayId }))
-    .executeTakeFirst()
-  return row?.amount_nanos ?? 0n
+  const leases = await readCreditLeases(db, accountId, accountId)
+  return leases.find((each) => each.gateway_id === gatewayId)?.amount_nanos ?? 0n
 }
 
 /** The other gateways with a credit lease of the account. */
@@ -118,34 +105,9 @@ export async function otherHolders(
   db: Kysely<Schema>,
   { accountId, gatewayId }: CreditLeaseOf,
 ): Promise<string[]> {
-  const rows = await db
-    .selectFrom('credit_leases')
-    .select('gateway_id')
-    .where('account_id', '=', accountId)
-    .where('gateway_id', '<>', gatewayId)
-    .where('amount_nanos', '>', 0n)
-    .execute()
-  return rows.map(({ gateway_id }) => gateway_id)
-}
-
-/** What these gateways have leased of the accounts between two ids, both included. */
-export async function leasesBetween(
-  db: Kysely<Schema>,
-  { firstId, lastId }: { firstId: string; lastId: string },
-  gatewayIds: readonly string[],
-): Promise<{ accountId: string; nanos: bigint }[]> {
-  if (gatewayIds.length === 0) return []
-  const rows = await db
-    .selectFrom('credit_leases')
-    .select(['account_id', 'amount_nanos'])
-    .where('account_id', '>=', firstId)
-    .where('account_id', '<=', lastId)
-    .where('gateway_id', 'in', gatewayIds)
-    .execute()
-  return rows.map(({ account_id, amount_nanos }) => ({
-    accountId: account_id,
-    nanos: amount_nanos,
-  }))
+  const leases = await readCreditLeases(db, accountId, accountId)
+  const filled = leases.filter(({ amount_nanos }) => amount_nanos > 0n)
+  return filled.map(({ gateway_id }) => gateway_id).filter((id) => id !== gatewayId)
 }
 
 /** Evicts a dead gateway: releases all that it has leased or claimed, and deletes its row. */
@@ -157,13 +119,8 @@ export async function evictGateway(tx: Kysely<Schema>, gatewayId: string): Promi
     .orderBy('account_id')
     .forUpdate()
     .execute()
-  for (const { account_id, amount_nanos } of creditLeases) {
-    await tx
-      .updateTable('accounts')
-      .set((e) => ({ leased_nanos: e('leased_nanos', '-', amount_nanos) }))
-      .where('id', '=', account_id)
-      .execute()
-  }
+  for (const { account_id, amount_nanos } of creditLeases)
+    await addLeased(tx, account_id, -amount_nanos)
   await releaseShortClaims(tx, gatewayId)
   await freeLeases(tx, gatewayId)
   await freeDeliveries(tx, 'callbacks', gatewayId)

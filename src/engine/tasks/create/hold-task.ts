@@ -1,6 +1,6 @@
 // Makes an admitted task durable before anything is sent: its row, its hold and its caller's key, in
 // one transaction.
-import { Exhausted } from '../../../billing/budgets/budget-funds.ts'
+import { Exhausted } from '../../../billing/budgets/budget-leases.ts'
 import type { BudgetsOfCall } from '../../../billing/budgets/budgets.ts'
 import type { CallContext } from '../../../contract/caller-api.ts'
 import type { Model } from '../../../contract/catalog.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { findAccount, insertAccount } from '../../catalog/accounts.ts'
 import { openStore, StoreRefused } from '../../index.ts'
-import { fillCreditLease, readCreditLease } from '../../ledger/credit-leases.ts'
+import { moveCredit, readCreditLease } from '../../ledger/credit-leases.ts'
 import { findRequest } from '../../log/requests.ts'
 import {
   aCharge,
@@ -46,7 +46,7 @@ if (postgresUrl !== undefined) {
     const creditLease = { accountId: 'acc_1', gatewayId: store.cluster!.gatewayId }
     await store.tx(async (tx) => {
       await insertAccount(tx, { id: 'acc_1', name: 'acme', source: 'api', createdAtMs: 1 })
-      await fillCreditLease(tx, creditLease, () => ({ nanos: 40n, isShort: false }))
+      await moveCredit(tx, creditLease, () => ({ nanos: 40n, isShort: false }))
     })
     const requests = Array.from({ length: 40 }, () => aRequest({ chargeNanos: 1n }))
     await store.record(requests[0]!, aCharge(requests[0]!, 1n))

@@ -1,12 +1,15 @@
 // Steps of budgets that charges have reached: the highest one of each period, told once, and anew when
 // the terms of the budget change. Charges are never taken back, so what is spent only grows.
-import { type Per, type Period, periodAt } from '../../contract/budgets/period.ts'
-import { formatNanos } from '../../lib/text/decimal.ts'
-import type { BudgetCharge, WatchedBudget } from '../../store/deliveries/budget-states.ts'
-import { reachedText } from '../../store/deliveries/budget-states.ts'
-import type { StateChange } from '../../store/deliveries/notice-states.ts'
-import type { Store } from '../../store/index.ts'
-import { spentInPeriod, spentSince } from '../../store/ledger/budget-spend.ts'
+import { type Per, type Period, periodAt } from '../contract/budgets/period.ts'
+import { formatNanos } from '../lib/text/decimal.ts'
+import {
+  type BudgetCharge,
+  reachedText,
+  type WatchedBudget,
+} from '../store/deliveries/budget-states.ts'
+import type { StateChange } from '../store/deliveries/notice-states.ts'
+import type { Store } from '../store/index.ts'
+import { spentInPeriod, spentSince } from '../store/ledger/budget-spend.ts'
 
 const steps = [100, 80, 50] as const
 
@@ -33,21 +36,18 @@ export async function reachedBy(
   const per = budget.per as Per
   const now = periodAt(nowMs, per, budget.zone)
   const notices: object[] = []
-  const evaluate = async (period: Period, spentNanos: bigint, known: number): Promise<number> => {
+  const evaluate = (period: Period, spentNanos: bigint, known: number): number => {
     const percent = stepAt(spentNanos, budget.amount_nanos)
     if (percent > known) notices.push(noticeOf(watched, { percent, spentNanos, period }))
     return Math.max(percent, known)
   }
   // A period that ended before its charges were read, as after a crash.
   for (const period of state === undefined ? [] : pastPeriods(watched, charges, now)) {
-    await evaluate(
-      period,
-      await spentInPeriod(read, budget, period),
-      await knownOf(read, watched, period),
-    )
+    const spentNanos = await spentInPeriod(read, budget, period)
+    evaluate(period, spentNanos, await knownOf(read, watched, period))
   }
   const known = await knownOf(read, watched, now)
-  const percent = await evaluate(now, await spentSince(read, budget, now.fromMs), known)
+  const percent = evaluate(now, await spentSince(read, budget, now.fromMs), known)
   const after = reachedText(budget, now.fromMs, percent)
   const isSettled = state !== undefined && 'percent' in state && notices.length === 0
   return { notices, change: isSettled || after === body ? undefined : { before: body, after } }
@@ -74,9 +74,9 @@ function pastPeriods(
   now: Period,
 ): Period[] {
   const byStart = new Map<number, Period>()
-  for (const { atMs } of charges) {
-    if (atMs >= now.fromMs) continue
-    const period = periodAt(atMs, per as Per, zone)
+  for (const { at_ms } of charges) {
+    if (at_ms >= now.fromMs) continue
+    const period = periodAt(at_ms, per as Per, zone)
     byStart.set(period.fromMs, period)
   }
   return [...byStart.values()].sort((a, b) => a.fromMs - b.fromMs)
