@@ -448,7 +448,7 @@ channels:
     writeFileSync(join(dir, 'gateway.yaml'), text)
     const { code, out } = await gateway(['check', 'gateway.yaml'], {}, dir)
     const says = "the unit of the price of 'txta-plus' must be token: 'txta-plus' is a text model"
-    expect([code, out]).toEqual([78, `gateway.yaml: ${says}\n`])
+    expect([code, out]).toEqual([78, `gateway.yaml:1:10: ${says}\n`])
   })
 
   test('warns of what is allowed but seldom meant; --strict wants every variable', async () => {
