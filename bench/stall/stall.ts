@@ -44,11 +44,7 @@ const config = (url: string): object => ({
   region: 'cn',
   currency: 'CNY',
   ...callerConfig,
-  models: [
-    ...textModels.map((name) => ({ name, kind: 'text', interfaces: ['chat'] })),
-    ...hostileModels.map(({ model, wire }) => ({ name: model, kind: 'text', interfaces: [wire] })),
-    { name: 'bench-embed', kind: 'embedding', interfaces: ['embeddings'] },
-  ],
+  models: declaredModels,
   prices: [...textModels, ...hostileNames, 'bench-embed'].map((model) => ({
     model,
     unit: 'token',
@@ -97,6 +93,12 @@ const channel = (name: string, key: string) => ({
   keys: [key],
   max_concurrency: 100,
 })
+
+const declaredModels = [
+  ...textModels.map((name) => ({ name, kind: 'text', interfaces: ['chat'] })),
+  ...hostileModels.map(({ model, wire }) => ({ name: model, kind: 'text', interfaces: [wire] })),
+  { name: 'bench-embed', kind: 'embedding', interfaces: ['embeddings'] },
+]
 
 const hostileChannel = ({ model, wire }: (typeof hostileModels)[number], url: string) => ({
   ...channel(model, `${model}-key`),

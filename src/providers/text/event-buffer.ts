@@ -75,3 +75,9 @@ export class EventBuffer {
     return endOfLastEvent(Buffer.concat([border, bytes.subarray(0, borderBytes)])) > 0
   }
 }
+
+export const noBytes = Buffer.alloc(0)
+const colon = 0x3a
+
+/** Of whole events: there is no data among them. */
+export const isComment = (whole: Buffer): boolean => whole[0] === colon && !whole.includes('data:')

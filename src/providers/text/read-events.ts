@@ -1,8 +1,15 @@
 // Events of a text stream as text: a whole stream at once, and one event on one line.
+import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import { dataOf, splitEvents } from '../../lib/http/sse.ts'
 import { outlineOf } from '../../lib/json/outline.ts'
 import { isObject, tooDeep } from '../../lib/json/parse.ts'
-import type { TextStyle } from './style.ts'
+import type { Json, TextStyle } from './style.ts'
+
+/** An event with its data, for two readers of one stream. */
+export interface ParsedEvent {
+  data: string
+  value: Json
+}
 
 /** Safe for a recursive walk. */
 const maxAnswerDepth = 200
@@ -31,6 +38,20 @@ export const isPage = (text: string): boolean => /^\s*</.test(text)
 export function oneLine(event: string, data: string): string {
   const others = event.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('data:'))
   return `${[...others, `data: ${data.replaceAll('\n', ' ')}`].join('\n')}\n\n`
+}
+
+/** For the caller: without what tells the operator's costs. The same text when it has none of that. */
+export function shownData(data: string, value: Json): string {
+  const shown = answerWithoutCosts(value)
+  return shown === value ? data : JSON.stringify(shown)
+}
+
+/** An event that a style has written itself; `hasCosts`: it may tell the operator's costs. */
+export function written(event: string, hasCosts: boolean): string {
+  const data = hasCosts ? dataOf(event) : undefined
+  return data === undefined
+    ? event
+    : oneLine(event, JSON.stringify(answerWithoutCosts(JSON.parse(data))))
 }
 
 /** A stream whole in memory, for styles that turn it into one answer. */

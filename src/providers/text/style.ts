@@ -38,6 +38,16 @@ export interface StreamState {
   stopped?: Map<unknown, boolean>
 }
 
+export const newState = (
+  { choices, wantsUsage }: TextCall,
+  upstreamRequestId: string | undefined,
+): StreamState => ({
+  call: { choices, wantsUsage },
+  upstreamRequestId,
+  reported: { usage: undefined, raw: undefined },
+  complete: false,
+})
+
 /**
  * The handling of one event. `instead` replaces it, `last` waits for the charge, `hold` waits for
  * the next event and is the last one if none comes, `over` says that the one on hold was the last.

@@ -1,41 +1,33 @@
 // Watches a text stream on its way to the caller. Bytes pass unchanged except for the model's name; it
 // parses only events with usage, an error or the end. Events split across packets are buffered until
 // complete; large ones are not, and only their outline is parsed.
-import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { Edits } from '../../lib/text/edits.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
-import { asBuffer, EventBuffer, joined } from './event-buffer.ts'
+import { asBuffer, EventBuffer, isComment, joined, noBytes } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
-import { isPage, isWholeEvent, oneLine, parseUpstream } from './read-events.ts'
+import {
+  isPage,
+  isWholeEvent,
+  oneLine,
+  type ParsedEvent,
+  parseUpstream,
+  shownData,
+  written,
+} from './read-events.ts'
 import { SeenOutput } from './seen-output.ts'
-import type { Json, StreamState, StreamStyle, Verdict } from './style.ts'
+import { newState, type StreamState, type StreamStyle, type Verdict } from './style.ts'
 import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
 
 /** How much of the last events is kept; more would keep whole network buffers alive. */
 const lastBytes = 4 * 1024
-const colon = 0x3a
-const noBytes = Buffer.alloc(0)
 /** For another reader a large event is kept up to this size. */
 const maxSharedBytes = 8 * 1024 * 1024
-
-/** One that a style has written itself. */
-function eventWithoutCosts(event: string): string {
-  const data = dataOf(event)
-  return data === undefined
-    ? event
-    : oneLine(event, JSON.stringify(answerWithoutCosts(JSON.parse(data))))
-}
-
-interface ParsedEvent {
-  data: string
-  value: Json
-}
 
 export class TextStreamWatcher implements StreamWatcher {
   outcome: 'finished' | UpstreamError | undefined
@@ -65,7 +57,6 @@ export class TextStreamWatcher implements StreamWatcher {
   #keptBytes = 0
   /** Another reader got the outline of an event. */
   hasOutline = false
-
   /** Undefined when the answer has no ids to mark. */
   readonly #marks: IdMarks | undefined
 
@@ -82,10 +73,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (this.#restoreTo !== undefined && this.#unread.names === undefined) {
       this.#ownName = ownName(style.modelFields ?? usualFields, this.#restoreTo)
     }
-    const reported = { usage: undefined, raw: undefined }
-    const { choices, wantsUsage } = call
-    const asked = { choices, wantsUsage }
-    this.#state = { call: asked, upstreamRequestId: requestId, reported, complete: false }
+    this.#state = newState(call, requestId)
   }
 
   get reported(): Reported {
@@ -315,7 +303,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   #recordLast(whole: Buffer): void {
     // A comment says nothing about the state of the answer.
-    if (whole[0] === colon && !whole.includes('data:')) return
+    if (isComment(whole)) return
     if (whole.length <= lastBytes) {
       this.#last = whole
       return
@@ -371,10 +359,8 @@ export class TextStreamWatcher implements StreamWatcher {
     }
     if (!isObject(value)) return sent
     this.#parsed?.push({ data: sentData, value })
-    const shown = answerWithoutCosts(value)
-    const hasCosts = shown !== value
-    const data = hasCosts ? JSON.stringify(shown) : sentData
-    const event = hasCosts ? oneLine(sent, data) : sent
+    const data = shownData(sentData, value)
+    const event = data === sentData ? sent : oneLine(sent, data)
     if (this.#marks !== undefined) this.#style.ids?.(value, this.#marks)
     this.#readLate()
     const verdict = this.#style.read(value, this.#state, nameOf(sent))
@@ -388,10 +374,8 @@ export class TextStreamWatcher implements StreamWatcher {
       this.#held = this.#restored(event, data)
       return held
     }
-    if ('instead' in verdict) {
-      const instead = hasCosts ? eventWithoutCosts(verdict.instead) : verdict.instead
-      return held + this.#restored(instead, '')
-    }
+    if ('instead' in verdict)
+      return held + this.#restored(written(verdict.instead, event !== sent), '')
     this.outcome = verdict.failed
     return ''
   }
