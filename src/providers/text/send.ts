@@ -107,8 +107,9 @@ function understand(
   upstream: Upstream,
   { response, requestId, text, streamed }: WholeAnswer,
 ): TextReply {
-  const answer = text === undefined ? undefined : parseAnswer(style, text, streamed)
-  if (text === undefined || !isObject(answer)) return noAnswer(style, requestId, text)
+  if (text === undefined) return tooLarge(requestId)
+  const answer = parseAnswer(style, text, streamed)
+  if (!isObject(answer)) return noAnswer(style, requestId, text)
   if (answer['error'] != null) {
     return { kind: 'failed', error: readTextError(response, JSON.stringify(answer)) }
   }
@@ -207,6 +208,14 @@ function playedAnswer(bytes: Uint8Array): HttpAnswer {
     release() {},
     expectTrickle() {},
   }
+}
+
+/** Callers can have a model answer at any length: it says nothing about the channel. */
+function tooLarge(requestId: string | undefined): TextReply {
+  const message =
+    'the upstream gave an answer that is larger than the gateway takes; ask for a stream'
+  const { kind, error } = lost(failed('upstream_invalid_response', message, requestId))
+  return { kind, error: { ...error, about: 'answer' } }
 }
 
 function noAnswer(style: TextStyle, requestId: string | undefined, text = ''): TextReply {
