@@ -33,6 +33,11 @@ const goEnv = {
 const hasModules = (): boolean =>
   Bun.spawnSync(['go', 'list', '-deps', '.'], { cwd: import.meta.dir, env: goEnv }).success
 
+/** The files of the SDKs, which scripts/services fetches. */
+const javaSdks = process.env['TEST_JAVA_SDKS']
+/** For short runs: they do not earn back what the second compiler and further threads cost. */
+const javaFlags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
+
 const all: readonly Wire[] = ['chat', 'responses', 'messages', 'generate']
 
 export const languages: readonly Language[] = [
@@ -58,6 +63,23 @@ export const languages: readonly Language[] = [
       const built = Bun.spawnSync(['go', 'build', '-o', 'client', '.'], { cwd: home, env: goEnv })
       if (!built.success) throw new Error(built.stderr.toString())
       return [join(home, 'client')]
+    },
+  },
+  {
+    name: 'the SDKs for Java',
+    short: 'java',
+    keepsUnknown: true,
+    styles: ['chat', 'responses', 'messages'],
+    isPossible: () => javaSdks !== undefined && Bun.which('javac') !== null,
+    how: 'install Maven and a JDK, then scripts/services install',
+    async build(dir) {
+      const home = tempDir()
+      const files = [...new Bun.Glob('*.java').scanSync({ cwd: join(dir, 'java'), absolute: true })]
+      const classes = `${home}:${javaSdks}/*`
+      const flags = javaFlags.map((flag) => `-J${flag}`)
+      const built = Bun.spawnSync(['javac', ...flags, '-d', home, '-cp', classes, ...files])
+      if (!built.success) throw new Error(built.stderr.toString())
+      return ['java', ...javaFlags, '-cp', classes, 'Client']
     },
   },
 ]
