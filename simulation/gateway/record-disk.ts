@@ -20,6 +20,8 @@ interface File {
   placed: Placed[]
   end: number
   lastNumber: number
+  /** Of a batch that was reported as not written: the next one overwrites it. */
+  hasRemains: boolean
 }
 
 export class RecordDisk {
@@ -28,10 +30,12 @@ export class RecordDisk {
 
   /** Where the next batch goes. */
   place(appliedNumber: number): number {
-    if (this.#current.end > turnLength && this.#other.lastNumber <= appliedNumber) {
+    const isOver = this.#current.end > turnLength && !this.#current.hasRemains
+    if (isOver && this.#other.lastNumber <= appliedNumber) {
       ;[this.#current, this.#other] = [this.#other, this.#current]
       this.#current.end = 0
     }
+    this.#current.hasRemains = true
     return this.#current.end
   }
 
@@ -44,7 +48,7 @@ export class RecordDisk {
   keep(batch: JournalBatch, from: number): Stretch {
     const { requests, entries, losses, number } = batch
     const to = from + requests.length + entries.length + losses.length
-    Object.assign(this.#current, { end: to, lastNumber: number })
+    Object.assign(this.#current, { end: to, lastNumber: number, hasRemains: false })
     return { file: this.#current.name, from, to }
   }
 
@@ -96,7 +100,10 @@ export class RecordDisk {
   }
 }
 
-const newFile = (name: number): File => ({ name, placed: [], end: 0, lastNumber: 0 })
+const newFile = (name: number): File => ({
+  ...{ name, placed: [], end: 0, lastNumber: 0 },
+  hasRemains: false,
+})
 
 export function appliedIn(db: SimDatabase): number {
   const key = [appliedKey]

@@ -77,6 +77,7 @@ export class SimStore implements Store {
     this.#health = new Health(
       async () => {
         if (this.cluster?.here === false) throw new Error('the others cannot see this gateway')
+        if (this.#single !== undefined) await this.#queue.probe()
         await this.tx((tx) => setMeta(tx, 'probe', String(Date.now())))
       },
       () => {},
@@ -237,7 +238,8 @@ export class SimStore implements Store {
 
   async #write(batch: Batch): Promise<void> {
     try {
-      await (this.#single?.write(batch) ?? this.#shared.write(batch, this.cluster!.gatewayId))
+      if (this.#single !== undefined) return await this.#single.write(batch)
+      await this.#shared.write(batch, this.cluster!.gatewayId)
       if (this.cluster?.here !== false) this.#health.wrote()
     } catch (error) {
       if (isInjected(error)) this.failed(error)
