@@ -12,6 +12,7 @@ import {
   breaking,
   type Failing,
   refusals,
+  statusInMessages,
   tries,
   upstreamFailures,
   withholding,
@@ -161,7 +162,7 @@ async function expectFailure(
   )
   const id = idIn(error.responseHeaders)
   expect(id).toMatch(requestIdShape)
-  expect(error.statusCode).toBe(status)
+  expect(error.statusCode).toBe(way.used === 'messages' ? statusInMessages(status) : status)
   expect(error.message).toEndWith(`(${id})`)
   expect(error.isRetryable).toBe(status === 429 || status >= 500)
 }

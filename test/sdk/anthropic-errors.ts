@@ -7,6 +7,7 @@ import {
   type ErrorClass,
   type Failing,
   refusals,
+  statusInMessages,
   tries,
   upstreamFailures,
 } from './failures.ts'
@@ -21,6 +22,7 @@ const shown: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   404: ['NotFoundError', 'not_found_error'],
   429: ['RateLimitError', 'rate_limit_error'],
   502: ['InternalServerError', 'upstream_error'],
+  529: ['InternalServerError', 'overloaded_error'],
 }
 
 /** The body as the SDK keeps it. */
@@ -34,10 +36,10 @@ async function expectFailure(
 ): Promise<void> {
   const client = clientOf(sdk, stage, { apiKey: token })
   const error = await failureOf(sdk, () => client.messages.create(asking(content, model)))
-  const [kind, type] = shown[status]!
-  const wanted = content === '[[sim:status=529]]' ? 'overloaded_error' : type
+  const told = statusInMessages(status)
+  const [kind, type] = shown[told]!
   expect(error).toBeInstanceOf(sdk[kind])
-  expect([error.status, error.type as string]).toEqual([status, wanted])
+  expect([error.status, error.type as string]).toEqual([told, type])
   expect(error.requestID).toMatch(requestIdShape)
   const body = bodyOf(error)
   expect([body.type, body.request_id]).toEqual(['error', error.requestID!])

@@ -21,6 +21,9 @@ export type ErrorClass =
   | 'PermissionDeniedError'
   | 'RateLimitError'
 
+/** The messages style has a status of its own for overload. */
+export const statusInMessages = (status: number): number => (status === 503 ? 529 : status)
+
 /** Whatever the upstream speaks. */
 export const refusals: readonly Failing[] = [
   { what: 'an unknown token', status: 401, code: 'invalid_api_key', token: tokens.unknown },
@@ -57,8 +60,8 @@ export const upstreamFailures: readonly Failing[] = [
   { what: 'an upstream that fails', status: 502, code: 'upstream_error', content: '[[sim:fail]]' },
   {
     what: 'an upstream with too much to do',
-    status: 502,
-    code: 'upstream_error',
+    status: 503,
+    code: 'overloaded',
     content: '[[sim:status=529]]',
   },
   {

@@ -200,6 +200,7 @@ const words: Readonly<Record<number, string>> = {
   404: 'NOT_FOUND',
   429: 'RESOURCE_EXHAUSTED',
   502: 'INTERNAL',
+  503: 'UNAVAILABLE',
 }
 
 async function expectFailure(
@@ -212,8 +213,7 @@ async function expectFailure(
   expect(error).toBeInstanceOf(ApiError)
   expect(error.status).toBe(status)
   const told = JSON.parse(error.message).error
-  const word = content === '[[sim:status=529]]' ? 'UNAVAILABLE' : words[status]
-  expect([told.code, told.status]).toEqual([status, word])
+  expect([told.code, told.status]).toEqual([status, words[status]])
   expect(told.message).toMatch(/\(req_[0-9a-f]{32}\)$/)
 }
 

@@ -21,6 +21,7 @@ const shown: Readonly<Record<number, readonly [ErrorClass, string]>> = {
   404: ['NotFoundError', 'invalid_request_error'],
   429: ['RateLimitError', 'rate_limit_error'],
   502: ['InternalServerError', 'upstream_error'],
+  503: ['InternalServerError', 'server_error'],
 }
 
 async function expectFailure(
