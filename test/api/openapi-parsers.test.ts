@@ -72,6 +72,9 @@ const generateExtras = new RegExp(
   `^(?:invalid_request (?:tools(?:\\[\\d+\\])?\\.\\S*|(?:requests\\[\\d+\\]\\.)?model|${checkedFields.join('|')})|not_found \\S+)$`,
 )
 
+/** The same, and neither contents nor an instruction. */
+const noContents = new RegExp(`${generateExtras.source}|^invalid_request contents$`)
+
 const rows: readonly Row[] = [
   {
     call: 'createChatCompletion',
@@ -91,17 +94,17 @@ const rows: readonly Row[] = [
   {
     call: 'generateContent',
     parse: (fields) => parseGenerate(body(fields), 'txta-plus', false),
-    beyond: generateExtras,
+    beyond: noContents,
   },
   {
     call: 'streamGenerateContent',
     parse: (fields) => parseGenerate(body(fields), 'txta-plus', true),
-    beyond: generateExtras,
+    beyond: noContents,
   },
   {
     call: 'countGenerateTokens',
     parse: (fields) => parseGenerateCount(body(fields), 'txta-plus'),
-    beyond: generateExtras,
+    beyond: noContents,
   },
   {
     call: 'embedContent',

@@ -880,7 +880,7 @@ describe('an error', () => {
       {},
       'faulty',
     )
-    expect(response.status).toBe(502)
+    expect(response.status).toBe(529)
     expect(text).toContain('faulty is overloaded')
     expect(text).not.toContain('hidden-name')
   })

@@ -67,7 +67,7 @@ describe.each(all)('%s', (_, read) => {
     [{ prompt_tokens_details: { cached_tokens: 101, cache_write_tokens: 5 } }, 100, 0],
     [{ prompt_tokens_details: { cached_tokens: -1, cache_write_tokens: 5 } }, 0, 5],
     [{ prompt_tokens_details: { cached_tokens: '4', cache_write_tokens: 1e300 } }, 0, 100],
-  ])('finds cached and written tokens in %j', (more, cached, written, hour) => {
+  ])('finds cached and written tokens in %j', (more, cached, written, hour = 0) => {
     expect(read({ ...whole, ...more }).usage).toEqual(usageOf(100, 7, cached, written, hour))
   })
 

@@ -11,6 +11,7 @@ import {
 } from '../../http/operation.ts'
 import {
   anything,
+  described,
   either,
   list,
   named,
@@ -32,7 +33,7 @@ const content = object(
   { 'role?': anything('`user` or `model`.'), 'parts?': anything('Texts, media and calls.') },
   open,
 )
-const contents = list(content, { minItems: 1 })
+const contents = described(list(content), 'May be left out where there is a `systemInstruction`.')
 
 const settings = object(
   {
@@ -56,7 +57,7 @@ const settings = object(
 )
 
 const conversation = {
-  contents,
+  'contents?': orNull(contents),
   'systemInstruction?': anything('What the model is told beforehand.'),
   'tools?': anything('Functions the model may call; passed on.'),
 }
