@@ -41,7 +41,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'short-again': 17,
   'void-in-memory': 4022,
   'own-clock': 46,
-  'read-before-records': 183,
+  'read-before-records': 263,
   'unapplied-is-forgotten': 5,
   'applied-not-kept': 2,
 }

@@ -61,7 +61,7 @@ export const outageBugs: readonly Bug[] = [
     'read-before-records',
     'a read does not wait for records that are in the journal only',
     recordJournal,
-    'return this.#records === 0 ? undefined : this.#applyInTurn()',
+    'return this.#isApplied ? undefined : this.#applyInTurn()',
     'return undefined',
   ),
   one(
