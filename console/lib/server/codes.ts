@@ -27,6 +27,7 @@ export const auditActions = {
   'person.password_link': ['Create password link', '生成密码重置链接'],
   'price.create': ['Create price version', '创建价格版本'],
   'price.import': ['Import prices', '导入价格'],
+  reload: ['Reload configuration', '重新加载配置'],
   'statement.delete': ['Delete statement', '删除上游账单'],
   'statement.import': ['Import statement', '导入上游账单'],
   'task.rerun': ['Rerun task', '重新运行任务'],
