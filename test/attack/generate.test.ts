@@ -130,7 +130,7 @@ describe('a charge', () => {
         thoughtsTokenCount: 900,
         totalTokenCount: 902,
       },
-      11,
+      902,
     ],
     [
       'a total beyond all bounds',
@@ -143,7 +143,7 @@ describe('a charge', () => {
       { promptTokenCount: 5, cachedContentTokenCount: 500, candidatesTokenCount: 1 },
       6,
     ],
-  ])('for %s is what the request allows', async (_, reported, tokens) => {
+  ])('for %s is what the request allows, and what was reasoned', async (_, reported, tokens) => {
     usageMetadata = reported
     const account = await newAccount('10.00')
     for (const call of ['generateContent', 'streamGenerateContent?alt=sse']) {
