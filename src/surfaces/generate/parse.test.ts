@@ -14,6 +14,14 @@ const withParts = (...parts: unknown[]) => ({ contents: [{ role: 'user', parts }
 const picture = 'iVBORw0KGgo='
 
 describe('a request', () => {
+  test.each(['responseJsonSchema', 'response_json_schema', '_responseJsonSchema'])(
+    'takes a schema as %s, whatever its properties are called',
+    (name) => {
+      const schema = { type: 'object', properties: { max_tokens: { type: 'string' } } }
+      accepted(generate, { ...least, generationConfig: { [name]: schema } })
+    },
+  )
+
   test('is taken with the bound of its output and its size', () => {
     const generationConfig = { maxOutputTokens: 100, candidateCount: 2 }
     expect(accepted(generate, { ...least, generationConfig })).toMatchObject({

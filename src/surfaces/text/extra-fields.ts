@@ -157,7 +157,7 @@ function compactsIn(value: unknown): boolean {
 }
 
 const camelOf = (snake: string): string =>
-  snake.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  snake.replaceAll(/(?<=[a-z0-9])_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** The rule under both spellings of each name. */
 const named = (rule: Rule, ...names: readonly string[]): [string, Rule][] =>
@@ -205,7 +205,7 @@ const anywhere: readonly [string, Rule][] = [
   ...named(foreign, 'previous_interaction_id', 'user_profile_id', 'previous_response_id'),
   ...named(passed, 'metadata', 'labels', 'json_schema', 'response_format', 'response_schema'),
   ...named(passed, 'response_json_schema', 'guided_json', 'structured_outputs', 'output_format'),
-  ...named(passed, 'format', 'logit_bias'),
+  ...named(passed, 'format', 'logit_bias', '_response_json_schema'),
 ]
 
 /** At the top of a body: what all styles read themselves passes. */
