@@ -25,7 +25,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'hold-after-send': 2,
   'answer-before-durable': 2,
   'hold-not-reserved': 12,
-  'balance-read-outside': 125,
+  'balance-read-outside': 1004,
   'failed-write-trusted': 47,
   'lease-spent-while-returned': 1364,
   'price-not-frozen': 2,
