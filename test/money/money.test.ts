@@ -393,8 +393,8 @@ describe('usage', () => {
     [
       'written, by lifetime',
       { cache_creation: { ephemeral_5m_input_tokens: 150, ephemeral_1h_input_tokens: 50 } },
+      '0.00097',
       '0.00094',
-      '0.0009',
     ],
   ]
   test.each(caches)(
