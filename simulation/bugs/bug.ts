@@ -39,7 +39,6 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'draw-for-one': 11,
   'charge-cut-to-lease': 27,
   'short-again': 17,
-  'void-in-memory': 4022,
   'own-clock': 46,
   'read-before-records': 263,
   'unapplied-is-forgotten': 5,

@@ -44,13 +44,6 @@ export const outageBugs: readonly Bug[] = [
     'return numUpdatedRows >= 0n',
   ),
   one(
-    'void-in-memory',
-    'what was told as failed is known to the process only, and dies with it',
-    'src/billing/voided.ts',
-    'if (!(await this.#journal.append(voided))) this.#isUnkept = true',
-    'void voided',
-  ),
-  one(
     'own-clock',
     'a gateway goes by the clock of its own machine',
     'src/lib/clock.ts',
