@@ -302,8 +302,8 @@ describe('all channels failing', () => {
     const attempts = rows.reduce((sum, row) => sum + row.attempts.length, 0)
     expect(attempts).toBe(askedBoth())
     const told = Map.groupBy(seen, ({ status, text }) => `${status} ${errorIn(text).code}`)
-    expect([...told.keys()].toSorted()).toEqual(['502 upstream_error', '503 no_available_channel'])
-    for (const { text } of told.get('502 upstream_error')!) {
+    expect([...told.keys()].toSorted()).toEqual(['503 no_available_channel', '503 overloaded'])
+    for (const { text } of told.get('503 overloaded')!) {
       expect(errorIn(text).message).toContain('no capacity at')
       expect(text).not.toContain(new URL(up.url).host)
     }
@@ -371,13 +371,13 @@ describe('a budget for extra attempts that is used up', () => {
   test('leaves a failed call at its first attempt', async () => {
     // Each first channel fails three times before it is avoided: 42 calls that want another try.
     const seen = await run(42, 1, (i) => ask(models[i % models.length]!))
-    const failed = seen.filter(({ status }) => status === 502)
+    const failed = seen.filter(({ status }) => status === 503)
     const extra = seen.length - failed.length
     expect(extra).toBeLessThanOrEqual(20 + 42 * 0.2)
     expect(extra).toBeGreaterThanOrEqual(20)
     expect(seen.slice(0, 20).every(({ whole }) => whole)).toBe(true)
     const row = await rowOf(gateway, failed[0]!.id)
-    expect([row.attempts.length, row.charge, row.error_code]).toEqual([1, '0.00', 'upstream_error'])
+    expect([row.attempts.length, row.charge, row.error_code]).toEqual([1, '0.00', 'overloaded'])
     const charged = await Promise.all(models.map((model) => chargesOf(gateway, model)))
     expect(charged.flat().length).toBe(extra)
     await auditPasses(gateway)
@@ -747,7 +747,7 @@ describe('the sandbox', () => {
     up.on('real', unavailable)
     const seen = await run(30, 1, () => ask('m-real'))
     const statuses = seen.map(({ status }) => status)
-    expect(new Set(statuses.slice(0, 20))).toEqual(new Set([502]))
+    expect(new Set(statuses.slice(0, 20))).toEqual(new Set([503]))
     expect(statuses.slice(20)).toContain(503)
     expect(statuses).not.toContain(200)
     const rows = await allRowsOf(gateway, 'm-real', 30)
