@@ -19,6 +19,7 @@ import { noticeTypes } from '../../src/contract/notices/webhooks.ts'
 import { roles } from '../../src/contract/people.ts'
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { CallEnding } from '../../src/contract/requests.ts'
+import { implausibleMessage } from '../../src/engine/calls/implausible-usage.ts'
 import { root } from '../support/gateway.ts'
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -130,8 +131,17 @@ test('messages of alerts are put into Chinese', () => {
   const written = ['engine/catalog/missing-prices.ts', 'billing/voided.ts'].flatMap((path) =>
     reasonsIn(path, /message =\s+[`'](.+)[`']\n/g),
   )
-  const all = [first, one.message, ...written].map((text) => text.replaceAll(/\$\{\w+\}/g, 'x'))
-  expect(all).toHaveLength(4)
+  const none = { cacheReadTokens: 0, cacheWriteTokens: 0 }
+  const implausible = implausibleMessage(
+    { channel: 'far', requestId: 'req_1', model: 'txt-1' },
+    { windowTokens: 5, outputTokens: 6 },
+    { ...none, inputTokens: 7, outputTokens: 8 },
+    { ...none, inputTokens: 5, outputTokens: 6 },
+  )
+  const all = [first, one.message, implausible, ...written].map((text) =>
+    text.replaceAll(/\$\{\w+\}/g, 'x'),
+  )
+  expect(all).toHaveLength(5)
   expect(all.filter((text) => sentenceInChinese(text) === undefined)).toEqual([])
 })
 

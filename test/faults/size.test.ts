@@ -119,7 +119,7 @@ const answers: [name: string, modes: readonly Mode[], Sender][] = [
     ['json'],
     async (wire) => {
       const framing = `content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n`
-      await wire.send(head('application/json', framing, '503 Busy'))
+      await wire.send(head('application/json', framing, '500 Oops'))
       await wire.send(bomb)
     },
   ],

@@ -130,6 +130,10 @@ const rules: readonly (readonly [RegExp, string])[] = [
     '渠道“$1”为 $4（模型“$5”）上报输入 $2、输出 $3 Token，超过上限 $6 与 $7，已按上限计费',
   ],
   [
+    /^channel '(.+)' reported (\d+) input and (\d+) output tokens for (\S+) \(model '(.+)'\), which allows (\d+) and (\d+); charged for (\d+) and (\d+), the rest is a loss$/,
+    '渠道“$1”为 $4（模型“$5”）上报输入 $2、输出 $3 Token，超过上限 $6 与 $7，按 $8 与 $9 计费，其余计为平台损失',
+  ],
+  [
     /^channel '(.+)' reported (\S+) of (\w+) for task (\S+) of (\S+); at most (\S+) are possible and were charged$/,
     '渠道“$1”为任务 $4（模型 $5）上报 $2（$3），最多可能为 $6，已按此计费',
   ],

@@ -23,11 +23,7 @@ export function recordImplausible(
   const lastMs = known.get(subject)
   if (lastMs !== undefined && Math.abs(atMs - lastMs) < quietMs) return
   known.set(subject, atMs)
-  const { windowTokens, outputTokens } = admission.bounds
-  const message =
-    `channel '${subject}' reported ${claimed.inputTokens} input and ${claimed.outputTokens} output ` +
-    `tokens for ${record.requestId} (model '${record.model}'), which allows ${windowTokens} and ` +
-    `${outputTokens}; charged for ${paid.inputTokens} and ${paid.outputTokens}, the rest is a loss`
+  const message = implausibleMessage(record, admission.bounds, claimed, paid)
   engine.log.warn('implausible usage', { request_id: record.requestId, channel: subject })
   engine.store
     .tx((tx) => raiseAlert(tx, { kind, subject, message, atMs }))
@@ -36,3 +32,16 @@ export function recordImplausible(
       engine.log.warn('an alert about usage could not be written', { error })
     })
 }
+
+export const implausibleMessage = (
+  call: Pick<OpenCall['record'], 'channel' | 'requestId' | 'model'>,
+  {
+    windowTokens,
+    outputTokens,
+  }: Pick<OpenCall['admission']['bounds'], 'windowTokens' | 'outputTokens'>,
+  claimed: TokenUsage,
+  paid: TokenUsage,
+): string =>
+  `channel '${call.channel ?? ''}' reported ${claimed.inputTokens} input and ${claimed.outputTokens} output ` +
+  `tokens for ${call.requestId} (model '${call.model}'), which allows ${windowTokens} and ` +
+  `${outputTokens}; charged for ${paid.inputTokens} and ${paid.outputTokens}, the rest is a loss`
