@@ -49,7 +49,7 @@ async function textAt(
   const made = await runText(engine, ctx, callOf(input))
   follow()
   if (made instanceof Refusal) return made
-  if ('body' in made) {
+  if (made.stream === undefined) {
     checkPaid(calling, input, ctx.requestId)
     return 'whole'
   }

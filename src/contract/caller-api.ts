@@ -50,12 +50,15 @@ export interface FailedStream {
   isTranslated: boolean
 }
 
-export type TextAnswer = {
+export interface TextAnswer {
   rate: RateView | undefined
-  /** Absent: the upstream speaks the caller's style. */
-  translation?: TranslationNote
-  servedModel?: string
-} & ({ body: string } | { stream: AnswerStream })
+  /** Undefined: the upstream speaks the caller's style. */
+  translation: TranslationNote | undefined
+  servedModel: string | undefined
+  /** One of these two. */
+  body: string | undefined
+  stream: AnswerStream | undefined
+}
 
 /** An answer that comes in pieces. Its source learns from the call's signal that the caller has left. */
 export interface AnswerStream {

@@ -24,19 +24,19 @@ export interface Upstream {
   /** Touched whenever part of the answer arrives. */
   progress: { touch(): void }
   /** Mark the prompt for its cache where the caller marks nothing. */
-  autoCache?: boolean
+  autoCache?: boolean | undefined
   /** Whether it reads such marks; absent: as usual for its style. */
   cacheControl?: boolean | undefined
-  /** Set where it takes no `stream_options` (chat) and reports usage in streams unasked. */
-  streamOptions?: false
+  /** False where it takes no `stream_options` (chat) and reports usage in streams unasked. */
+  streamOptions?: boolean | undefined
   /** It gets no sealed reasoning: it has refused a seal, or the call comes from another maker. */
-  withoutSeals?: true
+  withoutSeals?: boolean
   /** Every change of a request is a refusal. */
-  strict?: true
+  strict?: boolean
   /** Set where the caller's style is not the provider's. */
-  translating?: Translating
+  translating?: Translating | undefined
   /** The suffix for ids that go to callers; set where the provider `handsOutIds`. */
-  markFor?: (id: string) => string
+  markFor?: ((id: string) => string) | undefined
 }
 
 /** How a call is translated for one upstream, and its answer for the caller. */

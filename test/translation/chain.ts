@@ -3,7 +3,7 @@
 import type { UpstreamError } from '../../src/contract/provider.ts'
 import type { TextCall } from '../../src/contract/requests.ts'
 import type { TokenUsage } from '../../src/contract/usage.ts'
-import { completeUsage } from '../../src/engine/calls/complete-usage.ts'
+import { completeUsage } from '../../src/engine/calls/charged-usage.ts'
 import { stream as chat } from '../../src/providers/chat/stream.ts'
 import { stream as generate } from '../../src/providers/generate/stream.ts'
 import { stream as messages } from '../../src/providers/messages/stream.ts'

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TextReply, Translating } from '../../src/contract/provider.ts'
 import type { ReportedUsage, TokenUsage } from '../../src/contract/usage.ts'
-import { completeUsage, payable } from '../../src/engine/calls/complete-usage.ts'
+import { completeUsage, payable } from '../../src/engine/calls/charged-usage.ts'
 import { Cancellation } from '../../src/lib/cancellation.ts'
 import {
   callOf,

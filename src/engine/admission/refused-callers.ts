@@ -2,14 +2,19 @@
 // gateway knows without I/O; admission finds out the rest.
 import type { Token } from '../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { type AdmissionDeps, countedAs } from './admit.ts'
-import { accountSuspended } from './price-for.ts'
+import type { Jobs } from '../jobs.ts'
+import { accountSuspended, type PriceDeps } from './price-for.ts'
+import { countedAs, type ReserveDeps } from './reserve.ts'
+
+interface RefusedCallerDeps extends PriceDeps, ReserveDeps {
+  readonly jobs: Pick<Jobs, 'emptyAccounts'>
+}
 
 const nothingLeft = refuse('insufficient_quota', "the account's available balance is used up")
 
 /** `mayRepeat`: it may get an earlier answer again, which is free. */
 export function turnedAway(
-  { ledger, prices, rates, jobs }: AdmissionDeps,
+  { ledger, prices, rates, jobs }: RefusedCallerDeps,
   token: Token,
   mayRepeat = false,
 ): Refusal | undefined {

@@ -168,7 +168,7 @@ describe('many calls', () => {
   test('end at once when the gateway does, and streams are told', () => {
     const told: string[] = []
     const [call, stream] = [start('call'), start('stream')]
-    stream.stream = { cut: () => told.push('stream') }
+    stream.stream = { beat() {}, cut: () => told.push('stream') }
     deadlines.stopAll()
     expect([expired, told]).toEqual([['call', 'stream'], ['stream']])
     expect([call.stopped, stream.expired]).toEqual([true, true])
@@ -204,7 +204,7 @@ describe('a caller that waits for a silent upstream', () => {
   test('is told every fifteen seconds that it still goes on, and not when it is its turn', () => {
     const deadline = start('a', { firstByteMs: 200_000, idleMs: 100_000, totalMs: 500_000 })
     let beats = 0
-    deadline.waiter = { beat: () => beats++ }
+    deadline.stream = { beat: () => beats++, cut() {} }
     const beatsAfter = (ms: number) => {
       after(ms)
       return beats
@@ -221,7 +221,7 @@ describe('a caller that waits for a silent upstream', () => {
   test('is told the same when the upstream sends what is not for it', () => {
     const deadline = start('a', { firstByteMs: 200_000, idleMs: 100_000, totalMs: 500_000 })
     let beats = 0
-    deadline.waiter = { beat: () => beats++ }
+    deadline.stream = { beat: () => beats++, cut() {} }
     for (let ms = 0; ms < 40_000; ms += 250) {
       after(250)
       deadline.touch()

@@ -55,10 +55,8 @@ export class Deadline implements Listed {
   #checkedMs: number
   /** The stream that must go on: its events alone do not show that it does. */
   output: { hasGoneOn(): boolean } | undefined
-  /** Gets a heartbeat while the upstream is still working. */
-  waiter: { beat(): void } | undefined
-  /** A stream with a caller that must be notified when the gateway stops. */
-  stream: { cut(): void } | undefined
+  /** Gets a heartbeat while the upstream is still working, and is told when the gateway stops. */
+  stream: { beat(): void; cut(): void } | undefined
 
   constructor(
     all: InFlight<Deadline>,
@@ -159,7 +157,7 @@ export class Deadline implements Listed {
 
   #beat(nowMs: number): void {
     this.#beatMs = nowMs
-    if (this.#caller === undefined) this.waiter?.beat()
+    if (this.#caller === undefined) this.stream?.beat()
   }
 }
 

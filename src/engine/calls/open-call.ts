@@ -1,77 +1,99 @@
-// A text call between admission and its end: what its phases share, and what they need of the engine.
-// Exactly one of settleCall and giveUp (settle-call.ts) ends its hold.
+// A text call from its arrival to its end: one object, which each phase reads and fills in. Exactly one of
+// settleCall and giveUp (settle-call.ts) ends its hold.
+import type { Hold } from '../../billing/ledger.ts'
 import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
-import type { Protocol } from '../../contract/catalog.ts'
+import type { Model, Protocol } from '../../contract/catalog.ts'
 import type { HttpPort } from '../../contract/http.ts'
-import type { Provider, TextProvider, TextReply } from '../../contract/provider.ts'
+import type { Price } from '../../contract/price.ts'
+import type { Provider } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
-import type { Cancellation } from '../../lib/cancellation.ts'
-import type { Admission, AdmissionDeps } from '../admission/admit.ts'
-import type { Cleans, Load } from '../base-deps.ts'
-import type { Conversations } from '../routing/affinity.ts'
+import type { RatePass } from '../admission/limits/rate-limits.ts'
+import type { ReserveDeps } from '../admission/reserve.ts'
+import type { TextBounds } from '../admission/text-bounds.ts'
+import type { Cleans, Load, Offers, Seals } from '../base-deps.ts'
+import type { Jobs } from '../jobs.ts'
+import type { Conversations, Placement } from '../routing/affinity.ts'
 import type { LearnDeps } from '../routing/learn.ts'
-import type { PickedRoute } from '../routing/pick-route.ts'
+import type { Tried } from '../routing/pick-route.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { PlaceDeps } from '../routing/take-place.ts'
-import type { RecordDeps } from './call-record.ts'
-import type { Deadline, Deadlines } from './deadlines.ts'
+import { newRecord, type RecordDeps } from './call-record.ts'
+import type { Deadlines } from './deadlines.ts'
 
-export type CallDeps = AdmissionDeps & PlaceDeps & LearnDeps & RecordDeps & TextDeps
+export type CallDeps = ReserveDeps & PlaceDeps & LearnDeps & RecordDeps & TextDeps
 
-interface TextDeps extends Cleans {
+interface TextDeps extends Cleans, Offers, Seals {
+  readonly random: () => number
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly http: HttpPort
   readonly deadlines: Deadlines
   readonly routing: { readonly retries: RetryBudget; readonly conversations: Conversations }
   readonly limits: { abandonedStreams: number; abandonedMs: number; bodyBytes: number }
+  readonly jobs: Pick<Jobs, 'clockWatch' | 'emptyAccounts'>
   readonly load: Load
 }
 
-export interface OpenCall {
+/** A model that can serve a call: how, at which price, and how much it may use. */
+export interface TextMember {
+  model: Model
+  routes: readonly Route[]
+  price: Price
+  bounds: TextBounds
+}
+
+export class OpenCall implements EventListenerObject {
   readonly engine: CallDeps
   readonly ctx: CallContext
   /** As it goes upstream. */
-  readonly call: TextCall
-  readonly admission: Admission
+  call: TextCall
   readonly record: RequestRecord
-  /** By the monotonic clock: when it arrived, and the time spent at upstreams. */
-  readonly beganMs: number
-  upstreamMs: number
-}
-
-/** One attempt at one channel. */
-export interface UpstreamAttempt extends PickedRoute {
-  /** The holder of its slot at the channel. */
   readonly accountId: string
-  readonly provider: TextProvider
-  readonly stop: Cancellation
-  readonly deadline: Deadline
-  readonly startedMs: number
-  /** The caller has left its stream, or did not read it. */
-  isAbandoned?: true
-  /** Of the request that it sends: without sealed reasoning. */
-  readonly withoutSeals?: true
-  /** The protocol of its channel that was picked, while another one may carry more of the request. */
-  readonly firstRoute?: Route
-  /** No protocol of the channel carries all settings, so that the first that carries the rest may. */
-  readonly mayLose?: true
+  /** By the monotonic clock: when it arrived, and the time spent at upstreams. */
+  readonly beganMs = performance.now()
+  upstreamMs = 0
+
+  // Set by its admission.
+
+  /** Candidate routes, best first. */
+  routes: readonly Route[] = []
+  /** Routes among these that are excluded. */
+  tried: Tried | undefined
+  /** Where its conversation belongs; undefined: nowhere, or there is no choice. */
+  placement: Placement | undefined
+  price!: Price
+  /** Its maximum usage; the hold is the price of it. */
+  bounds!: TextBounds
+  hold!: Hold
+  pass!: RatePass
+  /** The member of a virtual model that it goes to now; undefined: the model has no members. */
+  served: Model | undefined
+  /** Members that may serve it if that one cannot, best first. */
+  others: readonly TextMember[] | undefined
+
+  /** What has to know that the caller has left: the attempt under way, then its stream. */
+  underWay: EventListenerObject | undefined
+
+  constructor(engine: CallDeps, ctx: CallContext, call: TextCall) {
+    this.engine = engine
+    this.ctx = ctx
+    this.call = call
+    this.accountId = ctx.token.accountId
+    this.record = newRecord(ctx, call.interface, call.model)
+    this.record.detail.stream = call.stream
+  }
+
+  /** The caller has left. */
+  handleEvent(event: Event): void {
+    this.underWay?.handleEvent(event)
+  }
+
+  reportBug(error: unknown): void {
+    const { requestId, trace } = this.ctx
+    this.engine.log.error('unexpected error', {
+      request_id: requestId,
+      trace_id: trace?.traceId,
+      error,
+    })
+  }
 }
-
-export type StreamReply = Extract<TextReply, { kind: 'stream' }>
-
-/** A stream from its first bytes on; these may be the whole of it. */
-export interface BegunStream {
-  readonly kind: 'stream'
-  readonly reply: StreamReply
-  readonly attempt: UpstreamAttempt
-  /** Until the caller gets them: they would keep a network buffer as long as the stream. */
-  first: Uint8Array | undefined
-}
-
-export const reportBug = ({ engine, ctx }: OpenCall, error: unknown): void =>
-  engine.log.error('unexpected error', {
-    request_id: ctx.requestId,
-    trace_id: ctx.trace?.traceId,
-    error,
-  })

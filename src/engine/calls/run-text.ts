@@ -3,10 +3,10 @@
 import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
-import { admitText } from '../admission/admit.ts'
 import type { Jobs } from '../jobs.ts'
-import { newRecord, recordUnbilled } from './call-record.ts'
-import type { CallDeps, OpenCall } from './open-call.ts'
+import { admitText } from './admit.ts'
+import { recordUnbilled } from './call-record.ts'
+import { type CallDeps, OpenCall } from './open-call.ts'
 import { sendCall } from './send-call.ts'
 import { settleCall } from './settle-call.ts'
 import { CallerStream } from './stream-text.ts'
@@ -16,35 +16,46 @@ export async function runText(
   ctx: CallContext,
   call: TextCall,
 ): Promise<TextAnswer | Refusal> {
-  const beganMs = performance.now()
-  const record = newRecord(ctx, call.interface, call.model)
-  record.detail.stream = call.stream
+  const open = new OpenCall(engine, ctx, call)
   // Usually no promise: awaiting the value anyway would cost every call a turn.
-  const admitted = admitText(engine, ctx, call)
-  const admission = admitted instanceof Promise ? await admitted : admitted
-  if (admission instanceof Refusal) {
-    await notifyEmpty(engine, ctx, admission)
-    return recordUnbilled(engine, record, 'refused', admission)
+  const admitted = admitText(open)
+  const refused = admitted instanceof Promise ? await admitted : admitted
+  if (refused !== undefined) {
+    await notifyEmpty(engine, ctx, refused)
+    return recordUnbilled(engine, open.record, 'refused', refused)
   }
-  record.priceId = admission.price.id
-  const open = { engine, ctx, call: admission.sent, admission, record, beganMs, upstreamMs: 0 }
+  ctx.signal.addEventListener('abort', open)
   const answer = await sendCall(open)
   if (answer instanceof Refusal) {
-    await notifyEmpty(engine, ctx, answer)
+    if (answer.code === 'insufficient_quota') await notifyEmpty(engine, ctx, answer)
     return answer
   }
-  const rest = { rate: admission.pass.view, ...translationOf(record), ...servedOf(record) }
+  const { record, pass } = open
   if (answer.kind === 'stream') {
     recordOverhead(open)
     forgetBody(open.call)
     forgetBody(call)
-    return { stream: new CallerStream(open, answer), ...rest }
+    return answerOf(record, pass.view, undefined, new CallerStream(open, answer))
   }
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
   recordOverhead(open)
-  if (refusal !== undefined) await notifyEmpty(engine, ctx, refusal)
-  return refusal ?? { body: answer.body, ...rest }
+  if (refusal === undefined) return answerOf(record, pass.view, answer.body, undefined)
+  await notifyEmpty(engine, ctx, refusal)
+  return refusal
 }
+
+const answerOf = (
+  { detail: { translation: path, translationLosses: losses = [], servedModel } }: RequestRecord,
+  rate: TextAnswer['rate'],
+  body: string | undefined,
+  stream: CallerStream | undefined,
+): TextAnswer => ({
+  rate,
+  translation: path === undefined ? undefined : { path, losses },
+  servedModel,
+  body,
+  stream,
+})
 
 /** A refusal for want of balance is told before its caller gets it. */
 export async function notifyEmpty(
@@ -61,16 +72,6 @@ function forgetBody(call: TextCall): void {
   call.body = ''
   call.fields = {}
 }
-
-function translationOf({ detail }: RequestRecord): Pick<TextAnswer, 'translation'> | undefined {
-  const { translation: path, translationLosses: losses = [] } = detail
-  return path === undefined ? undefined : { translation: { path, losses } }
-}
-
-const servedOf = ({
-  detail: { servedModel },
-}: RequestRecord): Pick<TextAnswer, 'servedModel'> | undefined =>
-  servedModel === undefined ? undefined : { servedModel }
 
 /** All time before the answer began, except for upstream time. */
 const recordOverhead = ({ engine, record, beganMs, upstreamMs }: OpenCall): void =>

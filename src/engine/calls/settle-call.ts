@@ -2,6 +2,7 @@
 // of a charge above the hold comes from the account's free balance; an account gets one answer that
 // its balance does not cover, and no other before its next credit.
 import { chargeTokens, tierLabel } from '../../billing/charge.ts'
+import type { ChargeLabels } from '../../billing/end-hold.ts'
 import type { Settled } from '../../billing/ledger.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Reported, UpstreamError } from '../../contract/provider.ts'
@@ -9,7 +10,6 @@ import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
-import { addUnpaid, costOf } from './call-losses.ts'
 import {
   endRecord,
   type RecordDeps,
@@ -17,17 +17,18 @@ import {
   recordHangUp,
   recordUnbilled,
 } from './call-record.ts'
-import { completeUsage, isComplete, payable, tokensOf } from './complete-usage.ts'
-import { recordImplausible } from './implausible-usage.ts'
+import {
+  addUnpaid,
+  completeUsage,
+  costOf,
+  isComplete,
+  payable,
+  recordImplausible,
+  tokensOf,
+} from './charged-usage.ts'
 import type { OpenCall } from './open-call.ts'
 
 export type SettledEnding = Extract<CallEnding, 'complete' | 'caller_left' | 'cut_short'>
-
-/** What a call has used, as it is to be charged. */
-interface Counted {
-  usage: TokenUsage
-  isEstimate: boolean
-}
 
 /**
  * Charges what was produced; durable when this resolves. Usage that is missing is counted. What of it the
@@ -40,16 +41,18 @@ export async function settleCall(
   countOutputTokens: () => number,
   ending: SettledEnding,
 ): Promise<undefined | Refusal> {
-  const { engine, call, admission, record } = open
+  const { engine, record } = open
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
-  const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
-  const usage = paidOf(open, claimed, reported, countOutputTokens)
+  const usage = paidOf(open, reported, countOutputTokens)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
-  admission.pass.leave(tokensOf(usage))
-  const counted = { usage, isEstimate }
+  open.pass.leave(tokensOf(usage))
   try {
-    if ((await charge(open, counted, ending)) === 'charged') return undefined
-    return await withhold(open, counted, countOutputTokens)
+    const settled = await charge(open, usage, isEstimate, ending)
+    if (settled === 'already_short') {
+      return await withhold(open, usage, isEstimate, countOutputTokens)
+    }
+    recordEnd(engine, record)
+    return undefined
   } catch (error) {
     engine.log.error('a charge could not be written', { request_id: record.requestId, error })
     await engine.ledger.voidCall(record)
@@ -61,14 +64,10 @@ export async function settleCall(
   }
 }
 
-/** What the caller pays of it; the rest is booked as a loss, and raised as an alert. */
-function paidOf(
-  open: OpenCall,
-  claimed: TokenUsage,
-  reported: Reported,
-  countOutputTokens: () => number,
-): TokenUsage {
-  const { bounds, price } = open.admission
+/** What the caller pays of the usage; the rest is booked as a loss, and raised as an alert. */
+function paidOf(open: OpenCall, reported: Reported, countOutputTokens: () => number): TokenUsage {
+  const { bounds, price, call, record } = open
+  const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
   const allowed = payable(claimed, bounds, reported.usage, countOutputTokens)
   const paid = withChargedCalls(allowed, price.terms, bounds.toolUses)
   if (paid === claimed) return claimed
@@ -76,36 +75,35 @@ function paidOf(
   // Calls of tools without a price, or a price by which more input costs less.
   if (some.nanos >= all.nanos) return withChargedCalls(claimed, price.terms, undefined)
   const rest = { nanos: all.nanos - some.nanos, quantity: all.quantity - some.quantity }
-  addUnpaid(open.record, 'implausible_usage', rest, false)
+  addUnpaid(record, 'implausible_usage', rest, false)
   recordImplausible(open, claimed, paid)
   return paid
 }
 
-async function charge(
-  { engine, call, admission, record }: OpenCall,
-  { usage, isEstimate }: Counted,
+function charge(
+  { engine, call, price, hold, record }: OpenCall,
+  usage: TokenUsage,
+  isEstimate: boolean,
   ending: SettledEnding,
 ): Promise<Settled> {
+  const { detail } = record
   endRecord(engine, record, ending, ending === 'caller_left' ? 499 : 200)
   record.usage = usage
-  if (isEstimate) record.detail.estimated = true
-  if (usage.toolCalls !== undefined) record.detail.toolCalls = usage.toolCalls
+  if (isEstimate) detail.estimated = true
+  if (usage.toolCalls !== undefined) detail.toolCalls = usage.toolCalls
   const { cacheWrite1hTokens } = usage
-  if (cacheWrite1hTokens !== undefined) record.detail.cacheWrite1hTokens = cacheWrite1hTokens
-  const { price, hold } = admission
-  const tier = tierLabel(price.terms, usage.inputTokens, usage)
-  const { servedModel } = record.detail
-  const settled = await engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, {
+  if (cacheWrite1hTokens !== undefined) detail.cacheWrite1hTokens = cacheWrite1hTokens
+  const labels: ChargeLabels = {
     model: call.model,
-    ...(servedModel !== undefined && { servedModel }),
     unit: 'token',
-    ...(tier !== undefined && { tier }),
     quantity: tokensOf(usage),
     priceId: price.id,
-    ...(isEstimate && { estimated: true }),
-  })
-  if (settled === 'charged') recordEnd(engine, record)
-  return settled
+  }
+  const tier = tierLabel(price.terms, usage.inputTokens, usage)
+  if (detail.servedModel !== undefined) labels.servedModel = detail.servedModel
+  if (tier !== undefined) labels.tier = tier
+  if (isEstimate) labels.estimated = true
+  return engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, labels)
 }
 
 /**
@@ -115,30 +113,33 @@ async function charge(
  */
 async function withhold(
   open: OpenCall,
-  counted: Counted,
+  usage: TokenUsage,
+  isEstimate: boolean,
   countOutputTokens: () => number,
 ): Promise<Refusal> {
-  const { engine, call, admission, record } = open
-  let rest = costOf(open, counted.usage)
+  const { engine, call, bounds, record } = open
+  let rest = costOf(open, usage)
   delete record.detail.toolCalls
   delete record.detail.cacheWrite1hTokens
   if (record.detail.stream) {
     const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
     // No more than the hold is for.
-    const held = payable(own, admission.bounds, undefined, () => 0)
-    const delivered = { usage: held, isEstimate: true }
-    const paid = costOf(open, delivered.usage)
+    const delivered = payable(own, bounds, undefined, () => 0)
+    const paid = costOf(open, delivered)
     if (paid.nanos < rest.nanos) {
       const quantity = Math.max(0, rest.quantity - paid.quantity)
       const left = { nanos: rest.nanos - paid.nanos, quantity }
-      addUnpaid(record, 'not_delivered', left, counted.isEstimate)
+      addUnpaid(record, 'not_delivered', left, isEstimate)
       rest = paid
       const ending = record.detail.ending === 'caller_left' ? 'caller_left' : 'cut_short'
-      if ((await charge(open, delivered, ending)) === 'charged') return streamEnded
+      if ((await charge(open, delivered, true, ending)) === 'charged') {
+        recordEnd(engine, record)
+        return streamEnded
+      }
     }
   }
-  engine.ledger.release(admission.hold)
-  addUnpaid(record, 'not_delivered', rest, counted.isEstimate)
+  engine.ledger.release(open.hold)
+  addUnpaid(record, 'not_delivered', rest, isEstimate)
   delete record.usage
   delete record.detail.estimated
   return recordUnbilled(engine, record, 'failed', notDelivered)
@@ -182,13 +183,13 @@ export const refuseUnsent = (open: OpenCall, refusal: Refusal): Refusal =>
   release(open, 'refused', refusal, open.ctx.signal.aborted)
 
 function release(
-  { engine, admission, record }: OpenCall,
+  { engine, hold, pass, record }: OpenCall,
   ending: CallEnding,
   refusal: Refusal,
   hasLeft: boolean,
 ): Refusal {
-  engine.ledger.release(admission.hold)
-  admission.pass.leave(undefined)
+  engine.ledger.release(hold)
+  pass.leave(undefined)
   if (!hasLeft) return recordUnbilled(engine, record, ending, refusal)
   recordHangUp(engine, record)
   return refusal

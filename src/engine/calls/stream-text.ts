@@ -10,14 +10,21 @@
 //        the gateway ends it (it stops, it is wrong, the stream is endless) ──> the same
 //        not covered, not for the first time ──> the same
 import type { AnswerStream, StreamSink } from '../../contract/caller-api.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { BodyReader } from '../../contract/http.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { HttpError } from '../../lib/http/error.ts'
+import {
+  completeAttempt,
+  failAttempt,
+  hasLeft,
+  type StreamReply,
+  type UpstreamAttempt,
+} from './attempt.ts'
 import { addAnswerLosses } from './call-record.ts'
 import { StreamLength } from './endless-stream.ts'
-import { type BegunStream, type OpenCall, reportBug } from './open-call.ts'
-import { completeAttempt, failAttempt, hasLeft } from './send-call.ts'
+import type { OpenCall } from './open-call.ts'
+import type { BegunStream } from './send-call.ts'
 import { giveUp, type SettledEnding, settleCall } from './settle-call.ts'
 
 /** A comment: event parsers skip it, and it keeps proxies from closing the connection. */
@@ -28,7 +35,10 @@ const minPauseMs = 500
 /** Begins to read when the caller's connection is ready, or the caller has left. */
 export class CallerStream implements AnswerStream, BodyReader {
   readonly #open: OpenCall
-  readonly #begun: BegunStream
+  readonly #attempt: UpstreamAttempt
+  readonly #reply: StreamReply
+  /** Until the caller gets them. */
+  #first: Uint8Array | undefined
   /** Undefined before the start, and once the caller has left. */
   #sink: StreamSink | undefined
   #isReading = false
@@ -45,37 +55,35 @@ export class CallerStream implements AnswerStream, BodyReader {
   #cut: Refusal | undefined
   #abandonedTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(open: OpenCall, begun: BegunStream) {
+  constructor(open: OpenCall, { attempt, reply, first }: BegunStream) {
     this.#open = open
-    this.#begun = begun
-    this.#length = new StreamLength(open.admission.bounds.modelOutputTokens)
-    const { signal } = open.ctx
-    signal.addEventListener('abort', this.#leave)
-    if (signal.aborted) this.#leave()
+    this.#attempt = attempt
+    this.#reply = reply
+    this.#first = first
+    this.#length = new StreamLength(open.bounds.modelOutputTokens)
+    open.underWay = this
+    if (open.ctx.signal.aborted) this.handleEvent()
   }
 
   start(sink: StreamSink): void {
     if (this.#hasLeft) return
     this.#sink = sink
-    const { deadline } = this.#begun.attempt
+    const { deadline } = this.#attempt
     deadline.awaitCaller(undefined)
-    deadline.waiter = this
-    // For answers that cannot be cancelled: a caller that does not read must be charged, too.
-    deadline.stream = { cut: () => this.#endHere(cutShort) }
+    deadline.stream = this
     this.#begin()
   }
 
   #begin(): void {
-    const { watcher } = this.#begun.reply
-    const { first } = this.#begun
-    this.#begun.first = undefined
+    const first = this.#first
+    this.#first = undefined
     if (first !== undefined) this.#give(first)
-    if (watcher.outcome !== undefined) this.#end()
+    if (this.#reply.watcher.outcome !== undefined) this.#end()
     else if (!this.#isFull) this.#readOn()
   }
 
   #readOn(): void {
-    const { answer } = this.#begun.reply
+    const { answer } = this.#reply
     if (this.#isReading) answer.resume()
     else {
       this.#isReading = true
@@ -86,14 +94,13 @@ export class CallerStream implements AnswerStream, BodyReader {
   /** The deadline's heartbeat for a waiting caller. */
   beat(): void {
     if (this.#isFull || this.#isEnding) return
-    this.#give(this.#begun.reply.watcher.keepAlive?.() ?? keepAlive)
+    this.#give(this.#reply.watcher.keepAlive?.() ?? keepAlive)
   }
 
   take(bytes: Uint8Array): boolean {
-    const { reply, attempt } = this.#begun
-    const { watcher } = reply
+    const { watcher } = this.#reply
     if (watcher.outcome !== undefined) return false
-    attempt.deadline.touch()
+    this.#attempt.deadline.touch()
     // The watcher may keep the bytes.
     const { length } = bytes
     try {
@@ -109,7 +116,7 @@ export class CallerStream implements AnswerStream, BodyReader {
   }
 
   end(): void {
-    const { watcher } = this.#begun.reply
+    const { watcher } = this.#reply
     const wasOpen = watcher.outcome === undefined
     try {
       watcher.close()
@@ -126,9 +133,9 @@ export class CallerStream implements AnswerStream, BodyReader {
   }
 
   #break(error: unknown): void {
-    const { watcher } = this.#begun.reply
+    const { watcher } = this.#reply
     const isBug = !(error instanceof HttpError)
-    if (isBug) reportBug(this.#open, error)
+    if (isBug) this.#open.reportBug(error)
     if (watcher.outcome === undefined) {
       if (isBug && watcher.events > 0) this.#cut ??= ownFailure
       else if (this.#wasNotRead) this.#cut ??= notRead
@@ -136,10 +143,15 @@ export class CallerStream implements AnswerStream, BodyReader {
     watcher.break()
   }
 
+  /** The gateway stops. Of answers that cannot be cancelled, what was delivered is charged, too. */
+  cut(): void {
+    this.#endHere(cutShort)
+  }
+
   /** The gateway ends it: what was delivered is charged. */
   #endHere(why: Refusal): void {
     this.#cut ??= why
-    this.#begun.attempt.stop.cancel()
+    this.#attempt.cancel()
     this.fail(stopped)
   }
 
@@ -153,51 +165,48 @@ export class CallerStream implements AnswerStream, BodyReader {
   #give(bytes: Uint8Array): void {
     const sink = this.#sink
     if (sink === undefined) return
-    const { deadline } = this.#begun.attempt
+    const { deadline } = this.#attempt
     deadline.give()
     const room = sink.write(bytes)
     if (room === undefined || this.#isFull) return
     this.#isFull = true
     this.#pausedFromMs = performance.now()
-    deadline.awaitCaller(this.#slowCaller)
-    room.then(this.#goOn, this.#goOn)
+    deadline.awaitCaller(this)
+    const goOn = () => this.#goOn()
+    room.then(goOn, goOn)
   }
 
   /** There is room again, or a caller that needs none. */
-  readonly #goOn = (): void => {
+  #goOn(): void {
     if (!this.#isFull) return
     this.#isFull = false
     this.#pausedUntilMs = performance.now()
     this.#pausedMs = this.#pausedUntilMs - this.#pausedFromMs
     if (this.#isEnding) return
-    this.#begun.attempt.deadline.awaitCaller(undefined)
+    this.#attempt.deadline.awaitCaller(undefined)
     this.#readOn()
   }
 
-  /** Stopped reading counts as left; otherwise what was read could be kept for free. */
-  readonly #slowCaller = {
-    cancel: () => {
-      this.#sink?.cut()
-      this.#leave()
-    },
+  /** The caller does not read. That counts as left; otherwise what was read could be kept for free. */
+  cancel(): void {
+    this.#sink?.cut()
+    this.handleEvent()
   }
 
   /** The caller has left: reads on within the limits, so that the charge is exact. */
-  readonly #leave = (): void => {
+  handleEvent(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
     const hasStarted = this.#sink !== undefined
     this.#sink = undefined
     if (this.#isEnding) return
-    const { engine } = this.#open
-    const { attempt } = this.#begun
-    const { stop, deadline } = attempt
+    const { load, limits } = this.#open.engine
+    const attempt = this.#attempt
     attempt.isAbandoned = true
-    const mayReadOn = engine.load.abandoned < engine.limits.abandonedStreams
-    engine.load.abandoned++
-    const untilMs = mayReadOn ? engine.limits.abandonedMs : 0
-    this.#abandonedTimer = setTimeout(() => stop.cancel(), untilMs)
-    deadline.awaitCaller(undefined)
+    const mayReadOn = load.abandoned < limits.abandonedStreams
+    load.abandoned++
+    this.#abandonedTimer = setTimeout(() => attempt.cancel(), mayReadOn ? limits.abandonedMs : 0)
+    attempt.deadline.awaitCaller(undefined)
     if (hasStarted) this.#goOn()
     else this.#begin()
   }
@@ -207,55 +216,66 @@ export class CallerStream implements AnswerStream, BodyReader {
     this.#isEnding = true
     const ended = this.#hasLeft ? this.#endAbandoned() : this.#endDelivered()
     ended.catch((error) => {
-      reportBug(this.#open, error)
+      this.#open.reportBug(error)
       this.#sink?.cut()
     })
   }
 
   async #endDelivered(): Promise<void> {
-    const last = await finish(this.#open, this.#begun, this.#cut)
-    this.#open.ctx.signal.removeEventListener('abort', this.#leave)
+    const last = await this.#finish()
     if (last !== undefined) this.#sink?.write(last)
     this.#sink?.end()
   }
 
   async #endAbandoned(): Promise<void> {
-    const { stop, deadline } = this.#begun.attempt
+    const { deadline, cancelled } = this.#attempt
     clearTimeout(this.#abandonedTimer)
     this.#open.engine.load.abandoned--
-    if (!this.#open.admission.hold.open) return
-    const isStopped = stop.cancelled && (!deadline.expired || deadline.stopped)
+    if (!this.#open.hold.open) return
+    const isStopped = cancelled && (!deadline.expired || deadline.stopped)
     const isCut = isStopped || this.#cut !== undefined
-    if (this.#begun.reply.watcher.outcome === 'finished' || isCut) {
-      await settle(this.#open, this.#begun, 'caller_left')
-    } else fail(this.#open, this.#begun)
+    if (this.#reply.watcher.outcome === 'finished' || isCut) await this.#settle('caller_left')
+    else this.#fail()
+  }
+
+  /** Settles or releases, then returns the last bytes for the caller. */
+  async #finish(): Promise<Uint8Array | undefined> {
+    const { watcher } = this.#reply
+    if (!this.#open.hold.open) return undefined
+    if (watcher.outcome === 'finished') {
+      const refusal = await this.#settle('complete')
+      return refusal === undefined ? watcher.ending : this.#errorEvent(refusal)
+    }
+    const why = this.#cut ?? (this.#attempt.deadline.stopped ? cutShort : undefined)
+    if (why === undefined) return this.#errorEvent(this.#fail())
+    return this.#errorEvent((await this.#settle('cut_short')) ?? why)
+  }
+
+  #errorEvent(refusal: Refusal): Uint8Array {
+    const isTranslated = this.#attempt.route.translated === true
+    return this.#open.ctx.errorEvent(refusal, { events: this.#reply.watcher.events, isTranslated })
+  }
+
+  #fail(): Refusal {
+    const [open, attempt, { watcher }] = [this.#open, this.#attempt, this.#reply]
+    const error = failAttempt(open, attempt, watcher.outcome as UpstreamError, watcher)
+    return giveUp(open, error, hasLeft(open, attempt))
+  }
+
+  #settle(ending: SettledEnding): Promise<undefined | Refusal> {
+    const { watcher, answer, upstreamRequestId } = this.#reply
+    const open = this.#open
+    const finishReason = watcher.finishReason()
+    if (finishReason !== undefined) open.record.detail.finishReason = finishReason
+    if (watcher.losses !== undefined) addAnswerLosses(open.record, watcher.losses)
+    completeAttempt(open, this.#attempt, upstreamRequestId)
+    if (watcher.outcome === 'finished') answer.release()
+    else answer.cancel()
+    return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
   }
 }
 
 const stopped = new HttpError('cancelled', 'the gateway has ended this stream')
-
-/** Settles or releases, then returns the last bytes for the caller. */
-async function finish(
-  open: OpenCall,
-  begun: BegunStream,
-  cut: Refusal | undefined,
-): Promise<Uint8Array | undefined> {
-  const { watcher } = begun.reply
-  const isTranslated = begun.attempt.route.translated === true
-  const errorEvent = (refusal: Refusal) =>
-    open.ctx.errorEvent(refusal, { events: watcher.events, isTranslated })
-  if (!open.admission.hold.open) return undefined
-  if (watcher.outcome === 'finished') {
-    const settled = await settle(open, begun, 'complete')
-    return settled instanceof Refusal ? errorEvent(settled) : watcher.ending
-  }
-  const why = cut ?? (begun.attempt.deadline.stopped ? cutShort : undefined)
-  if (why !== undefined) {
-    const settled = await settle(open, begun, 'cut_short')
-    return errorEvent(settled ?? why)
-  }
-  return errorEvent(fail(open, begun))
-}
 
 const cutShort = refuse('overloaded', 'the gateway is shutting down and has ended this stream', {
   retryAfterSeconds: 2,
@@ -275,19 +295,3 @@ const ownFailure = refuse(
   'internal_error',
   'something went wrong in the gateway; the stream ends here, and what it delivered is charged',
 )
-
-function fail(open: OpenCall, { attempt, reply: { watcher } }: BegunStream): Refusal {
-  const error = failAttempt(open, attempt, watcher.outcome as UpstreamError, watcher)
-  return giveUp(open, error, hasLeft(open, attempt))
-}
-
-function settle(open: OpenCall, { attempt, reply }: BegunStream, ending: SettledEnding) {
-  const { watcher, answer, upstreamRequestId } = reply
-  const finishReason = watcher.finishReason()
-  if (finishReason !== undefined) open.record.detail.finishReason = finishReason
-  if (watcher.losses !== undefined) addAnswerLosses(open.record, watcher.losses)
-  completeAttempt(open, attempt, upstreamRequestId)
-  if (watcher.outcome === 'finished') answer.release()
-  else answer.cancel()
-  return settleCall(open, watcher.reported, () => watcher.countOutputTokens(), ending)
-}

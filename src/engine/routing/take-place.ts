@@ -1,7 +1,7 @@
 // Picks a channel and takes a slot there in one step, so that no other call gets it in between.
 // When all channels are full, the call waits briefly.
 import type { Route } from '../../catalog/snapshot.ts'
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Placement } from './affinity.ts'
 import { type PickedRoute, pickRoute, type RouteDeps, type Tried } from './pick-route.ts'
 import type { WaitingRoom } from './waiting-room.ts'
@@ -11,45 +11,45 @@ export interface PlaceDeps extends RouteDeps {
   readonly limits: { queueMs: number }
 }
 
+/** What looks for a slot. */
 interface PlaceFor {
-  accountId: string
-  tried?: Tried | undefined
-  placement?: Placement | undefined
+  readonly routes: readonly Route[]
+  readonly accountId: string
+  readonly tried?: Tried | undefined
+  readonly placement?: Placement | undefined
 }
 
 /** Takes a slot if there is one now. `full`: waiting may help. */
 export function takeFreePlace(
   deps: RouteDeps,
-  routes: readonly Route[],
-  { accountId, tried, placement }: PlaceFor,
+  { routes, accountId, tried, placement }: PlaceFor,
 ): PickedRoute | 'full' | Refusal {
   const picked = pickRoute(deps, routes, accountId, tried, placement)
-  if (picked === 'full' || picked instanceof Refusal) return picked
-  picked.channelState.take(accountId)
+  if (typeof picked === 'object' && 'route' in picked) picked.channelState.take(accountId)
   return picked
 }
 
 /** `signal` is aborted when the caller hangs up. */
 export function takePlace(
   deps: PlaceDeps,
-  routes: readonly Route[],
-  wanted: PlaceFor & { signal: AbortSignal },
+  wanted: PlaceFor,
+  signal: AbortSignal,
 ): PickedRoute | Refusal | Promise<PickedRoute | Refusal> {
-  const taken = takeFreePlace(deps, routes, wanted)
-  return taken === 'full' ? waitForPlace(deps, routes, wanted) : taken
+  const taken = takeFreePlace(deps, wanted)
+  return taken === 'full' ? waitForPlace(deps, wanted, signal) : taken
 }
 
 async function waitForPlace(
   deps: PlaceDeps,
-  routes: readonly Route[],
-  wanted: PlaceFor & { signal: AbortSignal },
+  wanted: PlaceFor,
+  signal: AbortSignal,
 ): Promise<PickedRoute | Refusal> {
-  const channels = routes.map(({ channel }) => channel.id)
+  const channels = wanted.routes.map(({ channel }) => channel.id)
   const untilMs = deps.clock.nowMs() + deps.limits.queueMs
   for (;;) {
     const leftMs = untilMs - deps.clock.nowMs()
-    const freed = await deps.routing.waiting.wait(wanted.accountId, channels, leftMs, wanted.signal)
-    const taken = takeFreePlace(deps, routes, wanted)
+    const freed = await deps.routing.waiting.wait(wanted.accountId, channels, leftMs, signal)
+    const taken = takeFreePlace(deps, wanted)
     if (taken !== 'full') return taken
     if (!freed) return allFull
   }

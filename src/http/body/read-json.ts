@@ -34,17 +34,15 @@ export const textWork: WorkLimits = { total: 40e6, structure: 30e6 }
 /** A few long strings in a small structure. */
 const plainWork: WorkLimits = { total: 40e6, structure: 4e6 }
 
-interface JsonRules {
-  /** The known fields; without them, only duplicate keys are refused. */
-  keys?: Keys
-  work?: WorkLimits
-}
-
-/** An object, and the text it came from. Size is checked before the first byte is read. */
+/**
+ * An object, and the text it came from. Size is checked before the first byte is read. `keys`: the known
+ * fields; without them, only duplicate keys are refused.
+ */
 export async function readJsonObject(
   x: RequestContext,
   limits: BodyLimits,
-  rules: JsonRules = {},
+  keys?: Keys,
+  work?: WorkLimits,
 ): Promise<JsonBody | Refusal> {
   const { headers } = x.request
   const type = headers.get('content-type')
@@ -56,14 +54,15 @@ export async function readJsonObject(
     return refuse('unsupported_media_type', `a body with content-encoding ${encoding} is not taken`)
   }
   const body = await readBody(x, limits)
-  if (body instanceof Refusal) return body
   const read =
     typeof body === 'string'
-      ? await readText(body, limits, rules.work ?? plainWork)
-      : await readBytesAside(body, limits, rules.work)
-  if (read instanceof Refusal) return read
-  const inexact = rules.keys === undefined ? undefined : inexactKey(read.fields, rules.keys)
-  return inexact ?? read
+      ? readText(body, limits, work ?? plainWork)
+      : body instanceof Refusal
+        ? body
+        : readBytesAside(body, limits, work)
+  const json = read instanceof Promise ? await read : read
+  if (json instanceof Refusal || keys === undefined) return json
+  return inexactKey(json.fields, keys) ?? json
 }
 
 const isJson = (type: string): boolean => {
@@ -83,16 +82,25 @@ function beginsObject(text: string): boolean {
 
 const maxLeadingSpace = 64 * 1024
 
-async function readText(
+function readText(
   text: string,
   limits: BodyLimits,
   work: WorkLimits,
-): Promise<JsonBody | Refusal> {
+): JsonBody | Refusal | Promise<JsonBody | Refusal> {
   if (!beginsObject(text)) return notAnObject
-  const problem =
-    text.length <= shortText
-      ? scanShort(text, limits.jsonDepth)
-      : await scanInTurns(text, limits.jsonDepth, work)
+  if (text.length <= shortText) {
+    return parseScanned(text, scanShort(text, limits.jsonDepth), limits)
+  }
+  return scanInTurns(text, limits.jsonDepth, work).then((problem) =>
+    parseScanned(text, problem, limits),
+  )
+}
+
+function parseScanned(
+  text: string,
+  problem: ScanProblem | undefined,
+  limits: BodyLimits,
+): JsonBody | Refusal {
   if (problem !== undefined) return refusalFor(problem, limits)
   try {
     return asBody(text, JSON.parse(text))
@@ -170,19 +178,25 @@ export async function readTextBody(
 }
 
 /** As text, a long one as bytes. */
-async function readBody(
+function readBody(
   x: RequestContext,
   limits: BodyLimits,
 ): Promise<string | Buffer<ArrayBuffer> | Refusal> {
   const declared = Number(x.request.headers.get('content-length') ?? 0)
   // A small body comes with its headers or soon after; the connection's idle limit covers it.
   if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {
-    try {
-      return await x.request.text()
-    } catch (cause) {
-      return refuse('invalid_request', 'the request body did not arrive completely', { cause })
-    }
+    return x.request.text().catch(notComplete)
   }
+  return readLarge(x, limits)
+}
+
+const notComplete = (cause: unknown): Refusal =>
+  refuse('invalid_request', 'the request body did not arrive completely', { cause })
+
+async function readLarge(
+  x: RequestContext,
+  limits: BodyLimits,
+): Promise<string | Buffer<ArrayBuffer> | Refusal> {
   const whole = await readBytes(x, limits)
   if (whole instanceof Refusal) return whole
   const bytes = hasMark(whole) ? whole.subarray(markBytes) : whole

@@ -84,7 +84,7 @@ export async function readCreate<Call extends object>(
   const form = forms !== undefined && isForm(x)
   const body = await (form
     ? readForm(x, limits, keys, forms.lists)
-    : readJsonObject(x, limits, { keys }))
+    : readJsonObject(x, limits, keys))
   if (body instanceof Refusal) return refused(body)
   const { fields } = body
   const model = nameIn(fields, route)

@@ -4,7 +4,7 @@ import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import type { SurfaceDeps } from '../common/surface.ts'
-import { readCall, type TextShape, translationHeaders } from './serve.ts'
+import { enter, readCall, type TextShape, translationHeaders } from './serve.ts'
 
 export async function serveCount(
   shape: TextShape,
@@ -12,9 +12,11 @@ export async function serveCount(
   x: RequestContext,
   bodyOf: (inputTokens: number) => object,
 ): Promise<Response> {
-  const asked = await readCall(shape, api, limits, x).finally(() => x.releaseBody?.())
-  if (asked instanceof Refusal) return answerRefusal(x, asked)
-  const counted = await api.countInput(asked.ctx, asked.call)
+  const ctx = enter(shape, api, x)
+  if (ctx instanceof Refusal) return answerRefusal(x, ctx)
+  const call = await readCall(shape, api, limits, x, ctx).finally(() => x.releaseBody?.())
+  if (call instanceof Refusal) return answerRefusal(x, call)
+  const counted = await api.countInput(ctx, call)
   if (counted instanceof Refusal) return answerRefusal(x, counted)
   return answerJson(x, JSON.stringify(bodyOf(counted.inputTokens)), 200, {
     ...rateHeaders(counted.rate),

@@ -1,7 +1,7 @@
 // A text surface: who asks, what is asked, and the answer as JSON or as a stream. What is special to
 // a style comes as a table.
 
-import type { CallerApi, TranslationNote } from '../../contract/caller-api.ts'
+import type { CallerApi, TextAnswer, TranslationNote } from '../../contract/caller-api.ts'
 import type { Interface, InterfaceRow } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
@@ -15,7 +15,12 @@ import {
 import type { DialectDeclaration } from '../../http/dialect.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
-import { answerJson, answerStream, type RequestContext } from '../../http/request-context.ts'
+import {
+  type AnswerHeaders,
+  answerJson,
+  answerStream,
+  type RequestContext,
+} from '../../http/request-context.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { lossHeader } from '../../styles/common/losses.ts'
 import { maxModelName, modelNamedIn } from '../common/fields.ts'
@@ -70,50 +75,44 @@ export async function serve(
   x: RequestContext,
 ): Promise<Response> {
   try {
-    return await answerTo(shape, api, limits, x)
+    const ctx = enter(shape, api, x)
+    if (ctx instanceof Refusal) return answerRefusal(x, ctx)
+    const call = await readCall(shape, api, limits, x, ctx)
+    if (call instanceof Refusal) return answerRefusal(x, call)
+    x.connection.keepOpen()
+    const done = await api.runText(ctx, call)
+    if (done instanceof Refusal) {
+      return shape.answerFailure?.(x, done, ctx) ?? answerRefusal(x, done)
+    }
+    const { body, stream } = done
+    return stream === undefined
+      ? answerJson(x, body!, 200, headersOf(done))
+      : (shape.answerStream ?? answerStream)(x, stream, headersOf(done))
   } finally {
     x.releaseBody?.()
   }
 }
 
-async function answerTo(
-  shape: TextShape,
-  api: CallerApi,
-  limits: BodyLimits,
-  x: RequestContext,
-): Promise<Response> {
-  const asked = await readCall(shape, api, limits, x)
-  if (asked instanceof Refusal) return answerRefusal(x, asked)
-  x.connection.keepOpen()
-  const done = await api.runText(asked.ctx, asked.call)
-  if (done instanceof Refusal) {
-    return shape.answerFailure?.(x, done, asked.ctx) ?? answerRefusal(x, done)
-  }
-  const headers = {
-    ...rateHeaders(done.rate),
-    ...translationHeaders(done.translation),
-    ...servedHeader(done.servedModel),
-  }
-  return 'body' in done
-    ? answerJson(x, done.body, 200, headers)
-    : (shape.answerStream ?? answerStream)(x, done.stream, headers)
+/** A caller that is let in. */
+export function enter(shape: TextShape, api: CallerApi, x: RequestContext): Caller | Refusal {
+  const token = callerOf(api, x)
+  return token instanceof Refusal ? token : new Caller(x, token, shape.errorEvent)
 }
 
-/** A caller that was let in, with a call that makes sense. What does not leaves a row in the log. */
+/** A call that makes sense. What does not leaves a row in the log. */
 export async function readCall(
   shape: TextShape,
   api: CallerApi,
   limits: BodyLimits,
   x: RequestContext,
-): Promise<{ ctx: Caller; call: TextCall } | Refusal> {
-  const token = callerOf(api, x)
-  if (token instanceof Refusal) return token
-  const ctx = new Caller(x, token, shape.errorEvent)
-  const { keys } = shape
+  ctx: Caller,
+): Promise<TextCall | Refusal> {
+  const { keys, opening } = shape
+  const { token } = ctx
   const body =
     api.refusalBeforeBody(token) ??
     tagCall(ctx, x) ??
-    (await readJsonObject(x, limits, { keys, work: textWork }))
+    (await readJsonObject(x, limits, keys, textWork))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
@@ -122,10 +121,19 @@ export async function readCall(
     return api.refuseCall(ctx, shape.name, model, call)
   }
   ctx.tags = api.withEndUser(token, ctx.tags, call.fields)
-  const { opening } = shape
   if (opening !== undefined) call.conversation = () => identify(x, opening(call.fields))
   ctx.call = call
-  return { ctx, call }
+  return call
+}
+
+/** Nothing for most answers. */
+function headersOf({ rate, translation, servedModel }: TextAnswer): AnswerHeaders | undefined {
+  if (rate === undefined && translation === undefined && servedModel === undefined) return undefined
+  return {
+    ...rateHeaders(rate),
+    ...translationHeaders(translation),
+    ...servedHeader(servedModel),
+  }
 }
 
 /** Which model served a call of a virtual model or an alias. */

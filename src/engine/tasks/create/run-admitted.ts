@@ -2,7 +2,7 @@
 import type { CallContext } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
-import { enter } from '../../admission/admit.ts'
+import { enter } from '../../admission/reserve.ts'
 import { recordUnbilled } from '../../calls/call-record.ts'
 import type { Engine } from '../../engine.ts'
 

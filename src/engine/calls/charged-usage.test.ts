@@ -1,7 +1,7 @@
 // Reported usage with missing sides, and above what the request allows.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { completeUsage, isComplete, payable } from './complete-usage.ts'
+import { completeUsage, isComplete, payable } from './charged-usage.ts'
 
 test('usage within the bounds stays as it is, and of any other what the answer shows', () => {
   const counts = fc.nat(3_000)
