@@ -125,8 +125,8 @@ export interface StreamWatcher {
   /** The final event, to be sent once the charge is durable. */
   readonly ending: Uint8Array | undefined
   readonly reported: Reported
-  /** What of the answer was changed or left out for the caller; absent: it is not translated. */
-  readonly losses?: readonly string[]
+  /** What of the answer was changed or left out for the caller. */
+  readonly losses?: readonly string[] | undefined
   /** Events with data sent to the caller; comments do not count. */
   readonly events: number
   /** Output tokens counted from the text seen so far. */

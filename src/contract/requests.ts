@@ -186,7 +186,7 @@ export interface RequestDetail {
   operation?: 'count_tokens'
   /** The caller's style and the upstream's, where they differ: `messages>chat`. */
   translation?: string
-  /** Fields of the request that were changed or left out for the upstream. */
+  /** What of the request, or of its answer, was changed or left out. */
   translationLosses?: readonly string[]
   /** The field or header that named its conversation. */
   conversationBy?: string

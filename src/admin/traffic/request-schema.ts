@@ -67,7 +67,7 @@ const translationFields = {
   translation_losses: z
     .array(z.string())
     .exactOptional()
-    .describe('Fields of the request that were changed or left out for the upstream.'),
+    .describe('What of the request, or of its answer (`answer.…`), was changed or left out.'),
 }
 
 export const request = z

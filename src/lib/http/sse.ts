@@ -120,11 +120,16 @@ export function endOfEvent(bytes: Buffer, start: number): number {
   return unix === -1 ? bytes.length : unix + 2
 }
 
+/** Whether the event at `at` has the shape of others; it ends before `end`. */
+export interface Shape {
+  fits(bytes: Buffer, at: number, end: number): boolean
+}
+
 /**
  * Where the first event between `start` and `end` begins that is not one line of `data: {…}`; -1 if
  * there is none. With `names`, each must be preceded by an `event: …` line that begins with one of
  * them. `seen` receives the number of regular events. Checks only both ends of each event: parsing
- * every one would cost more than forwarding it.
+ * every one would cost more than forwarding it. `shape`: what else each must have.
  */
 export function findOddEvent(
   bytes: Buffer,
@@ -132,6 +137,7 @@ export function findOddEvent(
   end: number,
   seen: { events: number },
   names?: readonly Buffer[],
+  shape?: Shape,
 ): number {
   let at = start
   while (at < end) {
@@ -148,7 +154,7 @@ export function findOddEvent(
       bytes[data] === 0x64 && // d
       bytes[data + 5] === 0x20 &&
       data + 6 < close
-    if (!usual) return at
+    if (!usual || (shape !== undefined && !shape.fits(bytes, at, close))) return at
     seen.events++
     at = next + 1
   }

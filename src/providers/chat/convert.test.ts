@@ -120,7 +120,11 @@ describe('a stream', () => {
   })
 
   test('keeps tools apart whose pieces are mixed, come out of order, or have no place', () => {
-    const made = (id: string, given: string) => ({ id, function: { name: '', arguments: given } })
+    const made = (id: string, given: string) => ({
+      id,
+      type: 'function',
+      function: { name: '', arguments: given },
+    })
     expect(
       callsIn(
         [{ index: 1, ...made('b', 'b1') }],

@@ -1,6 +1,7 @@
 // Converts a chat answer to a stream and back, for upstreams that mix up the two.
 import { isObject } from '../../lib/json/parse.ts'
 import type { Json } from '../text/style.ts'
+import { repairChunk } from './repair.ts'
 
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`
 
@@ -44,10 +45,10 @@ export function toAnswer(events: readonly Json[]): Json | undefined {
   if (failed !== undefined) return failed
   const choices = new Map<number, Gathered>()
   let usage: unknown
+  const state = {}
   for (const data of events) {
     if (isObject(data['usage'])) usage = data['usage']
-    const list = Array.isArray(data['choices']) ? data['choices'].filter(isObject) : []
-    for (const choice of list) gather(choices, choice)
+    for (const choice of repairChunk(data, state)['choices'] as Json[]) gather(choices, choice)
   }
   const whole = [...choices].toSorted(([a], [b]) => a - b)
   if (whole.length === 0 || whole.some(([, { finish_reason }]) => finish_reason === null)) {
@@ -100,11 +101,9 @@ function gatherTools({ message, tools }: Gathered, fragments: unknown): void {
   const calls = message['tool_calls'] as Call[]
   for (const fragment of Array.isArray(fragments) ? fragments.filter(isObject) : []) {
     const { index, function: made, ...rest } = fragment
-    // Without an index, an id begins a call, and a piece without an id continues the last.
-    const place = index ?? (rest['id'] ? Symbol('next') : lastKey(tools))
-    const call = tools.get(place) ?? { function: { name: '', arguments: '' } }
-    if (!tools.has(place)) calls.push(call)
-    tools.set(place, call)
+    const call = tools.get(index) ?? { function: { name: '', arguments: '' } }
+    if (!tools.has(index)) calls.push(call)
+    tools.set(index, call)
     const named = call['function'] as Record<string, string>
     const { name, arguments: given } = isObject(made) ? made : {}
     if (typeof name === 'string') named['name'] += name
@@ -115,5 +114,3 @@ function gatherTools({ message, tools }: Gathered, fragments: unknown): void {
     }
   }
 }
-
-const lastKey = (tools: ReadonlyMap<unknown, Call>): unknown => [...tools.keys()].at(-1)

@@ -8,6 +8,7 @@ import { markMessages } from '../text/cache-marks.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { firstReason } from './finish-reason.ts'
+import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -18,6 +19,7 @@ export const chatStyle: TextStyle = {
   headers: (_, upstream) => bearer(upstream),
   fieldsFor: usageOption,
   withCacheMarks: (call) => markMessages(call, { takesMark: ({ type }) => type === 'text' }),
+  repair: repairAnswer,
   readAnswer,
   stream,
 }

@@ -105,11 +105,11 @@ describe('a good answer', () => {
   })
 
   test('without usage can be counted, reasoning and tools included', async () => {
-    const message = { content: null, reasoning_content: 'x'.repeat(8), tool_calls: [1, 2, 3] }
+    const message = { content: null, reasoning_content: 'x'.repeat(8), tool_calls: [{ id: 'a' }] }
     respond = () => Response.json({ choices: [{ message }, { message: { content: '你好' } }, 5] })
     const reply = await ask()
     expect(reply).toMatchObject({ kind: 'json', reported: { usage: undefined } })
-    if (reply.kind === 'json') expect(reply.countOutputTokens()).toBe(6)
+    if (reply.kind === 'json') expect(reply.countOutputTokens()).toBe(7)
   })
 
   test('as a stream has a reader and a watcher that knows both names', async () => {

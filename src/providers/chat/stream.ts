@@ -2,18 +2,22 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
+import { doneMarker } from '../text/read-events.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { finishReasonIn, firstReason } from './finish-reason.ts'
+import { repairChunk } from './repair.ts'
 import { readUsage } from './usage.ts'
 
 const finishReason = /"finish_reason"\s*:\s*"/
 
 export const stream: StreamStyle = {
   // A reseller's chunks name who served them, which is not for callers.
-  unread: { without: ['"usage":{', '"usage": {', '"error"', '"provider', '[DONE]'] },
-  marker: '[DONE]',
+  unread: { without: ['"usage":{', '"usage": {', '"error"', '"provider', doneMarker] },
+  marker: doneMarker,
   read,
+  repair: repairChunk,
+  repairIn: { name: 'choices', own: '"tool_calls"' },
   // The usage must have come, or the only choice must have a finish reason.
   ending: ({ call, reported }, lastText) =>
     reported.raw !== undefined || (call.choices === 1 && finishReason.test(lastText))
@@ -37,6 +41,5 @@ function read(data: Json, state: StreamState): Verdict {
   else state.finishReason ??= firstReason(choices)
   if (state.call.wantsUsage) return 'pass'
   if (isBare) return 'hide'
-  const { usage: _, ...rest } = data
-  return { instead: `data: ${JSON.stringify(rest)}\n\n` }
+  return { without: 'usage' }
 }

@@ -8,6 +8,7 @@ import { counterFor } from '../text/count-tokens.ts'
 import { senderFor } from '../text/sender.ts'
 import type { TextStyle } from '../text/style.ts'
 import { readAnswer } from './read-answer.ts'
+import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 
 const generateStyle: TextStyle = {
@@ -17,6 +18,7 @@ const generateStyle: TextStyle = {
   noun: 'an answer of the generate style',
   headers: (_, upstream) => keyHeader(upstream),
   fieldsFor,
+  repair: repairAnswer,
   readAnswer,
   stream,
 }

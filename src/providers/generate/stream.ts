@@ -9,6 +9,7 @@ import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
 import { blocked, firstReason, nothing, readUsage, usageWithSearches } from './read-answer.ts'
+import { repairAnswer } from './repair.ts'
 
 export const stream: StreamStyle = {
   // Each in both spellings.
@@ -17,6 +18,7 @@ export const stream: StreamStyle = {
   late: '"usage',
   modelFields: ['modelVersion', 'model_version'],
   read,
+  repair: repairAnswer,
   ending: () => undefined,
   textField: /"(?:text|name)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
   finishReasonIn,

@@ -7,6 +7,7 @@ import { markMessages } from '../text/cache-marks.ts'
 import { counterFor } from '../text/count-tokens.ts'
 import { senderFor } from '../text/sender.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
+import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
 
@@ -16,6 +17,7 @@ export const messagesStyle: TextStyle = {
   noun: 'a message',
   headers,
   withCacheMarks: (call) => markMessages(call, { instructions: ['system', 'tools'], takesMark }),
+  repair: repairAnswer,
   readAnswer,
   stream,
 }

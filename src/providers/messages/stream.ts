@@ -6,12 +6,14 @@ import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
+import { repairEvent } from './repair.ts'
 import { readUsage } from './usage.ts'
 
 export const stream: StreamStyle = {
   unread: { named: ['content_block_'] },
   modelIn: 'message',
   read,
+  repair: repairEvent,
   ending: ({ complete }) =>
     complete ? 'event: message_stop\ndata: {"type":"message_stop"}\n\n' : undefined,
   textField: /"(?:text|thinking|partial_json)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,

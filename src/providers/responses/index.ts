@@ -8,6 +8,7 @@ import { textProvider } from '../text/provider.ts'
 import type { Json, TextStyle } from '../text/style.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { learnResponse } from './ids.ts'
+import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 import { failedWith, readResponseUsage } from './usage.ts'
 
@@ -17,6 +18,7 @@ export const responsesStyle: TextStyle = {
   noun: 'a response',
   headers: (_, upstream) => bearer(upstream),
   ids: learnResponse,
+  repair: repairAnswer,
   readAnswer,
   stream,
 }

@@ -97,12 +97,15 @@ describe('any stream, cut anywhere,', () => {
     const text = [
       'event: response.created',
       'data: {"type":"response.created",',
-      'data: "response":{"id":1,"a":{"model":"up-model"},',
+      'data: "response":{"id":1,"output":[],"a":{"model":"up-model"},',
       'data: "model":"up-model"}}\n\n',
     ].join('\n')
     const { passed } = watchStream(style, [Buffer.from(text)], { restoreTo: 'own' })
     expect(readData(passed)).toEqual([
-      { type: 'response.created', response: { id: 1, a: { model: 'up-model' }, model: 'own' } },
+      {
+        type: 'response.created',
+        response: { id: 1, output: [], a: { model: 'up-model' }, model: 'own' },
+      },
     ])
     expect(watchStream(style, [Buffer.from(text)]).passed).toBe(text)
   })

@@ -5,6 +5,7 @@ import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { learnEvent } from './ids.ts'
+import { repairEvent } from './repair.ts'
 import { failedWith, readResponseUsage } from './usage.ts'
 
 const lastTypes = ['response.completed', 'response.incomplete'] as const
@@ -23,11 +24,14 @@ export const stream: StreamStyle = {
   modelIn: 'response',
   ids: learnEvent,
   read,
+  repair: repairEvent,
   ending: () => undefined,
   textField: /"delta"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g,
   fromAnswer,
   toAnswer(events) {
-    const end = events.find((event) => isLast(event['type']) || hasFailed(event))
+    const state = {}
+    const whole = events.map((event) => repairEvent(event, state))
+    const end = whole.find((event) => isLast(event['type']) || hasFailed(event))
     if (end === undefined) return undefined
     if (hasFailed(end)) return { error: errorIn(end) }
     return isObject(end['response']) ? end['response'] : undefined

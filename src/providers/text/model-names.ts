@@ -2,6 +2,7 @@
 // finds the one place in each event and replaces its bytes. Nothing is parsed; an event in which the
 // place is not certain is left to be read by itself.
 import { ensure } from '../../lib/ensure.ts'
+import type { Shape } from '../../lib/http/sse.ts'
 import { restoreModel, withModelIn } from '../../lib/json/splice.ts'
 import type { Edits } from '../../lib/text/edits.ts'
 import { oneLine } from './read-events.ts'
@@ -60,8 +61,11 @@ export class ModelNames {
   /** The next place of each key, and of an escape; -1 while it is not known. */
   readonly #next: number[]
   #nextEscape = -1
+  /** What else each event must have. */
+  readonly #shape: Shape | undefined
 
-  constructor(own: OwnName, read: Buffer, edits: Edits) {
+  constructor(own: OwnName, read: Buffer, edits: Edits, shape?: Shape) {
+    this.#shape = shape
     this.#own = own
     this.#read = read
     this.#edits = edits
@@ -111,6 +115,7 @@ export class ModelNames {
       if (byte === backslash && read[p + 1] === letterU) return -1
       if (byte !== lineFeed) continue
       if (read[p - 1] !== closeBrace || read[p + 1] !== lineFeed) return -1
+      if (!this.#fits(at, p)) return -1
       this.#edits.replace(at + dataAt + begin.nameAt, at + bytes.length, this.#own.bytes)
       return p + 2
     }
@@ -139,7 +144,11 @@ export class ModelNames {
       text.charCodeAt(at) === letterD &&
       text.charCodeAt(at + dataAt - 1) === space &&
       text.charCodeAt(at + dataAt) === openBrace
-    return usual && this.#place(at + dataAt, close) ? next + 1 : -1
+    return usual && this.#fits(at, close) && this.#place(at + dataAt, close) ? next + 1 : -1
+  }
+
+  #fits(at: number, end: number): boolean {
+    return this.#shape === undefined || this.#shape.fits(this.#read, at, end)
   }
 
   /** The place in an object's text, which may also have none; false when it is not certain. */

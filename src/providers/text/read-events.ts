@@ -3,13 +3,16 @@ import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import { dataOf, splitEvents } from '../../lib/http/sse.ts'
 import { outlineOf } from '../../lib/json/outline.ts'
 import { isObject, tooDeep } from '../../lib/json/parse.ts'
-import type { Json, TextStyle } from './style.ts'
+import type { Json, TextStyle, Verdict } from './style.ts'
 
 /** An event with its data, for two readers of one stream. */
 export interface ParsedEvent {
   data: string
   value: Json
 }
+
+/** The end of a stream in the chat style; some upstreams send it in others, too. */
+export const doneMarker = '[DONE]'
 
 /** Safe for a recursive walk. */
 const maxAnswerDepth = 200
@@ -40,18 +43,14 @@ export function oneLine(event: string, data: string): string {
   return `${[...others, `data: ${data.replaceAll('\n', ' ')}`].join('\n')}\n\n`
 }
 
-/** For the caller: without what tells the operator's costs. The same text when it has none of that. */
-export function shownData(data: string, value: Json): string {
-  const shown = answerWithoutCosts(value)
-  return shown === value ? data : JSON.stringify(shown)
-}
-
-/** An event that a style has written itself; `hasCosts`: it may tell the operator's costs. */
-export function written(event: string, hasCosts: boolean): string {
-  const data = hasCosts ? dataOf(event) : undefined
-  return data === undefined
-    ? event
-    : oneLine(event, JSON.stringify(answerWithoutCosts(JSON.parse(data))))
+/** For the caller: repaired, without what tells the operator's costs. The same text when nothing changed. */
+export function shownData(data: string, sent: Json, repaired: Json, verdict: Verdict): string {
+  let shown: Json = answerWithoutCosts(repaired)
+  if (typeof verdict === 'object' && 'without' in verdict) {
+    const { [verdict.without]: _, ...rest } = shown
+    shown = rest
+  }
+  return shown === sent ? data : JSON.stringify(shown)
 }
 
 /** A stream whole in memory, for styles that turn it into one answer. */

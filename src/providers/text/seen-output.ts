@@ -1,6 +1,7 @@
 // The output of a stream that its watcher has seen: how much it is, and whether there is more of it.
 import { nameOf } from '../../lib/http/sse.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
+import { isComment } from './event-buffer.ts'
 
 /** Events of styles with names that only say that the stream is alive. */
 const signsOfLife = ['ping', 'response.in_progress', 'response.queued', 'keepalive']
@@ -38,5 +39,30 @@ export class SeenOutput extends TextSample {
     this.#stepsShown = this.#steps
     if (hasStepped) return true
     return (last?.toString('latin1') ?? '').matchAll(textField).some(([, text]) => text !== '')
+  }
+}
+
+/** More would keep whole network buffers alive. */
+const maxBytes = 4 * 1024
+
+/** As many before `to`. */
+export const lastOf = (whole: Buffer, to: number): Buffer =>
+  whole.subarray(Math.max(0, to - maxBytes), to)
+
+/** The last bytes sent; they show whether the answer was complete. */
+export class LastBytes {
+  bytes: Buffer | undefined
+  #copy: Buffer | undefined
+
+  record(whole: Buffer): void {
+    // A comment says nothing about the state of the answer.
+    if (isComment(whole)) return
+    if (whole.length <= maxBytes) {
+      this.bytes = whole
+      return
+    }
+    this.#copy ??= Buffer.allocUnsafeSlow(maxBytes)
+    whole.copy(this.#copy, 0, whole.length - maxBytes)
+    this.bytes = this.#copy
   }
 }

@@ -108,8 +108,9 @@ function understand(
   { response, requestId, text, streamed }: WholeAnswer,
 ): TextReply {
   if (text === undefined) return tooLarge(requestId)
-  const answer = parseAnswer(style, text, streamed)
-  if (!isObject(answer)) return noAnswer(style, requestId, text)
+  const given = parseAnswer(style, text, streamed)
+  if (!isObject(given)) return noAnswer(style, requestId, text)
+  const answer = repaired(style, given, text)
   if (answer['error'] != null) {
     return { kind: 'failed', error: readTextError(response, JSON.stringify(answer)) }
   }
@@ -117,7 +118,7 @@ function understand(
   if (read === undefined) return noAnswer(style, requestId, text)
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) return asStream(style, call, upstream, answer, requestId)
-  const isAsSent = !streamed && text.trimStart().startsWith('{')
+  const isAsSent = answer === given && !streamed && text.trimStart().startsWith('{')
   const body = bodyOf(answer, read, isAsSent ? text : undefined)
   const renamed = withName(style, body, answer, call.model)
   const sent = marked(style, upstream, answer, renamed)
@@ -131,6 +132,12 @@ function understand(
     upstreamRequestId: requestId,
     ...reasonOf(read),
   }
+}
+
+/** Of one that is too deep there is only an outline. */
+function repaired({ repair }: TextStyle, given: Json, text: string): Json {
+  const answer = repair === undefined ? given : repair(given)
+  return answer === given || mayBeDeep(text) ? given : answer
 }
 
 /** For the caller: as the upstream sent it, without what tells the operator's costs. */

@@ -4,6 +4,7 @@ import type { Protocol } from '../../contract/catalog.ts'
 import type { Reported, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { ReportedUsage } from '../../contract/usage.ts'
+import type { ShapedField } from '../../lib/http/event-shape.ts'
 import type { IdMarks } from './id-marks.ts'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -36,6 +37,18 @@ export interface StreamState {
   finishReason?: unknown
   /** By the index of a choice: whether it has stopped. For styles that have no end marker. */
   stopped?: Map<unknown, boolean>
+  /** By the index of a choice: its tool calls, for styles that number them. */
+  calls?: Map<number, SeenCall[]>
+  /** Its parts that are whole, for styles whose last event repeats them. */
+  items?: Json[]
+}
+
+/** A tool call in a stream. */
+export interface SeenCall {
+  /** As the upstream gave it, and as the caller gets it. */
+  index: unknown
+  own: number
+  id: string
 }
 
 export const newState = (
@@ -49,7 +62,7 @@ export const newState = (
 })
 
 /**
- * The handling of one event. `instead` replaces it, `last` waits for the charge, `hold` waits for
+ * The handling of one event. `without` passes it without a field, `last` waits for the charge, `hold` waits for
  * the next event and is the last one if none comes, `over` says that the one on hold was the last.
  */
 export type Verdict =
@@ -58,7 +71,7 @@ export type Verdict =
   | 'last'
   | 'hold'
   | 'over'
-  | { instead: string }
+  | { without: string }
   | { failed: UpstreamError }
 
 export interface StreamStyle {
@@ -75,6 +88,10 @@ export interface StreamStyle {
   modelFields?: readonly string[]
   /** `name` is the text after `event:`, if any. */
   read(data: Json, state: StreamState, name: string | undefined): Verdict
+  /** A parsed event with what clients rely on; the same one when nothing is missing. */
+  repair?(data: Json, state: StreamState): Json
+  /** Where unparsed events, too, may lack some of that. */
+  repairIn?: ShapedField
   /** Learns the ids in an event. Events with new ones must be parsed. */
   ids?(data: Json, marks: IdMarks): void
   /** The end marker, where it is not JSON. */
@@ -115,6 +132,8 @@ export interface TextStyle {
   withCacheMarks?(call: TextCall): MarkedBody | undefined
   /** Learns the ids of stored objects in an answer, for styles that have them. */
   ids?(answer: Json, marks: IdMarks): void
+  /** An answer with what clients rely on; the same one when nothing is missing. */
+  repair?(answer: Json): Json
   /** Undefined when it is no answer of this style. */
   readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined
   stream?: StreamStyle

@@ -85,8 +85,7 @@ export class TranslatedStream implements StreamWatcher {
   }
 
   get losses(): readonly string[] {
-    const { hasOutline } = this.#upstream as Partial<TextStreamWatcher>
-    if (hasOutline === true) this.#losses.add('content')
+    if (this.#upstream.losses !== undefined) this.#losses.add('content')
     return this.#losses.names
   }
 

@@ -1,11 +1,15 @@
-// Which stream events may pass unparsed, as byte patterns.
-import type { StreamStyle } from './style.ts'
+// Which stream events may pass unparsed, as byte patterns, and what of the others is put right.
+import { EventShape, SharedShapes } from '../../lib/http/event-shape.ts'
+import { mayBeDeep } from './read-events.ts'
+import type { Json, StreamState, StreamStyle } from './style.ts'
 
 export interface Unread {
   names: readonly Buffer[] | undefined
   texts: readonly Buffer[]
   /** Of the unparsed events with this text, the last one of a read is parsed later. */
   late: Buffer | undefined
+  /** How events are written that are whole. */
+  shapes: SharedShapes
 }
 const known = new WeakMap<StreamStyle, Unread>()
 
@@ -14,21 +18,25 @@ export function unreadOf(style: StreamStyle): Unread {
   const made = known.get(style)
   if (made !== undefined) return made
   const { unread, late } = style
+  const shapes = new SharedShapes()
   const given =
     'named' in unread
-      ? { names: bytesOf(unread.named), texts: [], late: undefined }
+      ? { names: bytesOf(unread.named), texts: [], late: undefined, shapes }
       : {
           names: undefined,
           texts: bytesOf(unread.without),
           late: late === undefined ? undefined : Buffer.from(late),
+          shapes,
         }
   known.set(style, given)
   return given
 }
 
 /** The same where no event may be left out: each may be about another choice. */
-export const withoutLate = ({ names, texts, late }: Unread): Unread =>
-  late === undefined ? { names, texts, late } : { names, texts: [...texts, late], late: undefined }
+export const withoutLate = ({ names, texts, late, shapes }: Unread): Unread =>
+  late === undefined
+    ? { names, texts, late, shapes }
+    : { names, texts: [...texts, late], late: undefined, shapes }
 
 const bytesOf = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
 
@@ -55,4 +63,30 @@ export function nextSign(
 export function isSign(data: string, { unread, late }: StreamStyle): boolean {
   if ('named' in unread || (late !== undefined && data.includes(late))) return true
   return unread.without.some((sign) => data.includes(sign))
+}
+
+/** Puts what clients rely on into the events of one stream. */
+export class EventRepair {
+  /** Undefined when unparsed events pass as they are. */
+  readonly shape: EventShape | undefined
+  readonly #repair: NonNullable<StreamStyle['repair']>
+  readonly #state: StreamState
+
+  constructor(style: StreamStyle, repair: NonNullable<StreamStyle['repair']>, state: StreamState) {
+    const { repairIn, textField } = style
+    if (repairIn !== undefined) {
+      this.shape = new EventShape(repairIn, textField, unreadOf(style).shapes)
+    }
+    this.#repair = repair
+    this.#state = state
+  }
+
+  /** The same value when nothing is missing. */
+  apply(value: Json, event: string, data: string): Json {
+    const repaired = this.#repair(value, this.#state)
+    if (repaired === value) this.shape?.learn(event)
+    else this.shape?.distrust()
+    // Of one that is too deep there is only an outline.
+    return repaired === value || mayBeDeep(data) ? value : repaired
+  }
 }

@@ -7,25 +7,31 @@ import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../li
 import { isObject } from '../../lib/json/parse.ts'
 import { Edits } from '../../lib/text/edits.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
-import { asBuffer, EventBuffer, isComment, joined, noBytes } from './event-buffer.ts'
+import { asBuffer, EventBuffer, joined, noBytes } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
 import {
+  doneMarker,
   isPage,
   isWholeEvent,
   oneLine,
   type ParsedEvent,
   parseUpstream,
   shownData,
-  written,
 } from './read-events.ts'
-import { SeenOutput } from './seen-output.ts'
+import { LastBytes, lastOf, SeenOutput } from './seen-output.ts'
 import { newState, type StreamState, type StreamStyle, type Verdict } from './style.ts'
-import { isSign, nextSign, type Unread, unreadOf, withoutLate } from './unread-events.ts'
+import {
+  EventRepair,
+  isSign,
+  nextSign,
+  type Unread,
+  unreadOf,
+  withoutLate,
+} from './unread-events.ts'
 
-/** How much of the last events is kept; more would keep whole network buffers alive. */
-const lastBytes = 4 * 1024
+const lostContent = ['answer.content']
 /** For another reader a large event is kept up to this size. */
 const maxSharedBytes = 8 * 1024 * 1024
 
@@ -44,9 +50,7 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #packets = new EventBuffer()
   /** The last unparsed event that has to be read when another is, or at the end. */
   #late: string | undefined
-  /** The last bytes sent; they show whether the answer was complete. */
-  #last: Buffer | undefined
-  #lastCopy: Buffer | undefined
+  readonly #last = new LastBytes()
   readonly #sample = new SeenOutput()
   /** The event that is the last one if no other comes. */
   #held = ''
@@ -55,8 +59,10 @@ export class TextStreamWatcher implements StreamWatcher {
   /** The bytes of the large event, for another reader; undefined once they are too many. */
   #kept: Buffer[] | undefined
   #keptBytes = 0
-  /** Another reader got the outline of an event. */
-  hasOutline = false
+  /** Something of the answer was left out. */
+  losses: readonly string[] | undefined
+  /** Undefined when the events are not repaired. */
+  #repair: EventRepair | undefined
   /** Undefined when the answer has no ids to mark. */
   readonly #marks: IdMarks | undefined
 
@@ -74,6 +80,7 @@ export class TextStreamWatcher implements StreamWatcher {
       this.#ownName = ownName(style.modelFields ?? usualFields, this.#restoreTo)
     }
     this.#state = newState(call, requestId)
+    if (style.repair !== undefined) this.#repair = new EventRepair(style, style.repair, this.#state)
   }
 
   get reported(): Reported {
@@ -84,6 +91,7 @@ export class TextStreamWatcher implements StreamWatcher {
   /** The events of the last read that were parsed, for another reader of the same stream. */
   shareParsed(): readonly ParsedEvent[] {
     this.#parsed ??= []
+    this.#repair = undefined
     return this.#parsed
   }
 
@@ -105,7 +113,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   #takeWhole(whole: Buffer): Buffer | undefined {
     const out = this.#forward(whole)
-    this.#recordLast(whole)
+    this.#last.record(whole)
     return out === undefined || this.#marks === undefined ? out : this.#marks.inEvents(out)
   }
 
@@ -151,9 +159,8 @@ export class TextStreamWatcher implements StreamWatcher {
     const kept = this.#kept
     this.#kept = undefined
     if (kept !== undefined) return this.#takeWhole(Buffer.concat(kept))
-    this.hasOutline = true
-    const event = Buffer.from(large.event)
-    return this.#takeWhole(event)
+    this.losses = lostContent
+    return this.#takeWhole(Buffer.from(large.event))
   }
 
   /** Most of it has gone to the caller: what it means decides about its end alone. */
@@ -163,7 +170,7 @@ export class TextStreamWatcher implements StreamWatcher {
     const last = joined(held === '' ? undefined : Buffer.from(held), large.last(part))!
     this.#sample.addText(large.textBytes(this.#style.textField))
     const verdict = this.#judge(large.event)
-    this.#recordLast(last)
+    this.#last.record(last)
     if (verdict === 'last' || verdict === 'over') {
       this.outcome = 'finished'
       this.ending = last
@@ -186,7 +193,8 @@ export class TextStreamWatcher implements StreamWatcher {
     const signs: number[] = []
     const edits = new Edits()
     const own = this.#ownName
-    const names = own === undefined ? undefined : new ModelNames(own, whole, edits)
+    const shape = this.#repair?.shape
+    const names = own === undefined ? undefined : new ModelNames(own, whole, edits, shape)
     let at = 0
     while (at < whole.length && this.outcome === undefined) {
       const odd = this.#nextOdd(whole, at, signs, names)
@@ -225,14 +233,16 @@ export class TextStreamWatcher implements StreamWatcher {
   /** Start of the next event that must be parsed; the end when there is none. */
   #nextOdd(whole: Buffer, at: number, signs: number[], modelNames: ModelNames | undefined): number {
     const { names, texts } = this.#unread
+    const shape = this.#repair?.shape
     if (names !== undefined) {
-      const odd = findOddEvent(whole, at, whole.length, this, names)
+      const odd = findOddEvent(whole, at, whole.length, this, names, shape)
       return odd === -1 ? whole.length : odd
     }
     if (this.#held !== '') return at
     const sign = nextSign(whole, at, texts, signs)
     const start = sign === -1 ? whole.length : Math.max(at, startOfEvent(whole, sign))
-    const odd = modelNames?.findOdd(at, start, this) ?? findOddEvent(whole, at, start, this)
+    const odd =
+      modelNames?.findOdd(at, start, this) ?? findOddEvent(whole, at, start, this, undefined, shape)
     return odd === -1 ? start : odd
   }
 
@@ -248,15 +258,12 @@ export class TextStreamWatcher implements StreamWatcher {
       if (this.#held !== '') this.#recordOpened(bytes, 0, bytes.length, `${rest}\n\n`)
     }
     if (this.outcome !== undefined || this.#endHeld()) return
-    const last = this.#last?.toString('latin1') ?? ''
+    const last = this.#last.bytes?.toString('latin1') ?? ''
     const isBetween = rest === '' && this.#large === undefined
     const ending = isBetween ? this.#style.ending(this.#state, last) : undefined
-    if (ending !== undefined) {
-      this.outcome = 'finished'
-      this.ending = Buffer.from(ending)
-      return
-    }
-    this.#fail('the upstream ended its stream before the answer was complete', 'upstream_error')
+    if (ending !== undefined) this.#finish(ending)
+    else
+      this.#fail('the upstream ended its stream before the answer was complete', 'upstream_error')
   }
 
   /** Only its blank line is missing. */
@@ -282,7 +289,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   hasGoneOn(): boolean {
-    return this.#sample.hasGoneOn(this.#last, this.#style.textField)
+    return this.#sample.hasGoneOn(this.#last.bytes, this.#style.textField)
   }
 
   finishReason(): string | undefined {
@@ -297,20 +304,9 @@ export class TextStreamWatcher implements StreamWatcher {
     const { finishReasonIn } = this.#style
     if (finishReasonIn === undefined) return
     const state = this.#state
-    state.finishReason = finishReasonIn(whole.subarray(Math.max(0, to - lastBytes), to), state)
-    if (this.#last !== undefined) state.finishReason = finishReasonIn(this.#last, state)
-  }
-
-  #recordLast(whole: Buffer): void {
-    // A comment says nothing about the state of the answer.
-    if (isComment(whole)) return
-    if (whole.length <= lastBytes) {
-      this.#last = whole
-      return
-    }
-    this.#lastCopy ??= Buffer.allocUnsafeSlow(lastBytes)
-    whole.copy(this.#lastCopy, 0, whole.length - lastBytes)
-    this.#last = this.#lastCopy
+    state.finishReason = finishReasonIn(lastOf(whole, to), state)
+    const { bytes } = this.#last
+    if (bytes !== undefined) state.finishReason = finishReasonIn(bytes, state)
   }
 
   #recordOpened(whole: Buffer, from: number, to: number, event: string): void {
@@ -337,9 +333,10 @@ export class TextStreamWatcher implements StreamWatcher {
     const data = dataOf(event)
     if (data === undefined) return this.#passBare(event)
     if (data === this.#style.marker) return this.#finish(event)
+    const isRead = this.#restoreTo === undefined || this.#repair?.shape !== undefined
     const isWhole = data.startsWith('{') && data.endsWith('}')
-    const plain = this.#restoreTo !== undefined && isWhole && !isSign(data, this.#style)
-    return plain && this.#held === '' ? this.#restored(event, data) : this.#inspect(event, data)
+    const isPlain = !isRead && isWhole && this.#held === '' && !isSign(data, this.#style)
+    return isPlain ? this.#restored(event, data) : this.#inspect(event, data)
   }
 
   /** Comments and fields without data pass; an HTML page is neither. */
@@ -351,32 +348,34 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #inspect(sent: string, sentData: string): string {
-    const value = parseUpstream(sentData)
-    if (value === undefined) {
-      // Behind the beginning it is left out: the answer may end well without it.
-      if (this.events === 0) this.#fail('the upstream sent an event that is not JSON')
+    const parsed = parseUpstream(sentData)
+    if (!isObject(parsed)) return this.#leaveOut(sentData, parsed)
+    this.#parsed?.push({ data: sentData, value: parsed })
+    if (this.#marks !== undefined) this.#style.ids?.(parsed, this.#marks)
+    this.#readLate()
+    const verdict = this.#style.read(parsed, this.#state, nameOf(sent))
+    if (typeof verdict === 'object' && 'failed' in verdict) {
+      this.outcome = verdict.failed
       return ''
     }
-    if (!isObject(value)) return sent
-    this.#parsed?.push({ data: sentData, value })
-    const data = shownData(sentData, value)
-    const event = data === sentData ? sent : oneLine(sent, data)
-    if (this.#marks !== undefined) this.#style.ids?.(value, this.#marks)
-    this.#readLate()
-    const verdict = this.#style.read(value, this.#state, nameOf(sent))
     const held = this.#held
     this.#held = ''
-    if (verdict === 'pass') return held + this.#restored(event, data)
-    if (verdict === 'hide') return held
     if (verdict === 'over') return this.#finish(held)
-    if (verdict === 'last') return this.#finish(held + this.#restored(event, data))
-    if (verdict === 'hold') {
-      this.#held = this.#restored(event, data)
-      return held
-    }
-    if ('instead' in verdict)
-      return held + this.#restored(written(verdict.instead, event !== sent), '')
-    this.outcome = verdict.failed
+    if (verdict === 'hide') return held
+    const repaired = this.#repair?.apply(parsed, sent, sentData) ?? parsed
+    const data = shownData(sentData, parsed, repaired, verdict)
+    const shown = this.#restored(data === sentData ? sent : oneLine(sent, data), data)
+    if (verdict === 'last') return this.#finish(held + shown)
+    if (verdict !== 'hold') return held + shown
+    this.#held = shown
+    return held
+  }
+
+  /** No style has such an event, and clients fail at it: the answer may end well without it. */
+  #leaveOut(data: string, value: unknown): string {
+    if (value === undefined && this.events === 0) {
+      this.#fail('the upstream sent an event that is not JSON')
+    } else if (data !== doneMarker) this.losses = lostContent
     return ''
   }
 
