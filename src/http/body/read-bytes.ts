@@ -21,20 +21,60 @@ export async function readBytes(
   if (request.body === null) return Buffer.alloc(0)
   const room = await roomFor(x, declared)
   if (room instanceof Refusal) return room
-  const reader = request.body.getReader()
+  if (declared === 0) return readChunks(request, limits, room)
+  const bytes = await inTime(request.arrayBuffer(), limits)
+  return bytes instanceof Refusal ? bytes : Buffer.from(bytes)
+}
+
+/** The same of a declared length that is within the limits, as text. */
+export async function readDeclaredText(
+  x: RequestContext,
+  limits: ChunkLimits,
+  declared: number,
+): Promise<string | Refusal> {
+  const room = await roomFor(x, declared)
+  return room instanceof Refusal ? room : inTime(x.request.text(), limits)
+}
+
+/** Gathered by the server, in less time than it takes to hand out its pieces; no more than was declared. */
+async function inTime<T>(whole: Promise<T>, { bodyMs }: ChunkLimits): Promise<T | Refusal> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<Refusal>((resolve) => {
+    timer = setTimeout(() => resolve(incomplete('too slow')), bodyMs)
+  })
+  try {
+    return await Promise.race([whole, late])
+  } catch (cause) {
+    return incomplete(cause)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function readChunks(
+  request: Request,
+  limits: ChunkLimits,
+  room: TakenRoom,
+): Promise<Buffer<ArrayBuffer> | Refusal> {
+  const reader = request.body!.getReader()
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
     reader.cancel().catch(() => {})
   }, limits.bodyMs)
-  const gathered = new Gathered(declared)
-  let counted = Math.max(declared, smallBodyBytes)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let counted = smallBodyBytes
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (isLate) return incomplete('too slow')
-      if (done) return await gathered.whole()
-      const size = gathered.add(value)
+      if (done) {
+        if (size > smallBodyBytes) await nextTurn()
+        return Buffer.concat(chunks)
+      }
+      chunks.push(value)
+      size += value.byteLength
       const refusal = size > limits.bodyBytes ? tooLarge(limits) : grown(room, size - counted)
       if (refusal !== undefined) {
         reader.cancel().catch(() => {})
@@ -46,32 +86,6 @@ export async function readBytes(
     return incomplete(cause)
   } finally {
     clearTimeout(timer)
-  }
-}
-
-/** Collects chunks; into one buffer from the start where the length is known. */
-class Gathered {
-  readonly #place: Buffer<ArrayBuffer> | undefined
-  readonly #chunks: Uint8Array[] = []
-  #size = 0
-
-  constructor(declared: number) {
-    if (declared > 0) this.#place = Buffer.allocUnsafeSlow(declared)
-  }
-
-  /** Returns the number of bytes so far. */
-  add(chunk: Uint8Array): number {
-    const at = this.#size
-    this.#size += chunk.byteLength
-    if (this.#place === undefined || this.#size > this.#place.length) this.#chunks.push(chunk)
-    else this.#place.set(chunk, at)
-    return this.#size
-  }
-
-  async whole(): Promise<Buffer<ArrayBuffer>> {
-    if (this.#place !== undefined) return this.#place.subarray(0, this.#size)
-    if (this.#size > smallBodyBytes) await nextTurn()
-    return Buffer.concat(this.#chunks)
   }
 }
 

@@ -8,7 +8,7 @@ import { nextTurn } from '../../lib/turns.ts'
 import type { RequestContext } from '../request-context.ts'
 import { smallBodyBytes } from './body-room.ts'
 import { inexactKey, type Keys } from './exact-keys.ts'
-import { readBytes } from './read-bytes.ts'
+import { readBytes, readDeclaredText } from './read-bytes.ts'
 
 export interface BodyLimits {
   bodyBytes: number
@@ -187,7 +187,9 @@ function readBody(
   if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {
     return x.request.text().catch(notComplete)
   }
-  return readLarge(x, limits)
+  return declared > 0 && declared <= longTextBytes && declared <= limits.bodyBytes
+    ? readDeclaredText(x, limits, declared)
+    : readLarge(x, limits)
 }
 
 const notComplete = (cause: unknown): Refusal =>

@@ -9,8 +9,8 @@ import type { LongTemplate, ReadJson, TextResult, TextWork } from './json-worker
 import { parseShortened } from './long-strings.ts'
 import type { ScanProblem, WorkLimits } from './scan.ts'
 
-/** Shorter ones take about a millisecond. */
-export const longTextBytes = 1024 * 1024
+/** Shorter ones take some milliseconds, in several turns; to and from a thread they would take twice that. */
+export const longTextBytes = 3 * 1024 * 1024
 /** Longer strings of a value to encode are encoded there. */
 const longValue = 64 * 1024
 const thread = new WorkerThread<TextWork, TextResult>(() => assets.jsonThread, 'long texts')
