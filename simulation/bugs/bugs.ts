@@ -175,8 +175,8 @@ export const bugs: readonly Bug[] = [
     'failed-write-trusted',
     'a write that failed is taken not to have been stored',
     balances,
-    'if (!(error instanceof Rollback)) this.suspect()',
-    'if (error instanceof Rollback) this.suspect()',
+    'if (!(error instanceof Rollback)) {',
+    'if (error instanceof Rollback) {',
   ),
   one(
     'lease-spent-while-returned',

@@ -3,11 +3,14 @@
 // fails.
 import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
-import { Rollback, type Store } from '../store/index.ts'
+import { Rollback, type Store, StoreBusy } from '../store/index.ts'
 import { readCreditLease } from '../store/ledger/credit-leases.ts'
 import type { BudgetHold, Spender, SpendingCall } from './budgets/budget-leases.ts'
 
 const rereadEveryMs = 100
+/** How often to look whether an account is exact again. */
+const staleTries = 20
+const staleWaitMs = 50
 
 /** Of one account; only its methods change it. */
 export class AccountFunds {
@@ -91,13 +94,19 @@ export class AccountFunds {
     return was
   }
 
-  /** A write for the account; if it fails, the account is blocked until re-read from the store. */
-  async tracked<T>(write: () => Promise<T>): Promise<T> {
+  /**
+   * A write for the account; if it fails, the account is blocked until re-read from the store. It may
+   * have been stored all the same: until then, what it takes counts as taken.
+   */
+  async tracked<T>(write: () => Promise<T>, takenNanos = 0n): Promise<T> {
     this.#pending++
     try {
       return await write()
     } catch (error) {
-      if (!(error instanceof Rollback)) this.suspect()
+      if (!(error instanceof Rollback)) {
+        this.add(-takenNanos)
+        this.suspect()
+      }
       throw error
     } finally {
       this.#pending--
@@ -110,6 +119,14 @@ export class AccountFunds {
     if (this.#stale) return
     this.#stale = true
     setTimeout(() => this.#reread(), rereadEveryMs)
+  }
+
+  /** Resolves when the amounts are exact: until a re-read, there may be more than they say. */
+  async known(): Promise<void> {
+    for (let tries = 0; this.#stale; tries++) {
+      if (tries === staleTries) throw new StoreBusy('the last write has an open outcome')
+      await new Promise((go) => setTimeout(go, staleWaitMs))
+    }
   }
 
   async #reread(): Promise<void> {

@@ -63,6 +63,10 @@ export class BeyondHolds {
       const lease = this.#creditLeases.of(funds)
       return (await lease.reserve(lackingNanos, { takesLess, isFresh: true })) ?? 0n
     }
+    if (funds.stale) {
+      await funds.known()
+      return this.#extra(funds, lackingNanos, takesLess)
+    }
     const extraNanos = takesLess && free > 0n ? free : 0n
     funds.hold(extraNanos)
     return extraNanos

@@ -8,6 +8,7 @@ import { findEntries } from '../store/ledger/entries.ts'
 import { listLosses } from '../store/ledger/losses.ts'
 import { aRequest, failureOf, newPlace, type Place, until } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
+import { lossNanos } from './call-loss.ts'
 import { Ledger } from './ledger.ts'
 
 const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
@@ -82,6 +83,17 @@ const attempts: Attempt[] = [
   ['a hold of a task', -200n, () => ledger.taskHold('video_1', id, 200n, 1).commit()],
 ]
 
+/** Writes that take 800 of 1,000. */
+const openOutcomes: Attempt[] = [
+  [
+    'a charge',
+    800n,
+    () => ledger.settle(ledger.hold(id, 800n)!, 800n, aRequest({ accountId: id }), labels),
+  ],
+  ['a credit taken back', 800n, () => ledger.credit(id, -800n, { ref: 'c_3', atMs: 1 }).commit()],
+  ['a hold of a task', 800n, () => ledger.taskHold('video_2', id, 800n, 1).commit()],
+]
+
 describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault) => {
   test.each(attempts)(
     '%s leaves the account shut until it is exact again',
@@ -92,8 +104,6 @@ describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault
       expect(ledger.usable(id)).toBe(false)
       expect(ledger.hold(id, 1n)).toBeUndefined()
       store.fault = 'none'
-      expect(await ledger.credit(id, -1n, { ref: 'c_9', atMs: 1 }).commit()).toBe('insufficient')
-      expect(await ledger.taskHold('video_9', id, 1n, 1).commit()).toBe('insufficient')
       store.sick = false
       await until(() => ledger.usable(id))
       const wanted = 1_000n + (fault === 'lose' ? nanos : 0n)
@@ -119,6 +129,54 @@ describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault
     expect(await findEntries(store.read, 'video_1')).toHaveLength(3)
   })
 
+  test('what the end of a task takes beyond its hold is taken until the store has been asked', async () => {
+    await ledger.taskHold('video_1', id, 50n, 1).commit()
+    const { tx } = store
+    // The first transaction finds that the hold is too small, the second one books.
+    let transactions = 0
+    store.tx = (work) => {
+      store.fault = ++transactions === 2 ? fault : 'none'
+      return tx(work)
+    }
+    const charge = { taskId: 'video_1', chargeNanos: 650n, ...labels }
+    const end = ledger.taskEnd(id, { taskId: 'video_1', atMs: 1 }, charge).commit()
+    expect(await failureOf(end)).not.toBe('it did not fail')
+    expect([transactions, spendable()]).toEqual([2, 350n])
+    store.fault = 'none'
+    await until(() => ledger.usable(id))
+    const left = fault === 'lose' ? 350n : 950n
+    expect([spendable(), await stored()]).toEqual([left, left])
+  })
+
+  describe.each(openOutcomes)('%s may have been stored:', (_, takenNanos, take) => {
+    const left = 1_000n - (fault === 'lose' ? takenNanos : 0n)
+    // More than is left if it was stored, less if it was not.
+    const costNanos = 500n
+    const paid = left < costNanos ? left : costNanos
+
+    test('a call that costs more than its hold pays what is left, and no more', async () => {
+      const hold = ledger.hold(id, 50n)!
+      store.fault = fault
+      expect(await failureOf(take())).not.toBe('it did not fail')
+      store.fault = 'none'
+      const record = aRequest({ accountId: id })
+      expect(await ledger.settle(hold, costNanos, record, labels)).toBe('charged')
+      expect([record.chargeNanos, lossNanos(record.detail)]).toEqual([paid, costNanos - paid])
+      expect([spendable(), await stored()]).toEqual([left - paid, left - paid])
+    })
+
+    test('a task that costs more than its hold pays what is left, and no more', async () => {
+      await ledger.taskHold('video_1', id, 50n, 1).commit()
+      store.fault = fault
+      expect(await failureOf(take())).not.toBe('it did not fail')
+      store.fault = 'none'
+      const charge = { taskId: 'video_1', chargeNanos: costNanos, ...labels }
+      const booked = await ledger.taskEnd(id, { taskId: 'video_1', atMs: 1 }, charge).commit()
+      expect(booked).toMatchObject({ chargeNanos: paid, shortNanos: costNanos - paid })
+      expect([spendable(), await stored()]).toEqual([left - paid, left - paid])
+    })
+  })
+
   test('calls that are on their way keep their holds and are settled exactly', async () => {
     const [first, second, third] = [400n, 100n, 50n].map((nanos) => ledger.hold(id, nanos)!)
     store.fault = fault
@@ -133,6 +191,26 @@ describe.each<Fault>(['refuse', 'lose'])('when the store is told to %s,', (fault
     ledger.release(third!)
     expect([spendable(), await stored()]).toEqual([balance, balance])
   })
+})
+
+test('what an account cannot say for a while it does not say, be it enough or too little', async () => {
+  store.sick = true
+  store.fault = 'lose'
+  await failureOf(ledger.taskHold('video_1', id, 200n, 1).commit())
+  store.fault = 'none'
+  const beyond = [
+    ledger.credit(id, -1n, { ref: 'c_9', atMs: 1 }).commit(),
+    ledger.taskHold('video_9', id, 1n, 1).commit(),
+    Promise.resolve(ledger.reserve(id, 1n)),
+  ]
+  const said = Promise.all(beyond.map(failureOf))
+  expect(new Set(await said)).toEqual(new Set(['the last write has an open outcome']))
+  const later = [ledger.reserve(id, 800n), ledger.reserve(id, 1n)]
+  store.sick = false
+  const [all, more] = await Promise.all(later)
+  expect([all?.amountNanos, more]).toEqual([800n, undefined])
+  ledger.release(all!)
+  expect([spendable(), await stored()]).toEqual([800n, 800n])
 })
 
 test('other accounts are not shut', async () => {

@@ -54,7 +54,7 @@ abstract class LedgerStep<Written, Refused extends string = never> {
     if (refused !== undefined) return refused
     try {
       for (let tries = 0; ; tries++) {
-        const result = await this.funds.tracked(transaction)
+        const result = await this.funds.tracked(transaction, this.reservedNanos)
         if (await this.#gather?.(tries)) continue
         if (this.#follow !== undefined) this.#apply(this.#follow)
         return result
@@ -126,7 +126,8 @@ export class EntryStep<Refused extends string = never> extends LedgerStep<
   protected async prepare(): Promise<Refused | 'insufficient' | undefined> {
     const { funds, deps } = this
     if (deps.creditLeases !== undefined || this.#takenNanos === 0n) return undefined
-    if (funds.stale || availableNanos(funds) < this.#takenNanos) return 'insufficient'
+    while (funds.stale) await funds.known()
+    if (availableNanos(funds) < this.#takenNanos) return 'insufficient'
     this.reserve(this.#takenNanos)
     return undefined
   }
@@ -211,7 +212,9 @@ export class EndStep extends LedgerStep<TaskBooking | undefined> {
       this.#isLast = !(await creditLeases.of(this.funds).gather(tries))
       return true
     }
-    const free = availableNanos(this.funds)
+    const { funds } = this
+    while (funds.stale && availableNanos(funds) < missingNanos) await funds.known()
+    const free = availableNanos(funds)
     const maxNanos = free > 0n ? free : 0n
     this.reserve(missingNanos < maxNanos ? missingNanos : maxNanos)
     this.#isLast = true

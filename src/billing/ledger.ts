@@ -172,7 +172,12 @@ export class Ledger {
     budget?: BudgetHold,
   ): Hold | undefined | Promise<Hold | undefined> {
     const hold = this.hold(accountId, wantedNanos, spender, budget)
-    if (hold !== undefined || this.#creditLeases === undefined) return hold
+    if (hold !== undefined) return hold
+    if (this.#creditLeases === undefined) {
+      const funds = this.#balances.find(accountId)
+      if (funds?.stale !== true) return undefined
+      return funds.known().then(() => this.hold(accountId, wantedNanos, spender, budget))
+    }
     return this.#creditLeases
       .of(this.#balances.of(accountId))
       .reserve(wantedNanos)

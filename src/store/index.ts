@@ -5,7 +5,7 @@ import { openSqlite } from './dialects/sqlite/open.ts'
 import { type LogIndexerLimits, logIndexerLimits } from './log/indexer.ts'
 import type { Log, Store, Tx } from './store.ts'
 
-export { isBusy, isUniqueConflict, StoreRefused } from './dialects/errors.ts'
+export { isBusy, isUniqueConflict, StoreBusy, StoreRefused } from './dialects/errors.ts'
 export { besideDatabase } from './dialects/sqlite/open.ts'
 export type { Dialect, Schema } from './schema.ts'
 export { BadCursor, type Page, type PageQuery } from './sql/cursor.ts'

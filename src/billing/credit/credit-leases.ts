@@ -29,9 +29,6 @@ import {
 
 /** An account without credit at other gateways is not asked for again for this long. */
 const emptyMs = 100
-/** How often to re-check an account whose last write has an unknown outcome. */
-const staleTries = 20
-const staleWaitMs = 50
 /** Unused credit is returned after this time; while credit is scarce, soon after it became free. */
 const idleMs = 5_000
 const returnSoonMs = 10
@@ -204,7 +201,7 @@ class CreditLease extends Leases<CreditWaiter> {
   }
 
   async #drawFor(asking: ReadonlySet<CreditWaiter>, isLast: boolean): Promise<Drawn<CreditWaiter>> {
-    await this.#settled()
+    await this.#funds.known()
     return this.inTurn(async () => {
       this.#grant()
       const waiters = this.left(asking)
@@ -253,13 +250,6 @@ class CreditLease extends Leases<CreditWaiter> {
       const isSome = takesLess && free > 0n && !this.#funds.stale
       if (isSome) this.#funds.hold(free)
       resolve(isSome ? free : undefined)
-    }
-  }
-
-  async #settled(): Promise<void> {
-    for (let tries = 0; this.#funds.stale; tries++) {
-      if (tries === staleTries) throw new LeaseUnknown('the last write has an open outcome')
-      await new Promise((go) => setTimeout(go, staleWaitMs))
     }
   }
 
