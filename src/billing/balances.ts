@@ -4,7 +4,7 @@
 import { ensure } from '../lib/ensure.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { Rollback, type Store, StoreBusy } from '../store/index.ts'
-import { readCreditLease } from '../store/ledger/credit-leases.ts'
+import { lockCreditLease } from '../store/ledger/credit-leases.ts'
 import type { BudgetHold, Spender, SpendingCall } from './budgets/budget-leases.ts'
 
 const rereadEveryMs = 100
@@ -217,19 +217,16 @@ export class Balances {
     return funds
   }
 
+  /** In a transaction: that comes after all records, and after those whose reply was lost. */
   async #stored(id: string): Promise<StoredBalance | undefined> {
-    const { cluster, read } = this.#store
-    const stored =
-      cluster === undefined
-        ? await findAccount(read, id)
-        : {
-            id,
-            heldNanos: 0n,
-            balanceNanos: await readCreditLease(read, {
-              accountId: id,
-              gatewayId: cluster.gatewayId,
-            }),
-          }
-    return this.#store.healthy ? stored : undefined
+    const store = this.#store
+    if (!store.healthy) return undefined
+    const gatewayId = store.cluster?.gatewayId
+    const stored = await store.tx(async (tx) => {
+      if (gatewayId === undefined) return findAccount(tx, id)
+      const balanceNanos = await lockCreditLease(tx, { accountId: id, gatewayId })
+      return { id, balanceNanos, heldNanos: 0n }
+    }, id)
+    return store.healthy ? stored : undefined
   }
 }

@@ -17,6 +17,7 @@ const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price
 type Fault = 'none' | 'refuse' | 'lose'
 
 interface Faulty extends Store {
+  read: Store['read']
   fault: Fault
   sick: boolean
 }
@@ -211,6 +212,21 @@ test('what an account cannot say for a while it does not say, be it enough or to
   expect([all?.amountNanos, more]).toEqual([800n, undefined])
   ledger.release(all!)
   expect([spendable(), await stored()]).toEqual([800n, 800n])
+})
+
+test('a balance is not read again as it was before the last records', async () => {
+  const { read } = store
+  const old = await store.snapshot()
+  await ledger.settle(ledger.hold(id, 400n)!, 300n, aRequest({ accountId: id }), labels)
+  // A read may see an earlier moment: it does not wait for records that cannot be applied.
+  store.read = old.db
+  store.fault = 'refuse'
+  await failureOf(ledger.taskHold('video_1', id, 200n, 1).commit())
+  store.fault = 'none'
+  await until(() => ledger.usable(id))
+  expect(spendable()).toBe(700n)
+  store.read = read
+  await old.end()
 })
 
 test('other accounts are not shut', async () => {

@@ -345,6 +345,37 @@ if (!storeKinds.includes('postgres')) {
       expect(await claimOf(gateways[0]!.store, id)).not.toBeNull()
     }, 30_000)
 
+    test('a draw whose reply is lost is known once it is committed, not before', async () => {
+      const id = await newAccount(100n)
+      const store = await place.open({ join: true })
+      const committing = Promise.withResolvers<void>()
+      const drawn = Promise.withResolvers<never>()
+      // The first transaction: its work is done and its commit is on the way when the connection breaks.
+      const losing: Store['tx'] = (work, accountId) => {
+        tx = store.tx
+        void store.tx(async (own) => {
+          await work(own)
+          drawn.reject(new Error('the connection is lost'))
+          await committing.promise
+        }, accountId)
+        return drawn.promise
+      }
+      let tx = losing
+      const parts = { get: (all: Store, name: keyof Store) => (name === 'tx' ? tx : all[name]) }
+      const ledger = await Ledger.open(new Proxy(store, parts as ProxyHandler<Store>))
+      expect(await failureOf(Promise.resolve(ledger.reserve(id, 10n)))).toMatch('is lost')
+      // A read that does not wait for the commit has its result by then.
+      await Bun.sleep(300)
+      committing.resolve()
+      await until(() => ledger.usable(id))
+      const lease = { accountId: id, gatewayId: store.cluster!.gatewayId }
+      const leased = await readCreditLease(store.read, lease)
+      expect(leased >= 10n).toBe(true)
+      expect(ledger.funds(id).balanceNanos).toBe(leased)
+      ledger.close()
+      await store.close()
+    }, 30_000)
+
     test('what nobody needs any more is given back, all of it at the end', async () => {
       const id = await newAccount(100n)
       const passing = await openGateway()
