@@ -100,7 +100,7 @@ export async function readCreditLease(
   return leases.find((each) => each.gateway_id === gatewayId)?.amount_nanos ?? 0n
 }
 
-/** Waits for whoever changes it; it does not change until the tx ends. */
+/** Waits for transactions that change it, and keeps others from it until the tx ends. */
 export async function lockCreditLease(tx: Kysely<Schema>, of: CreditLeaseOf): Promise<bigint> {
   const account = tx.selectFrom('accounts').select('id').where('id', '=', of.accountId)
   await account.forShare().execute()
