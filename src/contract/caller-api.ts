@@ -55,7 +55,7 @@ export type TextAnswer = {
   /** Absent: the upstream speaks the caller's style. */
   translation?: TranslationNote
   servedModel?: string
-} & ({ body: string } | { stream: AnswerStream })
+} & ({ body: string | Uint8Array<ArrayBuffer> } | { stream: AnswerStream })
 
 /** An answer that comes in pieces. Its source learns from the call's signal that the caller has left. */
 export interface AnswerStream {

@@ -32,6 +32,7 @@ export const upstreamOf = (
     ...(route.channel.capabilities?.streamOptions === false && { streamOptions: false }),
     http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, route.channel),
     progress: deadline,
+    queueKey: ctx.token.accountId,
     ...(withoutSeals && { withoutSeals }),
     ...(isStrict(route, ctx) && { strict: true }),
     ...(route.translated && {

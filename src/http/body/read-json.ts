@@ -60,7 +60,7 @@ export async function readJsonObject(
   const read =
     typeof body === 'string'
       ? await readText(body, limits, rules.work ?? plainWork)
-      : await readBytesAside(body, limits, rules.work)
+      : await readBytesAside(body, limits, rules.work, x.payer)
   if (read instanceof Refusal) return read
   const inexact = rules.keys === undefined ? undefined : inexactKey(read.fields, rules.keys)
   return inexact ?? read
@@ -117,12 +117,14 @@ async function readBytesAside(
   bytes: Buffer<ArrayBuffer>,
   limits: BodyLimits,
   work: WorkLimits | undefined,
+  account: string | undefined,
 ): Promise<JsonBody | Refusal> {
   if (!beginsObject(bytes.toString('latin1', 0, maxLeadingSpace))) return notAnObject
   try {
     // Text calls pass the body itself on, all others values of it.
     const isPassedOn = work !== undefined
-    const read = await readLong(bytes, limits.jsonDepth, work ?? plainWork, !isPassedOn)
+    const usedWork = work ?? plainWork
+    const read = await readLong(bytes, limits.jsonDepth, usedWork, !isPassedOn, account)
     if ('problem' in read) return refusalFor(read.problem, limits)
     if ('error' in read) return notJson(read.error)
     await nextTurn()

@@ -10,7 +10,7 @@ import type { TextStyle } from '../text/style.ts'
 import { readAnswer } from './read-answer.ts'
 import { stream } from './stream.ts'
 
-const generateStyle: TextStyle = {
+export const generateStyle: TextStyle = {
   protocol: 'generate',
   path: '/v1beta/models/{model}:generateContent',
   pathOf,

@@ -116,6 +116,9 @@ export interface TextStyle {
   /** Learns the ids of stored objects in an answer, for styles that have them. */
   ids?(answer: Json, marks: IdMarks): void
   /** Undefined when it is no answer of this style. */
-  readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined
+  readAnswer(
+    answer: Json,
+    call: Pick<TextCall, 'fields' | 'makes'>,
+  ): ReadAnswer | { failed: UpstreamError } | undefined
   stream?: StreamStyle
 }
