@@ -47,7 +47,7 @@ export function understand(
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) {
     if (style.stream === undefined) return noAnswer(style, requestId)
-    return { kind: 'events', events: style.stream.fromAnswer(answer).join('') }
+    return { kind: 'events', events: style.stream.fromAnswer(streamable(answer)).join('') }
   }
   const isAsSent = !streamed && text.trimStart().startsWith('{')
   const body = bodyOf(answer, read, isAsSent ? text : undefined)
@@ -62,6 +62,18 @@ export function understand(
     countOutputTokens: () => countTokens(read.text()),
     upstreamRequestId: requestId,
     ...reasonOf(read),
+  }
+}
+
+/** Events without usage are not parsed again; what the usage tells of costs is for the operator's log. */
+function streamable(answer: Json): Json {
+  const shown = answerWithoutCosts(answer)
+  if (shown === answer) return answer
+  const { usage, usageMetadata } = answer
+  return {
+    ...shown,
+    ...(usage != null && { usage }),
+    ...(usageMetadata != null && { usageMetadata }),
   }
 }
 
