@@ -14,8 +14,6 @@ import { generateStyle } from './generate/index.ts'
 import { messagesStyle } from './messages/index.ts'
 import { responsesStyle } from './responses/index.ts'
 import { IdMarks } from './text/id-marks.ts'
-import { mayBeDeep, parseUpstream } from './text/read-events.ts'
-import type { Json, TextStyle } from './text/style.ts'
 import type {
   AnswerNotes,
   AnswerPlan,
@@ -28,7 +26,9 @@ import type {
   ThreadWork,
   TranslatedRest,
   TranslatedResult,
-} from './text/thread-work.ts'
+} from './text/large/thread-work.ts'
+import { mayBeDeep, parseUpstream } from './text/read-events.ts'
+import type { Json, TextStyle } from './text/style.ts'
 import { understand } from './text/understand.ts'
 import { writeAnswer } from './text/write-answer.ts'
 

@@ -61,8 +61,12 @@ export async function readJsonObject(
     typeof body === 'string'
       ? await readText(body, limits, rules.work ?? plainWork)
       : await readBytesAside(body, limits, rules.work, x.payer)
-  if (read instanceof Refusal) return read
-  const inexact = rules.keys === undefined ? undefined : inexactKey(read.fields, rules.keys)
+  if (read instanceof Refusal || rules.keys === undefined) return read
+  // What parsing, this and the reading of a large body take together would be too long for one turn.
+  const isLarge = read.text.length > shortText
+  if (isLarge) await nextTurn()
+  const inexact = inexactKey(read.fields, rules.keys)
+  if (isLarge) await nextTurn()
   return inexact ?? read
 }
 
@@ -127,7 +131,6 @@ async function readBytesAside(
     const read = await readLong(bytes, limits.jsonDepth, usedWork, !isPassedOn, account)
     if ('problem' in read) return refusalFor(read.problem, limits)
     if ('error' in read) return notJson(read.error)
-    await nextTurn()
     return asBody(read.text, read.value)
   } catch (cause) {
     return refuse('overloaded', 'the body could not be read; try again', { cause })

@@ -9,9 +9,9 @@ import { withField, withModel } from '../../lib/json/splice.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
-import { longAnswerBytes, understandLong } from './long-answers.ts'
+import { longAnswerBytes, understandLong } from './large/long-answers.ts'
 import type { TextStyle } from './style.ts'
-import { failed, lost, tooLarge, understand } from './understand.ts'
+import { failed, lost, tooLarge, type Understood, understand } from './understand.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
@@ -44,13 +44,7 @@ export async function sendText(
       return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
     }
     if (text === undefined) return tooLarge(requestId)
-    const understood =
-      typeof text === 'string'
-        ? understand(style, call, upstream.markFor, { response: answer, requestId, text, streamed })
-        : await understandLong(style, call, upstream, answer, text, streamed)
-    return understood.kind === 'events'
-      ? asStream(style, call, upstream, understood.events, requestId)
-      : understood
+    return replyTo(style, call, upstream, answer, text, streamed)
   }
   answer.expectTrickle()
   return {
@@ -60,6 +54,35 @@ export async function sendText(
     watcher: new TextStreamWatcher(style.stream, call, upstream, requestId),
   }
 }
+
+/** A promise for large answers only. */
+function replyTo(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  response: HttpAnswer,
+  text: string | Uint8Array<ArrayBuffer>,
+  streamed: boolean,
+): TextReply | Promise<TextReply> {
+  const requestId = upstreamRequestId(response)
+  if (typeof text !== 'string') {
+    return understandLong(style, call, upstream, response, text, streamed).then((made) =>
+      replyOf(style, call, upstream, made, requestId),
+    )
+  }
+  const whole = { response, requestId, text, streamed }
+  const made = understand(style, call, upstream.markFor, whole)
+  return replyOf(style, call, upstream, made, requestId)
+}
+
+const replyOf = (
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  made: Understood,
+  requestId: string | undefined,
+): TextReply =>
+  made.kind === 'events' ? asStream(style, call, upstream, made.events, requestId) : made
 
 /** Sends the caller's body with the upstream's model name in it. */
 export function post(

@@ -28,10 +28,10 @@ import {
   writeRequest,
 } from '../../styles/common/translate-request.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { longAnswerBytes, translateLongAnswer } from './long-answers.ts'
-import type { AnswerPlan } from './thread-work.ts'
+import { longAnswerBytes, translateLongAnswer } from './large/long-answers.ts'
+import type { AnswerPlan } from './large/thread-work.ts'
+import { isLong, translateLong } from './large/translation-thread.ts'
 import { named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
-import { isLong, translateLong } from './translation-thread.ts'
 import { writeAnswer } from './write-answer.ts'
 
 const reads = new WeakMap<TextCall, ReadRequest>()

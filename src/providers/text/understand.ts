@@ -13,7 +13,7 @@ import { IdMarks } from './id-marks.ts'
 import { isPage, mayBeDeep, parseUpstream, readEvents } from './read-events.ts'
 import type { Json, ReadAnswer, TextStyle } from './style.ts'
 
-export interface WholeAnswer {
+interface WholeAnswer {
   response: AnswerHead
   requestId: string | undefined
   text: string
@@ -21,7 +21,7 @@ export interface WholeAnswer {
 }
 
 /** What an answer has to fit. */
-export type AnsweredCall = Pick<TextCall, 'model' | 'stream' | 'fields' | 'makes'>
+type AnsweredCall = Pick<TextCall, 'model' | 'stream' | 'fields' | 'makes'>
 
 type Failed = Extract<TextReply, { kind: 'failed' }>
 

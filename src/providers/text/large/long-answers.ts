@@ -1,14 +1,15 @@
 // Large answers are read, translated and encoded in the thread that translates, so that other callers need not
 // wait for them. What comes back is what the same functions give without it.
 
-import type { HttpAnswer } from '../../contract/http.ts'
-import type { TextReply, Upstream, UpstreamError } from '../../contract/provider.ts'
-import type { TextCall } from '../../contract/requests.ts'
-import { ensure } from '../../lib/ensure.ts'
-import { mapInTurns } from '../../lib/turns.ts'
-import { present } from '../../styles/common/request-reading.ts'
-import { failure, readHeaders, upstreamRequestId } from '../common/errors.ts'
-import type { TextStyle } from './style.ts'
+import type { HttpAnswer } from '../../../contract/http.ts'
+import type { TextReply, Upstream, UpstreamError } from '../../../contract/provider.ts'
+import type { TextCall } from '../../../contract/requests.ts'
+import { ensure } from '../../../lib/ensure.ts'
+import { mapInTurns } from '../../../lib/turns.ts'
+import { present } from '../../../styles/common/request-reading.ts'
+import { failure, readHeaders, upstreamRequestId } from '../../common/errors.ts'
+import type { TextStyle } from '../style.ts'
+import type { Understood } from '../understand.ts'
 import type {
   AnswerNotes,
   AnswerPlan,
@@ -18,7 +19,6 @@ import type {
   TranslatedResult,
 } from './thread-work.ts'
 import { translationThread } from './translation-thread.ts'
-import type { Understood } from './understand.ts'
 
 /** Smaller answers take a few milliseconds, whatever their shape. */
 export const longAnswerBytes = 64 * 1024

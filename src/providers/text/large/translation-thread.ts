@@ -1,13 +1,13 @@
 // The thread that translates large requests and reads large answers: of many small parts, they take hundreds of
 // milliseconds. What is small is translated at once.
-import { type Refusal, type RefusalCode, refuse } from '../../contract/errors.ts'
-import { assets } from '../../lib/assets.ts'
-import { containersIn } from '../../lib/json/containers.ts'
-import { WorkerThread } from '../../lib/worker-thread.ts'
-import type { Json } from '../../styles/common/conversation.ts'
-import { present } from '../../styles/common/request-reading.ts'
-import { RenamedTools } from '../../styles/common/tool-names.ts'
-import type { RequestWork, WrittenRequest } from '../../styles/common/translate-request.ts'
+import { type Refusal, type RefusalCode, refuse } from '../../../contract/errors.ts'
+import { assets } from '../../../lib/assets.ts'
+import { containersIn } from '../../../lib/json/containers.ts'
+import { WorkerThread } from '../../../lib/worker-thread.ts'
+import type { Json } from '../../../styles/common/conversation.ts'
+import { present } from '../../../styles/common/request-reading.ts'
+import { RenamedTools } from '../../../styles/common/tool-names.ts'
+import type { RequestWork, WrittenRequest } from '../../../styles/common/translate-request.ts'
 import type {
   PlainResult,
   PlainWork,
@@ -17,10 +17,10 @@ import type {
 } from './thread-work.ts'
 
 /** Of any shape, this takes a few milliseconds. */
-const shortText = 64 * 1024
+const shortText = 24 * 1024
 /** So does this much, if it has few objects and lists. */
-const mediumText = 512 * 1024
-const fewContainers = 4_000
+const mediumText = 128 * 1024
+const fewContainers = 1_500
 
 export const translationThread = new WorkerThread<ThreadWork, ThreadResult>(
   () => assets.translationThread,

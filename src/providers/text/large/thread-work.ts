@@ -1,11 +1,11 @@
 // What is passed to the thread that translates, and back. Messages are flat records, because only those share
 // their texts between threads instead of copying them: whatever else they hold is JSON.
-import type { ModelKind, Protocol } from '../../contract/catalog.ts'
-import type { Reported, UpstreamError } from '../../contract/provider.ts'
-import type { AnswerUsage } from '../../styles/common/answer.ts'
-import type { StyleName } from '../../styles/common/conversation.ts'
-import type { WriteContext } from '../../styles/common/style.ts'
-import type { RequestWork, WrittenRequest } from '../../styles/common/translate-request.ts'
+import type { ModelKind, Protocol } from '../../../contract/catalog.ts'
+import type { Reported, UpstreamError } from '../../../contract/provider.ts'
+import type { AnswerUsage } from '../../../styles/common/answer.ts'
+import type { StyleName } from '../../../styles/common/conversation.ts'
+import type { WriteContext } from '../../../styles/common/style.ts'
+import type { RequestWork, WrittenRequest } from '../../../styles/common/translate-request.ts'
 
 export type ThreadWork =
   /** A request to translate: PlainWork. */
