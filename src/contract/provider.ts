@@ -170,8 +170,16 @@ export type TextReply =
       answer: HttpAnswer
       watcher: StreamWatcher
       upstreamRequestId: string | undefined
+      /** It is a large answer, made into a stream. */
+      whole?: WholeStream
     })
   | { kind: 'failed'; error: UpstreamError }
+
+interface WholeStream {
+  events: Uint8Array<ArrayBuffer>
+  reported: Reported
+  outputTokens: number
+}
 
 export type CountReply =
   | (SentWith & { kind: 'counted'; inputTokens: number; upstreamRequestId: string | undefined })

@@ -1,6 +1,6 @@
 // The thread that translates large requests and reads large answers, one after the other.
 import { Refusal } from '../contract/errors.ts'
-import type { UpstreamError } from '../contract/provider.ts'
+import type { Reported, UpstreamError } from '../contract/provider.ts'
 import { isObject } from '../lib/json/parse.ts'
 import { trimmed } from '../lib/json/trim.ts'
 import { lowerPriority } from '../lib/lower-priority.ts'
@@ -22,6 +22,9 @@ import type {
   PlainResult,
   PlainWork,
   RequestResult,
+  StreamPlan,
+  StreamRest,
+  StreamResult,
   ThreadResult,
   ThreadWork,
   TranslatedRest,
@@ -29,7 +32,9 @@ import type {
 } from './text/large/thread-work.ts'
 import { mayBeDeep, parseUpstream } from './text/read-events.ts'
 import type { Json, TextStyle } from './text/style.ts'
+import { TranslatedStream } from './text/translated-stream.ts'
 import { understand } from './text/understand.ts'
+import { TextStreamWatcher } from './text/watch-stream.ts'
 import { writeAnswer } from './text/write-answer.ts'
 
 declare const self: Worker
@@ -55,6 +60,7 @@ function resultOf(data: ThreadWork): ThreadResult {
   if ('work' in data) return translated(data)
   if ('answer' in data) return understood(data)
   if ('plan' in data) return written(data)
+  if ('streamPlan' in data) return streamed(data)
   return encoded(withMarks(data))
 }
 
@@ -101,12 +107,17 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
   if (made.kind === 'failed')
     return { reply: replyText({ kind: 'failed', error: short(made.error) }) }
   if (made.kind === 'events') {
-    return { reply: replyText({ kind: 'events' }), body: encoded(made.events as string) }
+    const outputTokens = made.countOutputTokens()
+    const reported = shortReported(made.reported)
+    return {
+      reply: replyText({ kind: 'events', reported, outputTokens }),
+      body: encoded(made.events),
+    }
   }
   const { body, reported, finishReason } = made
   const reply: AnswerReply = {
     kind: 'json',
-    reported: { usage: reported.usage, raw: trimmed(reported.raw) },
+    reported: shortReported(reported),
     outputTokens: made.countOutputTokens(),
     ...(finishReason !== undefined && { finishReason }),
   }
@@ -116,6 +127,8 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
     ...(ids.length > 0 && { ids: JSON.stringify(ids) }),
   }
 }
+
+const shortReported = ({ usage, raw }: Reported): Reported => ({ usage, raw: trimmed(raw) })
 
 const replyText = (reply: AnswerReply): string => JSON.stringify(reply)
 
@@ -127,24 +140,61 @@ const short = (error: UpstreamError): UpstreamError => ({
   message: error.message.slice(0, maxErrorText),
 })
 
-function written(data: Extract<ThreadWork, { plan: string }>): TranslatedResult {
-  const { from, to, realm, envelopeKey, answerTool, writing, usage } = JSON.parse(
-    data.plan,
-  ) as AnswerPlan
+function contextsOf(
+  { realm, envelopeKey, answerTool, writing }: AnswerPlan,
+  { names, fields }: { names: string; fields: string },
+) {
   const envelopes = createEnvelopes(Buffer.from(envelopeKey, 'base64'))
-  const made = writeAnswer(
-    styles[from],
-    styles[to],
-    {
-      reading: { names: new RenamedTools(answerTool, data.names), envelopes, realm },
-      writing: { ...writing, fields: JSON.parse(data.fields), envelopes },
-    },
-    { body: data.body, ...outlineOf(data.body) },
-    () => usage,
-  )
+  return {
+    reading: { names: new RenamedTools(answerTool, names), envelopes, realm },
+    writing: { ...writing, fields: JSON.parse(fields), envelopes },
+  }
+}
+
+function written(data: Extract<ThreadWork, { plan: string }>): TranslatedResult {
+  const plan = JSON.parse(data.plan) as AnswerPlan
+  const { from, to, usage } = plan
+  const given = { body: data.body, ...outlineOf(data.body) }
+  const made = writeAnswer(styles[from], styles[to], contextsOf(plan, data), given, () => usage)
   if ('code' in made) return { rest: restText({ failure: short(made) }) }
   const { body, ...rest } = made
   return { rest: restText(rest), body: encoded(body) }
+}
+
+/** As much as a stream brings at once. */
+const takenBytes = 64 * 1024
+
+function streamed(data: Extract<ThreadWork, { streamPlan: string }>): StreamResult {
+  const plan = JSON.parse(data.streamPlan) as StreamPlan
+  const { from, to, call, requestId, usage } = plan
+  const { reading, writing } = contextsOf(plan, data)
+  const style = textStyles.get(to)!.stream!
+  const watcher = new TextStreamWatcher(style, call, { model: call.model }, requestId)
+  const [reader, writer] = [styles[to].newReader(reading), styles[from].newWriter(writing)]
+  const given = { watcher, upstreamRequestId: requestId }
+  const stream = new TranslatedStream(given, reader, writer, () => usage)
+  const parts: Uint8Array[] = []
+  for (let at = 0; at < data.events.length; at += takenBytes) {
+    const out = stream.take(data.events.slice(at, at + takenBytes))
+    if (out !== undefined) parts.push(out)
+  }
+  stream.close()
+  const { outcome, losses, events, ending } = stream
+  const finishReason = stream.finishReason()
+  const rest: StreamRest = {
+    reported: shortReported(stream.reported),
+    losses,
+    events,
+    outputTokens: stream.countOutputTokens(),
+    ...(outcome !== undefined && { outcome }),
+    ...(finishReason !== undefined && { finishReason }),
+  }
+  const body = new Uint8Array(Buffer.concat(parts))
+  return {
+    rest: JSON.stringify(rest),
+    body,
+    ...(ending !== undefined && { ending: new Uint8Array(ending) }),
+  }
 }
 
 /** Of a body that is too deep to be read. */

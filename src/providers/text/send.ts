@@ -3,15 +3,21 @@
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { readable } from '../../lib/http/pipe-by-read.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { withField, withModel } from '../../lib/json/splice.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import { notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { longAnswerBytes, understandLong } from './large/long-answers.ts'
+import { playedAnswer } from './large/played-answer.ts'
 import type { TextStyle } from './style.ts'
-import { failed, lost, tooLarge, type Understood, understand } from './understand.ts'
+import {
+  failed,
+  lost,
+  tooLarge,
+  type Understood,
+  type UnderstoodLong,
+  understand,
+} from './understand.ts'
 import { TextStreamWatcher } from './watch-stream.ts'
 
 const maxAnswerBytes = 64 * 1024 * 1024
@@ -75,14 +81,19 @@ function replyTo(
   return replyOf(style, call, upstream, made, requestId)
 }
 
-const replyOf = (
+function replyOf(
   style: TextStyle,
   call: TextCall,
   upstream: Upstream,
-  made: Understood,
+  made: Understood | UnderstoodLong,
   requestId: string | undefined,
-): TextReply =>
-  made.kind === 'events' ? asStream(style, call, upstream, made.events, requestId) : made
+): TextReply {
+  if (made.kind === 'events') {
+    return asStream(style, call, upstream, Buffer.from(made.events), requestId)
+  }
+  if (made.kind !== 'whole') return made
+  return { ...asStream(style, call, upstream, made.whole.events, requestId), whole: made.whole }
+}
 
 /** Sends the caller's body with the upstream's model name in it. */
 export function post(
@@ -128,34 +139,10 @@ function asStream(
   style: TextStyle,
   call: TextCall,
   upstream: Upstream,
-  events: string | Uint8Array,
+  events: Uint8Array,
   requestId: string | undefined,
-): TextReply {
-  const played = playedAnswer(typeof events === 'string' ? Buffer.from(events) : events)
+): Extract<TextReply, { kind: 'stream' }> {
+  const played = playedAnswer(events)
   const watcher = new TextStreamWatcher(style.stream!, call, upstream, requestId)
   return { kind: 'stream', answer: played, watcher, upstreamRequestId: requestId }
-}
-
-/** As much as comes from a network at once. */
-const playedBytes = 64 * 1024
-
-/** A body that is all there; a long one is read in turns, as it would come. */
-function playedAnswer(bytes: Uint8Array): HttpAnswer {
-  let at = 0
-  const read = async () => {
-    if (at > 0) await nextTurn()
-    if (at === bytes.length) return undefined
-    const next = bytes.subarray(at, at + playedBytes)
-    at += next.length
-    return next
-  }
-  return {
-    status: 200,
-    header: () => undefined,
-    text: () => Promise.resolve(undefined),
-    ...readable(read),
-    cancel() {},
-    release() {},
-    expectTrickle() {},
-  }
 }

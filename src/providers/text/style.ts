@@ -39,7 +39,7 @@ export interface StreamState {
 }
 
 export const newState = (
-  { choices, wantsUsage }: TextCall,
+  { choices, wantsUsage }: Pick<TextCall, 'choices' | 'wantsUsage'>,
   upstreamRequestId: string | undefined,
 ): StreamState => ({
   call: { choices, wantsUsage },

@@ -28,7 +28,7 @@ import {
   writeRequest,
 } from '../../styles/common/translate-request.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { longAnswerBytes, translateLongAnswer } from './large/long-answers.ts'
+import { longAnswerBytes, translateLongAnswer, translateLongStream } from './large/long-answers.ts'
 import type { AnswerPlan } from './large/thread-work.ts'
 import { isLong, translateLong } from './large/translation-thread.ts'
 import { named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
@@ -78,6 +78,7 @@ export async function sendAs(
   const noted = cacheMarks === 0 ? reply : { ...reply, cacheMarks }
   if (noted.kind === 'json') return answered(from, to, translation, noted)
   reads.delete(call)
+  if (noted.whole !== undefined) return streamedLong(from, to, translation, noted, noted.whole)
   return streamed(from, to, translation, noted)
 }
 
@@ -265,6 +266,24 @@ const spoiled = (error: UpstreamError, reply: JsonReply): TextReply => ({
     ...named(reply.upstreamRequestId),
   },
 })
+
+/** A large answer that was made into a stream, written as a whole. */
+async function streamedLong(
+  from: Style,
+  to: Style,
+  translation: Translation,
+  { watcher: _, answer: __, whole: ___, ...noted }: Extract<TextReply, { kind: 'stream' }>,
+  whole: NonNullable<Extract<TextReply, { kind: 'stream' }>['whole']>,
+): Promise<TextReply> {
+  const usage = translation.shownUsage(whole.reported, () => whole.outputTokens)
+  const { plan, ...texts } = planOf(from, to, translation, usage)
+  const { model, choices, wantsUsage } = translation.call
+  const requestId = noted.upstreamRequestId
+  const call = { model, choices, wantsUsage }
+  const streamPlan = { ...plan, call, ...present({ requestId }) }
+  const reply = await translateLongStream(streamPlan, texts, whole, translation.queueKey)
+  return reply.kind === 'stream' ? { ...noted, ...reply, losses: translation.losses } : reply
+}
 
 function streamed(
   from: Style,

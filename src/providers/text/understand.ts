@@ -2,7 +2,7 @@
 // out, so that a thread can do the work for a large one.
 
 import { answerWithoutCosts } from '../../contract/cost-fields.ts'
-import type { TextReply } from '../../contract/provider.ts'
+import type { Reported, TextReply } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { restoreModel, withField, withModel } from '../../lib/json/splice.ts'
@@ -23,12 +23,18 @@ interface WholeAnswer {
 /** What an answer has to fit. */
 type AnsweredCall = Pick<TextCall, 'model' | 'stream' | 'fields' | 'makes'>
 
+type StreamReply = Extract<TextReply, { kind: 'stream' }>
 type Failed = Extract<TextReply, { kind: 'failed' }>
+
+type Answered = Exclude<TextReply, { kind: 'stream' }>
 
 /** `events`: the answer as the stream that was asked for. */
 export type Understood =
-  | Exclude<TextReply, { kind: 'stream' }>
-  | { kind: 'events'; events: string | Uint8Array }
+  | Answered
+  | { kind: 'events'; events: string; reported: Reported; countOutputTokens: () => number }
+
+/** The same of a large one. */
+export type UnderstoodLong = Answered | { kind: 'whole'; whole: NonNullable<StreamReply['whole']> }
 
 /** The whole answer; converted to the requested form when the upstream mixed up the two. */
 export function understand(
@@ -47,7 +53,12 @@ export function understand(
   if ('failed' in read) return { kind: 'failed', error: withId(read.failed, requestId) }
   if (call.stream) {
     if (style.stream === undefined) return noAnswer(style, requestId)
-    return { kind: 'events', events: style.stream.fromAnswer(streamable(answer)).join('') }
+    return {
+      kind: 'events',
+      events: style.stream.fromAnswer(streamable(answer)).join(''),
+      reported: read.reported,
+      countOutputTokens: () => countTokens(read.text()),
+    }
   }
   const isAsSent = !streamed && text.trimStart().startsWith('{')
   const body = bodyOf(answer, read, isAsSent ? text : undefined)

@@ -9,12 +9,17 @@ import { mapInTurns } from '../../../lib/turns.ts'
 import { present } from '../../../styles/common/request-reading.ts'
 import { failure, readHeaders, upstreamRequestId } from '../../common/errors.ts'
 import type { TextStyle } from '../style.ts'
-import type { Understood } from '../understand.ts'
+import type { UnderstoodLong } from '../understand.ts'
+import { playedAnswer } from './played-answer.ts'
+import { ReadyStream } from './ready-stream.ts'
 import type {
   AnswerNotes,
   AnswerPlan,
   AnswerReply,
   AnswerResult,
+  StreamPlan,
+  StreamRest,
+  StreamResult,
   TranslatedRest,
   TranslatedResult,
 } from './thread-work.ts'
@@ -23,6 +28,7 @@ import { translationThread } from './translation-thread.ts'
 /** Smaller answers take a few milliseconds, whatever their shape. */
 export const longAnswerBytes = 64 * 1024
 
+type WholeStream = NonNullable<Extract<TextReply, { kind: 'stream' }>['whole']>
 type JsonReply = Extract<TextReply, { kind: 'json' }>
 
 /** The bytes are gone for the caller. */
@@ -33,7 +39,7 @@ export async function understandLong(
   response: HttpAnswer,
   bytes: Uint8Array<ArrayBuffer>,
   streamed: boolean,
-): Promise<Understood> {
+): Promise<UnderstoodLong> {
   const requestId = upstreamRequestId(response)
   const { markFor, queueKey = '', translating } = upstream
   const isMarked = markFor !== undefined && style.ids !== undefined && !call.stream
@@ -46,7 +52,11 @@ export async function understandLong(
     if (reply.kind === 'failed') return reply
     const { body, ids } = result
     ensure(body !== undefined, 'an answer has a body')
-    if (reply.kind === 'events') return { kind: 'events', events: body }
+    if (reply.kind === 'events') {
+      const { reported, outputTokens } = reply
+      const events = body as Uint8Array<ArrayBuffer>
+      return { kind: 'whole', whole: { events, reported, outputTokens } }
+    }
     const { outputTokens, ...rest } = reply
     const isAgain = isMarked && ids !== undefined && typeof body === 'string'
     return {
@@ -107,6 +117,25 @@ export async function translateLongAnswer(
     return { ...rest, body: result.body! }
   } catch (cause) {
     return unread(id, cause)
+  }
+}
+
+/** The same for events that a large answer was made into. */
+export async function translateLongStream(
+  plan: StreamPlan,
+  texts: { fields: string; names: string },
+  { events }: WholeStream,
+  queueKey = '',
+): Promise<TextReply> {
+  try {
+    const message = { streamPlan: JSON.stringify(plan), events, ...texts }
+    const result = await translationThread.run(queueKey, message, [events.buffer])
+    const { rest, body, ending } = result as StreamResult
+    const watcher = new ReadyStream(JSON.parse(rest) as StreamRest, body.length, ending)
+    const answer = playedAnswer(body)
+    return { kind: 'stream', answer, watcher, upstreamRequestId: plan.requestId }
+  } catch (cause) {
+    return { kind: 'failed', error: unread(plan.requestId, cause) }
   }
 }
 

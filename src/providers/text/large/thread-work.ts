@@ -2,6 +2,7 @@
 // their texts between threads instead of copying them: whatever else they hold is JSON.
 import type { ModelKind, Protocol } from '../../../contract/catalog.ts'
 import type { Reported, UpstreamError } from '../../../contract/provider.ts'
+import type { TextCall } from '../../../contract/requests.ts'
 import type { AnswerUsage } from '../../../styles/common/answer.ts'
 import type { StyleName } from '../../../styles/common/conversation.ts'
 import type { WriteContext } from '../../../styles/common/style.ts'
@@ -14,10 +15,17 @@ export type ThreadWork =
   | { answer: Uint8Array; notes: string }
   /** An answer to translate: AnswerPlan, fields of the request, names of tools. */
   | { plan: string; body: string; fields: string; names: string }
+  /** The events of a whole answer to translate: StreamPlan, and as before. */
+  | { streamPlan: string; events: Uint8Array; fields: string; names: string }
   /** An answer whose ids get suffixes: a list of ids, each with its own. */
   | { marks: string; body: string }
 
-export type ThreadResult = RequestResult | AnswerResult | TranslatedResult | Uint8Array<ArrayBuffer>
+export type ThreadResult =
+  | RequestResult
+  | AnswerResult
+  | TranslatedResult
+  | StreamResult
+  | Uint8Array<ArrayBuffer>
 
 export interface PlainWork extends Omit<RequestWork, 'from' | 'to' | 'envelopeKey'> {
   from: StyleName
@@ -60,7 +68,7 @@ export interface AnswerResult {
 
 export type AnswerReply =
   | { kind: 'json'; reported: Reported; outputTokens: number; finishReason?: string }
-  | { kind: 'events' }
+  | { kind: 'events'; reported: Reported; outputTokens: number }
   | { kind: 'failed'; error: UpstreamError }
 
 /** How an answer is read and written. */
@@ -84,3 +92,25 @@ export interface TranslatedResult {
 export type TranslatedRest =
   | { losses: readonly string[]; hasCalls: boolean }
   | { failure: UpstreamError }
+
+/** The same for a stream. */
+export interface StreamPlan extends AnswerPlan {
+  call: Pick<TextCall, 'model' | 'choices' | 'wantsUsage'>
+  requestId?: string
+}
+
+/** `rest` is a StreamRest; `ending` are the last events. */
+export interface StreamResult {
+  rest: string
+  body: Uint8Array<ArrayBuffer>
+  ending?: Uint8Array<ArrayBuffer>
+}
+
+export interface StreamRest {
+  outcome?: 'finished' | UpstreamError
+  reported: Reported
+  losses: readonly string[]
+  events: number
+  outputTokens: number
+  finishReason?: string
+}
