@@ -63,7 +63,7 @@ export async function readJsonObject(
       : await readBytesAside(body, limits, rules.work, x.payer)
   if (read instanceof Refusal || rules.keys === undefined) return read
   // What parsing, this and the reading of a large body take together would be too long for one turn.
-  const isLarge = read.text.length > shortText
+  const isLarge = read.text.length > smallBodyBytes
   if (isLarge) await nextTurn()
   const inexact = inexactKey(read.fields, rules.keys)
   if (isLarge) await nextTurn()
