@@ -16,7 +16,7 @@ const threads = {
   jsonThread: { file: 'json-thread.js', source: 'src/lib/json/json-worker.ts' },
   translationThread: {
     file: 'translation-thread.js',
-    source: 'src/providers/text/translation-worker.ts',
+    source: 'src/providers/translation-worker.ts',
   },
 } as const
 const programFile = 'gateway.js'

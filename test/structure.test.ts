@@ -61,6 +61,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/catalog': ['src/contract', 'src/lib', 'src/store'],
   'src/billing': ['src/contract', 'src/lib', 'src/store'],
   'src/providers': ['src/contract', 'src/lib', 'src/styles'],
+  // The thread that translates has the text styles of all.
+  'src/providers/translation-worker': ['src/contract', 'src/lib', 'src/styles', 'src/providers'],
   'src/engine': [
     'src/contract',
     'src/lib',

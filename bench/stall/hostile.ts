@@ -8,8 +8,8 @@ interface HostileBody {
 }
 
 const json = 'application/json'
-const wires = ['chat', 'responses', 'messages', 'generate'] as const
-type Wire = (typeof wires)[number]
+export const wires = ['chat', 'responses', 'messages', 'generate'] as const
+export type Wire = (typeof wires)[number]
 type Make = (count: number) => object
 
 const list = <T>(count: number, make: (index: number) => T): T[] =>
@@ -184,7 +184,7 @@ const shapes: Readonly<Record<Wire, Readonly<Record<string, Make>>>> = {
   },
 }
 
-const paths: Readonly<Record<Wire, (model: string) => string>> = {
+export const paths: Readonly<Record<Wire, (model: string) => string>> = {
   chat: () => '/v1/chat/completions',
   responses: () => '/v1/responses',
   messages: () => '/v1/messages',
@@ -205,16 +205,24 @@ const bodyOf = (from: Wire, to: Wire, make: Make, count: number): HostileBody =>
   }
 }
 
-/** About a megabyte for each; the argument of the other bodies does not change their size. */
-const parts = 8_000
+/** About a megabyte for each. */
+const usualParts = 8_000
 
-/** By name: each shape of each style, for each upstream of another. */
-export const hostileBodies: Readonly<Record<string, () => HostileBody>> = Object.fromEntries(
-  wires.flatMap((from) =>
-    Object.entries(shapes[from]).flatMap(([shape, make]) =>
-      wires
-        .filter((to) => to !== from)
-        .map((to) => [`${from}>${to}: ${shape}`, () => bodyOf(from, to, make, parts)] as const),
+/** By name: each shape of each style, for each upstream of another; of so many parts. */
+export const hostileShapes: Readonly<Record<string, (parts: number) => HostileBody>> =
+  Object.fromEntries(
+    wires.flatMap((from) =>
+      Object.entries(shapes[from]).flatMap(([shape, make]) =>
+        wires
+          .filter((to) => to !== from)
+          .map(
+            (to) => [`${from}>${to}: ${shape}`, (parts) => bodyOf(from, to, make, parts)] as const,
+          ),
+      ),
     ),
-  ),
+  )
+
+/** The same at their usual size; the argument of the other bodies does not change it. */
+export const hostileBodies: Readonly<Record<string, () => HostileBody>> = Object.fromEntries(
+  Object.entries(hostileShapes).map(([name, make]) => [name, () => make(usualParts)]),
 )

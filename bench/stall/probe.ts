@@ -1,36 +1,85 @@
-// Requests the gateway's health again and again and records the longest wait. The first command starts it;
-// every command returns what was measured since the one before.
+// Another caller, with an account of its own: small chat calls, one after the other, and beside them the
+// gateway's health. Records how long each waits. The first command starts it; every command returns what was
+// measured since the one before.
 
 import { serveCommands } from '../lib/commands.ts'
+import { percentile } from '../lib/stats.ts'
+
+export interface ProbeCommand {
+  url: string
+  token: string
+  model: string
+}
 
 export interface ProbeResult {
   sent: number
   failed: number
+  /** Of its calls. */
+  medianMs: number
+  p999Ms: number
   worstMs: number
+  /** Of the gateway's health. */
+  healthWorstMs: number
 }
 
 const pauseMs = 2
 let isProbing = false
-let seen: ProbeResult = { sent: 0, failed: 0, worstMs: 0 }
+let waits: number[] = []
+let failed = 0
+let healthWorstMs = 0
 
-async function probe(at: string): Promise<never> {
+async function repeat(
+  ask: () => Promise<Response>,
+  took: (ms: number, good: boolean) => void,
+): Promise<never> {
   for (;;) {
     const startMs = performance.now()
-    const good = await fetch(`${at}/healthz`).then(
+    const good = await ask().then(
       async (answer) => (await answer.text()) !== '' && answer.ok,
       () => false,
     )
-    seen.sent++
-    if (!good) seen.failed++
-    seen.worstMs = Math.max(seen.worstMs, performance.now() - startMs)
+    took(performance.now() - startMs, good)
     await Bun.sleep(pauseMs)
   }
 }
 
-await serveCommands((command: { url: string }) => {
-  if (!isProbing) probe(command.url)
+function start({ url, token, model }: ProbeCommand): void {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const messages = [{ role: 'user', content: 'hi' }]
+  const call = {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ model, max_tokens: 5, messages }),
+  }
+  repeat(
+    () => fetch(`${url}/v1/chat/completions`, call),
+    (ms, good) => {
+      waits.push(ms)
+      if (!good) failed++
+    },
+  )
+  repeat(
+    () => fetch(`${url}/healthz`),
+    (ms) => {
+      healthWorstMs = Math.max(healthWorstMs, ms)
+    },
+  )
+}
+
+await serveCommands((command: ProbeCommand) => {
+  if (!isProbing) start(command)
   isProbing = true
-  const result = seen
-  seen = { sent: 0, failed: 0, worstMs: 0 }
+  const sorted = Float64Array.from(waits).toSorted()
+  const result: ProbeResult = {
+    sent: sorted.length,
+    failed,
+    medianMs: percentile(sorted, 0.5),
+    p999Ms: percentile(sorted, 0.999),
+    worstMs: percentile(sorted, 1),
+    healthWorstMs,
+  }
+  waits = []
+  failed = 0
+  healthWorstMs = 0
   return result
 })

@@ -2,9 +2,11 @@
 // error that is expensive to clean. Prints its port.
 
 import { setPriority } from 'node:os'
+import { answerUnder, type LargeAnswer } from './answers.ts'
 
-// Stands for another machine: it must not take a core from what is measured.
-setPriority(19)
+// Stands for another machine: it must not take a core from what is measured. That of the other caller,
+// whose calls are timed, has nothing to do besides.
+if (process.argv[2] !== 'usual-priority') setPriority(19)
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 /** As long as an error is read: host names, addresses and texts that look like keys. */
@@ -12,6 +14,9 @@ const errorText = Array.from(
   { length: 2_000 },
   (_, i) => `h${i}.svc.internal:80 sk-${i}abcdefghijklmnopqrstuvwx https://m${i}.example/p?k=${i}`,
 ).join(' ')
+
+/** As large as images are. */
+const image = { created: 1, data: [{ b64_json: 'iVBORw0K'.repeat(512 * 1024) }] }
 
 const answers: Readonly<Record<string, object>> = {
   '/v1/chat/completions': {
@@ -38,6 +43,7 @@ const answers: Readonly<Record<string, object>> = {
     stop_reason: 'end_turn',
     usage: { input_tokens: 1, output_tokens: 1 },
   },
+  '/v1/images/edits': image,
   '/v1/embeddings': {
     object: 'list',
     model: 'bench',
@@ -51,6 +57,16 @@ const generated = {
   usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
 }
 
+/** Made once: making one takes longer than reading it. */
+const made = new Map<LargeAnswer, Buffer>()
+
+function largeAnswer(answer: LargeAnswer): Response {
+  const body = made.get(answer) ?? Buffer.from(answer.body())
+  made.set(answer, body)
+  const { status = 200, type = 'application/json' } = answer
+  return new Response(body, { status, headers: { 'content-type': type } })
+}
+
 const server = Bun.serve({
   port: 0,
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -60,6 +76,8 @@ const server = Bun.serve({
     if (pathname.startsWith('/failing/')) {
       return Response.json({ error: { message: errorText } }, { status: 400 })
     }
+    const large = answerUnder(pathname)
+    if (large !== undefined) return largeAnswer(large)
     const answer = pathname.endsWith(':generateContent') ? generated : answers[pathname]
     return answer === undefined
       ? Response.json({ error: { message: 'not here', code: 'InvalidParameter' } }, { status: 400 })

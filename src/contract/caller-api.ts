@@ -56,7 +56,7 @@ export interface TextAnswer {
   translation: TranslationNote | undefined
   servedModel: string | undefined
   /** One of these two. */
-  body: string | undefined
+  body: string | Uint8Array<ArrayBuffer> | undefined
   stream: AnswerStream | undefined
 }
 

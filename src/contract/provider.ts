@@ -21,6 +21,8 @@ export interface Upstream {
   timeouts: Timeouts
   messages: MessagesSettings
   http: HttpPort
+  /** Large work for calls with one key is done in turn with that for others. */
+  queueKey?: string
   /** Touched whenever part of the answer arrives. */
   progress: { touch(): void }
   /** Mark the prompt for its cache where the caller marks nothing. */
@@ -150,7 +152,8 @@ interface SentWith {
 export type TextReply =
   | (SentWith & {
       kind: 'json'
-      body: string
+      /** A large one may be encoded. */
+      body: string | Uint8Array<ArrayBuffer>
       /** The body, where it is as the upstream sent it. */
       parsed?: Readonly<Record<string, unknown>>
       /** The outline of a body that is too deep to be read. */
@@ -167,8 +170,16 @@ export type TextReply =
       answer: HttpAnswer
       watcher: StreamWatcher
       upstreamRequestId: string | undefined
+      /** It is a large answer, made into a stream. */
+      whole?: WholeStream
     })
   | { kind: 'failed'; error: UpstreamError }
+
+interface WholeStream {
+  events: Uint8Array<ArrayBuffer>
+  reported: Reported
+  outputTokens: number
+}
 
 export type CountReply =
   | (SentWith & { kind: 'counted'; inputTokens: number; upstreamRequestId: string | undefined })

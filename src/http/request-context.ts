@@ -81,7 +81,7 @@ export function answerHeaders(x: RequestContext, contentType: string): AnswerHea
 
 export function answerJson(
   x: RequestContext,
-  body: string,
+  body: string | Uint8Array<ArrayBuffer>,
   status = 200,
   extra?: AnswerHeaders,
 ): Response {

@@ -38,7 +38,7 @@ export const assets: Assets = {
   databaseThread: inSource('store/dialects/sqlite/worker.ts'),
   importThread: inSource('admin/catalog/import-thread.ts'),
   jsonThread: inSource('lib/json/json-worker.ts'),
-  translationThread: inSource('providers/text/translation-worker.ts'),
+  translationThread: inSource('providers/translation-worker.ts'),
   get docs() {
     return textsUnder(inSource('../docs'))
   },

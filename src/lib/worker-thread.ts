@@ -1,5 +1,6 @@
-// A thread for work that takes tens of milliseconds or more, one job after the other. It starts with the
-// first job and ends when it has had nothing to do for a while.
+// A thread for work that takes tens of milliseconds or more, one job after the other. Jobs take turns by key, so
+// that one key with many jobs keeps another waiting for one of them at most. It starts with the first job and ends
+// when it has had nothing to do for a while.
 
 const idleMs = 5_000
 /** For one job; the longest take a second. A thread that hangs must not hold up all others. */
@@ -16,7 +17,9 @@ interface Job<Work, Result> {
 export class WorkerThread<Work, Result> {
   readonly #script: () => string
   readonly #purpose: string
-  readonly #jobs: Job<Work, Result>[] = []
+  #current: Job<Work, Result> | undefined
+  /** By key, in the order of their turns. */
+  readonly #waiting = new Map<string, Job<Work, Result>[]>()
   #worker: Worker | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
   #late: ReturnType<typeof setTimeout> | undefined
@@ -27,15 +30,30 @@ export class WorkerThread<Work, Result> {
   }
 
   /** One job at a time: the memory of two would be needed at once. */
-  run(work: Work, transfer: ArrayBuffer[] = []): Promise<Result> {
+  run(key: string, work: Work, transfer: ArrayBuffer[] = []): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#jobs.push({ work, transfer, resolve, reject })
-      if (this.#jobs.length === 1) this.#next()
+      const job = { work, transfer, resolve, reject }
+      const own = this.#waiting.get(key)
+      if (own === undefined) this.#waiting.set(key, [job])
+      else own.push(job)
+      if (this.#current === undefined) this.#next()
     })
   }
 
+  /** A key with more jobs goes to the end of the line. */
+  #take(): Job<Work, Result> | undefined {
+    const next = this.#waiting.entries().next().value
+    if (next === undefined) return undefined
+    const [key, jobs] = next
+    const job = jobs.shift()
+    this.#waiting.delete(key)
+    if (jobs.length > 0) this.#waiting.set(key, jobs)
+    return job
+  }
+
   #next(): void {
-    const job = this.#jobs[0]
+    const job = this.#take()
+    this.#current = job
     clearTimeout(this.#idle)
     clearTimeout(this.#late)
     if (job === undefined) {
@@ -53,7 +71,7 @@ export class WorkerThread<Work, Result> {
   #start(): Worker {
     const worker = new Worker(this.#script(), { smol: true, ref: false })
     worker.onmessage = ({ data }: MessageEvent<Result>) => {
-      this.#jobs.shift()?.resolve(data)
+      this.#current?.resolve(data)
       this.#next()
     }
     worker.onerror = ({ message }) => this.#fail(worker, message)
@@ -64,7 +82,7 @@ export class WorkerThread<Work, Result> {
   #fail(worker: Worker, why: string): void {
     if (worker !== this.#worker) return
     this.#stop()
-    this.#jobs.shift()?.reject(new Error(`the thread for ${this.#purpose} failed: ${why}`))
+    this.#current?.reject(new Error(`the thread for ${this.#purpose} failed: ${why}`))
     this.#next()
   }
 

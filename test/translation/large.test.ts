@@ -2,7 +2,7 @@
 // other callers meanwhile.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { containersIn } from '../../src/lib/json/containers.ts'
-import { isLong } from '../../src/providers/text/translation-thread.ts'
+import { isLong } from '../../src/providers/text/large/translation-thread.ts'
 import type { Json } from '../../src/styles/common/conversation.ts'
 import { askedDuring } from '../support/asked.ts'
 import {
@@ -34,10 +34,10 @@ const chat = '/v1/chat/completions'
 test('what is large, or has many parts, is for the thread', () => {
   const parts = (count: number): Json => ({ a: Array.from({ length: count }, () => ({})) })
   const cases: [Json, boolean][] = [
-    [parts(10_000), false],
-    [parts(25_000), true],
-    [{ a: 'x'.repeat(400_000) }, false],
-    [{ a: 'x'.repeat(600_000) }, true],
+    [parts(5_000), false],
+    [parts(10_000), true],
+    [{ a: 'x'.repeat(100_000) }, false],
+    [{ a: 'x'.repeat(150_000) }, true],
   ]
   for (const [fields, expected] of cases) {
     expect(isLong(JSON.stringify(fields), fields)).toBe(expected)

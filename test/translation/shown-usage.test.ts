@@ -156,7 +156,10 @@ async function ask(caller: StyleName, over: StyleName, given: Given, stream: boo
 async function shownIn(caller: StyleName, reply: TextReply): Promise<[Any, TokenUsage]> {
   if (reply.kind === 'failed') throw new Error(reply.error.message)
   if (reply.kind === 'json') {
-    return [JSON.parse(reply.body), charged(reply.reported.usage, reply.countOutputTokens)]
+    return [
+      JSON.parse(reply.body as string),
+      charged(reply.reported.usage, reply.countOutputTokens),
+    ]
   }
   const { answer, watcher } = reply
   for (let bytes = await answer.read(); bytes; bytes = await answer.read()) watcher.take(bytes)

@@ -47,7 +47,7 @@ export async function runText(
 const answerOf = (
   { detail: { translation: path, translationLosses: losses = [], servedModel } }: RequestRecord,
   rate: TextAnswer['rate'],
-  body: string | undefined,
+  body: TextAnswer['body'],
   stream: CallerStream | undefined,
 ): TextAnswer => ({
   rate,

@@ -27,6 +27,7 @@ export function upstreamOf(open: OpenCall, attempt: UpstreamAttempt): Upstream {
     streamOptions: channel.capabilities?.streamOptions,
     http: ctx.trace === undefined ? engine.http : clientFor(engine.http, ctx.trace, channel),
     progress: attempt.deadline,
+    queueKey: open.accountId,
     withoutSeals: attempt.withoutSeals,
     strict: isStrict(route, ctx),
     translating: route.translated ? translatingAt(open, attempt) : undefined,

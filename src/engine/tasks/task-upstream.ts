@@ -39,7 +39,7 @@ export const keysOf = (
 
 export const taskUpstream = (
   deps: UpstreamDeps,
-  task: Pick<Task, 'id' | 'model' | 'servedModel' | 'trace'>,
+  task: Pick<Task, 'id' | 'accountId' | 'model' | 'servedModel' | 'trace'>,
   route: TaskRoute,
   key: string,
   progress: { touch(): void },
@@ -53,6 +53,7 @@ export const taskUpstream = (
   timeouts: route.channel.timeouts,
   messages: route.channel.messages,
   http: task.trace ? clientForTask(deps.http, task.trace, route.channel) : deps.http,
+  queueKey: task.accountId,
   progress,
 })
 
@@ -77,7 +78,7 @@ interface Origin {
 /** Asks within the time-outs of the channel. */
 export async function askUpstream<Answer>(
   deps: AskDeps,
-  task: Pick<Task, 'id' | 'model' | 'servedModel' | 'trace'>,
+  task: Pick<Task, 'id' | 'accountId' | 'model' | 'servedModel' | 'trace'>,
   { route, key }: Origin,
   question: (upstream: TaskUpstream, stop: Cancellation) => Promise<Answer>,
 ): Promise<Answer> {

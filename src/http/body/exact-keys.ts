@@ -38,7 +38,12 @@ export const plain = <Field extends string>(...fields: Field[]): Record<Field, t
 
 /** Wide letters, the long s, the Kelvin sign and the like have the plain letter as another case. */
 export const foldedKey = (key: string): string =>
-  key.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase()
+  plainLetters.test(key)
+    ? key.toLowerCase()
+    : key.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase()
+
+/** They have no other forms; a body may have thousands of keys. */
+const plainLetters = /^[\x20-\x7e]*$/
 
 /** Undefined when every key is a field or resembles none. */
 export function inexactKey(value: unknown, keys: Keys): Refusal | undefined {

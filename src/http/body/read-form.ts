@@ -53,7 +53,7 @@ export async function readForm(
   if (parts === undefined) {
     return refuse('invalid_request', 'the body is not a complete multipart form')
   }
-  const body = fieldsOf(await decoded(parts), lists)
+  const body = fieldsOf(await decoded(parts, x.payer), lists)
   if (body instanceof Refusal || keys === undefined) return body
   return inexactKey(body.fields, keys) ?? body
 }
@@ -63,7 +63,7 @@ interface Field {
   value: string | Upload
 }
 
-async function decoded(parts: readonly FormPart[]): Promise<Field[]> {
+async function decoded(parts: readonly FormPart[], account: string | undefined): Promise<Field[]> {
   const fields: Field[] = []
   let inThisTurn = 0
   for (const { name, type, content } of parts) {
@@ -77,7 +77,7 @@ async function decoded(parts: readonly FormPart[]): Promise<Field[]> {
       inThisTurn = content.length
     }
     const isLong = content.length > longTextBytes
-    fields.push({ name, value: isLong ? await decodeLong(content) : content.toString() })
+    fields.push({ name, value: isLong ? await decodeLong(content, account) : content.toString() })
   }
   return fields
 }

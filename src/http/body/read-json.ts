@@ -59,10 +59,15 @@ export async function readJsonObject(
       ? readText(body, limits, work ?? plainWork)
       : body instanceof Refusal
         ? body
-        : readBytesAside(body, limits, work)
+        : readBytesAside(body, limits, work, x.payer)
   const json = read instanceof Promise ? await read : read
   if (json instanceof Refusal || keys === undefined) return json
-  return inexactKey(json.fields, keys) ?? json
+  // What parsing, this and the reading of a large body take together would be too long for one turn.
+  const isLarge = json.text.length > smallBodyBytes
+  if (isLarge) await nextTurn()
+  const inexact = inexactKey(json.fields, keys)
+  if (isLarge) await nextTurn()
+  return inexact ?? json
 }
 
 const isJson = (type: string): boolean => {
@@ -125,15 +130,16 @@ async function readBytesAside(
   bytes: Buffer<ArrayBuffer>,
   limits: BodyLimits,
   work: WorkLimits | undefined,
+  account: string | undefined,
 ): Promise<JsonBody | Refusal> {
   if (!beginsObject(bytes.toString('latin1', 0, maxLeadingSpace))) return notAnObject
   try {
     // Text calls pass the body itself on, all others values of it.
     const isPassedOn = work !== undefined
-    const read = await readLong(bytes, limits.jsonDepth, work ?? plainWork, !isPassedOn)
+    const usedWork = work ?? plainWork
+    const read = await readLong(bytes, limits.jsonDepth, usedWork, !isPassedOn, account)
     if ('problem' in read) return refusalFor(read.problem, limits)
     if ('error' in read) return notJson(read.error)
-    await nextTurn()
     return asBody(read.text, read.value)
   } catch (cause) {
     return refuse('overloaded', 'the body could not be read; try again', { cause })

@@ -22,6 +22,12 @@ export interface HttpAnswer {
    * Rejects when the body is truncated.
    */
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
+  /** The same; a body of more than `longBytes` as it came. */
+  text(
+    maxBytes: number,
+    progress: { touch(): void },
+    longBytes: number,
+  ): Promise<string | Uint8Array<ArrayBuffer> | undefined>
   /** Next bytes; undefined at the proper end. Rejects when truncated. One call at a time. */
   read(): Promise<Uint8Array | undefined>
   /** Gives the reader the rest as it arrives, without a promise for each piece. */
@@ -238,9 +244,19 @@ export class Exchange implements HttpCall, HttpAnswer {
     this.#link?.resume()
   }
 
-  text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined> {
+  text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
+  text(
+    maxBytes: number,
+    progress: { touch(): void },
+    longBytes: number,
+  ): Promise<string | Uint8Array<ArrayBuffer> | undefined>
+  text(
+    maxBytes: number,
+    progress?: { touch(): void },
+    longBytes = Number.POSITIVE_INFINITY,
+  ): Promise<string | Uint8Array<ArrayBuffer> | undefined> {
     const leftBytes = this.#leftBytes === Number.POSITIVE_INFINITY ? 0 : this.#leftBytes
-    const text = this.#body.text(maxBytes, leftBytes)
+    const text = this.#body.text(maxBytes, leftBytes, longBytes)
     if (text === 'tooLarge') {
       this.cancel()
       return Promise.resolve(undefined)

@@ -20,6 +20,9 @@ interface Flow {
   startReading(): void
 }
 
+/** As text; a long one as bytes. */
+type WholeBody = string | Uint8Array<ArrayBuffer>
+
 export class BodyQueue {
   readonly #flow: Flow
   #queue: Buffer[] = []
@@ -33,8 +36,9 @@ export class BodyQueue {
   #reader: BodyReader | undefined
   /** The reader takes no bytes for now. */
   #isFull = false
-  #text: PromiseWithResolvers<string | undefined> | undefined
+  #text: PromiseWithResolvers<WholeBody | undefined> | undefined
   #maxTextBytes = 0
+  #longBytes = 0
 
   constructor(flow: Flow) {
     this.#flow = flow
@@ -131,10 +135,15 @@ export class BodyQueue {
     this.#flow.startReading()
   }
 
-  /** `leftBytes`: those that are announced and have not come. */
-  text(maxBytes: number, leftBytes: number): Promise<string | undefined> | 'tooLarge' {
+  /** `leftBytes`: those that are announced and have not come. `longBytes`: more are not decoded. */
+  text(
+    maxBytes: number,
+    leftBytes: number,
+    longBytes = Number.POSITIVE_INFINITY,
+  ): Promise<WholeBody | undefined> | 'tooLarge' {
     if (this.#error !== undefined) return Promise.reject(this.#error)
     if (this.#queuedBytes + leftBytes > maxBytes) return 'tooLarge'
+    this.#longBytes = longBytes
     if (this.#isDone) return Promise.resolve(this.#takeText())
     this.#maxTextBytes = maxBytes
     this.#text = Promise.withResolvers()
@@ -142,9 +151,11 @@ export class BodyQueue {
     return this.#text.promise
   }
 
-  #takeText(): string {
+  #takeText(): WholeBody {
     const queue = this.#queue
+    const isLong = this.#queuedBytes > this.#longBytes
     this.#clear()
+    if (isLong) return Buffer.concat(queue)
     const text = (queue.length === 1 ? queue[0]! : Buffer.concat(queue)).toString('utf8')
     return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
   }

@@ -1,6 +1,6 @@
 // Reads and encodes long JSON texts in a thread of their own. Tens of megabytes take tens of
 // milliseconds, most of them for new memory, and that cannot be cut into turns of the event loop.
-// The text itself is shared between threads, not copied. The thread starts with the first long text
+// The text itself is shared between threads, not copied. Callers take turns by `queueKey`. The thread starts with the first long text
 // and ends when it has had nothing to do for a while.
 import { randomUUID } from 'node:crypto'
 import { assets } from '../assets.ts'
@@ -29,17 +29,21 @@ export async function readLong(
   depth: number,
   work: WorkLimits,
   owned = false,
+  queueKey = '',
 ): Promise<LongJson> {
-  const read = (await thread.run({ bytes, depth, owned, ...work }, [bytes.buffer])) as ReadJson
+  const message = { bytes, depth, owned, ...work }
+  const read = (await thread.run(queueKey, message, [bytes.buffer])) as ReadJson
   if ('problem' in read) return { text: read.text, problem: JSON.parse(read.problem) }
   if ('error' in read) return read
   return { text: read.text, value: parseShortened(read.text, read) }
 }
 
 /** A UTF-8 text that is part of a larger body: its bytes are copied. */
-export async function decodeLong(bytes: Uint8Array): Promise<string> {
+export async function decodeLong(bytes: Uint8Array, queueKey = ''): Promise<string> {
   const encoded = new Uint8Array(bytes)
-  const { decoded } = (await thread.run({ encoded }, [encoded.buffer])) as { decoded: string }
+  const { decoded } = (await thread.run(queueKey, { encoded }, [encoded.buffer])) as {
+    decoded: string
+  }
   return decoded
 }
 
@@ -47,10 +51,12 @@ export async function decodeLong(bytes: Uint8Array): Promise<string> {
 export const encodeLong = async (
   text: string,
   fields: Readonly<Record<string, string>>,
-): Promise<Uint8Array> => (await thread.run({ text, fields: JSON.stringify(fields) })) as Uint8Array
+  queueKey = '',
+): Promise<Uint8Array> =>
+  (await thread.run(queueKey, { text, fields: JSON.stringify(fields) })) as Uint8Array
 
 /** The result of JSON.stringify for plain data: a string when it is short, else bytes. */
-export async function stringifyLong(value: unknown): Promise<string | Uint8Array> {
+export async function stringifyLong(value: unknown, queueKey = ''): Promise<string | Uint8Array> {
   const long: LongTemplate = { template: '', mark: `long:${randomUUID()}:` }
   let count = 0
   long.template = JSON.stringify(value, (_, each: unknown) => {
@@ -58,5 +64,5 @@ export async function stringifyLong(value: unknown): Promise<string | Uint8Array
     long[`v${count}`] = each
     return `${long.mark}${count++}`
   })
-  return count === 0 ? long.template : ((await thread.run(long)) as Uint8Array)
+  return count === 0 ? long.template : ((await thread.run(queueKey, long)) as Uint8Array)
 }

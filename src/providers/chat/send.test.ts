@@ -89,7 +89,7 @@ describe('a good answer', () => {
     const reply = await ask()
     expect(reply).toMatchObject({ kind: 'json', upstreamRequestId: 'up_1' })
     if (reply.kind !== 'json') return
-    expect(JSON.parse(reply.body)).toEqual({ ...completion, model: 'own' })
+    expect(JSON.parse(reply.body as string)).toEqual({ ...completion, model: 'own' })
     expect(reply.reported.usage).toMatchObject({ inputTokens: 5, outputTokens: 7 })
     expect(reply.countOutputTokens()).toBe(2)
   })

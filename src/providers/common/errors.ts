@@ -25,10 +25,15 @@ const badKey = /API_KEY_INVALID|\bapi key (?:not valid|not found|expired|is inva
 const noQuota =
   /insufficient_quota|insufficient balance|credit balance is too low|arrearage|billing_error|overdue/i
 
-export const upstreamRequestId = (answer: HttpAnswer): string | undefined =>
+/** What is read of an answer besides its body. */
+export type AnswerHead = Pick<HttpAnswer, 'status' | 'header'>
+/** The headers that are. */
+export const readHeaders = ['x-request-id', 'request-id', 'retry-after', 'retry-after-ms'] as const
+
+export const upstreamRequestId = (answer: AnswerHead): string | undefined =>
   answer.header('x-request-id') ?? answer.header('request-id')
 
-export function readError(answer: HttpAnswer, text: string): UpstreamError {
+export function readError(answer: AnswerHead, text: string): UpstreamError {
   const { status } = answer
   const { message, code, requestId, error } = bodyOf(text)
   const retryAfterSeconds = retryDelay(answer, message, error)
@@ -51,7 +56,7 @@ const statusMessage = (status: number, about: UpstreamError['about']): string =>
     : `the upstream answered with status ${status}`
 
 /** The same for text calls, with what tools of their callers act on. */
-export function readTextError(answer: HttpAnswer, text: string): UpstreamError {
+export function readTextError(answer: AnswerHead, text: string): UpstreamError {
   const { message, code, error } = bodyOf(text)
   return withReason(readError(answer, text), `${code} ${message}`, error)
 }

@@ -10,7 +10,7 @@ const written = /(?:try again|retry) (?:in|after) (?:(\d+)m(?!s))?(?:(\d+(?:\.\d
 
 /** Whole seconds, clamped to what a caller can act on. */
 export function retryDelay(
-  answer: HttpAnswer,
+  answer: Pick<HttpAnswer, 'status' | 'header'>,
   message: string,
   { details }: Readonly<Record<string, unknown>>,
 ): number | undefined {
@@ -23,7 +23,7 @@ export function retryDelay(
 export const writtenDelay = (message: string, details: unknown): number | undefined =>
   clamped(fromDetails(details) ?? fromText(message))
 
-function fromHeaders(answer: HttpAnswer): number | undefined {
+function fromHeaders(answer: Pick<HttpAnswer, 'status' | 'header'>): number | undefined {
   const value = answer.header('retry-after')
   if (value === undefined) {
     const ms = answer.header('retry-after-ms')

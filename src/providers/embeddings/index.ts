@@ -22,7 +22,7 @@ export const embeddings = textProvider(embeddingsStyle)
  * Vectors in the requested encoding: SDKs decode without checking, and not every upstream supports
  * both.
  */
-function readAnswer(answer: Json, call: TextCall): ReadAnswer | undefined {
+function readAnswer(answer: Json, call: Pick<TextCall, 'fields'>): ReadAnswer | undefined {
   const { data, usage } = answer
   if (!Array.isArray(data) || data.length === 0) return undefined
   const wanted = call.fields['encoding_format'] === 'base64' ? 'string' : 'object'

@@ -11,7 +11,7 @@ import { readAnswer } from './read-answer.ts'
 import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 
-const generateStyle: TextStyle = {
+export const generateStyle: TextStyle = {
   protocol: 'generate',
   path: '/v1beta/models/{model}:generateContent',
   pathOf,

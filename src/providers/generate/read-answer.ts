@@ -15,7 +15,10 @@ import {
 } from '../../styles/generate/wire.ts'
 import { type Json, type ReadAnswer, reportedBy } from '../text/style.ts'
 
-export function readAnswer(answer: Json, { makes }: TextCall): ReadAnswer | undefined {
+export function readAnswer(
+  answer: Json,
+  { makes }: Pick<TextCall, 'makes'>,
+): ReadAnswer | undefined {
   if (makes === 'embedding') return readVectors(answer)
   const candidates = candidatesOf(answer)
   const isBlocked = candidates.length === 0 && blockReasonOf(answer) !== undefined

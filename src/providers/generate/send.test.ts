@@ -82,7 +82,7 @@ describe('an answer', () => {
       model_version: 'up-model',
     })
     expect(reply).toMatchObject({ kind: 'json', reported: { usage } })
-    expect(reply.kind === 'json' && JSON.parse(reply.body).model_version).toBe('own')
+    expect(reply.kind === 'json' && JSON.parse(reply.body as string).model_version).toBe('own')
   })
 
   test('that refuses the request is an answer and costs what was reported', async () => {
@@ -117,7 +117,7 @@ describe('an answer', () => {
     ]
     const { reply } = await ask({ body: JSON.stringify(list) })
     expect(reply).toMatchObject({ kind: 'json', reported: { usage } })
-    expect(reply.kind === 'json' && JSON.parse(reply.body)).toEqual({
+    expect(reply.kind === 'json' && JSON.parse(reply.body as string)).toEqual({
       candidates: [candidate('ab')],
       usageMetadata,
       modelVersion: 'own',

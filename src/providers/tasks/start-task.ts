@@ -40,7 +40,8 @@ export async function startTask<Request>(
   const headers = headersFor(style, upstream)
   headers['content-type'] = 'application/json'
   Object.assign(headers, made.headers)
-  const body = made.body instanceof Uint8Array ? made.body : await stringifyLong(made.body)
+  const body =
+    made.body instanceof Uint8Array ? made.body : await stringifyLong(made.body, upstream.queueKey)
   const call = upstream.http.post(made.url, headers, body, upstream.timeouts)
   const reply = await readReply(call, upstream, stop, style.maxAnswerBytes)
   if (!('answer' in reply)) return unanswered(reply.cause)

@@ -45,7 +45,7 @@ const given: fc.Arbitrary<Given> = fc.oneof(
 
 async function readOut(reply: TextReply): Promise<string> {
   if (reply.kind === 'json') {
-    JSON.parse(reply.body)
+    JSON.parse(reply.body as string)
     expect(reply.countOutputTokens()).toBeGreaterThanOrEqual(0)
   }
   if (reply.kind !== 'stream') return reply.kind

@@ -52,7 +52,7 @@ export interface SeenCall {
 }
 
 export const newState = (
-  { choices, wantsUsage }: TextCall,
+  { choices, wantsUsage }: Pick<TextCall, 'choices' | 'wantsUsage'>,
   upstreamRequestId: string | undefined,
 ): StreamState => ({
   call: { choices, wantsUsage },
@@ -135,6 +135,9 @@ export interface TextStyle {
   /** An answer with what clients rely on; the same one when nothing is missing. */
   repair?(answer: Json): Json
   /** Undefined when it is no answer of this style. */
-  readAnswer(answer: Json, call: TextCall): ReadAnswer | { failed: UpstreamError } | undefined
+  readAnswer(
+    answer: Json,
+    call: Pick<TextCall, 'fields' | 'makes'>,
+  ): ReadAnswer | { failed: UpstreamError } | undefined
   stream?: StreamStyle
 }

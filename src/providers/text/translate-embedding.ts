@@ -29,7 +29,9 @@ export async function sendEmbedding(
   const sent = { ...plain, ...method, makes, model, fields, body: JSON.stringify(fields) }
   const reply = await send(sent, upstream, stop)
   if (reply.kind !== 'json') return reply
-  const parsed = reply.outline === undefined ? parseUpstream(reply.body) : undefined
+  const { body, outline } = reply
+  const isRead = outline === undefined && typeof body === 'string'
+  const parsed = isRead ? parseUpstream(body) : undefined
   const vectors = isObject(parsed) ? to.readVectors(parsed) : undefined
   if (vectors?.length !== request.inputs.length) {
     const message = 'the upstream did not answer with one vector for each input'

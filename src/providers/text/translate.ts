@@ -13,11 +13,10 @@ import type {
   UpstreamError,
 } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { isObject } from '../../lib/json/parse.ts'
-import type { AnswerEvent, AnswerUsage } from '../../styles/common/answer.ts'
+import { ensure } from '../../lib/ensure.ts'
+import type { AnswerUsage } from '../../styles/common/answer.ts'
 import type { Json } from '../../styles/common/conversation.ts'
 import { createEnvelopes } from '../../styles/common/envelope.ts'
-import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
 import { Growth } from '../../styles/common/growth.ts'
 import { present } from '../../styles/common/request-reading.ts'
 import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
@@ -29,8 +28,11 @@ import {
   writeRequest,
 } from '../../styles/common/translate-request.ts'
 import { usualSettings } from '../../styles/settings.ts'
-import { AnswerLosses, named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
-import { isLong, translateLong } from './translation-thread.ts'
+import { longAnswerBytes, translateLongAnswer, translateLongStream } from './large/long-answers.ts'
+import type { AnswerPlan } from './large/thread-work.ts'
+import { isLong, translateLong } from './large/translation-thread.ts'
+import { named, type ShownUsage, TranslatedStream } from './translated-stream.ts'
+import { writeAnswer } from './write-answer.ts'
 
 const reads = new WeakMap<TextCall, ReadRequest>()
 
@@ -44,6 +46,8 @@ interface Translation {
   reading: ReadContext
   writing: WriteContext
   shownUsage: ShownUsage
+  envelopeKey: Uint8Array
+  queueKey: string | undefined
 }
 
 export interface Given {
@@ -74,6 +78,7 @@ export async function sendAs(
   const noted = cacheMarks === 0 ? reply : { ...reply, cacheMarks }
   if (noted.kind === 'json') return answered(from, to, translation, noted)
   reads.delete(call)
+  if (noted.whole !== undefined) return streamedLong(from, to, translation, noted, noted.whole)
   return streamed(from, to, translation, noted)
 }
 
@@ -109,7 +114,7 @@ export function translate(
   const { call } = given
   const work = workFor(from, to, given, isCount)
   if (isLong(call.body, call.fields)) {
-    return translateLong(work, call.body).then((written) =>
+    return translateLong(work, call.body, given.upstream.queueKey).then((written) =>
       written instanceof Refusal
         ? written
         : translationOf(to, given, written, shortOf(call.fields)),
@@ -143,6 +148,8 @@ function translationOf(
     losses,
     cacheMarks,
     shownUsage: (reported, count) => shownUsage(translating, reported, count),
+    envelopeKey: translating.envelopeKey,
+    queueKey: upstream.queueKey,
     reading: { names, envelopes, realm },
     writing: {
       id,
@@ -201,27 +208,51 @@ type JsonReply = Extract<TextReply, { kind: 'json' }>
 function answered(
   from: Style,
   to: Style,
-  { reading, writing, losses, shownUsage: shown }: Translation,
+  translation: Translation,
   reply: JsonReply,
-): TextReply {
-  const { body, parsed, outline, ...rest } = reply
-  const isExact = parsed !== undefined && !needsExact(body)
-  const answer = outline ?? (isExact ? parsed : parseExact(body))
-  const events: AnswerEvent[] = []
-  const lost = new AnswerLosses()
-  if (outline !== undefined) lost.add('content')
-  let failure: UpstreamError | undefined
-  to.readAnswer(isObject(answer) ? answer : {}, reading, (event) => {
-    if (event.type === 'fail') failure ??= event.error
-    else if (event.type === 'lost') lost.add(event.what)
-    else if (event.type !== 'usage') events.push(event)
-  })
-  if (failure !== undefined) return spoiled(failure, reply)
-  events.push({ type: 'usage', usage: shown(reply.reported, reply.countOutputTokens) })
-  const hasCalls = events.some((event) => event.type === 'stop' && event.reason === 'calls')
-  const written = JSON.stringify(from.writeAnswer(events, writing))
-  const all = lost.names.length === 0 ? losses : [...losses, ...lost.names]
-  return { ...rest, ...(hasCalls && { finishReason: 'tool_calls' }), body: written, losses: all }
+): TextReply | Promise<TextReply> {
+  const { body, parsed, outline, reported, countOutputTokens } = reply
+  const usage = () => translation.shownUsage(reported, countOutputTokens)
+  if (body.length > longAnswerBytes) {
+    const { plan, fields, names } = planOf(from, to, translation, usage())
+    const made = translateLongAnswer(plan, { fields, names }, reply, translation.queueKey)
+    return made.then((each) => writtenReply(translation, reply, each))
+  }
+  ensure(typeof body === 'string', 'a small answer is a text')
+  const given = { body, ...present({ parsed, outline }) }
+  return writtenReply(translation, reply, writeAnswer(from, to, translation, given, usage))
+}
+
+type Made = Awaited<ReturnType<typeof translateLongAnswer>> | ReturnType<typeof writeAnswer>
+
+function writtenReply({ losses }: Translation, reply: JsonReply, made: Made): TextReply {
+  if ('code' in made) return spoiled(made, reply)
+  const { body: _, parsed: __, outline: ___, ...rest } = reply
+  const { body, losses: lost, hasCalls } = made
+  const all = lost.length === 0 ? losses : [...losses, ...lost]
+  return { ...rest, ...(hasCalls && { finishReason: 'tool_calls' }), body, losses: all }
+}
+
+/** The same as data, for the thread. */
+function planOf(
+  from: Style,
+  to: Style,
+  { reading, writing, envelopeKey }: Translation,
+  usage: AnswerUsage,
+): { plan: AnswerPlan; fields: string; names: string } {
+  const { names, realm } = reading
+  const { fields, envelopes: _, ...plain } = writing
+  const { answerTool } = names
+  const plan: AnswerPlan = {
+    from: from.name,
+    to: to.name,
+    realm,
+    envelopeKey: Buffer.from(envelopeKey).toString('base64'),
+    writing: plain,
+    usage,
+    ...present({ answerTool }),
+  }
+  return { plan, fields: JSON.stringify(fields), names: names.renamedText }
 }
 
 /** The upstream's work is a loss, not charged to the caller. */
@@ -235,6 +266,24 @@ const spoiled = (error: UpstreamError, reply: JsonReply): TextReply => ({
     ...named(reply.upstreamRequestId),
   },
 })
+
+/** A large answer that was made into a stream, written as a whole. */
+async function streamedLong(
+  from: Style,
+  to: Style,
+  translation: Translation,
+  { watcher: _, answer: __, whole: ___, ...noted }: Extract<TextReply, { kind: 'stream' }>,
+  whole: NonNullable<Extract<TextReply, { kind: 'stream' }>['whole']>,
+): Promise<TextReply> {
+  const usage = translation.shownUsage(whole.reported, () => whole.outputTokens)
+  const { plan, ...texts } = planOf(from, to, translation, usage)
+  const { model, choices, wantsUsage } = translation.call
+  const requestId = noted.upstreamRequestId
+  const call = { model, choices, wantsUsage }
+  const streamPlan = { ...plan, call, ...present({ requestId }) }
+  const reply = await translateLongStream(streamPlan, texts, whole, translation.queueKey)
+  return reply.kind === 'stream' ? { ...noted, ...reply, losses: translation.losses } : reply
+}
 
 function streamed(
   from: Style,

@@ -68,7 +68,7 @@ export class TextStreamWatcher implements StreamWatcher {
 
   constructor(
     style: StreamStyle,
-    call: TextCall,
+    call: Pick<TextCall, 'model' | 'choices' | 'wantsUsage'>,
     { model, markFor }: Pick<Upstream, 'model' | 'markFor'>,
     requestId: string | undefined,
   ) {

@@ -12,6 +12,8 @@ interface TextLane {
 
 interface CallLane {
   kind: 'call'
+  /** Among all calls. */
+  position: number
   index: unknown
   id: string
   name: string
@@ -37,8 +39,13 @@ export class Lanes {
   readonly #names: AnswerNames
   /** The first is going out, the others wait. */
   readonly #lanes: (TextLane | CallLane)[] = []
-  /** All of them, also those that went out. */
-  readonly #calls: CallLane[] = []
+  /** Of all of them, also of those that went out: their number, and the last with an index or an id. */
+  #count = 0
+  #last: CallLane | undefined
+  readonly #byIndex = new Map<unknown, CallLane>()
+  readonly #byId = new Map<string, CallLane>()
+  /** Those that have gone out or are going. */
+  readonly #sentById = new Map<string, CallLane>()
 
   /** The upstream's id of the answer. */
   answerId = ''
@@ -69,7 +76,7 @@ export class Lanes {
       if (delta.input.trim() !== '') this.#out.lost('tool_arguments')
       return
     }
-    if (call.id === '') call.id = delta.id
+    if (call.id === '' && delta.id !== '') this.#name(call, delta.id)
     if (!call.isOpen && delta.name !== call.name) call.name += delta.name
     call.waiting += delta.input
     call.seal = delta.seal ?? call.seal
@@ -79,14 +86,13 @@ export class Lanes {
   /** By index; without one, an id begins a call, and a delta without an id continues the last. */
   #callOf(delta: CallDelta): CallLane {
     const { index, id, name } = delta
-    const known = this.#calls.findLast((each) =>
-      index === undefined ? id === '' || each.id === id : each.index === index,
-    )
+    const known = this.#known(index, id)
     // Some upstreams give all their calls the same index.
     const isOther = known !== undefined && id !== '' && known.id !== '' && id !== known.id
     if (known !== undefined && !(isOther && name !== '')) return known
     const call: CallLane = {
       kind: 'call',
+      position: this.#count++,
       index,
       id: '',
       name: '',
@@ -94,9 +100,22 @@ export class Lanes {
       isOpen: false,
       isClosed: false,
     }
-    this.#calls.push(call)
+    this.#last = call
+    if (index !== undefined) this.#byIndex.set(index, call)
     this.#lanes.push(call)
     return call
+  }
+
+  #known(index: unknown, id: string): CallLane | undefined {
+    if (index !== undefined) return this.#byIndex.get(index)
+    return id === '' ? this.#last : this.#byId.get(id)
+  }
+
+  /** Of several with one id, the last is known by it. */
+  #name(call: CallLane, id: string): void {
+    call.id = id
+    const other = this.#byId.get(id)
+    if (other === undefined || other.position < call.position) this.#byId.set(id, call)
   }
 
   /** Sends what may go out now. */
@@ -132,7 +151,7 @@ export class Lanes {
 
   #open(call: CallLane): void {
     call.isOpen = true
-    call.id = this.#uniqueId(call)
+    this.#name(call, this.#uniqueId(call))
     const head: CallHead = { id: call.id, ...this.#names.original(call.name) }
     this.#out.openCall(head)
     this.#seal(call)
@@ -145,9 +164,12 @@ export class Lanes {
   }
 
   #uniqueId(call: CallLane): string {
-    const isTaken = this.#calls.some((each) => each !== call && each.isOpen && each.id === call.id)
-    if (call.id !== '' && !isTaken) return call.id
-    return callIdOf(this.answerId, this.#calls.indexOf(call))
+    const taken = this.#sentById.get(call.id)
+    const isOwn = call.id !== '' && taken === undefined
+    const id = isOwn ? call.id : callIdOf(this.answerId, call.position)
+    if (taken !== undefined && this.#byId.get(call.id) === call) this.#byId.set(call.id, taken)
+    this.#sentById.set(id, call)
+    return id
   }
 
   #isComplete(lane: TextLane | CallLane): boolean {

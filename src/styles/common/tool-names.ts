@@ -14,6 +14,8 @@ type Original = Omit<CallHead, 'id'>
 export interface AnswerNames {
   answerTool: string | undefined
   original(sent: string): Original
+  /** Those that differ from what was sent, as JSON. */
+  readonly renamedText: string
 }
 
 export class ToolNames implements AnswerNames {
@@ -58,11 +60,29 @@ export class ToolNames implements AnswerNames {
   }
 
   /** What answers need of them: names that differ from those that were sent. */
-  get renamed(): [sent: string, original: Original][] {
-    return [...this.#originals].filter(
+  get renamedText(): string {
+    const renamed = [...this.#originals].filter(
       ([sent, { name, namespace, freeForm }]) =>
         sent !== name || namespace !== undefined || freeForm,
     )
+    return JSON.stringify(renamed)
+  }
+}
+
+/** The same in another thread, parsed when an answer has the first one. */
+export class RenamedTools implements AnswerNames {
+  readonly answerTool: string | undefined
+  readonly renamedText: string
+  #originals: Map<string, Original> | undefined
+
+  constructor(answerTool: string | undefined, renamedText: string) {
+    this.answerTool = answerTool
+    this.renamedText = renamedText
+  }
+
+  original(sent: string): Original {
+    this.#originals ??= new Map(JSON.parse(this.renamedText))
+    return this.#originals.get(sent) ?? { name: sent, freeForm: false }
   }
 }
 

@@ -14,6 +14,12 @@ describe('a chat request', () => {
     expect(call).not.toHaveProperty('maxOutputTokens')
   })
 
+  test('in the shape of another style may not have thousands of entries, whatever they are', () => {
+    const input = Array.from({ length: 8_000 }, (_, at) => at)
+    const refusal = read(parseChat, { model: 'm', input })
+    expect(refusal).toMatchObject({ message: expect.stringContaining('too large for this path') })
+  })
+
   test('with nulls is the same as without those fields', () => {
     const names = ['stream', 'stream_options', 'n', 'max_tokens', 'max_completion_tokens', 'tools']
     const nulls = Object.fromEntries(names.map((name) => [name, null]))

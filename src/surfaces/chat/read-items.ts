@@ -37,8 +37,11 @@ const maxRewrittenBytes = 4 * 1024 * 1024
 const maxContainers = 8_000
 
 export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refusal {
+  const { input } = shallow
   const isLarge =
-    text.length > maxRewrittenBytes || containersIn(shallow, maxContainers) >= maxContainers
+    text.length > maxRewrittenBytes ||
+    (Array.isArray(input) && input.length >= maxContainers) ||
+    containersIn(shallow, maxContainers) >= maxContainers
   if (isLarge) return wrong('input', "'input' is too large for this path; send it to /v1/responses")
   const losses = new Losses()
   const exact = parseExact(text)

@@ -1,0 +1,116 @@
+// What is passed to the thread that translates, and back. Messages are flat records, because only those share
+// their texts between threads instead of copying them: whatever else they hold is JSON.
+import type { ModelKind, Protocol } from '../../../contract/catalog.ts'
+import type { Reported, UpstreamError } from '../../../contract/provider.ts'
+import type { TextCall } from '../../../contract/requests.ts'
+import type { AnswerUsage } from '../../../styles/common/answer.ts'
+import type { StyleName } from '../../../styles/common/conversation.ts'
+import type { WriteContext } from '../../../styles/common/style.ts'
+import type { RequestWork, WrittenRequest } from '../../../styles/common/translate-request.ts'
+
+export type ThreadWork =
+  /** A request to translate: PlainWork. */
+  | { work: string; body: string }
+  /** An answer to understand: AnswerNotes. */
+  | { answer: Uint8Array; notes: string }
+  /** An answer to translate: AnswerPlan, fields of the request, names of tools. */
+  | { plan: string; body: string; fields: string; names: string }
+  /** The events of a whole answer to translate: StreamPlan, and as before. */
+  | { streamPlan: string; events: Uint8Array; fields: string; names: string }
+  /** An answer whose ids get suffixes: a list of ids, each with its own. */
+  | { marks: string; body: string }
+
+export type ThreadResult =
+  | RequestResult
+  | AnswerResult
+  | TranslatedResult
+  | StreamResult
+  | Uint8Array<ArrayBuffer>
+
+export interface PlainWork extends Omit<RequestWork, 'from' | 'to' | 'envelopeKey'> {
+  from: StyleName
+  to: StyleName
+  /** As Base64. */
+  envelopeKey: string
+}
+
+/** `names` by themselves, because most answers need none of them. */
+export type RequestResult =
+  | { body: string; rest: string; names: string }
+  | { code: string; message: string; param: string | undefined }
+
+export type PlainResult = Omit<WrittenRequest, 'body' | 'names'> & {
+  answerTool: string | undefined
+}
+
+/** What has to be known of a call and of an answer to understand it. */
+export interface AnswerNotes {
+  protocol: Protocol
+  streamed: boolean
+  stream: boolean
+  model: string
+  makes?: ModelKind
+  encodingFormat?: unknown
+  status: number
+  headers: Readonly<Record<string, string>>
+  requestId?: string
+  /** The body is needed as text: it is translated, or its ids get suffixes. */
+  wantsText: boolean
+}
+
+/** `reply` is an AnswerReply. */
+export interface AnswerResult {
+  reply: string
+  body?: string | Uint8Array<ArrayBuffer>
+  /** A list of the ids that are to get suffixes. */
+  ids?: string
+}
+
+export type AnswerReply =
+  | { kind: 'json'; reported: Reported; outputTokens: number; finishReason?: string }
+  | { kind: 'events'; reported: Reported; outputTokens: number }
+  | { kind: 'failed'; error: UpstreamError }
+
+/** How an answer is read and written. */
+export interface AnswerPlan {
+  from: StyleName
+  to: StyleName
+  realm: string
+  /** As Base64. */
+  envelopeKey: string
+  answerTool?: string
+  writing: Omit<WriteContext, 'fields' | 'envelopes'>
+  usage: AnswerUsage
+}
+
+/** `rest` is a TranslatedRest. */
+export interface TranslatedResult {
+  rest: string
+  body?: Uint8Array<ArrayBuffer>
+}
+
+export type TranslatedRest =
+  | { losses: readonly string[]; hasCalls: boolean }
+  | { failure: UpstreamError }
+
+/** The same for a stream. */
+export interface StreamPlan extends AnswerPlan {
+  call: Pick<TextCall, 'model' | 'choices' | 'wantsUsage'>
+  requestId?: string
+}
+
+/** `rest` is a StreamRest; `ending` are the last events. */
+export interface StreamResult {
+  rest: string
+  body: Uint8Array<ArrayBuffer>
+  ending?: Uint8Array<ArrayBuffer>
+}
+
+export interface StreamRest {
+  outcome?: 'finished' | UpstreamError
+  reported: Reported
+  losses: readonly string[]
+  events: number
+  outputTokens: number
+  finishReason?: string
+}

@@ -1,0 +1,213 @@
+// The thread that translates large requests and reads large answers, one after the other.
+import { Refusal } from '../contract/errors.ts'
+import type { Reported, UpstreamError } from '../contract/provider.ts'
+import { isObject } from '../lib/json/parse.ts'
+import { trimmed } from '../lib/json/trim.ts'
+import { lowerPriority } from '../lib/lower-priority.ts'
+import { createEnvelopes } from '../styles/common/envelope.ts'
+import { RenamedTools } from '../styles/common/tool-names.ts'
+import { readRequest, writeRequest } from '../styles/common/translate-request.ts'
+import { styles } from '../styles/index.ts'
+import { chatStyle } from './chat/index.ts'
+import { embeddingsStyle } from './embeddings/index.ts'
+import { generateStyle } from './generate/index.ts'
+import { messagesStyle } from './messages/index.ts'
+import { responsesStyle } from './responses/index.ts'
+import { IdMarks } from './text/id-marks.ts'
+import type {
+  AnswerNotes,
+  AnswerPlan,
+  AnswerReply,
+  AnswerResult,
+  PlainResult,
+  PlainWork,
+  RequestResult,
+  StreamPlan,
+  StreamRest,
+  StreamResult,
+  ThreadResult,
+  ThreadWork,
+  TranslatedRest,
+  TranslatedResult,
+} from './text/large/thread-work.ts'
+import { mayBeDeep, parseUpstream } from './text/read-events.ts'
+import type { Json, TextStyle } from './text/style.ts'
+import { TranslatedStream } from './text/translated-stream.ts'
+import { understand } from './text/understand.ts'
+import { TextStreamWatcher } from './text/watch-stream.ts'
+import { writeAnswer } from './text/write-answer.ts'
+
+declare const self: Worker
+
+const textStyles: ReadonlyMap<string, TextStyle> = new Map(
+  [chatStyle, responsesStyle, messagesStyle, generateStyle, embeddingsStyle].map((style) => [
+    style.protocol,
+    style,
+  ]),
+)
+
+lowerPriority()
+
+self.onmessage = ({ data }: MessageEvent<ThreadWork>) => {
+  const result = resultOf(data)
+  const bytes = result instanceof Uint8Array ? result : 'body' in result ? result.body : undefined
+  self.postMessage(result, bytes instanceof Uint8Array ? [bytes.buffer] : [])
+  // The texts are large, and nothing else may happen here for a while.
+  Bun.gc(true)
+}
+
+function resultOf(data: ThreadWork): ThreadResult {
+  if ('work' in data) return translated(data)
+  if ('answer' in data) return understood(data)
+  if ('plan' in data) return written(data)
+  if ('streamPlan' in data) return streamed(data)
+  return encoded(withMarks(data))
+}
+
+const encoded = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+
+function translated({ work: given, body }: { work: string; body: string }): RequestResult {
+  const { from, to, envelopeKey, ...rest } = JSON.parse(given) as PlainWork
+  const key = Buffer.from(envelopeKey, 'base64')
+  const work = { ...rest, from: styles[from], to: styles[to], envelopeKey: key }
+  const made = writeRequest(work, readRequest(work, body), body)
+  if (made instanceof Refusal) {
+    const { code, message, extras } = made
+    return { code, message, param: extras.param }
+  }
+  const { body: text, names, ...noted } = made
+  const result: PlainResult = { ...noted, answerTool: names.answerTool }
+  return { body: text, rest: JSON.stringify(result), names: names.renamedText }
+}
+
+const byteOrderMark = 0xfeff
+
+function textOf(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+  return text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text
+}
+
+function understood({ answer, notes }: { answer: Uint8Array; notes: string }): AnswerResult {
+  const given = JSON.parse(notes) as AnswerNotes
+  const { model, stream, makes, encodingFormat, status, headers, requestId, streamed } = given
+  const call = {
+    model,
+    stream,
+    fields: { encoding_format: encodingFormat },
+    ...(makes !== undefined && { makes }),
+  }
+  const response = { status, header: (name: string) => headers[name] }
+  const ids: string[] = []
+  const learn = (id: string): string => {
+    ids.push(id)
+    return ''
+  }
+  const whole = { response, requestId, text: textOf(answer), streamed }
+  const made = understand(textStyles.get(given.protocol)!, call, learn, whole)
+  if (made.kind === 'failed')
+    return { reply: replyText({ kind: 'failed', error: short(made.error) }) }
+  if (made.kind === 'events') {
+    const outputTokens = made.countOutputTokens()
+    const reported = shortReported(made.reported)
+    return {
+      reply: replyText({ kind: 'events', reported, outputTokens }),
+      body: encoded(made.events),
+    }
+  }
+  const { body, reported, finishReason } = made
+  const reply: AnswerReply = {
+    kind: 'json',
+    reported: shortReported(reported),
+    outputTokens: made.countOutputTokens(),
+    ...(finishReason !== undefined && { finishReason }),
+  }
+  return {
+    reply: replyText(reply),
+    body: given.wantsText ? body : encoded(body as string),
+    ...(ids.length > 0 && { ids: JSON.stringify(ids) }),
+  }
+}
+
+const shortReported = ({ usage, raw }: Reported): Reported => ({ usage, raw: trimmed(raw) })
+
+const replyText = (reply: AnswerReply): string => JSON.stringify(reply)
+
+/** More of it is read nowhere. */
+const maxErrorText = 16_000
+
+const short = (error: UpstreamError): UpstreamError => ({
+  ...error,
+  message: error.message.slice(0, maxErrorText),
+})
+
+function contextsOf(
+  { realm, envelopeKey, answerTool, writing }: AnswerPlan,
+  { names, fields }: { names: string; fields: string },
+) {
+  const envelopes = createEnvelopes(Buffer.from(envelopeKey, 'base64'))
+  return {
+    reading: { names: new RenamedTools(answerTool, names), envelopes, realm },
+    writing: { ...writing, fields: JSON.parse(fields), envelopes },
+  }
+}
+
+function written(data: Extract<ThreadWork, { plan: string }>): TranslatedResult {
+  const plan = JSON.parse(data.plan) as AnswerPlan
+  const { from, to, usage } = plan
+  const given = { body: data.body, ...outlineOf(data.body) }
+  const made = writeAnswer(styles[from], styles[to], contextsOf(plan, data), given, () => usage)
+  if ('code' in made) return { rest: restText({ failure: short(made) }) }
+  const { body, ...rest } = made
+  return { rest: restText(rest), body: encoded(body) }
+}
+
+/** As much as a stream brings at once. */
+const takenBytes = 64 * 1024
+
+function streamed(data: Extract<ThreadWork, { streamPlan: string }>): StreamResult {
+  const plan = JSON.parse(data.streamPlan) as StreamPlan
+  const { from, to, call, requestId, usage } = plan
+  const { reading, writing } = contextsOf(plan, data)
+  const style = textStyles.get(to)!.stream!
+  const watcher = new TextStreamWatcher(style, call, { model: call.model }, requestId)
+  const [reader, writer] = [styles[to].newReader(reading), styles[from].newWriter(writing)]
+  const given = { watcher, upstreamRequestId: requestId }
+  const stream = new TranslatedStream(given, reader, writer, () => usage)
+  const parts: Uint8Array[] = []
+  for (let at = 0; at < data.events.length; at += takenBytes) {
+    const out = stream.take(data.events.slice(at, at + takenBytes))
+    if (out !== undefined) parts.push(out)
+  }
+  stream.close()
+  const { outcome, losses, events, ending } = stream
+  const finishReason = stream.finishReason()
+  const rest: StreamRest = {
+    reported: shortReported(stream.reported),
+    losses,
+    events,
+    outputTokens: stream.countOutputTokens(),
+    ...(outcome !== undefined && { outcome }),
+    ...(finishReason !== undefined && { finishReason }),
+  }
+  const body = new Uint8Array(Buffer.concat(parts))
+  return {
+    rest: JSON.stringify(rest),
+    body,
+    ...(ending !== undefined && { ending: new Uint8Array(ending) }),
+  }
+}
+
+/** Of a body that is too deep to be read. */
+function outlineOf(body: string): { outline: Json } | undefined {
+  const outline = mayBeDeep(body) ? parseUpstream(body) : undefined
+  return isObject(outline) ? { outline } : undefined
+}
+
+const restText = (rest: TranslatedRest): string => JSON.stringify(rest)
+
+function withMarks({ marks, body }: { marks: string; body: string }): string {
+  const known = new Map(JSON.parse(marks) as [string, string][])
+  const places = new IdMarks((id) => known.get(id) ?? '')
+  for (const id of known.keys()) places.learn(id)
+  return places.inText(body)
+}
