@@ -27,10 +27,10 @@ async function simulate(options: Options): Promise<number> {
   process.on('unhandledRejection', () => {})
   const startMs = realNow()
   const total = { tasks: 0, events: 0, virtualMs: 0, deaths: new Map<string, number>() }
-  const { from = 1, seeds, tasks, gateways } = options
+  const { from = 1, seeds, tasks, gateways, heavy } = options
   for (let seed = from; seed < from + seeds; seed++) {
     const onLine = options.verbose ? { onLine: (line: string) => print(line) } : {}
-    const verdict = runSeed({ seed, template, tasks, gateways, ...onLine })
+    const verdict = runSeed({ seed, template, tasks, gateways, heavy, ...onLine })
     if (verdict.violations.length > 0) {
       print(reportOf(verdict, options))
       print(`failed after ${seed - from + 1} seeds`)
@@ -73,7 +73,8 @@ async function findBugs(options: Options): Promise<number> {
 
 function reportOf({ seed, digest, violations, lines }: Verdict, options: Options): string {
   const trace = options.verbose ? [] : [...lines.slice(-linesShown), '']
-  const shape = options.gateways === undefined ? '' : ` --gateways ${options.gateways}`
+  const gateways = options.gateways === undefined ? '' : ` --gateways ${options.gateways}`
+  const shape = `${gateways}${options.heavy ? ' --heavy' : ''}`
   const again = `--seeds 1 --from ${seed} --tasks ${options.tasks}${shape} --verbose`
   return [
     ...trace,

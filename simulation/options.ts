@@ -7,6 +7,8 @@ export interface Options {
   from: number | undefined
   tasks: number
   gateways: 1 | 3 | undefined
+  /** More kills, and more commits of unknown outcome. */
+  heavy: boolean
   verbose: boolean
   /** One line for each seed. */
   digests: boolean
@@ -17,8 +19,8 @@ export interface Options {
 }
 
 const usage =
-  'usage: npm run simulate -- [--seeds N] [--from SEED] [--tasks N] [--gateways 1|3] [--verbose] ' +
-  '[--digests] [--deaths] [--bug NAME | --bugs]'
+  'usage: npm run simulate -- [--seeds N] [--from SEED] [--tasks N] [--gateways 1|3] [--heavy] ' +
+  '[--verbose] [--digests] [--deaths] [--bug NAME | --bugs]'
 
 export function parseOptions(args: readonly string[]): Options | { problem: string } {
   const options: Options = {
@@ -26,6 +28,7 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
     from: undefined,
     tasks: 12,
     gateways: undefined,
+    heavy: false,
     verbose: false,
     digests: false,
     deaths: false,
@@ -34,6 +37,7 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
   for (let at = 0; at < args.length; at++) {
     const name = args[at]!
     if (name === '--verbose') options.verbose = true
+    else if (name === '--heavy') options.heavy = true
     else if (name === '--digests') options.digests = true
     else if (name === '--deaths') options.deaths = true
     else if (name === '--bugs') options.bugs = bugs.map((bug) => bug.name)

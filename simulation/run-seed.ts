@@ -31,6 +31,7 @@ interface SeedOptions {
   tasks: number
   /** Drawn by the seed by default. */
   gateways?: 1 | 3 | undefined
+  heavy?: boolean
   onLine?: ((line: string) => void) | undefined
 }
 
@@ -85,7 +86,7 @@ export function runSeed(options: SeedOptions): Verdict {
   watchCrashes(context, all)
   try {
     createAccounts(calling)
-    runPhases(calling, all, around, tasks)
+    runPhases(calling, all, around, options)
     if (world.violations.length === 0) verifyWorld(calling, around)
   } finally {
     armCrashPoint(undefined)
@@ -141,7 +142,12 @@ function createAccounts({ context, records }: Calling): void {
   world.run(1)
 }
 
-function runPhases(calling: Calling, all: SimGateway[], around: Surroundings, tasks: number): void {
+function runPhases(
+  calling: Calling,
+  all: SimGateway[],
+  around: Surroundings,
+  { tasks, heavy }: SeedOptions,
+): void {
   const { context } = calling
   const { world } = context
   for (const gateway of all) gateway.start()
@@ -153,7 +159,7 @@ function runPhases(calling: Calling, all: SimGateway[], around: Surroundings, ta
   }
   planChecks(calling, all)
   const overMs = minMs + tasks * context.profile.inputEveryMs
-  context.faults = drawFaults(world.seed)
+  context.faults = drawFaults(world.seed, heavy)
   context.mayBeCutOff = context.faults.process.partitions > 0
   world.note(`faults: ${JSON.stringify(context.faults)}`)
   planInputs(calling, tasks)
@@ -177,14 +183,14 @@ function runPhases(calling: Calling, all: SimGateway[], around: Surroundings, ta
 
 /** Invariants that are checked all the time. */
 function planChecks({ context, records, solvent }: Calling, all: SimGateway[]): void {
-  const repeat = (everyMs: number, check: (gateway: SimGateway) => void): void => {
-    for (const gateway of all) check(gateway)
-    context.world.after(everyMs, undefined, () => repeat(everyMs, check))
-  }
-  repeat(memoryEveryMs, (gateway) => checkMemory(context, gateway, records))
-  repeat(holdsEveryMs, (gateway) => checkHolds(context, gateway, records))
-  repeat(solventEveryMs, (gateway) => {
-    if (gateway !== all[0]) return
+  const { world } = context
+  world.watch(memoryEveryMs, () => {
+    for (const gateway of all) checkMemory(context, gateway, records)
+  })
+  world.watch(holdsEveryMs, () => {
+    for (const gateway of all) checkHolds(context, gateway, records)
+  })
+  world.watch(solventEveryMs, () => {
     for (const { id } of records.accounts) solvent.follow(context, all, id)
   })
 }

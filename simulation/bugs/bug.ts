@@ -40,7 +40,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'charge-cut-to-lease': 27,
   'short-again': 17,
   'own-clock': 46,
-  'read-before-records': 17,
+  'read-before-records': 103,
   'unapplied-is-forgotten': 5,
   'applied-not-kept': 2,
 }

@@ -50,13 +50,28 @@ export const outageBugs: readonly Bug[] = [
     'readonly nowMs = (): number => Math.floor(performance.now() + this.#offsetMs)',
     'readonly nowMs = (): number => Date.now()',
   ),
-  one(
-    'read-before-records',
-    'a read does not wait for records that are in the journal only',
-    recordJournal,
-    'return this.#isApplied ? undefined : this.#applyInTurn()',
-    'return undefined',
-  ),
+  {
+    name: 'read-before-records',
+    why: 'a balance is read again without the records that are in the journal only',
+    knownSeed: knownSeeds['read-before-records'] ?? 1,
+    edits: [
+      {
+        file: recordJournal,
+        find: 'return this.#isApplied ? undefined : this.#applyInTurn()',
+        replace: 'return undefined',
+      },
+      {
+        file: 'src/billing/balances.ts',
+        find: 'const stored = await store.tx(async (tx) => {',
+        replace: 'const tx = store.read\n    const stored = await (async () => {',
+      },
+      {
+        file: 'src/billing/balances.ts',
+        find: '      return { id, balanceNanos, heldNanos: 0n }\n    }, id)',
+        replace: '      return { id, balanceNanos, heldNanos: 0n }\n    })()',
+      },
+    ],
+  },
   one(
     'unapplied-is-forgotten',
     'records that could not be applied are taken out of the journal',

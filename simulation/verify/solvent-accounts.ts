@@ -33,16 +33,17 @@ export class SolventAccounts {
 }
 
 function freeOf({ db }: SimContext, gateways: readonly SimGateway[], accountId: string): bigint {
+  const isAlone = gateways.length === 1
+  let free = 0n
+  for (const { engine, cluster, ready } of gateways) {
+    if (engine === undefined || !ready || (!isAlone && cluster?.here !== true)) continue
+    const funds = engine.ledger.funds(accountId)
+    if (!funds.stale) free += availableNanos(funds)
+  }
+  if (isAlone) return free
   const [row] = db.query<{ free: bigint }>(
     'SELECT balance_nanos - held_nanos - leased_nanos AS free FROM accounts WHERE id = ?',
     [accountId],
   ).rows
-  const isAlone = gateways.length === 1
-  const spendable = gateways.map(({ engine, cluster, ready }) => {
-    if (engine === undefined || !ready || (!isAlone && cluster?.here !== true)) return 0n
-    const funds = engine.ledger.funds(accountId)
-    return funds.stale ? 0n : availableNanos(funds)
-  })
-  const inMemory = spendable.reduce((sum, each) => sum + each, 0n)
-  return isAlone ? inMemory : BigInt(row?.free ?? 0n) + inMemory
+  return free + BigInt(row?.free ?? 0n)
 }

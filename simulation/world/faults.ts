@@ -136,14 +136,21 @@ const ceilings: Faults = {
   later: { freezes: 3, freezesUnderLoad: 1, diesFrozen: 1, undercounted: 0.5 },
 }
 
+/** Gateways die, and do not learn what was stored, far more often. */
+const heavyCeilings: Faults = {
+  ...ceilings,
+  store: { ...ceilings.store, unknown: 0.4 },
+  process: { ...ceilings.process, kills: 40 },
+}
+
 const calmShare = 0.1
 /** Share of the kinds of faults that a world has, unless it is calm. */
 const present = 0.6
 
-export function drawFaults(seed: number): Faults {
+export function drawFaults(seed: number, isHeavy = false): Faults {
   const random = createRandom(seed, 'faults')
   const isCalm = random.chance(calmShare)
-  return mapped(ceilings, (max) => drawn(random, isCalm, max))
+  return mapped(isHeavy ? heavyCeilings : ceilings, (max) => drawn(random, isCalm, max))
 }
 
 function drawn(random: Random, isCalm: boolean, max: number): number {

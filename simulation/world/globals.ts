@@ -68,6 +68,8 @@ export function takeOver(): void {
     getRandomValues: <T extends ArrayBufferView | null>(bytes: T) => here().idChance.fill(bytes),
   })
   Object.assign(Bun, { sleep: (ms: number) => here().pause(ms, here().current) })
+  // Kysely freezes every node of every query: a fifth of the time of all worlds.
+  Object.freeze = <T>(value: T): T => value
 }
 
 export function enter(next: World): void {

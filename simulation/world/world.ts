@@ -8,6 +8,13 @@ import { type Planned, type Proc, Schedule } from './schedule.ts'
 const epochMs = 1_800_000_000_000
 const linesKept = 240
 
+/** Checks a world at intervals, and changes nothing. */
+interface Watch {
+  readonly everyMs: number
+  readonly check: () => void
+  dueMs: number
+}
+
 export class World {
   readonly seed: number
   readonly chance: Random
@@ -17,6 +24,8 @@ export class World {
   readonly deaths: string[] = []
   readonly #schedule = new Schedule()
   readonly #ties: Random
+  readonly #watches: Watch[] = []
+  #watchedMs = Number.POSITIVE_INFINITY
   readonly #lines: string[] = []
   readonly #onLine: ((line: string) => void) | undefined
   #digest: number | bigint = 0
@@ -61,6 +70,40 @@ export class World {
     return planned
   }
 
+  /** Checks now and at these intervals. Between two events a world does not change: one check is enough. */
+  watch(everyMs: number, check: () => void): void {
+    check()
+    this.#watches.push({ everyMs, check, dueMs: this.#nextCheck(this.#nowMs, everyMs) })
+    this.#watchedMs = Math.min(...this.#watches.map(({ dueMs }) => dueMs))
+  }
+
+  /** A tie is drawn for each, as for an event: so seeds keep their worlds. */
+  #nextCheck(atMs: number, everyMs: number): number {
+    this.#ties.next()
+    return atMs + everyMs
+  }
+
+  #checkUntil(untilMs: number): void {
+    if (untilMs < this.#watchedMs) return
+    this.#watchedMs = Number.POSITIVE_INFINITY
+    for (const watch of this.#watches) {
+      if (watch.dueMs <= untilMs) this.#check(watch, untilMs)
+      this.#watchedMs = Math.min(this.#watchedMs, watch.dueMs)
+    }
+  }
+
+  #check(watch: Watch, untilMs: number): void {
+    while (watch.dueMs <= untilMs) {
+      this.#nowMs = Math.max(this.#nowMs, watch.dueMs)
+      watch.dueMs = this.#nextCheck(watch.dueMs, watch.everyMs)
+    }
+    try {
+      watch.check()
+    } catch (error) {
+      this.addViolation(`an uncaught error: ${(error as Error).stack ?? error}`)
+    }
+  }
+
   cancel(planned: Planned): void {
     planned.work = undefined
   }
@@ -83,7 +126,8 @@ export class World {
   run(untilMs: number, isDone: () => boolean = () => false): boolean {
     while (this.violations.length === 0 && !isDone()) {
       const next = this.#schedule.take(untilMs)
-      if (next === undefined) break
+      this.#checkUntil(next?.atMs ?? untilMs)
+      if (next === undefined || this.violations.length > 0) break
       this.#nowMs = next.atMs
       this.#step(next)
     }

@@ -47,8 +47,9 @@ test('the same seed is the same world, alone and among others', async () => {
 
 test.each(keptSeeds.map((kept) => [kept.seed, kept] as const))(
   'seed %d, which has found something once, finds nothing',
-  async (seed, { tasks, gateways }) => {
+  async (seed, { tasks, gateways, heavy }) => {
     const shape = ['--tasks', `${tasks}`, '--gateways', `${gateways}`]
+    if (heavy) shape.push('--heavy')
     const { code, out } = await simulate('--seeds', '1', '--from', `${seed}`, ...shape)
     if (code !== 0) console.error(out)
     expect(code).toBe(0)
