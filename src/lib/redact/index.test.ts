@@ -453,3 +453,13 @@ describe('long hostile texts take no longer than their length', () => {
     })
   }
 })
+
+test('each cleaner knows its own secrets, whatever was made before or after it', () => {
+  const [one, other] = ['sk-Zq81xTfW0p', 'sk-Yr92vUgX1q']
+  const text = `keys ${one} and ${other}`
+  const lines = [[one], [other], [one], [one, other], [other]].map((secrets) =>
+    createCleaner(secrets).cleanLine(text),
+  )
+  const [first, second] = ['keys [secret] and sk-Yr92vUgX1q', 'keys sk-Zq81xTfW0p and [secret]']
+  expect(lines).toEqual([first, second, first, 'keys [secret] and [secret]', second])
+})
