@@ -99,19 +99,30 @@ export class AccountFunds {
    * have been stored all the same: until then, what it takes counts as taken.
    */
   async tracked<T>(write: () => Promise<T>, takenNanos = 0n): Promise<T> {
-    this.#pending++
+    this.beginWrite()
     try {
       return await write()
     } catch (error) {
-      if (!(error instanceof Rollback)) {
-        this.add(-takenNanos)
-        this.suspect()
-      }
+      this.failWrite(error, takenNanos)
       throw error
     } finally {
-      this.#pending--
-      this.#version++
+      this.endWrite()
     }
+  }
+
+  beginWrite(): void {
+    this.#pending++
+  }
+
+  failWrite(error: unknown, takenNanos = 0n): void {
+    if (error instanceof Rollback) return
+    this.add(-takenNanos)
+    this.suspect()
+  }
+
+  endWrite(): void {
+    this.#pending--
+    this.#version++
   }
 
   /** A failed write may still have been stored. */

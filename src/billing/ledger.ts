@@ -252,7 +252,15 @@ export class Ledger {
       funds.unhold(reservedNanos)
       this.#deduct(funds, amountNanos, record, labels)
       crashPoint('call-answered')
-      await funds.tracked(() => this.#store.record(record, chargeEntry(record, labels)))
+      funds.beginWrite()
+      try {
+        await this.#store.record(record, chargeEntry(record, labels))
+      } catch (error) {
+        funds.failWrite(error)
+        throw error
+      } finally {
+        funds.endWrite()
+      }
       this.onEntry()
       crashPoint('call-settled')
       return 'charged'

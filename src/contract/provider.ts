@@ -155,14 +155,14 @@ export type TextReply =
       /** A large one may be encoded. */
       body: string | Uint8Array<ArrayBuffer>
       /** The body, where it is as the upstream sent it. */
-      parsed?: Readonly<Record<string, unknown>>
+      parsed?: Readonly<Record<string, unknown>> | undefined
       /** The outline of a body that is too deep to be read. */
-      outline?: Readonly<Record<string, unknown>>
+      outline?: Readonly<Record<string, unknown>> | undefined
       reported: Reported
       /** Output tokens counted from the text, for when usage is missing. */
       countOutputTokens: () => number
       /** Why the answer ended; absent: the upstream did not say. */
-      finishReason?: string
+      finishReason?: string | undefined
       upstreamRequestId: string | undefined
     })
   | (SentWith & {

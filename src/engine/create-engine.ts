@@ -32,6 +32,7 @@ import { PriceWatch } from './catalog/missing-prices.ts'
 import { refresh, subscribeToChanges } from './catalog/refresh.ts'
 import type { Declared } from './declared.ts'
 import type { Engine, EngineLimits } from './engine.ts'
+import type { Jobs } from './jobs.ts'
 import { Conditions } from './notices/conditions.ts'
 import { EmptyAccounts } from './notices/empty-accounts.ts'
 import { LedgerFeeds } from './notices/ledger-feeds.ts'
@@ -99,11 +100,17 @@ export async function createEngine(options: EngineOptions): Promise<RunningEngin
   const ledger = await Ledger.open(store, options.journal, options.clock?.nowMs)
   const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
   ledger.onEntry = () => receiptWriter.recorded()
-  // The jobs work with the engine, and the engine wakes the jobs.
-  const engine = { ...partsOf(options, owner), ledger, receiptWriter } as Engine
-  const services = servicesOf(engine, owner, options).filter(
-    ({ name }) => options.services?.includes(name) ?? true,
-  )
+  const engine: Engine = {
+    ...partsOf(options, owner),
+    ledger,
+    receiptWriter,
+    // The jobs work with the engine, and the engine wakes the jobs.
+    get jobs() {
+      return made.jobs
+    },
+  }
+  const made = jobsOf(engine, owner, options)
+  const services = made.services.filter(({ name }) => options.services?.includes(name) ?? true)
   return {
     engine,
     async start() {
@@ -177,7 +184,11 @@ const nothingOffered = ({ file: { region } }: Declared, nowMs: () => number) => 
  * Makes the background jobs. They stop in this order and start in the reverse one: what a job
  * relies on stops after it.
  */
-function servicesOf(engine: Engine, owner: string, options: EngineOptions): Service[] {
+function jobsOf(
+  engine: Engine,
+  owner: string,
+  options: EngineOptions,
+): { jobs: Jobs; services: Service[] } {
   const { log, meters, media, receiptWriter } = engine
   const { noticeFor = () => undefined, post } = options
   const poller = new Poller(engine, owner)
@@ -191,15 +202,8 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
   const clockWatch = new ClockWatch(engine)
   const mediaKeeper = media && new MediaKeeper(engine, media)
   const notices = noticeJobsOf(engine, owner, post)
-  Object.assign(engine, {
-    jobs: {
-      ...{ poller, callbacks, abandonedChecks, lossAlerts, priceWatch, clockWatch },
-      ...notices.jobs,
-      ...(mediaKeeper !== undefined && { mediaKeeper }),
-    },
-  })
   if (meters !== undefined) meters.isModel = (name) => engine.catalog.models.has(name)
-  return [
+  const services = [
     meters && createLoopDelayMeter(meters.loopDelay, log),
     createLogKeeper(engine),
     priceWatch,
@@ -213,6 +217,12 @@ function servicesOf(engine: Engine, owner: string, options: EngineOptions): Serv
     ...notices.services,
     receiptWriter,
   ].filter((service) => service !== undefined)
+  const jobs = {
+    ...{ poller, callbacks, abandonedChecks, lossAlerts, priceWatch, clockWatch },
+    ...notices.jobs,
+    ...(mediaKeeper !== undefined && { mediaKeeper }),
+  }
+  return { jobs, services }
 }
 
 /** What looks for something to tell operators, and what sends it. */

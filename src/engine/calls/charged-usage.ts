@@ -20,17 +20,16 @@ export function completeUsage(
   if (reported === undefined) {
     return { inputTokens, outputTokens: outputTokens(), cacheReadTokens: 0, cacheWriteTokens: 0 }
   }
-  const { cacheReadTokens, cacheWriteTokens } = reported
-  return {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, toolCalls } = reported
+  const usage: TokenUsage = {
     inputTokens: reported.inputTokens ?? Math.max(inputTokens, cacheReadTokens + cacheWriteTokens),
     outputTokens: reported.outputTokens ?? outputTokens(),
     cacheReadTokens,
     cacheWriteTokens,
-    ...(reported.cacheWrite1hTokens !== undefined && {
-      cacheWrite1hTokens: reported.cacheWrite1hTokens,
-    }),
-    ...(reported.toolCalls !== undefined && { toolCalls: reported.toolCalls }),
   }
+  if (cacheWrite1hTokens !== undefined) usage.cacheWrite1hTokens = cacheWrite1hTokens
+  if (toolCalls !== undefined) usage.toolCalls = toolCalls
+  return usage
 }
 
 export const isComplete = (usage: ReportedUsage | undefined): boolean =>

@@ -68,12 +68,12 @@ export function understand(
   return {
     kind: 'json',
     body: sent,
-    ...(sent === text && { parsed: answer }),
-    ...(isAsSent && mayBeDeep(text) && { outline: answer }),
+    parsed: sent === text ? answer : undefined,
+    outline: isAsSent && mayBeDeep(text) ? answer : undefined,
     reported: read.reported,
     countOutputTokens: () => countTokens(read.text()),
+    finishReason: finishReasonFrom(read.finishReason),
     upstreamRequestId: requestId,
-    ...reasonOf(read),
   }
 }
 
@@ -102,11 +102,6 @@ function bodyOf(answer: Json, { body }: ReadAnswer, sent: string | undefined): s
     return JSON.stringify(body === undefined ? shown : answerWithoutCosts(JSON.parse(body)))
   }
   return body ?? sent ?? JSON.stringify(answer)
-}
-
-function reasonOf(read: ReadAnswer): { finishReason: string } | undefined {
-  const finishReason = finishReasonFrom(read.finishReason)
-  return finishReason === undefined ? undefined : { finishReason }
 }
 
 function marked(
