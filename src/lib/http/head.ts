@@ -4,8 +4,16 @@
 import { HttpError } from './error.ts'
 
 const MAX_HEADERS = 300
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n\0]*)?\r\n/
-const HEADER_LINE = /[!#$%&'*+\-.^_`|~\w]+:[^\r\n\0]*\r\n/y
+const STATUS_LINE = /^HTTP\/1\.[01] [1-9]\d\d[ \r]/
+/** By code: whether a header's name may have this character. */
+const NAME_CODES = new Uint8Array(128)
+for (const letter of "!#$%&'*+-.^_`|~") NAME_CODES[letter.charCodeAt(0)] = 1
+for (let code = 0; code < 128; code++) {
+  if (/\w/.test(String.fromCharCode(code))) NAME_CODES[code] = 1
+}
+const MINOR_AT = 'HTTP/1.'.length
+const STATUS_AT = MINOR_AT + 2
+const STATUS_END = STATUS_AT + 3
 const LENGTH = /^\d{1,15}$/
 const CLOSE_TOKEN = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
 const TIMEOUT_PARAMETER = /(?:^|[,; \t])timeout[ \t]*=[ \t]*"?(\d{1,9})/i
@@ -17,35 +25,58 @@ export class HttpHead {
   readonly status: number
   readonly #minor: number
   readonly #text: string
-  readonly #lower: string
+  /** Start of each name, its colon, and the end of its value. */
+  readonly #lines: number[] = []
 
   /** `text` is the head as latin1, with the line end of its last line and without the empty line. */
   constructor(text: string) {
-    const start = STATUS_LINE.exec(text)
-    if (start === null) throw new HttpError('invalid', 'the answer has no valid status line')
-    this.status = Number(start[2])
-    this.#minor = start[1] === '1' ? 1 : 0
+    const end = text.indexOf('\r\n')
+    const isLine = text.indexOf('\r') === end && text.indexOf('\n') === end + 1
+    if (!STATUS_LINE.test(text) || !isLine) {
+      throw new HttpError('invalid', 'the answer has no valid status line')
+    }
+    this.status = Number(text.slice(STATUS_AT, STATUS_END))
+    this.#minor = text.charCodeAt(MINOR_AT) === 0x31 ? 1 : 0
     this.#text = text
-    // Lower-casing latin1 keeps every position, so offsets found here hold in the original.
-    this.#lower = text.toLowerCase()
-    checkLines(text, start[0].length)
+    this.#readLines(end + 2)
+  }
+
+  #readLines(start: number): void {
+    const text = this.#text
+    if (text.includes('\0')) throw malformed()
+    for (let at = start; at < text.length; ) {
+      let colon = at
+      while (NAME_CODES[text.charCodeAt(colon)] === 1) colon++
+      const end = text.indexOf('\r', colon)
+      const isLine = colon > at && text.charCodeAt(colon) === 0x3a && end !== -1
+      if (!isLine || text.indexOf('\n', colon) !== end + 1) throw malformed()
+      this.#lines.push(at, colon, end)
+      at = end + 2
+    }
+    if (this.#lines.length > 3 * MAX_HEADERS) {
+      throw new HttpError('invalid', 'the answer has too many headers')
+    }
   }
 
   /** `name` in lower case; values of repeated headers are joined by a comma. */
   header(name: string): string | undefined {
-    const wanted = `\r\n${name}:`
-    let at = this.#lower.indexOf(wanted)
-    if (at < 0) return undefined
-    let value = this.#valueAt(at + wanted.length)
-    for (;;) {
-      at = this.#lower.indexOf(wanted, at + wanted.length)
-      if (at < 0) return value
-      value += `, ${this.#valueAt(at + wanted.length)}`
+    const lines = this.#lines
+    let value: string | undefined
+    for (let i = 0; i < lines.length; i += 3) {
+      if (!this.#isNamed(lines[i]!, lines[i + 1]!, name)) continue
+      const found = this.#text.slice(lines[i + 1]! + 1, lines[i + 2]).trim()
+      value = value === undefined ? found : `${value}, ${found}`
     }
+    return value
   }
 
-  #valueAt(start: number): string {
-    return this.#text.slice(start, this.#text.indexOf('\r\n', start)).trim()
+  #isNamed(start: number, end: number, name: string): boolean {
+    if (end - start !== name.length) return false
+    for (let i = 0; i < name.length; i++) {
+      // Capitals differ from small letters in this bit; a hyphen has it, too.
+      if ((this.#text.charCodeAt(start + i) | 0x20) !== name.charCodeAt(i)) return false
+    }
+    return true
   }
 
   framing(): Framing {
@@ -75,17 +106,7 @@ export class HttpHead {
   }
 }
 
-function checkLines(text: string, start: number): void {
-  let at = start
-  let count = 0
-  while (at < text.length) {
-    HEADER_LINE.lastIndex = at
-    if (!HEADER_LINE.test(text)) throw new HttpError('invalid', 'the answer has a malformed header')
-    at = HEADER_LINE.lastIndex
-    count += 1
-    if (count > MAX_HEADERS) throw new HttpError('invalid', 'the answer has too many headers')
-  }
-}
+const malformed = () => new HttpError('invalid', 'the answer has a malformed header')
 
 function bodyLength(value: string): number {
   if (LENGTH.test(value)) return Number(value)
