@@ -270,8 +270,8 @@ export const bugs: readonly Bug[] = [
     'call-hold-leaks',
     'a call that comes to nothing keeps what was set aside for it',
     'src/engine/calls/settle-call.ts',
-    '  engine.ledger.release(admission.hold)\n  admission.pass.leave(undefined)\n',
-    '  admission.pass.leave(undefined)\n',
+    '  engine.ledger.release(hold)\n  pass.leave(undefined)\n',
+    '  pass.leave(undefined)\n',
   ),
   one(
     'burial-keeps-credit',
