@@ -138,10 +138,8 @@ export const bugs: readonly Bug[] = [
     'answer-before-durable',
     'a call is answered while its charge is on its way',
     ledger,
-    `      crashPoint('call-answered')
-      await funds.tracked`,
-    `      crashPoint('call-answered')
-      void funds.tracked`,
+    '        await this.#store.record(record, chargeEntry(record, labels))',
+    '        void this.#store.record(record, chargeEntry(record, labels))',
   ),
   one(
     'hold-not-reserved',
@@ -175,8 +173,8 @@ export const bugs: readonly Bug[] = [
     'failed-write-trusted',
     'a write that failed is taken not to have been stored',
     balances,
-    'if (!(error instanceof Rollback)) {',
-    'if (error instanceof Rollback) {',
+    'if (error instanceof Rollback) return',
+    'if (!(error instanceof Rollback)) return',
   ),
   one(
     'lease-spent-while-returned',
