@@ -10,6 +10,7 @@ type Calls = Pick<StreamState, 'calls'>
 const maxCalls = 256
 
 export function repairChunk(chunk: Json, state: Calls): Json {
+  if (chunk['choices'] === undefined && !isChunk(chunk)) return chunk
   const choices = eachObject(chunk['choices'], (choice, place) => {
     const index = indexOf(choice, place)
     const sent = choice['delta']
@@ -18,6 +19,10 @@ export function repairChunk(chunk: Json, state: Calls): Json {
   })
   return choices === chunk['choices'] ? chunk : { ...chunk, choices }
 }
+
+/** Events of other kinds have no choices, and pass as they are. */
+const isChunk = ({ object, type }: Json): boolean =>
+  type === undefined && (object === undefined || object === 'chat.completion.chunk')
 
 /** The same for a whole answer. */
 export function repairAnswer(answer: Json): Json {
