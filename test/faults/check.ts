@@ -176,7 +176,9 @@ function checkGood(made: Case, { answer, row }: Outcome, seen: SeenAs<'good'>): 
   const told = fault.told === null ? undefined : (fault.told ?? good)
   const sent =
     mode === 'json' ? JSON.stringify(style.answer(model, told)) : style.events(model, told).join('')
-  if (seen.exact) expect(answer.text).toBe(sent)
+  // Clients of messages fail at a stream without usage: it is put in.
+  const isRepaired = style.name === 'messages' && mode === 'stream' && told === undefined
+  if (seen.exact && !isRepaired) expect(answer.text).toBe(sent)
   else {
     if (style.name !== 'embeddings') expect(answer.text).toContain(words[0]!)
     if (mode === 'stream') expect(answer.text).toContain(style.final)
