@@ -2,16 +2,10 @@
 // verdicts. Pure. Refuses to know how it was measured.
 
 import { type Columns, check, formatRows, type Verdict } from '../lib/report.ts'
+import type { ProbeResult } from './probe.ts'
 
 /** How long small chat calls of another caller took meanwhile. */
-export interface Waited {
-  sent: number
-  failed: number
-  medianMs: number
-  p999Ms: number
-  worstMs: number
-  /** Of the gateway's health. */
-  healthWorstMs: number
+export interface Waited extends ProbeResult {
   /** The longest turn of the gateway's event loop, and the most CPU time that one has taken itself. */
   maxTurnMs: number
   maxTurnCpuMs: number
