@@ -151,6 +151,14 @@ describe('a stream', () => {
     expect(toAnswer([chunk(piece({}, 'stop')), failed])).toBe(failed)
   })
 
+  test('events of other kinds have no choices', () => {
+    const other = { type: 'ping' }
+    expect(toAnswer([other])).toBeUndefined()
+    expect(toAnswer([chunk(piece({ content: 'Hi' }, 'stop')), other])).toMatchObject({
+      choices: [{ message: { content: 'Hi' } }],
+    })
+  })
+
   test('of any shape does not throw', () => {
     const odd = fc.record(
       { choices: fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue())), usage: fc.jsonValue() },

@@ -48,7 +48,8 @@ export function toAnswer(events: readonly Json[]): Json | undefined {
   const state = {}
   for (const data of events) {
     if (isObject(data['usage'])) usage = data['usage']
-    for (const choice of repairChunk(data, state)['choices'] as Json[]) gather(choices, choice)
+    const { choices: made } = repairChunk(data, state)
+    if (Array.isArray(made)) for (const choice of made) gather(choices, choice)
   }
   const whole = [...choices].toSorted(([a], [b]) => a - b)
   if (whole.length === 0 || whole.some(([, { finish_reason }]) => finish_reason === null)) {
