@@ -100,7 +100,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
   }
 
   test('finds nothing wrong while calls, tasks, credits and receipts go on', async () => {
-    engine.ledger.onEntry = () => engine.receiptWriter.recorded()
+    engine.ledger.onEntry = (id) => engine.receiptWriter.recorded(id)
     engine.receiptWriter.start()
     let isOver = false
     let polls = 0

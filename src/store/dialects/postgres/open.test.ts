@@ -5,8 +5,8 @@ import { openStore, StoreRefused } from '../../index.ts'
 import { moveCredit, readCreditLease } from '../../ledger/credit-leases.ts'
 import { findRequest } from '../../log/requests.ts'
 import {
-  aCharge,
   aRequest,
+  charged,
   failureOf,
   newPlace,
   onServer,
@@ -49,11 +49,11 @@ if (postgresUrl !== undefined) {
       await moveCredit(tx, creditLease, () => ({ nanos: 40n, isShort: false }))
     })
     const requests = Array.from({ length: 40 }, () => aRequest({ chargeNanos: 1n }))
-    await store.record(requests[0]!, aCharge(requests[0]!, 1n))
+    await store.record(charged(requests[0]!, 1n))
     const cut = onServer(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
     )
-    for (const request of requests) await store.record(request, aCharge(request, 1n))
+    for (const request of requests) await store.record(charged(request, 1n))
     await cut
     await until(() => said.some((msg) => msg.startsWith('the store cannot write')))
     await until(() => store.healthy)
