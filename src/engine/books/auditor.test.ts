@@ -207,7 +207,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     const marks = () => getMeta(engine.store.read, 'audit_marks')
     while (engine.ledger.stopped.size === 0 || (await marks()) === undefined) await Bun.sleep(5)
     await auditor.stop()
-    expect(await marks()).toContain('entryId')
+    expect(await marks()).toContain('ids')
     expect(await openAlerts()).toHaveLength(1)
   })
 

@@ -30,7 +30,7 @@ UPDATE accounts SET last_hash = (
 INSERT INTO meta (key, value) SELECT 'receipts_unfinished', coalesce(
   (SELECT value FROM meta WHERE key = 'receipts_floor'), '0'
 ) WHERE EXISTS (SELECT 1 FROM entries);
-DELETE FROM meta WHERE key IN ('receipts_floor', 'receipts_sighting');
+DELETE FROM meta WHERE key IN ('receipts_floor', 'receipts_sighting', 'audit_marks');
 UPDATE budgets SET counted_from_ms = NULL;
 ALTER TABLE budgets RENAME COLUMN counted_id TO counted_number;
 `

@@ -5,12 +5,15 @@ import { entryOf } from '../ledger/entries.ts'
 import { addToTotals, type ChainEnd, currencyOf, nextReceipt } from '../proof/receipts.ts'
 import type { LedgerRow } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
+import { insertRows } from '../sql/bulk.ts'
+import { dialectOf } from '../sql/dialect-of.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
 
 /** In the meta table: every entry up to this id has its receipt. Absent: all have. */
 export const unfinishedKey = 'receipts_unfinished'
 
-const entriesAtOnce = 500
+const entriesAtOnce = 2_000
+const receiptColumns = ['entry_id', 'account_id', 'number', 'balance_nanos', 'hash']
 
 type PendingRow = LedgerRow & {
   spent_with: string
@@ -27,17 +30,14 @@ export async function finishReceipts(tx: Kysely<Schema>): Promise<boolean> {
   const rows = await findPending(tx, Number(afterId))
   const ends = new Map<string, ChainEnd>()
   const currency = await currencyOf(tx)
+  const values: (string | number | bigint)[] = []
   for (const row of rows) {
     const end = ends.get(row.account_id) ?? (await endOf(tx, row.account_id))
     const receipt = nextReceipt(end, entryOf(row), currency)
     ends.set(row.account_id, receipt)
-    const { number, balanceNanos: balance_nanos, hash } = receipt
-    const { id: entry_id, account_id } = row
-    await tx
-      .insertInto('receipts')
-      .values({ entry_id, account_id, number, balance_nanos, hash })
-      .execute()
+    values.push(row.id, row.account_id, receipt.number, receipt.balanceNanos, receipt.hash)
   }
+  await insertRows(tx, dialectOf(tx), { table: 'receipts', columns: receiptColumns, values })
   for (const [id, { number, hash, balanceNanos }] of ends) {
     const end = { last_number: number, last_hash: hash, last_balance_nanos: balanceNanos }
     await tx.updateTable('accounts').set(end).where('id', '=', id).execute()

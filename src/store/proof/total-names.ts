@@ -49,23 +49,29 @@ export function* nameTotals(rows: readonly Named[]): Generator<NamesAsked, Total
   const scopes = scopesIn(rows)
   const added: string[][] = []
   const kept = new Map<string, ReadonlySet<string>>()
+  let isWhole = true
   for (const [key, { scope, values }] of scopes) {
     const asked = [...values]
     const { values: known, count } = yield { ...scope, values: asked }
     const names = new Set(known)
     let left = maxTotalNames - count
     for (const value of asked) {
-      if (names.has(value) || left <= 0) continue
+      if (names.has(value)) continue
+      if (left <= 0) {
+        isWhole = false
+        continue
+      }
       left--
       names.add(value)
       added.push([scope.account_id, scope.month, scope.name, value])
     }
     kept.set(key, names)
   }
-  return {
-    of: (row, name, value) => (kept.get(keyOf(row, name))!.has(value) ? value : otherNames),
-    added,
-  }
+  // Nearly always all are kept.
+  const of: TotalNames['of'] = isWhole
+    ? (_, __, value) => value
+    : (row, name, value) => (kept.get(keyOf(row, name))!.has(value) ? value : otherNames)
+  return { of, added }
 }
 
 const keyOf = ({ accountId, atMs }: Named, name: string): string =>

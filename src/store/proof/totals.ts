@@ -3,6 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import { otherNames } from '../../contract/totals.ts'
+import { bothOf } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import { dayMs, type Grain, grains, hourMs, sumColumns } from './grains.ts'
 
@@ -225,11 +226,10 @@ const doubtMs = 3_600_000
 
 /** No entry of a time before this moment can follow. */
 export async function settledUntil(db: Kysely<Schema>): Promise<number> {
-  const { rows } = await sql<{ ms: number | null }>`
-    SELECT max(ms) AS ms FROM (
-      SELECT * FROM (SELECT at_ms AS ms FROM entries ORDER BY id DESC LIMIT 1) AS of_entries
-      UNION ALL
-      SELECT * FROM (SELECT at_ms AS ms FROM requests ORDER BY seq DESC LIMIT 1) AS of_calls
-    ) AS newest`.execute(db)
+  const { rows } = await sql<{ ms: number }>`SELECT ms FROM (${bothOf(
+    sql`SELECT id, at_ms AS ms FROM entries ORDER BY id DESC LIMIT 1`,
+    sql`SELECT seq AS id, booked_at_ms AS ms FROM requests WHERE number IS NOT NULL
+      ORDER BY seq DESC LIMIT 1`,
+  )}) AS newest ORDER BY id DESC LIMIT 1`.execute(db)
   return (rows[0]?.ms ?? 0) - doubtMs
 }
