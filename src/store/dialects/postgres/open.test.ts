@@ -38,6 +38,20 @@ if (postgresUrl !== undefined) {
     expect(await failureOf(openAt(url.href))).toMatch('/no_such_database does not exist')
   })
 
+  test('an upgrade waits for gateways of an older version to be stopped, and not for dead ones', async () => {
+    const place = await newPlace('postgres', { empty: true })
+    const old = await place.open({ schema: 32, join: true })
+    expect(await failureOf(place.open())).toMatch(
+      `gateways of an older version (${old.cluster!.gatewayId})`,
+    )
+    await old.close()
+    const gone = `INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ('gwy_gone', 77, 1)`
+    await onServer(gone, new URL(place.options.databaseUrl!).pathname.slice(1))
+    const store = await place.open()
+    await store.close()
+    await place.remove()
+  }, 15_000)
+
   test('records get through when every connection is cut, and the others see it again', async () => {
     const place = await newPlace('postgres')
     const name = new URL(place.options.databaseUrl!).pathname.slice(1)
