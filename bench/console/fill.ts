@@ -6,6 +6,8 @@ import { sql } from 'kysely'
 import { listAccounts } from '../../src/store/catalog/accounts.ts'
 import { listTokens } from '../../src/store/catalog/tokens.ts'
 import { openStore, type Store, type Tx } from '../../src/store/index.ts'
+import { unfinishedKey } from '../../src/store/migrations/finish-receipts.ts'
+import { setMeta } from '../../src/store/sql/meta.ts'
 
 export const requestsPerTask = 10
 const rowsPerStep = 50_000
@@ -154,6 +156,8 @@ async function balance(tx: Tx): Promise<void> {
          WHERE account_id = accounts.id AND kind NOT IN ('hold', 'release')), 0)`,
     )
     .execute(tx)
+  // The next start writes their receipts.
+  await setMeta(tx, unfinishedKey, '0')
 }
 
 if (import.meta.main) {

@@ -5,9 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { floorKey } from '../../src/store/proof/hourly-totals.ts'
-import type { ReceiptPass } from '../../src/store/proof/receipt-pass.ts'
-import { book } from '../../src/store/proof/receipts.ts'
+import { finishReceipts, unfinishedKey } from '../../src/store/migrations/finish-receipts.ts'
 import { setMeta } from '../../src/store/sql/meta.ts'
 import { type Charges, countCharges, readBalance } from '../lib/charges.ts'
 import type { Child } from '../lib/children.ts'
@@ -31,7 +29,6 @@ const usedModels = 100
 /** Work in the background after a start must not be counted as the cost of calls. */
 const quiet = { everyMs: 1000, micros: 20_000, maxSeconds: 180 }
 const startSeconds = 60
-const receiptsPerChunk = 2000
 const secondsPerMillionRows = 120
 
 interface Kind {
@@ -143,14 +140,10 @@ const withToken = (target: Target, token: string): Target => ({
   headers: { authorization: `Bearer ${token}` },
 })
 
-/** As a gateway in use has them: it would write them while it is measured, and an audit misses them. */
+/** As a gateway in use has them: the next start would write them, and an audit misses them. */
 async function writeReceipts(store: Store): Promise<void> {
-  await store.tx((db) => setMeta(db, floorKey, '0'))
-  let pass: ReceiptPass | undefined
-  do {
-    const booked = await book(store, { limit: receiptsPerChunk, pass })
-    pass = booked === 'busy' ? undefined : booked.pass
-  } while (pass !== undefined)
+  await store.tx((db) => setMeta(db, unfinishedKey, '0'))
+  while (!(await store.tx(finishReceipts)));
 }
 
 async function untilQuiet({ pids }: Target): Promise<void> {

@@ -1,10 +1,8 @@
-// A filled log as a gateway in use has it: indexed, receipts written, balances that match the entries,
+// A filled log as a gateway in use has it: indexed, balances that match the entries,
 // tables analysed. Refuses to know what is measured.
 
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/index.ts'
-import { floorKey } from '../../src/store/proof/hourly-totals.ts'
-import { setMeta } from '../../src/store/sql/meta.ts'
 import { note } from '../lib/part.ts'
 import { type Filling, fill, indexAll } from './fill.ts'
 
@@ -30,12 +28,8 @@ export async function fillLog(store: Store, rows: number): Promise<void> {
   await tidy(store)
 }
 
-/** The state of a database in use: receipts written, tables analysed. */
-export async function tidy({ dialect, tx, read }: Store): Promise<void> {
-  await tx(async (db) => {
-    const { rows } = await sql<{ id: number | null }>`SELECT max(id) AS id FROM entries`.execute(db)
-    await setMeta(db, floorKey, String(rows[0]?.id ?? 0))
-  })
+/** The state of a database in use: tables analysed. */
+export async function tidy({ dialect, read }: Store): Promise<void> {
   if (dialect !== 'postgres') return
   await read.connection().execute(async (db) => {
     // The server may be doing the same by itself.

@@ -138,8 +138,8 @@ export const bugs: readonly Bug[] = [
     'answer-before-durable',
     'a call is answered while its charge is on its way',
     ledger,
-    '        await this.#store.record(record, chargeEntry(record, labels))',
-    '        void this.#store.record(record, chargeEntry(record, labels))',
+    '        await this.#store.record(record)',
+    '        void this.#store.record(record)',
   ),
   one(
     'hold-not-reserved',

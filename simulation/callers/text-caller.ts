@@ -89,7 +89,7 @@ function checkPaid(calling: Calling, { accountId }: Input, requestId: string): v
   solvent.follow(context, gateways, accountId)
   const { db } = context
   const [row] = db.query<{ detail: string }>(
-    `SELECT r.detail FROM entries e JOIN requests r ON r.request_id = e.ref
+    `SELECT r.detail FROM ledger e JOIN requests r ON r.request_id = e.ref
      WHERE e.ref = ? AND e.kind = 'charge' AND r.charge_nanos = -e.amount_nanos`,
     [requestId],
   ).rows

@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/index.ts'
 import { sumEntries } from '../../src/store/ledger/entries.ts'
 import { backupLines } from '../../src/store/maintenance/backup.ts'
 import { setMeta } from '../../src/store/sql/meta.ts'
-import { aCharge, aRequest } from '../../src/store/test-stores.ts'
+import { aRequest, charged } from '../../src/store/test-stores.ts'
 
 const accountId = 'acc_1'
 const healMs = 5_000
@@ -123,7 +123,7 @@ export class Life {
   async #charge(padding = ''): Promise<void> {
     const request = aRequest({ accountId, chargeNanos: 1n, upstreamRequestId: `up${padding}` })
     this.#tried.add(request.requestId)
-    await this.#store!.record(request, aCharge(request, 1n))
+    await this.#store!.record(charged(request, 1n))
     this.#promised.add(request.requestId)
   }
 
@@ -155,7 +155,7 @@ export class Life {
     await this.start()
     const db = this.#store!.read
     await this.#work('a look', async () => {
-      const rows = await db.selectFrom('entries').select('ref').execute()
+      const rows = await db.selectFrom('ledger').select('ref').execute()
       const refs = new Set(rows.map(({ ref }) => ref))
       const lost = [...this.#promised].filter((id) => !refs.has(id))
       const foreign = [...refs].filter((id) => !this.#tried.has(id))

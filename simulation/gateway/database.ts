@@ -28,14 +28,15 @@ interface Prepared {
   write: string | undefined
 }
 
-const triggersOfEntries = `SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'`
+const triggers = `SELECT name FROM sqlite_master
+  WHERE type = 'trigger' AND tbl_name IN ('entries', 'requests')`
 
 /** Translates PostgreSQL syntax to SQLite; locks are not needed here. */
 const translations: readonly (readonly [RegExp, string])[] = [
   [/\s+for (?:update|share)(?: of \w+)?(?: skip locked)?/gi, ''],
   [/json_array_elements\(CAST\(\? AS json\)\) AS each\(value\)/g, 'json_each(?)'],
   [/\bchr\(/g, 'char('],
-  [/SELECT tgname AS name FROM pg_trigger\s+WHERE .*/g, triggersOfEntries],
+  [/SELECT tgname AS name FROM pg_trigger[\s\S]*/g, triggers],
 ]
 
 export class SimDatabase {

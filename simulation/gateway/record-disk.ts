@@ -1,9 +1,9 @@
 // The journal of records of a single gateway, on a disk that survives its processes: two files that take
 // turns, as the real ones do. What was written and reported as failed stays until the next batch overwrites it.
-import { entryColumns, requestColumns } from '../../src/store/dialects/group-commit.ts'
 import { appliedKey } from '../../src/store/dialects/sqlite/batch-writer.ts'
 import type { JournalBatch } from '../../src/store/dialects/sqlite/journal/batch-format.ts'
 import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-files.ts'
+import { callColumns } from '../../src/store/rows/call-row.ts'
 import type { SimDatabase } from './database.ts'
 import { rowsOf } from './write-batch.ts'
 
@@ -46,8 +46,8 @@ export class RecordDisk {
   }
 
   keep(batch: JournalBatch, from: number): Stretch {
-    const { requests, entries, losses, number } = batch
-    const to = from + requests.length + entries.length + losses.length
+    const { requests, losses, number } = batch
+    const to = from + requests.length + losses.length
     Object.assign(this.#current, { end: to, lastNumber: number, hasRemains: false })
     return { file: this.#current.name, from, to }
   }
@@ -81,22 +81,16 @@ export class RecordDisk {
   /** What records that are owed add to the balance of an account. */
   owedNanos(db: SimDatabase, accountId: string): bigint {
     return this.owedTo(db)
-      .flatMap(({ entries }) => recordsOf(entries, entryColumns))
-      .filter((entry) => entry.account_id === accountId && !isStored(db, entry))
-      .reduce((sum, { amount_nanos }) => sum + BigInt(amount_nanos), 0n)
+      .flatMap(({ requests }) => callsIn(requests))
+      .filter((call) => isCharged(call) && call.account_id === accountId && !isStored(db, call))
+      .reduce((sum, { charge_nanos }) => sum - BigInt(charge_nanos), 0n)
   }
 
-  /** The detail of a record that is owed and charges what its entry does. */
+  /** The detail of a record that is owed and charged. */
   chargedDetail(db: SimDatabase, requestId: string): string | undefined {
-    for (const { requests, entries } of this.owedTo(db)) {
-      const request = recordsOf(requests, requestColumns).find(
-        (row) => row.request_id === requestId,
-      )
-      const entry = recordsOf(entries, entryColumns).find((row) => row.ref === requestId)
-      const isCharged = BigInt(request?.charge_nanos ?? 0) === -BigInt(entry?.amount_nanos ?? 0)
-      if (request !== undefined && entry?.kind === 'charge' && isCharged) return request.detail
-    }
-    return undefined
+    return this.owedTo(db)
+      .flatMap(({ requests }) => callsIn(requests))
+      .find((call) => call.request_id === requestId && isCharged(call))?.detail
   }
 }
 
@@ -111,11 +105,14 @@ export function appliedIn(db: SimDatabase): number {
   return Number(rows[0]?.value ?? '0')
 }
 
-const isStored = (db: SimDatabase, { ref, kind }: { ref: string; kind: string }): boolean =>
-  db.query('SELECT 1 FROM entries WHERE ref = ? AND kind = ?', [ref, kind]).rows.length > 0
+type Call = Record<(typeof callColumns)[number], string>
 
-const recordsOf = <Column extends string>(text: string, columns: readonly Column[]) =>
-  rowsOf(text, columns.length).map((cells) => {
-    const named = columns.map((column, i) => [column, cells[i]!])
-    return Object.fromEntries(named) as Record<Column, string>
-  })
+const isCharged = ({ booked_at_ms }: Call): boolean => booked_at_ms !== ''
+
+const isStored = (db: SimDatabase, { request_id }: Call): boolean =>
+  db.query('SELECT 1 FROM requests WHERE request_id = ?', [request_id]).rows.length > 0
+
+const callsIn = (text: string): Call[] =>
+  rowsOf(text, callColumns.length).map(
+    (cells) => Object.fromEntries(callColumns.map((name, i) => [name, cells[i]!])) as Call,
+  )

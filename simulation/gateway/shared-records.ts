@@ -10,7 +10,7 @@ import { writeSharedBatch } from './write-batch.ts'
 
 /** When connections are cut, until when a batch may run, when it has failed. */
 const cutAfterMs = 3_000
-const batchDeadlineMs = 4_200
+const batchDeadlineMs = 4_100
 const giveUpMs = 4_700
 const retryPausesMs = [100, 300, 700, 1300, 2000]
 

@@ -1,42 +1,15 @@
 // Records of a single gateway on their way into its database: the real journal and the real statements, over
 // a disk and a database that fail and a process that dies at any moment.
 import type { Batch } from '../../src/store/dialects/group-commit.ts'
-import { BatchWriter } from '../../src/store/dialects/sqlite/batch-writer.ts'
 import { applyRecords } from '../../src/store/dialects/sqlite/journal/apply-records.ts'
 import type { JournalBatch } from '../../src/store/dialects/sqlite/journal/batch-format.ts'
 import type { Stretch } from '../../src/store/dialects/sqlite/journal/journal-files.ts'
 import { RecordJournal } from '../../src/store/dialects/sqlite/journal/record-journal.ts'
 import { Mutex } from '../../src/store/dialects/sqlite/mutex.ts'
-import { SqliteReceiptWriter } from '../../src/store/dialects/sqlite/receipt-writer.ts'
 import { checkCommit } from '../verify/check-commit.ts'
-import type { SimDatabase } from './database.ts'
 import { type WriteAccess, writeFaulty } from './faulty-write.ts'
 import { appliedIn, type RecordDisk } from './record-disk.ts'
-
-interface Writers {
-  records: BatchWriter
-  receipts: SqliteReceiptWriter
-}
-
-const writers = new WeakMap<SimDatabase, Writers>()
-
-function writersOf(db: SimDatabase): Writers {
-  let own = writers.get(db)
-  if (own === undefined) {
-    const receipts = new SqliteReceiptWriter(db.raw)
-    own = { records: new BatchWriter(db.raw, receipts), receipts }
-    writers.set(db, own)
-  }
-  return own
-}
-
-/** The statements must be closed before the database. */
-export function closeWriter(db: SimDatabase): void {
-  const own = writers.get(db)
-  own?.records.close()
-  own?.receipts.close()
-  writers.delete(db)
-}
+import { writerOf } from './write-batch.ts'
 
 type Access = WriteAccess & { disk: RecordDisk }
 
@@ -106,7 +79,7 @@ export class SingleRecords {
     const { context } = this.#access
     const { db, world } = context
     return this.#ask('a batch of the journal', () => {
-      const refused = applyRecords(db.raw, writersOf(db).records, batches, number)
+      const refused = applyRecords(db.raw, writerOf(db).records, batches, number)
       world.note(`applies records up to ${number}`, this.#access.proc)
       if (refused > 0) world.addViolation(`the database refused ${refused} records`)
       checkCommit(context)

@@ -3,12 +3,10 @@
 // gateway may die before or after it.
 import type { Kysely } from 'kysely'
 import { SteadyClock } from '../../src/lib/clock.ts'
-import { ensure } from '../../src/lib/ensure.ts'
 import { ClockKeeper } from '../../src/store/dialects/clock-keeper.ts'
 import { codeOf, DatabaseError } from '../../src/store/dialects/errors.ts'
 import { type Batch, GroupCommit } from '../../src/store/dialects/group-commit.ts'
 import { Health } from '../../src/store/dialects/health.ts'
-import { issueReceipts } from '../../src/store/proof/receipts.ts'
 import type { Schema } from '../../src/store/schema.ts'
 import { setMeta } from '../../src/store/sql/meta.ts'
 import type { Cluster, Store } from '../../src/store/store.ts'
@@ -115,17 +113,9 @@ export class SimStore implements Store {
     if (this.dialect === 'postgres') this.failed(new Error('the database does not answer'))
   }
 
-  record: Store['record'] = (request, entry) => this.#queue.add(request, entry)
+  record: Store['record'] = (call) => this.#queue.add(call)
 
   snapshot: Store['snapshot'] = async () => ({ db: this.read, end: async () => {} })
-
-  /** Exclusive as with SQLite, also where the real one would wait for a lock. */
-  book: NonNullable<Store['book']> = (limit) =>
-    this.tx(async (tx) => {
-      const booked = await issueReceipts(tx, { dialect: 'sqlite', limit })
-      ensure(booked !== 'busy', 'an exclusive writer never waits')
-      return booked
-    })
 
   async tx<T>(work: (tx: Kysely<Schema>) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {

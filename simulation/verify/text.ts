@@ -28,7 +28,7 @@ export function verifyText(calling: Calling, upstream: Upstream): void {
   const { rows } = db.query<ChargeRow>(
     `SELECT e.ref, e.amount_nanos, e.price_id, e.estimated, r.price_id AS price_of_request,
        r.input_tokens, r.output_tokens, r.detail
-     FROM entries e JOIN requests r ON r.request_id = e.ref
+     FROM ledger e JOIN requests r ON r.request_id = e.ref
      LEFT JOIN entries b ON b.ref = e.ref AND b.kind = 'credit' AND b.amount_nanos = -e.amount_nanos
      WHERE e.kind = 'charge' AND b.id IS NULL AND NOT (e.amount_nanos = 0 AND r.status = 503)`,
   )

@@ -83,7 +83,7 @@ function verifyBalances(calling: Calling): void {
   })
   world.run(world.nowMs)
   const wrong = db.query(
-    `SELECT a.id, a.balance_nanos, (SELECT sum(e.amount_nanos) FROM entries e WHERE e.account_id = a.id
+    `SELECT a.id, a.balance_nanos, (SELECT sum(e.amount_nanos) FROM ledger e WHERE e.account_id = a.id
        AND e.kind NOT IN ('hold', 'release')) AS entries_nanos FROM accounts a
      WHERE a.balance_nanos <> entries_nanos`,
   ).rows

@@ -6,7 +6,7 @@ import { newTestEngine, type TestEngine } from '../engine/test-engine.ts'
 import { newRequestContext } from '../http/request-context.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { CsvReader, unmarked } from '../lib/text/csv.ts'
-import { aCharge, aRequest, postgresUrl, storeKinds } from '../store/test-stores.ts'
+import { aRequest, charged, postgresUrl, storeKinds } from '../store/test-stores.ts'
 import type { AdminApp } from './route.ts'
 import { adminRoutes } from './routes.ts'
 import { admin } from './test-admin.ts'
@@ -48,7 +48,7 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
         const accountId = accounts.get(i % 10 === 0 ? 'other' : 'acme')!
         const request = aRequest({ accountId, model: models[i % 3]!, chargeNanos: 7n })
         const isCharged = done < 3_000 && i % 10 !== 0
-        return it.engine.store.record(request, isCharged ? aCharge(request, 7n) : undefined)
+        return it.engine.store.record(isCharged ? charged(request, 7n) : request)
       })
       await Promise.all(all)
     }

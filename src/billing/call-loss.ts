@@ -36,7 +36,7 @@ export const lossNanos = ({ loss = [] }: Pick<RequestDetail, 'loss'>): bigint =>
 /** The part of a call's cost that its account could not cover. */
 export function addShortLoss(
   { channel = '', upstreamRequestId, detail }: RequestRecord,
-  { estimated }: { estimated?: boolean },
+  { estimated }: { estimated?: boolean | undefined },
   shortNanos: bigint,
 ): void {
   const part = {

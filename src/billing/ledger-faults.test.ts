@@ -35,7 +35,7 @@ function faulty(store: Store): Faulty {
     clock: store.clock,
     read: store.read,
     tx: (work) => guarded(() => store.tx(work)),
-    record: (request, entry) => guarded(() => store.record(request, entry)),
+    record: (call) => guarded(() => store.record(call)),
     snapshot: () => store.snapshot(),
     close: () => store.close(),
     get healthy() {

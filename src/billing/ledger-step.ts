@@ -16,7 +16,7 @@ export interface StepDeps {
   readonly balances: Balances
   /** Absent when the database cannot be shared. */
   readonly creditLeases: CreditLeases | undefined
-  onEntry(): void
+  onEntry(accountId: string): void
 }
 
 /**
@@ -75,7 +75,7 @@ abstract class LedgerStep<Written, Refused extends string = never> {
   /** The in-memory balance follows what was written; a lease changes only by what it pays for. */
   #apply(follow: () => void): void {
     const { creditLeases, onEntry } = this.deps
-    onEntry()
+    onEntry(this.accountId)
     if (creditLeases === undefined) follow()
     else this.freed(creditLeases)
   }

@@ -1,7 +1,7 @@
 // Hold, settle, release, credit, adjust: each idempotent by its id.
 // Knows accounts and amounts; knows no caller, model or upstream beyond the labels it stores.
 //
-//   a call:  hold (memory) ── settle ──> charge entry + request row, one commit
+//   a call:  hold (memory) ── settle ──> its row, which is log row and charge
 //                          └─ release ─> nothing to write
 //   a task:  hold entry ───── settle ──> release entry + charge entry, one commit
 //                          └─ release ─> release entry
@@ -29,7 +29,6 @@ import { BeyondHolds, backedNanos } from './beyond-holds.ts'
 import type { BudgetHold, Spender } from './budgets/budget-leases.ts'
 import { Budgets } from './budgets/budgets.ts'
 import { addShortLoss } from './call-loss.ts'
-import { chargeEntry } from './charge-entry.ts'
 import { CreditLeases } from './credit/credit-leases.ts'
 import type { ChargeLabels, TaskSettlement } from './end-hold.ts'
 import { Inquiries } from './leases/inquiries.ts'
@@ -59,7 +58,7 @@ export class Ledger {
   readonly budgets: Budgets
 
   /** Called for every written entry; must be cheap. */
-  onEntry: () => void = () => {}
+  onEntry: (accountId: string) => void = () => {}
 
   private constructor(store: Store, journal: Journal | undefined, nowMs: () => number) {
     this.#store = store
@@ -81,7 +80,7 @@ export class Ledger {
       store,
       balances: this.#balances,
       creditLeases: this.#creditLeases,
-      onEntry: () => this.onEntry(),
+      onEntry: (accountId) => this.onEntry(accountId),
     }
   }
 
@@ -251,17 +250,18 @@ export class Ledger {
       }
       funds.unhold(reservedNanos)
       this.#deduct(funds, amountNanos, record, labels)
+      record.charge = labels
       crashPoint('call-answered')
       funds.beginWrite()
       try {
-        await this.#store.record(record, chargeEntry(record, labels))
+        await this.#store.record(record)
       } catch (error) {
         funds.failWrite(error)
         throw error
       } finally {
         funds.endWrite()
       }
-      this.onEntry()
+      this.onEntry(hold.accountId)
       crashPoint('call-settled')
       return 'charged'
     } finally {

@@ -1,7 +1,7 @@
 // Charges per token over the last days, from the daily totals. Never reads the log.
 import type { Tx } from '../store/index.ts'
-import { dayMs, sumDays } from '../store/proof/daily-totals.ts'
-import { sumMoney } from '../store/proof/hourly-totals.ts'
+import { dayMs } from '../store/proof/grains.ts'
+import { sumDays, sumMoney } from '../store/proof/totals.ts'
 
 /** Today and the days before it, by UTC. */
 const spendDays = 30

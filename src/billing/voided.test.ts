@@ -6,7 +6,7 @@ import { findAccount, insertAccount } from '../store/catalog/accounts.ts'
 import type { Store } from '../store/index.ts'
 import { findEntries } from '../store/ledger/entries.ts'
 import { findRequest } from '../store/log/requests.ts'
-import { aCharge, aRequest, newPlace, type Place, until } from '../store/test-stores.ts'
+import { aRequest, charged, newPlace, type Place, until } from '../store/test-stores.ts'
 import { availableNanos } from './balances.ts'
 import { Ledger } from './ledger.ts'
 
@@ -39,7 +39,7 @@ test('one that was never written is logged as failed, and its charge can no long
   await isLogged(record)
   const [row] = await findRequest(store.read, record.requestId)
   expect(row).toMatchObject({ status: 503, chargeNanos: 0n, errorCode: 'overloaded' })
-  await store.record(record, aCharge(record, 300n))
+  await store.record(charged(record, 300n))
   expect(await balance()).toBe(1_000n)
   expect(await findEntries(store.read, record.requestId)).toHaveLength(1)
 })

@@ -120,15 +120,13 @@ export class VoidedCalls {
 
   /** After the first write, the charge itself can no longer be written. */
   async #free({ record, chargeNanos, isShort = false }: Voided): Promise<void> {
-    const { accountId, tokenId, model, requestId: ref } = record
+    const { accountId, requestId: ref } = record
     const atMs = this.#nowMs()
-    const entry: Entry = { atMs, accountId, tokenId, model, kind: 'charge', amountNanos: 0n, ref }
-    if (record.tags !== undefined) entry.tags = record.tags
-    await this.#store.record(record, entry)
+    await this.#store.record(record)
     if (chargeNanos === 0n && !isShort) return
     const charge = await findEntry(this.#store.read, ref, 'charge')
-    // The charge that was in doubt names its price.
-    if (isShort && charge?.priceId === undefined) {
+    // The charge that was in doubt names its unit.
+    if (isShort && charge?.unit === undefined) {
       await this.#store.tx((tx) => clearShort(tx, accountId, ref), accountId)
     }
     if (charge === undefined || charge.amountNanos === 0n) return
@@ -149,5 +147,5 @@ function freed(record: RequestRecord): RequestRecord {
   const upstream = upstreamRequestId === undefined ? {} : { upstreamId: upstreamRequestId }
   if (chargeNanos > 0n)
     addLoss(detail, { reason: 'not_delivered', channel, ...upstream }, chargeNanos)
-  return { ...record, status: 503, errorCode: 'overloaded', chargeNanos: 0n, detail }
+  return { ...record, status: 503, errorCode: 'overloaded', chargeNanos: 0n, charge: {}, detail }
 }

@@ -19,19 +19,19 @@ export interface Entry {
   /** Request id, task id or credit id; with the kind it makes the entry unique. */
   ref: string
   /** The token that spent it. */
-  tokenId?: string
-  model?: string
+  tokenId?: string | undefined
+  model?: string | undefined
   /** The model that served it, if that is not `model`. */
-  servedModel?: string
-  unit?: string
+  servedModel?: string | undefined
+  unit?: string | undefined
   /** The rate of its price that was used, where the price has several. */
-  tier?: string
-  quantity?: number
-  priceId?: string
-  estimated?: boolean
+  tier?: string | undefined
+  quantity?: number | undefined
+  priceId?: string | undefined
+  estimated?: boolean | undefined
   note?: string
   /** Tags and end user of the call or task: see tags.ts. */
-  tags?: string
+  tags?: string | undefined
   /** The request that created the task in `ref`; joined on reading, never stored. */
   requestId?: string
 }

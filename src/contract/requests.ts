@@ -200,6 +200,17 @@ export interface RequestDetail {
   attempts: Attempt[]
 }
 
+/** How the charge of a call came about; its amount, model, price, token and tags are those of the call. */
+export interface CallCharge {
+  unit?: string | undefined
+  quantity?: number | undefined
+  /** The rate of its price that was used, where the price has several. */
+  tier?: string | undefined
+  estimated?: boolean | undefined
+  /** The model that served it, if that is not the one that was called. */
+  servedModel?: string | undefined
+}
+
 export interface RequestRecord {
   requestId: string
   atMs: number
@@ -212,6 +223,8 @@ export interface RequestRecord {
   status: number
   errorCode?: string
   chargeNanos: bigint
+  /** The call is charged, if only with 0. */
+  charge?: CallCharge
   /** The price version it was admitted at. */
   priceId?: string
   /** As billed. */

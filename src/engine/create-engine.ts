@@ -99,7 +99,7 @@ export async function createEngine(options: EngineOptions): Promise<RunningEngin
   const owner = options.owner ?? store.cluster?.gatewayId ?? newShortId('gwy')
   const ledger = await Ledger.open(store, options.journal, options.clock?.nowMs)
   const receiptWriter = new ReceiptWriter(store, await loadSigningKeys(store, seal), log)
-  ledger.onEntry = () => receiptWriter.recorded()
+  ledger.onEntry = (accountId) => receiptWriter.recorded(accountId)
   const engine: Engine = {
     ...partsOf(options, owner),
     ledger,

@@ -14,8 +14,8 @@ export interface BudgetTables {
     source: string
     /** Start of the period whose charges are counted; null: none are. */
     counted_from_ms: number | null
-    /** All entries of the account up to this id are counted. */
-    counted_id: number
+    /** All receipts of the account up to this one are counted. */
+    counted_number: number
     spent_nanos: bigint
   }
   /** At least what the calls of a gateway hold. */

@@ -1,8 +1,10 @@
 // The tables as Kysely sees them, the same on both dialects. Integers follow their names: columns
 // ending in `_nanos` are bigint, every other integer is a number; flags are 0 or 1.
 import type { Generated } from 'kysely'
-import type { EntryKind, LossReason } from '../contract/ledger.ts'
+import type { LossReason } from '../contract/ledger.ts'
 import type { TaskState } from '../contract/task.ts'
+import type { CallRow } from './rows/call-row.ts'
+import type { LedgerRow, ReceiptColumns } from './rows/ledger-rows.ts'
 import type { AuditTables } from './schema-audit.ts'
 import type { BudgetTables } from './schema-budgets.ts'
 import type { DeliveryTables } from './schema-deliveries.ts'
@@ -31,6 +33,10 @@ export interface Schema
     suspended_since_ms: Generated<number | null>
     /** No entry is booked before this moment: the end of its newest closed month. */
     closed_until_ms: Generated<number>
+    /** The end of its chain of receipts: the last number, 0 before the first, its hash and its balance. */
+    last_number: Generated<number>
+    last_hash: Generated<string>
+    last_balance_nanos: Generated<bigint>
     /** The call or task that was served beyond the balance since the last credit. */
     short_ref: Generated<string | null>
     /** The gateway that charges for that call, or has. */
@@ -44,25 +50,8 @@ export interface Schema
     /** Tokens that its members may have; null: the usual number. */
     token_limit: Generated<number | null>
   }
-  entries: {
-    id: Generated<number>
-    at_ms: number
-    account_id: string
-    kind: EntryKind
-    amount_nanos: bigint
-    ref: string
-    model: string | null
-    unit: string | null
-    quantity: number | null
-    price_id: string | null
-    estimated: number
-    note: string | null
-    token_id: string | null
-    tier: string | null
-    /** Tags and end user: see contract/tags/index.ts. */
-    tags: Generated<string | null>
-    served_model: string | null
-  }
+  /** All that moves money but the charges of calls; those of calls from before schema 33. */
+  entries: GeneratedIn<LedgerRow, 'id' | 'tags'>
   tokens: {
     id: string
     account_id: string
@@ -104,29 +93,10 @@ export interface Schema
     /** Account of the price; null: the price of all accounts. */
     account_id: string | null
   }
-  requests: {
-    seq: Generated<number>
-    request_id: string
-    at_ms: number
-    account_id: string
-    token_id: string
-    interface: string
-    model: string
-    channel: string | null
-    upstream_request_id: string | null
-    status: number
-    error_code: string | null
-    charge_nanos: bigint
-    price_id: string | null
-    input_tokens: number | null
-    output_tokens: number | null
-    cache_read_tokens: number | null
-    cache_write_tokens: number | null
-    first_byte_ms: number | null
-    total_ms: number
-    detail: string
-    tags: Generated<string | null>
-  }
+  /** Log rows of calls; those that were charged are entries and receipts as well. */
+  requests: GeneratedIn<CallRow, 'seq' | NullIn<CallRow>>
+  /** A view: entries, and calls that were charged. */
+  ledger: LedgerRow & { [Name in keyof ReceiptColumns]: ReceiptColumns[Name] | null }
   tasks: {
     id: string
     account_id: string
@@ -196,7 +166,7 @@ export interface Schema
   log_values: { segment: number; field: string; value: string; hits: string }
   traffic: TrafficTable
   account_traffic: AccountTrafficTable
-  /** One for each entry that moved a balance, chained by hash and numbered without gaps. */
+  /** One for each row of `entries` that moved a balance, chained by hash and numbered without gaps. */
   receipts: {
     entry_id: number
     account_id: string
@@ -356,5 +326,10 @@ interface AccountTrafficTable extends TrafficSumColumns {
   status: number
   error_code: string
 }
+
+type GeneratedIn<Row, Names extends keyof Row> = {
+  [Name in keyof Row]: Name extends Names ? Generated<Row[Name]> : Row[Name]
+}
+type NullIn<Row> = { [Name in keyof Row]: null extends Row[Name] ? Name : never }[keyof Row]
 
 export type Dialect = 'sqlite' | 'postgres'

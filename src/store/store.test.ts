@@ -12,8 +12,8 @@ import { findRequest, listRequests } from './log/requests.ts'
 import { watermarkKey } from './log/watermark.ts'
 import { getMeta, putMetaIfAbsent, setMeta } from './sql/meta.ts'
 import {
-  aCharge,
   aRequest,
+  charged,
   failureOf,
   newPlace,
   type Place,
@@ -57,7 +57,7 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
 
   test('keeps a thousand records and a balance equal to their sum', async () => {
     const requests = Array.from({ length: 1000 }, () => aRequest({ chargeNanos: 7n }))
-    await Promise.all(requests.map((request) => store.record(request, aCharge(request, 7n))))
+    await Promise.all(requests.map((request) => store.record(charged(request, 7n))))
     await reopen()
     const { items } = await listRequests(store.read, { limit: 2000 })
     const ids = (all: RequestRecord[]) => all.map(({ requestId }) => requestId).sort()
@@ -86,20 +86,25 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
       },
     })
     const bare = aRequest()
-    const charge: Entry = { ...aCharge(full, 5n), quantity: 2.5, estimated: true, note: 'short' }
-    await Promise.all([store.record(full, charge), store.record(bare)])
+    const call = charged(full, 5n, { quantity: 2.5, estimated: true, tier: 'up_to_9' })
+    await Promise.all([store.record(call), store.record(bare)])
     expect(await findRequest(store.read, full.requestId)).toEqual([full])
     expect(await findRequest(store.read, bare.requestId)).toEqual([bare])
     expect(await findEntries(store.read, full.requestId)).toEqual([
-      { ...charge, id: expect.any(Number) },
+      {
+        id: expect.any(Number),
+        ...{ atMs: full.atMs + 9, accountId: 'acc_1', kind: 'charge', amountNanos: -5n },
+        ...{ ref: full.requestId, tokenId: 'tok_1', model: 'txta-plus', priceId: 'price_1' },
+        ...{ unit: 'token', quantity: 2.5, estimated: true, tier: 'up_to_9' },
+      },
     ])
   })
 
   test('stores a record once, however often it is given', async () => {
     const request = aRequest()
-    const charge = aCharge(request, 10n)
-    await Promise.all([store.record(request, charge), store.record(request, charge)])
-    await store.record(request, charge)
+    const call = charged(request, 10n)
+    await Promise.all([store.record(call), store.record(call)])
+    await store.record(call)
     expect((await listRequests(store.read, { limit: 10 })).items).toHaveLength(1)
     expect((await listEntries(store.read, 'acc_1', { limit: 10 })).items).toHaveLength(1)
     expect((await findAccount(store.read, 'acc_1'))?.balanceNanos).toBe(-10n)
@@ -122,16 +127,6 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
     ])
   })
 
-  test('books holds and releases of the hot path against the held amount', async () => {
-    const [first, second] = [aRequest(), aRequest()]
-    await Promise.all([
-      store.record(first, { ...aCharge(first, 40n), kind: 'hold' }),
-      store.record(second, { ...aCharge(second, -15n), kind: 'release' }),
-    ])
-    const account = await findAccount(store.read, 'acc_1')
-    expect(account).toMatchObject({ balanceNanos: 0n, heldNanos: 25n })
-  })
-
   test('refuses to change or delete an entry', async () => {
     await store.tx((tx) => appendEntry(tx, credit(100n, 'c_1')))
     const change = store.tx((tx) =>
@@ -143,6 +138,33 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
     expect((await findEntries(store.read, 'c_1'))[0]?.amountNanos).toBe(100n)
   })
 
+  test('refuses to change or delete a call that was charged, and any other may go', async () => {
+    const [paid, free] = [aRequest(), aRequest()]
+    await Promise.all([store.record(charged(paid, 5n)), store.record(free)])
+    const change = (set: object, { requestId }: RequestRecord) =>
+      failureOf(
+        store.tx((tx) =>
+          tx.updateTable('requests').set(set).where('request_id', '=', requestId).execute(),
+        ),
+      )
+    for (const set of [
+      { charge_nanos: 1n },
+      { model: 'x' },
+      { number: null },
+      { input_tokens: 1 },
+    ]) {
+      expect(await change(set, paid)).toMatch('append-only')
+    }
+    expect(await change({ number: 9 }, free)).toMatch('append-only')
+    expect(await change({ detail: '', upstream_request_id: null }, paid)).toBe('it did not fail')
+    const remove = ({ requestId }: RequestRecord) =>
+      failureOf(
+        store.tx((tx) => tx.deleteFrom('requests').where('request_id', '=', requestId).execute()),
+      )
+    expect(await remove(paid)).toMatch('append-only')
+    expect(await remove(free)).toBe('it did not fail')
+  })
+
   test('refuses an entry whose sign does not fit its kind', async () => {
     const wrong: Entry = { ...credit(5n, 'w_1'), kind: 'charge' }
     expect(await failureOf(store.tx((tx) => appendEntry(tx, wrong)))).toMatch(/constraint/i)
@@ -151,8 +173,8 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
   test('one bad record does not sink the others of its batch', async () => {
     const [good, bad, odd] = [aRequest(), aRequest(), aRequest({ model: 'a\0b' })]
     const outcomes = await Promise.allSettled([
-      store.record(good, aCharge(good, 1n)),
-      store.record(bad, aCharge(bad, -1n)),
+      store.record(charged(good, 1n)),
+      store.record(charged(bad, -1n)),
       store.record(odd),
     ])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
@@ -176,7 +198,7 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
     const work = Array.from({ length: 60 }, (_, i) => {
       if (i % 3 === 0) return store.tx((tx) => appendEntry(tx, credit(2n, `c_${i}`)))
       const request = aRequest()
-      return store.record(request, aCharge(request, 1n))
+      return store.record(charged(request, 1n))
     })
     await Promise.all(work)
     expect(await findAccount(store.read, 'acc_1')).toMatchObject({ balanceNanos: 0n })
@@ -241,7 +263,7 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
   test('cursors page through everything once, newest first', async () => {
     for (let i = 0; i < 23; i++) {
       const request = aRequest({ model: i % 2 === 0 ? 'even' : 'odd' })
-      await store.record(request, aCharge(request, 1n))
+      await store.record(charged(request, 1n))
     }
     const seen = await collect((cursor) => listRequests(store.read, { limit: 5, cursor }))
     expect(seen.sizes).toEqual([5, 5, 5, 5, 3])

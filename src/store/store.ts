@@ -1,10 +1,8 @@
 // The store's interface, in a file of its own so that both dialects can implement it.
 import type { Kysely } from 'kysely'
-import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
 import type { SteadyClock } from '../lib/clock.ts'
 import type { Histogram } from '../lib/telemetry/metrics.ts'
-import type { Booked } from './proof/receipt-pass.ts'
 import type { Dialect, Schema } from './schema.ts'
 
 export type Log = (level: 'warn' | 'error' | 'info', msg: string) => void
@@ -95,18 +93,13 @@ export interface Store {
    */
   tx<T>(work: (tx: Kysely<Schema>) => Promise<T>, accountId?: string): Promise<T>
   /**
-   * Hot path: one request log row and optionally its ledger entry; durable when the promise
-   * resolves. Idempotent by request id and by the entry's ref and kind. The promise is shared with
-   * other records of the same batch.
+   * Hot path: the row of a call, which is its log row and, if it has a charge, its ledger entry with
+   * its receipt; durable when the promise resolves. Idempotent by request id. The promise is shared
+   * with other records of the same batch.
    */
-  record(request: RequestRecord, entry?: Entry): Promise<void>
+  record(call: RequestRecord): Promise<void>
   /** All its reads see the same moment; long reads block nothing. `end` releases it. */
   snapshot(): Promise<{ db: Kysely<Schema>; end(): Promise<void> }>
-  /**
-   * Books the next entries without a receipt, at most this many; see receipts.ts. Absent where it
-   * is no cheaper than a transaction.
-   */
-  book?(limit: number): Promise<Booked>
   /** Absent where commits are not counted. */
   readonly commits?: Commits
   /** False after a failed write until a write succeeds again; tried every second. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Entry } from '../contract/ledger.ts'
-import type { RequestRecord } from '../contract/requests.ts'
+import type { CallCharge, RequestRecord } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { openStore, type Store, type StoreOptions } from './index.ts'
 import { migrations } from './migrations/index.ts'
@@ -141,6 +141,18 @@ export function aCharge(request: RequestRecord, nanos: bigint): Entry {
     priceId: 'price_1',
   }
 }
+
+/** The same call, charged. */
+export const charged = (
+  request: RequestRecord,
+  nanos: bigint,
+  charge: CallCharge = {},
+): RequestRecord => ({
+  ...request,
+  chargeNanos: nanos,
+  priceId: request.priceId ?? 'price_1',
+  charge: { unit: 'token', quantity: 30, ...charge },
+})
 
 /** Waits for a background event; the test's own time-out is the limit. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

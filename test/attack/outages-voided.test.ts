@@ -94,7 +94,7 @@ if (!hasPostgresPrograms) {
         journalsIn(gateway.dataDir).length === 0 ? true : undefined,
       )
       const charged = await postgres.ask(`
-        SELECT ref FROM entries WHERE ref IN (${quoted})
+        SELECT ref FROM ledger WHERE ref IN (${quoted})
         GROUP BY ref HAVING sum(amount_nanos) <> 0`)
       expect(charged).toEqual([])
       const rows = await postgres.ask<{ status: string; charge_nanos: string }>(

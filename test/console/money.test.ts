@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { monthAt, monthBounds, monthPlus } from '../../src/lib/text/month.ts'
 import { insertPrice } from '../../src/store/catalog/prices.ts'
 import { openStore } from '../../src/store/index.ts'
-import { aCharge, aRequest } from '../../src/store/test-stores.ts'
+import { aRequest, charged } from '../../src/store/test-stores.ts'
 import {
   chromiumPath,
   openBrowser,
@@ -581,8 +581,7 @@ async function fillPast(dataDir: string): Promise<void> {
       chargeNanos: 1_000_000n,
       usage: { inputTokens: 500, outputTokens: 300, cacheReadTokens: 0, cacheWriteTokens: 0 },
     })
-    const charge = { ...aCharge(request, 1_000_000n), priceId: `price_of_${model}`, quantity: 800 }
-    await store.record(request, charge)
+    await store.record(charged(request, 1_000_000n, { quantity: 800 }))
   }
   await store.close()
 }

@@ -24,8 +24,8 @@ beforeAll(async () => {
   await makeBooks()
   const copy = await copyOf(place.options)
   await copy.guard(false)
-  const last = '(SELECT max(id) FROM entries)'
-  await copy.ask(`UPDATE entries SET amount_nanos = amount_nanos + 1 WHERE id = ${last}`)
+  const last = '(SELECT max(seq) FROM requests WHERE number IS NOT NULL)'
+  await copy.ask(`UPDATE requests SET charge_nanos = charge_nanos - 1 WHERE seq = ${last}`)
   await copy.guard(true)
   await copy.end()
   gateway = await startGateway({ config, env, dataDir: copy.options.dataDir })

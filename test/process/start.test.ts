@@ -8,6 +8,8 @@ import { parseNanos } from '../../src/lib/text/decimal.ts'
 import { insertAccount } from '../../src/store/catalog/accounts.ts'
 import { insertPrice } from '../../src/store/catalog/prices.ts'
 import { openStore, type Tx } from '../../src/store/index.ts'
+import { unfinishedKey } from '../../src/store/migrations/finish-receipts.ts'
+import { setMeta } from '../../src/store/sql/meta.ts'
 import { readAccount, readLedger } from '../support/books.ts'
 import { apiToken, root, startGateway, tempDir } from '../support/gateway.ts'
 import { plainStart, refusedStart, running, secretsIn } from '../support/process/plain-start.ts'
@@ -177,6 +179,9 @@ tokens: [{ account: acme, name: test, token: ${apiToken} }]
       await store.tx(async (tx) => {
         await insertAccount(tx, { id, name: 'acme', source: 'file', createdAtMs: 1 })
         await insertOldCharges(tx, id, 100_000)
+        // As an upgrade leaves them: the start gives them their receipts.
+        await setMeta(tx, 'currency', 'CNY')
+        await setMeta(tx, unfinishedKey, '0')
       })
       await store.close()
 

@@ -10,15 +10,17 @@ const nothing: readonly string[] = []
 export const rooms: Readonly<Record<string, Parts>> = {
   'src/store': {
     sql: nothing,
+    rows: nothing,
     catalog: ['sql'],
-    deliveries: ['sql', 'log/ids.ts'],
+    deliveries: ['rows', 'sql', 'log/ids.ts'],
     tasks: ['sql', 'deliveries/queue.ts'],
-    proof: ['sql', 'ledger/entries.ts'],
-    log: ['sql', 'dialects/health.ts', 'proof/hourly-totals.ts'],
-    migrations: ['sql', 'dialects/errors.ts'],
-    ledger: ['sql', 'proof', 'tasks', 'log/ids.ts', 'deliveries/queue.ts'],
+    proof: ['rows', 'sql', 'ledger/entries.ts'],
+    log: ['sql', 'dialects/health.ts'],
+    migrations: ['rows', 'sql', 'dialects/errors.ts', 'ledger/entries.ts', 'proof/receipts.ts'],
+    ledger: ['rows', 'sql', 'proof', 'tasks', 'log/ids.ts', 'deliveries/queue.ts'],
     maintenance: ['sql', 'dialects', 'tasks', 'log/partitions.ts'],
     dialects: [
+      'rows',
       'sql',
       'migrations',
       'log',

@@ -7,9 +7,8 @@ import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { findToken } from '../../store/catalog/tokens.ts'
-import { sumDays } from '../../store/proof/daily-totals.ts'
-import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
-import { aCharge, aRequest, storeKinds } from '../../store/test-stores.ts'
+import { type MoneyDimension, type MoneySum, sumDays, sumMoney } from '../../store/proof/totals.ts'
+import { aRequest, charged, storeKinds } from '../../store/test-stores.ts'
 import type { AdminApp } from '../route.ts'
 import { admin } from '../test-admin.ts'
 
@@ -149,7 +148,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     const [one, two] = [await make('spends'), await make('spends-not')]
     const charge = async (tokenId: string, agoMs: number, nanos: bigint) => {
       const request = aRequest({ atMs: Date.now() - agoMs, accountId: acme, tokenId })
-      await it.engine.store.record(request, { ...aCharge(request, nanos), tokenId })
+      await it.engine.store.record(charged(request, nanos))
     }
     await charge(one.id, 0, 1_000_000_000n)
     await charge(one.id, 48 * hourMs, 2_000_000_000n)
@@ -209,8 +208,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     }
     const charge = async (atMs: number, model: string) => {
       const request = aRequest({ atMs, accountId: acme, tokenId: 'tok_day', model })
-      const entry = { ...aCharge(request, BigInt(atMs % 1_000)), tokenId: 'tok_day' }
-      await it.engine.store.record(request, entry)
+      await it.engine.store.record(charged(request, BigInt(atMs % 1_000)))
     }
     await compare()
     for (let ago = 7 * 24; ago > 0; ago -= 5) await charge(Date.now() - ago * hourMs, `m${ago % 3}`)

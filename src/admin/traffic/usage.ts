@@ -16,9 +16,9 @@ import type { BaseDeps } from '../../engine/base-deps.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import { accountNames } from '../../store/catalog/accounts.ts'
 import { inSnapshot } from '../../store/index.ts'
-import { sumDays } from '../../store/proof/daily-totals.ts'
-import { hourMs, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { hourMs } from '../../store/proof/grains.ts'
 import { countModels } from '../../store/proof/top-names.ts'
+import { sumDays, sumMoney } from '../../store/proof/totals.ts'
 import { time, wrong } from '../answers.ts'
 import type { Ask } from '../route.ts'
 import { requestRoute } from './requests.ts'
@@ -41,11 +41,11 @@ async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery
   const stretch = stretchOf(query, by, x.atMs)
   if (stretch instanceof Refusal) return stretch
   const asked = { ...stretch, by, accountId: account?.id }
-  const { dialect, read } = engine.store
+  const { read } = engine.store
   const { rows, total } =
     tagKey === undefined
       ? await sumUsage(read, asked, await sumFor(engine, asked))
-      : await inSnapshot(engine.store, (db) => sumTaggedUsage(db, { ...asked, tagKey, dialect }))
+      : await inSnapshot(engine.store, (db) => sumTaggedUsage(db, { ...asked, tagKey }))
   return {
     from: time(stretch.fromMs),
     to: time(stretch.untilMs),

@@ -5,8 +5,7 @@ import { receiptText, tableText } from '../../contract/bills/receipt.ts'
 import { hashText, newDigest } from '../../lib/crypto/signing.ts'
 import type { Tx } from '../../store/index.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
-import { sumMoney } from '../../store/proof/hourly-totals.ts'
-import { findHashes, findLines, type StoredReceipt } from '../../store/proof/receipt-lines.ts'
+import { findLines, findReceipts, type StoredReceipt } from '../../store/proof/receipt-lines.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
 import {
   findSealsBetween,
@@ -14,6 +13,7 @@ import {
   numberBefore,
   type SealRow,
 } from '../../store/proof/seals.ts'
+import { sumMoney } from '../../store/proof/totals.ts'
 import { type BrokenChain, brokenSeal, checkedReceipt, signatureOf } from '../proof/receipt.ts'
 import type { SigningKeys } from '../proof/signing-keys.ts'
 
@@ -77,12 +77,12 @@ export class BillTable {
     const [first, last] = [found[0]!.number, found.at(-1)!.number]
     const seals = await findSealsBetween(this.#db, accountId, { first, last })
     const sealOf = new Map(seals.map((seal) => [seal.number, seal]))
-    const hashes = await findHashes(this.#db, accountId, this.#beforeGaps(found))
+    const hashes = await findReceipts(this.#db, accountId, this.#beforeGaps(found))
     const page: BillLine[] = []
     for (const receipt of found) {
       const above = this.#held
       const isNext = above !== undefined && above.number + 1 === receipt.number
-      const previous = isNext ? '' : (hashes.get(receipt.number - 1) ?? '')
+      const previous = isNext ? '' : (hashes.get(receipt.number - 1)?.hash ?? '')
       const line = this.#line(receipt, previous, sealOf.get(receipt.number))
       this.#check(line, isNext ? above.hash : previous, sealOf.get(receipt.number))
       if (above !== undefined) page.push(above)

@@ -7,8 +7,8 @@ import { namesOfTokens } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { listMovements } from '../../store/ledger/bills.ts'
 import { type ClosedMonth, lastClosedBefore } from '../../store/ledger/closed-months.ts'
-import { type MoneyQuery, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
 import { topNames } from '../../store/proof/top-names.ts'
+import { type MoneyQuery, type MoneySum, sumMoney } from '../../store/proof/totals.ts'
 
 export interface BillTotal {
   charges: number

@@ -4,7 +4,7 @@ import { crashPoint } from '../../lib/crash-point.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { Rollback, type Tx } from '../../store/index.ts'
-import { countPending, lastNumberBefore } from '../../store/ledger/bills.ts'
+import { lastNumberBefore } from '../../store/ledger/bills.ts'
 import {
   type ClosedMonth,
   closeUntil,
@@ -12,7 +12,7 @@ import {
   insertClosedMonth,
   lastClosedBefore,
 } from '../../store/ledger/closed-months.ts'
-import { sumMoney } from '../../store/proof/hourly-totals.ts'
+import { sumMoney } from '../../store/proof/totals.ts'
 import { type BillOf, makeBill, sumOf } from './bill.ts'
 import type { BillDeps, ClosedBill } from './read-bill.ts'
 
@@ -20,7 +20,7 @@ import type { BillDeps, ClosedBill } from './read-bill.ts'
 const closeGraceMs = 5 * 60_000
 
 export interface ClosingDeps extends BillDeps {
-  /** Writes receipts for all entries so far. */
+  /** Signs the end of the account's chain. */
   receiptWriter: { drain(accountId: string): Promise<unknown> }
 }
 
@@ -30,7 +30,7 @@ export type Closing =
   | { kind: 'too_early'; fromMs: number }
   /** An earlier month with money in it is open: close that one first. */
   | { kind: 'earlier_open'; month: string }
-  /** Some entries have no receipt yet. */
+  /** Entries were booked meanwhile. */
   | { kind: 'behind'; entries: number }
   /** The bill does not add up to the ledger. */
   | { kind: 'differs'; bill: string; ledger: string }
@@ -70,8 +70,6 @@ async function tryToClose(
   const { accountId, month } = of
   const { untilMs } = monthBounds(month)!
   await deps.receiptWriter.drain(accountId)
-  const entries = await countPending(store.read, accountId, untilMs)
-  if (entries > 0) return { kind: 'behind', entries }
   const closed = await signedMonth(deps, of, note)
   if ('kind' in closed) return closed
   crashPoint('month-closing')
@@ -95,8 +93,7 @@ async function tryToClose(
 
 /** Entries of the month, or of an earlier one, that are not in its bill. */
 async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs: number) {
-  const pending = await countPending(tx, accountId, untilMs)
-  return pending + (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
+  return (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
 }
 
 async function signedMonth(

@@ -10,7 +10,7 @@ import {
   lastClosedBefore,
   listClosedMonths,
 } from '../../store/ledger/closed-months.ts'
-import type { MoneySum } from '../../store/proof/hourly-totals.ts'
+import type { MoneySum } from '../../store/proof/totals.ts'
 import { pageOf, textCursor } from '../../store/sql/cursor.ts'
 import { sumGrowingMoney } from '../proof/settled-sums.ts'
 import { balanceFrom, billIn, closingNanosOf, type Figures, figuresOf, sumOf } from './bill.ts'

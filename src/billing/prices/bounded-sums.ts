@@ -2,17 +2,16 @@
 // ones with the largest charges are told apart, and the others are one. The sums always add up.
 import { maxTotalNames } from '../../contract/totals.ts'
 import type { Tx } from '../../store/index.ts'
-import { dayMs } from '../../store/proof/daily-totals.ts'
+import { dayMs, hourMs } from '../../store/proof/grains.ts'
+import { topNames } from '../../store/proof/top-names.ts'
 import {
   type FoldedDimension,
   foldedDimensions,
-  hourMs,
   type KeptNames,
   type MoneyQuery,
   type MoneySum,
   type sumMoney,
-} from '../../store/proof/hourly-totals.ts'
-import { topNames } from '../../store/proof/top-names.ts'
+} from '../../store/proof/totals.ts'
 
 /** Sums of one page: about a megabyte of text. */
 export const maxSums = 3_000

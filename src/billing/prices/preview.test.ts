@@ -11,7 +11,7 @@ import {
   type TokenTier,
 } from '../../contract/price.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
-import { inputBucketOf, inputBuckets } from '../../store/proof/hourly-totals.ts'
+import { inputBucketOf, inputBuckets } from '../../store/proof/grains.ts'
 import { chargeImages, chargeSeconds, chargeTokens, chargeVideoTokens } from '../charge.ts'
 import { type Draft, previewPrices } from './preview.ts'
 import { createPriceBook } from './price-book.ts'

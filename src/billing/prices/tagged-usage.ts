@@ -5,15 +5,16 @@ import { nameOfKey, shownValue, type TagKey } from '../../contract/tags/index.ts
 import { maxTotalNames, shownName } from '../../contract/totals.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { mapInTurns } from '../../lib/turns.ts'
-import type { Dialect, Tx } from '../../store/index.ts'
-import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import type { Tx } from '../../store/index.ts'
+import { topValues } from '../../store/proof/top-names.ts'
 import {
+  type MoneySum,
+  sumMoney,
   sumTags,
   type TagDimension,
   type TagQuery,
   type TagSum,
-} from '../../store/proof/tag-totals.ts'
-import { topValues } from '../../store/proof/top-names.ts'
+} from '../../store/proof/totals.ts'
 import { grouped, namesOf } from '../bills/bill.ts'
 import { foldedIn, hasManyNames, keptNames, maxSums, noNames, shareOf } from './bounded-sums.ts'
 import {
@@ -26,7 +27,6 @@ import {
 } from './usage-rows.ts'
 
 interface TaggedQuestion extends UsageQuestion {
-  dialect: Dialect
   tagKey: TagKey
 }
 
@@ -38,11 +38,11 @@ type Tagged = MoneySum & { value?: string }
 
 /** All reads of `db` must see the same moment. Rows are in order of the tag and the other keys. */
 export async function sumTaggedUsage(db: Tx, asked: TaggedQuestion): Promise<Usage> {
-  const { accountId, fromMs, untilMs, by, tokenId, tagKey, dialect } = asked
+  const { accountId, fromMs, untilMs, by, tokenId, tagKey } = asked
   const wanted = new Set<TagDimension>(['unit'])
   for (const key of by) wanted.add(dimensions[key] as TagDimension)
   const question = { accountId, fromMs, untilMs, tokenId, by: [...wanted] }
-  const query = { ...question, dialect, name: nameOfKey(tagKey) }
+  const query = { ...question, name: nameOfKey(tagKey) }
   const { tagged, charges } =
     (await readSums(db, query, {})) ??
     (await readSums(db, query, await fewerNames(db, query))) ??

@@ -5,7 +5,7 @@ import { otherNames, shownName } from '../../contract/totals.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
-import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { type MoneyDimension, type MoneySum, sumMoney } from '../../store/proof/totals.ts'
 import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
 import { sumBounded } from './bounded-sums.ts'
 

@@ -48,7 +48,7 @@ export class ChainWalk {
     const problem = this.#problemOf(row)
     if (problem !== undefined) {
       const ref = row.kind === '' ? {} : { ref: row.ref }
-      const { account_id: accountId, entry_id: entryId, number } = row
+      const { account_id: accountId, id: entryId, number } = row
       this.#report({ accountId, entryId, number, ...ref, problem })
     }
     this.#end = { number: row.number, balanceNanos: row.balance_nanos, hash: row.hash }
@@ -87,7 +87,7 @@ const unknown = 2n ** 63n
 function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
   const { quantity } = row
   const entry: Entry & { id: number } = {
-    id: row.entry_id,
+    id: row.id,
     atMs: row.at_ms,
     accountId: row.account_id,
     kind,

@@ -5,8 +5,6 @@ import type { Store, Tx } from '../../store/index.ts'
 import { type AuditScope, impossible } from '../../store/proof/audit.ts'
 import { type Books, receiptPages, sealPages } from '../../store/proof/audit-chain.ts'
 import {
-  type BooksEnd,
-  findReceipt,
   liveHolds,
   movedAccounts,
   newStretches,
@@ -14,6 +12,7 @@ import {
   readBooksEnd,
   recentBalances,
 } from '../../store/proof/audit-recent.ts'
+import { findReceipts } from '../../store/proof/receipt-lines.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
 import { type AuditOptions, compareBalance, findGuards, findOverdue } from './audit.ts'
 import { ChainWalk, type Knows, knowsAny, problemOfSeal } from './audit-chain.ts'
@@ -22,14 +21,13 @@ import { matchEntries } from './audit-matches.ts'
 
 /** Up to where the ledger has been audited. */
 export interface AuditMarks {
-  entryId: number
   /** Of the previous run as well: rows may be committed out of order. */
-  seqs: readonly [before: number, last: number]
+  ids: readonly [before: number, last: number]
   /** The account audited last in turn. */
   accountId: string
 }
 
-export const noMarks: AuditMarks = { entryId: 0, seqs: [0, 0], accountId: '' }
+export const noMarks: AuditMarks = { ids: [0, 0], accountId: '' }
 
 /** More than this waits for the next run. */
 const maxEntries = 50_000
@@ -56,23 +54,21 @@ export async function auditRecent(
   try {
     const books = { db, dialect: store.dialect }
     const reached = await readBooksEnd(db)
-    const untilEntryId = Math.min(reached.entryId, marks.entryId + maxEntries)
-    const since = { afterEntryId: marks.entryId, untilEntryId, afterSeq: marks.seqs[0] }
+    const [before, last] = marks.ids
+    const since = { afterId: before, untilId: Math.min(reached, last + maxEntries) }
     const findings = new Findings()
     const turn = await nextAccounts(db, marks.accountId, accountsAtOnce)
-    await proveBalances(db, [...(await movedAccounts(db, since)), ...turn], reached, findings)
+    await proveBalances(db, [...(await movedAccounts(db, since)), ...turn], findings)
     await proveEntries(books, { since }, findings, options)
     await findOverdue(db, {}, findings, options)
     await findGuards(books, findings)
     return {
-      // No entry can appear below the floor.
       marks: {
-        entryId: Math.max(marks.entryId, Math.min(reached.floor, untilEntryId)),
-        seqs: [marks.seqs[1], reached.seq],
+        ids: [last, Math.max(last, since.untilId)],
         accountId: turn.length < accountsAtOnce ? '' : turn.at(-1)!,
       },
       problems: findings.problems(() => undefined),
-      isBehind: untilEntryId < reached.entryId,
+      isBehind: since.untilId < reached,
     }
   } finally {
     await end()
@@ -82,14 +78,13 @@ export async function auditRecent(
 async function proveBalances(
   db: Tx,
   accountIds: readonly string[],
-  { floor }: BooksEnd,
   findings: Findings,
 ): Promise<void> {
   const held = await liveHolds(db)
   const all = [...new Set(accountIds)]
   for (let at = 0; at < all.length; at += accountsAtOnce) {
     const some = all.slice(at, at + accountsAtOnce)
-    const balances = await recentBalances(db, some, { floor, held })
+    const balances = await recentBalances(db, some, held)
     for (const books of balances) compareBalance(findings, books)
     const known = new Set(balances.map(({ accountId }) => accountId))
     for (const accountId of some) {
@@ -124,8 +119,9 @@ async function proveStretch(
   const { db } = books
   const { accountId, first } = stretch
   const walk = new ChainWalk(currency, (wrong) => findings.add('receipts', wrong))
-  const before = first === 1 ? undefined : await findReceipt(db, accountId, first - 1)
-  if (before !== undefined) walk.resume(accountId, before)
+  const number = first - 1
+  const before = (await findReceipts(db, accountId, [number])).get(number)
+  if (before !== undefined) walk.resume(accountId, { number, ...before })
   for await (const page of receiptPages(books, stretch)) {
     for (const row of page) walk.take(row)
     await pause()

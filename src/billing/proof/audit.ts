@@ -17,11 +17,10 @@ import {
   sealPages,
   timeText,
   unreceipted,
-  wrongHours,
 } from '../../store/proof/audit-chain.ts'
-import { openedAtMs } from '../../store/proof/audit-recent.ts'
+import { openedAtMs, wrongEnds } from '../../store/proof/audit-recent.ts'
 import { overdueTasks } from '../../store/proof/audit-tasks.ts'
-import { wrongDays } from '../../store/proof/daily-totals.ts'
+import { wrongDays, wrongHours } from '../../store/proof/audit-totals.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
 import { ChainWalk, type Knows, knowsAny, SealWalk } from './audit-chain.ts'
 import { type CheckName, Findings, maxOfEach, type Problem } from './audit-findings.ts'
@@ -98,7 +97,7 @@ async function findWrongDays(db: Tx, { accountId }: AuditScope, findings: Findin
   }
 }
 
-export function compareBalance(findings: Findings, books: BooksOf): void {
+export function compareBalance(findings: Findings, books: Omit<BooksOf, 'entries'>): void {
   const { accountId, balanceNanos, heldNanos, leasedNanos, creditLeasesNanos } = books
   const { entriesBalanceNanos, entriesHeldNanos } = books
   const add = (check: CheckName, problem: string) => findings.add(check, { accountId, problem })
@@ -150,6 +149,7 @@ async function proveChain(
     for (const row of page) walk.take(row)
   }
   findings.addAll('receipts', await unreceipted(db, scope, maxOfEach))
+  findings.addAll('receipts', await wrongEnds(db, scope, maxOfEach))
   const seals = new SealWalk(knows, (wrong) => findings.add('seals', wrong))
   for await (const page of sealPages(db, all)) {
     counts.seals += page.length

@@ -5,9 +5,9 @@ import { receiptText, sealText } from '../../contract/bills/receipt.ts'
 import { hashText, isSigned } from '../../lib/crypto/signing.ts'
 import type { Tx } from '../../store/index.ts'
 import {
-  findHashes,
   findLinks,
   findReceipt,
+  findReceipts,
   type StoredReceipt,
 } from '../../store/proof/receipt-lines.ts'
 import { currencyOf } from '../../store/proof/receipts.ts'
@@ -35,7 +35,7 @@ export async function checkedReceipt(
 ): Promise<CheckedReceipt | undefined> {
   const found = await findReceipt(db, entryId)
   if (found === undefined) return undefined
-  const { account_id: accountId, number } = found
+  const { accountId, number } = found
   const seal = await findSealOf(db, accountId, number)
   const last = seal?.number ?? number
   const links = await findLinks(db, accountId, { first: number, last })
@@ -67,7 +67,7 @@ export const signatureOf = ({ signer }: SigningKeys, { entry, number, hash }: St
 /** Empty before the first. */
 async function previousHash(db: Tx, accountId: string, number: number): Promise<string> {
   if (number === 1) return ''
-  return (await findHashes(db, accountId, [number - 1])).get(number - 1) ?? ''
+  return (await findReceipts(db, accountId, [number - 1])).get(number - 1)?.hash ?? ''
 }
 
 function brokenLink(

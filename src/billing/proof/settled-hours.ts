@@ -1,8 +1,8 @@
 // Sums of money by the hour for charts: days that can no longer change are summed once and cached in
 // memory, as hours are too many to read again for every chart.
 import type { Tx } from '../../store/index.ts'
-import { type DaysQuery, dayMs, settledUntil } from '../../store/proof/daily-totals.ts'
-import { type MoneySum, sumMoney } from '../../store/proof/hourly-totals.ts'
+import { dayMs } from '../../store/proof/grains.ts'
+import { type DaysQuery, type MoneySum, settledUntil, sumMoney } from '../../store/proof/totals.ts'
 
 /** Per database; beyond it the whole cache is cleared. */
 const maxSums = 100_000

@@ -1,7 +1,13 @@
 // Sums of money for lists of bills: the settled beginning of a period is cached, the rest is read.
 import type { Tx } from '../../store/index.ts'
-import { type DaysQuery, settledUntil, sumDays } from '../../store/proof/daily-totals.ts'
-import { hourMs, type MoneyDimension, type MoneySum } from '../../store/proof/hourly-totals.ts'
+import { hourMs } from '../../store/proof/grains.ts'
+import {
+  type DaysQuery,
+  type MoneyDimension,
+  type MoneySum,
+  settledUntil,
+  sumDays,
+} from '../../store/proof/totals.ts'
 
 interface Begun {
   untilMs: number

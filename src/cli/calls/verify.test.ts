@@ -13,7 +13,7 @@ import { insertAccount } from '../../store/catalog/accounts.ts'
 import type { Store } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
 import { setMeta } from '../../store/sql/meta.ts'
-import { aCharge, aRequest, newPlace, type Place } from '../../store/test-stores.ts'
+import { aRequest, charged, newPlace, type Place } from '../../store/test-stores.ts'
 import { verifyTable } from './verify.ts'
 
 const monthMs = Date.UTC(2026, 10, 1)
@@ -230,7 +230,7 @@ describe('a bill', () => {
     await keeper.drain()
     const before = await tableOf()
     const request = aRequest({ accountId: 'acc_1', atMs: stretch.fromMs + 5 })
-    await store.record(request, { ...aCharge(request, 3n), atMs: stretch.fromMs + 5 })
+    await store.record(charged(request, 3n))
     // It may have its receipt by now, but no signature of the chain covers it.
     expect(await tableOf()).toBe(before)
     await keeper.drain()

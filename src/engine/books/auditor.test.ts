@@ -100,7 +100,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
   }
 
   test('finds nothing wrong while calls, tasks, credits and receipts go on', async () => {
-    engine.ledger.onEntry = () => engine.receiptWriter.recorded()
+    engine.ledger.onEntry = (id) => engine.receiptWriter.recorded(id)
     engine.receiptWriter.start()
     let isOver = false
     let polls = 0
@@ -207,7 +207,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     const marks = () => getMeta(engine.store.read, 'audit_marks')
     while (engine.ledger.stopped.size === 0 || (await marks()) === undefined) await Bun.sleep(5)
     await auditor.stop()
-    expect(await marks()).toContain('entryId')
+    expect(await marks()).toContain('ids')
     expect(await openAlerts()).toHaveLength(1)
   })
 

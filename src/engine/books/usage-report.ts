@@ -11,8 +11,7 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { BadCursor, inSnapshot, type PageQuery } from '../../store/index.ts'
-import { sumDays } from '../../store/proof/daily-totals.ts'
-import { sumMoney } from '../../store/proof/hourly-totals.ts'
+import { sumDays, sumMoney } from '../../store/proof/totals.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import type { Declares } from '../base-deps.ts'
 import { readTaggedBill, tagKeyIn } from './bill-by-tag.ts'
@@ -83,8 +82,7 @@ function sumAsked(
   if (tagKey === undefined) {
     return sumUsage(store.read, question, by.includes('hour') ? sumMoney : sumDays)
   }
-  const { dialect } = store
-  return inSnapshot(store, (db) => sumTaggedUsage(db, { ...question, tagKey, dialect }))
+  return inSnapshot(store, (db) => sumTaggedUsage(db, { ...question, tagKey }))
 }
 
 export async function listOwnMonths(

@@ -61,6 +61,9 @@ interface Page {
   states?: ReadonlyMap<string, StateChange>
 }
 
+/** Of the ledger's two tables, the rows between two ids are read and sorted: so many at most. */
+const maxIds = 20_000
+
 export class LedgerFeeds extends LoopService {
   readonly #deps: FeedDeps
   readonly #horizon: Horizon
@@ -89,21 +92,26 @@ export class LedgerFeeds extends LoopService {
     if (isChargeTime) this.#chargesFromMs = nowMs + gatherMs
     const { entryId, lossSeq } = settled
     const more = [
-      await this.#advance('balance.low', entryId, (at) => this.#lowBalances(at, entryId)),
-      await this.#advance('budget.reached', entryId, (at) => this.#budgets(at, entryId)),
-      await this.#advance('loss.booked', lossSeq, (at) => this.#losses(at, lossSeq)),
+      await this.#advance('balance.low', entryId, (at, end) => this.#lowBalances(at, end)),
+      await this.#advance('budget.reached', entryId, (at, end) => this.#budgets(at, end)),
+      await this.#advance('loss.booked', lossSeq, (at, end) => this.#losses(at, end)),
       isChargeTime &&
-        (await this.#advance('charge.settled', entryId, (at) => this.#charges(at, entryId))),
+        (await this.#advance('charge.settled', entryId, (at, end) => this.#charges(at, end))),
     ]
     if (more[3] === true) this.#chargesFromMs = 0
     return more.includes(true)
   }
 
-  async #advance(feed: Feed, until: number, read: (at: number) => Promise<Page>): Promise<boolean> {
+  async #advance(
+    feed: Feed,
+    until: number,
+    read: (at: number, end: number) => Promise<Page>,
+  ): Promise<boolean> {
     const { store, clock, jobs } = this.#deps
     const from = await readFeed(store.read, feed)
     if (from === undefined || (until <= from && !declaredFeeds.includes(feed))) return false
-    const { to, isFull, notices, states = new Map() } = await read(from)
+    const end = Math.min(until, from + maxIds)
+    const { to, isFull, notices, states = new Map() } = await read(from, end)
     if (to <= from && notices.length === 0 && states.size === 0) return false
     const atMs = clock.nowMs()
     try {
@@ -122,7 +130,7 @@ export class LedgerFeeds extends LoopService {
       throw error
     }
     if (notices.length > 0) jobs.notices.wake()
-    return isFull
+    return isFull || end < until
   }
 
   async #lowBalances(afterId: number, untilId: number): Promise<Page> {

@@ -15,7 +15,7 @@ function failing(store: Store, faults: Fault[]): Store {
     dialect: store.dialect,
     clock: store.clock,
     read: store.read,
-    record: (request, entry) => store.record(request, entry),
+    record: (call) => store.record(call),
     snapshot: () => store.snapshot(),
     close: () => store.close(),
     get healthy() {

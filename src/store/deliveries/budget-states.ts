@@ -1,6 +1,7 @@
 // Which budgets charges fall under, and what has been told of each: its terms, the period and the step.
 // A budget whose terms are not those of its state has changed since.
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { LedgerRow } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import type { FeedRange } from './low-balances.ts'
 
@@ -26,10 +27,7 @@ export interface WatchedBudget {
   state: ReachedState | undefined
 }
 
-export type BudgetCharge = Pick<
-  Selectable<Schema['entries']>,
-  'id' | 'account_id' | 'token_id' | 'tags' | 'at_ms'
->
+export type BudgetCharge = Pick<LedgerRow, 'id' | 'account_id' | 'token_id' | 'tags' | 'at_ms'>
 
 /** Charges of accounts that have budgets. */
 export const budgetChargesIn = (
@@ -37,7 +35,7 @@ export const budgetChargesIn = (
   { afterId, untilId, limit }: FeedRange,
 ): Promise<BudgetCharge[]> =>
   db
-    .selectFrom('entries')
+    .selectFrom('ledger')
     .select(['id', 'account_id', 'token_id', 'tags', 'at_ms'])
     .where('id', '>', afterId)
     .where('id', '<=', untilId)

@@ -2,6 +2,7 @@
 // it may read, and the rows in between. A reader moves with what it has written, in one transaction.
 import { type Kysely, sql } from 'kysely'
 import type { NoticeType } from '../../contract/notices/webhooks.ts'
+import { newestId } from '../rows/ledger-rows.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { getMeta, putMetaIfAbsent, touchMeta } from '../sql/meta.ts'
 import { resetBudgetStates } from './budget-states.ts'
@@ -78,7 +79,7 @@ export async function readFeedEnd(db: Kysely<Schema>, dialect: Dialect): Promise
   const { rows } = await sql<{ oldest: string; next: string; entry_id: number; loss: number }>`
     SELECT CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS oldest,
       CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS next,
-      coalesce((SELECT max(id) FROM entries), 0) AS entry_id,
+      ${newestId} AS entry_id,
       coalesce((SELECT max(seq) FROM losses), 0) AS loss`.execute(db)
   const { oldest, next, entry_id: entryId, loss: lossSeq } = rows[0]!
   return { entryId, lossSeq, oldestOpen: BigInt(oldest), nextNew: BigInt(next) }
@@ -86,7 +87,7 @@ export async function readFeedEnd(db: Kysely<Schema>, dialect: Dialect): Promise
 
 async function newest(db: Kysely<Schema>): Promise<{ entryId: number; lossSeq: number }> {
   const { rows } = await sql<{ entry_id: number; loss: number }>`
-    SELECT coalesce((SELECT max(id) FROM entries), 0) AS entry_id,
+    SELECT ${newestId} AS entry_id,
       coalesce((SELECT max(seq) FROM losses), 0) AS loss`.execute(db)
   return { entryId: rows[0]!.entry_id, lossSeq: rows[0]!.loss }
 }

@@ -88,7 +88,7 @@ export async function movementsIn(
   }>`
     SELECT e.id, e.account_id, e.amount_nanos,
       CASE WHEN ${byHand} THEN 1 ELSE 0 END AS is_credit
-    FROM entries e JOIN accounts a ON a.id = e.account_id
+    FROM ledger e JOIN accounts a ON a.id = e.account_id
     WHERE e.id > ${afterId} AND e.id <= ${untilId} AND e.kind NOT IN ('hold', 'release')
       AND a.balance_low_nanos IS NOT NULL
     ORDER BY e.id LIMIT ${limit}`.execute(db)
@@ -122,7 +122,7 @@ export async function watchedAccounts(
     SELECT a.id, a.name, a.balance_low_nanos AS threshold_nanos, s.body,
       a.balance_nanos AS now_nanos,
       CAST(a.balance_nanos - coalesce((
-        SELECT sum(e.amount_nanos) FROM entries e WHERE e.account_id = a.id
+        SELECT sum(e.amount_nanos) FROM ledger e WHERE e.account_id = a.id
           AND e.id > ${afterId} AND e.kind NOT IN ('hold', 'release')), 0) AS bigint)
         AS before_nanos
     FROM accounts a LEFT JOIN notice_states s

@@ -1,9 +1,10 @@
 // Charges in the order of writing, and the credits that undo one.
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
+import type { LedgerRow } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import type { FeedRange } from './low-balances.ts'
 
-export interface SettledEntry extends Selectable<Schema['entries']> {
+export interface SettledEntry extends LedgerRow {
   account: string
   /** The request that created the task. */
   task_request_id: string | null
@@ -17,7 +18,7 @@ export async function settledIn(
   { afterId, untilId, limit }: FeedRange,
 ): Promise<SettledEntry[]> {
   return db
-    .selectFrom('entries as e')
+    .selectFrom('ledger as e')
     .innerJoin('accounts as a', 'a.id', 'e.account_id')
     .leftJoin('tasks as t', 't.id', 'e.ref')
     .selectAll('e')

@@ -14,7 +14,7 @@ function newCommit() {
     return new Promise((resolve) => gates.push(resolve))
   })
   const add = (count: number) => {
-    for (let i = 0; i < count; i++) void commit.add(aRequest(), undefined)
+    for (let i = 0; i < count; i++) void commit.add(aRequest())
   }
   return { commit, sizes, gates, add }
 }

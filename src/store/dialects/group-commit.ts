@@ -1,70 +1,10 @@
 // Group commit: records that arrive while one batch is being written form the next. Records of one
 // account in a batch succeed or fail together. Knows neither rows nor how a dialect writes them.
-import type { Entry } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { Histogram } from '../../lib/telemetry/metrics.ts'
+import { cellsOfCall } from '../rows/call-row.ts'
 import type { Commits } from '../store.ts'
-import { entryRow, lossRows, problemOf, requestRow } from './group-commit-rows.ts'
-
-export { cellsOf } from './group-commit-rows.ts'
-
-/** Order of the cells of one request; both dialects' statements use it. */
-export const requestColumns = [
-  'request_id',
-  'at_ms',
-  'account_id',
-  'token_id',
-  'interface',
-  'model',
-  'channel',
-  'upstream_request_id',
-  'status',
-  'error_code',
-  'charge_nanos',
-  'price_id',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'first_byte_ms',
-  'total_ms',
-  'detail',
-  'tags',
-] as const
-
-export const entryColumns = [
-  'at_ms',
-  'account_id',
-  'kind',
-  'amount_nanos',
-  'ref',
-  'model',
-  'unit',
-  'quantity',
-  'price_id',
-  'estimated',
-  'note',
-  'token_id',
-  'tier',
-  'tags',
-  'served_model',
-] as const
-
-/** Losses noted on a row are also written to the losses table, where they can be summed. */
-export const lossColumns = [
-  'id',
-  'at_ms',
-  'account_id',
-  'ref',
-  'reason',
-  'channel',
-  'model',
-  'upstream_id',
-  'unit',
-  'quantity',
-  'amount_nanos',
-  'is_estimate',
-] as const
+import { lossRows, problemOf } from './group-commit-rows.ts'
 
 const maxRecordsPerBatch = 512
 /**
@@ -74,32 +14,6 @@ const maxRecordsPerBatch = 512
  */
 const gatherTurns = 4
 const gatherRecords = 64
-
-/** Columns in which the empty string stands for null. */
-export const nullableInRequests: ReadonlySet<string> = new Set([
-  'channel',
-  'upstream_request_id',
-  'error_code',
-  'price_id',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'first_byte_ms',
-  'tags',
-])
-export const nullableInEntries: ReadonlySet<string> = new Set([
-  'model',
-  'unit',
-  'quantity',
-  'price_id',
-  'note',
-  'token_id',
-  'tier',
-  'tags',
-  'served_model',
-])
-export const nullableInLosses: ReadonlySet<string> = new Set(['unit', 'quantity'])
 
 /** Outcome of one account's records in one batch: stored together or not at all. */
 interface Fate {
@@ -114,7 +28,6 @@ interface Fate {
 export interface Rows {
   size: number
   requests: string
-  entries: string
   /** Empty for nearly all records. */
   losses: string
   /** Arrival of the first record, by the monotonic clock. */
@@ -146,7 +59,6 @@ const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 class Gathering implements Batch {
   size = 0
   requests = ''
-  entries = ''
   losses = ''
   readonly sinceMs = performance.now()
   readonly fates = new Map<string, Fate>()
@@ -165,14 +77,14 @@ export class GroupCommit {
     this.#aside = aside
   }
 
-  add(request: RequestRecord, entry: Entry | undefined): Promise<void> {
-    const wrong = this.#closed ? 'the store is closed' : problemOf(request, entry)
+  add(request: RequestRecord): Promise<void> {
+    const wrong = this.#closed ? 'the store is closed' : problemOf(request)
     if (wrong !== undefined) return Promise.reject(new Error(wrong))
     const { accountId } = request
     if (this.#aside?.has(accountId)) {
       const fate = newFate()
       const part = { ...noRows, sinceMs: performance.now(), accountId, fate }
-      addTo(part, request, entry)
+      addTo(part, request)
       this.#aside.put(part)
       return fate.done
     }
@@ -182,7 +94,7 @@ export class GroupCommit {
       fate = newFate()
       batch.fates.set(accountId, fate)
     }
-    addTo(batch, request, entry)
+    addTo(batch, request)
     return fate.done
   }
 
@@ -236,7 +148,7 @@ export class GroupCommit {
 }
 
 const noAccount = ''
-const noRows = { size: 0, requests: '', entries: '', losses: '' }
+const noRows = { size: 0, requests: '', losses: '' }
 
 async function gathered(batch: Rows): Promise<void> {
   const isOpen = () => batch.size > 1 && batch.size < gatherRecords
@@ -250,9 +162,8 @@ function newFate(): Fate {
   return { isAside: false, done: promise, resolve, reject }
 }
 
-function addTo(rows: Rows, request: RequestRecord, entry: Entry | undefined): void {
+function addTo(rows: Rows, request: RequestRecord): void {
   rows.size++
-  rows.requests += requestRow(request)
-  if (entry !== undefined) rows.entries += entryRow(entry)
+  rows.requests += cellsOfCall(request)
   if (request.detail.loss !== undefined) rows.losses += lossRows(request)
 }

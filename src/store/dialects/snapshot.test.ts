@@ -1,7 +1,6 @@
-// A snapshot sees one moment, whatever is written, and dropped, meanwhile.
+// A snapshot sees one moment, whatever is written meanwhile.
 import { describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
-import { dropPartition, listPartitions } from '../log/partitions.ts'
 import { setMeta } from '../sql/meta.ts'
 import { aRequest, failureOf, newPlace, onServer, storeKinds } from '../test-stores.ts'
 
@@ -56,21 +55,6 @@ describe.each([...storeKinds])('a snapshot on %s', (dialect) => {
       const poll = () => db.selectFrom('meta').select('key').execute()
       while ((await failureOf(poll())) !== 'it did not fail') await Bun.sleep(5)
       expect(await failureOf(end())).toContain('was lost')
-      await store.close()
-      await place.remove()
-    })
-
-    test('keeps the weeks of the log that it may look at', async () => {
-      const place = await newPlace(dialect)
-      const store = await place.open()
-      await store.record(aRequest())
-      const { db, end } = await store.snapshot()
-      const week = (await listPartitions(store.read)).find(({ toId }) => toId !== undefined)!
-      const drop = () => store.tx((tx) => dropPartition(tx, week.name))
-      expect(await failureOf(drop())).toContain('locked by another')
-      expect(await db.selectFrom('requests').select('seq').execute()).toHaveLength(1)
-      await end()
-      await drop()
       await store.close()
       await place.remove()
     })

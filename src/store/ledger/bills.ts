@@ -1,8 +1,9 @@
 // What a bill contains besides its sums: individual credits and adjustments, the start of an
 // account's months, the last receipt of a month, and its entries in booking order.
 import { type Kysely, sql } from 'kysely'
-import { floorOf, fromPending, sumMoney } from '../proof/hourly-totals.ts'
 import { numberBefore } from '../proof/seals.ts'
+import { sumMoney } from '../proof/totals.ts'
+import { bothOf } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import { findEntriesBetween, type StoredEntry } from './entries.ts'
 
@@ -45,17 +46,13 @@ export async function listMovements(
   }))
 }
 
-/** Time of an account's first money movement, or its hour; undefined where there is none. */
+/** The hour of an account's first money movement; undefined where there is none. */
 export async function firstMoneyMs(
   db: Kysely<Schema>,
   accountId: string,
 ): Promise<number | undefined> {
   const { rows } = await sql<{ ms: number | null }>`
-    SELECT min(ms) AS ms FROM (
-      SELECT min(hour_ms) AS ms FROM hourly_totals WHERE account_id = ${accountId}
-      UNION ALL
-      SELECT min(e.at_ms) ${fromPending(await floorOf(db))} AND e.account_id = ${accountId}
-    ) AS both_of_them`.execute(db)
+    SELECT min(hour_ms) AS ms FROM hourly_totals WHERE account_id = ${accountId}`.execute(db)
   return rows[0]?.ms ?? undefined
 }
 
@@ -70,34 +67,14 @@ export async function lastNumberBefore(
   // All receipts up to the seal are earlier; the count of further ones locates the last.
   const beyond = (sum?.entries ?? 0) - sealed
   if (beyond <= 0) return sealed
-  const later = db
-    .selectFrom('receipts')
-    .innerJoin('entries', 'entries.id', 'receipts.entry_id')
-    .select('receipts.number')
-    .where('receipts.account_id', '=', accountId)
-    .where('receipts.number', '>', sealed)
-    .where('entries.at_ms', '<', untilMs)
-    .limit(1)
-  const row =
-    (await later
-      .orderBy('receipts.number')
-      .offset(beyond - 1)
-      .executeTakeFirst()) ??
-    // Fewer than counted: the rest has no receipt yet.
-    (await later.orderBy('receipts.number', 'desc').executeTakeFirst())
-  return row?.number ?? sealed
-}
-
-/** Entries of an account before a time that have no receipt yet. */
-export async function countPending(
-  db: Kysely<Schema>,
-  accountId: string,
-  untilMs: number,
-): Promise<number> {
-  const { rows } = await sql<{ entries: number }>`
-    SELECT count(*) AS entries ${fromPending(await floorOf(db))}
-      AND e.account_id = ${accountId} AND e.at_ms < ${untilMs}`.execute(db)
-  return rows[0]!.entries
+  const { rows } = await sql<{ number: number }>`${bothOf(
+    sql`SELECT c.number FROM receipts c JOIN entries e ON e.id = c.entry_id
+      WHERE c.account_id = ${accountId} AND c.number > ${sealed} AND e.at_ms < ${untilMs}
+      ORDER BY c.number LIMIT ${beyond}`,
+    sql`SELECT r.number FROM requests r WHERE r.account_id = ${accountId}
+      AND r.number > ${sealed} AND r.booked_at_ms < ${untilMs} ORDER BY r.number LIMIT ${beyond}`,
+  )} ORDER BY number LIMIT 1 OFFSET ${beyond - 1}`.execute(db)
+  return rows[0]?.number ?? sealed
 }
 
 const rowsAtOnce = 1_000
@@ -107,11 +84,11 @@ export async function* entriesOf(
   db: Kysely<Schema>,
   stretch: Stretch,
 ): AsyncGenerator<readonly StoredEntry[]> {
-  let afterId = 0
+  let afterNumber = 0
   for (;;) {
-    const page = await findEntriesBetween(db, stretch, { afterId, limit: rowsAtOnce })
+    const page = await findEntriesBetween(db, stretch, { afterNumber, limit: rowsAtOnce })
     if (page.length > 0) yield page
     if (page.length < rowsAtOnce) return
-    afterId = page.at(-1)!.id
+    afterNumber = page.at(-1)!.number
   }
 }

@@ -1,10 +1,11 @@
 // What is spent and held of budgets, derived from the ledger: charges dated in the period, holds of
 // open tasks, and what gateways have leased for their calls. How far the charges are counted is kept
 // with the budget, so that each entry is read once. It moves only while the account's row is locked:
-// ids of an account's entries are assigned under that lock, so none below can appear later.
-import { type Kysely, sql } from 'kysely'
+// an account's receipts are numbered under that lock, so none below can appear later.
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { BudgetScope } from '../../contract/budgets/budget.ts'
 import { type Period, periodAt } from '../../contract/budgets/period.ts'
+import { bothOf, inCall, inEntry, type LedgerColumn } from '../rows/ledger-rows.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { liveStates } from '../tasks/tasks.ts'
 import { type BudgetRow, budgetOf, type StoredBudget } from './budgets.ts'
@@ -50,10 +51,14 @@ export async function lockBudgets(
   if (dialect === 'postgres') await account.forUpdate().execute()
   const rows = await tx.selectFrom('budgets').selectAll().where('id', 'in', ids).execute()
   const counted = await spendOf(tx, nowMs, rows)
-  for (const { row, spend, lastId } of counted) {
-    if (lastId === row.counted_id && row.counted_from_ms === spend.period.fromMs) continue
+  for (const { row, spend, lastNumber } of counted) {
+    if (lastNumber === row.counted_number && row.counted_from_ms === spend.period.fromMs) continue
     const { spentNanos, period } = spend
-    const upTo = { counted_from_ms: period.fromMs, counted_id: lastId, spent_nanos: spentNanos }
+    const upTo = {
+      counted_from_ms: period.fromMs,
+      counted_number: lastNumber,
+      spent_nanos: spentNanos,
+    }
     await tx.updateTable('budgets').set(upTo).where('id', '=', row.id).execute()
   }
   return counted.map(({ spend }) => spend)
@@ -62,7 +67,7 @@ export async function lockBudgets(
 interface Counted {
   row: BudgetRow
   spend: BudgetSpend
-  lastId: number
+  lastNumber: number
 }
 
 /** Leases are read first and charges last: what moves meanwhile counts twice rather than not at all. */
@@ -80,12 +85,12 @@ async function spendOf(
     const budget = budgetOf(row)
     const period = periodAt(nowMs, budget.per, budget.zone)
     const taskNanos = await taskHolds(db, budget)
-    const { spentNanos, lastId } = await countCharges(db, row, period.fromMs)
+    const { spentNanos, lastNumber } = await countCharges(db, row, period.fromMs)
     const leased = byBudget
       .get(row.id)
       ?.map((each) => [each.gateway_id, each.amount_nanos] as const)
     const spend = { ...budget, period, spentNanos, taskNanos, leases: new Map(leased) }
-    counted.push({ row, spend, lastId })
+    counted.push({ row, spend, lastNumber })
   }
   return counted
 }
@@ -122,21 +127,32 @@ async function countCharges(
   db: Kysely<Schema>,
   row: BudgetRow,
   fromMs: number,
-): Promise<{ spentNanos: bigint; lastId: number }> {
+): Promise<{ spentNanos: bigint; lastNumber: number }> {
   const isCounted = row.counted_from_ms === fromMs
-  const afterId = isCounted ? row.counted_id : await lastIdBefore(db, row.account_id, fromMs)
-  const sum = sql<bigint>`CAST(coalesce(sum(CASE
-    WHEN kind = 'charge' AND at_ms >= ${fromMs} AND ${covered(budgetOf(row))} THEN -amount_nanos
-    ELSE 0 END), 0) AS bigint)`
-  const found = await db
-    .selectFrom('entries')
-    .select((e) => [e.fn.max('id').as('last_id'), sum.as('spent_nanos')])
-    .where('account_id', '=', row.account_id)
-    .where('id', '>', afterId)
-    .executeTakeFirstOrThrow()
+  const after = isCounted ? row.counted_number : await numberBefore(db, row.account_id, fromMs)
+  const charged = (name: (of: LedgerColumn) => string) =>
+    sql`CASE WHEN ${sql.raw(name('kind'))} = 'charge' AND ${sql.raw(name('at_ms'))} >= ${fromMs}
+      AND ${covered(budgetOf(row))} THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
+  const { rows } = await sql<{ last_number: number | null; spent_nanos: bigint }>`
+    SELECT max(number) AS last_number, CAST(coalesce(sum(spent), 0) AS bigint) AS spent_nanos
+    FROM (${chainOf(row.account_id, after, charged)}) AS charges`.execute(db)
+  const { last_number, spent_nanos } = rows[0]!
   const before = isCounted ? row.spent_nanos : 0n
-  return { spentNanos: before + found.spent_nanos, lastId: found.last_id ?? afterId }
+  return { spentNanos: before + spent_nanos, lastNumber: last_number ?? after }
 }
+
+/** Numbers of an account after this one, each with what `spent` makes of it. */
+const chainOf = (
+  accountId: string,
+  after: number,
+  spent: (name: (of: LedgerColumn) => string) => RawBuilder<unknown>,
+) =>
+  bothOf(
+    sql`SELECT c.number, ${spent(inEntry)} AS spent FROM receipts c
+      JOIN entries e ON e.id = c.entry_id WHERE c.account_id = ${accountId} AND c.number > ${after}`,
+    sql`SELECT r.number, ${spent(inCall)} AS spent FROM requests r
+      WHERE r.account_id = ${accountId} AND r.number > ${after}`,
+  )
 
 /** Charges of the period that began then and has not ended. */
 export const spentSince = async (
@@ -152,36 +168,33 @@ export async function spentInPeriod(
   { fromMs, untilMs }: Period,
   untilId = Number.MAX_SAFE_INTEGER,
 ): Promise<bigint> {
-  const found = await db
-    .selectFrom('entries')
-    .select(sql<bigint>`CAST(coalesce(sum(-amount_nanos), 0) AS bigint)`.as('spent_nanos'))
-    .where('account_id', '=', row.account_id)
-    .where('kind', '=', 'charge')
-    .where('id', '>', await lastIdBefore(db, row.account_id, fromMs))
-    .where('id', '<=', untilId)
-    .where('at_ms', '>=', fromMs)
-    .where('at_ms', '<', Math.min(untilMs, Number.MAX_SAFE_INTEGER))
-    .where(covered(budgetOf(row)))
-    .executeTakeFirstOrThrow()
-  return found.spent_nanos
+  const endMs = Math.min(untilMs, Number.MAX_SAFE_INTEGER)
+  const charged = (name: (of: LedgerColumn) => string) => {
+    const [id, kind, atMs] = [sql.raw(name('id')), sql.raw(name('kind')), sql.raw(name('at_ms'))]
+    return sql`CASE WHEN ${kind} = 'charge' AND ${id} <= ${untilId} AND ${atMs} >= ${fromMs}
+      AND ${atMs} < ${endMs} AND ${covered(budgetOf(row))}
+      THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
+  }
+  const after = await numberBefore(db, row.account_id, fromMs)
+  const { rows } = await sql<{ spent_nanos: bigint }>`
+    SELECT CAST(coalesce(sum(spent), 0) AS bigint) AS spent_nanos
+    FROM (${chainOf(row.account_id, after, charged)}) AS charges`.execute(db)
+  return rows[0]!.spent_nanos
 }
 
-/** Newest entry of the account from well before this moment; later ones include all dated since. */
-async function lastIdBefore(
+/** Newest receipt of the account from well before this moment; later ones include all dated since. */
+async function numberBefore(
   db: Kysely<Schema>,
   accountId: string,
   fromMs: number,
 ): Promise<number> {
   if (fromMs === 0) return 0
-  const row = await db
-    .selectFrom('entries')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('at_ms', '<', fromMs - disorderMs)
-    // Both columns, so that the index of the account's entries is used.
-    .orderBy('account_id', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.id ?? 0
+  const beforeMs = fromMs - disorderMs
+  const { rows } = await sql<{ number: number | null }>`SELECT max(number) AS number FROM (${bothOf(
+    sql`SELECT c.number FROM receipts c JOIN entries e ON e.id = c.entry_id
+      WHERE c.account_id = ${accountId} AND e.at_ms < ${beforeMs} ORDER BY c.number DESC LIMIT 1`,
+    sql`SELECT r.number FROM requests r WHERE r.account_id = ${accountId}
+      AND r.number IS NOT NULL AND r.booked_at_ms < ${beforeMs} ORDER BY r.number DESC LIMIT 1`,
+  )}) AS earlier`.execute(db)
+  return rows[0]?.number ?? 0
 }

@@ -47,7 +47,7 @@ export async function setBudget(
   const { amountNanos: amount_nanos, per, zone } = budget
   const terms = { amount_nanos, per, zone, position, source }
   const { accountId: account_id, scope, subject } = of
-  const uncounted = { counted_from_ms: null, counted_id: 0, spent_nanos: 0n }
+  const uncounted = { counted_from_ms: null, counted_number: 0, spent_nanos: 0n }
   await tx
     .insertInto('budgets')
     .values({ id, account_id, scope, subject, ...terms, ...uncounted })

@@ -91,6 +91,7 @@ async function calls(
         THEN coalesce(input_tokens, 0) + coalesce(output_tokens, 0) END AS quantity
     FROM requests
     WHERE request_id > ${from} AND request_id < ${firstId(untilMs)} AND channel = ${channel}
+      AND detail <> ''
     ORDER BY request_id LIMIT ${limit}`.execute(db)
   return withLosses(
     db,

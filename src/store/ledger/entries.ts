@@ -1,14 +1,23 @@
-// The ledger: entries are added once and never changed, and the account's balance and held amount
-// move in the same transaction. The hot path books its charges in the dialects' batch writers.
-import { type Kysely, type Selectable, sql } from 'kysely'
+// The ledger: entries are added once and never changed, and the account's balance, held amount and chain of
+// receipts move in the same transaction. The hot path books its charges in the dialects' batch writers.
+import { type Kysely, sql } from 'kysely'
 import type { Entry, EntryKind } from '../../contract/ledger.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { addToTotals, currencyOf, nextReceipt } from '../proof/receipts.ts'
+import {
+  bothOf,
+  type LedgerRow,
+  newestId,
+  type StoredEntry,
+  selectCalls,
+  selectEntries,
+  selectReceipts,
+} from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
-import { numberCursor, type Page, type PageQuery, pageOf } from '../sql/cursor.ts'
+import { BadCursor, cursorAt, type Page, type PageQuery, textCursor } from '../sql/cursor.ts'
+import { dialectOf } from '../sql/dialect-of.ts'
 
-export interface StoredEntry extends Entry {
-  id: number
-}
+export type { StoredEntry }
 
 /**
  * False, and nothing changes, when an entry with the same ref and kind exists. The account's row is
@@ -16,11 +25,43 @@ export interface StoredEntry extends Entry {
  * first moment after it.
  */
 export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boolean> {
-  const closedUntilMs = await moveBalance(tx, entry, entry.amountNanos)
+  const { accountId, kind, amountNanos, ref } = entry
+  const isHeld = kind === 'hold' || kind === 'release'
+  const account = await moveBalance(tx, accountId, isHeld, amountNanos)
+  ensure(account !== undefined, `entry ${ref} is for an account that exists`)
+  const atMs = Math.max(entry.atMs, account.closed_until_ms)
+  const id = await insertEntry(tx, { ...entry, atMs })
+  if (id === undefined) {
+    await moveBalance(tx, accountId, isHeld, -amountNanos)
+    return false
+  }
+  if (!isHeld) await bookEntry(tx, { ...entry, atMs, id }, account)
+  return true
+}
+
+const moveBalance = (tx: Kysely<Schema>, accountId: string, isHeld: boolean, nanos: bigint) =>
+  tx
+    .updateTable('accounts')
+    .set((e) =>
+      isHeld
+        ? { held_nanos: e('held_nanos', '-', nanos) }
+        : { balance_nanos: e('balance_nanos', '+', nanos) },
+    )
+    .where('id', '=', accountId)
+    .returning(['closed_until_ms', 'last_number', 'last_hash', 'last_balance_nanos'])
+    .executeTakeFirst()
+
+/** With one writer, the next of both. */
+const nextId = sql<number>`${newestId} + 1`
+
+async function insertEntry(tx: Kysely<Schema>, entry: Entry): Promise<number | undefined> {
+  if (entry.kind === 'charge' && (await isChargedCall(tx, entry.ref))) return undefined
   const inserted = await tx
     .insertInto('entries')
     .values({
-      at_ms: Math.max(entry.atMs, closedUntilMs),
+      // PostgreSQL draws it from the sequence that calls have theirs from.
+      ...(dialectOf(tx) === 'sqlite' && { id: nextId }),
+      at_ms: entry.atMs,
       account_id: entry.accountId,
       kind: entry.kind,
       amount_nanos: entry.amountNanos,
@@ -37,37 +78,45 @@ export async function appendEntry(tx: Kysely<Schema>, entry: Entry): Promise<boo
       served_model: entry.servedModel ?? null,
     })
     .onConflict((conflict) => conflict.columns(['ref', 'kind']).doNothing())
+    .returning('id')
     .executeTakeFirst()
-  if (inserted.numInsertedOrUpdatedRows === 1n) return true
-  await moveBalance(tx, entry, -entry.amountNanos)
-  return false
+  return inserted?.id
 }
 
-/** Returns the end of the account's closed months. */
-async function moveBalance(
+/** Charges of calls have no entry of their own. */
+async function isChargedCall(tx: Kysely<Schema>, ref: string): Promise<boolean> {
+  if (!ref.startsWith('req_')) return false
+  const call = tx.selectFrom('requests').select('number').where('request_id', '=', ref)
+  return (await call.where('number', 'is not', null).executeTakeFirst()) !== undefined
+}
+
+interface AccountEnd {
+  last_number: number
+  last_hash: string
+  last_balance_nanos: bigint
+}
+
+/** The account's row is locked. */
+async function bookEntry(
   tx: Kysely<Schema>,
-  { accountId, kind, ref }: Entry,
-  nanos: bigint,
-): Promise<number> {
-  const held = kind === 'hold' || kind === 'release'
-  const account = await tx
+  entry: StoredEntry,
+  { last_number, last_hash, last_balance_nanos }: AccountEnd,
+): Promise<void> {
+  const end = { number: last_number, balanceNanos: last_balance_nanos, hash: last_hash }
+  const receipt = nextReceipt(end, entry, await currencyOf(tx))
+  const { id: entry_id, accountId: account_id } = entry
+  const { number, balanceNanos: balance_nanos, hash } = receipt
+  await tx
+    .insertInto('receipts')
+    .values({ entry_id, account_id, number, balance_nanos, hash })
+    .execute()
+  await tx
     .updateTable('accounts')
-    .set((e) =>
-      held
-        ? { held_nanos: e('held_nanos', '-', nanos) }
-        : { balance_nanos: e('balance_nanos', '+', nanos) },
-    )
-    .where('id', '=', accountId)
-    .returning('closed_until_ms')
-    .executeTakeFirst()
-  ensure(account !== undefined, `entry ${ref} is for an account that exists`)
-  return account.closed_until_ms
+    .set({ last_number: number, last_hash: hash, last_balance_nanos: balance_nanos })
+    .where('id', '=', account_id)
+    .execute()
+  await addToTotals(tx, [entry])
 }
-
-/** Entries of a task refer to its id; people search by the request that created it. */
-const requestOfTask = sql<
-  string | null
->`(SELECT t.request_id FROM tasks t WHERE t.id = entries.ref)`.as('task_request_id')
 
 /** Newest first. */
 export async function listEntries(
@@ -75,47 +124,56 @@ export async function listEntries(
   accountId: string,
   { limit, cursor }: PageQuery,
 ): Promise<Page<StoredEntry>> {
-  let query = db
-    .selectFrom('entries')
-    .selectAll()
-    .select(requestOfTask)
-    .where('account_id', '=', accountId)
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (cursor !== undefined) query = query.where('id', '<', numberCursor(cursor))
-  return pageOf(await query.execute(), limit, (row) => row.id, entryOf)
+  const before = cursor === undefined ? undefined : pointIn(cursor)
+  const { rows } = await sql<EntryRow & { number: number | null }>`${bothOf(
+    sql`${selectEntries} AND e.account_id = ${accountId}
+      ${before === undefined ? sql`` : sql`AND e.id < ${before.id}`}
+      ORDER BY e.id DESC LIMIT ${limit + 1}`,
+    // Of an account, numbers are in the order of ids.
+    sql`${selectCalls} AND r.account_id = ${accountId}
+      ${before === undefined ? sql`` : sql`AND r.seq < ${before.id} AND r.number < ${before.number}`}
+      ORDER BY r.number DESC LIMIT ${limit + 1}`,
+  )} ORDER BY id DESC LIMIT ${limit + 1}`.execute(db)
+  const shown = rows.slice(0, limit)
+  const page: Page<StoredEntry> = { items: shown.map(entryOf) }
+  const last = shown.at(-1)
+  if (rows.length <= limit || last === undefined) return page
+  const number = shown.findLast((row) => row.number !== null)?.number ?? before?.number
+  return { ...page, nextCursor: cursorAt(`${last.id}.${number ?? noNumber}`) }
+}
+
+/** Above every number. */
+const noNumber = Number.MAX_SAFE_INTEGER
+
+/** Where a page ends: its last id, and the lowest number of a call so far. */
+function pointIn(cursor: string): { id: number; number: number } {
+  const [, id, number] = /^(\d{1,15})(?:\.(\d{1,16}))?$/.exec(textCursor(cursor)) ?? []
+  if (id === undefined) throw new BadCursor('unknown cursor')
+  return { id: Number(id), number: number === undefined ? noNumber : Number(number) }
 }
 
 /** Entries of an account over a period, without holds and releases, in booking order. */
 export async function findEntriesBetween(
   db: Kysely<Schema>,
   { accountId, fromMs, untilMs }: { accountId: string; fromMs: number; untilMs: number },
-  { afterId, limit }: { afterId: number; limit: number },
-): Promise<StoredEntry[]> {
-  const rows = await db
-    .selectFrom('entries')
-    .selectAll()
-    .select(requestOfTask)
-    .where('account_id', '=', accountId)
-    .where('id', '>', afterId)
-    .where('at_ms', '>=', fromMs)
-    .where('at_ms', '<', untilMs)
-    .where('kind', 'not in', ['hold', 'release'])
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map(entryOf)
+  { afterNumber, limit }: { afterNumber: number; limit: number },
+): Promise<(StoredEntry & { number: number })[]> {
+  const { rows } = await sql<EntryRow & { number: number }>`${bothOf(
+    sql`${selectReceipts} AND c.account_id = ${accountId} AND c.number > ${afterNumber}
+      AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs} ORDER BY c.number LIMIT ${limit}`,
+    sql`${selectCalls} AND r.account_id = ${accountId} AND r.number > ${afterNumber}
+      AND r.booked_at_ms >= ${fromMs} AND r.booked_at_ms < ${untilMs}
+      ORDER BY r.number LIMIT ${limit}`,
+  )} ORDER BY number LIMIT ${limit}`.execute(db)
+  return rows.map((row) => ({ ...entryOf(row), number: row.number }))
 }
 
 /** Every entry of one request, task or credit, in booking order. */
 export async function findEntries(db: Kysely<Schema>, ref: string): Promise<StoredEntry[]> {
-  const rows = await db
-    .selectFrom('entries')
-    .selectAll()
-    .select(requestOfTask)
-    .where('ref', '=', ref)
-    .orderBy('id')
-    .execute()
+  const { rows } = await sql<EntryRow>`${bothOf(
+    sql`${selectEntries} AND e.ref = ${ref}`,
+    sql`${selectCalls} AND r.request_id = ${ref}`,
+  )} ORDER BY id`.execute(db)
   return rows.map(entryOf)
 }
 
@@ -149,7 +207,7 @@ export async function sumEntries(db: Kysely<Schema>): Promise<EntrySum[]> {
         AS balance_nanos,
       CAST(-sum(CASE WHEN kind IN ('hold', 'release') THEN amount_nanos ELSE 0 END) AS bigint)
         AS held_nanos
-    FROM entries GROUP BY account_id ORDER BY account_id`.execute(db)
+    FROM ledger GROUP BY account_id ORDER BY account_id`.execute(db)
   return rows.map((row) => ({
     accountId: row.account_id,
     entries: row.entries,
@@ -158,7 +216,7 @@ export async function sumEntries(db: Kysely<Schema>): Promise<EntrySum[]> {
   }))
 }
 
-export type EntryRow = Selectable<Schema['entries']> & { task_request_id?: string | null }
+type EntryRow = LedgerRow & { task_request_id?: string | null }
 
 export function entryOf(row: EntryRow): StoredEntry {
   const entry: StoredEntry = {

@@ -9,7 +9,7 @@ import {
   putOffAbandonedCheck,
   takeAbandonedChecks,
 } from '../tasks/abandoned-checks.ts'
-import { aCharge, aRequest, newPlace, type Place, storeKinds } from '../test-stores.ts'
+import { aRequest, charged, newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { listLosses, lossesOf, recordLoss, type StoredLoss, sumLosses } from './losses.ts'
 
 if (!storeKinds.includes('postgres')) {
@@ -120,7 +120,7 @@ describe.each([...storeKinds])('losses on %s', (on) => {
     ])
     const paid = aRequest({ chargeNanos: 5n, channel: 'main' })
     paid.detail.loss = [{ reason: 'balance_short', channel: 'main', nanos: '3' }]
-    await store.record(paid, aCharge(paid, 5n))
+    await store.record(charged(paid, 5n))
     expect((await lossesOf(store.read, [paid.requestId])).map(plain)).toMatchObject([
       { reason: 'balance_short', amountNanos: 3n, ref: paid.requestId },
     ])

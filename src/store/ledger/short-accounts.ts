@@ -49,9 +49,9 @@ export async function releaseShortClaims(tx: Kysely<Schema>, gatewayId: string):
       e.not(
         e.exists(
           e
-            .selectFrom('entries')
+            .selectFrom('ledger')
             .select('id')
-            .whereRef('entries.ref', '=', 'accounts.short_ref')
+            .whereRef('ledger.ref', '=', 'accounts.short_ref')
             .where('kind', '=', 'charge'),
         ),
       ),

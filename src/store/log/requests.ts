@@ -19,7 +19,7 @@ export const logHorizonKey = 'log_horizon_ms'
 export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<RequestRecord[]> {
   // PostgreSQL rejects such text, and no id contains it.
   if (anyId.includes('\0')) return []
-  const own = await db.selectFrom('requests').selectAll().where('request_id', '=', anyId).execute()
+  const own = await rowsOf(db).where('request_id', '=', anyId).execute()
   if (own.length > 0) return own.map(shape)
   // Read first: rows indexed meanwhile are found twice rather than missed.
   const indexed = await indexedSeq(db)
@@ -37,12 +37,13 @@ export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<Re
     LIMIT ${maxByOneId}`.execute(db)
   const [first, ...others] = rows.map(({ seq }) => seq)
   if (first === undefined) return []
-  const found = db
-    .selectFrom('requests')
-    .selectAll()
-    .where('seq', 'in', [first, ...others])
+  const found = rowsOf(db).where('seq', 'in', [first, ...others])
   return (await found.orderBy('seq').execute()).map(shape)
 }
+
+/** Without charged calls that were kept for the ledger only. */
+const rowsOf = (db: Kysely<Schema>) =>
+  db.selectFrom('requests').selectAll().where('detail', '<>', '')
 
 /** An upstream that gives every request the same id is not searched by it. */
 const maxByOneId = 500

@@ -8,12 +8,11 @@ import type { RequestRecord } from '../../contract/requests.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
-import { appendEntry, listEntries } from '../ledger/entries.ts'
+import { findEntries, listEntries } from '../ledger/entries.ts'
 import { migrations } from '../migrations/index.ts'
-import { floorKey } from '../proof/hourly-totals.ts'
 import type { Dialect } from '../schema.ts'
-import { getMeta, setMeta } from '../sql/meta.ts'
-import { aCharge, aRequest, newPlace, type Place, storeKinds } from '../test-stores.ts'
+import { getMeta } from '../sql/meta.ts'
+import { aRequest, charged, newPlace, type Place, storeKinds } from '../test-stores.ts'
 import { indexNextSegment } from './indexer.ts'
 import { listPartitions, makeWeeks, mondayOf } from './partitions.ts'
 import { segmentRows } from './posting-list.ts'
@@ -51,9 +50,7 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
   async function writeLog(): Promise<{ old: RequestRecord; recent: RequestRecord }> {
     if (dialect === 'postgres') await makeWeeks(store, oldMs, oldMs + dayMs)
     const old = at(oldMs, { model: 'old', upstreamRequestId: 'up_old', chargeNanos: 7n })
-    await store.record(old)
-    // Not in the batch of its request, where SQLite would give it its receipt.
-    await store.tx((tx) => appendEntry(tx, aCharge(old, 7n)))
+    await store.record(charged(old, 7n))
     const fill = Array.from({ length: segmentRows - 2 }, () => at(oldMs, { model: 'old' }))
     await Promise.all(fill.map((row) => store.record(row)))
     const more = Array.from({ length: segmentRows }, () => at(nowMs - dayMs))
@@ -64,18 +61,10 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
     return { old, recent }
   }
 
-  /** As if the receipt writer had been here. */
-  const issueAllReceipts = () =>
-    store.tx(async (tx) => {
-      const { rows } = await sql<{ id: number }>`SELECT max(id) AS id FROM entries`.execute(tx)
-      await setMeta(tx, floorKey, String(rows[0]!.id))
-    })
-
   test(
     'rows that were kept long enough go, with all that was made of them but the sums',
     async () => {
       const { old, recent } = await writeLog()
-      await issueAllReceipts()
       expect(await findRequest(store.read, 'up_old')).toHaveLength(1)
       const horizonMs = await trimLog(store, { nowMs, keepMs })
 
@@ -101,12 +90,18 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
   )
 
   test(
-    'a row is kept while the entry of its charge has no receipt',
+    'a call that was charged stays in the ledger, with its receipt and without its detail',
     async () => {
       const { old } = await writeLog()
+      const [before] = await findEntries(store.read, old.requestId)
       await trimLog(store, { nowMs, keepMs })
-      expect(await findRequest(store.read, old.requestId)).toHaveLength(1)
-      expect(await logHorizonMs(store.read)).toBe(0)
+      expect(await findEntries(store.read, old.requestId)).toEqual([before!])
+      const rows = await store.read
+        .selectFrom('requests')
+        .selectAll()
+        .where('request_id', '=', old.requestId)
+        .execute()
+      expect(rows).toMatchObject([{ number: 1, detail: '', upstream_request_id: null }])
     },
     patientMs,
   )
@@ -115,7 +110,6 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
     'the next row has a new number when every row that may go has gone',
     async () => {
       await writeLog()
-      await issueAllReceipts()
       const newest = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
       await trimLog(store, { nowMs: nowMs + 10 * keepMs, keepMs })
       const row = at(nowMs)

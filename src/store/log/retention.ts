@@ -1,18 +1,14 @@
-// Log retention. On PostgreSQL a week is a partition and is dropped at once. SQLite has no
-// partitions: rows are deleted segment by segment, few at a time, so that the one writer is never
-// blocked for long; the file does not shrink, its space is reused. The ledger stays whole.
+// Log retention: rows are deleted segment by segment, few at a time, so that no writer is blocked for long.
+// A call that was charged is part of the ledger: its row stays, without what only the log shows of it.
 import { type Kysely, sql } from 'kysely'
-import { floorOf } from '../proof/hourly-totals.ts'
 import type { Schema } from '../schema.ts'
 import { tryAdvisoryLock } from '../sql/advisory-lock.ts'
 import { setMeta } from '../sql/meta.ts'
 import type { Store } from '../store.ts'
 import { slotMs } from './groups.ts'
-import { firstId, timeOfId } from './ids.ts'
-import { dropPartition, listPartitions } from './partitions.ts'
 import { logHorizonKey, logHorizonMs } from './requests.ts'
 import { firstSeqOf, lastSeqOf, segmentOf } from './segments.ts'
-import { dayMs, hourMs } from './traffic-sums.ts'
+import { hourMs } from './traffic-sums.ts'
 import { indexedSeq } from './watermark.ts'
 
 interface TrimOptions {
@@ -33,23 +29,10 @@ const trimLock = 7_203_114_505
 
 /** Returns the time from which the log is complete. */
 export async function trimLog(store: Store, input: TrimOptions): Promise<number> {
-  const beforeMs = await droppableMs(store.read, input.nowMs - input.keepMs)
   const trim = new Trim(store, input)
-  if (store.dialect === 'postgres') await trim.dropWeeks(beforeMs)
-  else await trim.dropRows(beforeMs)
+  await trim.dropRows(input.nowMs - input.keepMs)
   await trim.dropTraffic(input.nowMs)
   return logHorizonMs(store.read)
-}
-
-/** Keeps request rows whose entry has no receipt yet. */
-async function droppableMs(db: Kysely<Schema>, wantedMs: number): Promise<number> {
-  const { rows } = await sql<{ at_ms: number }>`
-    SELECT e.at_ms FROM entries e
-    WHERE e.id > ${await floorOf(db)} AND e.kind IN ('credit', 'charge', 'adjust')
-      AND NOT EXISTS (SELECT 1 FROM receipts x WHERE x.entry_id = e.id)
-    ORDER BY e.id LIMIT 1`.execute(db)
-  const oldestMs = rows[0]?.at_ms
-  return oldestMs === undefined ? wantedMs : Math.min(wantedMs, oldestMs - dayMs)
 }
 
 class Trim {
@@ -59,34 +42,6 @@ class Trim {
   constructor(store: Store, input: TrimOptions) {
     this.#store = store
     this.#input = input
-  }
-
-  async dropWeeks(beforeMs: number): Promise<void> {
-    const bound = firstId(beforeMs)
-    for (const { name, toId } of await listPartitions(this.#store.read)) {
-      if (toId === undefined || toId > bound || this.#input.isStopped?.()) continue
-      await this.#step(async (tx) => {
-        await raiseHorizon(tx, timeOfId(toId) ?? 0)
-        await dropPartition(tx, name)
-        return 0
-      })
-    }
-    const horizon = firstId(await logHorizonMs(this.#store.read))
-    await this.#repeat(async (tx) => {
-      const { numAffectedRows } = await sql`
-        DELETE FROM requests_rest WHERE ctid IN (
-          SELECT ctid FROM requests_rest WHERE request_id < ${horizon} LIMIT ${rowsAtOnce})`.execute(
-        tx,
-      )
-      return Number(numAffectedRows ?? 0)
-    })
-    await this.#repeat(async (tx) => {
-      const { rows } = await sql<{ segment: number }>`
-        SELECT segment FROM log_segments WHERE until_id < ${horizon}
-        ORDER BY segment LIMIT 1`.execute(tx)
-      for (const { segment } of rows) await forgetSegment(tx, segment)
-      return rows.length
-    })
   }
 
   async dropRows(beforeMs: number): Promise<void> {
@@ -103,10 +58,7 @@ class Trim {
       const { segment, until_ms } = oldest
       await this.#step((tx) => raiseHorizon(tx, until_ms + 1))
       for (let from = firstSeqOf(segment); from <= lastSeqOf(segment); from += rowsAtOnce) {
-        await this.#step(async (tx) => {
-          await sql`
-            DELETE FROM requests WHERE seq >= ${from} AND seq < ${from + rowsAtOnce}`.execute(tx)
-        })
+        await this.#step((tx) => dropRange(tx, from))
       }
       await this.#step((tx) => forgetSegment(tx, segment))
     }
@@ -146,6 +98,13 @@ class Trim {
       if (((await this.#step(work)) ?? 0) === 0) return
     }
   }
+}
+
+async function dropRange(tx: Kysely<Schema>, from: number): Promise<void> {
+  const inRange = sql`seq >= ${from} AND seq < ${from + rowsAtOnce}`
+  await sql`DELETE FROM requests WHERE ${inRange} AND number IS NULL`.execute(tx)
+  await sql`UPDATE requests SET detail = '', upstream_request_id = NULL
+    WHERE ${inRange} AND number IS NOT NULL`.execute(tx)
 }
 
 async function raiseHorizon(tx: Kysely<Schema>, ms: number): Promise<void> {

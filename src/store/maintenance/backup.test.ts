@@ -5,7 +5,7 @@ import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
 import { appendEntry } from '../ledger/entries.ts'
 import { getMeta, setMeta } from '../sql/meta.ts'
-import { aCharge, aRequest, failureOf, newPlace, storeKinds } from '../test-stores.ts'
+import { aRequest, charged, failureOf, newPlace, storeKinds } from '../test-stores.ts'
 import { backupLines, leftBehind, readHead, restoreLines, tableKeys } from './backup.ts'
 
 const chunks = async (store: Store): Promise<string[]> => {
@@ -28,7 +28,7 @@ async function fill(store: Store, charges: number): Promise<void> {
   await Promise.all(
     Array.from({ length: charges }, () => {
       const request = aRequest({ chargeNanos: 3n, upstreamRequestId: 'up\u{1f600}' })
-      return store.record(request, { ...aCharge(request, 3n), quantity: 0.1 })
+      return store.record(charged(request, 3n, { quantity: 0.1 }))
     }),
   )
 }
@@ -63,11 +63,11 @@ for (const dialect of storeKinds) {
       const first: string = (await backup.next()).value!
       for (let i = 0; i < 20; i++) {
         const request = aRequest({ chargeNanos: 1n })
-        await store.record(request, aCharge(request, 1n))
+        await store.record(charged(request, 1n))
       }
       let rest: string = first
       for await (const chunk of backup) rest += chunk
-      const entries = rest.split('\n').filter((line) => /"charge".*"req_/.test(line))
+      const entries = rest.split('\n').filter((line) => /"req_.*"price_1"/.test(line))
       expect(entries).toHaveLength(5)
       await store.close()
       await place.remove()
@@ -86,7 +86,7 @@ for (const dialect of storeKinds) {
         expect(content(await chunks(restored))).toEqual(content(lines))
         // New rows get new numbers.
         const request = aRequest({ chargeNanos: 1n })
-        await restored.record(request, aCharge(request, 1n))
+        await restored.record(charged(request, 1n))
         const { balance_nanos } = await restored.read
           .selectFrom('accounts')
           .select('balance_nanos')
@@ -104,10 +104,10 @@ for (const dialect of storeKinds) {
       const lines = await chunks(store)
       await store.close()
       await place.remove()
-      const entry = lines.findIndex((line) => line.includes('"charge"'))
+      const entry = lines.findIndex((line) => line.includes('"req_'))
       const cases: [string, string[]][] = [
         ['end is missing', lines.slice(0, -1)],
-        ['checksum', lines.toSpliced(entry, 1, lines[entry]!.replace('-3', '-2'))],
+        ['checksum', lines.toSpliced(entry, 1, lines[entry]!.replace('"3"', '"2"'))],
         ['checksum', lines.toSpliced(entry, 1)],
         ['not readable', lines.toSpliced(entry, 1, lines[entry]!.slice(0, -3))],
         ['too few or too many', lines.toSpliced(entry, 1, '["x"]')],

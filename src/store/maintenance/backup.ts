@@ -276,6 +276,13 @@ async function moveCounters(tx: Kysely<Schema>): Promise<void> {
   const { rows } = await sql<{ table_name: string; column_name: string }>`
     SELECT table_name, column_name FROM information_schema.columns
     WHERE table_schema = current_schema() AND is_identity = 'YES'`.execute(tx)
+  // Of entries and calls together; backups of older schemas have one for each.
+  const { rows: shared } = await sql<{ name: string | null }>`
+    SELECT to_regclass('ledger_ids')::text AS name`.execute(tx)
+  if (shared[0]?.name !== null) {
+    await sql`SELECT setval('ledger_ids', 1 + greatest((SELECT max(id) FROM entries),
+      (SELECT max(seq) FROM requests), 0), false)`.execute(tx)
+  }
   for (const { table_name: table, column_name: column } of rows) {
     await sql`
       SELECT setval(pg_get_serial_sequence(${table}, ${column}), greatest(max(${sql.ref(column)}), 1))

@@ -36,6 +36,8 @@ import { billLinks } from './0028-bill-links.ts'
 import { dailyTotals } from './0029-daily-totals.ts'
 import { actorKindsOfLog } from './0031-actor-kinds.ts'
 import { totalNames } from './0032-total-names.ts'
+import { callRows } from './0033-call-rows.ts'
+import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
 export const migrations: readonly Migration[] = [
@@ -70,6 +72,7 @@ export const migrations: readonly Migration[] = [
   dailyTotals,
   actorKindsOfLog,
   totalNames,
+  callRows,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
@@ -96,9 +99,33 @@ export async function migrate(target: Target, upTo = newestKnown): Promise<void>
     version = await target.tx(async (tx) => {
       // Read again inside: another gateway may have applied the step while this one waited.
       if ((await readVersion(tx, target)) >= migration.version) return migration.version
+      if (migration.isAlone) await refuseOthers(tx, target)
       return applySteps(tx, target, [migration])
     })
   }
+  if (version < callRows.version) return
+  const isFinished = () =>
+    target.tx(async (tx) => {
+      await readVersion(tx, target)
+      return finishReceipts(tx)
+    })
+  while (!(await isFinished()));
+}
+
+/** Gateways that run hold a lock each; one that was killed does not. */
+async function refuseOthers(tx: Kysely<Schema>, { dialect, name }: Target): Promise<void> {
+  if (dialect === 'sqlite') return
+  const { rows } = await sql<{ id: string }>`
+    SELECT g.id FROM gateways g JOIN pg_locks l ON l.locktype = 'advisory' AND l.objsubid = 1
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND (l.classid::bigint << 32) + l.objid::bigint = g.lock_key
+    ORDER BY g.id`.execute(tx)
+  if (rows.length === 0) return
+  const ids = rows.map(({ id }) => id).join(', ')
+  throw new StoreRefused(
+    `${name} is in use by gateways of an older version (${ids}), which cannot share it with this ` +
+      'one; stop them, then start again.',
+  )
 }
 
 /** Gives the version that it has then. */

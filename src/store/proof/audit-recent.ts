@@ -1,57 +1,44 @@
 // Queries of the auditor, run every minute: the ledger's progress, which accounts moved, and
 // whether each of those adds up, without reading all of its entries again.
 import { type Kysely, sql } from 'kysely'
+import { newestId } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import { getMeta } from '../sql/meta.ts'
-import { type BooksOf, type CreditLeasesRow, creditLeasesOf, joined, safeSum } from './audit.ts'
+import {
+  type AuditScope,
+  type BooksOf,
+  type CreditLeasesRow,
+  creditLeasesOf,
+  joined,
+  type Mismatch,
+  safeSum,
+} from './audit.ts'
 import type { Stretch } from './audit-chain.ts'
-import { floorOf } from './hourly-totals.ts'
 
 type Db = Kysely<Schema>
 
-/** Progress of the ledger. */
-export interface BooksEnd {
-  entryId: number
-  /** Every entry up to this one has its receipt, and no entry can appear below it. */
-  floor: number
-  seq: number
-}
+type Range = { afterId: number; untilId: number }
 
-export async function readBooksEnd(db: Db): Promise<BooksEnd> {
-  const { rows } = await sql<{ entry_id: number | null; seq: number | null }>`
-    SELECT (SELECT max(id) FROM entries) AS entry_id, (SELECT max(seq) FROM requests) AS seq`.execute(
-    db,
-  )
-  return { entryId: rows[0]?.entry_id ?? 0, seq: rows[0]?.seq ?? 0, floor: await floorOf(db) }
+/** The newest entry or call. */
+export async function readBooksEnd(db: Db): Promise<number> {
+  const { rows } = await sql<{ id: number }>`SELECT ${newestId} AS id`.execute(db)
+  return rows[0]!.id
 }
-
-type Range = { afterEntryId: number; untilEntryId: number }
 
 /** Accounts with an entry in the range. */
-export async function movedAccounts(db: Db, range: Range): Promise<string[]> {
+export async function movedAccounts(db: Db, { afterId, untilId }: Range): Promise<string[]> {
   const { rows } = await sql<{ account_id: string }>`
-    SELECT DISTINCT account_id FROM entries
-    WHERE id > ${range.afterEntryId} AND id <= ${range.untilEntryId}`.execute(db)
+    SELECT DISTINCT account_id FROM ledger WHERE id > ${afterId} AND id <= ${untilId}`.execute(db)
   return rows.map(({ account_id }) => account_id)
 }
 
 /** The part of each account's chain that belongs to entries of the range. */
-export async function newStretches(db: Db, range: Range): Promise<Stretch[]> {
+export async function newStretches(db: Db, { afterId, untilId }: Range): Promise<Stretch[]> {
   const { rows } = await sql<{ account_id: string; first: number; last: number }>`
-    SELECT account_id, min(number) AS first, max(number) AS last FROM receipts
-    WHERE entry_id > ${range.afterEntryId} AND entry_id <= ${range.untilEntryId}
+    SELECT account_id, min(number) AS first, max(number) AS last FROM ledger
+    WHERE id > ${afterId} AND id <= ${untilId} AND number IS NOT NULL
     GROUP BY account_id ORDER BY account_id`.execute(db)
   return rows.map((row) => ({ accountId: row.account_id, first: row.first, last: row.last }))
-}
-
-export async function findReceipt(db: Db, accountId: string, number: number) {
-  const row = await db
-    .selectFrom('receipts')
-    .select(['balance_nanos', 'hash'])
-    .where('account_id', '=', accountId)
-    .where('number', '=', number)
-    .executeTakeFirst()
-  return row && { number, balanceNanos: row.balance_nanos, hash: row.hash }
 }
 
 export async function nextAccounts(db: Db, after: string, limit: number): Promise<string[]> {
@@ -86,41 +73,55 @@ interface RecentRow extends CreditLeasesRow {
   held_nanos: bigint
   leased_nanos: bigint
   proven_nanos: bigint | null
-  new_whole_nanos: bigint
-  new_rest_nanos: bigint
-  entries: number
 }
 
-/** As a full audit would sum them, from the last receipt and the entries after it. */
+/** As a full audit would sum them, from the last receipt. */
 export async function recentBalances(
   db: Db,
   accountIds: readonly string[],
-  { floor, held }: { floor: number; held: ReadonlyMap<string, bigint> },
-): Promise<BooksOf[]> {
+  held: ReadonlyMap<string, bigint>,
+): Promise<Omit<BooksOf, 'entries'>[]> {
   if (accountIds.length === 0) return []
   const { rows } = await sql<RecentRow>`
-    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos,
-      ${creditLeasesOf},
-      (SELECT c.balance_nanos FROM receipts c WHERE c.account_id = a.id
-        ORDER BY c.number DESC LIMIT 1) AS proven_nanos,
-      ${safeSum('e.amount_nanos', 'new')}, count(e.id) AS entries
-    FROM accounts a LEFT JOIN entries e ON e.account_id = a.id AND e.id > ${floor}
-      AND e.kind NOT IN ('hold', 'release')
-      AND NOT EXISTS (SELECT 1 FROM receipts x WHERE x.entry_id = e.id)
-    WHERE a.id IN (${sql.join([...accountIds])})
-    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos`.execute(db)
+    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos, ${creditLeasesOf},
+      coalesce(c.balance_nanos, r.balance_nanos) AS proven_nanos
+    FROM accounts a ${lastReceipt} WHERE a.id IN (${sql.join([...accountIds])})`.execute(db)
   return rows.map((row) => ({
     accountId: row.id,
     name: row.name,
-    entries: row.entries,
     balanceNanos: row.balance_nanos,
     heldNanos: row.held_nanos,
     leasedNanos: row.leased_nanos,
     creditLeasesNanos: joined(row.leases_whole_nanos, row.leases_rest_nanos),
-    entriesBalanceNanos: (row.proven_nanos ?? 0n) + joined(row.new_whole_nanos, row.new_rest_nanos),
+    entriesBalanceNanos: row.proven_nanos ?? 0n,
     entriesHeldNanos: held.get(row.id) ?? 0n,
   }))
 }
+
+/** Accounts whose row does not name the end of their chain. */
+export async function wrongEnds(
+  db: Db,
+  { accountId }: AuditScope,
+  limit: number,
+): Promise<Mismatch[]> {
+  const which = accountId === undefined ? sql`` : sql`AND a.id = ${accountId}`
+  const { rows } = await sql<{ id: string; last_number: number }>`
+    SELECT a.id, a.last_number FROM accounts a ${lastReceipt}
+    WHERE (a.last_hash <> coalesce(c.hash, r.hash, '')
+      OR a.last_balance_nanos <> coalesce(c.balance_nanos, r.balance_nanos, 0)) ${which} ORDER BY a.id LIMIT ${limit}`.execute(
+    db,
+  )
+  return rows.map(({ id, last_number: number }) => ({
+    accountId: id,
+    number,
+    problem: `receipt ${number} is not the end of the chain that the account names`,
+  }))
+}
+
+/** Of the account `a`: a receipt `c` or a charged call `r`. */
+const lastReceipt = sql`
+  LEFT JOIN receipts c ON c.account_id = a.id AND c.number = a.last_number
+  LEFT JOIN requests r ON r.account_id = a.id AND r.number = a.last_number`
 
 /** Time since which this database has been in use without a pause. */
 export const openedAtMs = async (db: Db): Promise<number> =>

@@ -92,7 +92,9 @@ const isLabelled = (alias: string): RawBuilder<boolean> => {
 export async function paidTwice(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { rows } = await sql<Found>`
     SELECT t.account_id, t.id AS ref FROM ${tasksIn(scope)} t
-    JOIN entries e ON e.ref = t.request_id AND e.kind = 'charge' LIMIT ${limit}`.execute(db)
+    LEFT JOIN entries e ON e.ref = t.request_id AND e.kind = 'charge'
+    LEFT JOIN requests r ON r.request_id = t.request_id AND r.number IS NOT NULL
+    WHERE e.id IS NOT NULL OR r.seq IS NOT NULL LIMIT ${limit}`.execute(db)
   return mismatches(rows, 'the task and the request that made it are both charged')
 }
 

@@ -9,8 +9,8 @@ type Db = Kysely<Schema>
 /** Which part of the ledger to check; empty: all of it. */
 export interface AuditScope {
   accountId?: string | undefined
-  /** Only newer entries and request rows. */
-  since?: { afterEntryId: number; untilEntryId: number; afterSeq: number } | undefined
+  /** Only newer entries and request rows; both have ids of one sequence. */
+  since?: { afterId: number; untilId: number } | undefined
 }
 
 /** A discrepancy. */
@@ -18,6 +18,7 @@ export interface Mismatch {
   accountId: string
   ref?: string
   entryId?: number
+  number?: number
   problem: string
 }
 
@@ -51,14 +52,23 @@ export async function* balancePages(db: Db, { accountId }: AuditScope): AsyncGen
 
 async function balancesAfter(db: Db, after: string, accountId?: string): Promise<BooksOf[]> {
   const which = accountId === undefined ? sql`id > ${after}` : sql`id = ${accountId}`
+  const page = sql`SELECT * FROM accounts WHERE ${which} ORDER BY id LIMIT ${accountsAtOnce}`
+  const { rows: ends } = await sql<{ first: string | null; last: string | null }>`
+    SELECT min(id) AS first, max(id) AS last FROM (${page}) AS page`.execute(db)
+  const { first, last } = ends[0]!
   const { rows } = await sql<BalanceRow>`
-    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos, count(e.id) AS entries,
-      ${creditLeasesOf},
-      ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN 0 ELSE e.amount_nanos END`, 'sum')},
-      ${safeSum(`CASE WHEN e.kind IN ('hold', 'release') THEN e.amount_nanos ELSE 0 END`, 'held')}
-    FROM (SELECT * FROM accounts WHERE ${which} ORDER BY id LIMIT ${accountsAtOnce}) a
-    LEFT JOIN entries e ON e.account_id = a.id
-    GROUP BY a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos ORDER BY a.id`.execute(db)
+    SELECT a.id, a.name, a.balance_nanos, a.held_nanos, a.leased_nanos, ${creditLeasesOf},
+      coalesce(e.entries, 0) AS entries,
+      coalesce(e.sum_whole_nanos, 0) AS sum_whole_nanos, coalesce(e.sum_rest_nanos, 0) AS sum_rest_nanos,
+      coalesce(e.held_whole_nanos, 0) AS held_whole_nanos,
+      coalesce(e.held_rest_nanos, 0) AS held_rest_nanos
+    FROM (${page}) AS a LEFT JOIN (
+      SELECT account_id, count(*) AS entries,
+        ${safeSum(`CASE WHEN kind IN ('hold', 'release') THEN 0 ELSE amount_nanos END`, 'sum')},
+        ${safeSum(`CASE WHEN kind IN ('hold', 'release') THEN amount_nanos ELSE 0 END`, 'held')}
+      FROM ledger WHERE account_id >= ${first ?? ''} AND account_id <= ${last ?? ''}
+      GROUP BY account_id
+    ) AS e ON e.account_id = a.id ORDER BY a.id`.execute(db)
   return rows.map((row) => ({
     accountId: row.id,
     name: row.name,
@@ -111,7 +121,7 @@ export function entriesIn(alias: string, { accountId, since }: AuditScope): RawB
   const e = sql.ref(alias)
   if (accountId !== undefined) return sql`${e}.account_id = ${accountId}`
   if (since === undefined) return sql`1 = 1`
-  return sql`${e}.id > ${since.afterEntryId} AND ${e}.id <= ${since.untilEntryId}`
+  return sql`${e}.id > ${since.afterId} AND ${e}.id <= ${since.untilId}`
 }
 
 type Found = { account_id: string; ref: string; id?: number }
@@ -132,11 +142,12 @@ export async function uncharged(db: Db, scope: AuditScope, limit: number): Promi
       ? sql`r.account_id = ${accountId}`
       : since === undefined
         ? sql`1 = 1`
-        : sql`r.seq > ${since.afterSeq}`
+        : sql`r.seq > ${since.afterId} AND r.seq <= ${since.untilId}`
   const { rows } = await sql<Found>`
     SELECT r.account_id, r.request_id AS ref FROM requests r
     LEFT JOIN entries e ON e.ref = r.request_id AND e.kind = 'charge'
-    WHERE ${which} AND (r.charge_nanos <> 0 OR r.input_tokens IS NOT NULL) AND e.id IS NULL
+    WHERE ${which} AND (r.charge_nanos <> 0 OR r.input_tokens IS NOT NULL)
+      AND r.number IS NULL AND e.id IS NULL
     LIMIT ${limit}`.execute(db)
   return mismatches(rows, 'request row has no charge entry')
 }
@@ -144,7 +155,7 @@ export async function uncharged(db: Db, scope: AuditScope, limit: number): Promi
 /** Entries that are invalid whatever they belong to. */
 export async function impossible(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
   const { rows: sides } = await sql<Found>`
-    SELECT e.account_id, e.ref, e.id FROM entries e WHERE ${entriesIn('e', scope)} AND NOT (
+    SELECT e.account_id, e.ref, e.id FROM ledger e WHERE ${entriesIn('e', scope)} AND NOT (
       (e.kind IN ('credit', 'adjust') AND e.amount_nanos <> 0)
       OR (e.kind IN ('hold', 'charge') AND e.amount_nanos <= 0)
       OR (e.kind = 'release' AND e.amount_nanos >= 0)
@@ -168,7 +179,7 @@ export async function ownerless(db: Db, limit: number): Promise<Mismatch[]> {
 }
 
 const ownedTables = [
-  'entries',
+  'ledger',
   'receipts',
   'seals',
   'hourly_totals',

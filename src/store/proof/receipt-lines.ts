@@ -1,26 +1,15 @@
 // Receipts with their entries, in order of number: over a period, or link by link.
 import { type Kysely, sql } from 'kysely'
 import type { ReceiptLine } from '../../contract/bills/receipt.ts'
-import { type EntryRow, entryOf } from '../ledger/entries.ts'
+import { entryOf } from '../ledger/entries.ts'
+import { type ArmRow, bothOf, selectCalls, selectReceipts } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 
 export interface StoredReceipt extends ReceiptLine {
   hash: string
 }
 
-interface Row extends EntryRow {
-  number: number
-  balance_nanos: bigint
-  hash: string
-}
-
-const columns = sql.raw(`
-  c.number, c.balance_nanos, c.hash, e.id, e.at_ms, e.account_id, e.kind, e.amount_nanos, e.ref,
-  e.model, e.unit, e.quantity, e.price_id, e.estimated, e.note, e.token_id, e.tier, e.tags,
-  e.served_model,
-  (SELECT t.request_id FROM tasks t WHERE t.id = e.ref) AS task_request_id`)
-
-const lineOf = (row: Row): StoredReceipt => ({
+const lineOf = (row: ArmRow): StoredReceipt => ({
   entry: entryOf(row),
   number: row.number,
   balanceNanos: row.balance_nanos,
@@ -39,11 +28,14 @@ interface LineQuery {
 /** Lines over a period. */
 export async function findLines(db: Kysely<Schema>, query: LineQuery): Promise<StoredReceipt[]> {
   const { accountId, fromMs, untilMs, afterNumber, lastNumber, limit } = query
-  const { rows } = await sql<Row>`
-    SELECT ${columns} FROM receipts c JOIN entries e ON e.id = c.entry_id
-    WHERE c.account_id = ${accountId} AND c.number > ${afterNumber} AND c.number <= ${lastNumber}
-      AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs}
-    ORDER BY c.number LIMIT ${limit}`.execute(db)
+  const { rows } = await sql<ArmRow>`${bothOf(
+    sql`${selectReceipts} AND c.account_id = ${accountId} AND c.number > ${afterNumber}
+      AND c.number <= ${lastNumber} AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs}
+      ORDER BY c.number LIMIT ${limit}`,
+    sql`${selectCalls} AND r.account_id = ${accountId} AND r.number > ${afterNumber}
+      AND r.number <= ${lastNumber} AND r.booked_at_ms >= ${fromMs} AND r.booked_at_ms < ${untilMs}
+      ORDER BY r.number LIMIT ${limit}`,
+  )} ORDER BY number LIMIT ${limit}`.execute(db)
   return rows.map(lineOf)
 }
 
@@ -53,45 +45,39 @@ export async function findLinks(
   accountId: string,
   { first, last }: { first: number; last: number },
 ): Promise<StoredReceipt[]> {
-  const { rows } = await sql<Row>`
-    SELECT ${columns} FROM receipts c JOIN entries e ON e.id = c.entry_id
-    WHERE c.account_id = ${accountId} AND c.number >= ${first} AND c.number <= ${last}
-    ORDER BY c.number`.execute(db)
+  const { rows } = await sql<ArmRow>`${bothOf(
+    sql`${selectReceipts} AND c.account_id = ${accountId} AND c.number >= ${first}
+      AND c.number <= ${last}`,
+    sql`${selectCalls} AND r.account_id = ${accountId} AND r.number >= ${first}
+      AND r.number <= ${last}`,
+  )} ORDER BY number`.execute(db)
   return rows.map(lineOf)
 }
 
-/** Hashes of these receipts of an account, by number. */
-export async function findHashes(
+/** These receipts of an account, by number. */
+export async function findReceipts(
   db: Kysely<Schema>,
   accountId: string,
   numbers: readonly number[],
-): Promise<Map<number, string>> {
+): Promise<Map<number, { balanceNanos: bigint; hash: string }>> {
   if (numbers.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('receipts')
-    .select(['number', 'hash'])
-    .where('account_id', '=', accountId)
-    .where('number', 'in', numbers)
-    .execute()
-  return new Map(rows.map(({ number, hash }) => [number, hash]))
+  const of = (table: 'receipts' | 'requests') => sql`SELECT number, balance_nanos, hash
+    FROM ${sql.raw(table)} WHERE account_id = ${accountId} AND number IN (${sql.join(numbers)})`
+  const { rows } = await sql<{ number: number; balance_nanos: bigint; hash: string }>`
+    ${bothOf(of('receipts'), of('requests'))}`.execute(db)
+  return new Map(
+    rows.map(({ number, balance_nanos: balanceNanos, hash }) => [number, { balanceNanos, hash }]),
+  )
 }
 
-/** The receipt of an entry. */
+/** Where the receipt of an entry is. */
 export async function findReceipt(
   db: Kysely<Schema>,
   entryId: number,
-): Promise<Schema['receipts'] | undefined> {
-  return db.selectFrom('receipts').selectAll().where('entry_id', '=', entryId).executeTakeFirst()
-}
-
-/** The newest receipt number of an account, 0 before the first. */
-export async function lastNumberOf(db: Kysely<Schema>, accountId: string): Promise<number> {
-  const row = await db
-    .selectFrom('receipts')
-    .select('number')
-    .where('account_id', '=', accountId)
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.number ?? 0
+): Promise<{ accountId: string; number: number } | undefined> {
+  const { rows } = await sql<{ account_id: string; number: number }>`${bothOf(
+    sql`SELECT account_id, number FROM receipts WHERE entry_id = ${entryId}`,
+    sql`SELECT account_id, number FROM requests WHERE seq = ${entryId} AND number IS NOT NULL`,
+  )}`.execute(db)
+  return rows[0] && { accountId: rows[0].account_id, number: rows[0].number }
 }

@@ -3,8 +3,9 @@
 import { type Kysely, sql } from 'kysely'
 import { sealText } from '../../contract/bills/receipt.ts'
 import type { Signer } from '../../lib/crypto/signing.ts'
+import { ensure } from '../../lib/ensure.ts'
+import { bothOf } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
-import { lastNumberOf } from './receipt-lines.ts'
 
 export type SealRow = Schema['seals']
 
@@ -20,7 +21,8 @@ export async function sealChain(
   signer: Signer,
 ): Promise<boolean> {
   const last = await findLastSeal(tx, accountId)
-  const end = await lastNumberOf(tx, accountId)
+  const account = tx.selectFrom('accounts').select('last_number').where('id', '=', accountId)
+  const end = (await account.executeTakeFirst())?.last_number ?? 0
   const points = pointsBetween(last?.number ?? 0, end)
   let { number, at_ms } = last ?? { number: 0, at_ms: 0 }
   for (const point of points.slice(0, maxSealsAtOnce)) {
@@ -61,13 +63,15 @@ async function describe(
   after: number,
   point: number,
 ): Promise<{ hash: string; newest_ms: number }> {
-  const { rows } = await sql<{ hash: string; newest_ms: number }>`
-    SELECT hash, (
-      SELECT max(e.at_ms) FROM receipts c JOIN entries e ON e.id = c.entry_id
-      WHERE c.account_id = ${accountId} AND c.number > ${after} AND c.number <= ${point}
-    ) AS newest_ms
-    FROM receipts WHERE account_id = ${accountId} AND number = ${point}`.execute(tx)
-  return rows[0]!
+  const { rows } = await sql<{ number: number; hash: string; at_ms: number }>`${bothOf(
+    sql`SELECT c.number, c.hash, e.at_ms FROM receipts c JOIN entries e ON e.id = c.entry_id
+      WHERE c.account_id = ${accountId} AND c.number > ${after} AND c.number <= ${point}`,
+    sql`SELECT r.number, r.hash, r.booked_at_ms FROM requests r
+      WHERE r.account_id = ${accountId} AND r.number > ${after} AND r.number <= ${point}`,
+  )}`.execute(tx)
+  const last = rows.find(({ number }) => number === point)
+  ensure(last !== undefined, `receipt ${point} of ${accountId} is there to be sealed`)
+  return { hash: last.hash, newest_ms: Math.max(...rows.map(({ at_ms }) => at_ms)) }
 }
 
 async function findLastSeal(db: Kysely<Schema>, accountId: string): Promise<SealRow | undefined> {
@@ -143,7 +147,7 @@ export async function* unsealedAccounts(db: Kysely<Schema>): AsyncGenerator<stri
   for (;;) {
     const { rows } = await sql<{ id: string; last_receipt: number; last_seal: number }>`
       SELECT a.id,
-        coalesce((SELECT max(number) FROM receipts WHERE account_id = a.id), 0) AS last_receipt,
+        a.last_number AS last_receipt,
         coalesce((SELECT max(number) FROM seals WHERE account_id = a.id), 0) AS last_seal
       FROM accounts a WHERE a.id > ${after} ORDER BY a.id LIMIT ${accountsAtOnce}`.execute(db)
     const unsealed = rows.filter((row) => row.last_receipt > row.last_seal)

@@ -2,9 +2,9 @@
 // when there are too many of them. From daily totals, and from hourly ones by tag.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
-import { dayMs } from './daily-totals.ts'
-import { type FoldedDimension, type MoneyQuery, ofAccounts, ofToken } from './hourly-totals.ts'
+import { dayMs } from './grains.ts'
 import { modelName } from './total-names.ts'
+import { type FoldedDimension, type MoneyQuery, ofAccounts, ofToken } from './totals.ts'
 
 const columns = {
   model: 'model',
@@ -27,7 +27,7 @@ export async function topNames(
   const { rows } = await sql<{ name: string }>`
     SELECT ${column} AS name FROM daily_totals
     WHERE day_ms > ${asked.fromMs - dayMs} AND day_ms < ${asked.untilMs} AND kind = 'charge'
-      ${ofAccounts({ ...asked, by: [] })} ${ofToken(asked, sql`token_id`)}
+      ${ofAccounts(asked)} ${ofToken(asked, sql`token_id`)}
     GROUP BY ${column} ORDER BY sum(amount_nanos), ${column} LIMIT ${limit}`.execute(db)
   return rows.map(({ name }) => name)
 }
@@ -43,7 +43,7 @@ export async function topValues(
   const { rows } = await sql<{ value: string }>`
     SELECT value FROM tag_totals
     WHERE hour_ms >= ${asked.fromMs} AND hour_ms < ${asked.untilMs} AND name = ${name}
-      ${ofAccounts({ ...asked, by: [] })} ${ofToken(asked, sql`token_id`)}
+      ${ofAccounts(asked)} ${ofToken(asked, sql`token_id`)}
     GROUP BY value ORDER BY sum(amount_nanos), value LIMIT ${limit}`.execute(db)
   return rows.map(({ value }) => value)
 }

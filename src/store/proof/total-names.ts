@@ -2,10 +2,10 @@
 // account and month. Others count as one; the entries keep their names. Decided in the transaction that
 // writes the totals, by one writer at a time, so that a name is in or out for the whole month.
 
+import type { Entry } from '../../contract/ledger.ts'
 import { pairsIn } from '../../contract/tags/index.ts'
 import { maxTotalNames, otherNames } from '../../contract/totals.ts'
 import { monthAt } from '../../lib/text/month.ts'
-import type { PendingRow } from './pending-row.ts'
 
 /** The name of models among the names of tags; no tag has it. */
 export const modelName = ''
@@ -19,10 +19,10 @@ interface Scope {
 }
 
 /** Which of these values are known, and how many of the scope are; beyond the maximum, any number. */
-interface NamesAsked extends Scope {
+export interface NamesAsked extends Scope {
   values: readonly string[]
 }
-interface NamesKnown {
+export interface NamesKnown {
   values: readonly string[]
   count: number
 }
@@ -34,58 +34,64 @@ export const countNamesStatement = `SELECT count(*) AS count FROM (SELECT 1 FROM
 export const addNameStatement = `INSERT INTO total_names (${nameColumns.join(', ')})
   VALUES (?, ?, ?, ?) ON CONFLICT (${nameColumns.join(', ')}) DO NOTHING`
 
+type Named = Pick<Entry, 'accountId' | 'atMs' | 'kind' | 'model' | 'tags'>
+
 /** The names of a chunk of entries, as totals have them. */
 export interface TotalNames {
   /** `name`: that of a tag, or of models. */
-  of(row: PendingRow, name: string, value: string): string
+  of(row: Named, name: string, value: string): string
   /** To be stored, in the order of `nameColumns`. */
   added: readonly (readonly string[])[]
 }
 
 /** Asks about each scope once, with all its values in the chunk. */
-export function* nameTotals(
-  rows: readonly PendingRow[],
-): Generator<NamesAsked, TotalNames, NamesKnown> {
+export function* nameTotals(rows: readonly Named[]): Generator<NamesAsked, TotalNames, NamesKnown> {
   const scopes = scopesIn(rows)
   const added: string[][] = []
   const kept = new Map<string, ReadonlySet<string>>()
+  let isWhole = true
   for (const [key, { scope, values }] of scopes) {
     const asked = [...values]
     const { values: known, count } = yield { ...scope, values: asked }
     const names = new Set(known)
     let left = maxTotalNames - count
     for (const value of asked) {
-      if (names.has(value) || left <= 0) continue
+      if (names.has(value)) continue
+      if (left <= 0) {
+        isWhole = false
+        continue
+      }
       left--
       names.add(value)
       added.push([scope.account_id, scope.month, scope.name, value])
     }
     kept.set(key, names)
   }
-  return {
-    of: (row, name, value) => (kept.get(keyOf(row, name))!.has(value) ? value : otherNames),
-    added,
-  }
+  // Nearly always all are kept.
+  const of: TotalNames['of'] = isWhole
+    ? (_, __, value) => value
+    : (row, name, value) => (kept.get(keyOf(row, name))!.has(value) ? value : otherNames)
+  return { of, added }
 }
 
-const keyOf = ({ account_id, at_ms }: PendingRow, name: string): string =>
-  `${account_id} ${monthOf(at_ms)} ${name}`
+const keyOf = ({ accountId, atMs }: Named, name: string): string =>
+  `${accountId} ${monthOf(atMs)} ${name}`
 
-function scopesIn(rows: readonly PendingRow[]) {
+function scopesIn(rows: readonly Named[]) {
   const scopes = new Map<string, { scope: Scope; values: Set<string> }>()
-  const add = (row: PendingRow, name: string, value: string) => {
+  const add = (row: Named, name: string, value: string) => {
     const key = keyOf(row, name)
     let found = scopes.get(key)
     if (found === undefined) {
-      const { account_id, at_ms } = row
-      found = { scope: { account_id, month: monthOf(at_ms), name }, values: new Set() }
+      const { accountId, atMs } = row
+      found = { scope: { account_id: accountId, month: monthOf(atMs), name }, values: new Set() }
       scopes.set(key, found)
     }
     found.values.add(value)
   }
   for (const row of rows) {
-    if (row.model !== null) add(row, modelName, row.model)
-    if (row.kind !== 'charge' || row.tags === null) continue
+    if (row.model !== undefined) add(row, modelName, row.model)
+    if (row.kind !== 'charge' || row.tags === undefined) continue
     for (const [name, value] of pairsIn(row.tags)) add(row, name, value)
   }
   return scopes

@@ -3,7 +3,7 @@
 import { monthAt, monthBounds, monthPlus } from '../../../src/lib/text/month.ts'
 import { insertPrice } from '../../../src/store/catalog/prices.ts'
 import { openStore } from '../../../src/store/index.ts'
-import { aCharge, aRequest } from '../../../src/store/test-stores.ts'
+import { aRequest, charged } from '../../../src/store/test-stores.ts'
 import { openPast } from '../data/past-months.ts'
 import { adminToken, apiToken, startGateway, type TestGateway, tempDir } from '../gateway.ts'
 import { until } from '../read.ts'
@@ -260,7 +260,7 @@ async function fillPast(dataDir: string): Promise<void> {
       cacheWriteTokens: 0,
     }
     const request = aRequest({ atMs, accountId, model, priceId, chargeNanos, usage })
-    await store.record(request, { ...aCharge(request, chargeNanos), priceId, quantity: 876_666 })
+    await store.record(charged(request, chargeNanos, { quantity: 876_666 }))
   }
   await store.close()
 }

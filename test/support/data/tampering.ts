@@ -84,7 +84,7 @@ async function copyOfDatabase(databaseUrl: string): Promise<Tamperer> {
   // Nobody keeps a constraint who wants to do wrong.
   const { rows: constraints } = await client.query(
     `SELECT conrelid::regclass::text AS of, conname FROM pg_constraint 
-     WHERE contype = 'c' AND conrelid <> 0 AND connamespace = 'public'::regnamespace`,
+     WHERE contype = 'c' AND conrelid <> 0 AND coninhcount = 0 AND connamespace = 'public'::regnamespace`,
   )
   for (const { of, conname } of constraints) {
     await client.query(`ALTER TABLE ${of} DROP CONSTRAINT ${conname}`)
@@ -93,7 +93,9 @@ async function copyOfDatabase(databaseUrl: string): Promise<Tamperer> {
     options: { dataDir: tempDir(), databaseUrl: url.href },
     ask: async (statement, ...values) => (await client.query(statement, values)).rows as Row[],
     async guard(awake) {
-      await client.query(`ALTER TABLE entries ${awake ? 'ENABLE' : 'DISABLE'} TRIGGER USER`)
+      for (const table of ['entries', 'requests']) {
+        await client.query(`ALTER TABLE ${table} ${awake ? 'ENABLE' : 'DISABLE'} TRIGGER USER`)
+      }
     },
     async end() {
       await client.end()

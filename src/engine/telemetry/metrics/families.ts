@@ -52,7 +52,7 @@ export const metrics = {
   gateway_ledger_commit_seconds: histogram('Time to make one batch of charges durable.'),
   gateway_ledger_records_total: counter('Request rows and charges that were made durable.'),
   gateway_ledger_failures_total: counter('Batches of charges that could not be written.'),
-  gateway_receipts_pending: gauge('Entries whose receipts are not written or not signed yet.'),
+  gateway_receipts_pending: gauge('Entries whose receipts are not signed yet.'),
   gateway_accounts_suspended: gauge('Accounts whose books do not add up.', 'max'),
   gateway_alerts_open: gauge('Unresolved alerts, by kind.', 'max'),
   gateway_store_healthy: gauge('1 while the store takes writes.', 'min'),

@@ -44,7 +44,7 @@ export function clientConfig(databaseUrl: string): pg.ClientConfig {
 export function isPassing(error: unknown): boolean {
   const code = codeOf(error)
   if (!/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE') return true // not from the server
-  return /^(08|53|40|57P)/.test(code)
+  return /^(08|53|40|57P|25P03)/.test(code)
 }
 
 /** Another transaction holds a lock on a row or table; nothing was done. */

@@ -6,11 +6,12 @@ import type { Batch, Part, Rows } from '../group-commit.ts'
 import { payersOf, splitBatch } from '../split-batch.ts'
 import { findLocked, isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
+import type { KnownNames } from './known-names.ts'
 
 /** Callers get a reply within 5 s; the remainder is for recording that they were refused. */
 export const giveUpAfterMs = 4_700
-/** The database rejects a batch executed later; the remainder allows for clock differences. */
-const applyWithinMs = 4_200
+/** The database rejects a batch written later; the remainder is for its commit and for clock differences. */
+const applyWithinMs = 4_100
 const retryPausesMs = [100, 300, 700, 1300, 2000]
 /** Consecutive lock errors without a locked account. */
 const maxUnexplained = 3
@@ -20,6 +21,7 @@ const minTryMs = 50
 interface GroupCommitWriterOptions {
   pool: pg.Pool
   gatewayId: string | undefined
+  names: KnownNames
   /** By the database's clock. */
   nowMs: () => number
   lanes: { put(part: Part): void }
@@ -86,10 +88,10 @@ export class GroupCommitWriter {
   }
 
   async #send(batch: Rows, deadlineMs: number): Promise<void> {
-    const { pool, gatewayId, during } = this.#options
+    const { pool, gatewayId, names, during } = this.#options
     const { leftMs } = limitsOf(batch.sinceMs, 0)
     const timeoutMs = Math.max(1, Math.ceil(leftMs))
-    const sending = sendBatch(pool, batch, { gatewayId, deadlineMs, timeoutMs })
+    const sending = sendBatch(pool, batch, { gatewayId, names, deadlineMs, timeoutMs })
     const sent = during(`a batch of ${batch.size} records`, sending)
     await within(sent, timeoutMs).catch((error) => {
       throw isTooLate(error) ? outOfTime(applyWithinMs) : error

@@ -8,6 +8,7 @@ import { joinParts } from '../split-batch.ts'
 import { isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
 import { giveUpAfterMs, hasTime, limitsOf, within } from './group-commit-writer.ts'
+import type { KnownNames } from './known-names.ts'
 import type { Semaphore } from './semaphore.ts'
 
 /** Per account; further records are refused at once. */
@@ -20,6 +21,7 @@ interface LanesOptions {
   /** Pool connections, shared with waiting transactions. */
   places: Semaphore
   gatewayId: string | undefined
+  names: KnownNames
   /** By the database's clock. */
   nowMs: () => number
   wrote: (records: number) => void
@@ -94,10 +96,10 @@ export class Lanes implements Aside {
   }
 
   async #send(rows: Rows): Promise<void> {
-    const { pool, gatewayId, nowMs } = this.#options
+    const { pool, gatewayId, names, nowMs } = this.#options
     const { deadlineMs, leftMs } = limitsOf(rows.sinceMs, nowMs())
     const timeoutMs = Math.max(1, Math.ceil(leftMs))
-    await within(sendBatch(pool, rows, { gatewayId, deadlineMs, timeoutMs }), timeoutMs)
+    await within(sendBatch(pool, rows, { gatewayId, names, deadlineMs, timeoutMs }), timeoutMs)
   }
 
   /** Records still waiting for a connection also fail on time. */

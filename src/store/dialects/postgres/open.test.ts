@@ -5,8 +5,8 @@ import { openStore, StoreRefused } from '../../index.ts'
 import { moveCredit, readCreditLease } from '../../ledger/credit-leases.ts'
 import { findRequest } from '../../log/requests.ts'
 import {
-  aCharge,
   aRequest,
+  charged,
   failureOf,
   newPlace,
   onServer,
@@ -38,6 +38,20 @@ if (postgresUrl !== undefined) {
     expect(await failureOf(openAt(url.href))).toMatch('/no_such_database does not exist')
   })
 
+  test('an upgrade waits for gateways of an older version to be stopped, and not for dead ones', async () => {
+    const place = await newPlace('postgres', { empty: true })
+    const old = await place.open({ schema: 32, join: true })
+    expect(await failureOf(place.open())).toMatch(
+      `gateways of an older version (${old.cluster!.gatewayId})`,
+    )
+    await old.close()
+    const gone = `INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ('gwy_gone', 77, 1)`
+    await onServer(gone, new URL(place.options.databaseUrl!).pathname.slice(1))
+    const store = await place.open()
+    await store.close()
+    await place.remove()
+  }, 15_000)
+
   test('records get through when every connection is cut, and the others see it again', async () => {
     const place = await newPlace('postgres')
     const name = new URL(place.options.databaseUrl!).pathname.slice(1)
@@ -49,11 +63,11 @@ if (postgresUrl !== undefined) {
       await moveCredit(tx, creditLease, () => ({ nanos: 40n, isShort: false }))
     })
     const requests = Array.from({ length: 40 }, () => aRequest({ chargeNanos: 1n }))
-    await store.record(requests[0]!, aCharge(requests[0]!, 1n))
+    await store.record(charged(requests[0]!, 1n))
     const cut = onServer(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
     )
-    for (const request of requests) await store.record(request, aCharge(request, 1n))
+    for (const request of requests) await store.record(charged(request, 1n))
     await cut
     await until(() => said.some((msg) => msg.startsWith('the store cannot write')))
     await until(() => store.healthy)

@@ -16,6 +16,7 @@ import { isLostCreditLease } from './batch-writer.ts'
 import { addressOf, bounded, clientConfig, refusalFor } from './connection.ts'
 import { GroupCommitWriter } from './group-commit-writer.ts'
 import { Heartbeat } from './heartbeat.ts'
+import { KnownNames } from './known-names.ts'
 import { Lanes } from './lanes.ts'
 import { Presence } from './presence.ts'
 import { readClock } from './read-clock.ts'
@@ -95,10 +96,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     : undefined
   const isHere = () => presence === undefined || presence.here
   const gatewayId = presence?.gatewayId
+  const names = new KnownNames()
   const lanes = new Lanes({
     pool: asidePool,
     places,
     gatewayId,
+    names,
     nowMs: clock.nowMs,
     wrote: (records) => index.recorded(records),
   })
@@ -153,6 +156,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const writer = new GroupCommitWriter({
     pool: commitPool,
     gatewayId,
+    names,
     nowMs: clock.nowMs,
     lanes,
     during: (what, work) => heartbeat.during(what, work),
@@ -175,7 +179,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     ...(presence !== undefined && { cluster: presence }),
     read: db,
     tx,
-    record: (request, entry) => queue.add(request, entry),
+    record: (call) => queue.add(call),
     commits: queue.commits,
     snapshot: () => snapshotOf(databaseUrl),
     get healthy() {
@@ -226,8 +230,6 @@ async function snapshotOf(databaseUrl: string) {
   }
   try {
     await pool.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    // Before the first read: dropping a week of the log removes it from every snapshot.
-    await pool.query('LOCK TABLE requests IN ACCESS SHARE MODE')
   } catch (error) {
     await db.destroy()
     throw error

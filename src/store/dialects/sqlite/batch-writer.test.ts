@@ -4,13 +4,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Entry } from '../../../contract/ledger.ts'
-import type { RequestRecord } from '../../../contract/requests.ts'
+import type { CallCharge, RequestRecord } from '../../../contract/requests.ts'
 import { openStore } from '../../index.ts'
-import { cellsOf } from '../group-commit.ts'
-import { entryRow, requestRow } from '../group-commit-rows.ts'
+import { cellsOfCall } from '../../rows/call-row.ts'
+import { cellsOf } from '../group-commit-rows.ts'
 import { BatchWriter } from './batch-writer.ts'
-import { SqliteReceiptWriter } from './receipt-writer.ts'
 
 let dataDir: string
 let db: Database
@@ -22,7 +20,7 @@ beforeEach(async () => {
   db = new Database(join(dataDir, 'gateway.db'), { safeIntegers: true })
   db.run(`INSERT INTO accounts (id, name, balance_nanos, held_nanos, source, created_at_ms)
           VALUES ('acc_1', 'one', 0, 0, 'admin', 0)`)
-  writer = new BatchWriter(db, new SqliteReceiptWriter(db))
+  writer = new BatchWriter(db)
 })
 
 afterEach(() => {
@@ -48,23 +46,11 @@ const request = (id: string, more: Partial<RequestRecord> = {}): RequestRecord =
   ...more,
 })
 
-const charge = (ref: string, amountNanos: bigint, more: Partial<Entry> = {}): Entry => ({
-  atMs: 1_700_000_000_130,
-  accountId: 'acc_1',
-  kind: 'charge',
-  amountNanos,
-  ref,
-  ...more,
-})
+const charged = (id: string, nanos: bigint, charge: CallCharge = {}, more = {}): RequestRecord =>
+  request(id, { chargeNanos: nanos, charge, ...more })
 
-const write = (requests: RequestRecord[], entries: Entry[]) =>
-  writer.write([
-    {
-      requests: cellsOf(requests.map(requestRow).join('')),
-      entries: cellsOf(entries.map(entryRow).join('')),
-      losses: [],
-    },
-  ])
+const write = (...calls: RequestRecord[]) =>
+  writer.write([{ requests: cellsOf(calls.map(cellsOfCall).join('')), losses: [] }])
 
 const rowOf = (table: string) => db.query(`SELECT * FROM ${table}`).get() as object
 
@@ -72,7 +58,7 @@ const balance = () =>
   (db.query('SELECT balance_nanos AS nanos FROM accounts').get() as { nanos: bigint }).nanos
 
 test('what a record does not have is null in its row', () => {
-  write([request('req_1')], [charge('req_1', -1n)])
+  write(charged('req_1', 1n))
   expect(rowOf('requests')).toMatchObject({
     channel: null,
     upstream_request_id: null,
@@ -81,17 +67,31 @@ test('what a record does not have is null in its row', () => {
     input_tokens: null,
     cache_write_tokens: null,
     first_byte_ms: null,
+    unit: null,
+    quantity: null,
+    tier: null,
+    served_model: null,
+    number: 1n,
   })
-  const none = { model: null, unit: null, quantity: null, note: null, token_id: null, tier: null }
-  expect(rowOf('entries')).toMatchObject(none)
+  expect(rowOf('ledger')).toMatchObject({ note: null, unit: null, quantity: null, tier: null })
+})
+
+test('a call that is not charged is no entry', () => {
+  write(request('req_1'))
+  const none = {
+    booked_at_ms: null,
+    estimated: null,
+    number: null,
+    balance_nanos: null,
+    hash: null,
+  }
+  expect(rowOf('requests')).toMatchObject(none)
+  expect(rowOf('ledger')).toBeNull()
 })
 
 test('numbers and amounts of any size are stored exactly', () => {
   const usage = { inputTokens: 0, outputTokens: 5, cacheReadTokens: 2 ** 40, cacheWriteTokens: 1 }
-  write(
-    [request('req_1', { usage, firstByteMs: 0 })],
-    [charge('req_1', -large, { quantity: 2.5, estimated: true })],
-  )
+  write(charged('req_1', large, { quantity: 2.5, estimated: true }, { usage, firstByteMs: 0 }))
   expect(rowOf('requests')).toMatchObject({
     at_ms: 1_700_000_000_123n,
     status: 200n,
@@ -103,7 +103,7 @@ test('numbers and amounts of any size are stored exactly', () => {
     total_ms: 7n,
   })
   const stored = { at_ms: 1_700_000_000_130n, amount_nanos: -large, quantity: 2.5, estimated: 1n }
-  expect(rowOf('entries')).toMatchObject(stored)
+  expect(rowOf('ledger')).toMatchObject(stored)
   expect(balance()).toBe(-large)
 })
 
@@ -114,21 +114,30 @@ test('a count that is no number fails its batch, which leaves nothing', () => {
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
   }
-  expect(() =>
-    write([request('req_1'), request('req_2', { usage })], [charge('req_1', -5n)]),
-  ).toThrow('input_tokens')
+  expect(() => write(charged('req_1', 5n), request('req_2', { usage }))).toThrow('input_tokens')
   expect(rowOf('requests')).toBeNull()
   expect(balance()).toBe(0n)
 })
 
-test('an entry that exists changes no balance; the others of its batch do', () => {
-  write([request('req_1')], [charge('req_1', -5n)])
-  write([request('req_1'), request('req_2')], [charge('req_1', -5n), charge('req_2', -7n)])
+test('a call that exists changes no balance and no chain; the others of its batch do', () => {
+  write(charged('req_1', 5n))
+  write(charged('req_1', 5n), charged('req_2', 7n))
   expect(balance()).toBe(-12n)
+  expect(db.query('SELECT number, balance_nanos FROM ledger ORDER BY id').values()).toEqual([
+    [1n, -5n],
+    [2n, -12n],
+  ])
 })
 
-test('an entry of a closed month is booked after it', () => {
+test('a call that is charged in a closed month is booked after it', () => {
   db.run('UPDATE accounts SET closed_until_ms = 1800000000000')
-  write([request('req_1')], [charge('req_1', -5n)])
-  expect(rowOf('entries')).toMatchObject({ at_ms: 1_800_000_000_000n })
+  write(charged('req_1', 5n))
+  expect(rowOf('ledger')).toMatchObject({ at_ms: 1_800_000_000_000n })
+})
+
+test('ids of calls go on from those of entries', () => {
+  db.run(`INSERT INTO entries (id, at_ms, account_id, kind, amount_nanos, ref, estimated)
+          VALUES (41, 1, 'acc_1', 'hold', 0, 'task_1', 0)`)
+  write(request('req_1'), charged('req_2', 5n))
+  expect(db.query('SELECT seq FROM requests ORDER BY seq').values()).toEqual([[42n], [43n]])
 })

@@ -1,16 +1,24 @@
-// The hot statements of the SQLite dialect: one batch of records in one transaction. Runs in the
-// writer thread. Nearly all of the store's CPU time is spent in this file.
+// The hot statements of the SQLite dialect: one batch of records in one transaction, with the receipts of
+// its charges and their totals. Runs in the writer thread. Nearly all of the store's CPU time is spent here.
 import type { Database, Statement } from 'bun:sqlite'
+import { adding, columnsOf, type GrainName, grainNames, grains } from '../../proof/grains.ts'
+import { type ChainEnd, currencyKey, nextReceipt } from '../../proof/receipts.ts'
+import { rollUp } from '../../proof/roll-up.ts'
 import {
-  entryColumns,
-  lossColumns,
-  nullableInEntries,
-  nullableInLosses,
-  nullableInRequests,
-  requestColumns,
-} from '../group-commit.ts'
-import { NewEntries } from './new-entries.ts'
-import type { SqliteReceiptWriter } from './receipt-writer.ts'
+  addNameStatement,
+  countNamesStatement,
+  knownNameStatement,
+} from '../../proof/total-names.ts'
+import {
+  callColumns,
+  cell,
+  chargeIn,
+  isNullable,
+  kindOf,
+  storedColumns,
+} from '../../rows/call-row.ts'
+import type { Booking } from '../../rows/ledger-rows.ts'
+import { lossColumns, nullableInLosses } from '../group-commit-rows.ts'
 
 /** In the meta table: the last batch of the journal whose rows are in the tables. */
 export const appliedKey = 'journal_applied'
@@ -18,192 +26,214 @@ export const appliedKey = 'journal_applied'
 /** Cells of rows, one row after the other. */
 export interface RowCells {
   requests: string[]
-  entries: string[]
   losses: string[]
 }
 
-const entryWidth = entryColumns.length
+const width = callColumns.length
 const lossKey = 'ref, reason, channel, upstream_id'
-const entryAccount = entryColumns.indexOf('account_id')
-const entryAt = entryColumns.indexOf('at_ms')
-const entryKind = entryColumns.indexOf('kind')
-const entryAmount = entryColumns.indexOf('amount_nanos')
 
-/** Bound as numbers, which costs less than text that SQLite turns into one. Amounts may be larger. */
-const numbers: ReadonlySet<string> = new Set([
-  'at_ms',
-  'status',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'first_byte_ms',
-  'total_ms',
-  'quantity',
-  'estimated',
-  'is_estimate',
-])
+type Value = string | number | bigint | null
 
-/** Inserts rows of cells into one table; a row that already exists changes nothing. */
-class RowInsert {
-  readonly #statement: Statement
-  readonly #isNullable: readonly boolean[]
-  readonly #isNumber: readonly boolean[]
-  /** Bound within each call, then used again. */
-  readonly #row: (string | number | null)[]
+/** A cell as the database takes it: numbers cost less than text that SQLite turns into one. */
+function cellValue(text: string, mayBeNull: boolean, isNumber: boolean): Value {
+  if (text === '' && mayBeNull) return null
+  if (!isNumber) return text
+  const number = Number(text)
+  // As text, so that the database refuses it; it would take a NaN for null.
+  return Number.isNaN(number) ? text : number
+}
 
-  constructor(
-    db: Database,
-    table: string,
-    columns: readonly string[],
-    key: string,
-    nullable: ReadonlySet<string>,
-  ) {
-    this.#statement = db.prepare(
-      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
-       ON CONFLICT (${key}) DO NOTHING`,
-    )
-    this.#isNullable = columns.map((column) => nullable.has(column))
-    this.#isNumber = columns.map((column) => numbers.has(column))
-    this.#row = columns.map(() => null)
-  }
+const nullable = callColumns.map(isNullable)
+/** Amounts may be larger than a number can be: they are bound as text. */
+const isNumber = callColumns.map((name) => kindOf(name) === 'int' || kindOf(name) === 'real')
+const lossNumbers: ReadonlySet<string> = new Set(['at_ms', 'quantity', 'is_estimate'])
 
-  /** The row that begins at this cell. Its number if it is new. */
-  insert(cells: readonly string[], at: number): number | undefined {
-    const row = this.#row
-    for (let i = 0; i < row.length; i++) row[i] = this.#value(cells[at + i]!, i)
-    const { changes, lastInsertRowid } = this.#statement.run(row)
-    return changes > 0 ? Number(lastInsertRowid) : undefined
-  }
+const insertInto = (table: string, columns: readonly string[], ending: string): string =>
+  `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ${ending}`
 
-  /** True when all are new. */
-  insertAll(cells: readonly string[]): boolean {
-    let allNew = true
-    for (let at = 0; at < cells.length; at += this.#row.length) {
-      if (this.insert(cells, at) === undefined) allNew = false
-    }
-    return allNew
-  }
+const minNanos = -(2n ** 63n)
 
-  #value(text: string, i: number): string | number | null {
-    if (text === '' && this.#isNullable[i]) return null
-    if (!this.#isNumber[i]) return text
-    const number = Number(text)
-    // As text, so that the database refuses it; it would take a NaN for null.
-    return Number.isNaN(number) ? text : number
-  }
+/** As the database would refuse it: the record is set aside. */
+const refused = (why: string): Error =>
+  Object.assign(new Error(`a call cannot be charged: ${why}`), { code: 'SQLITE_CONSTRAINT' })
 
-  close(): void {
-    this.#statement.finalize()
-  }
+/** An account as the batch found it and has moved it. */
+interface Account extends ChainEnd {
+  readonly closedUntilMs: number
 }
 
 export class BatchWriter {
   readonly #db: Database
+  readonly #statements: Statement[] = []
   readonly #begin: Statement
   readonly #commit: Statement
-  readonly #request: RowInsert
-  readonly #entry: RowInsert
-  readonly #loss: RowInsert
-  readonly #closedUntil: Statement
-  readonly #balance: Statement
-  readonly #held: Statement
+  readonly #call: Statement
+  readonly #loss: Statement
+  readonly #account: Statement
+  readonly #moveAccount: Statement
+  readonly #newest: Statement
+  readonly #meta: Statement
   readonly #applied: Statement
-  readonly #balanceChanges = new Map<string, bigint>()
-  readonly #heldChanges = new Map<string, bigint>()
-  readonly #closedUntilMs = new Map<string, number>()
-
-  readonly #receipts: SqliteReceiptWriter
+  readonly #nameKnown: Statement
+  readonly #namesCount: Statement
+  readonly #addName: Statement
+  readonly #totals: Readonly<Record<GrainName, Statement>>
   readonly #beforeCommit: () => void
+  /** Bound within each call, then used again. */
+  readonly #row: Value[] = storedColumns.map(() => null)
+  readonly #accounts = new Map<string, Account>()
+  #bookings: Booking[] = []
+  #currency = ''
+  #lastId = 0
 
   /** The tables must exist. */
-  constructor(db: Database, receipts: SqliteReceiptWriter, beforeCommit: () => void = () => {}) {
+  constructor(db: Database, beforeCommit: () => void = () => {}) {
     this.#db = db
-    this.#receipts = receipts
     this.#beforeCommit = beforeCommit
-    this.#begin = db.prepare('BEGIN IMMEDIATE')
-    this.#commit = db.prepare('COMMIT')
-    this.#request = new RowInsert(db, 'requests', requestColumns, 'request_id', nullableInRequests)
-    this.#entry = new RowInsert(db, 'entries', entryColumns, 'ref, kind', nullableInEntries)
-    this.#loss = new RowInsert(db, 'losses', lossColumns, lossKey, nullableInLosses)
-    this.#closedUntil = db.prepare('SELECT closed_until_ms FROM accounts WHERE id = ?')
-    this.#balance = db.prepare('UPDATE accounts SET balance_nanos = balance_nanos + ? WHERE id = ?')
-    this.#held = db.prepare('UPDATE accounts SET held_nanos = held_nanos + ? WHERE id = ?')
-    this.#applied = db.prepare(
+    const prepare = (text: string): Statement => {
+      const statement = db.prepare(text)
+      this.#statements.push(statement)
+      return statement
+    }
+    this.#begin = prepare('BEGIN IMMEDIATE')
+    this.#commit = prepare('COMMIT')
+    this.#call = prepare(
+      insertInto('requests', storedColumns, 'ON CONFLICT (request_id) DO NOTHING'),
+    )
+    this.#loss = prepare(insertInto('losses', lossColumns, `ON CONFLICT (${lossKey}) DO NOTHING`))
+    this.#account = prepare(
+      `SELECT closed_until_ms, last_number, last_hash, last_balance_nanos FROM accounts WHERE id = ?`,
+    )
+    this.#moveAccount = prepare(
+      `UPDATE accounts SET balance_nanos = balance_nanos + ? - last_balance_nanos,
+         last_balance_nanos = ?, last_number = ?, last_hash = ? WHERE id = ?`,
+    )
+    this.#newest = prepare(
+      'SELECT (SELECT max(id) FROM entries) AS entry, (SELECT max(seq) FROM requests) AS call',
+    )
+    this.#meta = prepare('SELECT value FROM meta WHERE key = ?')
+    this.#applied = prepare(
       `INSERT INTO meta VALUES ('${appliedKey}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
     )
+    this.#nameKnown = prepare(knownNameStatement)
+    this.#namesCount = prepare(countNamesStatement)
+    this.#addName = prepare(addNameStatement)
+    const totals = grainNames.map((name) => {
+      const grain = grains[name]
+      return [name, prepare(insertInto(grain.table, columnsOf(grain), adding(grain)))] as const
+    })
+    this.#totals = Object.fromEntries(totals) as Record<GrainName, Statement>
   }
 
   /** `number`: the journal's batch that these rows complete, if they do. */
   write(parts: Iterable<RowCells>, number?: number): void {
-    this.#balanceChanges.clear()
-    this.#heldChanges.clear()
-    this.#closedUntilMs.clear()
     this.#begin.run()
     try {
-      const added = new NewEntries()
-      for (const part of parts) this.#insertPart(part, added)
-      if (added.isComplete && added.rows.length > 0) this.#receipts.bookBatch(added.rows)
-      for (const [account, nanos] of this.#balanceChanges) this.#balance.run(nanos, account)
-      for (const [account, nanos] of this.#heldChanges) this.#held.run(nanos, account)
+      this.#start()
+      for (const { requests, losses } of parts) {
+        for (let at = 0; at < requests.length; at += width) this.#insertCall(requests, at)
+        for (let at = 0; at < losses.length; at += lossColumns.length) this.#insertLoss(losses, at)
+      }
+      if (this.#bookings.length > 0) this.#book()
       if (number !== undefined) this.#applied.run(String(number))
       this.#beforeCommit()
       this.#commit.run()
     } catch (error) {
       if (this.#db.inTransaction) this.#db.run('ROLLBACK')
       throw error
+    } finally {
+      this.#bookings = []
+      this.#accounts.clear()
     }
   }
 
-  #insertPart({ requests, entries, losses }: RowCells, added: NewEntries): void {
-    // The row that is there may say something else than this one.
-    if (!this.#request.insertAll(requests)) added.isComplete = false
-    if (entries.length > 0 && added.begin(requests) && !this.#receipts.catchUp()) {
-      added.isComplete = false
-    }
-    for (let at = 0; at < entries.length; at += entryWidth) this.#insertEntry(entries, at, added)
-    this.#loss.insertAll(losses)
+  #start(): void {
+    const { entry, call } = this.#newest.get() as { entry: bigint | null; call: bigint | null }
+    this.#lastId = Math.max(Number(entry ?? 0n), Number(call ?? 0n))
+    const currency = this.#meta.get(currencyKey) as { value: string } | null
+    this.#currency = currency?.value ?? ''
   }
 
-  /** An entry that already exists changes nothing, the balance included. */
-  #insertEntry(entries: string[], at: number, added: NewEntries): void {
-    const account = entries[at + entryAccount]!
-    const closedUntilMs = this.#closedUntilMsOf(account)
-    if (Number(entries[at + entryAt]) < closedUntilMs) entries[at + entryAt] = String(closedUntilMs)
-    const id = this.#entry.insert(entries, at)
-    if (id === undefined) return
-    added.add(id, entries, at)
-    const kind = entries[at + entryKind]
-    const amount = BigInt(entries[at + entryAmount]!)
-    if (kind === 'hold' || kind === 'release') {
-      this.#heldChanges.set(account, (this.#heldChanges.get(account) ?? 0n) - amount)
-    } else {
-      this.#balanceChanges.set(account, (this.#balanceChanges.get(account) ?? 0n) + amount)
+  /** A row that exists stays as it is, and changes nothing else. */
+  #insertCall(cells: readonly string[], at: number): void {
+    const row = this.#row
+    for (let i = 0; i < width; i++) row[i] = cellValue(cells[at + i]!, nullable[i]!, isNumber[i]!)
+    const id = this.#lastId + 1
+    row[width] = id
+    const isCharged = cells[at + cell.booked_at_ms] !== ''
+    if (!isCharged) {
+      row[width + 1] = row[width + 2] = row[width + 3] = null
+      if (this.#call.run(row).changes > 0) this.#lastId = id
+      return
     }
+    const accountId = cells[at + cell.account_id]!
+    const account = this.#accountOf(accountId)
+    const booking = chargeIn(cells, at, id, account.closedUntilMs)
+    const receipt = nextReceipt(account, booking, this.#currency)
+    if (receipt.balanceNanos < minNanos) throw refused('its balance would be out of range')
+    row[cell.booked_at_ms] = booking.atMs
+    row[width + 1] = receipt.number
+    row[width + 2] = receipt.balanceNanos
+    row[width + 3] = receipt.hash
+    if (this.#call.run(row).changes === 0) return
+    this.#lastId = id
+    account.number = receipt.number
+    account.balanceNanos = receipt.balanceNanos
+    account.hash = receipt.hash
+    this.#bookings.push(booking)
   }
 
-  /** No entry lands in a closed month; read once per account and batch. */
-  #closedUntilMsOf(account: string): number {
-    let ms = this.#closedUntilMs.get(account)
-    if (ms === undefined) {
-      const row = this.#closedUntil.get(account) as { closed_until_ms: bigint } | null
-      ms = Number(row?.closed_until_ms ?? 0)
-      this.#closedUntilMs.set(account, ms)
+  #insertLoss(cells: readonly string[], at: number): void {
+    const row = lossColumns.map((name, i) =>
+      cellValue(cells[at + i]!, nullableInLosses.has(name), lossNumbers.has(name)),
+    )
+    this.#loss.run(...row)
+  }
+
+  /** Read once per batch. */
+  #accountOf(id: string): Account {
+    const known = this.#accounts.get(id)
+    if (known !== undefined) return known
+    const row = this.#account.get(id) as {
+      last_balance_nanos: bigint
+      closed_until_ms: bigint
+      last_number: bigint
+      last_hash: string
+    } | null
+    if (row === null) throw refused(`the account ${id} does not exist`)
+    const account = {
+      closedUntilMs: Number(row.closed_until_ms),
+      number: Number(row.last_number),
+      balanceNanos: row.last_balance_nanos,
+      hash: row.last_hash,
     }
-    return ms
+    this.#accounts.set(id, account)
+    return account
+  }
+
+  /** Balance and end of the chain once per account, and the totals. */
+  #book(): void {
+    for (const [id, { balanceNanos, number, hash }] of this.#accounts) {
+      this.#moveAccount.run(balanceNanos, balanceNanos, number, hash, id)
+    }
+    const rolling = rollUp(this.#bookings)
+    let step = rolling.next()
+    while (!step.done) {
+      const { account_id, month, name, values } = step.value
+      const scope = [account_id, month, name] as const
+      const known = values.filter((value) => this.#nameKnown.get(...scope, value) !== null)
+      // Only a new name has to know how many there are.
+      const isNew = known.length < values.length
+      const counted = isNew ? (this.#namesCount.get(...scope) as { count: bigint }) : undefined
+      step = rolling.next({ values: known, count: Number(counted?.count ?? 0n) })
+    }
+    for (const added of step.value.names) this.#addName.run(...added)
+    for (const name of grainNames) {
+      for (const row of step.value.rows[name]) this.#totals[name].run(...row)
+    }
   }
 
   close(): void {
-    const rows = [this.#request, this.#entry, this.#loss]
-    for (const each of rows) each.close()
-    const all = [
-      this.#begin,
-      this.#commit,
-      this.#closedUntil,
-      this.#balance,
-      this.#held,
-      this.#applied,
-    ]
-    for (const statement of all) statement.finalize()
+    for (const statement of this.#statements) statement.finalize()
   }
 }

@@ -11,8 +11,7 @@ export type Question =
   /** Records in this stretch of the journal, whose last batch has that number. */
   | { kind: 'apply'; file: number; from: number; to: number; salt: bigint; number: number }
   /** The same at the start, from a journal that is no longer written. */
-  | { kind: 'replay'; requests: string; entries: string; losses: string; number: number }
-  | { kind: 'book'; limit: number }
+  | { kind: 'replay'; requests: string; losses: string; number: number }
   | { kind: 'index'; settledSeq: number }
   | { kind: 'close' }
 

@@ -5,7 +5,6 @@ import { SteadyClock } from '../../../lib/clock.ts'
 import { makeDirectory } from '../../../lib/disk.ts'
 import { LogIndexer, type LogIndexerLimits } from '../../log/indexer.ts'
 import { migrate } from '../../migrations/index.ts'
-import type { Booked } from '../../proof/receipt-pass.ts'
 import { setMeta } from '../../sql/meta.ts'
 import { type Log, once, type Store } from '../../store.ts'
 import { ClockKeeper } from '../clock-keeper.ts'
@@ -157,8 +156,7 @@ export async function openSqlite({
       return reader.ask(question)
     }),
     tx,
-    book: (limit) => inTurn<Booked>({ kind: 'book', limit }),
-    record: (request, entry) => queue.add(request, entry),
+    record: (call) => queue.add(call),
     commits: queue.commits,
     ...(mark && { watchLoss: () => watchLoss(mark) }),
     async snapshot() {

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { findAccount, insertAccount } from '../../catalog/accounts.ts'
 import { openStore, type Store } from '../../index.ts'
 import { sumEntries } from '../../ledger/entries.ts'
-import { aCharge, aRequest, failureOf, until } from '../../test-stores.ts'
+import { aRequest, charged, failureOf, until } from '../../test-stores.ts'
 
 const [task, dataDir] = process.argv.slice(2) as [string, string]
 const say = (line: object) => console.log(JSON.stringify(line))
@@ -20,7 +20,7 @@ const open = async (): Promise<Store> => {
 
 async function chargeOnce(store: Store, padding = ''): Promise<string> {
   const request = aRequest({ chargeNanos: 1n, upstreamRequestId: `up${padding}` })
-  await store.record(request, aCharge(request, 1n))
+  await store.record(charged(request, 1n))
   return request.requestId
 }
 

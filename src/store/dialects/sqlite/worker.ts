@@ -15,7 +15,6 @@ import type { RowTexts } from './journal/batch-format.ts'
 import { StretchReader } from './journal/stretch-reader.ts'
 import type { Asked, Failure, Question, Rows } from './messages.ts'
 import { Mutex } from './mutex.ts'
-import { SqliteReceiptWriter } from './receipt-writer.ts'
 
 declare const self: Worker
 
@@ -38,7 +37,6 @@ let directoryLock: DirectoryLock | undefined
 let mark: HighWaterMark | undefined
 let merging: ReturnType<typeof setTimeout> | undefined
 let writer: BatchWriter | undefined
-let receiptWriter: SqliteReceiptWriter | undefined
 const journal = new StretchReader()
 const statements = new Map<string, Statement>()
 /** Runs within the turn of its request, while the caller holds the writer. */
@@ -73,8 +71,6 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
     case 'mark':
       mark = new HighWaterMark(db, question.mark)
       return oneRow({ id: mark.id })
-    case 'book':
-      return oneRow({ ...receiptsOf(db).book(question.limit) })
     case 'index':
       return index(question.settledSeq)
     case 'query':
@@ -88,16 +84,11 @@ function answer(question: Question): Rows | undefined | Promise<Rows> {
 }
 
 function apply(db: Database, batches: () => Iterable<RowTexts>, number: number): Rows | undefined {
-  writer ??= new BatchWriter(db, receiptsOf(db), () => mark?.count())
+  // Prepared on first use: its tables exist only once the migrations have run.
+  writer ??= new BatchWriter(db, () => mark?.count())
   const refused = applyRecords(db, writer, batches, number)
   committed()
   return refused === 0 ? undefined : oneRow({ refused })
-}
-
-/** Prepared on first use: its tables exist only once the migrations have run. */
-function receiptsOf(db: Database): SqliteReceiptWriter {
-  receiptWriter ??= new SqliteReceiptWriter(db)
-  return receiptWriter
 }
 
 async function index(settledSeq: number): Promise<Rows> {
@@ -216,7 +207,6 @@ function close(): undefined {
   clearTimeout(merging)
   const steps = [
     () => writer?.close(),
-    () => receiptWriter?.close(),
     ...[...statements.values()].map((statement) => () => statement.finalize()),
     () => mark?.close(),
     // Closing alone leaves the checkpoint to garbage collection, which may never run.

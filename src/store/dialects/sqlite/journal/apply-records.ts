@@ -1,8 +1,8 @@
 // Applies records of the journal to the tables. Rows that the database refuses are set aside in the
 // meta table one record at a time: they must stop no other, and none may be lost.
 import type { Database } from 'bun:sqlite'
-import { entryColumns, lossColumns, requestColumns } from '../../group-commit.ts'
-import { cellsOf } from '../../group-commit-rows.ts'
+import { callColumns } from '../../../rows/call-row.ts'
+import { cellsOf, lossColumns } from '../../group-commit-rows.ts'
 import type { BatchWriter, RowCells } from '../batch-writer.ts'
 import type { RowTexts } from './batch-format.ts'
 
@@ -29,8 +29,8 @@ export function applyRecords(
 }
 
 function* cellsIn(batches: Iterable<RowTexts>): Generator<RowCells> {
-  for (const { requests, entries, losses } of batches) {
-    yield { requests: cellsOf(requests), entries: cellsOf(entries), losses: cellsOf(losses) }
+  for (const { requests, losses } of batches) {
+    yield { requests: cellsOf(requests), losses: cellsOf(losses) }
   }
 }
 
@@ -59,17 +59,13 @@ function applyOneByOne(
   return refused
 }
 
-const entryRef = entryColumns.indexOf('ref')
 const lossRef = lossColumns.indexOf('ref')
 
 function* recordsIn(parts: Iterable<RowCells>): Generator<RowCells> {
-  for (const { requests, entries, losses } of parts) {
-    const entriesOf = Map.groupBy(rowsOf(entries, entryColumns.length), (row) => row[entryRef])
+  for (const { requests, losses } of parts) {
     const lossesOf = Map.groupBy(rowsOf(losses, lossColumns.length), (row) => row[lossRef])
-    for (const request of rowsOf(requests, requestColumns.length)) {
-      const [id] = request
-      const own = { entries: entriesOf.get(id)?.flat(), losses: lossesOf.get(id)?.flat() }
-      yield { requests: request, entries: own.entries ?? [], losses: own.losses ?? [] }
+    for (const request of rowsOf(requests, callColumns.length)) {
+      yield { requests: request, losses: lossesOf.get(request[0])?.flat() ?? [] }
     }
   }
 }

@@ -4,8 +4,12 @@
 /** Rows of a batch as text; see group-commit-rows.ts. */
 export interface RowTexts {
   readonly requests: string
-  readonly entries: string
   readonly losses: string
+}
+
+/** As they are read: version 0.3 wrote the charges of calls apart. */
+export interface ReadTexts extends RowTexts {
+  readonly entries: string
 }
 
 export interface JournalBatch extends RowTexts {
@@ -13,8 +17,11 @@ export interface JournalBatch extends RowTexts {
   readonly number: number
 }
 
+/** Only tests write it as 0.3 did. */
+type WrittenBatch = JournalBatch & Partial<ReadTexts>
+
 const magic = 0x4d474a31
-/** Magic, byte length, characters of requests and of entries, number, checksum. */
+/** Magic, byte length, characters of requests and of entries (none any more), number, checksum. */
 const headBytes = 32
 const checksumAt = 24
 const maxBytesPerCharacter = 3
@@ -30,7 +37,7 @@ export class BatchEncoder {
   }
 
   /** Valid until the next call. */
-  encode({ number, requests, entries, losses }: JournalBatch): Buffer {
+  encode({ number, requests, entries = '', losses }: WrittenBatch): Buffer {
     const text = requests + entries + losses
     const room = headBytes + text.length * maxBytesPerCharacter
     if (this.#buffer.length < room) this.#buffer = Buffer.allocUnsafeSlow(room)
@@ -48,7 +55,7 @@ export class BatchEncoder {
 }
 
 /** Complete batches from the start, with ascending numbers; what follows is torn or older. */
-export function* batchesIn(bytes: Buffer, salt: bigint): Generator<JournalBatch> {
+export function* batchesIn(bytes: Buffer, salt: bigint): Generator<JournalBatch & ReadTexts> {
   let last = 0
   for (let at = 0; at + headBytes <= bytes.length; ) {
     if (bytes.readUInt32LE(at) !== magic) return
@@ -64,7 +71,7 @@ export function* batchesIn(bytes: Buffer, salt: bigint): Generator<JournalBatch>
   }
 }
 
-function textsOf(batch: Buffer): RowTexts {
+function textsOf(batch: Buffer): ReadTexts {
   const entriesAt = batch.readUInt32LE(8)
   const lossesAt = entriesAt + batch.readUInt32LE(12)
   const text = batch.toString('utf8', headBytes)

@@ -4,7 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { join } from 'node:path'
 import { disk, diskFull, syncDirectory, writeWhole } from '../../../../lib/disk.ts'
-import { BatchEncoder, batchesIn, type JournalBatch, type RowTexts } from './batch-format.ts'
+import {
+  BatchEncoder,
+  batchesIn,
+  type JournalBatch,
+  type ReadTexts,
+  type RowTexts,
+} from './batch-format.ts'
 
 export const journalNames = ['gateway.journal-a', 'gateway.journal-b'] as const
 
@@ -15,7 +21,10 @@ const turnBytes = 4 * 1024 * 1024
 const durable = constants.O_DSYNC ?? constants.O_SYNC
 
 /** Columns of the rows, by table. A newer gateway may have others. */
-export type Columns = Readonly<Record<keyof RowTexts, readonly string[]>>
+export type Columns = Readonly<Record<keyof RowTexts, readonly string[]>> & {
+  /** Of version 0.3. */
+  readonly entries?: readonly string[]
+}
 
 /** A file begins with the columns of its rows, in one line that fills this space. */
 const headBytes = 4096
@@ -32,7 +41,7 @@ interface Written {
   file: string
   databaseId: string
   columns: Columns
-  batches: JournalBatch[]
+  batches: (JournalBatch & ReadTexts)[]
 }
 
 /** What a file holds; undefined when it is not there, `nothing` without a complete first line. */

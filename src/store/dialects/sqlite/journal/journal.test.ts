@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { insertAccount } from '../../../catalog/accounts.ts'
 import { openStore } from '../../../index.ts'
-import { aCharge, aRequest } from '../../../test-stores.ts'
-import { BatchEncoder, batchesIn, type JournalBatch } from './batch-format.ts'
+import { callColumns, cellsOfCall } from '../../../rows/call-row.ts'
+import { aRequest, charged } from '../../../test-stores.ts'
+import { cellsOf, lossColumns, rowOf } from '../../group-commit-rows.ts'
+import { BatchEncoder, batchesIn, type JournalBatch, type ReadTexts } from './batch-format.ts'
 import { type Columns, JournalFiles, journalNames, readJournal } from './journal-files.ts'
 
 let dataDir: string
@@ -18,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const columns: Columns = { requests: ['a', 'b'], entries: ['c'], losses: [] }
-const batch = (number: number, text = `row ${number}`): JournalBatch => ({
+const batch = (number: number, text = `row ${number}`): JournalBatch & ReadTexts => ({
   number,
   requests: text,
   entries: 'é€😀',
@@ -110,7 +112,7 @@ describe('a store', () => {
       insertAccount(tx, { id: 'acc_1', name: 'one', source: 'api', createdAtMs: 1 }),
     )
     const request = aRequest({ accountId: 'acc_1' })
-    await store.record(request, aCharge(request, 5n))
+    await store.record(charged(request, 5n))
     const journal = journalOf()
     await store.close()
     return { id: request.requestId, journal }
@@ -125,7 +127,7 @@ describe('a store', () => {
         db.run(`DROP TRIGGER ${name}`)
     }
     db.run('DELETE FROM requests WHERE request_id = ?', [id])
-    db.run('DELETE FROM entries WHERE ref = ?', [id])
+    db.run('UPDATE accounts SET last_number = 0, balance_nanos = 0, last_balance_nanos = 0')
     db.run("UPDATE meta SET value = '0' WHERE key = 'journal_applied'")
     db.close()
   }
@@ -140,7 +142,7 @@ describe('a store', () => {
     writeFileSync(join(dataDir, journalNames[0]), journal)
     const again = await open()
     expect(await ids(again)).toEqual([id])
-    const [entry] = await again.read.selectFrom('entries').selectAll().execute()
+    const [entry] = await again.read.selectFrom('ledger').selectAll().execute()
     expect(entry).toMatchObject({ ref: id, amount_nanos: -5n })
     await again.close()
   })
@@ -155,6 +157,35 @@ describe('a store', () => {
     const store = await open()
     const [row] = await store.read.selectFrom('requests').selectAll().execute()
     expect(row).toMatchObject({ request_id: id, account_id: 'acc_1', channel: null })
+    await store.close()
+  })
+
+  test('reads a journal of version 0.3, which had the charges of calls apart', async () => {
+    const { id } = await withRecord()
+    forget(id)
+    const known = new Database(join(dataDir, 'gateway.db'))
+      .query("SELECT value FROM meta WHERE key = 'journal_id'")
+      .get() as { value: string }
+    const names = callColumns.slice(0, callColumns.indexOf('booked_at_ms'))
+    const entry = ['at_ms', 'account_id', 'kind', 'amount_nanos', 'ref', 'unit', 'quantity']
+    const more = [...entry, 'estimated', 'tier']
+    const columns = { requests: names, entries: more, losses: lossColumns }
+    const files = new JournalFiles(dataDir, known.value, columns)
+    const call = aRequest({ requestId: id, accountId: 'acc_1', chargeNanos: 7n })
+    const requests = rowOf(cellsOf(cellsOfCall(call)).slice(0, names.length))
+    const charge = ['77', 'acc_1', 'charge', '-7', id, 'token', '2.5', '1', '']
+    await files.append({ number: 1, requests, losses: '', entries: rowOf(charge) } as never, 0)
+    files.close()
+    const store = await open()
+    const [row] = await store.read.selectFrom('ledger').selectAll().execute()
+    expect(row).toMatchObject({
+      ref: id,
+      at_ms: 77,
+      amount_nanos: -7n,
+      quantity: 2.5,
+      estimated: 1,
+    })
+    expect(row).toMatchObject({ number: 1, balance_nanos: -7n, tier: null, model: 'txta-plus' })
     await store.close()
   })
 
@@ -183,7 +214,7 @@ describe('a store', () => {
         .execute()
     })
     const [good, bad] = ['acc_1', 'acc_2'].map((accountId) => aRequest({ accountId }))
-    await Promise.all([good!, bad!].map((each) => store.record(each, aCharge(each, 5n))))
+    await Promise.all([good!, bad!].map((each) => store.record(charged(each, 5n))))
     expect(await ids(store)).toEqual([good!.requestId])
     const kept = await store.read
       .selectFrom('meta')

@@ -66,10 +66,10 @@ export class RecordJournal {
   }
 
   /** One batch at a time; durable when it resolves. */
-  async write({ requests, entries, losses, size }: Batch): Promise<void> {
+  async write({ requests, losses, size }: Batch): Promise<void> {
     if (this.#bytes >= maxPendingBytes) await this.#applyInTurn()
     const number = this.#lastNumber + 1
-    const batch = { number, requests, entries, losses }
+    const batch = { number, requests, losses }
     const stretch = await this.#access.files.append(batch, this.#appliedNumber)
     this.#lastNumber = number
     this.#marked(number)

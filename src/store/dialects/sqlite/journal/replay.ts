@@ -3,13 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { disk } from '../../../../lib/disk.ts'
+import { callColumns, cell } from '../../../rows/call-row.ts'
 import { setMeta } from '../../../sql/meta.ts'
 import type { Log, Store } from '../../../store.ts'
-import { entryColumns, lossColumns, requestColumns } from '../../group-commit.ts'
-import { cellsOf, rowOf } from '../../group-commit-rows.ts'
+import { cellsOf, lossColumns, rowOf } from '../../group-commit-rows.ts'
 import { appliedKey } from '../batch-writer.ts'
 import { checkJournalMark, idKey, type MarkPlace, sealKey } from '../high-water-mark.ts'
-import type { JournalBatch, RowTexts } from './batch-format.ts'
+import type { JournalBatch, ReadTexts, RowTexts } from './batch-format.ts'
 import { type Columns, JournalFiles, readJournal } from './journal-files.ts'
 
 /** In the meta table: binds a journal to its database. */
@@ -17,7 +17,7 @@ const databaseIdKey = 'journal_id'
 /** The mark of the journal has been made. */
 const markedKey = 'journal_marked'
 
-const columns: Columns = { requests: requestColumns, entries: entryColumns, losses: lossColumns }
+const columns: Columns = { requests: callColumns, losses: lossColumns }
 
 interface Replay {
   dataDir: string
@@ -110,23 +110,41 @@ function putAside({ log }: Replay, found: readonly Found[], state: State): void 
 }
 
 /** In the columns of this version: by name, absent ones empty. */
-function inColumns(batch: JournalBatch, from: Columns): JournalBatch {
+function inColumns(batch: JournalBatch & ReadTexts, from: Columns): JournalBatch {
   const convert = (table: keyof RowTexts): string => {
     const places = columns[table].map((name) => from[table].indexOf(name))
     const isSame = places.every((place, i) => place === i) && places.length === from[table].length
     if (isSame) return batch[table]
-    const cells = cellsOf(batch[table])
-    const rows: string[] = []
-    for (let at = 0; at < cells.length; at += from[table].length) {
-      rows.push(rowOf(places.map((place) => (place === -1 ? '' : cells[at + place]!))))
-    }
-    return rows.join('')
+    return rowsOf(batch[table], from[table])
+      .map((row) => rowOf(places.map((place) => (place === -1 ? '' : row[place]!))))
+      .join('')
   }
   const { number } = batch
-  return {
-    number,
-    requests: convert('requests'),
-    entries: convert('entries'),
-    losses: convert('losses'),
+  const requests = withCharges(convert('requests'), batch.entries, from.entries ?? [])
+  return { number, requests, losses: convert('losses') }
+}
+
+/** Version 0.3 wrote the charge of a call as an entry beside its row. */
+function withCharges(requests: string, entries: string, columnsOfEntry: readonly string[]): string {
+  if (entries === '') return requests
+  const refAt = columnsOfEntry.indexOf('ref')
+  const charges = new Map(rowsOf(entries, columnsOfEntry).map((row) => [row[refAt], row]))
+  const rows = rowsOf(requests, callColumns).map((row) => {
+    const charge = charges.get(row[cell.request_id])
+    if (charge === undefined) return row
+    return callColumns.map((name, i) => {
+      if (i < cell.booked_at_ms) return row[i]!
+      return charge[columnsOfEntry.indexOf(name === 'booked_at_ms' ? 'at_ms' : name)] ?? ''
+    })
+  })
+  return rows.map(rowOf).join('')
+}
+
+function rowsOf(text: string, columnsOfRow: readonly string[]): string[][] {
+  const cells = cellsOf(text)
+  const rows: string[][] = []
+  for (let at = 0; at < cells.length; at += columnsOfRow.length) {
+    rows.push(cells.slice(at, at + columnsOfRow.length))
   }
+  return rows
 }

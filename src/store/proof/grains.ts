@@ -1,0 +1,61 @@
+// Totals of entries by grain: hour, day, and hour by tag. What each table is keyed by, and the columns that
+// all of them sum. The empty string stands for an absent value.
+
+export const hourMs = 3_600_000
+export const dayMs = 86_400_000
+
+export interface Grain {
+  readonly table: 'hourly_totals' | 'daily_totals' | 'tag_totals'
+  readonly time: 'hour_ms' | 'day_ms'
+  readonly keys: readonly string[]
+}
+
+const ofEntry = ['kind', 'token_id', 'model', 'unit', 'tier', 'price_id'] as const
+
+export const grains = {
+  hour: {
+    table: 'hourly_totals',
+    time: 'hour_ms',
+    keys: ['account_id', 'hour_ms', ...ofEntry, 'input_bucket'],
+  },
+  day: { table: 'daily_totals', time: 'day_ms', keys: ['account_id', 'day_ms', ...ofEntry] },
+  tag: {
+    table: 'tag_totals',
+    time: 'hour_ms',
+    keys: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
+  },
+} as const satisfies Record<string, Grain>
+
+export type GrainName = keyof typeof grains
+export const grainNames = Object.keys(grains) as GrainName[]
+
+export const sumColumns = [
+  'quantity',
+  'amount_nanos',
+  'entries',
+  'estimated',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+] as const
+
+export const columnsOf = ({ keys }: Grain): readonly string[] => [...keys, ...sumColumns]
+
+/** What follows the values of an insert. */
+export const adding = ({ table, keys }: Grain): string =>
+  `ON CONFLICT (${keys.join(', ')}) DO UPDATE SET ${sumColumns
+    .map((name) => `${name} = ${table}.${name} + excluded.${name}`)
+    .join(', ')}`
+
+/**
+ * Size classes of whole inputs: a class is named by its lower bound (exclusive) and reaches the
+ * next bound (inclusive), so that the usual bounds of price tiers are bounds here.
+ */
+export const inputBuckets = [
+  0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 200_000, 256_000, 512_000,
+  1_000_000,
+] as const
+
+export const inputBucketOf = (inputTokens: number): number =>
+  inputBuckets.findLast((bound) => inputTokens > bound) ?? 0

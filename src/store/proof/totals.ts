@@ -1,0 +1,235 @@
+// Sums of money from the totals: by the hour, by the day where whole days are asked for, and by tag. They
+// equal the ledger at every moment. Knows no prices.
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { EntryKind } from '../../contract/ledger.ts'
+import { otherNames } from '../../contract/totals.ts'
+import { bothOf } from '../rows/ledger-rows.ts'
+import type { Schema } from '../schema.ts'
+import { dayMs, type Grain, grains, hourMs, sumColumns } from './grains.ts'
+
+const dimensions = {
+  account: ['account_id', 'accountId'],
+  hour: ['hour_ms', 'hourMs'],
+  kind: ['kind', 'kind'],
+  token: ['token_id', 'tokenId'],
+  model: ['model', 'model'],
+  unit: ['unit', 'unit'],
+  tier: ['tier', 'tier'],
+  price: ['price_id', 'priceId'],
+  bucket: ['input_bucket', 'inputBucket'],
+} as const
+
+export type MoneyDimension = keyof typeof dimensions
+export type TagDimension = Extract<MoneyDimension, 'account' | 'hour' | 'token' | 'model' | 'unit'>
+
+interface Asked {
+  accountId?: string | undefined
+  /** Whole hours, both. */
+  fromMs: number
+  untilMs: number
+  by: readonly MoneyDimension[]
+  /** Only what was spent with this token. */
+  tokenId?: string | undefined
+  /** Names that are told apart; others of the dimension are summed as `otherNames`. */
+  kept?: KeptNames | undefined
+  /** Sums at most. */
+  limit?: number | undefined
+}
+
+export interface MoneyQuery extends Asked {
+  /** Only these models and their dated versions; a handful, as every row is compared with all. */
+  models?: readonly string[] | undefined
+}
+
+/** Without size classes of inputs, which days do not have. Whole hours, as of `sumMoney`. */
+export type DaysQuery = Asked
+
+export interface TagQuery extends Asked {
+  by: readonly TagDimension[]
+  /** Of the tag; `@` for the end user. */
+  name: string
+  /** Values that are told apart; others are summed as `otherNames`. */
+  keptValues?: readonly string[] | undefined
+}
+
+/** Dimensions with any number of names. */
+export const foldedDimensions = ['model', 'token', 'account', 'tier', 'price'] as const
+export type FoldedDimension = (typeof foldedDimensions)[number]
+export type KeptNames = Partial<Record<FoldedDimension, readonly string[]>>
+
+/** The requested dimensions, '' where entries have none, and their sums. */
+export interface MoneySum {
+  accountId?: string
+  hourMs?: number
+  kind?: EntryKind
+  tokenId?: string
+  model?: string
+  unit?: string
+  tier?: string
+  priceId?: string
+  inputBucket?: number
+  entries: number
+  estimated: number
+  quantity: number
+  /** Signed as in the ledger. */
+  amountNanos: bigint
+  inputTokens: number
+  outputTokens: number
+  cacheReadTokens: number
+  cacheWriteTokens: number
+}
+
+export interface TagSum extends MoneySum {
+  value: string
+}
+
+export const sumMoney = (db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySum[]> =>
+  summed(db, asked, [], [partOf(grains.hour, asked)])
+
+/**
+ * The same as `sumMoney`, of far fewer rows where whole days are asked for. By the hour, the hours of a
+ * whole day stand as one at its beginning.
+ */
+export function sumDays(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
+  const { fromMs, untilMs, by } = asked
+  const first = Math.ceil(fromMs / dayMs) * dayMs
+  const last = Math.max(first, Math.floor(untilMs / dayMs) * dayMs)
+  if (by.includes('bucket')) throw new Error('days have no size classes')
+  const rest = [
+    { fromMs, untilMs: Math.min(first, untilMs) },
+    { fromMs: Math.max(last, fromMs), untilMs },
+  ].filter((part) => part.fromMs < part.untilMs)
+  const days = partOf(grains.day, { ...asked, fromMs: first, untilMs: last })
+  const hours = rest.map((part) => partOf(grains.hour, { ...asked, ...part }))
+  return summed(db, asked, [], [days, ...hours])
+}
+
+/** Tagged charges by value and dimensions. */
+export function sumTags(db: Kysely<Schema>, asked: TagQuery): Promise<TagSum[]> {
+  const { name, keptValues } = asked
+  const value = keptValues === undefined ? sql`value` : folded('value', keptValues)
+  const part = partOf(grains.tag, asked, [value], sql`AND name = ${name}`)
+  return summed(db, asked, ['value'], [part]) as Promise<TagSum[]>
+}
+
+// PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
+const sums = sql.raw(
+  sumColumns
+    .map((name) =>
+      name === 'quantity'
+        ? 'coalesce(sum(quantity), 0) AS quantity'
+        : `CAST(coalesce(sum(${name}), 0) AS bigint) AS ${name}`,
+    )
+    .join(', '),
+)
+
+/** Sums of one table over a stretch of time, by the dimensions asked for. */
+function partOf(
+  grain: Grain,
+  asked: MoneyQuery,
+  before: readonly RawBuilder<unknown>[] = [],
+  more: RawBuilder<unknown> = sql``,
+): RawBuilder<unknown> {
+  const columns = [...before, ...asked.by.map((dimension) => columnOf(grain, dimension, asked))]
+  const time = sql.raw(grain.time)
+  return sql`SELECT ${list(columns)} ${sums} FROM ${sql.raw(grain.table)}
+    WHERE ${time} >= ${asked.fromMs} AND ${time} < ${asked.untilMs} ${ofAccounts(asked)}
+      ${ofModels(asked)} ${ofToken(asked, sql`token_id`)} ${more} ${grouped(columns.length)}`
+}
+
+function columnOf(grain: Grain, dimension: MoneyDimension, { kept }: Asked): RawBuilder<unknown> {
+  const [column] = dimensions[dimension]
+  if (dimension === 'hour') return sql`${sql.raw(grain.time)} AS hour_ms`
+  const names = kept?.[dimension as FoldedDimension]
+  return names === undefined ? sql.raw(column) : folded(column, names)
+}
+
+const folded = (name: string, kept: readonly string[]): RawBuilder<unknown> =>
+  kept.length === 0
+    ? sql`CAST(${otherNames} AS text) AS ${sql.ref(name)}`
+    : sql`CASE WHEN ${sql.ref(name)} IN (${sql.join(kept)}) THEN ${sql.ref(name)}
+        ELSE ${otherNames} END AS ${sql.ref(name)}`
+
+const list = (columns: readonly RawBuilder<unknown>[]) =>
+  columns.length === 0 ? sql`` : sql`${sql.join(columns)},`
+
+const grouped = (count: number) =>
+  count === 0
+    ? sql``
+    : sql`GROUP BY ${sql.raw(Array.from({ length: count }, (_, i) => i + 1).join(', '))}`
+
+async function summed(
+  db: Kysely<Schema>,
+  { fromMs, untilMs, by, limit }: Asked,
+  before: readonly string[],
+  parts: readonly RawBuilder<unknown>[],
+): Promise<MoneySum[]> {
+  if (fromMs % hourMs !== 0 || untilMs % hourMs !== 0) throw new Error('sums are of whole hours')
+  const names = [...before, ...by.map((dimension) => dimensions[dimension][0])].map((name) =>
+    sql.raw(name),
+  )
+  const order = names.length === 0 ? sql`` : sql`ORDER BY ${sql.join(names)}`
+  const { rows } = await sql<SumRow>`
+    SELECT ${list(names)} ${sums} FROM (${sql.join(parts, sql` UNION ALL `)}) AS money
+    ${grouped(names.length)} ${order} ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`.execute(
+    db,
+  )
+  return rows.filter(({ entries }) => entries > 0).map((row) => shape(row, by, before))
+}
+
+/** Without an account it changes only the plan: keys begin with the account, so all are listed. */
+export const ofAccounts = ({ accountId }: Pick<Asked, 'accountId'>): RawBuilder<unknown> =>
+  accountId === undefined
+    ? sql`AND account_id IN (SELECT id FROM accounts)`
+    : sql`AND account_id = ${accountId}`
+
+export const ofToken = ({ tokenId }: Pick<Asked, 'tokenId'>, column: RawBuilder<unknown>) =>
+  tokenId === undefined ? sql`` : sql`AND ${column} = ${tokenId}`
+
+/** No model name contains a LIKE wildcard. */
+function ofModels({ models }: MoneyQuery): RawBuilder<unknown> {
+  if (models === undefined) return sql``
+  const each = models.map((model) => sql`model = ${model} OR model LIKE ${`${model}-____-__-__`}`)
+  return sql`AND (${sql.join(each, sql` OR `)})`
+}
+
+interface SumRow extends Record<string, unknown> {
+  entries: number
+  estimated: number
+  quantity: number
+  amount_nanos: bigint
+  input_tokens: number
+  output_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+}
+
+function shape(row: SumRow, by: readonly MoneyDimension[], before: readonly string[]): MoneySum {
+  const named: Record<string, unknown> = {}
+  for (const name of before) named[name] = row[name]
+  for (const dimension of by) named[dimensions[dimension][1]] = row[dimensions[dimension][0]]
+  return {
+    ...named,
+    entries: row.entries,
+    estimated: row.estimated,
+    quantity: row.quantity,
+    amountNanos: row.amount_nanos,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cacheReadTokens: row.cache_read_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+  }
+}
+
+/** Maximum clock difference of gateways that share a database. */
+const doubtMs = 3_600_000
+
+/** No entry of a time before this moment can follow. */
+export async function settledUntil(db: Kysely<Schema>): Promise<number> {
+  const { rows } = await sql<{ ms: number }>`SELECT ms FROM (${bothOf(
+    sql`SELECT id, at_ms AS ms FROM entries ORDER BY id DESC LIMIT 1`,
+    sql`SELECT seq AS id, booked_at_ms AS ms FROM requests WHERE number IS NOT NULL
+      ORDER BY seq DESC LIMIT 1`,
+  )}) AS newest ORDER BY id DESC LIMIT 1`.execute(db)
+  return (rows[0]?.ms ?? 0) - doubtMs
+}
