@@ -22,6 +22,11 @@ export const chargeTexts = [
     field: 'servedModel',
     about: 'The model that served it, if that is not the one that was called.',
   },
+  {
+    column: 'service_tier',
+    field: 'serviceTier',
+    about: 'The service tier whose rates it was charged at; null: the plain rates.',
+  },
 ] as const
 
 type ChargeText = (typeof chargeTexts)[number]
