@@ -43,6 +43,7 @@ const closeAllRoutes: Load = () =>
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
 const lossRoutes: Load = () => import('./money/losses.ts').then((module) => module.lossRoutes)
+const refundRoutes: Load = () => import('./money/refunds.ts').then((module) => module.refundRoutes)
 const statementRoutes: Load = () =>
   import('./money/statements.ts').then((module) => module.statementRoutes)
 const sessionRoutes: Load = () =>
@@ -88,13 +89,13 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   presets: [presetRoutes],
   prices: [priceRoutes, pricePreviewRoutes, priceListRoutes, priceSourceRoutes],
   reload: [reloadRoutes],
-  requests: [requestRoutes],
+  requests: [requestRoutes, refundRoutes],
   search: [searchRoutes],
   session: [sessionRoutes, signOutRoutes, oidcRoutes],
   settings: [settingsRoutes],
   setup: [sessionRoutes],
   statements: [statementRoutes],
-  tasks: [taskSummaryRoutes, taskRoutes, taskActionRoutes, callbackRoutes],
+  tasks: [taskSummaryRoutes, taskRoutes, taskActionRoutes, refundRoutes, callbackRoutes],
   tokens: [tokenRoutes],
   traffic: [trafficRoutes],
   usage: [usageRoutes],

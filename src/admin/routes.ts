@@ -16,6 +16,7 @@ import { accountRoutes } from './money/accounts.ts'
 import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
 import { lossRoutes } from './money/losses.ts'
+import { refundRoutes } from './money/refunds.ts'
 import { statementRoutes } from './money/statements.ts'
 import { webhookRoutes } from './notices/webhooks.ts'
 import { oidcRoutes } from './oidc/oidc.ts'
@@ -58,6 +59,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...taskSummaryRoutes,
   ...taskRoutes,
   ...taskActionRoutes,
+  ...refundRoutes,
   ...callbackRoutes,
   ...billRoutes,
   ...billTotalRoutes,

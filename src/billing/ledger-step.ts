@@ -4,7 +4,8 @@
 import type { Entry } from '../contract/ledger.ts'
 import { Rollback, type Store, type Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
-import { appendEntry, findEntries } from '../store/ledger/entries.ts'
+import { appendEntry, findEntries, findEntry, type StoredEntry } from '../store/ledger/entries.ts'
+import { refundedOf } from '../store/ledger/refunds.ts'
 import { clearShort } from '../store/ledger/short-accounts.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
 import type { CreditLeases } from './credit/credit-leases.ts'
@@ -172,6 +173,82 @@ export class CreditStep extends EntryStep<'repeated' | 'mismatch'> {
   protected override freed(creditLeases: CreditLeases): void {
     if (this.entry.amountNanos > 0n) creditLeases.funded(this.funds)
     else super.freed(creditLeases)
+  }
+}
+
+export interface RefundOrder {
+  /** Of this refund; one that exists is not booked again. */
+  ref: string
+  /** The request or task. */
+  refundOf: string
+  accountId: string
+  /** Undefined: all that is left of the charge. */
+  amountNanos: bigint | undefined
+  reason: string
+  atMs: number
+}
+
+/** What was booked, now or before, and all that was given back of the charge. */
+export interface Refunded {
+  entryId: number
+  amountNanos: bigint
+  refundedNanos: bigint
+  isRepeated: boolean
+}
+
+type NotRefunded = 'nothing_to_refund' | 'refund_exceeds_charge' | 'mismatch'
+
+/** Gives back a charge, or a part of it: never more than is left, whoever else does at the same time. */
+export class RefundStep extends LedgerStep<Refunded | NotRefunded> {
+  readonly #order: RefundOrder
+
+  constructor(deps: StepDeps, order: RefundOrder) {
+    super(deps, order.accountId)
+    this.#order = order
+  }
+
+  protected async prepare(): Promise<undefined> {}
+
+  protected async book(tx: Tx): Promise<Refunded | NotRefunded> {
+    const { ref, refundOf, accountId, reason: note, atMs } = this.#order
+    // From here on no other refund of the account is booked; without leases, transactions are alone.
+    if (this.deps.creditLeases !== undefined) await lockFreeNanos(tx, accountId)
+    const before = (await refundedOf(tx, [refundOf])).get(refundOf) ?? 0n
+    const known = await findEntry(tx, ref, 'refund')
+    if (known !== undefined) return this.#repeated(known, before)
+    const charge = await findEntry(tx, refundOf, 'charge')
+    const chargedNanos = charge?.accountId === accountId ? -charge.amountNanos : 0n
+    const leftNanos = chargedNanos - before
+    const amountNanos = this.#order.amountNanos ?? leftNanos
+    if (chargedNanos === 0n || amountNanos === 0n) return 'nothing_to_refund'
+    if (amountNanos > leftNanos) return 'refund_exceeds_charge'
+    const {
+      id: _,
+      amountNanos: __,
+      quantity: ___,
+      estimated: ____,
+      requestId: _____,
+      ...labels
+    } = charge!
+    const entry: Entry = { ...labels, kind: 'refund', ref, refundOf, amountNanos, note, atMs }
+    await appendEntry(tx, entry)
+    await clearShort(tx, accountId)
+    this.booked(() => this.funds.add(amountNanos))
+    const { id: entryId } = (await findEntry(tx, ref, 'refund'))!
+    return { entryId, amountNanos, refundedNanos: before + amountNanos, isRepeated: false }
+  }
+
+  #repeated(known: StoredEntry, refundedNanos: bigint): Refunded | NotRefunded {
+    const { refundOf, amountNanos, reason } = this.#order
+    const isSame = known.refundOf === refundOf && known.note === reason
+    if (!isSame || known.amountNanos !== (amountNanos ?? known.amountNanos)) return 'mismatch'
+    const { id: entryId } = known
+    return { entryId, amountNanos: known.amountNanos, refundedNanos, isRepeated: true }
+  }
+
+  /** Other gateways found the account empty, and check again. */
+  protected override freed(creditLeases: CreditLeases): void {
+    creditLeases.funded(this.funds)
   }
 }
 

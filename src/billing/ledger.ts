@@ -32,7 +32,14 @@ import { addShortLoss } from './call-loss.ts'
 import { CreditLeases } from './credit/credit-leases.ts'
 import type { ChargeLabels, TaskSettlement } from './end-hold.ts'
 import { Inquiries } from './leases/inquiries.ts'
-import { CreditStep, EndStep, EntryStep, type StepDeps } from './ledger-step.ts'
+import {
+  CreditStep,
+  EndStep,
+  EntryStep,
+  type RefundOrder,
+  RefundStep,
+  type StepDeps,
+} from './ledger-step.ts'
 import type { Journal } from './void-journal.ts'
 import { VoidedCalls } from './voided.ts'
 
@@ -294,6 +301,11 @@ export class Ledger {
   ): CreditStep {
     const kind = amountNanos < 0n ? 'adjust' : 'credit'
     return new CreditStep(this.#steps, { ...entry, accountId, kind, amountNanos })
+  }
+
+  /** Gives back a charge or a part of it. */
+  refund(order: RefundOrder): RefundStep {
+    return new RefundStep(this.#steps, order)
   }
 
   /** A hold that outlives the process; the task's row is written in its transaction. */

@@ -44,6 +44,8 @@ export const refusals = {
   idempotency_mismatch: row(422, 'invalid_request_error', false),
   idempotency_in_flight: row(409, 'invalid_request_error'),
   conflict: row(409, 'invalid_request_error', false),
+  nothing_to_refund: row(409, 'invalid_request_error', false),
+  refund_exceeds_charge: row(409, 'invalid_request_error', false),
   rate_limit_exceeded: row(429, 'rate_limit_error'),
   upstream_rate_limited: row(429, 'rate_limit_error'),
   upstream_permission_denied: row(502, 'upstream_error', false),

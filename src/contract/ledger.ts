@@ -1,18 +1,18 @@
 // The ledger's types. Amounts are signed from the account's view: credit +, hold -, release +,
-// charge -, adjust either way.
+// charge -, refund +, adjust either way.
 //
 // Every entry is a transfer with two sides; the kind names the other side:
 //   credit   funding -> wallet        hold     wallet -> held
 //   charge   wallet  -> revenue       release  held   -> wallet
-//   adjust   funding <-> wallet
+//   adjust   funding <-> wallet       refund   revenue -> wallet
 // so the ledger balances by construction: the sum of all entries of an account is its available
 // amount, and the sum without holds and releases is its balance.
 
-export const entryKinds = ['credit', 'hold', 'release', 'charge', 'adjust'] as const
+export const entryKinds = ['credit', 'hold', 'release', 'charge', 'adjust', 'refund'] as const
 export type EntryKind = (typeof entryKinds)[number]
 
 /**
- * Texts that a charge can have besides. Each is a column of the row of a call, the ledger, receipts, bills
+ * Texts that a charge, or a refund of one, can have besides. Each is a column of the row of a call, the ledger, receipts, bills
  * and the admin API, which derive it from here. New ones go to the end: receipts without them keep their
  * text, and so do bills of earlier releases.
  */
@@ -26,6 +26,11 @@ export const chargeTexts = [
     column: 'service_tier',
     field: 'serviceTier',
     about: 'The service tier whose rates it was charged at; null: the plain rates.',
+  },
+  {
+    column: 'refund_of',
+    field: 'refundOf',
+    about: 'Of a refund: the request or task whose charge it gives back.',
   },
 ] as const
 
@@ -45,7 +50,7 @@ export interface Entry extends ChargeTexts {
   accountId: string
   kind: EntryKind
   amountNanos: bigint
-  /** Request id, task id or credit id; with the kind it makes the entry unique. */
+  /** Request id, task id, credit id or refund id; with the kind it makes the entry unique. */
   ref: string
   /** The token that spent it. */
   tokenId?: string | undefined

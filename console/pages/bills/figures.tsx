@@ -27,6 +27,7 @@ export function BillFigures({ bill }: { bill: Bill }) {
         [t('credits'), money(bill.credits)],
         [t('adjustments'), money(bill.adjustments)],
         [t('charges'), money(bill.charges)],
+        [t('refunds'), money(bill.refunds ?? '0.00')],
         [t('count'), format.number(bill.charge_count)],
         [t('closing'), money(bill.closing_balance)],
       ]}

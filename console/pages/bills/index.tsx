@@ -70,6 +70,7 @@ function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
     money(t('credits'), (row) => row.credits),
     money(t('adjustments'), (row) => row.adjustments),
     money(t('charges'), (row) => row.charges),
+    money(t('refunds'), (row) => row.refunds),
     money(t('closing'), (row) => row.closing_balance),
   ]
 }

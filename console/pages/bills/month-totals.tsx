@@ -17,6 +17,7 @@ const sums = [
   ['credits', 'credits'],
   ['adjustments', 'adjustments'],
   ['charges', 'charges'],
+  ['refunds', 'refunds'],
   ['closing', 'closing_balance'],
 ] as const
 

@@ -19,6 +19,7 @@ export const monthTotals = z
     opening_balance: money(),
     credits: column(money()),
     adjustments: column(money()),
+    refunds: column(money()),
     charges: column(money()),
     closing_balance: column(money()),
   })

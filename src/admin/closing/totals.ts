@@ -14,6 +14,7 @@ const amounts = [
   'credits',
   'adjustments',
   'charges',
+  'refunds',
   'closing_balance',
 ] as const satisfies readonly (keyof MonthRow)[]
 

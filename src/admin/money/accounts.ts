@@ -208,7 +208,7 @@ export const entryView = (entry: StoredEntry): View<typeof entrySchema> => ({
   kind: entry.kind,
   amount: formatNanos(entry.amountNanos),
   request_id: requestIdOf(entry) ?? null,
-  task_id: taskIdOf(entry.ref) ?? null,
+  task_id: taskIdOf(entry) ?? null,
   model: entry.model ?? null,
   ...chargeTextColumns(({ field }) => entry[field] ?? null),
   unit: entry.unit ?? null,

@@ -90,6 +90,7 @@ export const listedTask = z
     ),
     hold: column(money()).describe('Set aside when the task was created.'),
     charge: column(money()),
+    refunded: money().describe('What was given back of the charge.'),
     ...tagFields,
     price_id: z.string(),
     usage: taskUsage.nullable(),

@@ -9,6 +9,7 @@ import { medianMs } from '../../engine/tasks/poll/poll-schedule.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page } from '../../store/index.ts'
+import { refundedOf } from '../../store/ledger/refunds.ts'
 import { callbackStates } from '../../store/tasks/callbacks.ts'
 import { listOf, time, timeOrNull } from '../answers.ts'
 import type { View } from '../route.ts'
@@ -31,8 +32,13 @@ export async function viewPage(
     engine.store.read,
     withCallback.map(({ id }) => id),
   )
+  const refunded = await refundedOf(
+    engine.store.read,
+    page.items.map(({ id }) => id),
+  )
   return listOf(page, (task) => ({
     ...viewOf(engine, task, names.get(task.tokenId)),
+    refunded: formatNanos(refunded.get(task.id) ?? 0n),
     callback_state: callbacks.get(task.id) ?? null,
     cancel_problem: cancelProblem(engine, task) ?? null,
   }))
@@ -58,7 +64,7 @@ const viewOf = (
   engine: TaskViewDeps,
   task: Task,
   names: TokenNames | undefined,
-): Omit<View<typeof listedTask>, 'callback_state' | 'cancel_problem'> => ({
+): Omit<View<typeof listedTask>, 'callback_state' | 'cancel_problem' | 'refunded'> => ({
   kind: task.kind,
   id: task.id,
   ...(task.externalId !== undefined && { external_id: task.externalId }),

@@ -12,6 +12,7 @@ import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Account } from '../../store/catalog/accounts.ts'
 import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page, PageQuery } from '../../store/index.ts'
+import { refundedOf } from '../../store/ledger/refunds.ts'
 import { timeOfId } from '../../store/log/ids.ts'
 import {
   findRequest,
@@ -119,8 +120,11 @@ async function viewPage(
   )
   const tasks = new Map<string, Task>()
   for (const task of await findTaskRows(engine.store.read, made)) tasks.set(task.id, task)
+  const charged = page.items.map(({ requestId, detail }) => detail.taskId ?? requestId)
+  const refunded = await refundedOf(engine.store.read, charged)
   return listOf(page, (record) => ({
     ...view(record, names.get(record.tokenId)),
+    refunded: formatNanos(refunded.get(record.detail.taskId ?? record.requestId) ?? 0n),
     ...costOfTask(tasks.get(record.detail.taskId ?? '')),
   }))
 }
@@ -151,7 +155,7 @@ const modelsOf = ({ model, channel, detail }: RequestRecord) => ({
 const view = (
   record: RequestRecord,
   names: TokenNames | undefined,
-): View<typeof requestSchema> => ({
+): Omit<View<typeof requestSchema>, 'refunded'> => ({
   request_id: record.requestId,
   at: time(record.atMs),
   account_id: record.accountId,

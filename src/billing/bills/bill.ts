@@ -26,9 +26,11 @@ export interface BillTotal {
 interface BillMovement {
   id: string
   at: string
-  kind: 'credit' | 'adjust'
+  kind: 'credit' | 'adjust' | 'refund'
   amount: string
   note: string | null
+  /** Of a refund: the request or task whose charge was given back. */
+  refund_of?: string
 }
 
 /** As sent over the wire, and as stored when its month is closed. */
@@ -41,13 +43,15 @@ export interface Bill {
   credits: string
   adjustments: string
   charges: string
+  /** Given back of charges, of this month or an earlier one; absent in bills that 0.3 closed. */
+  refunds?: string
   closing_balance: string
   /** Number of charges. */
   charge_count: number
   totals: ({ model: string | null; unit: string | null } & BillTotal)[]
   tokens: { token_id: string | null; name: string | null; charges: number; amount: string }[]
   movements: BillMovement[]
-  /** There are more credits and adjustments than listed here; the lines include all. */
+  /** There are more credits, adjustments and refunds than listed here; the lines include all. */
   has_more_movements: boolean
 }
 
@@ -58,7 +62,7 @@ export interface BillOf {
   currency: string
 }
 
-/** Credits and adjustments listed on a bill. */
+/** Credits, adjustments and refunds listed on a bill. */
 const maxMovements = 1_000
 
 /** All reads of `db` must see the same moment, so that its parts add up even while the month is running. */
@@ -92,6 +96,7 @@ export async function makeBill(db: Tx, of: BillOf): Promise<Bill> {
       kind: each.kind,
       amount: formatNanos(each.amountNanos),
       note: each.note,
+      ...(each.refundOf !== null && { refund_of: each.refundOf }),
     })),
     has_more_movements: movements.length > maxMovements,
   }
@@ -116,10 +121,11 @@ export interface Figures {
   credits: string
   adjustments: string
   charges: string
+  refunds: string
   closing_balance: string
 }
 
-/** The five figures at the top of a bill; `sums` must be grouped by kind. */
+/** The six figures at the top of a bill; `sums` must be grouped by kind. */
 export function figuresOf(openingNanos: bigint, sums: readonly MoneySum[]): Figures {
   const total = (kind: MoneySum['kind']) => sumOf(sums.filter((each) => each.kind === kind))
   return {
@@ -128,6 +134,7 @@ export function figuresOf(openingNanos: bigint, sums: readonly MoneySum[]): Figu
     adjustments: formatNanos(total('adjust')),
     // The cost of a month is shown without a sign.
     charges: formatNanos(-total('charge')),
+    refunds: formatNanos(total('refund')),
     closing_balance: formatNanos(openingNanos + sumOf(sums)),
   }
 }

@@ -1,5 +1,6 @@
 // Overview of bills: the months of one account, and one month of all accounts. A row is the top of
 // a bill. A closed month is shown as closed; its own bill compares that with the ledger.
+import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds, monthPlus } from '../../lib/text/month.ts'
 import { type Account, listAccounts } from '../../store/catalog/accounts.ts'
 import { BadCursor, type Page, type PageQuery, type Tx } from '../../store/index.ts'
@@ -140,6 +141,7 @@ function closedRow({ id, name }: Owner, closed: ClosedMonth): MonthRow {
     credits: bill.credits,
     adjustments: bill.adjustments,
     charges: bill.charges,
+    refunds: bill.refunds ?? formatNanos(0n),
     closing_balance: bill.closing_balance,
     charge_count: bill.charge_count,
   }

@@ -88,6 +88,8 @@ export function differencesOf(closed: Bill, now: Bill): Difference[] {
     ['credits', (bill) => bill.credits],
     ['adjustments', (bill) => bill.adjustments],
     ['charges', (bill) => bill.charges],
+    // Bills that were closed when there were none do not tell them.
+    ['refunds', ({ refunds = formatNanos(0n) }) => refunds],
     ['closing_balance', (bill) => bill.closing_balance],
     ['charge_count', (bill) => bill.charge_count],
     ['totals', ({ totals }) => (isLong('totals') ? sumsOf(totals) : totals)],

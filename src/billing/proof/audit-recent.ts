@@ -2,7 +2,7 @@
 // in turn. Finds there within a minute what a full audit would.
 
 import type { Store, Tx } from '../../store/index.ts'
-import { type AuditScope, impossible } from '../../store/proof/audit.ts'
+import { type AuditScope, impossible, overRefunded } from '../../store/proof/audit.ts'
 import { type Books, receiptPages, sealPages } from '../../store/proof/audit-chain.ts'
 import {
   liveHolds,
@@ -103,6 +103,7 @@ async function proveEntries(
   const { db } = books
   if (scope.since === undefined) return
   findings.addAll('transfers', await impossible(db, scope, maxOfEach))
+  findings.addAll('transfers', await overRefunded(db, scope, maxOfEach))
   await matchEntries(books, scope, findings, pause)
   const currency = await currencyOf(db)
   for (const stretch of await newStretches(db, scope.since)) {

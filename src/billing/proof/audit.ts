@@ -7,6 +7,7 @@ import {
   type BooksOf,
   balancePages,
   impossible,
+  overRefunded,
   ownerless,
 } from '../../store/proof/audit.ts'
 import {
@@ -72,6 +73,7 @@ export async function auditBooks(store: Store, options: AuditOptions = {}): Prom
       }
     }
     findings.addAll('transfers', await impossible(db, scope, maxOfEach))
+    findings.addAll('transfers', await overRefunded(db, scope, maxOfEach))
     if (scope.accountId === undefined) findings.addAll('transfers', await ownerless(db, maxOfEach))
     const books = { db, dialect: store.dialect }
     await matchEntries(books, scope, findings)

@@ -24,10 +24,11 @@ const figures: readonly [title: string, field: string][] = [
   ['credits', 'credits'],
   ['adjustments', 'adjustments'],
   ['charges', 'charges'],
+  ['refunds', 'refunds'],
   ['closing balance', 'closing_balance'],
 ]
 
-/** The five amounts, one below the other, aligned at the decimal point. */
+/** The amounts, one below the other, aligned at the decimal point. */
 function figuresText(bill: Row): string {
   const amounts = figures.map(([title, field]) => {
     const text = cell(bill[field])
@@ -99,6 +100,7 @@ function billText(answer: unknown): string {
       column('kind'),
       moneyColumn('amount'),
       column('note'),
+      column('refund_of', 'of'),
     ]),
     ...differencesText(bill),
   ].join('\n\n')
@@ -148,6 +150,7 @@ const own = {
   credited: (row: Row) => cell(row['credits']),
   adjusted: (row: Row) => cell(row['adjustments']),
   charged: (row: Row) => cell(row['charges']),
+  refunded: (row: Row) => cell(row['refunds']),
 }
 
 async function listBills(context: Context): Promise<Outcome> {

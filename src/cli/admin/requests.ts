@@ -8,6 +8,7 @@ import type { Command } from '../terminal/command.ts'
 import { listCommand } from '../terminal/list.ts'
 import { cell, inCurrency, type Row, record, rowOf, rowsOf, table } from '../terminal/show.ts'
 import { entryColumns } from './accounts.ts'
+import { refundCommand } from './refunds.ts'
 
 /** Entries of one explanation share its currency. */
 const withCurrency = (rows: readonly Row[], currency: unknown): readonly Row[] =>
@@ -88,6 +89,7 @@ export const requestCommands: readonly Command[] = [
     call: 'GET /requests/:id',
     text: requestText,
   }),
+  refundCommand('request'),
   askCommand({
     path: ['explain'],
     args: ['ID'],

@@ -6,6 +6,7 @@ import type { Command, Context, Outcome } from '../terminal/command.ts'
 import { listCommand, segment } from '../terminal/list.ts'
 import { cell, type Row, record, rowOf } from '../terminal/show.ts'
 import { exitCodes, Stop } from '../terminal/stop.ts'
+import { refundCommand } from './refunds.ts'
 
 const pollEveryMs = 1_000
 /** A day. */
@@ -109,6 +110,7 @@ export const taskCommands: readonly Command[] = [
     call: 'POST /tasks/:id/cancel',
     text: ({ id, state }) => `${cell(id)}  ${cell(state)}`,
   }),
+  refundCommand('task'),
   {
     path: ['task', 'watch'],
     args: ['ID'],

@@ -46,6 +46,9 @@ const figures = {
   credits: money(),
   adjustments: money(),
   charges: money().describe('What the month cost.'),
+  refunds: money()
+    .exactOptional()
+    .describe('What was given back of charges in this month; absent in bills closed by 0.3.'),
   closing_balance: money(),
   charge_count: count(),
 }
@@ -59,6 +62,7 @@ export const monthRow = z
     credits: column(money(), 'credited'),
     adjustments: column(money(), 'adjusted'),
     charges: column(money(), 'charged').describe('What the month cost.'),
+    refunds: column(money(), 'refunded').describe('What was given back of charges in this month.'),
     closing_balance: column(money()),
     opening_balance: money(),
     account_id: z.string(),
@@ -87,9 +91,13 @@ const billToken = z.object({
 const movement = z.object({
   id: z.string(),
   at: time(),
-  kind: z.enum(['credit', 'adjust']),
+  kind: z.enum(['credit', 'adjust', 'refund']),
   amount: money(),
   note: z.string().nullable(),
+  refund_of: z
+    .string()
+    .exactOptional()
+    .describe('Of a refund: the request or task whose charge was given back.'),
 })
 
 export const billFields = {

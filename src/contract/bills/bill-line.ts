@@ -101,7 +101,7 @@ export const billView = (line: BillLine): Record<BillColumn, string | number | u
     amount: formatNanos(entry.amountNanos),
     currency: line.currency,
     request_id: requestIdOf(entry),
-    task_id: taskIdOf(entry.ref),
+    task_id: taskIdOf(entry),
     price_id: entry.priceId,
     estimated: String(entry.estimated === true),
     note: entry.note,
@@ -147,11 +147,12 @@ const checks: Partial<Record<BillColumn, (texts: Texts) => boolean>> = {
   quantity: ({ quantity }) => quantity === '' || isQuantity(quantity),
   amount: ({ amount }) => isAmount(amount),
   // For a task it is the id of the creating request, which the line alone does not have.
-  request_id: ({ request_id, ref }) =>
-    taskIdOf(ref) === undefined
-      ? request_id === (requestIdOf({ ref }) ?? '')
+  request_id: ({ request_id, ref, refund_of: refundOf }) =>
+    taskIdOf({ ref, refundOf }) === undefined
+      ? request_id === (requestIdOf({ ref, refundOf }) ?? '')
       : request_id === '' || /^req_[0-9a-z]{1,64}$/.test(request_id),
-  task_id: ({ task_id, ref }) => task_id === (taskIdOf(ref) ?? ''),
+  task_id: ({ task_id, ref, refund_of: refundOf }) =>
+    task_id === (taskIdOf({ ref, refundOf }) ?? ''),
   estimated: ({ estimated }) => estimated === 'true' || estimated === 'false',
   number: ({ number }) => isCount(number),
   balance: ({ balance }) => isAmount(balance),

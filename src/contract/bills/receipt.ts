@@ -3,7 +3,12 @@
 import { chargeTexts, type Entry, type EntryKind } from '../ledger.ts'
 
 /** The kinds that move a balance; holds and releases have no receipts. */
-export const bookedKinds = ['credit', 'charge', 'adjust'] as const satisfies readonly EntryKind[]
+export const bookedKinds = [
+  'credit',
+  'charge',
+  'adjust',
+  'refund',
+] as const satisfies readonly EntryKind[]
 
 /** An entry with its position in the chain of its account. */
 export interface ReceiptLine {
@@ -75,8 +80,14 @@ export const tableText = (table: {
   JSON.stringify(['lines', table.accountId, table.first, table.last, table.lines, table.digest])
 
 /** An entry's references as the columns of a bill show them. */
-export const requestIdOf = ({ ref, requestId }: Pick<Entry, 'ref' | 'requestId'>) =>
-  ref.startsWith('req_') ? ref : requestId
+export const requestIdOf = (entry: Pick<Entry, 'ref' | 'refundOf' | 'requestId'>) => {
+  const id = subjectOf(entry)
+  return id.startsWith('req_') ? id : entry.requestId
+}
 
-export const taskIdOf = (ref: string): string | undefined =>
-  /^(?:video|image|task)_/.test(ref) ? ref : undefined
+export const taskIdOf = (entry: Pick<Entry, 'ref' | 'refundOf'>): string | undefined => {
+  const id = subjectOf(entry)
+  return /^(?:video|image|task)_/.test(id) ? id : undefined
+}
+
+const subjectOf = ({ ref, refundOf }: Pick<Entry, 'ref' | 'refundOf'>): string => refundOf || ref

@@ -215,7 +215,7 @@ function entryView({ ref, task_request_id, ...row }: SettledEntry) {
     kind: row.kind,
     amount: formatNanos(row.amount_nanos),
     request_id: requestIdOf(of) ?? null,
-    task_id: taskIdOf(ref) ?? null,
+    task_id: taskIdOf(of) ?? null,
     token_id: row.token_id,
     model: row.model,
     ...chargeTextColumns(({ column }) => row[column]),

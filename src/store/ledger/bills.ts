@@ -1,9 +1,9 @@
-// What a bill contains besides its sums: individual credits and adjustments, the start of an
+// What a bill contains besides its sums: individual credits, adjustments and refunds, the start of an
 // account's months, the last receipt of a month, and its entries in booking order.
 import { type Kysely, sql } from 'kysely'
 import { numberBefore } from '../proof/seals.ts'
 import { sumMoney } from '../proof/totals.ts'
-import { bothOf } from '../rows/ledger-rows.ts'
+import { bothOf, inEntry } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import { findEntriesBetween, type StoredEntry } from './entries.ts'
 
@@ -16,12 +16,13 @@ export interface Stretch {
 interface Movement {
   id: number
   atMs: number
-  kind: 'credit' | 'adjust'
+  kind: 'credit' | 'adjust' | 'refund'
   amountNanos: bigint
   note: string | null
+  refundOf: string | null
 }
 
-/** Credits and adjustments, oldest first. */
+/** Credits, adjustments and refunds, oldest first. */
 export async function listMovements(
   db: Kysely<Schema>,
   { accountId, fromMs, untilMs }: Stretch,
@@ -31,18 +32,20 @@ export async function listMovements(
   const { rows } = await sql<{
     id: number
     at_ms: number
-    kind: 'credit' | 'adjust'
+    kind: Movement['kind']
     amount_nanos: bigint
     note: string | null
+    refund_of: string | null
   }>`
-    SELECT id, at_ms, kind, amount_nanos, note FROM entries
-    WHERE kind IN ('credit', 'adjust') AND account_id = ${accountId}
-      AND at_ms >= ${fromMs} AND at_ms < ${untilMs}
-    ORDER BY at_ms, id LIMIT ${limit}`.execute(db)
-  return rows.map(({ at_ms, amount_nanos, ...row }) => ({
+    SELECT e.id, e.at_ms, ${sql.raw(inEntry('kind'))} AS kind, e.amount_nanos, e.note, e.refund_of
+    FROM entries e WHERE e.kind IN ('credit', 'adjust') AND e.account_id = ${accountId}
+      AND e.at_ms >= ${fromMs} AND e.at_ms < ${untilMs}
+    ORDER BY e.at_ms, e.id LIMIT ${limit}`.execute(db)
+  return rows.map(({ at_ms, amount_nanos, refund_of, ...row }) => ({
     ...row,
     atMs: at_ms,
     amountNanos: amount_nanos,
+    refundOf: refund_of,
   }))
 }
 

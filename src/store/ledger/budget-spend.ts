@@ -1,4 +1,4 @@
-// What is spent and held of budgets, derived from the ledger: charges dated in the period, holds of
+// What is spent and held of budgets, derived from the ledger: charges less refunds of the period, holds of
 // open tasks, and what gateways have leased for their calls. How far the charges are counted is kept
 // with the budget, so that each entry is read once. It moves only while the account's row is locked:
 // an account's receipts are numbered under that lock, so none below can appear later.
@@ -131,7 +131,7 @@ async function countCharges(
   const isCounted = row.counted_from_ms === fromMs
   const after = isCounted ? row.counted_number : await numberBefore(db, row.account_id, fromMs)
   const charged = (name: (of: LedgerColumn) => string) =>
-    sql`CASE WHEN ${sql.raw(name('kind'))} = 'charge' AND ${sql.raw(name('at_ms'))} >= ${fromMs}
+    sql`CASE WHEN ${sql.raw(name('kind'))} IN ('charge', 'refund') AND ${sql.raw(name('at_ms'))} >= ${fromMs}
       AND ${covered(budgetOf(row))} THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
   const { rows } = await sql<{ last_number: number | null; spent_nanos: bigint }>`
     SELECT max(number) AS last_number, CAST(coalesce(sum(spent), 0) AS bigint) AS spent_nanos
@@ -171,7 +171,7 @@ export async function spentInPeriod(
   const endMs = Math.min(untilMs, Number.MAX_SAFE_INTEGER)
   const charged = (name: (of: LedgerColumn) => string) => {
     const [id, kind, atMs] = [sql.raw(name('id')), sql.raw(name('kind')), sql.raw(name('at_ms'))]
-    return sql`CASE WHEN ${kind} = 'charge' AND ${id} <= ${untilId} AND ${atMs} >= ${fromMs}
+    return sql`CASE WHEN ${kind} IN ('charge', 'refund') AND ${id} <= ${untilId} AND ${atMs} >= ${fromMs}
       AND ${atMs} < ${endMs} AND ${covered(budgetOf(row))}
       THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
   }

@@ -68,7 +68,7 @@ async function insertEntry(tx: Kysely<Schema>, entry: Entry): Promise<number | u
       ...(dialectOf(tx) === 'sqlite' && { id: nextId }),
       at_ms: entry.atMs,
       account_id: entry.accountId,
-      kind: entry.kind,
+      kind: entry.kind === 'refund' ? 'adjust' : entry.kind,
       amount_nanos: entry.amountNanos,
       ref: entry.ref,
       model: entry.model ?? null,
@@ -173,10 +173,10 @@ export async function findEntriesBetween(
   return rows.map((row) => ({ ...entryOf(row), number: row.number }))
 }
 
-/** Every entry of one request, task or credit, in booking order. */
+/** Every entry of one request, task or credit, in booking order, with the refunds of its charge. */
 export async function findEntries(db: Kysely<Schema>, ref: string): Promise<StoredEntry[]> {
   const { rows } = await sql<EntryRow>`${bothOf(
-    sql`${selectEntries} AND e.ref = ${ref}`,
+    sql`${selectEntries} AND (e.ref = ${ref} OR e.refund_of = ${ref})`,
     sql`${selectCalls} AND r.request_id = ${ref}`,
   )} ORDER BY id`.execute(db)
   return rows.map(entryOf)

@@ -72,10 +72,13 @@ const viewedOfLedger = [
   ...['price_id', 'estimated', 'note', 'token_id', 'tier', 'tags', 'served_model'],
 ]
 
-/** `columns`: of an entry. */
-const makeLedgerView = (columns: readonly string[]): string => `
+/** `columns`: of an entry; `own`: expressions where one is not as it is stored. */
+const makeLedgerView = (
+  columns: readonly string[],
+  own: Readonly<Record<string, string>> = {},
+): string => `
   CREATE VIEW ledger AS
-  SELECT ${columns.map((name) => `e.${name}`).join(', ')}, c.number,
+  SELECT ${columns.map((name) => own[name] ?? `e.${name}`).join(', ')}, c.number,
     c.balance_nanos, c.hash
   FROM entries e LEFT JOIN receipts c ON c.entry_id = e.id
   UNION ALL
@@ -112,6 +115,7 @@ export const addChargeText = (
   version: number,
   name: string,
   before: readonly string[] = [],
+  own?: Readonly<Record<string, string>>,
 ): Migration => {
   const added = [...before, name]
   return {
@@ -122,7 +126,7 @@ export const addChargeText = (
       `DROP TRIGGER requests_stay${dialect === 'sqlite' ? '' : ' ON requests'}`,
       ...spell(dialect, `ALTER TABLE entries ADD COLUMN ${name} {text}`),
       ...spell(dialect, `ALTER TABLE requests ADD COLUMN ${name} {text}`),
-      makeLedgerView([...viewedOfLedger, ...added]),
+      makeLedgerView([...viewedOfLedger, ...added], own),
       ...guardCalls(dialect, [...keptOfCalls, ...added]),
     ],
   }

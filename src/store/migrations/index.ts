@@ -38,6 +38,7 @@ import { actorKindsOfLog } from './0031-actor-kinds.ts'
 import { totalNames } from './0032-total-names.ts'
 import { callRows } from './0033-call-rows.ts'
 import { serviceTier } from './0034-service-tier.ts'
+import { refunds } from './0045-refunds.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -75,6 +76,7 @@ export const migrations: readonly Migration[] = [
   totalNames,
   callRows,
   serviceTier,
+  refunds,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

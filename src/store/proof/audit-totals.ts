@@ -1,6 +1,7 @@
 // Compares the totals with what they are totals of: hours with entries, days with hours. Of one moment.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { otherNames } from '../../contract/totals.ts'
+import { inEntry } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import type { AuditScope, Mismatch } from './audit.ts'
 import { type Books, timeText } from './audit-chain.ts'
@@ -38,7 +39,7 @@ export async function wrongHours(
         entries, estimated, quantity, amount_nanos / 1000000000 AS whole_nanos,
         amount_nanos % 1000000000 AS rest_nanos FROM hourly_totals ${where}
       UNION ALL
-      SELECT c.account_id, ${entryHour}, e.kind,
+      SELECT c.account_id, ${entryHour}, ${sql.raw(inEntry('kind'))},
         ${silent.length === 0 ? sql`coalesce(e.token_id, ''),` : sql``}
         ${modelOf(sql`coalesce(e.model, '')`, 'c.account_id', entryHour)},
         coalesce(e.unit, ''), coalesce(e.tier, ''), coalesce(e.price_id, ''), -1,

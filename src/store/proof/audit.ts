@@ -159,8 +159,23 @@ export async function impossible(db: Db, scope: AuditScope, limit: number): Prom
       (e.kind IN ('credit', 'adjust') AND e.amount_nanos <> 0)
       OR (e.kind IN ('hold', 'charge') AND e.amount_nanos <= 0)
       OR (e.kind = 'release' AND e.amount_nanos >= 0)
+      OR (e.kind = 'refund' AND e.amount_nanos > 0)
     ) ORDER BY e.id LIMIT ${limit}`.execute(db)
   return mismatches(sides, 'the entry is no transfer: its kind and its sign do not go together')
+}
+
+/** Refunds of nothing that their account was charged for, and charges that more was given back of. */
+export async function overRefunded(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { rows } = await sql<Found>`
+    SELECT e.account_id, e.refund_of AS ref, max(e.id) AS id FROM entries e
+    WHERE e.refund_of IN (
+      SELECT n.refund_of FROM entries n WHERE n.refund_of IS NOT NULL AND ${entriesIn('n', scope)}
+    ) GROUP BY e.account_id, e.refund_of
+    HAVING sum(e.amount_nanos) > coalesce((
+      SELECT max(-c.amount_nanos) FROM ledger c
+      WHERE c.ref = e.refund_of AND c.kind = 'charge' AND c.account_id = e.account_id
+    ), 0) ORDER BY max(e.id) LIMIT ${limit}`.execute(db)
+  return mismatches(rows, 'more was given back than was charged')
 }
 
 /** Entries, receipts and other rows that belong to no account. */

@@ -16,7 +16,8 @@ const columns = {
   id: ['e.id', 'r.seq'],
   at_ms: ['e.at_ms', 'r.booked_at_ms'],
   account_id: ['e.account_id', 'r.account_id'],
-  kind: ['e.kind', `'charge'`],
+  // Stored as an adjustment that names a charge: see the migration.
+  kind: [`(CASE WHEN e.refund_of IS NULL THEN e.kind ELSE 'refund' END)`, `'charge'`],
   amount_nanos: ['e.amount_nanos', '-r.charge_nanos'],
   ref: ['e.ref', 'r.request_id'],
   model: ['e.model', 'r.model'],
@@ -76,7 +77,8 @@ const selected = (arm: 0 | 1): string =>
   ledgerColumns.map((name) => `${columns[name][arm]} AS ${name}`).join(', ')
 
 /** Entries of a task refer to its id; people search by the request that created it. */
-const requestOfTask = '(SELECT t.request_id FROM tasks t WHERE t.id = e.ref) AS task_request_id'
+const requestOfTask =
+  '(SELECT t.request_id FROM tasks t WHERE t.id = coalesce(e.refund_of, e.ref)) AS task_request_id'
 
 /** Entries without their receipts; conditions on `e` may follow. */
 export const selectEntries = sql.raw(

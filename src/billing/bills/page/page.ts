@@ -129,6 +129,7 @@ function summary(print: Print): Html {
     [words.adjustments, bill.adjustments],
     // All amounts are signed from the account's point of view, so that the column adds up.
     [words.charges, /[1-9]/.test(bill.charges) ? `-${bill.charges}` : bill.charges],
+    ...(bill.refunds === undefined ? [] : [[words.refunds, bill.refunds] as [string, string]]),
   ]
   const shown = rows.map(
     ([name, amount]) =>
@@ -221,13 +222,16 @@ function byTag(print: Print, { key, items }: GroupedCharges): Html {
 <tbody>${rows}${total(print, 1)}</tbody></table>`
 }
 
+const kindOf = (words: PageWords, kind: Bill['movements'][number]['kind']): string =>
+  ({ credit: words.kindCredit, adjust: words.kindAdjust, refund: words.kindRefund })[kind]
+
 function movements(print: Print): Html {
   const { words, say, bill } = print
   if (bill.movements.length === 0) return html`<p class="nothing">${words.noMovements}</p>`
   const rows = bill.movements.map(
-    ({ at, kind, note, amount }) => html`<tr><td class="short">${say.moment(at)}</td>
-<td class="short">${kind === 'credit' ? words.kindCredit : words.kindAdjust}</td>
-<td>${foreign(note ?? '')}</td><td class="number">${money(print, amount)}</td></tr>
+    ({ at, kind, note, amount, refund_of }) => html`<tr><td class="short">${say.moment(at)}</td>
+<td class="short">${kindOf(words, kind)}</td>
+<td>${foreign(note ?? '')}${refund_of === undefined ? '' : html` <span class="exact">${refund_of}</span>`}</td><td class="number">${money(print, amount)}</td></tr>
 `,
   )
   const count = say.number(bill.movements.length)
