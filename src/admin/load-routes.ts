@@ -43,7 +43,8 @@ const closeAllRoutes: Load = () =>
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
 const lossRoutes: Load = () => import('./money/losses.ts').then((module) => module.lossRoutes)
-const refundRoutes: Load = () => import('./money/refunds.ts').then((module) => module.refundRoutes)
+const refundRoutes: Load = () =>
+  import('./traffic/refunds.ts').then((module) => module.refundRoutes)
 const statementRoutes: Load = () =>
   import('./money/statements.ts').then((module) => module.statementRoutes)
 const sessionRoutes: Load = () =>

@@ -189,7 +189,7 @@ export interface RefundOrder {
 }
 
 /** What was booked, now or before, and all that was given back of the charge. */
-export interface Refunded {
+interface Refunded {
   entryId: number
   amountNanos: bigint
   refundedNanos: bigint
@@ -198,7 +198,7 @@ export interface Refunded {
 
 type NotRefunded = 'nothing_to_refund' | 'refund_exceeds_charge' | 'mismatch'
 
-/** Gives back a charge, or a part of it: never more than is left, whoever else does at the same time. */
+/** Gives back a charge, or a part of it; never more than is left, with any number of others at once. */
 export class RefundStep extends LedgerStep<Refunded | NotRefunded> {
   readonly #order: RefundOrder
 

@@ -3,6 +3,7 @@
 
 import {
   explainReading,
+  explainRefunds,
   explainTokens,
   explainUnits,
   roundingRule,
@@ -22,7 +23,6 @@ import { formatNanos } from '../../lib/text/decimal.ts'
 import { findSpender } from '../../store/catalog/token-lineage.ts'
 import { findEntries, type StoredEntry } from '../../store/ledger/entries.ts'
 import { shortNanos } from '../../store/proof/audit-chain.ts'
-import { time } from '../answers.ts'
 import { priceView } from '../catalog/prices.ts'
 import { entryView } from '../money/accounts.ts'
 import type { View } from '../route.ts'
@@ -67,7 +67,6 @@ export async function explainCall(
     steps.push('the upstream reported no usable usage; the gateway counted the text')
   }
   steps.push(...explainServed(record.model, detail, isStaff))
-  steps.push(...explainRefunds(entries))
   steps.push(...explainTranslation(detail))
   steps.push(...explainMarks(detail))
   if (isStaff) steps.push(...explainAffinity(detail), ...explainLoss(detail))
@@ -77,7 +76,6 @@ export async function explainCall(
     served_model: detail.servedModel ?? null,
     currency,
     charge: formatNanos(record.chargeNanos),
-    refunded: refundedIn(entries),
     ...reasonView(detail),
     ...translationView(detail),
     usage: usage === undefined ? null : usageView(usage),
@@ -90,18 +88,6 @@ export async function explainCall(
     budgets: await budgetsOf(engine, record),
   }
 }
-
-const refundsIn = (entries: readonly StoredEntry[]) =>
-  entries.filter(({ kind }) => kind === 'refund')
-
-const refundedIn = (entries: readonly StoredEntry[]): string =>
-  formatNanos(refundsIn(entries).reduce((sum, { amountNanos }) => sum + amountNanos, 0n))
-
-const explainRefunds = (entries: readonly StoredEntry[]): string[] =>
-  refundsIn(entries).map(
-    ({ amountNanos, atMs, note = '' }) =>
-      `refunded on ${time(atMs).slice(0, 10)}: ${formatNanos(amountNanos)} (${note})`,
-  )
 
 /** Which member of a virtual model served; for staff also why no earlier one did. */
 function explainServed(
@@ -170,7 +156,6 @@ export async function explainTask(
     steps.push(`not covered by the balance and carried by the operator: ${formatNanos(short)}`)
   }
   if (charge?.estimated) steps.push('the upstream reported no usage; what was asked for counts')
-  steps.push(...explainRefunds(entries))
   return {
     request_id: task.requestId,
     task_id: task.id,
@@ -178,7 +163,6 @@ export async function explainTask(
     served_model: task.servedModel ?? null,
     currency,
     charge: formatNanos(task.chargeNanos),
-    refunded: refundedIn(entries),
     usage: task.usage === undefined ? null : taskUsageView(task.usage),
     usage_reported: task.reported ?? null,
     normalisation: charge === undefined || charge.estimated ? [] : [readingOf(charge)],
@@ -197,9 +181,11 @@ async function proofOf(
   of: { price: Price | undefined; steps: string[]; entries: StoredEntry[] },
 ) {
   const charge = of.entries.find(({ kind }) => kind === 'charge')
+  const { refundedNanos, steps } = explainRefunds(of.entries)
   return {
+    refunded: formatNanos(refundedNanos),
     price: of.price === undefined ? null : priceView(engine, of.price),
-    steps: of.steps,
+    steps: [...of.steps, ...steps],
     rounding: charge === undefined ? null : roundingRule,
     entries: of.entries.map(entryView),
     receipt: charge === undefined ? null : await receiptOf(engine, charge),

@@ -123,8 +123,11 @@ async function viewPage(
   const charged = page.items.map(({ requestId, detail }) => detail.taskId ?? requestId)
   const refunded = await refundedOf(engine.store.read, charged)
   return listOf(page, (record) => ({
-    ...view(record, names.get(record.tokenId)),
-    refunded: formatNanos(refunded.get(record.detail.taskId ?? record.requestId) ?? 0n),
+    ...view(
+      record,
+      names.get(record.tokenId),
+      refunded.get(record.detail.taskId ?? record.requestId) ?? 0n,
+    ),
     ...costOfTask(tasks.get(record.detail.taskId ?? '')),
   }))
 }
@@ -155,7 +158,8 @@ const modelsOf = ({ model, channel, detail }: RequestRecord) => ({
 const view = (
   record: RequestRecord,
   names: TokenNames | undefined,
-): Omit<View<typeof requestSchema>, 'refunded'> => ({
+  refundedNanos: bigint,
+): View<typeof requestSchema> => ({
   request_id: record.requestId,
   at: time(record.atMs),
   account_id: record.accountId,
@@ -173,6 +177,7 @@ const view = (
   ...reasonView(record.detail),
   stream: record.detail.stream,
   charge: formatNanos(record.chargeNanos),
+  refunded: formatNanos(refundedNanos),
   loss: loss(record),
   usage: record.usage === undefined ? null : usageView(record.usage),
   usage_reported: record.detail.reported ?? null,

@@ -1,4 +1,5 @@
 // The arithmetic of a charge, line by line, for a person to follow.
+import type { Entry } from '../../contract/ledger.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -110,4 +111,20 @@ function unitsOf(
 function exact(nanoMillionths: bigint): string {
   const digits = nanoMillionths.toString().padStart(16, '0')
   return `${digits.slice(0, -15)}.${digits.slice(-15).replace(/0{1,13}$/, '')}`
+}
+
+/** What was given back of a charge, among its entries. */
+export function explainRefunds(entries: readonly Entry[]): {
+  refundedNanos: bigint
+  steps: string[]
+} {
+  let refundedNanos = 0n
+  const steps: string[] = []
+  for (const { kind, amountNanos, atMs, note = '' } of entries) {
+    if (kind !== 'refund') continue
+    refundedNanos += amountNanos
+    const day = new Date(atMs).toISOString().slice(0, 10)
+    steps.push(`refunded on ${day}: ${formatNanos(amountNanos)} (${note})`)
+  }
+  return { refundedNanos, steps }
 }

@@ -11,7 +11,7 @@ import { forFinance } from '../permission.ts'
 import type { Ask } from '../route.ts'
 import { money } from '../schema.ts'
 import { taskRoute } from '../tasks/tasks.ts'
-import { requestRoute } from '../traffic/requests.ts'
+import { requestRoute } from './requests.ts'
 
 const order = z
   .strictObject({
