@@ -42,6 +42,7 @@ const closeAllRoutes: Load = () =>
   import('./closing/close-all.ts').then((module) => module.closeAllRoutes)
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
+const codeRoutes: Load = () => import('./money/codes.ts').then((module) => module.codeRoutes)
 const lossRoutes: Load = () => import('./money/losses.ts').then((module) => module.lossRoutes)
 const refundRoutes: Load = () =>
   import('./traffic/refunds.ts').then((module) => module.refundRoutes)
@@ -79,6 +80,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   'callback-secret': [callbackRoutes],
   callbacks: [callbackRoutes],
   channels: [channelRoutes, channelImportRoutes, discoveryRoutes, presetRoutes],
+  codes: [codeRoutes],
   diagnostics: [healthRoutes],
   explain: [requestRoutes],
   health: [healthRoutes],

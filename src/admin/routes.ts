@@ -15,6 +15,7 @@ import { invitationRoutes } from './invitations/invitations.ts'
 import { accountRoutes } from './money/accounts.ts'
 import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
+import { codeRoutes } from './money/codes.ts'
 import { lossRoutes } from './money/losses.ts'
 import { statementRoutes } from './money/statements.ts'
 import { webhookRoutes } from './notices/webhooks.ts'
@@ -60,6 +61,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...taskRoutes,
   ...taskActionRoutes,
   ...refundRoutes,
+  ...codeRoutes,
   ...callbackRoutes,
   ...billRoutes,
   ...billTotalRoutes,

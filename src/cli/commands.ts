@@ -5,6 +5,7 @@ import { auditCommands } from './admin/audits.ts'
 import { backupCommands } from './admin/backup.ts'
 import { billCommands } from './admin/bills.ts'
 import { channelCommands, presetCommands } from './admin/channels.ts'
+import { codeCommands } from './admin/codes.ts'
 import { healthCommand } from './admin/health.ts'
 import { lossCommands } from './admin/losses.ts'
 import { monthCommands } from './admin/months.ts'
@@ -108,6 +109,7 @@ export const commands: readonly Command[] = [
   ...billCommands,
   ...monthCommands,
   ...verifyCommands,
+  ...codeCommands,
   ...lossCommands,
   ...reconcileCommands,
   ...auditCommands,

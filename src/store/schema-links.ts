@@ -1,4 +1,5 @@
-// Links that work without a sign-in; a part of schema.ts.
+// Links that work without a sign-in, and codes for credit; a part of schema.ts.
+import type { Generated } from 'kysely'
 
 export interface LinkTables {
   bill_links: {
@@ -13,5 +14,17 @@ export interface LinkTables {
     by_member: number
     created_at_ms: number
     expires_at_ms: number
+  }
+  codes: {
+    id: string
+    hash: string
+    amount_nanos: bigint
+    note: string | null
+    created_by: string
+    created_at_ms: number
+    expires_at_ms: number | null
+    /** Of the account that redeemed it. */
+    account_id: Generated<string | null>
+    redeemed_at_ms: Generated<number | null>
   }
 }

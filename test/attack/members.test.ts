@@ -227,12 +227,16 @@ test('only these calls change something for operators, finance and members', () 
     ...['post /tokens', 'post /tokens/:id/rotate'],
   ]
   const links = ['delete /bills/links/:id', 'post /bills/link']
-  expect(of('member')).toEqual([...tokensAndTasks, ...links].toSorted())
+  expect(of('member')).toEqual([...tokensAndTasks, ...links, 'post /codes/redeem'].toSorted())
   expect(of('finance')).toEqual(
     [
       ...links,
       ...[
         'post /accounts/:id/credits',
+        'post /requests/:id/refunds',
+        'post /tasks/:id/refunds',
+        'post /codes',
+        'delete /codes/:id',
         'post /audit',
         'post /bills/close',
         'post /bills/close-all',

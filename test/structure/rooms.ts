@@ -65,7 +65,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     invitations: ['people'],
     oidc: ['people'],
     notices: nothing,
-    money: ['catalog/price-schema.ts'],
+    money: ['catalog/price-schema.ts', 'people/guess-limits.ts'],
     tasks: nothing,
     catalog: nothing,
     channels: ['catalog'],

@@ -142,10 +142,14 @@ const costOfTask = (task: Task | undefined) =>
 
 const loss = ({ detail }: RequestRecord): string => formatNanos(lossNanos(detail))
 
-const contextView = ({ conversationBy, cacheMarks, traceId }: RequestRecord['detail']) => ({
-  ...(conversationBy !== undefined && { conversation_by: conversationBy }),
-  ...(cacheMarks !== undefined && { cache_marks: cacheMarks }),
-  ...(traceId !== undefined && { trace_id: traceId }),
+const contextView = (detail: RequestRecord['detail']) => ({
+  ...(detail.omitted !== undefined && { omitted_count: detail.omitted }),
+  ...(detail.operation !== undefined && { operation: detail.operation }),
+  ...(detail.taskId !== undefined && { task_id: detail.taskId }),
+  ...(detail.replayOf !== undefined && { replay_of: detail.replayOf }),
+  ...(detail.conversationBy !== undefined && { conversation_by: detail.conversationBy }),
+  ...(detail.cacheMarks !== undefined && { cache_marks: detail.cacheMarks }),
+  ...(detail.traceId !== undefined && { trace_id: detail.traceId }),
 })
 
 /** The name that was called, the model that served it, and its name at the upstream. */
@@ -185,10 +189,6 @@ const view = (
   price_id: record.priceId ?? null,
   first_byte_ms: record.firstByteMs ?? null,
   total_ms: record.totalMs,
-  ...(record.detail.omitted !== undefined && { omitted_count: record.detail.omitted }),
-  ...(record.detail.operation !== undefined && { operation: record.detail.operation }),
-  ...(record.detail.taskId !== undefined && { task_id: record.detail.taskId }),
-  ...(record.detail.replayOf !== undefined && { replay_of: record.detail.replayOf }),
   ...translationView(record.detail),
   ...contextView(record.detail),
   ...tagsView(record.tags),

@@ -39,6 +39,7 @@ import { totalNames } from './0032-total-names.ts'
 import { callRows } from './0033-call-rows.ts'
 import { serviceTier } from './0034-service-tier.ts'
 import { refunds } from './0045-refunds.ts'
+import { codeTable } from './0046-codes.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -77,6 +78,7 @@ export const migrations: readonly Migration[] = [
   callRows,
   serviceTier,
   refunds,
+  codeTable,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
