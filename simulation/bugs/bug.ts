@@ -18,7 +18,7 @@ export interface Bug {
 /** Where it is not the first. */
 export const knownSeeds: Readonly<Record<string, number>> = {
   'no-compare-and-set': 6,
-  'poll-without-fence': 383,
+  'poll-without-fence': 85,
   'double-charge': 171,
   'create-resent': 7,
   'unknown-is-refused': 2,
@@ -27,7 +27,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'hold-not-reserved': 12,
   'balance-read-outside': 1004,
   'failed-write-trusted': 47,
-  'lease-spent-while-returned': 1364,
+  'lease-spent-while-returned': 96,
   'price-not-frozen': 2,
   'cancelled-is-charged': 2,
   'key-outside-transaction': 55,
@@ -41,7 +41,7 @@ export const knownSeeds: Readonly<Record<string, number>> = {
   'short-again': 17,
   'own-clock': 46,
   'read-before-records': 103,
-  'unapplied-is-forgotten': 5,
+  'unapplied-is-forgotten': 341,
   'applied-not-kept': 2,
 }
 
