@@ -80,17 +80,18 @@ async function prepare(work: string): Promise<JobSettings> {
   const flags = ['--timeout', `${caseLimitMs}`, ...preload('fixed-seed.ts')]
   const env = { TEST_SEED: `${seed}` }
   if (!isWhole) return { work, env: { MODEL_GATEWAY_DIST: '', ...env }, flags, isLive: true }
-  const dist = join(work, 'dist')
-  const build = startBuild(dist)
+  const building = startBuild(work)
   if (missingServices(process.env).length > 0) services = startServices(work)
   if (services.hasFailed) problems.push('PostgreSQL or Redis is installed and does not start')
-  if ((await build) !== 0) {
+  const built = await building
+  if (built === undefined) {
     problems.push('the gateway cannot be built')
     isOver = true
   }
+  const { executable = '', folder = '' } = built ?? {}
   return {
     work,
-    env: { ...env, ...services.env, MODEL_GATEWAY_DIST: dist },
+    env: { ...env, ...services.env, MODEL_GATEWAY_DIST: executable, TEST_BUILD: folder },
     flags: [...flags, ...preload('built-thread.ts')],
     isLive: false,
   }

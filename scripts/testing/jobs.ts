@@ -52,9 +52,22 @@ function startJob(files: readonly string[], folder: string, { env, flags }: JobS
   })
 }
 
-/** Builds the gateway that a whole run tests; gives the exit code. */
-export async function startBuild(dist: string): Promise<number> {
-  const child = Bun.spawn([process.execPath, 'scripts/build.ts', dist], {
+/** What a whole run tests: the program in one piece, which starts soonest, and the one of several files. */
+interface Build {
+  executable: string
+  folder: string
+}
+
+/** Gives undefined when it cannot be built. */
+export async function startBuild(work: string): Promise<Build | undefined> {
+  const [folder, alone] = [join(work, 'dist'), join(work, 'alone')]
+  const codes = await Promise.all([build(folder), build(alone, '--alone')])
+  if (codes.some((code) => code !== 0)) return undefined
+  return { folder, executable: join(alone, 'model-gateway') }
+}
+
+async function build(...args: string[]): Promise<number> {
+  const child = Bun.spawn([process.execPath, 'scripts/build.ts', ...args], {
     cwd: root,
     stdout: 'inherit',
     stderr: 'inherit',
