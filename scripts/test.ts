@@ -13,6 +13,7 @@ import {
   type Outcome,
   root,
   runJob,
+  runningFiles,
   startBuild,
   stopJobs,
 } from './testing/jobs.ts'
@@ -123,7 +124,9 @@ async function main(): Promise<number> {
   const findAdded = watchTempDirectory(work)
   let signalCode: number | undefined
   const stopEarly = (problem: string) => {
-    problems.push(problem)
+    if (isOver) return
+    const files = runningFiles()
+    problems.push(files.length === 0 ? problem : `${problem} while these ran: ${files.join(', ')}`)
     isOver = true
     stopJobs()
   }
@@ -137,7 +140,9 @@ async function main(): Promise<number> {
   const watchdog = setTimeout(limit, runLimitMs)
   const jobs = isWhole ? jobsOf(await allFiles()) : [{ name: 'the files named', files: named }]
   print(`the seed of this run: TEST_SEED=${seed}`)
+  const startMs = performance.now()
   const { outcomes, unsteady } = await runAll(jobs, await prepare(work))
+  const seconds = (performance.now() - startMs) / 1000
   clearTimeout(watchdog)
   await cleanUp(work, findAdded)
   const hasPostgres = Boolean(services.env['TEST_POSTGRES_URL'] ?? process.env['TEST_POSTGRES_URL'])
@@ -149,6 +154,7 @@ async function main(): Promise<number> {
     hasPostgres,
     problems,
     seed,
+    seconds,
   })
   // A slow reader gets all of it: the end of the process would cut off what is not written yet.
   await new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))

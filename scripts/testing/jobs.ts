@@ -34,7 +34,19 @@ export interface JobSettings {
 
 const goodbyeMs = 5_000
 const running = new Set<Bun.Subprocess>()
+/** What each running job has printed. */
+const printed = new Map<Job, Uint8Array[]>()
 let started = 0
+
+/** Test files in the order in which a job came to them: it prints their names. */
+const fileLine = /^(\S+\.test\.tsx?):$/gm
+
+/** Files that run now: of a job with several, the last it came to. */
+export const runningFiles = (): string[] =>
+  [...printed].map(([{ name }, chunks]) => {
+    const names = [...Buffer.concat(chunks).toString().matchAll(fileLine)]
+    return names.at(-1)?.[1] ?? name
+  })
 
 function startJob(files: readonly string[], folder: string, { env, flags }: JobSettings) {
   // --no-orphans: a gateway that a test started does not outlive the run.
@@ -84,6 +96,7 @@ export async function runJob(job: Job, settings: JobSettings): Promise<Outcome> 
   const child = startJob(job.files, folder, settings)
   running.add(child)
   const chunks: Uint8Array[] = []
+  printed.set(job, chunks)
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     for await (const chunk of stream) {
       chunks.push(chunk)
@@ -94,6 +107,7 @@ export async function runJob(job: Job, settings: JobSettings): Promise<Outcome> 
   const collected = Promise.all([child.stdout, child.stderr].map(collect))
   const code = await child.exited
   running.delete(child)
+  printed.delete(job)
   const leftBehind = await endProcessesOf(folder)
   await Promise.race([collected, Bun.sleep(goodbyeMs)])
   removeFolder(folder)
