@@ -13,6 +13,7 @@ import {
   type Outcome,
   root,
   runJob,
+  runningFiles,
   startBuild,
   stopJobs,
 } from './testing/jobs.ts'
@@ -80,17 +81,18 @@ async function prepare(work: string): Promise<JobSettings> {
   const flags = ['--timeout', `${caseLimitMs}`, ...preload('fixed-seed.ts')]
   const env = { TEST_SEED: `${seed}` }
   if (!isWhole) return { work, env: { MODEL_GATEWAY_DIST: '', ...env }, flags, isLive: true }
-  const dist = join(work, 'dist')
-  const build = startBuild(dist)
+  const building = startBuild(work)
   if (missingServices(process.env).length > 0) services = startServices(work)
   if (services.hasFailed) problems.push('PostgreSQL or Redis is installed and does not start')
-  if ((await build) !== 0) {
+  const built = await building
+  if (built === undefined) {
     problems.push('the gateway cannot be built')
     isOver = true
   }
+  const { executable = '', folder = '' } = built ?? {}
   return {
     work,
-    env: { ...env, ...services.env, MODEL_GATEWAY_DIST: dist },
+    env: { ...env, ...services.env, MODEL_GATEWAY_DIST: executable, TEST_BUILD: folder },
     flags: [...flags, ...preload('built-thread.ts')],
     isLive: false,
   }
@@ -122,7 +124,9 @@ async function main(): Promise<number> {
   const findAdded = watchTempDirectory(work)
   let signalCode: number | undefined
   const stopEarly = (problem: string) => {
-    problems.push(problem)
+    if (isOver) return
+    const files = runningFiles()
+    problems.push(files.length === 0 ? problem : `${problem} while these ran: ${files.join(', ')}`)
     isOver = true
     stopJobs()
   }
@@ -136,7 +140,9 @@ async function main(): Promise<number> {
   const watchdog = setTimeout(limit, runLimitMs)
   const jobs = isWhole ? jobsOf(await allFiles()) : [{ name: 'the files named', files: named }]
   print(`the seed of this run: TEST_SEED=${seed}`)
+  const startMs = performance.now()
   const { outcomes, unsteady } = await runAll(jobs, await prepare(work))
+  const seconds = (performance.now() - startMs) / 1000
   clearTimeout(watchdog)
   await cleanUp(work, findAdded)
   const hasPostgres = Boolean(services.env['TEST_POSTGRES_URL'] ?? process.env['TEST_POSTGRES_URL'])
@@ -148,6 +154,7 @@ async function main(): Promise<number> {
     hasPostgres,
     problems,
     seed,
+    seconds,
   })
   // A slow reader gets all of it: the end of the process would cut off what is not written yet.
   await new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))

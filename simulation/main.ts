@@ -61,10 +61,9 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 async function findBugs(options: Options): Promise<number> {
   let missed = 0
   for (const bug of bugs.filter(({ name }) => options.bugs.includes(name))) {
-    const { name, foundAfterSeeds, what } = await tryBug(bug, options)
-    if (foundAfterSeeds === undefined) missed++
-    const verdict =
-      foundAfterSeeds === undefined ? 'NOT FOUND' : `found after ${foundAfterSeeds} seeds`
+    const { name, foundBySeed, what } = await tryBug(bug, options)
+    if (foundBySeed === undefined) missed++
+    const verdict = foundBySeed === undefined ? 'NOT FOUND' : `found by seed ${foundBySeed}`
     print(`${name}: ${verdict}\n  ${what}`)
   }
   removeCopy()

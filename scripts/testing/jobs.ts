@@ -34,7 +34,19 @@ export interface JobSettings {
 
 const goodbyeMs = 5_000
 const running = new Set<Bun.Subprocess>()
+/** What each running job has printed. */
+const printed = new Map<Job, Uint8Array[]>()
 let started = 0
+
+/** Test files in the order in which a job came to them: it prints their names. */
+const fileLine = /^(\S+\.test\.tsx?):$/gm
+
+/** Files that run now: of a job with several, the last it came to. */
+export const runningFiles = (): string[] =>
+  [...printed].map(([{ name }, chunks]) => {
+    const names = [...Buffer.concat(chunks).toString().matchAll(fileLine)]
+    return names.at(-1)?.[1] ?? name
+  })
 
 function startJob(files: readonly string[], folder: string, { env, flags }: JobSettings) {
   // --no-orphans: a gateway that a test started does not outlive the run.
@@ -52,9 +64,22 @@ function startJob(files: readonly string[], folder: string, { env, flags }: JobS
   })
 }
 
-/** Builds the gateway that a whole run tests; gives the exit code. */
-export async function startBuild(dist: string): Promise<number> {
-  const child = Bun.spawn([process.execPath, 'scripts/build.ts', dist], {
+/** What a whole run tests: the program in one piece, which starts soonest, and the one of several files. */
+interface Build {
+  executable: string
+  folder: string
+}
+
+/** Gives undefined when it cannot be built. */
+export async function startBuild(work: string): Promise<Build | undefined> {
+  const [folder, alone] = [join(work, 'dist'), join(work, 'alone')]
+  const codes = await Promise.all([build(folder), build(alone, '--alone')])
+  if (codes.some((code) => code !== 0)) return undefined
+  return { folder, executable: join(alone, 'model-gateway') }
+}
+
+async function build(...args: string[]): Promise<number> {
+  const child = Bun.spawn([process.execPath, 'scripts/build.ts', ...args], {
     cwd: root,
     stdout: 'inherit',
     stderr: 'inherit',
@@ -71,6 +96,7 @@ export async function runJob(job: Job, settings: JobSettings): Promise<Outcome> 
   const child = startJob(job.files, folder, settings)
   running.add(child)
   const chunks: Uint8Array[] = []
+  printed.set(job, chunks)
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     for await (const chunk of stream) {
       chunks.push(chunk)
@@ -81,6 +107,7 @@ export async function runJob(job: Job, settings: JobSettings): Promise<Outcome> 
   const collected = Promise.all([child.stdout, child.stderr].map(collect))
   const code = await child.exited
   running.delete(child)
+  printed.delete(job)
   const leftBehind = await endProcessesOf(folder)
   await Promise.race([collected, Bun.sleep(goodbyeMs)])
   removeFolder(folder)

@@ -10,7 +10,7 @@ const outcome = (changes: Partial<Outcome>): Outcome => ({
 const reportOf = (outcomes: Outcome[], more: object = {}) =>
   report({
     ...{ jobs: outcomes, outcomes, unsteady: [], isWhole: true, hasPostgres: true },
-    ...{ problems: [], seed: 7, ...more },
+    ...{ problems: [], seed: 7, seconds: 90, ...more },
   })
 
 test('a run that is well ends with its count', () => {
@@ -18,6 +18,23 @@ test('a run that is well ends with its count', () => {
   expect(text).toEndWith('\n4 passed, 0 failed')
   expect(text).not.toContain('LEFT OUT')
   expect(failures).toBe(0)
+})
+
+test('the time of the run and its slowest files are told, also of files that share a process', () => {
+  const output = [
+    'src/b.test.ts:\n(pass) one [2500.00ms]\n(fail) two [500.00ms]',
+    'src/c.test.tsx:\n(pass) three',
+    ' 2 pass\n 0 fail\n',
+  ].join('\n\n')
+  const shared = outcome({ files: ['src/b.test.ts', 'src/c.test.tsx'], output, cpuSeconds: 4 })
+  const { text } = reportOf([outcome({ seconds: 2, cpuSeconds: 1.5 }), shared])
+  expect(text).toContain('the run took 90 s, and 6 s of processor time; the slowest files:')
+  const rows = text.split('\n').filter((line) => line.includes('.test.ts'))
+  expect(rows.map((line) => line.trim().split(/ {2,}/))).toEqual([
+    ['3.0 s', 'src/b.test.ts'],
+    ['2.0 s', '1.5 s', 'a.test.ts'],
+    ['0.0 s', 'src/c.test.tsx'],
+  ])
 })
 
 test('a job that broke off, a job that never ran and a process left behind are failures', () => {

@@ -1,8 +1,8 @@
-// The end of a test run in words: the slowest jobs, why cases failed, what was left out, what was left
+// The end of a test run in words: its time, the slowest files, why cases failed, what was left out, what was left
 // behind, and the counts. Pure text from outcomes.
 import type { Job, Outcome } from './jobs.ts'
 
-const slowestShown = 15
+const slowestShown = 10
 const linesOfFailure = 30
 const failureWidth = 240
 
@@ -16,6 +16,8 @@ interface Run {
   /** Failures outside any test: a server that did not start, an entry left in the temp directory. */
   problems: readonly string[]
   seed: number
+  /** From its first job to its last, by the clock on the wall. */
+  seconds: number
 }
 
 const bar = '='.repeat(70)
@@ -46,13 +48,34 @@ function whyFailed(output: string): string[] {
   })
 }
 
-function describeJobs(outcomes: readonly Outcome[]): string[] {
-  const slowest = outcomes.toSorted((one, other) => other.seconds - one.seconds)
-  const cpuSeconds = outcomes.reduce((sum, outcome) => sum + outcome.cpuSeconds, 0)
-  const lines = [`\nlongest, with their CPU time; ${cpuSeconds.toFixed(0)} s of it in all:`]
+interface FileTime {
+  name: string
+  seconds: number
+  /** Known of files that have a process to themselves. */
+  cpuSeconds?: number
+}
+
+/** The times of the files of a job; where they share a process, the sum of their cases. */
+function timesOf({ name, files, seconds, cpuSeconds, output }: Outcome): FileTime[] {
+  if (files.length === 1) return [{ name, seconds, cpuSeconds }]
+  const parts = output.split(/^(\S+\.test\.tsx?):$/m).slice(1)
+  return parts.flatMap((file, at) => {
+    if (at % 2 === 1) return []
+    const cases = (parts[at + 1] ?? '').matchAll(/^\((?:pass|fail)\) .*\[([\d.]+)ms\]$/gm)
+    return [{ name: file, seconds: cases.reduce((sum, [, ms]) => sum + Number(ms), 0) / 1000 }]
+  })
+}
+
+function describeJobs({ outcomes, seconds }: Run): string[] {
+  const slowest = outcomes.flatMap(timesOf).toSorted((one, other) => other.seconds - one.seconds)
+  const allCpuSeconds = outcomes.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+  const inAll = `${seconds.toFixed(0)} s, and ${allCpuSeconds.toFixed(0)} s of processor time`
+  const lines = [`\nthe run took ${inAll}; the slowest files:`, '      took       CPU']
   for (const { name, seconds, cpuSeconds } of slowest.slice(0, slowestShown)) {
-    const columns = [seconds, cpuSeconds].map((each) => each.toFixed(1).padStart(8))
-    lines.push(`${columns.join('')} s  ${name}`)
+    const columns = [seconds, cpuSeconds].map((each) =>
+      (each === undefined ? '' : `${each.toFixed(1)} s`).padStart(10),
+    )
+    lines.push(`${columns.join('')}  ${name}`)
   }
   for (const { name, output } of outcomes.filter(({ code }) => code !== 0)) {
     lines.push(`\nfailed: ${name}`, ...whyFailed(output).map((line) => `  ${line}`))
@@ -89,7 +112,7 @@ export function report(run: Run): { text: string; failures: number } {
   const broken = jobs.length - outcomes.length
   const failures = Math.max(countOf(outcomes, 'fail'), failed.length) + broken + problems.length
   const lines = [
-    ...(run.isWhole ? describeJobs(outcomes) : []),
+    ...(run.isWhole ? describeJobs(run) : []),
     ...describeLeftOut(run),
     ...describeUnsteady(run),
     ...problems.map((line) => `\nfailed: ${line}`),

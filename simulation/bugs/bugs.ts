@@ -1,6 +1,6 @@
 // Bugs on purpose, to check that the simulation finds them: each replaces some words of the sources, in a copy,
 // never in the working tree.
-import { type Bug, knownSeeds, one } from './bug.ts'
+import { type Bug, knownWorld, one } from './bug.ts'
 import { outageBugs } from './outage-bugs.ts'
 
 const ledger = 'src/billing/ledger.ts'
@@ -71,7 +71,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'double-charge',
     why: 'the second gateway to find an end charges again',
-    knownSeed: knownSeeds['double-charge'] ?? 1,
+    known: knownWorld('double-charge'),
     edits: [
       {
         file: endHold,
@@ -110,7 +110,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'unknown-is-refused',
     why: 'a create with an unknown outcome counts as refused, and may be repeated',
-    knownSeed: knownSeeds['unknown-is-refused'] ?? 1,
+    known: knownWorld('unknown-is-refused'),
     edits: [
       {
         file: sendTask,
@@ -151,7 +151,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'balance-read-outside',
     why: 'where gateways share a database, the balance is looked at before the transaction begins',
-    knownSeed: knownSeeds['balance-read-outside'] ?? 1,
+    known: knownWorld('balance-read-outside'),
     edits: [
       {
         file: ledgerStep,
@@ -211,7 +211,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'key-outside-transaction',
     why: 'the key of a create is written after its task',
-    knownSeed: knownSeeds['key-outside-transaction'] ?? 1,
+    known: knownWorld('key-outside-transaction'),
     edits: [
       {
         file: holdTask,
@@ -231,7 +231,7 @@ export const bugs: readonly Bug[] = [
   {
     name: 'callback-outside-transaction',
     why: 'the callback of an end is written after it',
-    knownSeed: knownSeeds['callback-outside-transaction'] ?? 1,
+    known: knownWorld('callback-outside-transaction'),
     edits: [
       { file: endTask, find: '  await queueCallback(tx, ended, end)\n', replace: '' },
       {

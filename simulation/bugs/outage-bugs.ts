@@ -1,6 +1,6 @@
 // Bugs on purpose that only show when clocks drift, databases freeze, gateways start cold or months end. Each of
 // them was in a gateway once.
-import { type Bug, knownSeeds, one } from './bug.ts'
+import { type Bug, knownWorld, one } from './bug.ts'
 
 const beyondHolds = 'src/billing/beyond-holds.ts'
 const creditLeases = 'src/billing/credit/credit-leases.ts'
@@ -10,7 +10,7 @@ export const outageBugs: readonly Bug[] = [
   {
     name: 'draw-for-one',
     why: 'a draw brings what one call needs, and all who waited for it are told that there is no more',
-    knownSeed: knownSeeds['draw-for-one'] ?? 1,
+    known: knownWorld('draw-for-one'),
     edits: [
       {
         file: creditLeases,
@@ -53,7 +53,7 @@ export const outageBugs: readonly Bug[] = [
   {
     name: 'read-before-records',
     why: 'a balance is read again without the records that are in the journal only',
-    knownSeed: knownSeeds['read-before-records'] ?? 1,
+    known: knownWorld('read-before-records'),
     edits: [
       {
         file: recordJournal,

@@ -9,7 +9,7 @@ const root = resolve(import.meta.dir, '../..')
 interface Tried {
   name: string
   /** Undefined when it was not found. */
-  foundAfterSeeds: number | undefined
+  foundBySeed: number | undefined
   /** The violation that found it, or the problem. */
   what: string
 }
@@ -17,24 +17,25 @@ interface Tried {
 /** Starts at the known seed of the bug, unless another one is given. One at a time. */
 export async function tryBug(
   bug: Bug,
-  { seeds, from = bug.knownSeed }: { seeds: number; from?: number | undefined },
+  { seeds, from = bug.known.seed }: { seeds: number; from?: number | undefined },
 ): Promise<Tried> {
   const copy = copyOfSources()
   try {
     const problem = putInto(copy, bug)
-    if (problem !== undefined) return { name: bug.name, foundAfterSeeds: undefined, what: problem }
-    const args = ['--seeds', `${seeds}`, '--from', `${from}`]
+    if (problem !== undefined) return { name: bug.name, foundBySeed: undefined, what: problem }
+    const { gateways } = bug.known
+    const shape = gateways === undefined ? [] : ['--gateways', `${gateways}`]
+    const args = ['--seeds', `${seeds}`, '--from', `${from}`, ...shape]
     const child = Bun.spawn([process.execPath, join(copy, 'simulation/main.ts'), ...args], {
       stdout: 'pipe',
       stderr: 'pipe',
     })
     const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
     await child.exited
-    const found = /^failed after (\d+) seeds$/m.exec(out)?.[1]
-    const what = /^seed \d+ digest \w+ FAILED\n\s*(.{0,160})/m.exec(out)?.[1]
+    const [, found, what] = /^seed (\d+) digest \w+ FAILED\n\s*(.{0,160})/m.exec(out) ?? []
     return {
       name: bug.name,
-      foundAfterSeeds: found === undefined ? undefined : Number(found),
+      foundBySeed: found === undefined ? undefined : Number(found),
       what: what ?? (err.slice(-300) || 'no violation'),
     }
   } finally {

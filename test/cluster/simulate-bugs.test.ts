@@ -5,9 +5,14 @@ import { join, resolve } from 'node:path'
 import { bugs } from '../../simulation/bugs/bugs.ts'
 import { removeCopy, tryBug } from '../../simulation/bugs/try-bug.ts'
 
+// For the simulations: what the last compiler and a second collector gain there is less than they cost.
+Object.assign(process.env, { BUN_JSC_useFTLJIT: '0', BUN_JSC_numberOfGCMarkers: '1' })
+
 const root = resolve(import.meta.dir, '../..')
-/** From where a bug is known to be found; a change of the sources may move it. */
-const seedsPerBug = 100
+/** From where a bug is known to be found; a change of the sources may move it, which makes this slower, not red. */
+const seedsPerBug = 400
+/** A second of work; more is worth a new known seed. */
+const seedsNearby = 10
 const caseLimitMs = 600_000
 
 describe('mistakes made on purpose', () => {
@@ -27,17 +32,20 @@ describe('mistakes made on purpose', () => {
 
   test('that are not to be found in the sources are told of, not passed over', async () => {
     const edits = [{ file: 'src/billing/ledger.ts', find: 'nobody wrote this', replace: '' }]
-    const tried = await tryBug({ name: 'none', why: '', knownSeed: 1, edits }, { seeds: 1 })
-    expect(tried.foundAfterSeeds).toBeUndefined()
+    const tried = await tryBug({ name: 'none', why: '', known: { seed: 1 }, edits }, { seeds: 1 })
+    expect(tried.foundBySeed).toBeUndefined()
     expect(tried.what).toContain('nobody wrote this')
   })
 
   test.each(bugs.map((bug) => [bug.name, bug] as const))(
     '%s is found',
     async (_, bug) => {
-      const { foundAfterSeeds, what } = await tryBug(bug, { seeds: seedsPerBug })
-      if (foundAfterSeeds === undefined) console.error(what)
-      expect(foundAfterSeeds).toBeLessThanOrEqual(seedsPerBug)
+      const { foundBySeed, what } = await tryBug(bug, { seeds: seedsPerBug })
+      if (foundBySeed === undefined) console.error(what)
+      expect(foundBySeed).toBeDefined()
+      if (foundBySeed! >= bug.known.seed + seedsNearby) {
+        console.error(`simulation/bugs/bug.ts: ${bug.name} is found by seed ${foundBySeed} now`)
+      }
     },
     caseLimitMs,
   )

@@ -58,7 +58,7 @@ export type Place =
   | 'mute'
   | 'plain'
 
-export const short = { first_byte: '1s', idle: '1s', total: '4s', connect: '1s' }
+export const short = { first_byte: '1s', idle: '1s', total: '4s', connect: '20s' }
 
 export const canary = 'upk-canary-7d1f0a93c2e84b56'
 export const upstreamId = 'up-id-4711'

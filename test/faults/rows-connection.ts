@@ -35,7 +35,7 @@ const nowhere = (row: string, name: string, at: Place): Fault => ({
   styles: all,
   modes: both,
   seen: unreachable,
-  timeouts: { ...short, first_byte: '20s', total: '20s' },
+  timeouts: { connect: '20s', first_byte: '20s', idle: '20s', total: '40s' },
 })
 
 const reach: Fault[] = [
@@ -50,7 +50,10 @@ const reach: Fault[] = [
     seen: fine,
     script: (wire, scene) => wire.send(wholeAnswer(scene, good)),
   },
-  nowhere('F3', 'the handshake never comes', 'mute'),
+  {
+    ...nowhere('F3', 'the handshake never comes', 'mute'),
+    timeouts: { connect: '1s', first_byte: '20s', idle: '20s', total: '20s' },
+  },
 ]
 
 const silence: Fault[] = [

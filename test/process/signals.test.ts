@@ -205,9 +205,9 @@ async function untilCaught(pid: number): Promise<void> {
   const sigterm = 1n << 14n
   await until('signals are caught', async () => {
     const status = await Bun.file(`/proc/${pid}/status`).text()
-    const isBun = (await Bun.file(`/proc/${pid}/cmdline`).text()).includes('bun')
+    const isShell = (await Bun.file(`/proc/${pid}/cmdline`).text()).includes('bin/gateway')
     const [, caught] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(status)!
-    return (isBun && (BigInt(`0x${caught}`) & sigterm) !== 0n) || undefined
+    return (!isShell && (BigInt(`0x${caught}`) & sigterm) !== 0n) || undefined
   })
 }
 

@@ -74,6 +74,10 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     await until('the hanging test', () => existsSync(place.notes) || undefined, 30_000)
     expect(readFileSync(place.notes, 'utf8')).toStartWith(place.temp)
     child.kill(signal)
+    const text = await new Response(child.stdout).text()
+    expect(text).toMatch(
+      new RegExp(`failed: stopped by ${signal} while these ran: \\S*made-up\\.test\\.ts`),
+    )
     expect(await child.exited).toBeGreaterThan(128)
     expect(readdirSync(place.temp)).toEqual([])
     expect(processesOf(place.temp)).toEqual([])

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { assets } from '../../src/lib/assets.ts'
 
-const built = process.env['MODEL_GATEWAY_DIST']
+const built = process.env['TEST_BUILD']
 if (built === undefined) throw new Error('there is no build to take the thread from')
 assets.databaseThread = join(built, 'database-thread.js')
 assets.importThread = join(built, 'import-thread.js')

@@ -1,7 +1,7 @@
 // Random numbers that come again with the same seed, so that a failed run can be repeated.
 
 /** Of every run that does not ask for another one. */
-const usualSeed = 20_261_117
+export const usualSeed = 20_261_117
 
 /** Numbers from 0 up to 1 (mulberry32). */
 export function seeded(seed: number): () => number {

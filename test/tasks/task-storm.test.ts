@@ -14,10 +14,10 @@ import { type Aftermath, openingBalance, runStorm } from '../support/tasks/task-
 import { amounts, type Fate } from '../support/tasks/task-wishes.ts'
 
 const isFull = process.env['TEST_STORM_FULL'] === '1'
-const tasks = isFull ? 1_000 : 600
-const randomKills = isFull ? 40 : 24
-const plannedEvery = isFull ? 3 : 2
-if (!isFull) console.error('left out: 400 of 1,000 tasks of the storm (set TEST_STORM_FULL=1)')
+const tasks = isFull ? 1_000 : 200
+const randomKills = isFull ? 40 : 6
+const plannedEvery = isFull ? 3 : 1
+if (!isFull) console.error('left out: 800 of 1,000 tasks of the storm (set TEST_STORM_FULL=1)')
 /** Long enough for other things to happen to a task while it is looked at. */
 const pollDelayMs = 250
 const caseLimitMs = 400_000
@@ -121,7 +121,7 @@ describe.each([...storeKinds])('after a storm of tasks and kills, on %s,', (engi
     const { load, rows } = after
     expect(after.randomKills).toBeGreaterThanOrEqual(randomKills)
     expect(rows.length).toBeGreaterThanOrEqual(tasks)
-    expect(load.created.size).toBeGreaterThan(tasks * 0.9)
+    expect(load.created.size).toBeGreaterThan(tasks * 0.8)
     expect(load.unanswered.length).toBeGreaterThan(0)
     expect(load.polls).toBeGreaterThan(tasks)
     expect(load.cancels).toBeGreaterThan(0)
@@ -249,7 +249,7 @@ describe.each([...storeKinds])('after a storm of tasks and kills, on %s,', (engi
       const isKnown = state === 'cancelled' || (fate === 'refused' && upstream_id === null)
       return isNamed && !isKnown
     })
-    expect(wanted.length).toBeGreaterThan(100)
+    expect(wanted.length).toBeGreaterThan(tasks / 10)
     const told = Map.groupBy(notices, ({ taskId }) => taskId)
     expect(few(wanted.filter(({ id }) => !told.has(id)))).toEqual([])
     const known = new Map(rows.map((row) => [row.id, row.state]))

@@ -24,7 +24,7 @@ const minLifeMs = 100
 /** On a slow machine, as long as it takes to start one: else nothing would happen between kills. */
 const maxLifeMs = 600
 /** A life in which no point is reached ends after this. */
-const maxWaitMs = 30_000
+const maxWaitMs = 120_000
 export interface KillingOptions {
   /** Several killers may share one plan: each point is taken from it once. */
   plan?: CrashAt[]

@@ -15,7 +15,7 @@ export function wallClock(aheadMs = 0): WallClock {
   const set = (ms: number) => writeFileSync(file, String(ms))
   set(aheadMs)
   const preload = join(root, 'test/support/process/skew-date.ts')
-  // What was built in one piece loads nothing before itself: this is always the source.
-  const source = { MODEL_GATEWAY_DIST: '' }
-  return { set, env: { ...source, TEST_WALL_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` } }
+  // What was built in one piece loads nothing before itself.
+  const inFiles = { MODEL_GATEWAY_DIST: process.env['TEST_BUILD'] ?? '' }
+  return { set, env: { ...inFiles, TEST_WALL_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` } }
 }

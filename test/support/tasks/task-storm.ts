@@ -118,7 +118,8 @@ export async function runStorm(plan: StormPlan): Promise<Aftermath> {
   }))
   const broken = Promise.race(homes.map(({ lives }) => lives.broken))
   // The last point must not find everybody gone.
-  const lives = Math.max(plan.randomKills, plannedEvery * plan.points.length) + plan.points.length
+  const few = Math.min(plan.points.length, plan.randomKills)
+  const lives = Math.max(plan.randomKills, plannedEvery * plan.points.length) + few
   const load = await Promise.race([runTaskLoad({ homes, inputs, lives, random }), broken])
   const killed = () => homes.reduce((sum, home) => sum + home.lives.random(), 0)
   while (crashes.length > 0 || killed() < plan.randomKills) {

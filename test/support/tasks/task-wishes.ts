@@ -20,7 +20,7 @@ const shares: Readonly<Record<Exclude<Fate, 'plain'>, number>> = {
   refused: 30,
   vanishes: 50,
   flips: 50,
-  lost: 20,
+  lost: 40,
   cancelled: 60,
 }
 
