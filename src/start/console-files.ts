@@ -51,6 +51,7 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 }
 
 async function read(paths: ReadonlyMap<string, string>): Promise<Bundle> {
@@ -134,7 +135,7 @@ const page = (nonce: string, script: string, style: string): string => `<!doctyp
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="csp-nonce" content="${nonce}">
 <title>Model Gateway</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${base}mark.svg">
 <script src="${base}theme.js"></script>
 <link rel="stylesheet" href="${base}${style}">
 <script type="module" src="${base}${script}"></script>
