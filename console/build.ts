@@ -1,6 +1,6 @@
 // Bundles the console into the folder it is given: `bun console/build.ts OUT`. One entry, a file for
 // each page that is opened later, the fonts, the mark, and the little script that chooses light or dark
-// before anything is painted.
+// before anything is painted. Beside them script and style of the documentation.
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { BunPlugin } from 'bun'
@@ -23,19 +23,25 @@ const fontFiles: BunPlugin = {
   },
 }
 
-mkdirSync(out, { recursive: true })
-const built = await Bun.build({
-  entrypoints: [join(here, 'main.tsx')],
-  outdir: out,
-  target: 'browser',
-  minify: true,
-  splitting: true,
-  naming: { entry: 'main-[hash].[ext]', chunk: 'part-[hash].[ext]', asset: '[name]-[hash].[ext]' },
-  publicPath: '/console/',
-  plugins: [fontFiles],
-})
-if (!built.success) {
+async function bundle(config: Omit<Parameters<typeof Bun.build>[0], 'outdir'>): Promise<void> {
+  const built = await Bun.build({
+    ...{ target: 'browser', minify: true, plugins: [fontFiles], throw: false },
+    ...config,
+    outdir: out,
+  } as Parameters<typeof Bun.build>[0])
+  if (built.success) return
   for (const log of built.logs) console.error(String(log))
   process.exit(1)
 }
-for (const name of ['theme.js', 'mark.svg']) copyFileSync(join(here, name), join(out, name))
+
+mkdirSync(out, { recursive: true })
+await bundle({
+  entrypoints: [join(here, 'main.tsx')],
+  splitting: true,
+  naming: { entry: 'main-[hash].[ext]', chunk: 'part-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+  publicPath: '/console/',
+})
+await bundle({ entrypoints: [join(here, 'site/main.ts')], naming: 'site.[ext]' })
+for (const name of ['theme.js', 'mark.svg', 'site/site-theme.js']) {
+  copyFileSync(join(here, name), join(out, basename(name)))
+}
