@@ -1,12 +1,9 @@
 // The console begins here: theme, queryClient to the gateway, and who is signed in.
 import '@mantine/core/styles.css'
+import './tokens.css'
+import './mantine.css'
 import './console.css'
-import {
-  createTheme,
-  type MantineColorSchemeManager,
-  MantineProvider,
-  mergeThemeOverrides,
-} from '@mantine/core'
+import { type MantineColorSchemeManager, MantineProvider, mergeThemeOverrides } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -14,6 +11,7 @@ import { App } from './app.tsx'
 import { ApiError, signedOut } from './lib/api.ts'
 import { useMessages } from './lib/messages.ts'
 import { endSession } from './lib/session.ts'
+import { baseTheme } from './mantine-theme.ts'
 
 const queryClient = new QueryClient({
   defaultOptions: {
@@ -28,17 +26,6 @@ const queryClient = new QueryClient({
 })
 signedOut.addEventListener('signed-out', () => {
   if (queryClient.getQueryData(['session']) !== null) endSession(queryClient)
-})
-
-const baseTheme = createTheme({
-  respectReducedMotion: true,
-  primaryColor: 'indigo',
-  // Dark enough for white text.
-  primaryShade: { light: 8, dark: 8 },
-  defaultRadius: 'sm',
-  fontFamily:
-    'system-ui, -apple-system, "Segoe UI", "PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif',
-  autoContrast: true,
 })
 
 /** Menus and dialogs are drawn in a landmark of their own, so that nothing lies outside of all. */

@@ -21,7 +21,7 @@ export const pageTitles = defineMessages({
   channels: ['Channels', '渠道'],
   models: ['Models', '模型'],
   prices: ['Prices', '价格'],
-  tokens: ['Tokens', '令牌'],
+  tokens: ['API tokens', 'API 令牌'],
   accounts: ['Accounts', '账户'],
   bills: ['Bills', '账单'],
   usage: ['Usage explorer', '用量分析'],

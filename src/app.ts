@@ -26,7 +26,7 @@ import {
 } from './http/request-context.ts'
 import { publicPem } from './lib/crypto/signing.ts'
 import type { ApiDocument } from './openapi/serve.ts'
-import { redirectToConsole, serveConsole } from './start/console-files.ts'
+import { redirectToConsole, serveConsole, serveSiteFile } from './start/console-files.ts'
 import { type MetricsSource, metricsText } from './start/metrics-route.ts'
 import { isBusy } from './store/index.ts'
 import type { App, Env, SurfaceDeps } from './surfaces/common/surface.ts'
@@ -86,10 +86,12 @@ export function createRouter(deps: AppDeps) {
       return serveDocument(env.context, apiDocument, engine.publicUrl)
     })
   }
-  for (const path of ['/docs/guide', '/docs/guide/:page']) {
+  const site = { publicUrl: engine.publicUrl, isForCallersOnly: listener === 'calls' }
+  app.get('/docs/assets/:name', ({ env }) => serveSiteFile(env.context))
+  for (const path of ['/docs', '/docs/*']) {
     app.get(path, async ({ env }) => {
-      const { serveGuide } = await import('./guide/serve.ts')
-      return serveGuide(env.context, engine.publicUrl)
+      const { serveSite } = await import('./guide/serve.ts')
+      return serveSite(env.context, site)
     })
   }
   app.get('/config.schema.json', async ({ env }) => answerJson(env.context, await configSchema()))
@@ -218,8 +220,6 @@ const dialectAt = (path: string): Dialect => dialects.at(routedPath(path))
 const apiDocuments: Readonly<Record<string, ApiDocument>> = {
   '/openapi.json': 'data',
   '/openapi.admin.json': 'admin',
-  '/docs': 'page',
-  '/docs/admin': 'adminPage',
   '/llms.txt': 'llms',
 }
 

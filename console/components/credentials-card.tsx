@@ -7,6 +7,7 @@ import { useMessages } from '../lib/messages.ts'
 import { navigate } from '../lib/router.tsx'
 import { endSession, type Session } from '../lib/session.ts'
 import { useAction } from '../lib/use-action.ts'
+import { Mark } from './brand.tsx'
 import { ErrorAlert } from './page.tsx'
 
 const messages = defineMessages({
@@ -102,9 +103,10 @@ export function EntryCard({
   const language = useLanguage()
   return (
     <Center mih="100vh" p="md" component="main">
-      <Card withBorder p="xl" w={380} maw="100%">
+      <Card withBorder p="xl" w={380} maw="100%" className="entry">
         <Stack>
-          <Title order={1} size="h3">
+          <Mark size={28} />
+          <Title order={1} size="h1">
             {title}
           </Title>
           {hint !== undefined && <Text size="sm">{hint}</Text>}

@@ -24,7 +24,7 @@ export function Page({
     <Stack gap="md">
       <Group justify="space-between" align="flex-end" wrap="wrap">
         <Box>
-          <Title order={1} size="h3">
+          <Title order={1} size="h1">
             {title}
           </Title>
           {hint !== undefined && (
@@ -50,7 +50,7 @@ export const Panel = ({ title, children }: { title?: string; children: ReactNode
 
 /** The title of a section in a panel or a drawer. */
 export const SectionTitle = ({ children }: { children: ReactNode }) => (
-  <Title order={2} size="h5" mb={4}>
+  <Title order={2} size="h2" mb="xs">
     {children}
   </Title>
 )

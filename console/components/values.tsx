@@ -1,5 +1,6 @@
 // Amounts, times and states, alike on every page: short in the text, complete in the title.
-import { Badge, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { type Format, useFormat } from '../lib/format.ts'
 
 /** `how`: `cost` for one call, which may be less than a cent. */
@@ -14,15 +15,22 @@ export function Money({
 }) {
   const format = useFormat()
   return (
-    <span title={`${amount ?? ''} ${currency ?? ''}`.trim()} style={tabularNumbers}>
+    <span
+      title={`${amount ?? ''} ${currency ?? ''}`.trim()}
+      style={tabularNumbers}
+      className={isNothing(amount) ? 'zero' : undefined}
+    >
       {format[how](amount, currency)}
     </span>
   )
 }
 
+const isNothing = (amount: string | null | undefined): boolean =>
+  amount === null || amount === undefined || /^-?0*\.?0*$/.test(amount)
+
 /** What a row is called; cut where it does not fit, and whole on hover. */
 export const Name = ({ name }: { name: string }) => (
-  <Text size="sm" fw={600} truncate title={name}>
+  <Text size="sm" fw={500} truncate title={name}>
     {name}
   </Text>
 )
@@ -54,34 +62,44 @@ export function Time({
   )
 }
 
-const colors: Readonly<Record<string, string>> = {
-  succeeded: 'teal',
-  completed: 'teal',
-  closed: 'teal',
-  good: 'teal',
-  matched: 'teal',
-  running: 'blue',
-  in_progress: 'blue',
-  queued: 'gray',
-  accepted: 'gray',
-  open: 'blue',
-  unknown: 'yellow',
-  failed: 'red',
-  cancelled: 'gray',
+type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'idle'
+
+const tones: Readonly<Record<string, Tone>> = {
+  succeeded: 'good',
+  completed: 'good',
+  closed: 'good',
+  good: 'good',
+  matched: 'good',
+  running: 'busy',
+  in_progress: 'busy',
+  open: 'busy',
+  unknown: 'warn',
+  failed: 'bad',
 }
 
-/** A badge with a text: color alone is not accessible. */
-export const State = ({ state, label }: { state: string; label?: string }) => (
-  <Badge variant="light" color={colors[state] ?? 'gray'} radius="sm">
-    {label ?? state}
-  </Badge>
+/** In a square of ten: told apart without their color. */
+const shapes: Readonly<Record<Tone, ReactNode>> = {
+  good: <circle cx="5" cy="5" r="3.5" fill="currentColor" />,
+  busy: <circle cx="5" cy="5" r="3" fill="none" stroke="currentColor" strokeWidth="2" />,
+  warn: <path d="M5 1l4.500 8h-9z" fill="currentColor" />,
+  bad: <rect x="1.5" y="1.5" width="7" height="7" rx="1" fill="currentColor" />,
+  idle: <circle cx="5" cy="5" r="3" fill="none" stroke="currentColor" strokeWidth="1.5" />,
+}
+
+const Toned = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
+  <span className="state" data-tone={tone}>
+    <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
+      {shapes[tone]}
+    </svg>
+    {children}
+  </span>
 )
 
-export function HttpStatus({ status }: { status: number }) {
-  const color = status < 400 ? 'teal' : status < 500 ? 'orange' : 'red'
-  return (
-    <Badge variant="light" color={color} radius="sm" style={tabularNumbers}>
-      {status}
-    </Badge>
-  )
-}
+/** A shape, a color and a word: color alone is not accessible. */
+export const State = ({ state, label }: { state: string; label?: string }) => (
+  <Toned tone={tones[state] ?? 'idle'}>{label ?? state}</Toned>
+)
+
+export const HttpStatus = ({ status }: { status: number }) => (
+  <Toned tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</Toned>
+)

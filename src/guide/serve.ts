@@ -1,107 +1,162 @@
-// The guide as HTML pages, rendered from docs/: no script and nothing from other hosts. Rendered on first
-// use, then cached.
-import { createHash } from 'node:crypto'
+// The documentation as one site: the guide, made from docs/, the reference of both APIs, and what the search
+// needs. Made on first use, then cached: a gateway whose documentation is not read loads none of it.
 import { refuse } from '../contract/errors.ts'
 import { answerRefusal } from '../http/render-error.ts'
-import { answerHeaders, type RequestContext } from '../http/request-context.ts'
-import { assets } from '../lib/assets.ts'
-import { hasTag } from '../lib/http/byte-range.ts'
-import { pagePolicy } from '../openapi/page.ts'
-import { pageStyle } from '../openapi/page-style.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { OpenApi } from '../openapi/document.ts'
+import { adminDocument, dataDocument } from '../openapi/documents.ts'
+import { answerPacked, pack, packedOnce } from '../openapi/packed.ts'
+import { type ReferenceGroup, referenceGroups, referenceHtml } from '../openapi/page.ts'
+import { escapeHtml } from '../openapi/page-schema.ts'
+import { fenceHtml } from './code.ts'
+import {
+  breadcrumbHtml,
+  type Frame,
+  groupsHtml,
+  menuHtml,
+  neighborsHtml,
+  pageHtml,
+  sitePolicy,
+} from './layout.ts'
+import { render, sectionsIn } from './markdown.ts'
+import {
+  addressOf,
+  fileOf,
+  firstPage,
+  guidePath,
+  linkFor,
+  type MenuGroup,
+  menuOf,
+} from './pages.ts'
 
-export const guidePath = '/docs/guide'
-const first = 'README'
-/** Folders of docs whose pages are served. A page is addressed by its name, which is unique among them. */
-const folders = ['use/', 'run/', 'money/', 'contribute/', '']
-
-interface Made {
-  html: string
-  etag: string
+export interface Site {
+  publicUrl: string
+  /** The admin API and the console are on another listener. */
+  isForCallersOnly: boolean
 }
 
-const kept = new Map<string, Made>()
+const html = 'text/html; charset=utf-8'
 
-export async function serveGuide(x: RequestContext, publicUrl: string): Promise<Response> {
-  const name = x.path.slice(guidePath.length).replace(/^\/|\/$/g, '')
-  const made = await pageFor(name, publicUrl)
-  if (made === undefined) {
-    return answerRefusal(x, refuse('not_found', `the guide has no page '${name}'`))
+type Make = (site: Site) => Promise<readonly [type: string, text: string]>
+
+const ownPages: Readonly<Record<string, Make>> = {
+  '/docs': async (site) => {
+    const about = { title: 'API reference', json: '/openapi.json', place: 'reference' } as const
+    return [html, referencePage(await dataDocument(site.publicUrl), { ...site, ...about })]
+  },
+  '/docs/admin': async (site) => {
+    const about = { title: 'Admin API', json: '/openapi.admin.json', place: 'admin' } as const
+    return [html, referencePage(adminDocument(site.publicUrl), { ...site, ...about })]
+  },
+  '/docs/search.json': async (site) => ['application/json', await searchEntries(site)],
+}
+
+export async function serveSite(x: RequestContext, site: Site): Promise<Response> {
+  const own = Object.hasOwn(ownPages, x.path) ? ownPages[x.path] : undefined
+  if (own !== undefined && !(site.isForCallersOnly && x.path === '/docs/admin')) {
+    return answer(x, x.path, site, () => own(site))
   }
-  const headers = {
-    ...answerHeaders(x, 'text/html; charset=utf-8'),
-    etag: made.etag,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'content-security-policy': pagePolicy,
+  const isGuide = x.path === guidePath || x.path.startsWith(`${guidePath}/`)
+  const name = x.path.slice(guidePath.length + 1)
+  if (isGuide && fileOf(name) !== undefined) {
+    return answer(x, x.path, site, async () => [html, await guidePage(name, site)])
   }
-  const isKnown = hasTag(x.request.headers.get('if-none-match') ?? undefined, made.etag)
-  return isKnown
-    ? new Response(null, { status: 304, headers })
-    : new Response(made.html, { headers })
+  return answerMissing(x, site)
 }
 
-async function pageFor(name: string, publicUrl: string): Promise<Made | undefined> {
-  const known = kept.get(name)
-  if (known !== undefined) return known
-  const path = pathOf(name)
-  if (path === undefined) return undefined
-  const text = await Bun.file(path).text()
-  // Addresses on pages of providers are those of their own servers.
-  const html = wholePage(name.startsWith('providers-') ? text : atAddress(text, publicUrl))
-  const etag = `"${createHash('sha256').update(html).digest('base64url').slice(0, 22)}"`
-  const made = { html, etag }
-  kept.set(name, made)
-  return made
+async function answer(
+  x: RequestContext,
+  path: string,
+  site: Site,
+  make: () => ReturnType<Make>,
+): Promise<Response> {
+  const key = `${path} ${site.publicUrl} ${site.isForCallersOnly}`
+  return answerPacked(x, await packedOnce(key, async () => pack(...(await make()))), sitePolicy)
 }
+
+/** A person gets a page with the ways on, a program the refusal. */
+async function answerMissing(x: RequestContext, site: Site): Promise<Response> {
+  if (x.request.headers.get('accept')?.includes('text/html') !== true) {
+    return answerRefusal(x, refuse('not_found', `the documentation has no page '${x.path}'`))
+  }
+  const body = `<p class="crumbs">404</p><h1>This page does not exist</h1>
+<p class="lead">The documentation has no page at <code>${escapeHtml(x.path)}</code>. It may have been renamed: search for
+a word of its title, or begin at the <a href="${guidePath}">first page</a>.</p>`
+  const side = menuHtml(await menu(), '')
+  const page = pageHtml({ ...site, title: 'Page not found', place: undefined, side, body })
+  return answerPacked(x, pack(html, page), sitePolicy, 404)
+}
+
+const readPage = (name: string): Promise<string> => Bun.file(fileOf(name)!).text()
+
+const menu = async (): Promise<MenuGroup[]> => menuOf(await readPage(firstPage))
 
 /** The examples are written for a gateway on the reader's machine. */
 const exampleUrl = /http:\/\/localhost:8080(?![\d-])/g
 
-const atAddress = (markdown: string, publicUrl: string): string =>
-  markdown.replace(exampleUrl, publicUrl.replace(/\/+$/, ''))
-
-function pathOf(name: string): string | undefined {
-  const folder = folders.find((each) => assets.docs.has(`${each}${name}`)) ?? ''
-  return assets.docs.get(name === '' ? first : `${folder}${name}`)
+/** Addresses on pages of providers are those of their own servers. */
+async function pageText(name: string, { publicUrl }: Site): Promise<string> {
+  const text = await readPage(name)
+  const own = publicUrl.replace(/\/+$/, '')
+  return name.startsWith('providers-') ? text : text.replace(exampleUrl, own)
 }
 
-/**
- * Links between the texts become links between the pages; pages that are not served lead to the first page.
- * Other files of the repository are not served: links to them become plain text, and pictures are left out.
- */
-const linked = (html: string): string =>
-  html
-    .replace(/href="([^":]*?)([\w-]+)\.md(#[^"]*)?"/g, (_, path: string, page, anchor = '') => {
-      const isServed =
-        !path.includes('decisions/') && page !== 'README' && pathOf(page) !== undefined
-      return `href="${guidePath}${isServed ? `/${page}${anchor}` : ''}"`
-    })
-    .replace(/<a href="(?!https?:|[/#])[^"]*">(.*?)<\/a>/g, '$1')
-    .replaceAll(/(?:<p>)?<img src="(?!https?:)[^>]*>(?:<\/p>)?/g, '')
-
-function wholePage(markdown: string): string {
-  // The words after the language of a fence are for the tests.
-  const text = markdown.replace(/^```(\w+) \w+$/gm, '```$1')
-  const [, title = 'Guide'] = /^# (.+)$/m.exec(text) ?? []
-  const body = linked(Bun.markdown.html(text, { headings: { ids: true }, tables: true }))
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title.replace(/[<&]/g, '')} · Model Gateway</title>
-<style>${pageStyle}</style>
-</head>
-<body>
-<nav aria-label="Documentation"><ul>
-<li><a href="${guidePath}">Guide</a></li>
-<li><a href="/docs">Interfaces</a></li>
-<li><a href="/docs/admin">Admin API</a></li>
-</ul></nav>
-<main>
-${body}</main>
-</body>
-</html>
-`
+async function guidePage(name: string, site: Site): Promise<string> {
+  const { title, html: text, headings } = render(await pageText(name, site), linkFor)
+  const groups = await menu()
+  const group = groups.find(({ pages }) => pages.some((page) => page.name === name))
+  const all = groups.flatMap(({ pages }) => pages)
+  const at = all.findIndex((page) => page.name === name)
+  const crumbs = group === undefined ? '' : breadcrumbHtml(group.title, title)
+  const neighbors = neighborsHtml(all[at - 1], all[at + 1])
+  return pageHtml({
+    ...{ ...site, title, headings, place: 'guide' },
+    side: menuHtml(groups, name === firstPage ? '' : name),
+    body: `${crumbs}${text}${neighbors}`,
+  })
 }
+
+const code = (text: string, language: string): string =>
+  fenceHtml({ code: text, language, isOutput: false })
+
+function referencePage(
+  document: OpenApi,
+  about: Site & Pick<Frame, 'place' | 'title'> & { json: string },
+): string {
+  const side = groupsHtml([...referenceGroups(document), { id: 'schemas', title: 'Schemas' }])
+  return pageHtml({ ...about, side, body: referenceHtml(document, about, code) })
+}
+
+/** What can be found: sections of pages, and calls. */
+interface SearchEntry {
+  /** The page, or the reference. */
+  page: string
+  title: string
+  url: string
+  text: string
+}
+
+async function searchEntries(site: Site): Promise<string> {
+  const entries: SearchEntry[] = []
+  for (const { name } of (await menu()).flatMap(({ pages }) => pages)) {
+    const sections = sectionsIn(await pageText(name, site))
+    for (const { id, text, level, body } of sections) {
+      const url = level === 1 ? addressOf(name) : `${addressOf(name)}#${id}`
+      entries.push({ page: sections[0]!.text, title: text, url, text: body })
+    }
+  }
+  const data = referenceGroups(await dataDocument(site.publicUrl))
+  entries.push(...callsOf(data, 'API reference', '/docs'))
+  if (!site.isForCallersOnly) {
+    const admin = referenceGroups(adminDocument(site.publicUrl))
+    entries.push(...callsOf(admin, 'Admin API', '/docs/admin'))
+  }
+  return JSON.stringify(entries)
+}
+
+const callsOf = (groups: readonly ReferenceGroup[], page: string, path: string): SearchEntry[] =>
+  groups.flatMap(({ calls }) =>
+    calls.map(({ id, name, summary, text }) => ({
+      ...{ page, title: `${summary} (${name})`, url: `${path}#${id}`, text },
+    })),
+  )

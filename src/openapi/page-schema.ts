@@ -69,14 +69,19 @@ function fieldsHtml(schema: Json): string {
   return rows.length === 0 ? 'object' : `<ul class="fields">${rows.join('')}</ul>`
 }
 
-export function bodyHtml({ content }: Json): string {
+export function bodyHtml(
+  { content }: Json,
+  code: (text: string, language: string) => string,
+): string {
   return Object.entries(content as Record<string, Json>)
     .map(([type, { schema, examples }]) => {
       const shown = Object.entries((examples as Record<string, Json> | undefined) ?? {}).map(
         ([name, { value }]) =>
-          `<figure><figcaption>${escapeHtml(name)}</figcaption><pre>${escapeHtml(
-            typeof value === 'string' ? value : JSON.stringify(value, null, 2),
-          )}</pre></figure>`,
+          `<h5>${escapeHtml(name)}</h5>${
+            typeof value === 'string'
+              ? code(value, 'text')
+              : code(JSON.stringify(value, null, 2), 'json')
+          }`,
       )
       return `<div>${escapeHtml(type)}: ${schemaHtml(schema as Json)}</div>${shown.join('')}`
     })

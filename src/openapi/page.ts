@@ -1,24 +1,22 @@
-// A document as an HTML page: no script and nothing from other hosts. Knows OpenAPI, no interface.
-import { createHash } from 'node:crypto'
+// A document as HTML for people to read: the body of a page, without its frame. Knows OpenAPI, no interface.
 import { curlFor } from './curl.ts'
 import type { OpenApi } from './document.ts'
 import { bodyHtml, escapeHtml, inline, type Json, schemaHtml } from './page-schema.ts'
-import { pageStyle } from './page-style.ts'
 
-const styleHash = createHash('sha256').update(pageStyle).digest('base64')
+/** A block of code as HTML. */
+type CodeHtml = (code: string, language: string) => string
 
-export const pagePolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${styleHash}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export interface ReferenceGroup {
+  id: string
+  title: string
+  calls: readonly ReferenceCall[]
+}
 
-export interface PageLinks {
-  /** Of the document itself. */
-  json: string
-  others: readonly (readonly [href: string, text: string])[]
+interface ReferenceCall {
+  id: string
+  name: string
+  summary: string
+  text: string
 }
 
 interface Call {
@@ -27,45 +25,47 @@ interface Call {
   operation: Json
 }
 
-export function pageOf(document: OpenApi, links: PageLinks): string {
-  const { info, tags } = document
-  const calls = callsOf(document)
-  const of = (tag: string) =>
-    calls.filter(({ operation }) => (operation.tags as string[])[0] === tag)
-  const nav = tags.map(({ name }) => `<li><a href="#${anchor(name)}">${escapeHtml(name)}</a></li>`)
-  const others = links.others.map(([href, text]) => `<a href="${href}">${escapeHtml(text)}</a>`)
-  const sections = tags.map(
-    ({ name }) => `<section id="${anchor(name)}"><h2>${escapeHtml(name)}</h2>
-${of(name)
-  .map((call) => callHtml(document, call))
-  .join('\n')}</section>`,
+/** `json`: the address of the document itself, for programs. */
+export function referenceHtml(
+  document: OpenApi,
+  { title, json }: { title: string; json: string },
+  code: CodeHtml,
+): string {
+  const { info } = document
+  const sections = groupsOf(document).map(
+    ({ name, calls }) => `<section id="${anchor(name)}"><h2>${escapeHtml(name)}</h2>
+${calls.map((call) => callHtml(document, call, code)).join('\n')}</section>`,
   )
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(info.title)}</title>
-<style>${pageStyle}</style>
-</head>
-<body>
-<header>
-<h1>${escapeHtml(info.title)} <small>${escapeHtml(info.version)}</small></h1>
-<p>${inline(info.description)}</p>
-<p><a href="${links.json}">${links.json}</a> ${others.join(' ')}</p>
-</header>
-<nav aria-label="Groups"><ul>${nav.join('')}<li><a href="#schemas">Schemas</a></li></ul></nav>
-<main>
+  return `<h1>${escapeHtml(title)}</h1>
+<p class="lead">${inline(info.description)}</p>
+<p>Version ${escapeHtml(info.version)} · <a href="${json}">${json}</a> · <a href="/llms.txt">llms.txt</a></p>
 ${securityHtml(document)}
 ${sections.join('\n')}
 <section id="schemas"><h2>Schemas</h2>
 ${schemasHtml(document)}
-</section>
-</main>
-</body>
-</html>
-`
+</section>`
 }
+
+/** What the page has, with its anchors. */
+export const referenceGroups = (document: OpenApi): ReferenceGroup[] =>
+  groupsOf(document).map(({ name, calls }) => ({
+    ...{ id: anchor(name), title: name, calls: calls.map(referenceCall) },
+  }))
+
+function groupsOf(document: OpenApi): { name: string; calls: Call[] }[] {
+  const calls = callsOf(document)
+  return document.tags.map(({ name }) => ({
+    name,
+    calls: calls.filter(({ operation }) => (operation['tags'] as string[])[0] === name),
+  }))
+}
+
+const referenceCall = ({ method, path, operation }: Call): ReferenceCall => ({
+  id: String(operation['operationId']),
+  name: `${method.toUpperCase()} ${path}`,
+  summary: String(operation['summary']),
+  text: String(operation['description'] ?? ''),
+})
 
 const callsOf = ({ paths }: OpenApi): Call[] =>
   Object.entries(paths).flatMap(([path, item]) =>
@@ -97,18 +97,18 @@ const row = (cells: readonly string[]): string =>
 const table = (heads: readonly string[], rows: readonly string[]): string =>
   rows.length === 0
     ? ''
-    : `<table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead>
-<tbody>${rows.join('\n')}</tbody></table>`
+    : `<div class="table"><table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead>
+<tbody>${rows.join('\n')}</tbody></table></div>`
 
-function callHtml(document: OpenApi, { method, path, operation }: Call): string {
+function callHtml(document: OpenApi, { method, path, operation }: Call, code: CodeHtml): string {
   const { operationId, summary, description, parameters, requestBody } = operation
   const body = requestBody as Json | undefined
   return `<details id="${operationId}"><summary><b class="${method}">${method.toUpperCase()}</b>
 <code>${escapeHtml(path)}</code> <span>${escapeHtml(String(summary))}</span></summary>
 ${description === `${summary}.` ? '' : `<p>${inline(String(description))}</p>`}
-<pre>${escapeHtml(curlFor(document, method, path, operation))}</pre>
+${code(curlFor(document, method, path, operation), 'sh')}
 ${parametersHtml((parameters as Json[] | undefined) ?? [])}
-${body === undefined ? '' : `<h4>Body</h4>${bodyHtml(body)}`}
+${body === undefined ? '' : `<h4>Body</h4>${bodyHtml(body, code)}`}
 <h4>Answers</h4>
 ${answersHtml(document, operation)}
 </details>`

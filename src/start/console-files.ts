@@ -8,8 +8,15 @@ import { answerRefusal } from '../http/render-error.ts'
 import { answerHeaders, type RequestContext } from '../http/request-context.ts'
 import { assets } from '../lib/assets.ts'
 
+interface File {
+  body: Uint8Array
+  packed: Uint8Array
+  type: string
+}
+
 interface Bundle {
-  files: ReadonlyMap<string, { body: Uint8Array; packed: Uint8Array; type: string }>
+  /** Read on first use, then kept. */
+  open(name: string): Promise<File | undefined>
   /** The page's entry script. */
   script: string
   style: string
@@ -28,7 +35,7 @@ function bundled(): Promise<Bundle> {
 }
 
 async function build(): Promise<Bundle> {
-  if (assets.consoleFiles !== undefined) return read(assets.consoleFiles)
+  if (assets.consoleFiles !== undefined) return bundleOf(assets.consoleFiles)
   const out = mkdtempSync(join(tmpdir(), 'gateway-console-'))
   try {
     const program = new URL('../../console/build.ts', import.meta.url).pathname
@@ -41,7 +48,11 @@ async function build(): Promise<Bundle> {
     })
     const said = await new Response(child.stderr).text()
     if ((await child.exited) !== 0) throw new Error(`the console could not be bundled: ${said}`)
-    return await read(new Map(readdirSync(out).map((name) => [name, join(out, name)])))
+    const names = readdirSync(out)
+    const made = bundleOf(new Map(names.map((name) => [name, join(out, name)])))
+    // The folder is gone in a moment.
+    for (const name of names) await made.open(name)
+    return made
   } finally {
     rmSync(out, { recursive: true, force: true })
   }
@@ -51,17 +62,28 @@ const types: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 }
 
-async function read(paths: ReadonlyMap<string, string>): Promise<Bundle> {
-  const files = new Map<string, { body: Uint8Array; packed: Uint8Array; type: string }>()
-  for (const [name, path] of paths) {
+function bundleOf(paths: ReadonlyMap<string, string>): Bundle {
+  const files = new Map<string, Promise<File>>()
+  const read = async (path: string, type: string): Promise<File> => {
     const body = await Bun.file(path).bytes()
-    const type = types[name.split('.').at(-1) ?? '']
-    if (type !== undefined) files.set(name, { body, packed: Bun.gzipSync(body), type })
+    return { body, packed: Bun.gzipSync(body), type }
   }
-  const find = (pattern: RegExp) => [...files.keys()].find((name) => pattern.test(name)) ?? ''
-  return { files, script: find(/^main-.*\.js$/), style: find(/^main-.*\.css$/) }
+  const find = (pattern: RegExp) => [...paths.keys()].find((name) => pattern.test(name)) ?? ''
+  return {
+    async open(name) {
+      const path = paths.get(name)
+      const type = types[name.split('.').at(-1) ?? '']
+      if (path === undefined || type === undefined) return undefined
+      const known = files.get(name) ?? read(path, type)
+      files.set(name, known)
+      return known
+    },
+    script: find(/^main-.*\.js$/),
+    style: find(/^main-.*\.css$/),
+  }
 }
 
 const base = '/console/'
@@ -71,28 +93,43 @@ export const redirectToConsole = (x: RequestContext, status: 302 | 308 = 308): R
   return new Response(null, { status, headers })
 }
 
+/** The name of what never changes under its name has its hash in it. */
+const isHashed = (name: string): boolean => /-[a-z0-9]{8,}\.\w+$/.test(name)
+
+function answerFile(x: RequestContext, name: string, file: File): Response {
+  const headers = {
+    ...answerHeaders(x, file.type),
+    ...always,
+    'cache-control': isHashed(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    vary: 'accept-encoding',
+  }
+  const packs = x.request.headers.get('accept-encoding')?.includes('gzip') === true
+  if (!packs) return new Response(file.body, { headers })
+  return new Response(file.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
+}
+
+function answerNothing(x: RequestContext): Response {
+  const answer = answerRefusal(x, refuse('not_found', `there is nothing at ${x.path}`))
+  for (const [header, value] of Object.entries(always)) answer.headers.set(header, value)
+  return answer
+}
+
+/** Script, style, fonts and mark of the documentation, which callers may read, too. */
+const siteFiles = /^(site(-theme)?\.(js|css)|mark\.svg|[\w-]+\.woff2)$/
+
+export async function serveSiteFile(x: RequestContext): Promise<Response> {
+  const name = x.path.slice(x.path.lastIndexOf('/') + 1)
+  const file = siteFiles.test(name) ? await (await bundled()).open(name) : undefined
+  return file === undefined ? answerNothing(x) : answerFile(x, name, file)
+}
+
 export async function serveConsole(x: RequestContext): Promise<Response> {
   const name = x.path.slice(base.length)
-  const { files, script, style } = await bundled()
-  const file = files.get(name)
-  if (file !== undefined) {
-    const headers = {
-      ...answerHeaders(x, file.type),
-      ...always,
-      // Its name changes with its content.
-      'cache-control': 'public, max-age=31536000, immutable',
-      vary: 'accept-encoding',
-    }
-    const packs = x.request.headers.get('accept-encoding')?.includes('gzip') === true
-    if (!packs) return new Response(file.body, { headers })
-    return new Response(file.packed, { headers: { ...headers, 'content-encoding': 'gzip' } })
-  }
+  const { open, script, style } = await bundled()
+  const file = await open(name)
+  if (file !== undefined) return answerFile(x, name, file)
   // Every page has a path of its own; all of them serve this file.
-  if (/\.\w+$/.test(name)) {
-    const answer = answerRefusal(x, refuse('not_found', `there is nothing at ${x.path}`))
-    for (const [header, value] of Object.entries(always)) answer.headers.set(header, value)
-    return answer
-  }
+  if (/\.\w+$/.test(name)) return answerNothing(x)
   const nonce = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url')
   const headers = {
     ...answerHeaders(x, 'text/html; charset=utf-8'),
@@ -134,7 +171,7 @@ const page = (nonce: string, script: string, style: string): string => `<!doctyp
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="csp-nonce" content="${nonce}">
 <title>Model Gateway</title>
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${base}mark.svg">
 <script src="${base}theme.js"></script>
 <link rel="stylesheet" href="${base}${style}">
 <script type="module" src="${base}${script}"></script>

@@ -159,7 +159,7 @@ if (chromiumPath === undefined) {
         await signIn(page)
         await page.goto(path)
         await page.getByRole('heading', { level: 1 }).waitFor()
-        await page.getByRole('button', { name: 'ada', exact: true }).click()
+        await page.getByRole('button', { name: /^ada\b/ }).click()
         await page.getByRole('menuitem', { name: 'Sign out' }).click()
         await page.getByRole('button', { name: 'Sign in' }).waitFor()
         expect(await context.cookies()).toEqual([])
@@ -187,7 +187,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('link', { name: 'Tasks' }).click()
       const elsewhere = await context.newPage()
       await elsewhere.goto('/console/')
-      await elsewhere.getByRole('button', { name: 'ada', exact: true }).click()
+      await elsewhere.getByRole('button', { name: /^ada\b/ }).click()
       await elsewhere.getByRole('menuitem', { name: 'Sign out' }).click()
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
       // In the same tab, and slowly: what the last one saw must not be there in the meantime.

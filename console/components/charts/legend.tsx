@@ -4,7 +4,7 @@ import { tabularNumbers } from '../values.tsx'
 
 interface LegendItem {
   name: string
-  /** A color of the theme, as in `var(--mantine-color-teal-6)`. */
+  /** A color of the theme, as in `var(--c1)`. */
   color: string
   /** The figure for all of it. */
   value: string
@@ -14,7 +14,7 @@ interface LegendItem {
 const wholeName = { ...tabularNumbers, whiteSpace: 'normal', overflowWrap: 'anywhere' } as const
 
 export const Legend = ({ items }: { items: readonly LegendItem[] }) => (
-  <Group gap="md" justify="center">
+  <Group gap="4px 16px">
     {items.map(({ name, color, value }) => (
       <Text key={name} size="xs" style={wholeName}>
         <span aria-hidden="true" style={{ color }}>

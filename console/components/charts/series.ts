@@ -2,13 +2,17 @@
 
 export interface Series {
   name: string
-  /** A color of the theme, as in `var(--mantine-color-teal-6)`. */
+  /** A color of the theme, as in `var(--c1)`. */
   color: string
   /** One for each x; null leaves a gap. */
   values: readonly (number | null)[]
   /** The figure for all of it in the legend; the sum if left out. */
   total?: string
 }
+
+/** In this order they are told apart under the common color-vision deficiencies; the rest is grey. */
+export const seriesColors: readonly string[] = [1, 2, 3, 4, 5].map((n) => `var(--c${n})`)
+export const restColor = 'var(--c-rest)'
 
 export type ChartKind = 'bars' | 'lines' | 'dots'
 

@@ -5,7 +5,7 @@ const heightPx = 30
 
 export function Sparkline({
   values,
-  color = 'var(--mantine-color-blue-6)',
+  color = 'var(--c1)',
 }: {
   values: readonly number[]
   color?: string

@@ -9,11 +9,14 @@ export function TableToggle({ legend, table }: { legend?: ReactNode; table: () =
   const [isShown, setShown] = useState(false)
   return (
     <>
-      <Group justify="center" gap="md">
+      <Group gap="md" mt={4} wrap="nowrap" align="flex-start">
         {legend}
         <Button
           size="compact-xs"
           variant="subtle"
+          color="gray"
+          ml="auto"
+          style={{ flexShrink: 0 }}
           aria-expanded={isShown}
           onClick={() => setShown(!isShown)}
         >

@@ -34,6 +34,9 @@ export const numberColumn = <T>(
   rest: Rest<T> = {},
 ): Column<T> => ({ title, width, cell, align: 'right', ...rest })
 
+/** The unit is said once, in the heading. */
+export const withUnit = (title: string, unit: string): string => `${title}, ${unit}`
+
 /** A column with its name. */
 export type Named<T> = Column<T> & { id: string }
 

@@ -12,7 +12,7 @@ import { useBounds } from './use-bounds.ts'
 import { type SortingState, useSorted } from './use-sorted.ts'
 import { useRowsInSight } from './virtual-rows.ts'
 
-export { type Column, column, numberColumn } from './columns.ts'
+export { type Column, column, numberColumn, withUnit } from './columns.ts'
 
 interface DataTableProps<T> {
   label: string
@@ -86,7 +86,7 @@ type RowsProps<T> = Omit<DataTableProps<T>, 'columns'> & {
 }
 
 function Rows<T>(props: RowsProps<T>) {
-  const { columns, rowKey, opened, onOpen, isNarrow, rowHeight = 40, height } = props
+  const { columns, rowKey, opened, onOpen, isNarrow, rowHeight = 36, height } = props
   const box = useRef<HTMLDivElement>(null)
   const isWhole = props.hasMore !== true
   const [ownSorting, setOwnSorting] = useState<SortingState>([])
@@ -173,11 +173,11 @@ const Waiting = <T,>({ columns }: { columns: readonly Named<T>[] }) => (
       <div
         key={key}
         className="table-row"
-        style={{ gridTemplateColumns: templateOf(columns), height: 40 }}
+        style={{ gridTemplateColumns: templateOf(columns), height: 36 }}
       >
         {columns.map(({ id }) => (
           <div key={id}>
-            <Skeleton height={14} />
+            <Skeleton height={10} radius="xl" />
           </div>
         ))}
       </div>

@@ -6,7 +6,7 @@ import { BudgetBar } from '../../components/billing/budget.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Page } from '../../components/page.tsx'
-import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
+import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Money, Name, State, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
@@ -22,22 +22,22 @@ function useColumns(): Column<Account>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
   const charges = useMonthCharges()
-  const money = (amount: string | undefined) => <Money amount={amount} currency={currency} />
+  const money = (amount: string | undefined) => <Money amount={amount} />
   return [
     column(t('name'), 'minmax(140px, 1fr)', nameCell, {
       isPrivate: true,
       sort: ({ name }) => name,
     }),
-    numberColumn(t('balance'), '165px', ({ balance }) => money(balance), {
+    numberColumn(withUnit(t('balance'), currency), '140px', ({ balance }) => money(balance), {
       sort: ({ balance }) => Number(balance),
     }),
-    numberColumn(t('held'), '120px', ({ held }) => money(held), {
+    numberColumn(withUnit(t('held'), currency), '110px', ({ held }) => money(held), {
       sort: ({ held }) => Number(held),
     }),
-    numberColumn(t('available'), '165px', ({ available }) => money(available), {
+    numberColumn(withUnit(t('available'), currency), '140px', ({ available }) => money(available), {
       sort: ({ available }) => Number(available),
     }),
-    numberColumn(t('spend'), '150px', ({ name }) => money(charges(name)), {
+    numberColumn(withUnit(t('spend'), currency), '150px', ({ name }) => money(charges(name)), {
       sort: ({ name }) => Number(charges(name)),
     }),
     column(t('budget'), '140px', ({ budget }) => <BudgetBar budget={budget} />),

@@ -2,6 +2,7 @@
 
 import { Card, Skeleton, Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
+import { restColor, seriesColors } from '../../components/charts/series.ts'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money } from '../../components/values.tsx'
@@ -12,9 +13,7 @@ import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
-const colors = ['indigo', 'teal', 'orange', 'pink', 'cyan', 'gray'].map(
-  (name) => `var(--mantine-color-${name}-6)`,
-)
+const colors = [...seriesColors, restColor]
 
 export function BillDays({
   account,

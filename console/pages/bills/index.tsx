@@ -1,7 +1,7 @@
 // Bills: one month of all accounts, or all months of one; the open bill in a drawer.
 import { Box, Button, Group, Select, Tabs, Text, Title } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
-import { type Column, DataTable } from '../../components/table/data-table.tsx'
+import { type Column, DataTable, withUnit } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import { Money, Name, State } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
@@ -54,10 +54,10 @@ function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
   const money = (title: string, of: (row: MonthRow) => string): Column<MonthRow> => ({
-    title,
+    title: withUnit(title, currency),
     align: 'right',
     width: '150px',
-    cell: (row) => <Money amount={of(row)} currency={currency} />,
+    cell: (row) => <Money amount={of(row)} />,
   })
   return [
     first,

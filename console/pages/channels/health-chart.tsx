@@ -2,6 +2,7 @@
 // from the upstream's prompt cache.
 import { Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
+import { restColor, seriesColors } from '../../components/charts/series.ts'
 import { SectionTitle } from '../../components/page.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -11,7 +12,6 @@ import { messages } from './messages.ts'
 import { cacheShare, hourMs, hoursShown } from './traffic-rows.ts'
 
 const refetchMs = 30_000
-const color = (name: string) => `var(--mantine-color-${name})`
 
 export function HealthChart({ channel }: { channel: string }) {
   const t = useMessages(messages)
@@ -37,7 +37,7 @@ export function HealthChart({ channel }: { channel: string }) {
   }
   const share = cacheShare(hours.data?.items ?? [])
   const line = (name: string, of: 'p50_ms' | 'p95_ms', shade: string) => ({
-    ...{ name, color: color(shade), values: took(of), total: '' },
+    ...{ name, color: shade, values: took(of), total: '' },
   })
   return (
     <>
@@ -48,13 +48,13 @@ export function HealthChart({ channel }: { channel: string }) {
         heightPx={140}
         format={format.number}
         series={[
-          { name: t('ok_calls'), color: color('teal-6'), values: sum((status) => status < 400) },
+          { name: t('ok_calls'), color: restColor, values: sum((status) => status < 400) },
           {
             name: '4xx',
-            color: color('orange-6'),
+            color: 'var(--warn-mark)',
             values: sum((status) => status >= 400 && status < 500),
           },
-          { name: '5xx', color: color('red-6'), values: sum((status) => status >= 500) },
+          { name: '5xx', color: 'var(--bad-mark)', values: sum((status) => status >= 500) },
         ]}
       />
       <Chart
@@ -64,7 +64,7 @@ export function HealthChart({ channel }: { channel: string }) {
         heightPx={140}
         format={format.ms}
         axis={format.ms}
-        series={[line('p50', 'p50_ms', 'teal-6'), line('p95', 'p95_ms', 'orange-6')]}
+        series={[line('p50', 'p50_ms', seriesColors[0]!), line('p95', 'p95_ms', seriesColors[1]!)]}
       />
       <Text size="sm">
         {t('cache_share')}: {share === undefined ? '–' : format.percent(share)}

@@ -54,7 +54,7 @@ export function ErrorCell({ traffic }: { traffic: ChannelTraffic | undefined }) 
   return (
     <Group gap="xs" wrap="nowrap" title={label}>
       <div style={{ width: 80 }}>
-        <Sparkline values={traffic.failedByHour} color="var(--mantine-color-red-6)" />
+        <Sparkline values={traffic.failedByHour} color="var(--bad-mark)" />
       </div>
       <Text size="sm">{format.number(traffic.failed)}</Text>
     </Group>

@@ -203,7 +203,7 @@ function StatCard({ figure, range }: { figure: Stat; range: Range }) {
         {title}
       </Text>
       <Group gap={6} justify="space-between" align="baseline">
-        <Text fw={600} fz={18} style={tabularNumbers} title={exact}>
+        <Text fw={600} fz="xl" lh={1.3} style={tabularNumbers} title={exact}>
           {value}
         </Text>
         <Delta figure={figure} range={range} />

@@ -1,6 +1,7 @@
 // Charts over time: requests by status, charges by model, latency, tasks by state.
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
+import { restColor, seriesColors } from '../../components/charts/series.ts'
 import { Panel } from '../../components/page.tsx'
 import { taskMessages } from '../../components/tasks/messages.ts'
 import { taskStateColors } from '../../components/tasks/state-colors.ts'
@@ -29,8 +30,7 @@ import {
   useTraffic,
 } from './traffic.ts'
 
-const color = (name: string) => `var(--mantine-color-${name})`
-const modelColors = ['indigo-5', 'teal-6', 'orange-6', 'pink-6', 'cyan-6', 'gray-6'].map(color)
+const modelColors = seriesColors.slice(0, 5).concat(restColor)
 
 export const Charts = ({ range }: { range: Range }) => (
   <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -48,7 +48,7 @@ function RequestsChart({ range }: { range: Range }) {
   const columns = bucketsOf(range, useTraffic(range, `${by},status`).data?.items ?? [])
   const of = (name: 'ok' | 'client' | 'server', shade: string) => ({
     name: t(name),
-    color: color(shade),
+    color: shade,
     values: columns.map((column) => column[name]),
   })
   return (
@@ -58,7 +58,11 @@ function RequestsChart({ range }: { range: Range }) {
         by={by}
         moments={momentsOf(range, by)}
         format={(value) => format.number(value)}
-        series={[of('ok', 'teal-6'), of('client', 'orange-6'), of('server', 'red-6')]}
+        series={[
+          of('ok', restColor),
+          of('client', 'var(--warn-mark)'),
+          of('server', 'var(--bad-mark)'),
+        ]}
       />
     </Panel>
   )
@@ -81,7 +85,7 @@ function SpendChart({ range }: { range: Range }) {
         format={(value) => format.drawn(value, currency)}
         axis={(value) => format.amountTick(value, currency)}
         series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
-          ...{ name, values, color: modelColors[i] ?? color('gray-6') },
+          ...{ name, values, color: modelColors[i] ?? restColor },
         }))}
       />
     </Panel>
@@ -101,13 +105,13 @@ function LatencyChart({ range }: { range: Range }) {
     shade: string,
   ) => ({
     name: t(name),
-    color: color(shade),
+    color: shade,
     values: rows.map((row) => row?.[name] ?? null),
     total: format.ms(whole?.[name]),
   })
   const shown = isShare
-    ? [line('p50_ms', 'teal-6'), line('p95_ms', 'orange-6')]
-    : [line('average_ms', 'teal-6')]
+    ? [line('p50_ms', seriesColors[0]!), line('p95_ms', seriesColors[1]!)]
+    : [line('average_ms', seriesColors[0]!)]
   return (
     <Panel title={t('latency_over_time')}>
       <Chart
@@ -117,7 +121,7 @@ function LatencyChart({ range }: { range: Range }) {
         moments={momentsOf(range, by)}
         format={(value) => format.ms(value)}
         axis={format.ms}
-        series={[...shown, line('average_first_byte_ms', 'indigo-5')]}
+        series={[...shown, line('average_first_byte_ms', seriesColors[4]!)]}
       />
     </Panel>
   )

@@ -1,7 +1,7 @@
 // The columns of the request log; those that matter most come first, as the last ones make room on a
 // narrower screen.
 import { CopyIcon, CopyId } from '../../components/copy.tsx'
-import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
+import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -40,9 +40,9 @@ export function useColumns(): Column<LoggedRequest>[] {
       sort: ({ error_code }) => error_code,
     }),
     numberColumn(
-      t('cost'),
-      '120px',
-      ({ charge }) => <Money amount={charge} currency={currency} how="cost" />,
+      withUnit(t('cost'), currency),
+      '100px',
+      ({ charge }) => <Money amount={charge} how="cost" />,
       { id: 'cost', sort: ({ charge }) => charge },
     ),
     ...useFigureColumns(),

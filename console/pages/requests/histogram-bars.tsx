@@ -12,9 +12,9 @@ import { messages } from './messages.ts'
 import { dayMs, minStepMs, type TimeBucket } from './time-buckets.ts'
 
 export const statusColors = {
-  ok: 'var(--mantine-color-teal-6)',
-  client: 'var(--mantine-color-orange-6)',
-  server: 'var(--mantine-color-red-6)',
+  ok: 'var(--c-rest)',
+  client: 'var(--warn-mark)',
+  server: 'var(--bad-mark)',
 } as const
 const kinds = ['ok', 'client', 'server'] as const
 
@@ -184,7 +184,7 @@ function Mark({ marked: { anchor, at }, count }: { marked: Marked; count: number
         ...{ position: 'absolute', top: 0, bottom: axisPx, pointerEvents: 'none' },
         left: place(from * step),
         width: `calc((100% - ${gutterPx.left + gutterPx.right}px) * ${(Math.max(anchor, at) - from + 1) * step})`,
-        background: 'var(--mantine-color-indigo-5)',
+        background: 'var(--accent)',
         opacity: 0.3,
       }}
     />

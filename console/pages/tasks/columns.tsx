@@ -1,7 +1,7 @@
 // The columns of the task table.
 import { Checkbox } from '@mantine/core'
 import { CopyId } from '../../components/copy.tsx'
-import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
+import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
@@ -38,12 +38,12 @@ export function useColumns(
     ...useSubjectColumns(),
     ...useCallbackColumn(hasCallbacks),
     numberColumn(
-      t('cost'),
-      '105px',
+      withUnit(t('cost'), currency),
+      '90px',
       (task) => (
         <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
           {isLive(task) && '≤ '}
-          <Money amount={isLive(task) ? task.hold : task.charge} currency={currency} />
+          <Money amount={isLive(task) ? task.hold : task.charge} />
         </span>
       ),
       { id: 'cost', sort: (task) => (isLive(task) ? task.hold : task.charge) },

@@ -94,7 +94,7 @@ function DurationHistogram({ of: { model, tasks, p50_ms, p90_ms, bars } }: { of:
   const format = useFormat()
   const [at, setAt] = useState<{ index: number; leftPx: number }>()
   const bar = bars[at?.index ?? -1]
-  const color = 'var(--mantine-color-teal-6)'
+  const color = 'var(--c1)'
   return (
     <div>
       <Text size="sm" fw={600}>

@@ -2,7 +2,7 @@
 import { defineMessages } from '../../lib/i18n.ts'
 
 export const messages = defineMessages({
-  title: ['Tokens', '令牌'],
+  title: ['API tokens', 'API 令牌'],
   hint: [
     'Credentials that applications use to call the gateway. The secret is shown only once.',
     '应用调用网关所用的凭证。密钥只显示一次。',

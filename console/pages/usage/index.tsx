@@ -2,6 +2,7 @@
 // the previous period. All of it is part of the address and can be saved as a view.
 import { Button, Card, Center, Group as Row, Select, Skeleton, Switch, Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
+import { restColor, seriesColors } from '../../components/charts/series.ts'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import { SavedViews } from '../../components/table/saved-views.tsx'
@@ -42,10 +43,8 @@ import { Totals, useShown } from './totals.tsx'
 import { useName } from './use-name.ts'
 import { useWord, type Word } from './use-word.ts'
 
-const colors = [
-  ...['indigo', 'teal', 'orange', 'pink', 'cyan', 'lime', 'violet', 'red', 'yellow', 'grape'],
-  'gray',
-].map((name) => `var(--mantine-color-${name}-6)`)
+/** More than five are told apart by their place and by the legend. */
+const colors = [...seriesColors, ...seriesColors, restColor]
 
 /** The parameters of the address that make a view. */
 const viewParams = ['measure', 'group', 'subgroup', 'per', 'days', 'top', 'compare', 'account']

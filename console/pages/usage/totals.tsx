@@ -93,7 +93,7 @@ export function Totals({
               </Table.Td>
             </Table.Tr>
           ))}
-          <Table.Tr fw={700}>
+          <Table.Tr fw={600}>
             <Table.Th>{t('total')}</Table.Th>
             {cells(total, oldTotal)}
             <Table.Td />

@@ -26,16 +26,16 @@ export function LatencyBar({ outcome, scaleMs }: { outcome: Outcome; scaleMs: nu
       aria-label={t('took', { ms: format.ms(totalMs), first: format.ms(firstMs) })}
     >
       <rect width={width} height={height} fill="var(--mantine-color-default-hover)" />
-      <rect width={x(firstMs)} height={height} fill="var(--mantine-color-gray-5)" />
+      <rect width={x(firstMs)} height={height} fill="var(--c-rest)" />
       <rect
         x={x(firstMs)}
         width={Math.max(2, x(totalMs) - x(firstMs))}
         height={height}
-        fill="var(--mantine-color-indigo-4)"
+        fill="var(--c5)"
       />
       <path
         d={marks.map(({ afterMs }) => `M${x(afterMs).toFixed(1)} 0v${height}`).join('')}
-        stroke="var(--mantine-color-indigo-8)"
+        stroke="var(--c1)"
         strokeWidth="1"
         vectorEffect="non-scaling-stroke"
       />
