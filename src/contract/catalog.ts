@@ -148,6 +148,12 @@ export interface TranslationSettings {
   reasoning: 'effort' | 'budget' | 'none'
 }
 
+/** What a channel changes in its requests, last of all. Header names are in small letters. */
+export interface ChannelRules {
+  headers?: { set: Record<string, string>; remove: string[] }
+  body?: { set: Record<string, unknown>; remove: string[] }
+}
+
 export interface Channel extends DataPolicy {
   id: string
   name: string
@@ -173,6 +179,7 @@ export interface Channel extends DataPolicy {
   autoCache?: true
   /** Set when it must not receive trace headers. */
   trace?: false
+  request?: ChannelRules
   /** The preset that it was made from. */
   preset?: string
   disabled: boolean

@@ -1,5 +1,6 @@
 // What the admin API takes to make and change a channel: the declaration of the configuration file.
 import { z } from 'zod'
+import { requestRules } from '../../contract/config-schema/channel/rules.ts'
 import {
   channelDeclaration,
   channelFields,
@@ -15,6 +16,6 @@ export const channelCreation = channelFields
 export const channelChange = channelFields
   .omit({ preset: true, base_url: true })
   .partial()
-  .extend(isDisabled)
+  .extend({ ...isDisabled, request: requestRules.nullable().optional() })
   .meta({ id: 'ChannelChange' })
 export const channelDraft = channelDeclaration.meta({ id: 'ChannelDeclaration' })

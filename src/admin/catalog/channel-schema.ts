@@ -12,6 +12,15 @@ import { amount, column, count, pageFields, pageOf, source, time } from '../sche
 
 const circuit = z.enum(['good', 'probing', 'avoided', 'blocked'])
 
+const shownRules = z.object({
+  headers: z
+    .object({ set: z.record(z.string(), z.string()), remove: z.array(z.string()) })
+    .exactOptional(),
+  body: z
+    .object({ set: z.record(z.string(), z.unknown()), remove: z.array(z.string()) })
+    .exactOptional(),
+})
+
 export const channel = z
   .object({
     id: column(z.string()),
@@ -46,6 +55,7 @@ export const channel = z
     affinity: z.enum(affinityModes),
     auto_cache: z.boolean(),
     trace: z.boolean().describe('Whether it is sent trace headers.'),
+    request: shownRules.nullable().describe('What is changed in its requests, last of all.'),
     preset: z.string().nullable().describe('The preset that it was made from.'),
     retention: column(z.string().nullable()).describe('How long the provider keeps requests.'),
     training: column(z.enum(trainingModes).nullable()).describe(
