@@ -41,6 +41,18 @@ export interface DataPolicy {
   training?: 'no' | 'opt_out' | 'unpaid' | 'yes'
 }
 
+/** What an upstream account promises of data; what it does not say, it does not promise. */
+export interface DataTerms {
+  training?: NonNullable<DataPolicy['training']>
+  retentionDays?: number
+  region?: string
+}
+
+/** What a token or account requires of it. */
+export interface DataRequirement extends DataTerms {
+  training?: 'no'
+}
+
 export interface Model extends DataPolicy {
   name: string
   kind: ModelKind
@@ -180,6 +192,7 @@ export interface Channel extends DataPolicy {
   /** Set when it must not receive trace headers. */
   trace?: false
   request?: ChannelRules
+  data?: DataTerms
   /** The preset that it was made from. */
   preset?: string
   disabled: boolean
@@ -216,6 +229,9 @@ export interface Token {
   endUsers?: 'plain' | 'off'
   /** Set when only the first choice of a virtual model may serve its calls. */
   fallback?: 'never'
+  /** What channels must promise of data to be asked; its account's besides. */
+  require?: DataRequirement
+  accountRequire?: DataRequirement
   expiresAtMs?: number
   disabled: boolean
   source: Source

@@ -1,5 +1,6 @@
 // Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
 import type { Channel } from '../../contract/catalog.ts'
+import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { rulesProblem } from '../../contract/config-schema/channel/rules.ts'
 import {
   type ChannelDeclaration,
@@ -126,6 +127,7 @@ export function merged(
       auto_cache: body.auto_cache ?? before.autoCache ?? false,
       trace: body.trace ?? before.trace ?? true,
       request: asDeclared(body.request, before.request),
+      data: asDeclared(body.data, dataView(before.data) ?? undefined),
       preset: before.preset,
       retention: body.retention ?? before.retention,
       training: body.training ?? before.training,
@@ -219,6 +221,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   ...promptCacheView(channel),
   trace: channel.trace ?? true,
   request: rulesView(channel),
+  data: dataView(channel.data),
   preset: channel.preset ?? null,
   retention: channel.retention ?? null,
   training: channel.training ?? null,

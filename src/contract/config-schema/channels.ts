@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
 import { addressProblem } from './addresses.ts'
+import { dataTerms } from './channel/data.ts'
 import { requestRules, rulesProblem } from './channel/rules.ts'
 import {
   baseUrl,
@@ -139,6 +140,7 @@ export const channelFields = strict({
   ...promptCacheFields,
   ...dataPolicyFields,
   request: requestRules.optional(),
+  data: dataTerms.optional(),
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })

@@ -9,6 +9,7 @@ import type {
   Timeouts,
   VirtualTerms,
 } from '../catalog.ts'
+import { dataFrom } from './channel/data.ts'
 import { rulesFrom } from './channel/rules.ts'
 import type { ChannelDeclaration } from './channels.ts'
 import { parseDurationMs } from './fields.ts'
@@ -60,6 +61,7 @@ export function channelFrom(
     ...promptCacheFrom(declared),
     ...(declared.trace === false && { trace: false }),
     ...given('request', rulesFrom(declared.request)),
+    ...given('data', dataFrom(declared.data)),
     ...(declared.preset !== undefined && { preset: declared.preset }),
     ...dataPolicyFrom(declared),
     disabled: false,

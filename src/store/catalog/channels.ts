@@ -95,7 +95,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
   const { maxConcurrency, messages, translation, capabilities, realm } = channel
   const { affinity, autoCache, trace, disabled, source } = channel
-  const { preset, retention, training, request } = channel
+  const { preset, retention, training, request, data } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -112,6 +112,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     autoCache,
     trace,
     request,
+    data,
     preset,
     retention,
     training,

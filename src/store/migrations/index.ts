@@ -37,6 +37,7 @@ import { dailyTotals } from './0029-daily-totals.ts'
 import { actorKindsOfLog } from './0031-actor-kinds.ts'
 import { totalNames } from './0032-total-names.ts'
 import { callRows } from './0033-call-rows.ts'
+import { dataPolicy } from './0040-data-policy.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -73,6 +74,7 @@ export const migrations: readonly Migration[] = [
   actorKindsOfLog,
   totalNames,
   callRows,
+  dataPolicy,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
