@@ -35,7 +35,7 @@ export function referenceText(): string {
     '## Environment\n',
     environmentRows().join('\n'),
     '\n## gateway.yaml\n',
-    `\`\${NAME}\` in a value is taken from the environment.\n`,
+    `\`\${NAME}\` in a value is taken from the environment, \`\${file:/run/secrets/name}\` from a file ([secrets](security.md#secrets-in-files)).\n`,
     table(plain.map(([name, node]) => row(name, node, false))),
     ...sections.map(([name, node]) => section(name, node)),
   ].join('\n')

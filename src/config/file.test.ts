@@ -1,6 +1,8 @@
 // Cases for gateway.yaml as text: variables, places of errors, YAML itself, rules across sections.
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { schemaPath, schemaText } from '../../scripts/config-schema.ts'
 import { checkDeclaration, fileDeclaration, settingName } from '../contract/config-schema/index.ts'
 import { ConfigError, type Environment, parseConfigFile } from './file.ts'
@@ -68,6 +70,35 @@ describe('variables', () => {
         'gateway.yaml:1:9: region has a dollar sign',
       )
     }
+  })
+
+  test('a value from a file, without the newline at its end', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'gateway-secret-'))
+    const write = (name: string, bytes: string | Uint8Array) =>
+      writeFileSync(join(dir, name), bytes)
+    const read = (name: string) =>
+      parseConfigFile(`region: ${variable(`file:${name}`)}`, join(dir, 'gateway.yaml'), {}).region
+    write('unix', 'eu\n')
+    write('dos', 'us\r\n')
+    write('bare', 'cn')
+    expect(['unix', 'dos', 'bare', join(dir, 'unix')].map(read)).toEqual(['eu', 'us', 'cn', 'eu'])
+    write('more', 'a\n\n')
+    write('binary', new Uint8Array([0xff, 0xfe]))
+    write('large', 'x'.repeat(65 * 1024))
+    const problem = (name: string) => {
+      const message = sentence(`a: 1\nregion: ${variable(`file:${join(dir, name)}`)}`)
+      return message.slice(message.indexOf('which'))
+    }
+    expect(problem('none')).toBe('which cannot be read (ENOENT)')
+    expect(problem('')).toBe('which is not a plain file')
+    expect(problem('binary')).toBe('which is not UTF-8 text')
+    expect(problem('large')).toBe('which is larger than 65536 bytes')
+    expect(sentence(`a: 1\nregion: ${variable('file:/none/x')}`)).toBe(
+      'gateway.yaml:2:9: region needs the file /none/x, which cannot be read (ENOENT)',
+    )
+    // Only one newline is dropped, and the content is in no message.
+    expect(sentence(`region: ${variable(`file:${join(dir, 'more')}`)}`)).not.toContain('a\n')
+    rmSync(dir, { recursive: true })
   })
 
   test('keys stay as written', () => {

@@ -1,5 +1,6 @@
 // Parses the text of gateway.yaml into a checked declaration, and reports where it is wrong. Knows
-// no disk and no default path; the environment arrives as an argument.
+// no default path; the environment arrives as an argument. Of the disk it reads only the files that the text
+// names as values.
 import {
   type Document,
   type ErrorCode,
@@ -21,6 +22,7 @@ import {
   settingName,
 } from '../contract/config-schema/index.ts'
 import { missingMailSettings } from '../contract/notices/mail.ts'
+import { readSecretFile } from './secret-file.ts'
 import { locate, offsetOf } from './yaml-places.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -44,7 +46,7 @@ export interface FileProblem {
   line: number
   column: number
   message: string
-  /** The variable it refers to, which is not set. */
+  /** The variable it refers to, which is not set, or `file:…` that cannot be read. */
   unset?: string
 }
 
@@ -145,7 +147,7 @@ function substitute(source: Source, env: Environment): Substituted {
     },
     Scalar(role, node, ancestors) {
       if (role === 'key' || typeof node.value !== 'string') return
-      const { text, wrong, unset } = fillIn(node.value, env)
+      const { text, wrong, unset } = fillIn(node.value, env, source.path)
       if (wrong !== undefined) {
         const setting = settingName(pathTo([...ancestors, node]))
         const problem = problemAt(source, node.range?.[0] ?? 0, `${setting} ${wrong}`)
@@ -190,32 +192,43 @@ interface Filled {
 }
 
 // '${A}' -> value of A   '${A:-b}' -> A, or b where A is unset or empty   '$${A}' -> '${A}'
-function fillIn(text: string, env: Environment): Filled {
+// '${file:/run/secrets/a}' -> content of the file
+function fillIn(text: string, env: Environment, configPath: string): Filled {
   let wrong: Omit<Filled, 'text'> | undefined
   const filled = text.replaceAll(
     /\$\$\{|\$\{([^}]*)(\}?)/g,
     (all, inside?: string, end?: string) => {
       if (inside === undefined) return '${'
-      const parts = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside)
-      if (parts === null || end === '') {
-        wrong ??= {
-          wrong:
-            'has a dollar sign and brace that enclose no variable name; double the dollar sign',
-        }
-        return all
-      }
-      const [, variable = '', fallback] = parts
-      const value = Object.hasOwn(env, variable) ? env[variable] : undefined
-      if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
-      if (value !== undefined) return value
-      wrong ??= {
-        wrong: `needs the environment variable ${variable}, which is not set`,
-        unset: variable,
-      }
-      return anyValue
+      const found = end === '' ? undefined : referredTo(inside, env, configPath)
+      if (typeof found === 'string') return found
+      wrong ??= found ?? notAName
+      return found?.unset === undefined ? all : anyValue
     },
   )
   return { text: filled, ...wrong }
+}
+
+const notAName = {
+  wrong: 'has a dollar sign and brace that enclose no variable name; double the dollar sign',
+}
+
+/** The value of a variable or file; undefined when it is the name of neither. */
+function referredTo(
+  inside: string,
+  env: Environment,
+  configPath: string,
+): string | Omit<Filled, 'text'> | undefined {
+  if (inside.startsWith('file:')) {
+    const read = readSecretFile(inside.slice('file:'.length), configPath)
+    return 'value' in read ? read.value : { wrong: read.problem, unset: inside }
+  }
+  const parts = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inside)
+  if (parts === null) return undefined
+  const [, variable = '', fallback] = parts
+  const value = Object.hasOwn(env, variable) ? env[variable] : undefined
+  if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
+  if (value !== undefined) return value
+  return { wrong: `needs the environment variable ${variable}, which is not set`, unset: variable }
 }
 
 function readValue(source: Source): { settings: Record<string, unknown> } | FileProblem {

@@ -41,6 +41,18 @@ export interface DataPolicy {
   training?: 'no' | 'opt_out' | 'unpaid' | 'yes'
 }
 
+/** What an upstream account promises of data; what it does not say, it does not promise. */
+export interface DataTerms {
+  training?: NonNullable<DataPolicy['training']>
+  retentionDays?: number
+  region?: string
+}
+
+/** What a token or account requires of it. */
+export interface DataRequirement extends DataTerms {
+  training?: 'no'
+}
+
 export interface Model extends DataPolicy {
   name: string
   kind: ModelKind
@@ -148,6 +160,12 @@ export interface TranslationSettings {
   reasoning: 'effort' | 'budget' | 'none'
 }
 
+/** What a channel changes in its requests, last of all. Header names are in small letters. */
+export interface ChannelRules {
+  headers?: { set: Record<string, string>; remove: string[] }
+  body?: { set: Record<string, unknown>; remove: string[] }
+}
+
 export interface Channel extends DataPolicy {
   id: string
   name: string
@@ -173,6 +191,8 @@ export interface Channel extends DataPolicy {
   autoCache?: true
   /** Set when it must not receive trace headers. */
   trace?: false
+  request?: ChannelRules
+  data?: DataTerms
   /** The preset that it was made from. */
   preset?: string
   disabled: boolean
@@ -209,6 +229,9 @@ export interface Token {
   endUsers?: 'plain' | 'off'
   /** Set when only the first choice of a virtual model may serve its calls. */
   fallback?: 'never'
+  /** What channels must promise of data to be asked; its account's besides. */
+  require?: DataRequirement
+  accountRequire?: DataRequirement
   expiresAtMs?: number
   disabled: boolean
   source: Source

@@ -17,6 +17,7 @@ export const refusals = {
   invalid_api_key: row(401, 'authentication_error', false),
   ip_not_allowed: row(403, 'permission_error', false),
   not_permitted: row(403, 'permission_error', false),
+  data_policy: row(403, 'permission_error', false),
   insufficient_quota: row(402, 'insufficient_quota', false),
   budget_exhausted: row(402, 'insufficient_quota', false),
   model_not_found: row(404, 'invalid_request_error', false),

@@ -21,6 +21,8 @@ export interface Upstream {
   timeouts: Timeouts
   messages: MessagesSettings
   http: HttpPort
+  /** Fields of the body that its channel sets, as JSON, or leaves out (an empty text); applied last. */
+  bodyEdits?: Readonly<Record<string, string>> | undefined
   /** Large work for calls with one key is done in turn with that for others. */
   queueKey?: string
   /** Touched whenever part of the answer arrives. */

@@ -115,6 +115,7 @@ export const callerRefusals: readonly RefusalCode[] = [
   ...always,
   'invalid_api_key',
   'ip_not_allowed',
+  'data_policy',
 ]
 
 /** For every operation with a JSON or form body. */

@@ -9,10 +9,11 @@ import { readOffer } from './doctor/offer.ts'
 const usage = `Usage: gateway check [FILE] [FLAGS]
 
 Says whether a gateway would take FILE (gateway.yaml, if none is named), one line per problem as
-FILE:LINE:COLUMN: what is wrong. Variables that are not set are only warned of: CI has no secrets.
+FILE:LINE:COLUMN: what is wrong. Variables that are not set, and files of secrets that cannot be read,
+are only warned of: CI has no secrets.
 
 Flags
-  --strict  a variable that is not set is a problem
+  --strict  a variable that is not set, or a file that cannot be read, is a problem
   --json    print the outcome as JSON and nothing else
   --help    show this
 

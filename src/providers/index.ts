@@ -33,3 +33,8 @@ export const providers: ReadonlyMap<Protocol, Provider> = new Map(
 export const protocolPaths: Readonly<Record<Protocol, string>> = Object.fromEntries(
   all.map(({ protocol, path }) => [protocol, path]),
 )
+
+/** Those of images and videos. */
+export const taskProtocols: ReadonlySet<Protocol> = new Set(
+  all.filter(({ image, video }) => image ?? video).map(({ protocol }) => protocol),
+)

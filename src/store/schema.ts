@@ -49,6 +49,8 @@ export interface Schema
     balance_low_nanos: Generated<bigint | null>
     /** Tokens that its members may have; null: the usual number. */
     token_limit: Generated<number | null>
+    /** JSON of what channels must promise of data; null: nothing. */
+    data_policy: Generated<string | null>
   }
   /** All that moves money but the charges of calls; those of calls from before schema 33. */
   entries: GeneratedIn<LedgerRow, 'id' | 'tags'>
@@ -73,6 +75,7 @@ export interface Schema
     /** The token whose budget it shares; null: its own. */
     lineage: string | null
     fallback: string | null
+    data_policy: Generated<string | null>
   }
   channels: {
     id: string

@@ -271,6 +271,26 @@ describe('gateway reload', () => {
   )
 })
 
+test(
+  'a value from a file is read again, and one that cannot be read changes nothing',
+  async () => {
+    const secret = join(tempDir(), 'token')
+    const text = `${account}tokens:\n${token('a', `"\${file:${secret}}"`)}`
+    writeFileSync(secret, `${secretA}\n`)
+    expect(await reload(text)).toContain(reloaded)
+    expect(await statusFor(secretA)).toBe(200)
+    writeFileSync(secret, `${secretB}\n`)
+    expect(await reload(text)).toContain(reloaded)
+    expect([await statusFor(secretA), await statusFor(secretB)]).toEqual([401, 200])
+    const refused = await reload(text.replace(secret, `${secret}-gone`))
+    expect(refused).toContain(notReloaded)
+    expect(refused).toContain('cannot be read (ENOENT)')
+    expect(await statusFor(secretB)).toBe(200)
+    expect(gateway.output()).not.toContain(secretB)
+  },
+  caseLimitMs,
+)
+
 describe('a restart with another file', () => {
   const restart = async (text: string) => {
     await gateway.stop()

@@ -5,6 +5,10 @@ import type { Messages } from '../texts.ts'
 export const errorCodes = {
   invalid_api_key: ['The credentials are not valid.', '凭证无效。'],
   ip_not_allowed: ['This IP address is not allowed.', '不允许从此 IP 地址访问。'],
+  data_policy: [
+    'No channel of this model meets the data policy of the token or account.',
+    '该模型没有渠道符合此令牌或账户的数据策略。',
+  ],
   not_permitted: ['You do not have permission to do this.', '你没有执行此操作的权限。'],
   budget_exhausted: ['A budget has no room for this call.', '预算余额不足以支付此调用。'],
   insufficient_quota: ['The account does not have enough credit.', '账户余额不足。'],

@@ -1,5 +1,7 @@
 // What the admin API takes to make and change a channel: the declaration of the configuration file.
 import { z } from 'zod'
+import { dataTerms } from '../../contract/config-schema/channel/data.ts'
+import { requestRules } from '../../contract/config-schema/channel/rules.ts'
 import {
   channelDeclaration,
   channelFields,
@@ -15,6 +17,10 @@ export const channelCreation = channelFields
 export const channelChange = channelFields
   .omit({ preset: true, base_url: true })
   .partial()
-  .extend(isDisabled)
+  .extend({
+    ...isDisabled,
+    request: requestRules.nullable().optional(),
+    data: dataTerms.nullable().optional(),
+  })
   .meta({ id: 'ChannelChange' })
 export const channelDraft = channelDeclaration.meta({ id: 'ChannelDeclaration' })

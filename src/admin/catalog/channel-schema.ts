@@ -1,6 +1,7 @@
 // Channels as the admin API tells of them: keys go in and never come out again.
 import { z } from 'zod'
 import { modelKinds } from '../../contract/catalog.ts'
+import { dataTerms } from '../../contract/config-schema/channel/data.ts'
 import { trainingModes } from '../../contract/config-schema/preset.ts'
 import { affinityModes } from '../../contract/config-schema/prompt-cache.ts'
 import {
@@ -11,6 +12,15 @@ import {
 import { amount, column, count, pageFields, pageOf, source, time } from '../schema.ts'
 
 const circuit = z.enum(['good', 'probing', 'avoided', 'blocked'])
+
+const shownRules = z.object({
+  headers: z
+    .object({ set: z.record(z.string(), z.string()), remove: z.array(z.string()) })
+    .exactOptional(),
+  body: z
+    .object({ set: z.record(z.string(), z.unknown()), remove: z.array(z.string()) })
+    .exactOptional(),
+})
 
 export const channel = z
   .object({
@@ -46,6 +56,8 @@ export const channel = z
     affinity: z.enum(affinityModes),
     auto_cache: z.boolean(),
     trace: z.boolean().describe('Whether it is sent trace headers.'),
+    request: shownRules.nullable().describe('What is changed in its requests, last of all.'),
+    data: dataTerms.nullable().describe('What it promises of data; null: nothing.'),
     preset: z.string().nullable().describe('The preset that it was made from.'),
     retention: column(z.string().nullable()).describe('How long the provider keeps requests.'),
     training: column(z.enum(trainingModes).nullable()).describe(

@@ -1,5 +1,7 @@
 // Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
 import type { Channel } from '../../contract/catalog.ts'
+import { dataView } from '../../contract/config-schema/channel/data.ts'
+import { rulesProblem } from '../../contract/config-schema/channel/rules.ts'
 import {
   type ChannelDeclaration,
   channelFrom,
@@ -44,12 +46,16 @@ export const fromDeclaration = (
   id: string,
 ): Channel => channelFrom(body, { id, source: 'api', region: engine.declared.file.region })
 
-/** A channel of another region is never taken in, and names stay unique over all sources. */
+/** A channel of another region is never taken in, nor rules that break its prices; names stay unique. */
 export function misplaced(engine: ChannelDeps, channel: StoredChannel): Refusal | undefined {
   const { region } = engine.declared.file
   if (channel.region !== region) {
     const message = `region is ${channel.region}, but this gateway's region is ${region}`
     return refuse('invalid_request', message, { param: 'region' })
+  }
+  const wrong = rulesProblem(channel.request?.body, channel.protocols)
+  if (wrong !== undefined) {
+    return refuse('invalid_request', `request.body ${wrong}`, { param: 'request.body' })
   }
   const other = engine.catalog.channels.find(({ name }) => name === channel.name)
   if (other === undefined || other.id === channel.id) return undefined
@@ -120,6 +126,8 @@ export function merged(
       affinity: body.affinity ?? before.affinity ?? 'on',
       auto_cache: body.auto_cache ?? before.autoCache ?? false,
       trace: body.trace ?? before.trace ?? true,
+      request: asDeclared(body.request, before.request),
+      data: asDeclared(body.data, dataView(before.data) ?? undefined),
       preset: before.preset,
       retention: body.retention ?? before.retention,
       training: body.training ?? before.training,
@@ -134,6 +142,10 @@ export function merged(
     createdAtMs: before.createdAtMs,
   }
 }
+
+/** Null: none. */
+const asDeclared = <Value>(given: Value | null | undefined, before: Value | undefined) =>
+  given === undefined ? before : (given ?? undefined)
 
 export function sealed(
   engine: ChannelDeps,
@@ -177,6 +189,14 @@ const healthView = (health: ChannelHealth) => ({
 })
 export const storedView = (channel: StoredChannel) => viewOf(channel, channel.keyCiphertexts.length)
 
+/** Header values of the file may come from files of secrets. */
+function rulesView({ request, source }: Pick<Channel, 'request' | 'source'>) {
+  if (request?.headers === undefined || source !== 'file') return request ?? null
+  const { set, remove } = request.headers
+  const hidden = Object.fromEntries(Object.keys(set).map((name) => [name, '(set in the file)']))
+  return { ...request, headers: { set: hidden, remove } }
+}
+
 const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   id: channel.id,
   name: channel.name,
@@ -200,6 +220,8 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   ...(channel.realm !== undefined && { realm: channel.realm }),
   ...promptCacheView(channel),
   trace: channel.trace ?? true,
+  request: rulesView(channel),
+  data: dataView(channel.data),
   preset: channel.preset ?? null,
   retention: channel.retention ?? null,
   training: channel.training ?? null,

@@ -1,8 +1,10 @@
 // Accounts and their ledgers as the admin API tells of them.
+
 import { z } from 'zod'
 import { budget, tagBudget } from '../../contract/answers/budget-schema.ts'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets/declaration.ts'
 import { tokenLimitField } from '../../contract/config-schema/account-settings.ts'
+import { dataRequirement } from '../../contract/config-schema/channel/data.ts'
 import { amount } from '../../contract/config-schema/fields.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { chargeTextColumns, entryKinds } from '../../contract/ledger.ts'
@@ -32,6 +34,7 @@ export const account = z
     tag_names: z.array(z.string()).describe('Tags that its calls may carry.'),
     end_users: z.enum(endUserModes).describe('How end users that its calls name are kept.'),
     token_limit: count().describe('Tokens that its members may have.'),
+    require: dataRequirement.nullable().describe('What channels must promise of data.'),
     budget: budget.nullable().describe('Over all its tokens.'),
     tag_budgets: z.array(tagBudget).describe('Of calls with a tag, over all its tokens.'),
     source,
@@ -71,6 +74,7 @@ export const accountChange = z
     tag_names: accountTagFields.tag_names.nullable(),
     end_users: accountTagFields.end_users.nullable(),
     token_limit: tokenLimitField.nullable().optional(),
+    require: dataRequirement.nullable().optional(),
     budget: budgetDeclaration.nullable().optional(),
     tag_budgets: tagBudgetsDeclaration.nullable().optional(),
   })

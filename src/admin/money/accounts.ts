@@ -7,6 +7,7 @@ import {
   accountSettingsFrom,
   usualTokenLimit,
 } from '../../contract/config-schema/account-settings.ts'
+import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
 import { refuse } from '../../contract/errors.ts'
 import { chargeTextColumns } from '../../contract/ledger.ts'
@@ -194,6 +195,7 @@ const viewOf = (
   balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
   tag_names: account.tagNames ?? [],
   end_users: account.endUsers ?? 'hashed',
+  require: dataView(account.require),
   token_limit: account.tokenLimit ?? usualTokenLimit,
   source: account.source,
   created_at: time(account.createdAtMs),

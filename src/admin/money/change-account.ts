@@ -5,6 +5,7 @@ import {
   accountSettingsFrom,
   usualTokenLimit,
 } from '../../contract/config-schema/account-settings.ts'
+import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
@@ -39,7 +40,8 @@ export async function changeAccount(
     await auditChange(tx, x, { action: 'account.update', subject, before, after })
   })
   // Its tokens have them too.
-  const isOfTokens = body.tag_names !== undefined || body.end_users !== undefined
+  const { tag_names: names, end_users: mode, require: policy } = body
+  const isOfTokens = [names, mode, policy].some((each) => each !== undefined)
   await announce(engine, isOfTokens ? await tokensOf(engine, subject) : noTokens)
   return undefined
 }
@@ -55,6 +57,7 @@ const settingsOf = async (tx: Tx, account: Account) => ({
   tag_names: account.tagNames ?? [],
   end_users: account.endUsers ?? 'hashed',
   token_limit: account.tokenLimit ?? usualTokenLimit,
+  require: dataView(account.require),
   budget: termsView(await findBudget(tx, budgetOfAccount(account.id))),
   tag_budgets: (await listTagBudgets(tx, account.id)).map((budget) => ({
     tag: budget.subject,

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { budgetFrom } from '../../contract/budgets/declaration.ts'
 import { usualTokenLimit } from '../../contract/config-schema/account-settings.ts'
+import { requirementFrom } from '../../contract/config-schema/channel/data.ts'
 import { undeclaredTag } from '../../contract/config-schema/tags.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestContext } from '../../http/request-context.ts'
@@ -84,7 +85,7 @@ export const isMember = ({ viewer }: RequestContext): boolean => viewer?.role ==
 /** Limits are merged; null takes one away. */
 function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): TokenChange {
   const { name, models, limits, allowed_ips, translation, tags, expires_at, disabled } = body
-  const { fallback } = body
+  const { fallback, require: policy } = body
   return {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models }),
@@ -93,6 +94,7 @@ function changeFrom(body: z.infer<typeof tokenChange>, before: StoredToken): Tok
     ...(translation !== undefined && { translation: translation === 'on' ? null : translation }),
     ...(tags !== undefined && { tags }),
     ...(fallback !== undefined && { fallback: fallback === 'never' ? fallback : null }),
+    ...(policy !== undefined && { require: requirementFrom(policy) ?? null }),
     ...(expires_at !== undefined && {
       expiresAtMs: expires_at === null ? null : Date.parse(expires_at),
     }),

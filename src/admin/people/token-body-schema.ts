@@ -4,6 +4,7 @@ import { tokenDeclaration } from '../../contract/config-schema/index.ts'
 
 const { name, models, limits, allowed_ips, translation, fallback, tags, expires_at, budget } =
   tokenDeclaration.shape
+const policy = tokenDeclaration.shape.require.nullable()
 const limitChange = z
   .strictObject(
     Object.fromEntries(
@@ -16,7 +17,7 @@ const limitChange = z
   .optional()
 
 export const tokenCreation = tokenDeclaration
-  .extend({ budget: budget.nullable() })
+  .extend({ budget: budget.nullable(), require: policy })
   .meta({ id: 'TokenDeclaration' })
 export const tokenChange = z
   .strictObject({
@@ -27,6 +28,7 @@ export const tokenChange = z
     translation,
     tags: tags.nullable(),
     fallback,
+    require: policy,
     expires_at: expires_at.nullable(),
     disabled: z.boolean().optional(),
     budget: budget.nullable(),

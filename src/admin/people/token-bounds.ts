@@ -2,6 +2,7 @@
 // addresses, expiry, disabled), and a member's change must stay within that. What a member has set
 // binds no one else.
 import { BlockList } from 'node:net'
+import { fulfils } from '../../contract/config-schema/channel/data.ts'
 import { asCidr } from '../../contract/config-schema/index.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { matches } from '../../lib/text/pattern.ts'
@@ -9,7 +10,14 @@ import type { StoredToken, TokenBounds, TokenChange } from '../../store/catalog/
 
 type Settings = Pick<
   StoredToken,
-  'models' | 'limits' | 'allowedIps' | 'translation' | 'fallback' | 'expiresAtMs' | 'disabled'
+  | 'models'
+  | 'limits'
+  | 'allowedIps'
+  | 'translation'
+  | 'fallback'
+  | 'require'
+  | 'expiresAtMs'
+  | 'disabled'
 >
 
 /** All that a token says, as a bound: of one that staff has made. */
@@ -19,6 +27,7 @@ export const boundsOf = (token: Settings): TokenBounds => ({
   allowedIps: token.allowedIps,
   ...(token.translation !== undefined && { translation: token.translation }),
   ...(token.fallback !== undefined && { fallback: token.fallback }),
+  ...(token.require !== undefined && { require: token.require }),
   ...(token.expiresAtMs !== undefined && { expiresAtMs: token.expiresAtMs }),
   disabled: token.disabled,
 })
@@ -30,7 +39,9 @@ export const boundsBefore = (token: StoredToken): TokenBounds =>
 /** What staff changes is the new bound, wider or narrower. */
 export function withChange(bounds: TokenBounds, change: TokenChange): TokenBounds {
   const { models, limits, allowedIps, disabled, expiresAtMs, translation, fallback } = change
-  const { expiresAtMs: before, translation: mode, fallback: refused, ...rest } = bounds
+  const { expiresAtMs: before, translation: mode, fallback: refused, ...others } = bounds
+  const { require: policy, ...rest } = others
+  const required = change.require === undefined ? policy : (change.require ?? undefined)
   const ends = expiresAtMs === undefined ? before : (expiresAtMs ?? undefined)
   const translated = translation === undefined ? mode : (translation ?? undefined)
   const fixed = fallback === undefined ? refused : (fallback ?? undefined)
@@ -42,6 +53,7 @@ export function withChange(bounds: TokenBounds, change: TokenChange): TokenBound
     ...(disabled !== undefined && { disabled }),
     ...(translated !== undefined && { translation: translated }),
     ...(fixed !== undefined && { fallback: fixed }),
+    ...(required !== undefined && { require: required }),
     ...(ends !== undefined && { expiresAtMs: ends }),
   }
 }
@@ -53,6 +65,10 @@ export function widens(bounds: TokenBounds, change: TokenChange): Refusal | unde
     return beyond('translation')
   }
   if (change.fallback === null && bounds.fallback === 'never') return beyond('fallback')
+  if (change.require !== undefined && bounds.require !== undefined) {
+    // What a member requires is at least what an operator has.
+    if (!fulfils(change.require ?? undefined, bounds.require)) return beyond('require')
+  }
   if (disabled === false && bounds.disabled === true) return beyond('disabled')
   if (models !== undefined && !coversModels(bounds.models, models)) return beyond('models')
   if (limits !== undefined) {

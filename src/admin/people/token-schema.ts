@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { budget } from '../../contract/answers/budget-schema.ts'
 import { fallbackModes } from '../../contract/catalog.ts'
+import { dataRequirement } from '../../contract/config-schema/channel/data.ts'
 import { translationModes } from '../../contract/config-schema/translation.ts'
 import { accountField, column, money, pageFields, pageOf, source, time } from '../schema.ts'
 
@@ -21,6 +22,9 @@ const fields = {
   fallback: z
     .enum(fallbackModes)
     .describe('Whether another than the first choice of a virtual model may serve it.'),
+  require: dataRequirement
+    .nullable()
+    .describe('What channels must promise of data, besides what its account requires.'),
   expires_at: column(time().nullable(), 'expires'),
   budget: budget.nullable().describe('Shared with the secrets that it had before.'),
   source: column(source),

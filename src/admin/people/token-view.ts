@@ -1,6 +1,7 @@
 // How tokens look from outside: never their secret, at most its first letters.
 
 import type { TokenSpend } from '../../billing/token-spend.ts'
+import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
@@ -27,6 +28,7 @@ export const view = (token: StoredToken): Omit<View<typeof tokenSchema>, 'budget
   translation: token.translation ?? 'on',
   tags: token.tags ?? {},
   fallback: token.fallback ?? 'allowed',
+  require: dataView(token.require),
   expires_at: timeOrNull(token.expiresAtMs),
   disabled: token.disabled,
   source: token.source,

@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { tokenSpends } from '../../billing/token-spend.ts'
 import { budgetFrom } from '../../contract/budgets/declaration.ts'
+import { requirementFrom } from '../../contract/config-schema/channel/data.ts'
 import { translationFrom } from '../../contract/config-schema/translation.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Seals } from '../../engine/base-deps.ts'
@@ -86,6 +87,7 @@ async function insertNew(
   const full = await exceedsTokens(tx, x, account.id)
   if (full !== undefined) return full
   const id = newShortId('tok', x.atMs)
+  const policy = requirementFrom(body.require)
   const settings = {
     models: body.models ?? ['*'],
     limits: defined(body.limits ?? {}),
@@ -93,6 +95,7 @@ async function insertNew(
     ...translationFrom({ translation: body.translation }),
     ...(body.tags !== undefined && { tags: body.tags }),
     ...(body.fallback === 'never' && { fallback: body.fallback }),
+    ...(policy !== undefined && { require: policy }),
     ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
     disabled: false,
   }

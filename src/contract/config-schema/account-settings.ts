@@ -1,6 +1,7 @@
 // Settings of an account that the file and the admin API declare alike, as they are stored.
 import { z } from 'zod'
 import { thresholdFrom } from '../notices/webhooks.ts'
+import { type dataRequirement, requirementFrom } from './channel/data.ts'
 import { accountTagsFrom } from './tags.ts'
 
 /** Tokens that members of an account may have, unless it says otherwise. */
@@ -13,11 +14,15 @@ export const tokenLimitField = z
   .meta({ description: `Tokens that members may have. Left out, ${usualTokenLimit}.` })
 
 type Declared = Parameters<typeof accountTagsFrom>[0] &
-  Parameters<typeof thresholdFrom>[0] & { token_limit?: number | null | undefined }
+  Parameters<typeof thresholdFrom>[0] & {
+    token_limit?: number | null | undefined
+    require?: z.infer<typeof dataRequirement> | null | undefined
+  }
 
 /** Null: as if it had never been set; absent: not said. */
 export const accountSettingsFrom = (declared: Declared) => ({
   ...accountTagsFrom(declared),
   ...thresholdFrom(declared),
   ...(declared.token_limit !== undefined && { tokenLimit: declared.token_limit }),
+  ...(declared.require !== undefined && { require: requirementFrom(declared.require) ?? null }),
 })

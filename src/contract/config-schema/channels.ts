@@ -3,6 +3,8 @@
 import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
 import { addressProblem } from './addresses.ts'
+import { dataTerms } from './channel/data.ts'
+import { requestRules, rulesProblem } from './channel/rules.ts'
 import {
   baseUrl,
   count,
@@ -137,6 +139,8 @@ export const channelFields = strict({
   realm: realmName.optional(),
   ...promptCacheFields,
   ...dataPolicyFields,
+  request: requestRules.optional(),
+  data: dataTerms.optional(),
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })
@@ -150,6 +154,9 @@ export function checkChannel(channel: ChannelFields, context: z.RefinementCtx): 
   const refuse = (field: string, message: string) =>
     context.addIssue({ code: 'custom', path: [field], message })
   const preset = presets.get(channel.preset ?? '')
+  const wrong = rulesProblem(channel.request?.body, channel.protocols ?? preset?.protocols)
+  if (wrong !== undefined)
+    context.addIssue({ code: 'custom', path: ['request', 'body'], message: wrong })
   if (preset === undefined) {
     for (const field of ['name', 'keys', 'protocols', 'models'] as const) {
       if (channel[field] === undefined) refuse(field, 'is missing')

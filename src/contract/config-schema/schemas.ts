@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { budgetDeclaration, tagBudgetsDeclaration } from '../budgets/declaration.ts'
 import { webhookDeclaration, webhookSecret } from '../notices/webhooks.ts'
 import { tokenLimitField } from './account-settings.ts'
+import { dataRequirement } from './channel/data.ts'
 import { channelDeclaration, resolveChannel } from './channels.ts'
 import {
   amount,
@@ -31,6 +32,7 @@ export const accountDeclaration = strict({
   balance_low: amount('Notices tell when the balance falls below it. Left out, never.').optional(),
   ...accountTagFields,
   token_limit: tokenLimitField.optional(),
+  require: dataRequirement.optional(),
   budget: budgetDeclaration.optional(),
   tag_budgets: tagBudgetsDeclaration.optional(),
 }).meta({ title: 'Account', description: 'Who pays: holds a balance and owns tokens.' })
@@ -73,6 +75,7 @@ export const tokenDeclaration = strict({
   translation: translationMode.optional(),
   tags: defaultTagsField.optional(),
   fallback: fallbackMode.optional(),
+  require: dataRequirement.optional(),
   expires_at: timestamp('When the token stops working. Left out, never.').optional(),
   budget: budgetDeclaration.optional(),
 }).meta({ title: 'Token', description: "A caller's credential." })

@@ -9,6 +9,8 @@ import type {
   Timeouts,
   VirtualTerms,
 } from '../catalog.ts'
+import { dataFrom } from './channel/data.ts'
+import { rulesFrom } from './channel/rules.ts'
 import type { ChannelDeclaration } from './channels.ts'
 import { parseDurationMs } from './fields.ts'
 import { type ModelDeclaration, protocolsOf } from './models.ts'
@@ -58,12 +60,20 @@ export function channelFrom(
     ...translationFrom(declared),
     ...promptCacheFrom(declared),
     ...(declared.trace === false && { trace: false }),
+    ...given('request', rulesFrom(declared.request)),
+    ...given('data', dataFrom(declared.data)),
     ...(declared.preset !== undefined && { preset: declared.preset }),
     ...dataPolicyFrom(declared),
     disabled: false,
     source: known.source,
   }
 }
+
+const given = <Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [K in Name]?: Value } =>
+  value === undefined ? {} : ({ [name]: value } as { [K in Name]?: Value })
 
 export const dataPolicyFrom = ({
   retention,

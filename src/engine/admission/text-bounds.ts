@@ -14,6 +14,8 @@ export interface TextBounds {
   readonly modelOutputTokens: number
   /** The caller's own limit, where the upstream takes none that is so low. */
   readonly raisedFrom?: number
+  /** Those without the rules of a channel, where these are with them. */
+  readonly ruledFrom?: TextBounds
   /** By tool that the upstream runs: the caller's bound of its calls. */
   readonly toolUses?: Readonly<Record<string, number>>
 }

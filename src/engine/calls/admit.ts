@@ -6,6 +6,7 @@ import { nativeRoutes } from '../../catalog/snapshot.ts'
 import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { policyRefusal, qualifying } from '../admission/data-policy.ts'
 import { hiddenModel } from '../admission/hidden-model.ts'
 import type { RatePass } from '../admission/limits/rate-limits.ts'
 import { heldBounds } from '../admission/min-output.ts'
@@ -44,12 +45,14 @@ export function findServed(open: OpenCall): Model | Refusal {
   if (model === undefined) return hiddenModel(engine, token, call.model)
   const isNative = token.translation === 'off'
   const all = engine.catalog.routes(model, call.interface)
-  open.routes = isNative ? nativeRoutes(all) : all
-  if (open.routes.length === 0) {
+  const served = isNative ? nativeRoutes(all) : all
+  open.routes = qualifying(token, served)
+  if (served.length === 0) {
     const ways = engine.catalog.servedBy(model, isNative).join(', ')
     const message = `model '${call.model}' cannot be used here; it is served by: ${ways}`
     return refuse('model_not_supported', message, { param: 'model' })
   }
+  if (open.routes.length === 0) return policyRefusal(token, call.model)
   if (call.makes !== undefined && call.makes !== model.kind) {
     const message = `model '${call.model}' is for ${model.kind}; this call is for ${call.makes}`
     return refuse('model_not_supported', message, { param: 'model' })

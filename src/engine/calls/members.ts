@@ -4,6 +4,7 @@ import { nativeRoutes } from '../../catalog/snapshot.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { sentAttempts, type TextCall } from '../../contract/requests.ts'
+import { policyRefusal, qualifying } from '../admission/data-policy.ts'
 import { membersInOrder } from '../admission/members.ts'
 import { heldBounds } from '../admission/min-output.ts'
 import { priceFor } from '../admission/price-for.ts'
@@ -62,10 +63,14 @@ function textMembers({ engine, ctx, call }: OpenCall, model: Model): Members | R
   if (ordered instanceof Refusal) return ordered
   const able: TextMember[] = []
   let refusal: Refusal | undefined
+  let unqualified = false
   for (const { model: member } of ordered) {
     const all = engine.catalog.routes(member, call.interface)
-    const routes = ctx.token.translation === 'off' ? nativeRoutes(all) : all
-    if (routes.length === 0) continue
+    const routes = qualifying(ctx.token, ctx.token.translation === 'off' ? nativeRoutes(all) : all)
+    if (routes.length === 0) {
+      if (all.length > 0) unqualified = true
+      continue
+    }
     const priced = model.backing?.pricedAs === undefined ? member : model
     const price = priceFor(engine, ctx, call.model, priced)
     const refused =
@@ -76,7 +81,9 @@ function textMembers({ engine, ctx, call }: OpenCall, model: Model): Members | R
     else able.push({ model: member, routes, price, bounds: boundsOf(member, call) })
   }
   const [first, ...others] = able
-  return first === undefined ? (refusal ?? notServed(call.model)) : [first, ...others]
+  if (first !== undefined) return [first, ...others]
+  const none = unqualified ? policyRefusal(ctx.token, call.model) : notServed(call.model)
+  return refusal ?? none
 }
 
 const notServed = (model: string): Refusal =>

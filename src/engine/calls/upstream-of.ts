@@ -3,6 +3,7 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { Translating, Upstream } from '../../contract/provider.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { boundsAt } from '../admission/min-output.ts'
+import { bodyEditsOf, channelClient } from '../routing/channel-client.ts'
 import { clientFor } from '../telemetry/traces/traced-client.ts'
 import { holdSent } from './admit.ts'
 import { isStrict, mustKeepAll, realmOf, type UpstreamAttempt } from './attempt.ts'
@@ -16,6 +17,7 @@ export function upstreamOf(open: OpenCall, attempt: UpstreamAttempt): Upstream {
   const { route, key } = attempt
   const { channel } = route
   open.bounds = boundsAt(open.bounds, route)
+  const http = channelClient(engine.http, channel)
   return {
     baseUrl: route.baseUrl,
     key,
@@ -25,7 +27,8 @@ export function upstreamOf(open: OpenCall, attempt: UpstreamAttempt): Upstream {
     autoCache: channel.autoCache,
     cacheControl: channel.capabilities?.cacheControl,
     streamOptions: channel.capabilities?.streamOptions,
-    http: ctx.trace === undefined ? engine.http : clientFor(engine.http, ctx.trace, channel),
+    http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, channel),
+    bodyEdits: channel.request && bodyEditsOf(channel.request),
     progress: attempt.deadline,
     queueKey: open.accountId,
     withoutSeals: attempt.withoutSeals,

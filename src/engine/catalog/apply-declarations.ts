@@ -4,6 +4,7 @@
 import { builtinPrices } from '../../catalog/builtin.ts'
 import type { Source } from '../../contract/catalog.ts'
 import { accountSettingsFrom } from '../../contract/config-schema/account-settings.ts'
+import { requirementFrom } from '../../contract/config-schema/channel/data.ts'
 import {
   type FileDeclaration,
   nearestName,
@@ -190,7 +191,7 @@ async function addToken(
   tx: Tx,
   { declared, accountId, lineage, secret, nowMs }: Fresh & { secret: string; nowMs: number },
 ): Promise<void> {
-  const { expiresAtMs, translation, fallback, tags, ...rest } = changeOf(declared)
+  const { expiresAtMs, translation, fallback, tags, require: policy, ...rest } = changeOf(declared)
   const id = newShortId('tok', nowMs)
   await insertToken(tx, {
     id,
@@ -204,6 +205,7 @@ async function addToken(
     ...(translation !== null && { translation }),
     ...(tags !== null && { tags }),
     ...(fallback !== null && { fallback }),
+    ...(policy !== null && { require: policy }),
     disabled: false,
     source: 'file',
     createdAtMs: nowMs,
@@ -219,6 +221,7 @@ const changeOf = (declared: TokenDeclaration) => ({
   translation: translationFrom({ translation: declared.translation }).translation ?? null,
   tags: declared.tags ?? null,
   fallback: declared.fallback === 'never' ? ('never' as const) : null,
+  require: requirementFrom(declared.require) ?? null,
   expiresAtMs: declared.expires_at === undefined ? null : Date.parse(declared.expires_at),
 })
 

@@ -157,7 +157,7 @@ async function rebuildWith(deps: CatalogDeps, changed: ChangedTokens): Promise<v
       ...declared.ownSecrets,
       ...(declared.file.callbacks === undefined ? [] : [declared.file.callbacks.secret]),
       ...declared.file.webhooks.flatMap(({ secret = [] }) => secret),
-      ...channels.flatMap((channel) => channel.keys.flatMap((key) => [key, ...key.split('|')])),
+      ...channels.flatMap(secretsOf),
     ],
     channels.flatMap((channel) => Object.values(channel.protocols).map(hostOf)),
   )
@@ -187,6 +187,17 @@ async function loadTokens(
     for (const [hash, token] of found) inForce.add(hash, token)
     return inForce
   }
+}
+
+/** Shorter values of headers are words. */
+const minSecretLength = 8
+
+function secretsOf({ keys, request }: Channel): string[] {
+  const headers = Object.values(request?.headers?.set ?? {})
+  return [
+    ...keys.flatMap((key) => [key, ...key.split('|')]),
+    ...headers.filter((value) => value.length >= minSecretLength),
+  ]
 }
 
 const hostOf = (address: string): string => new URL(address).host

@@ -8,6 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { matches } from '../../lib/text/pattern.ts'
 import type { Cleans, Offers } from '../base-deps.ts'
 import { cleaned } from '../calls/clean-error.ts'
+import { channelClient, upstreamPart } from './channel-client.ts'
 
 export interface DiscoveryDeps extends Offers, Cleans {
   readonly providers: ReadonlyMap<Protocol, Provider>
@@ -87,14 +88,13 @@ function placesOf(deps: DiscoveryDeps, channel: Channel): Place[] {
 /** For a request outside all calls: the first key, and no deadline but the request's own. */
 export const upstreamAt = (
   { http }: DiscoveryDeps,
-  { keys, timeouts, messages }: Channel,
+  channel: Channel,
   baseUrl: string,
 ): ListUpstream => ({
   baseUrl,
-  key: keys[0] ?? '',
-  timeouts,
-  messages,
-  http,
+  key: channel.keys[0] ?? '',
+  ...upstreamPart(channel),
+  http: channelClient(http, channel),
   progress: { touch() {} },
 })
 

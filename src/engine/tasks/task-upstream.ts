@@ -1,6 +1,6 @@
 // The upstream to poll a task at: the channel that made it, with the key that made it.
 import type { Catalog, Route } from '../../catalog/snapshot.ts'
-import type { Protocol } from '../../contract/catalog.ts'
+import type { Channel, Protocol } from '../../contract/catalog.ts'
 import type { HttpPort } from '../../contract/http.ts'
 import type {
   Provider,
@@ -14,6 +14,7 @@ import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Cleans, Seals } from '../base-deps.ts'
 import { cleaned } from '../calls/clean-error.ts'
 import type { Deadlines } from '../calls/deadlines.ts'
+import { channelClient, upstreamPart } from '../routing/channel-client.ts'
 import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
 
@@ -50,12 +51,16 @@ export const taskUpstream = (
   plainModel: servingModel(task),
   marker: task.id,
   fetchMedia: (url) => fetchMedia(deps, url),
-  timeouts: route.channel.timeouts,
-  messages: route.channel.messages,
-  http: task.trace ? clientForTask(deps.http, task.trace, route.channel) : deps.http,
+  ...upstreamPart(route.channel),
+  http: clientOf(deps, task, route.channel),
   queueKey: task.accountId,
   progress,
 })
+
+function clientOf(deps: UpstreamDeps, { trace }: Pick<Task, 'trace'>, channel: Channel): HttpPort {
+  const http = channelClient(deps.http, channel)
+  return trace ? clientForTask(http, trace, channel) : http
+}
 
 /** A failure of the upstream as the caller of the task may read it. */
 export const publicError = (deps: Cleans, task: Task, error: UpstreamError): UpstreamError =>

@@ -2,7 +2,7 @@
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
 import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
-import { withField, withModel } from './splice.ts'
+import { withEdits, withModel } from './splice.ts'
 
 declare const self: Worker
 
@@ -14,7 +14,7 @@ export type TextWork =
   | ({ bytes: Uint8Array; depth: number; owned: boolean } & WorkLimits)
   /** A text to decode. */
   | { encoded: Uint8Array }
-  /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON. */
+  /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON; empty: left out. */
   | { text: string; fields: string }
   /** JSON to encode, with words in place of its long strings: the mark, and a number. */
   | LongTemplate
@@ -71,12 +71,8 @@ function read({
 }
 
 function withFields(text: string, fields: Readonly<Record<string, string>>): string {
-  let changed = text
-  for (const [name, value] of Object.entries(fields)) {
-    changed =
-      name === 'model' ? withModel(changed, JSON.parse(value)) : withField(changed, name, value)
-  }
-  return changed
+  const { model, ...edits } = fields
+  return withEdits(model === undefined ? text : withModel(text, JSON.parse(model)), edits)
 }
 
 function filled(given: LongTemplate): string {

@@ -1,7 +1,15 @@
 // Single fields changed inside a JSON text, compared with what a parser reads before and after.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { namesOnce, restoreModel, withField, withModel, withModelIn } from './splice.ts'
+import {
+  namesOnce,
+  restoreModel,
+  withEdits,
+  withField,
+  withModel,
+  withModelIn,
+  withoutField,
+} from './splice.ts'
 
 type Json = Record<string, unknown>
 
@@ -228,4 +236,17 @@ test.each<[string, boolean]>([
   ['{"text":"\\u00e9","model":"a"}', true],
 ])('%j names its model once: %p', (text, once) => {
   expect(namesOnce(text)).toBe(once)
+})
+
+test('a field is left out, however it is spelled and wherever it stands', () => {
+  const cases: [text: string, left: string][] = [
+    ['{"a":1}', '{}'],
+    ['{"a":1,"b":[1,{"a":2}]}', '{"b":[1,{"a":2}]}'],
+    ['{ "b" : 2 , "a" : {"x":"}"} }', '{"b" : 2}'],
+    ['{"b":12345678901234567890,"\\u0061":1,"c":"a","a":2}', '{"b":12345678901234567890,"c":"a"}'],
+    ['{"b":"\\"a\\":1"}', '{"b":"\\"a\\":1"}'],
+    ['{}', '{}'],
+  ]
+  for (const [text, left] of cases) expect(withoutField(text, 'a')).toBe(left)
+  expect(withEdits('{"a":1,"b":2}', { a: '', c: '[3]', b: '0' })).toBe('{"c":[3],"b":0}')
 })

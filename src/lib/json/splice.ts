@@ -93,20 +93,49 @@ export function withField(text: string, name: string, value: string): string {
   return `${text.slice(0, open)}"${name}":${value},${text.slice(open)}`
 }
 
+/** The text without a field of the outermost object; everything else byte for byte. */
+export function withoutField(text: string, name: string): string {
+  if (!text.includes(`"${name}"`) && !hasEscapedLetter(text)) return text
+  const kept = valuesOf(text).filter((each) => each.name !== name)
+  const [open, close] = [text.indexOf('{') + 1, text.lastIndexOf('}')]
+  const members = kept.map(({ keyStart, end }) => text.slice(keyStart, end)).join(',')
+  return `${text.slice(0, open)}${members}${text.slice(close)}`
+}
+
+/** The same for several: JSON values to set, and an empty text for each to leave out. */
+export function withEdits(text: string, edits: Readonly<Record<string, string>>): string {
+  let edited = text
+  for (const name in edits) {
+    const value = edits[name]!
+    edited = value === '' ? withoutField(edited, name) : withField(edited, name, value)
+  }
+  return edited
+}
+
 function rebuilt(text: string, name: string, value: string): string {
   const [open, end] = [text.indexOf('{'), text.lastIndexOf('}') + 1]
   const fields = { ...JSON.parse(text.slice(open, end)), [name]: JSON.parse(value) }
   return text.slice(0, open) + JSON.stringify(fields) + text.slice(end)
 }
 
-/** Start and end of the values of a field of the outermost object. The text is valid JSON. */
-function valuesOf(text: string, name: string): { start: number; end: number }[] {
-  const found: { start: number; end: number }[] = []
+interface Member {
+  name: string | undefined
+  keyStart: number
+  start: number
+  end: number
+}
+
+/** Start and end of the values of a field of the outermost object, or of all. The text is valid JSON. */
+function valuesOf(text: string, name?: string): Member[] {
+  const found: Member[] = []
   let depth = 0
   let key: string | undefined
+  let keyStart = 0
   let start = -1
   const close = (end: number) => {
-    if (start !== -1 && key === name) found.push({ start, end: trimmedEnd(text, start, end) })
+    if (start !== -1 && (name === undefined || key === name)) {
+      found.push({ name: key, keyStart, start, end: trimmedEnd(text, start, end) })
+    }
     start = -1
     key = undefined
   }
@@ -114,7 +143,10 @@ function valuesOf(text: string, name: string): { start: number; end: number }[] 
     const char = text.charCodeAt(i)
     if (char === 0x22) {
       const end = endOfString(text, i)
-      if (depth === 1 && start === -1) key = keyOf(text.slice(i + 1, end))
+      if (depth === 1 && start === -1) {
+        key = keyOf(text.slice(i + 1, end))
+        keyStart = i
+      }
       i = end
     } else if (char === 0x3a && depth === 1 && start === -1) start = valueStart(text, i + 1)
     else if (char === 0x7b || char === 0x5b) depth++

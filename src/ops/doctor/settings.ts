@@ -35,13 +35,7 @@ function checkFile(file: TriedConfig['file']): Finding[] {
     return [ok('configuration file', 'none; channels and tokens come from the admin API alone')]
   }
   const wrong = file.problems.map((each) =>
-    problem(
-      'configuration file',
-      problemLine(file.path, each),
-      each.unset === undefined
-        ? 'correct the line; gateway check FILE says the same in CI'
-        : `set ${each.unset}, or give a default with \${${each.unset}:-…}`,
-    ),
+    problem('configuration file', problemLine(file.path, each), adviceOn(each.unset)),
   )
   if (wrong.length > 0) return wrong
   const { accounts = [], tokens = [], channels = [], models = [], prices = [] } = file.value ?? {}
@@ -96,4 +90,11 @@ function checkCluster({ workers, databaseUrl, redisUrl }: Config): Finding[] {
       'set GATEWAY_REDIS_URL for exact limits',
     ),
   ]
+}
+
+function adviceOn(unset: string | undefined): string {
+  if (unset === undefined) return 'correct the line; gateway check FILE says the same in CI'
+  return unset.startsWith('file:')
+    ? "put the value into that file, readable for the gateway's user, or name another file"
+    : `set ${unset}, or give a default with \${${unset}:-…}`
 }

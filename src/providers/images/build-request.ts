@@ -2,6 +2,7 @@
 // go as JSON, and the upstream fetches them.
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
+import { editedFields } from '../tasks/fields.ts'
 import { inlineBytes } from '../tasks/images.ts'
 import type { CreateRequest, Problem } from '../tasks/style.ts'
 import { buildForm } from './build-form.ts'
@@ -30,9 +31,18 @@ export async function buildRequest(
   if (files.length === 0 || files.length < urls.length) {
     return { url, body: { ...words, images: urls.map((image_url) => ({ image_url })) } }
   }
-  const { type, bytes } = await buildForm(words, files)
+  const { type, bytes } = await buildForm(formWords(words, upstream), files)
   return { url, headers: { 'content-type': type }, body: bytes }
 }
+
+/** A form has no other values than texts. */
+const formWords = (words: Record<string, string | number>, { bodyEdits }: TaskUpstream) =>
+  Object.fromEntries(
+    Object.entries<unknown>(editedFields(words, bodyEdits)).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
 
 function wordsFor(
   { prompt, count, size, seed, negativePrompt }: ImageRequest,

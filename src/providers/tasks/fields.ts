@@ -14,3 +14,17 @@ export const isPlainId = (id: string): boolean => /^(?!\.+$)[\x21-\x7e]{1,200}$/
 
 export const isEpochSeconds = (value: unknown): value is number =>
   typeof value === 'number' && value >= epochSeconds.min && value <= epochSeconds.max
+
+/** The body with what its channel sets and leaves out. */
+export function editedFields<Body>(
+  body: Body,
+  edits: Readonly<Record<string, string>> | undefined,
+): Body {
+  if (edits === undefined) return body
+  const edited: Record<string, unknown> = { ...(body as object) }
+  for (const [name, value] of Object.entries(edits)) {
+    if (value === '') delete edited[name]
+    else edited[name] = JSON.parse(value)
+  }
+  return edited as Body
+}

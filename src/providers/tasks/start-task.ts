@@ -3,7 +3,7 @@
 import type { Started, Stop, TaskUpstream } from '../../contract/provider.ts'
 import { stringifyLong } from '../../lib/json/json-thread.ts'
 import { failure, notAnswered } from '../common/errors.ts'
-import { isPlainId } from './fields.ts'
+import { editedFields, isPlainId } from './fields.ts'
 import { isGood, plainHeaders, type Reply, readReply } from './read-reply.ts'
 import type { CreateStyle } from './style.ts'
 
@@ -40,8 +40,11 @@ export async function startTask<Request>(
   const headers = headersFor(style, upstream)
   headers['content-type'] = 'application/json'
   Object.assign(headers, made.headers)
+  const { bodyEdits, queueKey } = upstream
   const body =
-    made.body instanceof Uint8Array ? made.body : await stringifyLong(made.body, upstream.queueKey)
+    made.body instanceof Uint8Array
+      ? made.body
+      : await stringifyLong(editedFields(made.body, bodyEdits), queueKey)
   const call = upstream.http.post(made.url, headers, body, upstream.timeouts)
   const reply = await readReply(call, upstream, stop, style.maxAnswerBytes)
   if (!('answer' in reply)) return unanswered(reply.cause)

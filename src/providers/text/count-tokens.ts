@@ -67,7 +67,8 @@ async function askForCount(
   stop: Stop,
 ): Promise<CountReply> {
   try {
-    const body = await buildBody(style, call, upstream)
+    // What a channel adds to calls may be no part of a question.
+    const body = await buildBody(style, call, { ...upstream, bodyEdits: undefined })
     const answer = await post(style, path, call, upstream, stop, body).answer
     upstream.progress.touch()
     if (isRefused(answer)) return await refusedAnswer(answer)

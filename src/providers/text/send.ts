@@ -4,7 +4,7 @@ import type { HttpAnswer } from '../../contract/http.ts'
 import type { Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
-import { withField, withModel } from '../../lib/json/splice.ts'
+import { withEdits, withModel } from '../../lib/json/splice.ts'
 import { notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { longAnswerBytes, understandLong } from './large/long-answers.ts'
@@ -120,14 +120,16 @@ export function buildBody(
   call: TextCall,
   upstream: Upstream,
 ): string | Promise<Uint8Array> {
-  const fields = style.fieldsFor?.(call, upstream)
+  const { bodyEdits } = upstream
+  const own = style.fieldsFor?.(call, upstream)
+  const fields = bodyEdits === undefined ? own : { ...own, ...bodyEdits }
   const isNamed = style.pathOf === undefined
   if (call.body.length > longTextBytes) {
     const model = isNamed && { model: JSON.stringify(upstream.model) }
     return encodeLong(call.body, { ...model, ...fields }, upstream.queueKey)
   }
   let body = isNamed ? withModel(call.body, upstream.model) : call.body
-  for (const name in fields) body = withField(body, name, fields[name]!)
+  if (fields !== undefined) body = withEdits(body, fields)
   return body
 }
 

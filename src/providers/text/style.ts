@@ -126,7 +126,7 @@ export interface TextStyle {
   noun: string
   /** A new object every time; the headers of all styles are added to it. */
   headers(call: TextCall, upstream: Upstream): Record<string, string>
-  /** Fields to set in the caller's body besides the model name, each with its value as JSON. */
+  /** Fields to set in the caller's body besides the model name, each with its value as JSON; empty: left out. */
   fieldsFor?(call: TextCall, upstream: Upstream): Readonly<Record<string, string>> | undefined
   /** The body with marks for the prompt cache; undefined when the caller set some, or none can be set. */
   withCacheMarks?(call: TextCall): MarkedBody | undefined

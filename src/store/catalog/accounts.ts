@@ -1,6 +1,6 @@
 // Rows of accounts. Balances are changed by ledger entries only, in entries.ts.
 import type { Kysely, Selectable } from 'kysely'
-import type { Source } from '../../contract/catalog.ts'
+import type { DataRequirement, Source } from '../../contract/catalog.ts'
 import type { Schema } from '../schema.ts'
 import { contains } from '../sql/contains.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
@@ -24,6 +24,8 @@ export interface Account {
   balanceLowNanos?: bigint
   /** Tokens that its members may have, if not the usual number. */
   tokenLimit?: number
+  /** What channels must promise of data to be asked for its calls. */
+  require?: DataRequirement
 }
 
 /** Null: as if it had never been set. */
@@ -32,6 +34,7 @@ export interface AccountChange {
   endUsers?: 'plain' | 'off' | null
   balanceLowNanos?: bigint | null
   tokenLimit?: number | null
+  require?: DataRequirement | null
 }
 
 /** A new account starts at zero; its first money is an entry. */
@@ -71,12 +74,23 @@ export async function updateAccount(
     .execute()
 }
 
-const columnsOf = ({ tagNames, endUsers, balanceLowNanos, tokenLimit }: AccountChange) => ({
+const columnsOf = ({
+  tagNames,
+  endUsers,
+  balanceLowNanos,
+  tokenLimit,
+  require: policy,
+}: AccountChange) => ({
+  ...(policy !== undefined && { data_policy: policyText(policy) }),
   ...(tokenLimit !== undefined && { token_limit: tokenLimit }),
   ...(balanceLowNanos !== undefined && { balance_low_nanos: balanceLowNanos }),
   ...(tagNames !== undefined && { tag_names: tagNames === null ? null : JSON.stringify(tagNames) }),
   ...(endUsers !== undefined && { end_users: endUsers }),
 })
+
+/** Null: nothing is required. */
+export const policyText = (policy: DataRequirement | null | undefined): string | null =>
+  policy == null ? null : JSON.stringify(policy)
 
 /** By id, or else by name. */
 export async function findAccount(
@@ -156,6 +170,7 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   ...(row.suspended_since_ms !== null && { suspendedSinceMs: row.suspended_since_ms }),
   ...(row.balance_low_nanos !== null && { balanceLowNanos: row.balance_low_nanos }),
   ...(row.token_limit !== null && { tokenLimit: row.token_limit }),
+  ...(row.data_policy !== null && { require: JSON.parse(row.data_policy) as DataRequirement }),
   ...tagSettingsOf(row),
 })
 

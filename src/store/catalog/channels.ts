@@ -95,7 +95,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
   const { maxConcurrency, messages, translation, capabilities, realm } = channel
   const { affinity, autoCache, trace, disabled, source } = channel
-  const { preset, retention, training } = channel
+  const { preset, retention, training, request, data } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -111,6 +111,8 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     affinity,
     autoCache,
     trace,
+    request,
+    data,
     preset,
     retention,
     training,

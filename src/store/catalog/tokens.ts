@@ -1,12 +1,12 @@
 // Rows of tokens: the HMAC of the secret, never the secret. A revoked token keeps its row, but its
 // name and secret may be used again.
 import type { Kysely, Selectable } from 'kysely'
-import type { Source, Token, TokenLimits } from '../../contract/catalog.ts'
+import type { DataRequirement, Source, Token, TokenLimits } from '../../contract/catalog.ts'
 import { defaultTags, type Tags } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 import { touchMeta } from '../sql/meta.ts'
-import { tagSettingsOf } from './accounts.ts'
+import { policyText, tagSettingsOf } from './accounts.ts'
 import { dropUnusedBudget } from './token-lineage.ts'
 
 export interface StoredToken extends Token {
@@ -21,7 +21,14 @@ export interface StoredToken extends Token {
 export type TokenBounds = Partial<
   Pick<
     Token,
-    'models' | 'limits' | 'allowedIps' | 'translation' | 'fallback' | 'expiresAtMs' | 'disabled'
+    | 'models'
+    | 'limits'
+    | 'allowedIps'
+    | 'translation'
+    | 'fallback'
+    | 'require'
+    | 'expiresAtMs'
+    | 'disabled'
   >
 >
 
@@ -43,6 +50,7 @@ export async function insertToken(
       translation: token.translation ?? null,
       tags: token.tags === undefined ? null : JSON.stringify(token.tags),
       fallback: token.fallback ?? null,
+      data_policy: policyText(token.require),
       expires_at_ms: token.expiresAtMs ?? null,
       disabled: token.disabled ? 1 : 0,
       source: token.source,
@@ -65,6 +73,8 @@ export interface TokenChange {
   tags?: Tags | null
   /** Null: allowed. */
   fallback?: Token['fallback'] | null
+  /** Null: nothing. */
+  require?: DataRequirement | null
   /** Null: never. */
   expiresAtMs?: number | null
   disabled?: boolean
@@ -78,7 +88,7 @@ export async function updateToken(
   change: TokenChange,
 ): Promise<boolean> {
   const { name, models, limits, allowedIps, expiresAtMs, disabled, staffBounds } = change
-  const { translation, fallback, tags } = change
+  const { translation, fallback, tags, require: policy } = change
   const columns = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
@@ -87,6 +97,7 @@ export async function updateToken(
     ...(translation !== undefined && { translation }),
     ...(tags !== undefined && { tags: tags === null ? null : JSON.stringify(tags) }),
     ...(fallback !== undefined && { fallback }),
+    ...(policy !== undefined && { data_policy: policyText(policy) }),
     ...(expiresAtMs !== undefined && { expires_at_ms: expiresAtMs }),
     ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }),
     ...(staffBounds !== undefined && { staff_bounds: JSON.stringify(staffBounds) }),
@@ -282,10 +293,14 @@ const valid = (db: Kysely<Schema>) =>
     .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
     .selectAll('tokens')
     .select(['accounts.name as account_name', 'accounts.tag_names', 'accounts.end_users'])
+    .select('accounts.data_policy as account_policy')
     .where('revoked_at_ms', 'is', null)
 
 type TokenRow = Selectable<Schema['tokens']> &
-  Pick<Selectable<Schema['accounts']>, 'tag_names' | 'end_users'> & { account_name: string }
+  Pick<Selectable<Schema['accounts']>, 'tag_names' | 'end_users'> & {
+    account_name: string
+    account_policy: string | null
+  }
 
 function shape(row: TokenRow, parse: (text: string) => unknown = JSON.parse): StoredToken {
   const token: StoredToken = {
@@ -305,6 +320,10 @@ function shape(row: TokenRow, parse: (text: string) => unknown = JSON.parse): St
   if (row.translation !== null) token.translation = row.translation as 'strict' | 'off'
   addTagSettings(token, row)
   if (row.fallback === 'never') token.fallback = 'never'
+  if (row.data_policy !== null) token.require = parse(row.data_policy) as DataRequirement
+  if (row.account_policy !== null) {
+    token.accountRequire = parse(row.account_policy) as DataRequirement
+  }
   if (row.expires_at_ms !== null) token.expiresAtMs = row.expires_at_ms
   if (row.staff_bounds !== null) token.staffBounds = JSON.parse(row.staff_bounds) as TokenBounds
   if (row.lineage !== null) token.lineage = row.lineage

@@ -38,6 +38,7 @@ import { actorKindsOfLog } from './0031-actor-kinds.ts'
 import { totalNames } from './0032-total-names.ts'
 import { callRows } from './0033-call-rows.ts'
 import { serviceTier } from './0034-service-tier.ts'
+import { dataPolicy } from './0040-data-policy.ts'
 import { refunds } from './0045-refunds.ts'
 import { codeTable } from './0046-codes.ts'
 import { finishReceipts } from './finish-receipts.ts'
@@ -77,6 +78,7 @@ export const migrations: readonly Migration[] = [
   totalNames,
   callRows,
   serviceTier,
+  dataPolicy,
   refunds,
   codeTable,
 ]

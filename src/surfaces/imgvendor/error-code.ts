@@ -5,6 +5,7 @@ const noToken = 1001
 const numbers: Readonly<Partial<Record<RefusalCode, number>>> = {
   invalid_api_key: 1002,
   ip_not_allowed: 1304,
+  data_policy: 1304,
   insufficient_quota: 1102,
   budget_exhausted: 1102,
   model_not_found: 1203,

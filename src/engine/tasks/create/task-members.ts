@@ -6,6 +6,7 @@ import type { Model } from '../../../contract/catalog.ts'
 import { modelNotFound, Refusal, refuse } from '../../../contract/errors.ts'
 import type { Price } from '../../../contract/price.ts'
 import type { VideoTask } from '../../../contract/task.ts'
+import { policyRefusal, qualifying } from '../../admission/data-policy.ts'
 import { membersInOrder } from '../../admission/members.ts'
 import type { Engine } from '../../engine.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
@@ -40,10 +41,14 @@ export function taskMembers(
       ? [{ model: called }]
       : membersInOrder(ctx, backing, input.interface, engine.random)
   if (members instanceof Refusal) return members
-  const routed = members
+  const served = members
     .map(({ model }) => ({ model, routes: routesFor(engine, model, input) }))
     .filter(({ routes }) => routes.length > 0)
-  if (routed.length === 0) return notSupported(engine, called)
+  if (served.length === 0) return notSupported(engine, called)
+  const routed = served
+    .map(({ model, routes }) => ({ model, routes: qualifying(ctx.token, routes) }))
+    .filter(({ routes }) => routes.length > 0)
+  if (routed.length === 0) return policyRefusal(ctx.token, called.name)
   const able = routed.flatMap(({ model, routes }): TaskMember[] => {
     const pricedAs = backing?.pricedAs ?? model.pricedAs ?? model.name
     const price = engine.prices.current(pricedAs, ctx.token.accountId)
@@ -70,7 +75,11 @@ const routesFor = (
     .routes(model, use)
     .filter(({ protocol }) => engine.providers.get(protocol)?.[kind] !== undefined)
 
-function pinned(engine: Engine, routes: Route[], to: TaskInput['pinnedTo']): Route[] {
+function pinned(
+  engine: Engine,
+  routes: readonly Route[],
+  to: TaskInput['pinnedTo'],
+): readonly Route[] {
   if (to === undefined) return routes
   return routes
     .filter(({ channel, protocol }) => channel.id === to.channelId && protocol === to.protocol)

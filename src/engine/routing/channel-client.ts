@@ -1,0 +1,50 @@
+// What a channel changes in all of its requests, whoever makes them: headers by its client, fields of the body
+// by the provider that writes it. Channels without rules share the client of the engine.
+import type { Channel, ChannelRules } from '../../contract/catalog.ts'
+import type { HttpPort } from '../../contract/http.ts'
+import type { Upstream } from '../../contract/provider.ts'
+
+/** The part of an upstream that follows from its channel alone. */
+type ChannelPart = Pick<Upstream, 'timeouts' | 'messages' | 'bodyEdits'>
+
+export const upstreamPart = ({ timeouts, messages, request }: Channel): ChannelPart =>
+  request === undefined
+    ? { timeouts, messages }
+    : { timeouts, messages, bodyEdits: bodyEditsOf(request) }
+
+/** For one channel. */
+export function channelClient(http: HttpPort, { request }: Channel): HttpPort {
+  return request?.headers === undefined ? http : withHeaders(http, request.headers)
+}
+
+const edits = new WeakMap<ChannelRules, Readonly<Record<string, string>>>()
+
+/** As providers take them: JSON to set, and an empty text for each field to leave out. */
+export function bodyEditsOf(rules: ChannelRules): Upstream['bodyEdits'] {
+  const { body } = rules
+  if (body === undefined) return undefined
+  let made = edits.get(rules)
+  if (made === undefined) {
+    made = Object.fromEntries([
+      ...Object.entries(body.set).map(([name, value]) => [name, JSON.stringify(value)]),
+      ...body.remove.map((name) => [name, '']),
+    ]) as Record<string, string>
+    edits.set(rules, made)
+  }
+  return made
+}
+
+type Headers = Readonly<Record<string, string>>
+
+function withHeaders(http: HttpPort, rules: NonNullable<ChannelRules['headers']>): HttpPort {
+  const ruled = (headers: Headers): Headers => {
+    const sent = { ...headers, ...rules.set }
+    for (const name of rules.remove) delete sent[name]
+    return sent
+  }
+  return {
+    post: (url, headers, body, limits) => http.post(url, ruled(headers), body, limits),
+    get: (url, headers, limits) => http.get(url, ruled(headers), limits),
+    delete: (url, headers, limits) => http.delete(url, ruled(headers), limits),
+  }
+}
