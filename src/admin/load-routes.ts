@@ -43,6 +43,7 @@ const closeAllRoutes: Load = () =>
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
 const codeRoutes: Load = () => import('./money/codes.ts').then((module) => module.codeRoutes)
+const issuerRoutes: Load = () => import('./closing/issuer.ts').then((module) => module.issuerRoutes)
 const lossRoutes: Load = () => import('./money/losses.ts').then((module) => module.lossRoutes)
 const refundRoutes: Load = () =>
   import('./traffic/refunds.ts').then((module) => module.refundRoutes)
@@ -85,6 +86,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   explain: [requestRoutes],
   health: [healthRoutes],
   invitations: [invitationRoutes, acceptRoutes],
+  issuer: [issuerRoutes],
   losses: [lossRoutes],
   models: [modelRoutes],
   oidc: [oidcRoutes],

@@ -8,6 +8,7 @@ import { priceRoutes } from './catalog/prices.ts'
 import { discoveryRoutes } from './channels/discovery.ts'
 import { presetRoutes } from './channels/presets.ts'
 import { closeAllRoutes } from './closing/close-all.ts'
+import { issuerRoutes } from './closing/issuer.ts'
 import { billLinkRoutes } from './closing/links.ts'
 import { billTotalRoutes } from './closing/totals.ts'
 import { acceptRoutes } from './invitations/accept.ts'
@@ -62,6 +63,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...taskActionRoutes,
   ...refundRoutes,
   ...codeRoutes,
+  ...issuerRoutes,
   ...callbackRoutes,
   ...billRoutes,
   ...billTotalRoutes,

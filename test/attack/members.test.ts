@@ -237,6 +237,7 @@ test('only these calls change something for operators, finance and members', () 
         'post /tasks/:id/refunds',
         'post /codes',
         'delete /codes/:id',
+        'put /issuer',
         'post /audit',
         'post /bills/close',
         'post /bills/close-all',

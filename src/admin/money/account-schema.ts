@@ -6,6 +6,7 @@ import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets
 import { tokenLimitField } from '../../contract/config-schema/account-settings.ts'
 import { dataRequirement } from '../../contract/config-schema/channel/data.ts'
 import { amount } from '../../contract/config-schema/fields.ts'
+import { profileFields, profileOf } from '../../contract/config-schema/profile.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { chargeTextColumns, entryKinds } from '../../contract/ledger.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
@@ -26,6 +27,12 @@ export const account = z
   .object({
     id: column(z.string()),
     name: column(z.string()),
+    ...profileOf((name) =>
+      z
+        .string()
+        .nullable()
+        .describe(profileFields[name].meta()?.description ?? ''),
+    ),
     currency: z.string(),
     balance: column(money()).describe('All entries but holds and releases.'),
     held: column(money()).describe('What holds have set aside.'),
@@ -67,9 +74,20 @@ export const entry = z
   .meta({ id: 'Entry' })
 export const entryList = pageOf(entry, 'EntryList')
 
+const { display_name, legal_name, address, tax_id, email, contact } = profileFields
+const profileChange = {
+  display_name: display_name.nullable(),
+  legal_name: legal_name.nullable(),
+  address: address.nullable(),
+  tax_id: tax_id.nullable(),
+  email: email.nullable(),
+  contact: contact.nullable(),
+}
+
 /** Null takes a setting away. */
 export const accountChange = z
   .strictObject({
+    ...profileChange,
     balance_low: amount('Notices tell when the balance falls below it.').nullable().optional(),
     tag_names: accountTagFields.tag_names.nullable(),
     end_users: accountTagFields.end_users.nullable(),
@@ -81,7 +99,7 @@ export const accountChange = z
   .meta({ id: 'AccountChange' })
 
 export const accountQuery = z.object({
-  search: query.text('A part of its name, whatever the case of its letters.', 'TEXT'),
+  search: query.text('A part of its name, or of what else is known of who it is.', 'TEXT'),
   ...pageFields,
 })
 export const listQuery = z.object(pageFields)

@@ -9,6 +9,7 @@ import {
 } from '../../contract/config-schema/account-settings.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
+import { profileOf } from '../../contract/config-schema/profile.ts'
 import { refuse } from '../../contract/errors.ts'
 import { chargeTextColumns } from '../../contract/ledger.ts'
 import { tagsView } from '../../contract/tags/index.ts'
@@ -188,6 +189,7 @@ const viewOf = (
 ): Omit<View<typeof accountSchema>, 'budget' | 'tag_budgets'> => ({
   id: account.id,
   name: account.name,
+  ...profileOf((name) => account.profile[name] ?? null),
   currency: engine.declared.file.currency,
   balance: formatNanos(account.balanceNanos),
   held: formatNanos(heldNanos),

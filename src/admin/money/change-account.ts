@@ -6,6 +6,7 @@ import {
   usualTokenLimit,
 } from '../../contract/config-schema/account-settings.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
+import { profileOf } from '../../contract/config-schema/profile.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
@@ -53,6 +54,7 @@ function declaredField({ declared }: Engine, name: string, body: Change): keyof 
 }
 
 const settingsOf = async (tx: Tx, account: Account) => ({
+  ...profileOf((name) => account.profile[name] ?? null),
   balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
   tag_names: account.tagNames ?? [],
   end_users: account.endUsers ?? 'hashed',

@@ -52,6 +52,10 @@ export const session = z
     currency: z.string(),
     public_url: z.string(),
     environment: z.enum(['sandbox', 'live']),
+    top_up: z
+      .object({ text: z.string().nullable(), url: z.string().nullable() })
+      .nullable()
+      .describe('Of a member: how money is added to the account, if the operator says it.'),
   })
   .meta({ id: 'Session' })
 

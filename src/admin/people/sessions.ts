@@ -1,6 +1,7 @@
 // Sessions: the first administrator by a code that works once, signing in, and the own password.
 
 import { z } from 'zod'
+import { topUpOf } from '../../contract/config-schema/issuer.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
 import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
@@ -98,7 +99,11 @@ const sessionView = (
   currency: engine.declared.file.currency,
   public_url: engine.publicUrl,
   environment: isSandboxOnly(engine) ? 'sandbox' : 'live',
+  top_up: account === undefined ? null : topUpFor(engine, account),
 })
+
+const topUpFor = ({ declared }: Declares, account: string) =>
+  declared.file.top_up === undefined ? null : topUpOf(declared.file.top_up, account)
 
 /** Whether everything is answered by the simulator. */
 const isSandboxOnly = ({ catalog }: Offers): boolean =>

@@ -3,6 +3,7 @@
 import { crashPoint } from '../../lib/crash-point.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt, monthBounds } from '../../lib/text/month.ts'
+import { nextBillNumber } from '../../store/catalog/issuer.ts'
 import { Rollback, type Tx } from '../../store/index.ts'
 import { lastNumberBefore } from '../../store/ledger/bills.ts'
 import {
@@ -14,7 +15,7 @@ import {
 } from '../../store/ledger/closed-months.ts'
 import { sumMoney } from '../../store/proof/totals.ts'
 import { type BillOf, makeBill, sumOf } from './bill.ts'
-import type { BillDeps, ClosedBill } from './read-bill.ts'
+import { type BillDeps, type ClosedBill, partiesOf } from './read-bill.ts'
 
 /** Wait after the end of a month, for entries of its last moments and for clock differences. */
 const closeGraceMs = 5 * 60_000
@@ -70,17 +71,20 @@ async function tryToClose(
   const { accountId, month } = of
   const { untilMs } = monthBounds(month)!
   await deps.receiptWriter.drain(accountId)
-  const closed = await signedMonth(deps, of, note)
-  if ('kind' in closed) return closed
+  const made = await closingBill(deps, of, note)
+  if ('kind' in made) return made
   crashPoint('month-closing')
   try {
     const again = await store.tx(async (tx) => {
       await closeUntil(tx, accountId, untilMs)
-      if (!(await insertClosedMonth(tx, closed))) return true
+      if ((await findClosedMonth(tx, accountId, month)) !== undefined) return true
       // The account's row is locked: all entries so far are visible, and none can follow.
-      const late = await countLate(tx, closed, untilMs)
+      const late = (await lastNumberBefore(tx, accountId, untilMs)) - made.last_number
       if (late > 0) throw new Rollback<Closing>({ kind: 'behind', entries: late })
-      await alongside(tx, JSON.parse(closed.body) as ClosedBill)
+      const parties = await partiesOf(tx, of, deps.issuer)
+      const bill = { ...made, ...parties, number: await nextBillNumber(tx, month) }
+      await insertClosedMonth(tx, signed(deps, accountId, bill))
+      await alongside(tx, bill)
       return false
     }, accountId)
     crashPoint('month-closed')
@@ -91,34 +95,30 @@ async function tryToClose(
   }
 }
 
-/** Entries of the month, or of an earlier one, that are not in its bill. */
-async function countLate(tx: Tx, { accountId, lastNumber }: ClosedMonth, untilMs: number) {
-  return (await lastNumberBefore(tx, accountId, untilMs)) - lastNumber
-}
-
-async function signedMonth(
+async function closingBill(
   deps: ClosingDeps,
   of: BillOf,
   note: string | undefined,
-): Promise<ClosedMonth | Closing> {
-  const { signer, clock } = deps
-  const { accountId, month } = of
+): Promise<ClosedBill | Closing> {
   const { bill, ledger, lastNumber } = await readMonth(deps, of)
   if (ledger !== bill.closing_balance) {
     return { kind: 'differs', bill: bill.closing_balance, ledger }
   }
-  const closedAtMs = clock.nowMs()
-  const signedBill: ClosedBill = {
+  return {
     ...bill,
     state: 'closed',
-    closed_at: new Date(closedAtMs).toISOString(),
+    closed_at: new Date(deps.clock.nowMs()).toISOString(),
     note: note ?? null,
     last_number: lastNumber,
   }
-  const body = JSON.stringify(signedBill)
-  const { key, signature } = signer.sign(body)
-  const closed: ClosedMonth = { accountId, month, closedAtMs, lastNumber, body, key, signature }
-  return note === undefined ? closed : { ...closed, note }
+}
+
+function signed({ signer }: ClosingDeps, accountId: string, bill: ClosedBill): ClosedMonth {
+  const { month, last_number: lastNumber, closed_at, note } = bill
+  const body = JSON.stringify(bill)
+  const closedAtMs = Date.parse(closed_at)
+  const closed = { accountId, month, closedAtMs, lastNumber, body, ...signer.sign(body) }
+  return note === null ? closed : { ...closed, note }
 }
 
 /** Its bill, and what the ledger says at the same moment: charges go on. */

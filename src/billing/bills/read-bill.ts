@@ -1,10 +1,14 @@
 // A bill as it is shown: an open month from the ledger, a closed one as it was closed. A closed
 // bill is compared with the ledger each time: a difference is reported and raises an alert. Closes
 // nothing.
+import type { Issuer } from '../../contract/config-schema/issuer.ts'
+import type { Profile } from '../../contract/config-schema/profile.ts'
 import { maxTotalNames } from '../../contract/totals.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import { raiseAlert } from '../../store/catalog/alerts.ts'
+import { findIssuer } from '../../store/catalog/issuer.ts'
 import { inSnapshot, type Store, type Tx } from '../../store/index.ts'
 import { type ClosedMonth, findClosedMonth } from '../../store/ledger/closed-months.ts'
 import { type Bill, type BillOf, makeBill, nanosOf } from './bill.ts'
@@ -16,18 +20,28 @@ interface Signer {
 }
 
 export interface BillDeps {
+  /** As the file declares it; undefined: the store may say. */
+  issuer?: Issuer | undefined
   store: Store
   signer: Signer
   clock: { nowMs(): number }
   log: Log
 }
 
-export interface ClosedBill extends Bill {
+/** Both sides of a bill as they were when it was closed; absent in bills that 0.3 closed. */
+interface Parties {
+  customer?: { name: string } & Profile
+  issuer?: Issuer | null
+}
+
+export interface ClosedBill extends Bill, Parties {
   state: 'closed'
   closed_at: string
   note: string | null
   /** The last receipt that belongs to it or to an earlier month. */
   last_number: number
+  /** Of the bills of its month, in the order of closing: 2026-10-0007. Absent in bills that 0.3 closed. */
+  number?: string
 }
 
 /** A figure of the closed bill, and its value in the ledger now. */
@@ -38,13 +52,31 @@ interface Difference {
 }
 
 export type ShownBill =
-  | (Bill & { state: 'open'; closed_at: null; note: null; last_number: null; differences: [] })
+  | (Bill &
+      Parties & {
+        state: 'open'
+        closed_at: null
+        note: null
+        last_number: null
+        number: null
+        differences: []
+      })
   | (ClosedBill & { differences: Difference[]; proof: BillProof })
 
 /** The signature covers the closed bill's JSON text without differences and proof. */
 interface BillProof {
   key: string
   signature: string
+}
+
+/** As they are now. */
+export async function partiesOf(
+  db: Tx,
+  { accountId, account }: Pick<BillOf, 'accountId' | 'account'>,
+  declared: Issuer | undefined,
+): Promise<Required<Parties>> {
+  const customer = (await findAccount(db, accountId))?.profile
+  return { customer: { name: account, ...customer }, issuer: declared ?? (await findIssuer(db)) }
 }
 
 /** `db`: what else is read of it shows the same moment. */
@@ -55,10 +87,12 @@ export async function readBill(deps: BillDeps, of: BillOf, db?: Tx): Promise<Sho
   if (closed !== undefined) return showClosed(deps, closed, bill)
   return {
     ...bill,
+    ...(await partiesOf(db, of, deps.issuer)),
     state: 'open',
     closed_at: null,
     note: null,
     last_number: null,
+    number: null,
     differences: [],
   }
 }

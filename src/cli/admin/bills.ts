@@ -47,6 +47,9 @@ function figuresText(bill: Row): string {
 const stateOf = (bill: Row): string =>
   bill['state'] === 'closed' ? `closed ${cell(bill['closed_at'])}` : cell(bill['state'])
 
+const hasRefunds = (bill: Row): boolean =>
+  rowsOf(bill['movements']).some((row) => row['refund_of'] !== undefined)
+
 /** A section of a bill; nothing where it has no rows. */
 function section(bill: Row, field: string, columns: readonly Column[]): string[] {
   const rows = rowsOf(bill[field]).map((row) => ({ currency: bill['currency'], ...row }))
@@ -100,7 +103,7 @@ function billText(answer: unknown): string {
       column('kind'),
       moneyColumn('amount'),
       column('note'),
-      column('refund_of', 'of'),
+      ...(hasRefunds(bill) ? [column('refund_of', 'of')] : []),
     ]),
     ...differencesText(bill),
   ].join('\n\n')

@@ -1,5 +1,7 @@
 // Bills and usage as they go over the wire, to callers and to administrators alike.
 import { z } from 'zod'
+import { issuerDeclaration } from '../config-schema/issuer.ts'
+import { profileFields } from '../config-schema/profile.ts'
 import { column, count, money, time } from './fields.ts'
 
 export const monthPattern = '^\\d{4}-(?:0[1-9]|1[0-2])$'
@@ -112,6 +114,16 @@ export const billFields = {
   closed_at: time().nullable(),
   note: z.string().nullable(),
   last_number: count().nullable().describe('The last receipt that belongs to it.'),
+  number: z
+    .string()
+    .nullable()
+    .exactOptional()
+    .describe('Of a closed bill: its month and a running number, without gaps.'),
+  customer: z
+    .object({ name: z.string(), ...profileFields })
+    .exactOptional()
+    .describe('As it was when the bill was closed; of an open one as it is.'),
+  issuer: issuerDeclaration.nullable().exactOptional().describe('The same of who sends it.'),
   differences: z
     .array(z.object({ what: z.string(), closed: z.string(), ledger: z.string() }))
     .describe('Where a closed bill is not what the ledger says now.'),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { thresholdFrom } from '../notices/webhooks.ts'
 import { type dataRequirement, requirementFrom } from './channel/data.ts'
+import { type ProfileChange, profileIn } from './profile.ts'
 import { accountTagsFrom } from './tags.ts'
 
 /** Tokens that members of an account may have, unless it says otherwise. */
@@ -17,7 +18,7 @@ type Declared = Parameters<typeof accountTagsFrom>[0] &
   Parameters<typeof thresholdFrom>[0] & {
     token_limit?: number | null | undefined
     require?: z.infer<typeof dataRequirement> | null | undefined
-  }
+  } & ProfileChange
 
 /** Null: as if it had never been set; absent: not said. */
 export const accountSettingsFrom = (declared: Declared) => ({
@@ -25,4 +26,5 @@ export const accountSettingsFrom = (declared: Declared) => ({
   ...thresholdFrom(declared),
   ...(declared.token_limit !== undefined && { tokenLimit: declared.token_limit }),
   ...(declared.require !== undefined && { require: requirementFrom(declared.require) ?? null }),
+  profile: profileIn(declared),
 })

@@ -19,10 +19,12 @@ import {
   text,
   timestamp,
 } from './fields.ts'
+import { issuerDeclaration, topUpDeclaration } from './issuer.ts'
 import { logsDeclaration } from './logs.ts'
 import { downloadsDeclaration, mediaDeclaration } from './media.ts'
 import { fallbackMode, modelDeclaration, plainModelDeclaration } from './models.ts'
 import { maxListed, type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+import { profileFields } from './profile.ts'
 import { accountTagFields, defaultTagsField } from './tags.ts'
 import { translationMode } from './translation.ts'
 
@@ -30,6 +32,7 @@ export const accountDeclaration = strict({
   name: name('Name of the account.'),
   balance: amount('Opening balance of a new account; later changes have no effect.').optional(),
   balance_low: amount('Notices tell when the balance falls below it. Left out, never.').optional(),
+  ...profileFields,
   ...accountTagFields,
   token_limit: tokenLimitField.optional(),
   require: dataRequirement.optional(),
@@ -123,6 +126,8 @@ const fileShape = strict({
     .array(priceDeclaration)
     .default([])
     .meta({ description: 'Additions to the built-in prices, and replacements.' }),
+  issuer: issuerDeclaration.optional(),
+  top_up: topUpDeclaration.optional(),
   tasks: tasks.optional(),
   callbacks: callbacks.optional(),
   webhooks: z

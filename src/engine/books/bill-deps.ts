@@ -2,13 +2,20 @@
 import type { ClosingDeps } from '../../billing/bills/close-month.ts'
 import type { ReceiptWriter } from '../../billing/proof/receipt-writer.ts'
 import { isSigned } from '../../lib/crypto/signing.ts'
-import type { BaseDeps } from '../base-deps.ts'
+import type { BaseDeps, Declares } from '../base-deps.ts'
 
-export interface BooksDeps extends BaseDeps {
+export interface BooksDeps extends BaseDeps, Declares {
   readonly receiptWriter: ReceiptWriter
 }
 
-export const billDeps = ({ store, clock, log, receiptWriter }: BooksDeps): ClosingDeps => ({
+export const billDeps = ({
+  store,
+  clock,
+  log,
+  receiptWriter,
+  declared,
+}: BooksDeps): ClosingDeps => ({
+  issuer: declared.file.issuer,
   store,
   clock,
   log,

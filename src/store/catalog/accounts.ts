@@ -1,6 +1,12 @@
 // Rows of accounts. Balances are changed by ledger entries only, in entries.ts.
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import type { DataRequirement, Source } from '../../contract/catalog.ts'
+import {
+  type Profile,
+  type ProfileChange,
+  profileIn,
+  profileNames,
+} from '../../contract/config-schema/profile.ts'
 import type { Schema } from '../schema.ts'
 import { contains } from '../sql/contains.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
@@ -26,6 +32,8 @@ export interface Account {
   tokenLimit?: number
   /** What channels must promise of data to be asked for its calls. */
   require?: DataRequirement
+  /** What is known of who it is. */
+  profile: Profile
 }
 
 /** Null: as if it had never been set. */
@@ -35,6 +43,7 @@ export interface AccountChange {
   balanceLowNanos?: bigint | null
   tokenLimit?: number | null
   require?: DataRequirement | null
+  profile?: ProfileChange
 }
 
 /** A new account starts at zero; its first money is an entry. */
@@ -80,7 +89,9 @@ const columnsOf = ({
   balanceLowNanos,
   tokenLimit,
   require: policy,
+  profile = {},
 }: AccountChange) => ({
+  ...profileIn(profile),
   ...(policy !== undefined && { data_policy: policyText(policy) }),
   ...(tokenLimit !== undefined && { token_limit: tokenLimit }),
   ...(balanceLowNanos !== undefined && { balance_low_nanos: balanceLowNanos }),
@@ -116,12 +127,19 @@ export async function listAccounts(
     .selectAll()
     .orderBy('id')
     .limit(limit + 1)
-  if (search !== undefined) query = query.where(contains('name', search))
+  if (search !== undefined) query = query.where(namesMatch(search))
   if (cursor !== undefined) query = query.where('id', '>', textCursor(cursor))
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
-/** Display name of every account, by id. */
+/** The name, or a field of the profile. */
+export const namesMatch = (search: string) =>
+  sql<SqlBool>`(${sql.join(
+    ['name', ...profileNames].map((name) => contains(`accounts.${name}`, search)),
+    sql` OR `,
+  )})`
+
+/** Name of every account, by id. */
 export async function accountNames(db: Kysely<Schema>): Promise<Map<string, string>> {
   const rows = await db.selectFrom('accounts').select(['id', 'name']).execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
@@ -172,7 +190,13 @@ const shape = (row: Selectable<Schema['accounts']>): Account => ({
   ...(row.token_limit !== null && { tokenLimit: row.token_limit }),
   ...(row.data_policy !== null && { require: JSON.parse(row.data_policy) as DataRequirement }),
   ...tagSettingsOf(row),
+  profile: profileOfRow(row),
 })
+
+const profileOfRow = (row: Selectable<Schema['accounts']>): Profile =>
+  Object.fromEntries(
+    profileNames.flatMap((name) => (row[name] === null ? [] : [[name, row[name]]])),
+  )
 
 export const tagSettingsOf = (
   row: Pick<Selectable<Schema['accounts']>, 'tag_names' | 'end_users'>,

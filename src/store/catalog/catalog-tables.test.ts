@@ -55,6 +55,7 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
       heldNanos: 0n,
       source: 'file',
       createdAtMs: 5,
+      profile: {},
     })
     expect((await findAccount(store.read, 'beta'))?.id).toBe('acc_beta')
     expect(await findAccount(store.read, 'nobody')).toBeUndefined()

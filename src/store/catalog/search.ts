@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../schema.ts'
 import { contains } from '../sql/contains.ts'
+import { namesMatch } from './accounts.ts'
 
 export interface Hit {
   id: string
@@ -15,7 +16,7 @@ export const searchAccounts = (db: Kysely<Schema>, text: string, limit: number):
   db
     .selectFrom('accounts')
     .select(['id', 'name', 'name as account'])
-    .where(contains('name', text))
+    .where(namesMatch(text))
     .orderBy((e) => e.fn('length', ['name']))
     .orderBy('name')
     .limit(limit)

@@ -41,6 +41,7 @@ import { serviceTier } from './0034-service-tier.ts'
 import { dataPolicy } from './0040-data-policy.ts'
 import { refunds } from './0045-refunds.ts'
 import { codeTable } from './0046-codes.ts'
+import { profileColumns } from './0047-profiles.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -81,6 +82,7 @@ export const migrations: readonly Migration[] = [
   dataPolicy,
   refunds,
   codeTable,
+  profileColumns,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -50,6 +50,10 @@ const bill = (more: Partial<ShownBill> = {}): ShownBill =>
     closed_at: '2026-11-02T08:00:00.000Z',
     note: hostile,
     last_number: 7,
+    number: '2026-10-0007',
+    customer: { name: 'a', legal_name: hostile, address: `${hostile}\nB`, tax_id: hostile },
+    issuer: { name: hostile, address: hostile, tax_id: hostile, email: hostile },
+    refunds: '0.25',
     differences: [],
     proof: { key: 'the-key', signature: 'the-signature' },
     ...more,
@@ -87,7 +91,7 @@ describe.each(languages)('a printed bill in %s', (language) => {
 
   test('shows what was written, as text', () => {
     const page = print(bill(), language)
-    expect(page.split(escapeHtml(hostile))).toHaveLength(8)
+    expect(page.split(escapeHtml(hostile))).toHaveLength(15)
     expect(page).not.toContain('<script')
     expect(page).not.toContain("onerror='")
   })

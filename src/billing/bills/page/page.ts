@@ -1,6 +1,7 @@
 // A bill as a printable page: one HTML file without scripts or external resources. Does not know
 // where the bill comes from.
 import { createHash } from 'node:crypto'
+import type { Issuer } from '../../../contract/config-schema/issuer.ts'
 import type { TagKey } from '../../../contract/tags/index.ts'
 import { monthBounds } from '../../../lib/text/month.ts'
 import type { Bill } from '../bill.ts'
@@ -49,6 +50,7 @@ export function billPage(
 <div><h1>${words.title}</h1><p class="month">${say.month(monthBounds(bill.month)!.fromMs)}</p></div>
 <div class="badge ${bill.state}">${words[bill.state]}</div>
 </header>
+${parties(print)}
 ${facts(print, nowMs)}
 ${notices(print)}
 <h2>${words.summary}</h2>
@@ -87,6 +89,25 @@ const head = (language: PageLanguage, title: string): Html => html`<!doctype htm
 <style>${{ html: pageStyle }}</style>
 </head>`
 
+/** Who sends it and who receives it, where that is known. */
+function parties({ words, bill: { issuer, customer } }: Print): Html {
+  const { name, legal_name, display_name, ...rest } = customer ?? {}
+  const to = legal_name ?? display_name ?? (issuer == null ? undefined : name)
+  if (issuer == null && to === undefined) return html``
+  const from = issuer == null ? html`` : party(words, words.from, issuer)
+  return html`<div class="parties">${from}${to === undefined ? '' : party(words, words.to, { ...rest, name: to })}</div>`
+}
+
+const party = (
+  words: PageWords,
+  title: string,
+  { name, address = '', tax_id, email }: Issuer,
+): Html =>
+  html`<div><p class="aside">${title}</p><p><strong>${foreign(name)}</strong></p>
+${address.split('\n').map((line) => html`<p>${foreign(line)}</p>`)}
+${tax_id === undefined ? '' : html`<p>${words.taxId} ${foreign(tax_id)}</p>`}
+${email === undefined ? '' : html`<p>${foreign(email)}</p>`}</div>`
+
 function facts({ words, say, bill }: Print, nowMs: number): Html {
   const { fromMs, untilMs } = monthBounds(bill.month)!
   const state =
@@ -95,6 +116,7 @@ function facts({ words, say, bill }: Print, nowMs: number): Html {
       : filled(words.closedAt, { date: say.moment(bill.closed_at) })
   const printed = say.moment(new Date(nowMs).toISOString())
   const rows: [string, Html | string][] = [
+    ...(bill.number == null ? [] : [[words.number, bill.number] as [string, string]]),
     [words.account, html`${foreign(bill.account)} <span class="aside">${bill.account_id}</span>`],
     [words.period, `${say.day(fromMs)} – ${say.day(untilMs - 1)}`],
     [words.currency, bill.currency],

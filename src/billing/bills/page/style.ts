@@ -18,6 +18,8 @@ h1 { font-size: 20pt; line-height: 1.2; margin: 0; font-weight: 650; }
 .badge { border: 1px solid #1b1f24; border-radius: 3px; padding: 2px 10px; white-space: nowrap;
   font-weight: 600; margin-top: 5px; }
 .badge.open { border-color: #9a6700; color: #9a6700; }
+.parties { display: grid; grid-template-columns: 1fr 1fr; gap: 16px; margin: 0 0 18px; }
+.parties p { margin: 0; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 0 0 18px; }
 .facts dt { color: #59636e; }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
