@@ -2,7 +2,7 @@
 // test compares the result.
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { endpointOf } from '../src/contract/config-schema/index.ts'
+import { presetEndpoint } from '../src/contract/config-schema/channel/auth.ts'
 import {
   type Preset,
   type PresetGroup,
@@ -13,6 +13,10 @@ import { presets } from '../src/providers/presets/index.ts'
 const titles: Readonly<Record<PresetGroup, readonly [title: string, about: string]>> = {
   makers: ['Providers: makers of models', 'companies that serve models of their own'],
   hosts: ['Providers: hosts of many models', 'companies that serve models of many makers'],
+  clouds: [
+    'Providers: clouds',
+    'clouds, whose [accounts](channels.md#cloud-accounts) stand in place of keys',
+  ],
   local: ['Providers: servers of your own', 'servers that run on machines of yours'],
   media: ['Providers: images and videos', 'vendors of images and videos'],
 }
@@ -40,11 +44,12 @@ ${members.map(section).join('\n')}`
 function section(preset: Preset): string {
   const rows = Object.entries(preset.protocols).map(([protocol, address]) => [
     `\`${protocol}\``,
-    `\`${endpointOf(protocol, address)}\``,
+    `\`${presetEndpoint(preset, protocol, address)}\``,
   ])
   const facts = [
     `Preset \`${preset.name}\` · [documentation](${preset.docs})`,
-    ...(preset.needsBaseUrl === true ? ['`base_url` must name your own host.'] : []),
+    ...(preset.cloud === undefined ? [] : [`\`auth.${preset.cloud}\` stands in place of keys.`]),
+    ...(preset.needsBaseUrl === true ? [hostFact(preset)] : []),
     ...(preset.keyless === true
       ? ['No key is needed unless the server was started with one.']
       : []),
@@ -59,6 +64,11 @@ ${facts.map((fact) => `- ${fact}`).join('\n')}
 
 ${table(['Protocol', 'Calls go to'], rows)}`
 }
+
+const hostFact = ({ addressIn }: Preset): string =>
+  addressIn === undefined
+    ? '`base_url` must name your own host.'
+    : 'The host follows from the region or location; `base_url` names another one.'
 
 function modelsOf({ models }: Preset): string {
   const names = Object.keys(models)

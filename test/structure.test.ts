@@ -29,7 +29,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/start/lifecycle': ['src/config', 'src/contract', 'src/lib', 'src/start/signals.ts'],
   'src/start/listen': ['src/app.ts', 'src/config', 'src/contract', 'src/http'],
   'src/start/metrics-route': ['src/lib', 'src/engine'],
-  'src/start/keys': ['src/config', 'src/lib'],
+  'src/start/keys': ['src/config', 'src/contract', 'src/lib'],
   'src/start/banner': ['src/engine'],
   'src/start/media-settings': ['src/config', 'src/contract', 'src/lib', 'src/engine', 'src/media'],
   'src/start/console-files': ['src/contract', 'src/lib', 'src/http', 'console/build.ts'],

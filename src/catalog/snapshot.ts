@@ -10,7 +10,7 @@ import {
   type Protocol,
   type Token,
 } from '../contract/catalog.ts'
-import { hasOwnProtocol, interfaceRows } from '../contract/config-schema/names.ts'
+import { hasOwnProtocol, interfaceRows, protocolStyles } from '../contract/config-schema/names.ts'
 import { matches } from '../lib/text/pattern.ts'
 import { DatedModels, splitDate } from './dated-models.ts'
 import type { TokenTable } from './token-table.ts'
@@ -34,6 +34,8 @@ export interface Route {
   protocol: Protocol
   baseUrl: string
   upstreamModel: string
+  /** The protocol of the provider, where its upstreams speak several. */
+  provider?: Protocol
   /** Set when the caller's style is another one. */
   translated?: true
   /** The same channel by another protocol, for when its upstream does not have the path of this one. */
@@ -235,11 +237,27 @@ const serves = ({ protocol }: Route, use: Interface): boolean =>
 function routesOf(model: Model, channel: Channel): Route[] {
   const upstreamModel = upstreamName(channel, model.name) ?? datedName(channel, model)
   if (upstreamModel === undefined) return []
-  return protocolsOf(model).flatMap((protocol) => {
+  const plain = protocolsOf(model).flatMap((protocol) => {
     const baseUrl = channel.protocols[protocol]
     return baseUrl === undefined ? [] : [{ channel, protocol, baseUrl, upstreamModel }]
   })
+  return [...plain, ...styledRoutes(model, channel, upstreamModel)]
 }
+
+/** By protocols in which upstreams speak the style of the model. */
+function styledRoutes(model: Model, channel: Channel, upstreamModel: string): Route[] {
+  return Object.entries(protocolStyles).flatMap(([provider, styleOf]) => {
+    const baseUrl = channel.protocols[provider]
+    const protocol = baseUrl === undefined ? '' : styleOf(upstreamModel)
+    const isSpoken = protocolsOf(model).includes(protocol) || isTranslatedInto(model, protocol)
+    return baseUrl !== undefined && isSpoken
+      ? [{ channel, protocol, provider, baseUrl, upstreamModel }]
+      : []
+  })
+}
+
+const isTranslatedInto = (model: Model, protocol: Protocol): boolean =>
+  translatingFor(model).some((use) => translationsOf(model, use).includes(protocol))
 
 /** An exact name wins over a prefix, a longer prefix over a shorter one. */
 function upstreamName({ models }: Channel, name: string): string | undefined {

@@ -166,6 +166,33 @@ export interface ChannelRules {
   body?: { set: Record<string, unknown>; remove: string[] }
 }
 
+/** An account at a cloud, as it is kept in place of a key: as JSON, and sealed. */
+export type CloudCredential =
+  | {
+      kind: 'aws'
+      access_key: string
+      secret_key: string
+      session_token?: string | undefined
+      region: string
+    }
+  | {
+      kind: 'azure'
+      tenant: string
+      client_id: string
+      client_secret: string
+      authority?: string | undefined
+    }
+  | {
+      kind: 'google'
+      account: {
+        client_email: string
+        private_key: string
+        private_key_id?: string | undefined
+        token_uri?: string | undefined
+      }
+      project?: string | undefined
+    }
+
 export interface Channel extends DataPolicy {
   id: string
   name: string
@@ -193,6 +220,8 @@ export interface Channel extends DataPolicy {
   trace?: false
   request?: ChannelRules
   data?: DataTerms
+  /** Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form. */
+  cloud?: { kind: CloudCredential['kind']; region?: string; location?: string }
   /** The preset that it was made from. */
   preset?: string
   disabled: boolean

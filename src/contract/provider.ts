@@ -23,6 +23,8 @@ export interface Upstream {
   http: HttpPort
   /** Fields of the body that its channel sets, as JSON, or leaves out (an empty text); applied last. */
   bodyEdits?: Readonly<Record<string, string>> | undefined
+  /** Calls are in Vertex form, and name these in their path. */
+  vertex?: { project: string; location: string } | undefined
   /** Large work for calls with one key is done in turn with that for others. */
   queueKey?: string
   /** Touched whenever part of the answer arrives. */
@@ -299,6 +301,10 @@ export interface Provider {
   path: string
   /** Absent where such upstreams have no list. The same for all protocols that share one. */
   listModels?: (upstream: ListUpstream, stop: Stop) => Promise<ModelsReply>
+  /** Where its upstreams speak several text styles: that of a model, by the upstream's name of it. */
+  styleOf?: (upstreamModel: string) => Protocol
+  /** The smallest request in a style that no caller speaks, to test a channel with. */
+  question?: object
   text?: TextProvider
   video?: VideoProvider
   image?: ImageProvider

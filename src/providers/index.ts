@@ -1,13 +1,17 @@
 // Every provider, one line each.
 import type { Protocol } from '../contract/catalog.ts'
 import type { Provider } from '../contract/provider.ts'
+
+export { cloudClient, projectOf } from './cloud/index.ts'
+
 import { arkvendor } from './arkvendor/index.ts'
+import { bedrockProvider } from './bedrock/index.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
-import { messages } from './messages/index.ts'
+import { messages, messagesStyle } from './messages/index.ts'
 import { responses } from './responses/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { vf } from './vf/index.ts'
@@ -17,6 +21,7 @@ const all: readonly Provider[] = [
   responses,
   messages,
   generate,
+  bedrockProvider(messagesStyle),
   embeddings,
   images,
   vf,
@@ -38,3 +43,9 @@ export const protocolPaths: Readonly<Record<Protocol, string>> = Object.fromEntr
 export const taskProtocols: ReadonlySet<Protocol> = new Set(
   all.filter(({ image, video }) => image ?? video).map(({ protocol }) => protocol),
 )
+
+/** Of protocols in which upstreams speak the style of the model. */
+export const protocolStyles: Readonly<Record<Protocol, (upstreamModel: string) => Protocol>> =
+  Object.fromEntries(
+    all.flatMap(({ protocol, styleOf }) => (styleOf === undefined ? [] : [[protocol, styleOf]])),
+  )

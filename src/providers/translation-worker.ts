@@ -7,7 +7,8 @@ import { lowerPriority } from '../lib/lower-priority.ts'
 import { createEnvelopes } from '../styles/common/envelope.ts'
 import { RenamedTools } from '../styles/common/tool-names.ts'
 import { readRequest, writeRequest } from '../styles/common/translate-request.ts'
-import { styles } from '../styles/index.ts'
+import { styles, upstreamStyles } from '../styles/index.ts'
+import { converseStyle } from './bedrock/converse.ts'
 import { chatStyle } from './chat/index.ts'
 import { embeddingsStyle } from './embeddings/index.ts'
 import { generateStyle } from './generate/index.ts'
@@ -40,10 +41,9 @@ import { writeAnswer } from './text/write-answer.ts'
 declare const self: Worker
 
 const textStyles: ReadonlyMap<string, TextStyle> = new Map(
-  [chatStyle, responsesStyle, messagesStyle, generateStyle, embeddingsStyle].map((style) => [
-    style.protocol,
-    style,
-  ]),
+  [chatStyle, responsesStyle, messagesStyle, generateStyle, converseStyle, embeddingsStyle].map(
+    (style) => [style.protocol, style],
+  ),
 )
 
 lowerPriority()
@@ -69,7 +69,7 @@ const encoded = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().enc
 function translated({ work: given, body }: { work: string; body: string }): RequestResult {
   const { from, to, envelopeKey, ...rest } = JSON.parse(given) as PlainWork
   const key = Buffer.from(envelopeKey, 'base64')
-  const work = { ...rest, from: styles[from], to: styles[to], envelopeKey: key }
+  const work = { ...rest, from: styles[from], to: upstreamStyles[to], envelopeKey: key }
   const made = writeRequest(work, readRequest(work, body), body)
   if (made instanceof Refusal) {
     const { code, message, extras } = made
@@ -155,7 +155,13 @@ function written(data: Extract<ThreadWork, { plan: string }>): TranslatedResult 
   const plan = JSON.parse(data.plan) as AnswerPlan
   const { from, to, usage } = plan
   const given = { body: data.body, ...outlineOf(data.body) }
-  const made = writeAnswer(styles[from], styles[to], contextsOf(plan, data), given, () => usage)
+  const made = writeAnswer(
+    styles[from],
+    upstreamStyles[to],
+    contextsOf(plan, data),
+    given,
+    () => usage,
+  )
   if ('code' in made) return { rest: restText({ failure: short(made) }) }
   const { body, ...rest } = made
   return { rest: restText(rest), body: encoded(body) }
@@ -170,7 +176,7 @@ function streamed(data: Extract<ThreadWork, { streamPlan: string }>): StreamResu
   const { reading, writing } = contextsOf(plan, data)
   const style = textStyles.get(to)!.stream!
   const watcher = new TextStreamWatcher(style, call, { model: call.model }, requestId)
-  const [reader, writer] = [styles[to].newReader(reading), styles[from].newWriter(writing)]
+  const [reader, writer] = [upstreamStyles[to].newReader(reading), styles[from].newWriter(writing)]
   const given = { watcher, upstreamRequestId: requestId }
   const stream = new TranslatedStream(given, reader, writer, () => usage)
   const parts: Uint8Array[] = []

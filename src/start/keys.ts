@@ -4,6 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from '../config/index.ts'
+import { cloudFrom, secretsIn as cloudSecretsIn } from '../contract/config-schema/channel/auth.ts'
+import type { ChannelDeclaration as Declared } from '../contract/config-schema/index.ts'
 import { newSecret } from '../lib/crypto/ids.ts'
 import { createFile, makeDirectory } from '../lib/disk.ts'
 
@@ -67,11 +69,20 @@ export function secretsIn({ file, traces, ...config }: Config, keys: OwnKeys): s
 /** The same, and the secrets known only after the start. */
 export const allSecretsIn = (config: Config, keys: OwnKeys): string[] => [
   ...secretsIn(config, keys),
-  ...config.file.channels.flatMap((channel) => channel.keys.flatMap((key) => key.split('|'))),
+  ...config.file.channels.flatMap(secretsOfChannel),
   ...config.file.tokens.flatMap(({ token = [] }) => token),
   ...(config.file.callbacks === undefined ? [] : [config.file.callbacks.secret]),
   ...config.file.webhooks.flatMap(({ secret = [] }) => secret),
 ]
+
+const secretsOfChannel = ({ keys, auth, vertex, request }: Declared): string[] => [
+  ...keys.flatMap((key) => key.split('|')),
+  ...(auth === undefined ? [] : cloudFrom(auth, vertex).keys.flatMap(cloudSecretsIn)),
+  ...Object.values(request?.headers?.set ?? {}).filter((value) => value.length >= minSecretLength),
+]
+
+/** Shorter values of headers are words. */
+const minSecretLength = 8
 
 function passwordIn(url: string | undefined): string[] {
   const password = url === undefined || !URL.canParse(url) ? '' : new URL(url).password

@@ -1,6 +1,6 @@
 // What upstreams of each style can usually do, unless their channel says otherwise.
 import type { TranslationSettings } from '../contract/catalog.ts'
-import type { StyleName } from './common/conversation.ts'
+import type { UpstreamStyleName } from './common/conversation.ts'
 
 const usual: TranslationSettings = {
   instructions: 'anywhere',
@@ -17,10 +17,11 @@ const usual: TranslationSettings = {
   reasoning: 'effort',
 }
 
-export const usualSettings: Readonly<Record<StyleName, TranslationSettings>> = {
+export const usualSettings: Readonly<Record<UpstreamStyleName, TranslationSettings>> = {
   // Many servers speak it, and most of them take no more than its first version had.
   chat: { ...usual, instructions: 'first', documents: false },
   responses: { ...usual, freeFormTools: true },
   messages: { ...usual, instructions: 'first', cacheControl: true },
   generate: { ...usual, instructions: 'first' },
+  converse: { ...usual, instructions: 'first', mediaUrls: false, reasoning: 'none' },
 }

@@ -130,6 +130,17 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'https://api.siliconflow.cn/v1/messages',
     'https://api.siliconflow.cn/v1/embeddings',
   ],
+  bedrock: ['https://bedrock-runtime.REGION.amazonaws.com/model/{model}/converse'],
+  vertex: [
+    'https://LOCATION-aiplatform.googleapis.com/v1/projects/…/locations/LOCATION/publishers/google/models/{model}:generateContent',
+    'https://LOCATION-aiplatform.googleapis.com/v1/projects/…/locations/LOCATION/publishers/anthropic/models/{model}:rawPredict',
+  ],
+  'azure-entra': [
+    'https://RESOURCE.openai.azure.com/openai/v1/chat/completions',
+    'https://RESOURCE.openai.azure.com/openai/v1/responses',
+    'https://RESOURCE.openai.azure.com/openai/v1/embeddings',
+    'https://RESOURCE.openai.azure.com/openai/v1/images/generations',
+  ],
   vllm: [
     'http://localhost:8000/v1/chat/completions',
     'http://localhost:8000/v1/responses',
@@ -227,7 +238,9 @@ const kinds = {
   image: ['images'],
 }
 const modelOf = (preset: string, kind: string) => `${kind}-${preset}`
-const speaking = [...presets.values()].filter(({ group }) => group !== 'media')
+const speaking = [...presets.values()].filter(
+  ({ group }) => group !== 'media' && group !== 'clouds',
+)
 const models = speaking.flatMap(({ name }) =>
   Object.entries(kinds).map(([kind, interfaces]) => ({
     name: modelOf(name, kind),

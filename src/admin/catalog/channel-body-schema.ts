@@ -1,5 +1,6 @@
 // What the admin API takes to make and change a channel: the declaration of the configuration file.
 import { z } from 'zod'
+import { vertexPlace } from '../../contract/config-schema/channel/auth.ts'
 import { dataTerms } from '../../contract/config-schema/channel/data.ts'
 import { requestRules } from '../../contract/config-schema/channel/rules.ts'
 import {
@@ -19,6 +20,7 @@ export const channelChange = channelFields
   .partial()
   .extend({
     ...isDisabled,
+    vertex: vertexPlace.nullable().optional(),
     request: requestRules.nullable().optional(),
     data: dataTerms.nullable().optional(),
   })

@@ -54,7 +54,9 @@ function planOf(engine: ChannelDeps, declared: ImportedChannel, atMs: number): P
   ) => ({ name, change, fields, problem }) satisfies Planned
   const found = find(engine, name)
   if (found === undefined) {
-    if (declared.keys === undefined) return plan('refused', 'a new channel needs its keys')
+    if (declared.keys === undefined && declared.auth === undefined) {
+      return plan('refused', 'a new channel needs its keys')
+    }
     const made = fromDeclaration(engine, declared as ChannelDeclaration, '')
     const problem = misplaced(engine, sealed(engine, made, atMs))
     const fields = differing({}, storedView(sealed(engine, made, atMs)), false)
@@ -65,7 +67,7 @@ function planOf(engine: ChannelDeps, declared: ImportedChannel, atMs: number): P
   const after = merged(engine, before, declared, atMs)
   const problem = unacceptable(engine, before, after, declared)
   if (problem !== undefined) return plan('refused', problem.message)
-  const hasKeys = declared.keys !== undefined
+  const hasKeys = declared.keys !== undefined || declared.auth !== undefined
   const fields = differing(storedView(before), storedView(after), hasKeys)
   return plan(fields.length === 0 ? 'same' : 'changed', null, fields)
 }

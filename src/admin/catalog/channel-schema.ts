@@ -56,6 +56,11 @@ export const channel = z
     affinity: z.enum(affinityModes),
     auto_cache: z.boolean(),
     trace: z.boolean().describe('Whether it is sent trace headers.'),
+    auth: z
+      .record(z.string(), z.object({ region: z.string().exactOptional() }))
+      .nullable()
+      .describe('The kind of its cloud account; nothing else of it ever comes out.'),
+    vertex: z.object({ location: z.string() }).nullable().describe('Calls are in Vertex form.'),
     request: shownRules.nullable().describe('What is changed in its requests, last of all.'),
     data: dataTerms.nullable().describe('What it promises of data; null: nothing.'),
     preset: z.string().nullable().describe('The preset that it was made from.'),

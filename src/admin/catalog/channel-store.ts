@@ -1,5 +1,10 @@
 // Channels as they are stored and shown: built from a declaration, changed, and viewed without keys.
 import type { Channel } from '../../contract/catalog.ts'
+import {
+  cloudProblem,
+  cloudView,
+  vertexEndpoint,
+} from '../../contract/config-schema/channel/auth.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { rulesProblem } from '../../contract/config-schema/channel/rules.ts'
 import {
@@ -57,6 +62,16 @@ export function misplaced(engine: ChannelDeps, channel: StoredChannel): Refusal 
   if (wrong !== undefined) {
     return refuse('invalid_request', `request.body ${wrong}`, { param: 'request.body' })
   }
+  const { cloud, protocols } = channel
+  const misfit = cloudProblem({
+    protocols,
+    keys: undefined,
+    auth: cloud && { [cloud.kind]: true },
+    vertex: cloud?.location === undefined ? undefined : {},
+  })
+  if (misfit !== undefined) {
+    return refuse('invalid_request', misfit.join(' '), { param: misfit[0] })
+  }
   const other = engine.catalog.channels.find(({ name }) => name === channel.name)
   if (other === undefined || other.id === channel.id) return undefined
   return nameTaken(channel.name)
@@ -85,7 +100,7 @@ export async function changeChannel(
     subject: id,
     before: storedView(stored),
     // New keys look like the old ones from outside.
-    after: body.keys === undefined ? after : { ...after, keys_replaced: true },
+    after: hasCredential(body) ? { ...after, keys_replaced: true } : after,
   })
   return after
 }
@@ -95,10 +110,18 @@ export const unacceptable = (
   engine: ChannelDeps,
   before: Pick<Channel, 'protocols'>,
   after: StoredChannel,
-  { keys }: Pick<Change, 'keys'>,
+  body: Pick<Change, 'keys' | 'auth' | 'vertex'>,
 ): Refusal | undefined =>
   misplaced(engine, after) ??
-  (keys === undefined ? keysNeeded(before.protocols, after.protocols) : undefined)
+  (hasCredential(body) ? undefined : keysNeeded(before.protocols, after.protocols)) ??
+  (body.vertex?.project !== undefined && body.auth === undefined ? authNeeded : undefined)
+
+const hasCredential = ({ keys, auth }: Pick<Change, 'keys' | 'auth'>): boolean =>
+  keys !== undefined || auth !== undefined
+
+const authNeeded = refuse('invalid_request', 'auth must be given again with vertex.project', {
+  param: 'auth',
+})
 
 /** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
 export function merged(
@@ -126,8 +149,7 @@ export function merged(
       affinity: body.affinity ?? before.affinity ?? 'on',
       auto_cache: body.auto_cache ?? before.autoCache ?? false,
       trace: body.trace ?? before.trace ?? true,
-      request: asDeclared(body.request, before.request),
-      data: asDeclared(body.data, dataView(before.data) ?? undefined),
+      ...mergedRules(before, body),
       preset: before.preset,
       retention: body.retention ?? before.retention,
       training: body.training ?? before.training,
@@ -137,13 +159,34 @@ export function merged(
   const after = sealed(engine, declared, atMs)
   return {
     ...after,
-    keyCiphertexts: body.keys === undefined ? before.keyCiphertexts : after.keyCiphertexts,
+    ...credentialAfter(before, body),
     disabled: body.disabled ?? before.disabled,
     createdAtMs: before.createdAtMs,
   }
 }
 
-/** Null: none. */
+/** A new one, or the old one, which stays sealed. */
+function credentialAfter(before: StoredChannel, body: Change) {
+  if (hasCredential(body)) return {}
+  const { keyCiphertexts } = before
+  const cloud = cloudAt(before.cloud, body.vertex)
+  return { keyCiphertexts, ...(cloud !== undefined && { cloud }) }
+}
+
+/** What may be null: none. */
+const mergedRules = (before: StoredChannel, body: Change) => ({
+  ...(body.auth && { auth: body.auth, vertex: body.vertex ?? undefined }),
+  request: asDeclared(body.request, before.request),
+  data: asDeclared(body.data, dataView(before.data) ?? undefined),
+})
+
+/** The same account at another location, or (null) at none. */
+function cloudAt(cloud: Channel['cloud'], vertex: Change['vertex']): Channel['cloud'] {
+  if (cloud === undefined || vertex === undefined) return cloud
+  const { location: _, ...rest } = cloud
+  return vertex === null ? rest : { ...rest, location: vertex.location }
+}
+
 const asDeclared = <Value>(given: Value | null | undefined, before: Value | undefined) =>
   given === undefined ? before : (given ?? undefined)
 
@@ -206,7 +249,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   endpoints: Object.fromEntries(
     Object.entries(channel.protocols).map(([protocol, address]) => [
       protocol,
-      endpointOf(protocol, address),
+      vertexEndpoint(channel, protocol, address) ?? endpointOf(protocol, address),
     ]),
   ),
   models: channel.models,
@@ -220,6 +263,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   ...(channel.realm !== undefined && { realm: channel.realm }),
   ...promptCacheView(channel),
   trace: channel.trace ?? true,
+  ...cloudView(channel),
   request: rulesView(channel),
   data: dataView(channel.data),
   preset: channel.preset ?? null,

@@ -18,7 +18,7 @@ const keptPlace = 'PUT_THE_KEY_HERE'
 
 /** Keys that are left out stay as they are. */
 const imported = channelFields.superRefine((channel, context) =>
-  checkChannel({ keys: [], ...channel }, context),
+  checkChannel(channel.auth === undefined ? { keys: [], ...channel } : channel, context),
 )
 export type ImportedChannel = Omit<ChannelDeclaration, 'keys'> & Partial<ChannelDeclaration>
 const importedFile = z.strictObject({ channels: z.array(imported).min(1).max(maxChannels) })

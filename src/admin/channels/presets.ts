@@ -1,6 +1,7 @@
 // Presets of channels: what is known of providers before a key is given, and what a channel made from one
 // would be.
-import { endpointOf, resolveChannel } from '../../contract/config-schema/index.ts'
+import { presetEndpoint } from '../../contract/config-schema/channel/auth.ts'
+import { resolveChannel } from '../../contract/config-schema/index.ts'
 import { presets } from '../../contract/config-schema/names.ts'
 import type { Preset } from '../../contract/config-schema/preset.ts'
 import { listOf, pageOfList } from '../answers.ts'
@@ -19,7 +20,7 @@ const presetView = (preset: Preset): View<typeof presetSchema> => ({
   endpoints: Object.fromEntries(
     Object.entries(preset.protocols).map(([protocol, address]) => [
       protocol,
-      endpointOf(protocol, address),
+      presetEndpoint(preset, protocol, address),
     ]),
   ),
   needs_base_url: preset.needsBaseUrl ?? false,

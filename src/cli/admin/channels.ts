@@ -1,9 +1,10 @@
 // gateway channel: the upstream accounts calls are sent to, and gateway preset: providers that one can be
 // made from with a key alone. Keys go in and never come out.
 
-import { channelChange, channelCreation } from '../../admin/catalog/channel-body-schema.ts'
+import { channelChange } from '../../admin/catalog/channel-body-schema.ts'
 import { channel, channelQuery } from '../../admin/catalog/channel-schema.ts'
 import { preset, presetQuery } from '../../admin/channels/preset-schema.ts'
+import { channelFields } from '../../contract/config-schema/index.ts'
 import { askCommand } from '../terminal/ask.ts'
 import type { Command, Context, Flags } from '../terminal/command.ts'
 import { listCommand } from '../terminal/list.ts'
@@ -15,6 +16,11 @@ const repeated = {
   protocols: ['protocol', 'NAME=URL'],
   models: ['model', 'GATEWAY=UPSTREAM'],
 } as const
+
+/** Lists and objects inside are for the file and the API; credentials stay out of the shell's history. */
+const nested = { auth: true, vertex: true, request: true, data: true } as const
+const creation = channelFields.omit(nested).extend({ disabled: channelChange.shape.disabled })
+const change = channelChange.omit(nested)
 
 const keyFlags: Flags = {
   'key-env': {
@@ -95,7 +101,7 @@ export const channelCommands: readonly Command[] = [
       ...keyFlags,
     },
     call: 'POST /channels',
-    input: { schema: channelCreation, repeated },
+    input: { schema: creation, repeated },
     body: newKeysOf,
     text: createdText,
   }),
@@ -107,7 +113,7 @@ export const channelCommands: readonly Command[] = [
       ...keyFlags,
     },
     call: 'POST /channels/preview',
-    input: { schema: channelCreation, repeated },
+    input: { schema: creation, repeated },
     body: newKeysOf,
   }),
   askCommand({
@@ -139,7 +145,7 @@ export const channelCommands: readonly Command[] = [
     summary: 'change a channel; keys, protocols and models given replace the old ones',
     flags: keyFlags,
     call: 'PATCH /channels/:id',
-    input: { schema: channelChange, repeated },
+    input: { schema: change, repeated },
     body: keysOf,
   }),
   askCommand({

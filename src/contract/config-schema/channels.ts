@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
 import { addressProblem } from './addresses.ts'
+import { cloudAuth, cloudProblem, vertexPlace } from './channel/auth.ts'
 import { dataTerms } from './channel/data.ts'
 import { requestRules, rulesProblem } from './channel/rules.ts'
 import {
@@ -139,6 +140,8 @@ export const channelFields = strict({
   realm: realmName.optional(),
   ...promptCacheFields,
   ...dataPolicyFields,
+  auth: cloudAuth.optional(),
+  vertex: vertexPlace.optional(),
   request: requestRules.optional(),
   data: dataTerms.optional(),
   trace: z
@@ -157,26 +160,52 @@ export function checkChannel(channel: ChannelFields, context: z.RefinementCtx): 
   const wrong = rulesProblem(channel.request?.body, channel.protocols ?? preset?.protocols)
   if (wrong !== undefined)
     context.addIssue({ code: 'custom', path: ['request', 'body'], message: wrong })
+  const misfit = cloudProblem({
+    protocols: channel.protocols ?? preset?.protocols,
+    ...{ keys: channel.keys, auth: channel.auth, vertex: channel.vertex },
+  })
+  if (misfit !== undefined) refuse(...misfit)
+  const hasKeys = channel.keys !== undefined || channel.auth !== undefined
   if (preset === undefined) {
-    for (const field of ['name', 'keys', 'protocols', 'models'] as const) {
+    for (const field of ['name', 'protocols', 'models'] as const) {
       if (channel[field] === undefined) refuse(field, 'is missing')
     }
+    if (!hasKeys) refuse('keys', 'is missing')
     if (channel.base_url !== undefined) {
       refuse('base_url', 'belongs to a preset; without one, write an address for each protocol')
     }
     return
   }
-  if (channel.keys === undefined && preset.keyless === undefined) refuse('keys', 'is missing')
+  checkPresetAuth(channel, preset, refuse)
   const problem = baseUrlProblem(preset, channel)
   if (problem !== undefined) refuse('base_url', problem)
 }
 
-function baseUrlProblem(preset: Preset, { base_url, protocols: own }: ChannelFields) {
+function checkPresetAuth(
+  { keys, auth, vertex }: ChannelFields,
+  preset: Preset,
+  refuse: (field: string, message: string) => void,
+): void {
+  const { name: of, cloud } = preset
+  if (cloud === undefined) {
+    if (keys === undefined && auth === undefined && !preset.keyless) refuse('keys', 'is missing')
+    return
+  }
+  const hasKey = cloud === 'aws' && keys !== undefined
+  if (auth?.[cloud] === undefined && !hasKey)
+    refuse('auth', `is missing: preset ${of} needs auth.${cloud}`)
+  if (cloud === 'google' && vertex === undefined)
+    refuse('vertex', `is missing: preset ${of} needs it`)
+}
+
+function baseUrlProblem(preset: Preset, channel: ChannelFields) {
+  const { base_url, protocols: own } = channel
   if (base_url === undefined) {
     const [form] = Object.values(preset.protocols).map(
       (address) => /^\w+:\/\/[^/]+/.exec(address)?.[0],
     )
-    const isNeeded = preset.needsBaseUrl === true && own === undefined
+    const isNeeded =
+      preset.needsBaseUrl === true && own === undefined && placeOf(preset, channel) === undefined
     return isNeeded ? `is missing: preset ${preset.name} needs it, in the form ${form}` : undefined
   }
   if (own !== undefined) return 'and protocols cannot both be given'
@@ -208,8 +237,18 @@ export function resolveChannel({ base_url, ...declared }: ChannelFields): Channe
   const given = Object.fromEntries(
     Object.entries(declared).filter(([, value]) => value !== undefined),
   )
-  const own = preset === undefined ? {} : fieldsOf(preset, base_url)
-  return { ...own, ...given } as ChannelDeclaration
+  const own = preset === undefined ? {} : fieldsOf(preset, base_url ?? placeOf(preset, declared))
+  // A cloud account stands in place of keys.
+  return { keys: [], ...own, ...given } as ChannelDeclaration
+}
+
+/** The host of a cloud's region or location. */
+function placeOf(
+  { addressIn }: Preset,
+  { auth, vertex }: Omit<ChannelFields, 'base_url'>,
+): string | undefined {
+  const place = auth?.aws?.region ?? vertex?.location
+  return place === undefined ? undefined : addressIn?.(place)
 }
 
 function fieldsOf(preset: Preset, base_url: string | undefined): Partial<ChannelDeclaration> {

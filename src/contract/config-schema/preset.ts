@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { DataPolicy, MessagesSettings, Protocol } from '../catalog.ts'
 import type { capabilitiesDeclaration } from './translation.ts'
 
-export const presetGroups = ['makers', 'hosts', 'local', 'media'] as const
+export const presetGroups = ['makers', 'hosts', 'clouds', 'local', 'media'] as const
 export type PresetGroup = (typeof presetGroups)[number]
 
 /** Whether requests are used to train models: never, unless the account objects, or unless it pays. */
@@ -20,6 +20,10 @@ export interface Preset extends DataPolicy {
   needsBaseUrl?: true
   /** Set where the server takes no key unless it was started with one. */
   keyless?: true
+  /** Its accounts are those of a cloud, which `auth` names in place of keys. */
+  cloud?: 'aws' | 'google' | 'azure'
+  /** Its host in a region or location of that cloud. */
+  addressIn?: (place: string) => string
   /** What the key looks like, where it is not one word. */
   keyForm?: string
   /** The channel's models unless others are given; none: they are discovered. */

@@ -9,6 +9,7 @@ import type {
   Timeouts,
   VirtualTerms,
 } from '../catalog.ts'
+import { cloudFrom } from './channel/auth.ts'
 import { dataFrom } from './channel/data.ts'
 import { rulesFrom } from './channel/rules.ts'
 import type { ChannelDeclaration } from './channels.ts'
@@ -60,6 +61,7 @@ export function channelFrom(
     ...translationFrom(declared),
     ...promptCacheFrom(declared),
     ...(declared.trace === false && { trace: false }),
+    ...(declared.auth !== undefined && cloudFrom(declared.auth, declared.vertex)),
     ...given('request', rulesFrom(declared.request)),
     ...given('data', dataFrom(declared.data)),
     ...(declared.preset !== undefined && { preset: declared.preset }),

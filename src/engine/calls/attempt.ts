@@ -57,8 +57,8 @@ export class UpstreamAttempt extends Cancellation implements PickedRoute {
   }
 }
 
-function providerOf({ providers }: CallDeps, { protocol }: Route): TextProvider {
-  const provider = providers.get(protocol)?.text
+function providerOf({ providers }: CallDeps, { protocol, provider: own }: Route): TextProvider {
+  const provider = providers.get(own ?? protocol)?.text
   ensure(provider !== undefined, `provider ${protocol} speaks text`)
   return provider
 }

@@ -85,8 +85,8 @@ async function askAny(open: OpenCall): Promise<CountReply | undefined> {
   return reply
 }
 
-const mayAsk = (engine: CallDeps, { channel, protocol }: Route): boolean =>
-  engine.providers.get(protocol)?.text?.countTokens !== undefined &&
+const mayAsk = (engine: CallDeps, { channel, protocol, provider }: Route): boolean =>
+  engine.providers.get(provider ?? protocol)?.text?.countTokens !== undefined &&
   (untilByChannel.get(channelStateOf(engine.routing.states, channel.id)) ?? 0) <=
     engine.clock.nowMs()
 

@@ -3,7 +3,7 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { Translating, Upstream } from '../../contract/provider.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { boundsAt } from '../admission/min-output.ts'
-import { bodyEditsOf, channelClient } from '../routing/channel-client.ts'
+import { bodyEditsOf, channelClient, shownKey, vertexOf } from '../routing/channel-client.ts'
 import { clientFor } from '../telemetry/traces/traced-client.ts'
 import { holdSent } from './admit.ts'
 import { isStrict, mustKeepAll, realmOf, type UpstreamAttempt } from './attempt.ts'
@@ -20,7 +20,7 @@ export function upstreamOf(open: OpenCall, attempt: UpstreamAttempt): Upstream {
   const http = channelClient(engine.http, channel)
   return {
     baseUrl: route.baseUrl,
-    key,
+    key: shownKey(channel, key),
     model: route.upstreamModel,
     timeouts: channel.timeouts,
     messages: channel.messages,
@@ -29,6 +29,7 @@ export function upstreamOf(open: OpenCall, attempt: UpstreamAttempt): Upstream {
     streamOptions: channel.capabilities?.streamOptions,
     http: ctx.trace === undefined ? http : clientFor(http, ctx.trace, channel),
     bodyEdits: channel.request && bodyEditsOf(channel.request),
+    vertex: channel.cloud && vertexOf(channel),
     progress: attempt.deadline,
     queueKey: open.accountId,
     withoutSeals: attempt.withoutSeals,

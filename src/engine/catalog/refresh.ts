@@ -7,6 +7,7 @@ import { builtinModels } from '../../catalog/builtin.ts'
 import { type Catalog, createCatalog } from '../../catalog/snapshot.ts'
 import { TokenTable } from '../../catalog/token-table.ts'
 import type { Channel, Model, Token } from '../../contract/catalog.ts'
+import { secretsIn } from '../../contract/config-schema/channel/auth.ts'
 import { channelFrom, type FileDeclaration, modelFrom } from '../../contract/config-schema/index.ts'
 import type { Price } from '../../contract/price.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
@@ -192,8 +193,15 @@ async function loadTokens(
 /** Shorter values of headers are words. */
 const minSecretLength = 8
 
-function secretsOf({ keys, request }: Channel): string[] {
+/** `arn:aws:bedrock:us-east-1:123456789012:…` */
+const accountIds = /(?<=:)\d{12}(?=:)/g
+
+function secretsOf({ keys, request, cloud, models }: Channel): string[] {
   const headers = Object.values(request?.headers?.set ?? {})
+  if (cloud !== undefined) {
+    const ids = Object.values(models).flatMap((name) => name.match(accountIds) ?? [])
+    return [...keys.flatMap(secretsIn), ...ids, ...headers]
+  }
   return [
     ...keys.flatMap((key) => [key, ...key.split('|')]),
     ...headers.filter((value) => value.length >= minSecretLength),

@@ -1,20 +1,33 @@
-// What a channel changes in all of its requests, whoever makes them: headers by its client, fields of the body
-// by the provider that writes it. Channels without rules share the client of the engine.
+// What a channel changes in all of its requests: headers and credentials by its client, fields of the body by
+// the provider that writes it. Channels with keys and without rules share the client of the engine.
 import type { Channel, ChannelRules } from '../../contract/catalog.ts'
 import type { HttpPort } from '../../contract/http.ts'
 import type { Upstream } from '../../contract/provider.ts'
+import { cloudClient, projectOf } from '../../providers/index.ts'
 
 /** The part of an upstream that follows from its channel alone. */
-type ChannelPart = Pick<Upstream, 'timeouts' | 'messages' | 'bodyEdits'>
+type ChannelPart = Pick<Upstream, 'timeouts' | 'messages' | 'bodyEdits' | 'vertex'>
 
-export const upstreamPart = ({ timeouts, messages, request }: Channel): ChannelPart =>
-  request === undefined
-    ? { timeouts, messages }
-    : { timeouts, messages, bodyEdits: bodyEditsOf(request) }
+export const upstreamPart = (channel: Channel): ChannelPart => ({
+  timeouts: channel.timeouts,
+  messages: channel.messages,
+  bodyEdits: channel.request && bodyEditsOf(channel.request),
+  vertex: channel.cloud && vertexOf(channel),
+})
 
-/** For one channel. */
-export function channelClient(http: HttpPort, { request }: Channel): HttpPort {
-  return request?.headers === undefined ? http : withHeaders(http, request.headers)
+/** For one channel. What signs a request sees it as it is sent. */
+export function channelClient(http: HttpPort, { request, cloud, keys }: Channel): HttpPort {
+  const client = cloud === undefined ? http : cloudClient(http, keys[0] ?? '')
+  return request?.headers === undefined ? client : withHeaders(client, request.headers)
+}
+
+/** What a provider may see of a key: a cloud account is used by the client alone. */
+export const shownKey = ({ cloud }: Channel, key: string): string =>
+  cloud === undefined ? key : ''
+
+export function vertexOf({ cloud, keys }: Channel): Upstream['vertex'] {
+  const location = cloud?.location
+  return location === undefined ? undefined : { location, project: projectOf(keys[0] ?? '') }
 }
 
 const edits = new WeakMap<ChannelRules, Readonly<Record<string, string>>>()

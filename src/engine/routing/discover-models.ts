@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { matches } from '../../lib/text/pattern.ts'
 import type { Cleans, Offers } from '../base-deps.ts'
 import { cleaned } from '../calls/clean-error.ts'
-import { channelClient, upstreamPart } from './channel-client.ts'
+import { channelClient, shownKey, upstreamPart } from './channel-client.ts'
 
 export interface DiscoveryDeps extends Offers, Cleans {
   readonly providers: ReadonlyMap<Protocol, Provider>
@@ -92,7 +92,7 @@ export const upstreamAt = (
   baseUrl: string,
 ): ListUpstream => ({
   baseUrl,
-  key: channel.keys[0] ?? '',
+  key: shownKey(channel, channel.keys[0] ?? ''),
   ...upstreamPart(channel),
   http: channelClient(http, channel),
   progress: { touch() {} },

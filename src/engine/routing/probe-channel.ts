@@ -43,7 +43,7 @@ export async function testChannel(
   clearTimeout(timer)
   const result = { latency_ms: deps.clock.nowMs() - startedMs, model: model.name }
   const channelState = channelStateOf(deps.routing.states, channel.id)
-  const asked = { route, key: upstream.key, channelState }
+  const asked = { route, key: channel.keys[0] ?? '', channelState }
   if (failed !== undefined) {
     // A list that failed says nothing about calls.
     if (probe.call !== undefined) recordFailure(deps, asked, model.name, failed)
@@ -76,8 +76,9 @@ function callProbe(
 ): Probe | undefined {
   for (const model of modelsOf(deps, wanted)) {
     for (const route of routesTo(channel, model)) {
-      const provider = deps.providers.get(route.protocol)?.text
-      const call = provider && question(model, route)
+      const speaker = deps.providers.get(route.provider ?? route.protocol)
+      const provider = speaker?.text
+      const call = provider && question(model, route, speaker?.question)
       if (call === undefined) continue
       return {
         model,
@@ -102,7 +103,7 @@ function listProbe(
 ): Probe | undefined {
   for (const model of modelsOf(deps, wanted)) {
     for (const route of routesTo(channel, model)) {
-      const list = deps.providers.get(route.protocol)?.listModels
+      const list = deps.providers.get(route.provider ?? route.protocol)?.listModels
       if (list === undefined) continue
       return {
         model,
@@ -140,9 +141,13 @@ const routesTo = (channel: Channel, model: Model): Route[] =>
   interfacesOf(model).flatMap((use) => routesThrough(channel, model, use))
 
 /** Undefined where the protocol has no small call for such models. */
-function question({ name: model, kind }: Model, route: Route): TextCall | undefined {
+function question(
+  { name: model, kind }: Model,
+  route: Route,
+  own: object | undefined,
+): TextCall | undefined {
   const row = interfaceRows[route.protocol]
-  const { method, fields: asked } = row?.questions?.[kind] ?? { fields: row?.question }
+  const { method, fields: asked } = row?.questions?.[kind] ?? { fields: row?.question ?? own }
   if (asked === undefined) return undefined
   const capabilities = route.channel.capabilities ?? {}
   const fields = { model, ...(typeof asked === 'function' ? asked(capabilities) : asked) }

@@ -14,7 +14,7 @@ import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Cleans, Seals } from '../base-deps.ts'
 import { cleaned } from '../calls/clean-error.ts'
 import type { Deadlines } from '../calls/deadlines.ts'
-import { channelClient, upstreamPart } from '../routing/channel-client.ts'
+import { channelClient, shownKey, upstreamPart } from '../routing/channel-client.ts'
 import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
 
@@ -46,7 +46,7 @@ export const taskUpstream = (
   progress: { touch(): void },
 ): TaskUpstream => ({
   baseUrl: route.baseUrl,
-  key,
+  key: shownKey(route.channel, key),
   model: route.upstreamModel,
   plainModel: servingModel(task),
   marker: task.id,

@@ -1,9 +1,12 @@
 // Contacts what the gateway depends on, without spending anything: asks upstreams for their model
 // list, where they have one, and otherwise only whether they respond.
+
 import { RedisClient } from 'bun'
 import type { Channel, Model, Protocol } from '../../contract/catalog.ts'
 import { nearestName } from '../../contract/config-schema/index.ts'
+import type { HttpPort } from '../../contract/http.ts'
 import type { ListUpstream, Provider } from '../../contract/provider.ts'
+import { channelClient, shownKey, vertexOf } from '../../engine/routing/channel-client.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import type { HttpCall } from '../../lib/http/answer.ts'
 import { createHttpClient, type HttpClient, HttpError } from '../../lib/http/client.ts'
@@ -69,11 +72,15 @@ async function reachChannel(
     const replies: Reply[] = []
     for (const key of channel.keys.slice(0, list === undefined ? 1 : maxKeys)) {
       const limits = { ...timeouts, connectMs: Math.min(timeouts.connectMs, limitMs) }
-      const upstream = { baseUrl, key, messages, timeouts: limits, progress: { touch() {} } }
+      const shown = shownKey(channel, key)
+      const upstream = {
+        ...{ baseUrl, key: shown, messages, timeouts: limits, progress: { touch() {} } },
+        vertex: vertexOf(channel),
+      }
       const reply =
         list === undefined
           ? await replyTo(http.get(baseUrl, {}, limits), baseUrl, clocks)
-          : await replyToList(http, list, upstream, clocks)
+          : await replyToList(channelClient(http, channel), list, upstream, clocks)
       replies.push(reply)
       if (!('names' in reply) || reply.names === undefined) continue
       for (const protocol of protocols) names.set(protocol, reply.names)
@@ -115,13 +122,13 @@ function placesOf({ protocols }: Channel): Place[] {
 
 /** The provider's own request for a list of models. */
 async function replyToList(
-  client: HttpClient,
+  client: HttpPort,
   list: Lister,
   upstream: Omit<ListUpstream, 'http'>,
   clocks: ClockReading[],
 ): Promise<Reply> {
-  let call: HttpCall | undefined
-  const http: HttpClient = {
+  let call: ReturnType<HttpPort['get']> | undefined
+  const http: HttpPort = {
     ...client,
     get(url, headers, limits) {
       call = client.get(url, headers, limits)

@@ -2,6 +2,7 @@
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { CredentialError } from './credential-error.ts'
 import { codeOfReason, isOverload, requestReason } from './failure-reason.ts'
 import { retryDelay, writtenDelay } from './retry-delay.ts'
 
@@ -145,6 +146,9 @@ export function notAnswered(error: unknown): UpstreamError {
   if (kind === 'invalid') {
     const message = 'the upstream answered with something that is not HTTP'
     return failure('upstream_invalid_response', message, undefined, error)
+  }
+  if (error instanceof CredentialError) {
+    return failure('upstream_unreachable', error.message, undefined, error)
   }
   const why = kind === 'tls' ? 'its certificate cannot be trusted' : 'no connection'
   const message = `the upstream could not be reached: ${why}`

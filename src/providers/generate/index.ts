@@ -38,8 +38,11 @@ const keyHeader = ({ key }: Pick<Upstream, 'key'>): Record<string, string> => ({
   'x-goog-api-key': key,
 })
 
-const addressOf = ({ model }: Upstream, method: string): string =>
-  `/v1beta/models/${encodeURIComponent(model)}:${method}`
+const addressOf = ({ model, vertex }: Upstream, method: string): string =>
+  `${vertex === undefined ? '/v1beta' : vertexPlace(vertex)}/models/${encodeURIComponent(model)}:${method}`
+
+const vertexPlace = ({ project, location }: NonNullable<Upstream['vertex']>): string =>
+  `/v1/projects/${encodeURIComponent(project)}/locations/${location}/publishers/google`
 
 /** Streams come as server-sent events, however the caller wants them. */
 function pathOf({ method = 'generateContent', stream }: TextCall, upstream: Upstream): string {

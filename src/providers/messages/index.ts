@@ -10,6 +10,7 @@ import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
+import { countingAt, vertexCount, vertexOf } from './vertex.ts'
 
 export const messagesStyle: TextStyle = {
   protocol: 'messages',
@@ -27,14 +28,22 @@ const countQuestion = {
   fields: ['input_tokens'],
 } as const
 
+const vertexStyle = vertexOf(messagesStyle)
+const sendPlain = senderFor(messagesStyle)
+const sendVertex = senderFor(vertexStyle)
+const countPlain = counterFor(messagesStyle, () => countQuestion)
+const countVertex = counterFor(countingAt(vertexStyle), vertexCount)
+
 export const messages: Provider = {
   protocol: messagesStyle.protocol,
   path: messagesStyle.path,
   listModels: (upstream, stop) =>
     askForModels('/v1/models?limit=1000', headers({}, upstream), upstream, stop),
   text: {
-    send: senderFor(messagesStyle),
-    countTokens: counterFor(messagesStyle, () => countQuestion),
+    send: (call, upstream, stop) =>
+      (upstream.vertex === undefined ? sendPlain : sendVertex)(call, upstream, stop),
+    countTokens: (call, upstream, stop) =>
+      (upstream.vertex === undefined ? countPlain : countVertex)(call, upstream, stop),
   },
 }
 

@@ -2,7 +2,14 @@
 import type { Stop, TextProvider, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { ensure } from '../../lib/ensure.ts'
-import { embeddingStyles, isEmbeddingStyle, isStyle, styles } from '../../styles/index.ts'
+import {
+  embeddingStyles,
+  isEmbeddingStyle,
+  isStyle,
+  isUpstreamStyle,
+  styles,
+  upstreamStyles,
+} from '../../styles/index.ts'
 import { usualSettings } from '../../styles/settings.ts'
 import { sendOwn } from './own-seals.ts'
 import { sendText } from './send.ts'
@@ -31,8 +38,8 @@ export function senderFor(style: TextStyle): TextProvider['send'] {
       ensure(isEmbeddingStyle(from) && isEmbeddingStyle(to), `${from} embeds at ${to}`)
       return sendEmbedding(embeddingStyles[from], embeddingStyles[to], send, given, stop)
     }
-    ensure(isStyle(from) && isStyle(to), `${from} can be translated into ${to}`)
-    return sendAs(styles[from], styles[to], send, given, stop)
+    ensure(isStyle(from) && isUpstreamStyle(to), `${from} can be translated into ${to}`)
+    return sendAs(styles[from], upstreamStyles[to], send, given, stop)
   }
 }
 

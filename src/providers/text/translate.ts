@@ -19,7 +19,7 @@ import type { Json } from '../../styles/common/conversation.ts'
 import { createEnvelopes } from '../../styles/common/envelope.ts'
 import { Growth } from '../../styles/common/growth.ts'
 import { present } from '../../styles/common/request-reading.ts'
-import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
+import type { ReadContext, Style, UpstreamStyle, WriteContext } from '../../styles/common/style.ts'
 import {
   type ReadRequest,
   type RequestWork,
@@ -58,7 +58,7 @@ export interface Given {
 
 export async function sendAs(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   send: TextProvider['send'],
   { call, upstream, translating }: Given,
   stop: Stop,
@@ -85,7 +85,10 @@ export async function sendAs(
 /** None of the seals is for it. */
 const noRealm = ''
 
-function targetOf(to: Style, { call, upstream, translating }: Given): RequestWork['target'] {
+function targetOf(
+  to: UpstreamStyle,
+  { call, upstream, translating }: Given,
+): RequestWork['target'] {
   const { model, strict = false, withoutSeals } = upstream
   const { maxOutputTokens, realm, settings } = translating
   return {
@@ -98,7 +101,7 @@ function targetOf(to: Style, { call, upstream, translating }: Given): RequestWor
   }
 }
 
-function workFor(from: Style, to: Style, given: Given, isCount: boolean): RequestWork {
+function workFor(from: Style, to: UpstreamStyle, given: Given, isCount: boolean): RequestWork {
   const { envelopeKey, maxRequestBytes, whole } = given.translating
   const target = targetOf(to, given)
   return { from, to, target, envelopeKey, maxRequestBytes, isCount, ...present({ whole }) }
@@ -107,7 +110,7 @@ function workFor(from: Style, to: Style, given: Given, isCount: boolean): Reques
 /** `isCount`: a question about the size of its input. */
 export function translate(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   given: Given,
   isCount = false,
 ): Translation | Refusal | Promise<Translation | Refusal> {
@@ -134,7 +137,7 @@ const shortOf = (fields: Json): Json =>
   )
 
 function translationOf(
-  to: Style,
+  to: UpstreamStyle,
   { call, upstream, translating }: Given,
   written: WrittenRequest,
   fields: Json,
@@ -176,7 +179,12 @@ function shownUsage(
 }
 
 /** Under the upstream's name of the model: the answer is written anew, with the caller's. */
-const translatedCall = (call: TextCall, to: Style, model: string, body: string): TextCall => ({
+const translatedCall = (
+  call: TextCall,
+  to: UpstreamStyle,
+  model: string,
+  body: string,
+): TextCall => ({
   ...call,
   interface: to.name,
   model,
@@ -207,7 +215,7 @@ type JsonReply = Extract<TextReply, { kind: 'json' }>
 
 function answered(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   translation: Translation,
   reply: JsonReply,
 ): TextReply | Promise<TextReply> {
@@ -236,7 +244,7 @@ function writtenReply({ losses }: Translation, reply: JsonReply, made: Made): Te
 /** The same as data, for the thread. */
 function planOf(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   { reading, writing, envelopeKey }: Translation,
   usage: AnswerUsage,
 ): { plan: AnswerPlan; fields: string; names: string } {
@@ -270,7 +278,7 @@ const spoiled = (error: UpstreamError, reply: JsonReply): TextReply => ({
 /** A large answer that was made into a stream, written as a whole. */
 async function streamedLong(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   translation: Translation,
   { watcher: _, answer: __, whole: ___, ...noted }: Extract<TextReply, { kind: 'stream' }>,
   whole: NonNullable<Extract<TextReply, { kind: 'stream' }>['whole']>,
@@ -287,7 +295,7 @@ async function streamedLong(
 
 function streamed(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   { reading, writing, losses, shownUsage: shown }: Translation,
   reply: Extract<TextReply, { kind: 'stream' }>,
 ): TextReply {

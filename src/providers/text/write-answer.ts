@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerEvent, AnswerUsage } from '../../styles/common/answer.ts'
 import type { Json } from '../../styles/common/conversation.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
-import type { ReadContext, Style, WriteContext } from '../../styles/common/style.ts'
+import type { ReadContext, Style, UpstreamStyle, WriteContext } from '../../styles/common/style.ts'
 import { AnswerLosses } from './translated-stream.ts'
 
 interface Contexts {
@@ -30,7 +30,7 @@ interface WrittenAnswer {
 /** A failure that the upstream reports in it. `usage`: as its caller is shown it. */
 export function writeAnswer(
   from: Style,
-  to: Style,
+  to: UpstreamStyle,
   { reading, writing }: Contexts,
   { body, parsed, outline }: GivenAnswer,
   usage: () => AnswerUsage,

@@ -4,6 +4,8 @@ import type { Seal } from './envelope.ts'
 
 export const styleNames = ['chat', 'responses', 'messages', 'generate'] as const
 export type StyleName = (typeof styleNames)[number]
+/** Those that upstreams speak: some of them no caller does. */
+export type UpstreamStyleName = StyleName | 'converse'
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,7 @@
 import type { TranslationSettings } from '../../contract/catalog.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { AnswerEvent, Emit, StreamReader, StreamWriter } from './answer.ts'
-import type { Conversation, Json, Sampling, StyleName } from './conversation.ts'
+import type { Conversation, Json, Sampling, StyleName, UpstreamStyleName } from './conversation.ts'
 import type { Envelopes, IsForeign } from './envelope.ts'
 import type { Growth } from './growth.ts'
 import type { Losses } from './losses.ts'
@@ -63,13 +63,9 @@ export interface WriteContext {
   codingTool?: boolean
 }
 
-export interface Style {
-  name: StyleName
-  readRequest(given: GivenRequest, losses: Losses): Conversation | Refusal
-  /** A caller's request without the seals that the upstream must not get; the same if there are none. */
-  stripSeals(request: Json, isForeign: IsForeign): Json
-  /** The field that holds them, as its callers know it. */
-  sealField: string
+/** What is needed of a style that an upstream speaks. */
+export interface UpstreamStyle {
+  name: UpstreamStyleName
   writeRequest(
     conversation: Conversation,
     target: Target,
@@ -80,13 +76,23 @@ export interface Style {
   /** A whole answer of an upstream, parsed with `parseExact`. */
   readAnswer(answer: Json, context: ReadContext, emit: Emit): void
   newReader(context: ReadContext): StreamReader
-  /** A whole answer for the caller. The events are complete and end with `stop` and `usage`. */
-  writeAnswer(events: readonly AnswerEvent[], context: WriteContext): Json
-  newWriter(context: WriteContext): StreamWriter
   /** Which tool names it allows. */
   toolName: RegExp
   /** Absent: upstreams of the style do not count the input of a call. */
   count?: CountStyle
+}
+
+/** One that callers speak, too. */
+export interface Style extends UpstreamStyle {
+  name: StyleName
+  readRequest(given: GivenRequest, losses: Losses): Conversation | Refusal
+  /** A caller's request without the seals that the upstream must not get; the same if there are none. */
+  stripSeals(request: Json, isForeign: IsForeign): Json
+  /** The field that holds them, as its callers know it. */
+  sealField: string
+  /** A whole answer for the caller. The events are complete and end with `stop` and `usage`. */
+  writeAnswer(events: readonly AnswerEvent[], context: WriteContext): Json
+  newWriter(context: WriteContext): StreamWriter
 }
 
 /** Settings of a request that upstreams of the style do not take as given. */

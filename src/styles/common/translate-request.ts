@@ -8,13 +8,19 @@ import { needsExact, parseExact } from './exact-json.ts'
 import { Growth, grownTooLarge, maxBytesFor } from './growth.ts'
 import { Losses } from './losses.ts'
 import { present } from './request-reading.ts'
-import { keepsSettings, type Style, type Target, type WriteContext } from './style.ts'
+import {
+  keepsSettings,
+  type Style,
+  type Target,
+  type UpstreamStyle,
+  type WriteContext,
+} from './style.ts'
 import { type AnswerNames, ToolNames } from './tool-names.ts'
 
 /** What is to be written, and for whom. */
 export interface RequestWork {
   from: Style
-  to: Style
+  to: UpstreamStyle
   target: Omit<Target, 'envelopes' | 'growth'>
   envelopeKey: Uint8Array
   /** The largest request that may be sent. */

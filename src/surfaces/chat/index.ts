@@ -10,7 +10,7 @@ export const chat = textSurface(
     name: 'chat',
     path: '/v1/chat/completions',
     models: {
-      translates: { text: ['responses', 'messages', 'generate'] },
+      translates: { text: ['responses', 'messages', 'generate', 'converse'] },
       clientWords: ['openai'],
       // Upstreams with the newer name have models that reason before they answer.
       question: ({ maxTokensField = 'max_tokens' }) => ({

@@ -14,7 +14,7 @@ export const generate: Surface = {
   interface: {
     kind: 'text',
     own: true,
-    translates: { text: ['responses', 'messages', 'chat'], embedding: ['embeddings'] },
+    translates: { text: ['responses', 'messages', 'chat', 'converse'], embedding: ['embeddings'] },
     clientWords: ['gemini'],
     methods: {
       text: ['generateContent', 'streamGenerateContent', count],

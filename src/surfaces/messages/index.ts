@@ -13,7 +13,7 @@ const shape: PlainShape = {
   name: 'messages',
   path: '/v1/messages',
   models: {
-    translates: { text: ['responses', 'chat', 'generate'] },
+    translates: { text: ['responses', 'chat', 'generate', 'converse'] },
     clientWords: ['anthropic'],
     question: { messages: [{ role: 'user', content: 'ping' }], max_tokens: 1 },
   },

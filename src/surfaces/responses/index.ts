@@ -13,7 +13,7 @@ const shape: PlainShape = {
   name: 'responses',
   path: '/v1/responses',
   models: {
-    translates: { text: ['messages', 'chat', 'generate'] },
+    translates: { text: ['messages', 'chat', 'generate', 'converse'] },
     minOutputTokens,
     clientWords: ['openai-response'],
     question: { input: 'ping', max_output_tokens: 16 },

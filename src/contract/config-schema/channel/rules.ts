@@ -69,11 +69,11 @@ type Part = {
 
 /** One name, one rule. */
 function contradiction({ set = {}, remove = [] }: Part, isHeader: boolean): string | undefined {
-  const seen = new Set<string>()
+  const named = new Set<string>()
   return [...Object.keys(set), ...remove].find((name) => {
     const known = isHeader ? name.toLowerCase() : name
-    const isSecond = seen.has(known)
-    seen.add(known)
+    const isSecond = named.has(known)
+    named.add(known)
     return isSecond
   })
 }
@@ -92,7 +92,7 @@ export const requestRules = strict({
   })
   .meta({ description: 'What is changed in the requests of this channel, last of all.' })
 
-export type DeclaredRules = z.infer<typeof requestRules>
+type DeclaredRules = z.infer<typeof requestRules>
 
 /** Undefined when nothing is changed. */
 export function rulesFrom(declared: DeclaredRules | null | undefined): ChannelRules | undefined {

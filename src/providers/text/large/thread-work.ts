@@ -4,7 +4,7 @@ import type { ModelKind, Protocol } from '../../../contract/catalog.ts'
 import type { Reported, UpstreamError } from '../../../contract/provider.ts'
 import type { TextCall } from '../../../contract/requests.ts'
 import type { AnswerUsage } from '../../../styles/common/answer.ts'
-import type { StyleName } from '../../../styles/common/conversation.ts'
+import type { StyleName, UpstreamStyleName } from '../../../styles/common/conversation.ts'
 import type { WriteContext } from '../../../styles/common/style.ts'
 import type { RequestWork, WrittenRequest } from '../../../styles/common/translate-request.ts'
 
@@ -29,7 +29,7 @@ export type ThreadResult =
 
 export interface PlainWork extends Omit<RequestWork, 'from' | 'to' | 'envelopeKey'> {
   from: StyleName
-  to: StyleName
+  to: UpstreamStyleName
   /** As Base64. */
   envelopeKey: string
 }
@@ -74,7 +74,7 @@ export type AnswerReply =
 /** How an answer is read and written. */
 export interface AnswerPlan {
   from: StyleName
-  to: StyleName
+  to: UpstreamStyleName
   realm: string
   /** As Base64. */
   envelopeKey: string

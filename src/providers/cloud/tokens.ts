@@ -1,0 +1,113 @@
+// Access tokens of a cloud account: fetched once for all calls, renewed ahead of their end, and kept while a
+// renewal fails. What went wrong is told without ids.
+import type { HttpPort } from '../../contract/http.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { CredentialError } from '../common/credential-error.ts'
+
+/** Before its end; of a short life a fifth. */
+const aheadMs = 5 * 60_000
+const retryMs = 10_000
+const maxAnswerBytes = 256 * 1024
+const usualSeconds = 3600
+
+export interface TokenRequest {
+  url: string
+  form: Readonly<Record<string, string>>
+}
+
+interface Held {
+  token: string
+  untilMs: number
+  renewAtMs: number
+}
+
+export class TokenSource {
+  readonly #ask: (nowMs: number) => TokenRequest
+  #held: Held | undefined
+  #running: Promise<Held> | undefined
+
+  constructor(ask: (nowMs: number) => TokenRequest) {
+    this.#ask = ask
+  }
+
+  async get(http: HttpPort, limits: { connectMs: number }, nowMs = Date.now()): Promise<string> {
+    const held = this.#held
+    if (held !== undefined && nowMs < held.renewAtMs) return held.token
+    if (held !== undefined && nowMs < held.untilMs) {
+      held.renewAtMs = nowMs + retryMs
+      this.#renew(http, limits, nowMs).catch(() => {})
+      return held.token
+    }
+    return (await this.#renew(http, limits, nowMs)).token
+  }
+
+  /** The upstream has refused it. */
+  drop(token: string): void {
+    if (this.#held?.token === token) this.#held = undefined
+  }
+
+  #renew(http: HttpPort, limits: { connectMs: number }, nowMs: number): Promise<Held> {
+    this.#running ??= Promise.resolve(nowMs)
+      .then((at) => fetchToken(http, limits, this.#ask(at), at))
+      .then((held) => {
+        this.#held = held
+        return held
+      })
+      .finally(() => {
+        this.#running = undefined
+      })
+    return this.#running
+  }
+}
+
+const timeLimitMs = 15_000
+
+async function fetchToken(
+  http: HttpPort,
+  limits: { connectMs: number },
+  { url, form }: TokenRequest,
+  nowMs: number,
+): Promise<Held> {
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'model-gateway',
+  }
+  const call = http.post(url, headers, new URLSearchParams(form).toString(), limits)
+  const timer = setTimeout(() => call.cancel(), timeLimitMs)
+  try {
+    const answer = await call.answer
+    const body = parsed((await answer.text(maxAnswerBytes)) ?? '')
+    const { access_token: token, expires_in: seconds, error } = body
+    if (answer.status !== 200 || typeof token !== 'string' || token === '') {
+      throw noToken(`${answer.status}${wordOf(error)}`)
+    }
+    const lifeMs = 1000 * (Number(seconds) > 0 ? Number(seconds) : usualSeconds)
+    const untilMs = nowMs + lifeMs
+    return { token, untilMs, renewAtMs: untilMs - Math.min(aheadMs, lifeMs / 5) }
+  } catch (error) {
+    throw error instanceof CredentialError ? error : noToken('it cannot be reached')
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const noToken = (why: string): CredentialError =>
+  new CredentialError(`the cloud gave no access token for this channel: ${why}`)
+
+/** Descriptions name tenants, projects and accounts. */
+function wordOf(error: unknown): string {
+  if (typeof error !== 'string' || !/^[a-z_]{1,40}$/.test(error)) return ''
+  const hint = error === 'invalid_grant' ? ' (is the clock right, and the key still valid?)' : ''
+  return ` ${error}${hint}`
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
