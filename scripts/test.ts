@@ -147,16 +147,8 @@ async function main(): Promise<number> {
   clearTimeout(watchdog)
   await cleanUp(work, findAdded)
   const hasPostgres = Boolean(services.env['TEST_POSTGRES_URL'] ?? process.env['TEST_POSTGRES_URL'])
-  const { text, failures } = report({
-    jobs,
-    outcomes,
-    unsteady,
-    isWhole,
-    hasPostgres,
-    problems,
-    seed,
-    seconds,
-  })
+  const run = { jobs, outcomes, unsteady, isWhole, hasPostgres, problems, seed, seconds }
+  const { text, failures } = report(run)
   // A slow reader gets all of it: the end of the process would cut off what is not written yet.
   await new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))
   return signalCode ?? (failures === 0 ? 0 : 1)
