@@ -3,7 +3,7 @@
 // lanes, long jobs first, and gives jobs that failed a second chance, alone; what then passes is reported as
 // UNSTEADY. The seed of what is random is fixed (TEST_SEED). A run leaves no file and no process behind.
 // A test that cannot run here prints `left out: <what> (<how to turn it on>)` to stderr.
-import { constants, tmpdir } from 'node:os'
+import { constants, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { testSeed } from '../test/support/seeded.ts'
 import {
@@ -26,7 +26,8 @@ import { makeWorkFolder, removeAbandoned, removeFolder } from './testing/work-fo
 const { TEST_CASE_LIMIT_MS, TEST_RUN_LIMIT_SECONDS, TEST_LANES } = process.env
 const caseLimitMs = Number(TEST_CASE_LIMIT_MS ?? 30_000)
 const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 2_700)
-const laneCount = Number(TEST_LANES ?? 4)
+/** More would only wait for a core, and make what waits for them fail. */
+const laneCount = Number(TEST_LANES ?? cpus().length + 1)
 const spareLanes = 2
 const seed = testSeed()
 
@@ -146,16 +147,8 @@ async function main(): Promise<number> {
   clearTimeout(watchdog)
   await cleanUp(work, findAdded)
   const hasPostgres = Boolean(services.env['TEST_POSTGRES_URL'] ?? process.env['TEST_POSTGRES_URL'])
-  const { text, failures } = report({
-    jobs,
-    outcomes,
-    unsteady,
-    isWhole,
-    hasPostgres,
-    problems,
-    seed,
-    seconds,
-  })
+  const run = { jobs, outcomes, unsteady, isWhole, hasPostgres, problems, seed, seconds }
+  const { text, failures } = report(run)
   // A slow reader gets all of it: the end of the process would cut off what is not written yet.
   await new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))
   return signalCode ?? (failures === 0 ? 0 : 1)

@@ -23,7 +23,7 @@ const trace = join(work, 'trace')
 const copies = join(work, 'copies')
 const runLimitMs = 30_000
 /** Of each part, without `--full`. */
-const maxFaults = 16
+const maxFaults = 6
 const isFull = process.argv.includes('--full')
 /** `--only journal`: operations with this in their name. */
 const only = optionOf('--only') ?? ''

@@ -79,12 +79,21 @@ afterAll(() => stage.stop())
 
 const seals = /"(?:signature|encrypted_content|thoughtSignature|thought_signature)":\s*"(?!skip_)/g
 
-/** How many seals each request of a case brings back to the upstream. */
-async function sealsOf({ id }: Case): Promise<number[]> {
-  const asked = await askedOf(stage.sandbox)
-  return asked
-    .filter(({ body }) => body?.includes(id))
-    .map(({ body }) => body!.match(seals)?.length ?? 0)
+/** All that the upstream is asked, read whenever there may be more: a sandbox keeps the newest requests only. */
+class AskedBodies {
+  readonly #bodies: string[] = []
+  #number = 0
+
+  async readOn(): Promise<void> {
+    for (const { number, body } of await askedOf(stage.sandbox, this.#number)) {
+      this.#number = number
+      if (body) this.#bodies.push(body)
+    }
+  }
+
+  /** How many seals each request of a case brings back to the upstream. */
+  sealsOf = ({ id }: Case): number[] =>
+    this.#bodies.filter((body) => body.includes(id)).map((body) => body.match(seals)?.length ?? 0)
 }
 
 const limitMs = 600_000
@@ -96,7 +105,7 @@ for (const language of languages) {
   }
   describe(language.name, () => {
     const outcomes = new Map<string, Outcome>()
-    const told = new Map<string, number[]>()
+    const bodies = new AskedBodies()
     const asked = casesOf(language.short, language.styles)
 
     beforeAll(async () => {
@@ -109,21 +118,20 @@ for (const language of languages) {
         picture,
       }
       const program = await language.build(join(root, 'test/sdk/clients'))
-      // Style by style: a sandbox keeps the newest requests only.
-      for (const style of language.styles) {
-        const own = asked.filter((each) => each.style === style)
-        writeFileSync(file, JSON.stringify({ ...given, cases: own }))
-        const child = Bun.spawn([...program, file], { stdout: 'pipe', stderr: 'pipe' })
-        const [out, err] = await Promise.all([
-          new Response(child.stdout).text(),
-          new Response(child.stderr).text(),
-        ])
-        expect([await child.exited, err]).toEqual([0, expect.any(String)])
-        for (const line of out.trim().split('\n')) {
-          const outcome = JSON.parse(line) as Outcome
-          outcomes.set(outcome.id, outcome)
-        }
-        for (const each of own) told.set(each.id, await sealsOf(each))
+      writeFileSync(file, JSON.stringify({ ...given, cases: asked }))
+      const child = Bun.spawn([...program, file], { stdout: 'pipe', stderr: 'pipe' })
+      const said = new Response(child.stderr).text()
+      const decoder = new TextDecoder()
+      let printed = ''
+      for await (const bytes of child.stdout) {
+        printed += decoder.decode(bytes, { stream: true })
+        await bodies.readOn()
+      }
+      expect([await child.exited, await said]).toEqual([0, expect.any(String)])
+      await bodies.readOn()
+      for (const line of printed.trim().split('\n')) {
+        const outcome = JSON.parse(line) as Outcome
+        outcomes.set(outcome.id, outcome)
       }
     }, limitMs)
 
@@ -131,7 +139,7 @@ for (const language of languages) {
       const outcome = outcomes.get(id)
       expect(outcome).toBeDefined()
       expect(outcome!.problem).toBeUndefined()
-      judge[each.kind](outcome!, each, told.get(id)!, language.keepsUnknown)
+      judge[each.kind](outcome!, each, bodies.sealsOf(each), language.keepsUnknown)
     })
   })
 }

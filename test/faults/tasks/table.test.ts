@@ -63,9 +63,26 @@ const openSockets = (): number =>
     }
   }).length
 
-/** Every row in every way on one engine, and once on the other: upstreams do not know which it is. */
-const casesOn = (engine: string): TaskCase[] =>
-  engine === 'sqlite' ? cases : cases.filter(({ fault }, i) => cases[i - 1]?.fault !== fault)
+const isFull = process.env['TEST_FAULTS_FULL'] === '1'
+if (!isFull) {
+  console.error('left out: faults of tasks in each dialect of a model (set TEST_FAULTS_FULL=1)')
+}
+const creates = new Set(createRows)
+const rowNumber = new Map(
+  [...new Set(cases.map(({ fault }) => fault))].map((fault, at) => [fault, at]),
+)
+
+/** Where a model can be asked for in two dialects, rows about what comes later take turns with them. */
+function isTried(each: TaskCase): boolean {
+  const same = cases.filter(({ fault, wire }) => fault === each.fault && wire === each.wire)
+  return creates.has(each.fault) || same[rowNumber.get(each.fault)! % same.length] === each
+}
+
+/** Every row at every upstream on one engine, and once on the other: upstreams do not know which it is. */
+const casesOn = (engine: string): TaskCase[] => {
+  if (engine !== 'sqlite') return cases.filter(({ fault }, i) => cases[i - 1]?.fault !== fault)
+  return isFull ? cases : cases.filter(isTried)
+}
 
 describe.each([...storeKinds])('faults of tasks on %s', (engine) => {
   let stage: TaskStage
