@@ -1,11 +1,13 @@
 // Sign-in, or the shell with the page of the current address.
 import { Box } from '@mantine/core'
 import { type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { Brand } from './components/brand.tsx'
 import { Forbidden, NotFound } from './components/empty-state.tsx'
 import { ErrorBoundary } from './components/error-boundary.tsx'
 import { OutageBanner } from './components/outage-banner.tsx'
 import { ErrorAlert } from './components/page.tsx'
 import { Waiting } from './components/waiting.tsx'
+import { NoAnswer } from './lib/api.ts'
 import { loadWithRetry } from './lib/loading/load.ts'
 import { useLocation } from './lib/router.tsx'
 import { hasRole, SessionProvider, useSessionQuery } from './lib/session.ts'
@@ -55,7 +57,8 @@ export function App() {
   if (session === undefined) {
     return (
       <Unanswered>
-        <ErrorAlert error={error} />
+        {/* The banner has said it. */}
+        {error instanceof NoAnswer ? undefined : <ErrorAlert error={error} />}
       </Unanswered>
     )
   }
@@ -76,6 +79,9 @@ export function App() {
 /** Before it is known who is signed in. */
 const Unanswered = ({ children }: { children?: ReactNode }) => (
   <Box component="main" p="md" maw={720} mx="auto">
+    <Box mb="md">
+      <Brand />
+    </Box>
     <OutageBanner hasData={false} />
     {children ?? <Waiting />}
   </Box>
