@@ -1,9 +1,13 @@
 // Sign-in, or the shell with the page of the current address.
-import { Center, Loader } from '@mantine/core'
-import { type ComponentType, lazy, Suspense, useMemo } from 'react'
-import { Forbidden } from './components/empty-state.tsx'
+import { Box } from '@mantine/core'
+import { type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { Brand } from './components/brand.tsx'
+import { Forbidden, NotFound } from './components/empty-state.tsx'
 import { ErrorBoundary } from './components/error-boundary.tsx'
+import { OutageBanner } from './components/outage-banner.tsx'
 import { ErrorAlert } from './components/page.tsx'
+import { Waiting } from './components/waiting.tsx'
+import { NoAnswer } from './lib/api.ts'
 import { loadWithRetry } from './lib/loading/load.ts'
 import { useLocation } from './lib/router.tsx'
 import { hasRole, SessionProvider, useSessionQuery } from './lib/session.ts'
@@ -44,23 +48,18 @@ function pageAt(path: string) {
 const firstPage = pageAt(location.pathname.replace(/^\/console(?=\/|$)/, '') || '/')
 if (firstPage !== undefined) void loaders[firstPage.name]().catch(() => {})
 
-const loading = (
-  <Center h="60vh">
-    <Loader />
-  </Center>
-)
-
 export function App() {
   const { path } = useLocation()
   const { data: session, isLoading, error } = useSessionQuery()
   if (path.startsWith('/set-up')) return <SetUp />
   if (path.startsWith('/invitation')) return <Invitation />
-  if (isLoading) return loading
+  if (isLoading) return <Unanswered />
   if (session === undefined) {
     return (
-      <Center h="100vh">
-        <ErrorAlert error={error} />
-      </Center>
+      <Unanswered>
+        {/* The banner has said it. */}
+        {error instanceof NoAnswer ? undefined : <ErrorAlert error={error} />}
+      </Unanswered>
     )
   }
   if (session === null) return <SignIn />
@@ -68,7 +67,7 @@ export function App() {
     <SessionProvider value={session}>
       <Shell>
         <ErrorBoundary key={path}>
-          <Suspense fallback={loading}>
+          <Suspense fallback={<Waiting />}>
             <CurrentPage path={path} mayOpen={(roles) => hasRole(session, roles)} />
           </Suspense>
         </ErrorBoundary>
@@ -77,6 +76,17 @@ export function App() {
   )
 }
 
+/** Before it is known who is signed in. */
+const Unanswered = ({ children }: { children?: ReactNode }) => (
+  <Box component="main" p="md" maw={720} mx="auto">
+    <Box mb="md">
+      <Brand />
+    </Box>
+    <OutageBanner hasData={false} />
+    {children ?? <Waiting />}
+  </Box>
+)
+
 function CurrentPage({
   path,
   mayOpen,
@@ -84,9 +94,9 @@ function CurrentPage({
   path: string
   mayOpen: (roles: (typeof pages)[number]['roles']) => boolean
 }) {
-  const page = useMemo(() => pageAt(path), [path])
-  const shown = page ?? pages.find(({ roles }) => mayOpen(roles))
-  if (shown === undefined || !mayOpen(shown.roles)) return <Forbidden />
-  const Current = lazyPages.get(shown.name)!
+  const page = pageAt(path)
+  if (page === undefined) return <NotFound path={path} />
+  if (!mayOpen(page.roles)) return <Forbidden />
+  const Current = lazyPages.get(page.name)!
   return <Current />
 }

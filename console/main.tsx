@@ -9,6 +9,7 @@ import { type ReactNode, useEffect, useMemo } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { ApiError, signedOut } from './lib/api.ts'
+import { connection } from './lib/connection.ts'
 import { useMessages } from './lib/messages.ts'
 import { endSession } from './lib/session.ts'
 import { baseTheme } from './mantine-theme.ts'
@@ -25,8 +26,9 @@ const queryClient = new QueryClient({
   },
 })
 signedOut.addEventListener('signed-out', () => {
-  if (queryClient.getQueryData(['session']) !== null) endSession(queryClient)
+  if (queryClient.getQueryData(['session']) !== null) endSession(queryClient, 'expired')
 })
+connection.addEventListener('reconnected', () => void queryClient.invalidateQueries())
 
 /** Menus and dialogs are drawn in a landmark of their own, so that nothing lies outside of all. */
 const overlays = document.createElement('section')

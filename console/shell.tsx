@@ -14,6 +14,7 @@ import { type ReactNode, useState } from 'react'
 import { CommandPalette, ShortcutsHelp } from './command-palette.tsx'
 import { Brand } from './components/brand.tsx'
 import { Icon } from './components/icon.tsx'
+import { OutageBanner } from './components/outage-banner.tsx'
 import { PersonMenu, PrivacyButton } from './components/person-menu.tsx'
 import { defineMessages } from './lib/i18n.ts'
 import { useMessages } from './lib/messages.ts'
@@ -78,7 +79,10 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </AppShell.Navbar>
       <AppShell.Main>
-        <div className="page">{children}</div>
+        <div className="page">
+          <OutageBanner />
+          {children}
+        </div>
       </AppShell.Main>
       <CommandPalette isOpen={paletteOpen} onClose={() => setPaletteOpen(false)} />
       <ShortcutsHelp isOpen={helpOpen} onClose={() => setHelpOpen(false)} />

@@ -4,6 +4,7 @@ import type { ReactNode, SubmitEvent } from 'react'
 import { useMessages } from '../lib/messages.ts'
 import { useAction } from '../lib/use-action.ts'
 import { ErrorAlert } from './page.tsx'
+import { SlowNote } from './waiting.tsx'
 
 export function ActionForm({
   submit,
@@ -30,6 +31,7 @@ export function ActionForm({
         {children}
         <ErrorAlert error={error} />
         <Group justify="flex-end">
+          {isBusy && <SlowNote />}
           {onCancel !== undefined && (
             <Button variant="default" onClick={onCancel}>
               {t('cancel')}

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useMessages } from '../lib/messages.ts'
 import { useAction } from '../lib/use-action.ts'
 import { ErrorAlert } from './page.tsx'
+import { SlowNote } from './waiting.tsx'
 
 export function Confirm({
   title,
@@ -51,6 +52,7 @@ export function Confirm({
         )}
         <ErrorAlert error={error} />
         <Group justify="flex-end">
+          {isBusy && <SlowNote />}
           <Button
             variant="default"
             onClick={onClose}

@@ -2,10 +2,11 @@
 import { Button, Card, Center, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, type SubmitEvent, useState } from 'react'
+import { useFieldError } from '../lib/field-errors.ts'
 import { defineMessages, setLanguage, useLanguage } from '../lib/i18n.ts'
 import { useMessages } from '../lib/messages.ts'
 import { navigate } from '../lib/router.tsx'
-import { endSession, type Session } from '../lib/session.ts'
+import { endSession, rememberSession, type Session } from '../lib/session.ts'
 import { useAction } from '../lib/use-action.ts'
 import { Mark } from './brand.tsx'
 import { ErrorAlert } from './page.tsx'
@@ -46,6 +47,7 @@ export function CredentialsCard({
 }) {
   const t = useMessages(messages)
   const queryClient = useQueryClient()
+  const wrong = useFieldError()
   const [name, setName] = useState(known)
   const [password, setPassword] = useState('')
   const { error, isBusy, run } = useAction()
@@ -54,8 +56,9 @@ export function CredentialsCard({
     void run(async () => {
       const session = await onSubmit({ name, password })
       // A link may be opened while another person is signed in.
-      if (isNew) endSession(queryClient)
+      if (isNew) endSession(queryClient, 'signed out')
       queryClient.setQueryData(['session'], session)
+      rememberSession(true)
       if (isNew) navigate('/', 'replace')
     })
   }
@@ -70,6 +73,7 @@ export function CredentialsCard({
             required
             readOnly={isNamed}
             value={name}
+            error={isNew && !isNamed && wrong('person', name)}
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <PasswordInput
@@ -77,6 +81,7 @@ export function CredentialsCard({
             autoComplete={isNew ? 'new-password' : 'current-password'}
             required
             value={password}
+            error={isNew && wrong('password', password)}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
           <ErrorAlert error={error} />

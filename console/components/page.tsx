@@ -2,7 +2,7 @@
 
 import { Alert, Box, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
-import { ApiError } from '../lib/api.ts'
+import { ApiError, NoAnswer } from '../lib/api.ts'
 import { useMessages } from '../lib/messages.ts'
 import { type ServerText, useServerText } from '../lib/server/use-server-text.ts'
 
@@ -62,7 +62,7 @@ export function ErrorAlert({ error }: { error: Error | null | undefined }) {
   if (error === null || error === undefined) return null
   return (
     <Alert color="red" role="alert" title={titleOf(error, t('went_wrong'), server)}>
-      {error.message}
+      {error instanceof NoAnswer ? t('no_answer') : error.message}
       {error instanceof ApiError && error.requestId !== '' && !error.message.includes('req_') && (
         <Text size="xs" c="dimmed">
           {t('request_id')}: {error.requestId}

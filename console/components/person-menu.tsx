@@ -77,7 +77,7 @@ function PersonItems({ onKeys }: { onKeys: () => void }) {
   const [isPrivate, togglePrivacy] = usePrivacy()
   const signOut = async () => {
     const { sign_out_url } = await api<{ sign_out_url: string | null }>('DELETE', '/session')
-    endSession(queryClient)
+    endSession(queryClient, 'signed out')
     if (sign_out_url !== null) window.location.assign(sign_out_url)
     else navigate('/')
   }

@@ -8,10 +8,13 @@ export function Money({
   amount,
   currency,
   how = 'money',
+  isBare = false,
 }: {
   amount: string | null | undefined
   currency?: string
   how?: 'money' | 'cost'
+  /** The heading has the unit. */
+  isBare?: boolean
 }) {
   const format = useFormat()
   return (
@@ -20,7 +23,7 @@ export function Money({
       style={tabularNumbers}
       className={isNothing(amount) ? 'zero' : undefined}
     >
-      {format[how](amount, currency)}
+      {format[how](amount, isBare ? undefined : currency)}
     </span>
   )
 }

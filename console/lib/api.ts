@@ -1,5 +1,7 @@
 // Calls to the gateway that served this page. A refusal becomes an ApiError with the gateway's own text;
 // the end of a session is an event.
+import { reportUnreachable } from './connection.ts'
+
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -18,6 +20,9 @@ export class ApiError extends Error {
     this.requestId = id
   }
 }
+
+/** The gateway could not be reached. */
+export class NoAnswer extends Error {}
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -42,7 +47,7 @@ interface ApiOptions {
 /** One call of the admin API; the parsed answer. */
 export async function api<T>(method: string, path: string, options: ApiOptions = {}): Promise<T> {
   const { query, body, signal, idempotencyKey } = options
-  const response = await fetch(`/admin/v1${path}${queryString(query)}`, {
+  const response = await reach(`/admin/v1${path}${queryString(query)}`, {
     method,
     headers: {
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -52,6 +57,17 @@ export async function api<T>(method: string, path: string, options: ApiOptions =
     ...(signal !== undefined && { signal }),
   })
   return parseResponse<T>(response)
+}
+
+/** As fetch; a call without an answer is reported, unless it was given up here. */
+async function reach(address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, init)
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    reportUnreachable()
+    throw new NoAnswer(String(error))
+  }
 }
 
 export async function parseResponse<T>(response: Response): Promise<T> {

@@ -24,6 +24,7 @@ export function useSessionQuery() {
         const session = await readSession()
         // Another person has signed in from another tab.
         if (before && before.name !== session.name) clearCache(client)
+        rememberSession(true)
         return session
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null
@@ -35,8 +36,30 @@ export function useSessionQuery() {
   })
 }
 
+/** Set while a person is signed in here; without a session it means that the session has expired. */
+const signedInKey = 'gateway-signed-in'
+
+/** The last session in this browser ended by itself. */
+export function hasExpired(): boolean {
+  try {
+    return localStorage.getItem(signedInKey) !== null
+  } catch {
+    return false
+  }
+}
+
+export function rememberSession(isThere: boolean): void {
+  try {
+    if (isThere) localStorage.setItem(signedInKey, '')
+    else localStorage.removeItem(signedInKey)
+  } catch {
+    // Then the sign-in says no reason.
+  }
+}
+
 /** Removes all that the person saw, before another one signs in. */
-export function endSession(queryClient: QueryClient): void {
+export function endSession(queryClient: QueryClient, why: 'signed out' | 'expired'): void {
+  if (why === 'signed out') rememberSession(false)
   queryClient.setQueryData(['session'], null)
   clearCache(queryClient)
   sessionStorage.clear()

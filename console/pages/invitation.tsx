@@ -1,10 +1,11 @@
 // The page behind a link that works once: a person accepts an invitation, or sets a new password.
-import { Center, Loader } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { OpenedInvitation } from '../../src/admin/invitations/invitation-schema.ts'
 import { CredentialsCard, EntryCard } from '../components/credentials-card.tsx'
 import { ErrorAlert } from '../components/page.tsx'
+import { Waiting } from '../components/waiting.tsx'
 import { api } from '../lib/api.ts'
 import { defineMessages } from '../lib/i18n.ts'
 import { useMessages } from '../lib/messages.ts'
@@ -29,7 +30,11 @@ const messages = defineMessages({
   ],
   set: ['Set password and sign in', '设置密码并登录'],
   unusable: ['This link cannot be used', '链接无法使用'],
-  ask: ['Ask an administrator of the gateway for a new one.', '请联系网关管理员获取新的链接。'],
+  ask: [
+    'It works once and for a limited time, and may have been withdrawn. Ask an administrator of the gateway for a new one.',
+    '链接只能使用一次且有有效期，也可能已被撤销。请联系网关管理员获取新的链接。',
+  ],
+  to_sign_in: ['To the sign-in', '前往登录'],
 })
 
 export function Invitation() {
@@ -46,15 +51,14 @@ export function Invitation() {
     return (
       <EntryCard title={t('unusable')} hint={t('ask')}>
         <ErrorAlert error={error} />
+        <Button variant="default" onClick={() => location.assign('/console/')}>
+          {t('to_sign_in')}
+        </Button>
       </EntryCard>
     )
   }
   if (data === undefined) {
-    return (
-      <Center h="60vh">
-        <Loader />
-      </Center>
-    )
+    return <Waiting />
   }
   return data.kind === 'password' ? (
     <NewPassword code={code} name={data.person ?? ''} />

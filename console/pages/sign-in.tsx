@@ -3,11 +3,12 @@ import { Alert, Button, Code, Stack, TextInput } from '@mantine/core'
 import { type SubmitEvent, useState } from 'react'
 import type { SignInOptions, SignInProblem } from '../../src/admin/oidc/oidc-schema.ts'
 import { CredentialsCard, EntryCard } from '../components/credentials-card.tsx'
+import { Waiting } from '../components/waiting.tsx'
 import { api, queryString } from '../lib/api.ts'
 import { defineMessages } from '../lib/i18n.ts'
 import { useMessages } from '../lib/messages.ts'
 import { useLocation } from '../lib/router.tsx'
-import type { Session } from '../lib/session.ts'
+import { hasExpired, type Session } from '../lib/session.ts'
 import { useResource } from '../lib/use-resource.ts'
 
 const messages = defineMessages({
@@ -44,6 +45,8 @@ const messages = defineMessages({
     'You have been disabled at this gateway. Ask an administrator.',
     '你在此网关的用户已被停用，请联系管理员。',
   ],
+  ended: ['Your session ended', '会话已结束'],
+  back: ['Sign in, and you are back where you were.', '登录后将回到之前的页面。'],
   set_up: ['Set up the console', '初始化控制台'],
   set_up_hint: [
     'Create the first administrator: choose a name and a password of at least 12 characters.',
@@ -68,7 +71,7 @@ const messages = defineMessages({
 
 export function SignIn() {
   const { data: setup, isLoading } = useResource<{ needed: boolean }>('/setup')
-  if (isLoading) return null
+  if (isLoading) return <Waiting />
   return setup?.needed === true ? <SetUpFirst /> : <SignInCard />
 }
 
@@ -109,7 +112,12 @@ function SignInCard() {
   const t = useMessages(messages)
   const options = useSignInOptions()
   const [usesPassword, setUsesPassword] = useState(false)
-  const lead = options?.oidc === true && <SingleSignOn />
+  const lead = (
+    <>
+      <SessionEnded />
+      {options?.oidc === true && <SingleSignOn />}
+    </>
+  )
   if (options?.passwords === false && !usesPassword) {
     return (
       <EntryCard title="Model Gateway">
@@ -127,6 +135,17 @@ function SignInCard() {
       lead={lead}
       onSubmit={(given) => api<Session>('POST', '/session', { body: given })}
     />
+  )
+}
+
+/** Why the sign-in is here, and that the page that was open comes back. */
+function SessionEnded() {
+  const t = useMessages(messages)
+  if (!hasExpired()) return null
+  return (
+    <Alert role="status" color="gray" title={t('ended')}>
+      {t('back')}
+    </Alert>
   )
 }
 
@@ -167,7 +186,7 @@ export function SetUp() {
   const t = useMessages(messages)
   const { data: setup, isLoading } = useResource<{ needed: boolean }>('/setup')
   const code = location.hash.slice(1)
-  if (isLoading) return null
+  if (isLoading) return <Waiting />
   if (setup?.needed === false) {
     return (
       <EntryCard title={t('set_up')} hint={t('set_up_used')}>

@@ -69,7 +69,7 @@ function bundleOf(paths: ReadonlyMap<string, string>): Bundle {
   const files = new Map<string, Promise<File>>()
   const read = async (path: string, type: string): Promise<File> => {
     const body = await Bun.file(path).bytes()
-    return { body, packed: Bun.gzipSync(body), type }
+    return { body, packed: Bun.gzipSync(body, { level: 9 }), type }
   }
   const find = (pattern: RegExp) => [...paths.keys()].find((name) => pattern.test(name)) ?? ''
   return {

@@ -365,10 +365,10 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
       await main.getByRole('link', { name: w('Guide', '使用指南') }).waitFor()
       const open = (name: string) =>
         page.locator('nav').getByRole('link', { name, exact: true }).click()
-      await open(w('Tokens', '令牌'))
+      await open(w('API tokens', 'API 令牌'))
       await page.getByRole('row', { name: /^ci / }).waitFor()
       await open(w('Bills', '账单'))
-      await page.getByRole('row', { name: /75\.00 CNY/ }).waitFor()
+      await page.getByRole('row', { name: /75\.00/ }).waitFor()
       await open(w('Requests', '请求'))
       await page.getByRole('row', { name: /txta-plus/ }).click()
       const drawer = page.getByRole('dialog')

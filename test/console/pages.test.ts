@@ -99,11 +99,11 @@ if (chromiumPath === undefined) {
       }
     })
 
-    test('loads less than 300 kB before the overview can be used, charts included', async () => {
+    test('loads less than 300 kB before the overview can be used, charts and fonts included', async () => {
       const { page, context } = await visit(browser, gateway.url)
       const loaded: Promise<number>[] = []
       page.on('requestfinished', (request) => {
-        if (/\.(js|css)$/.test(request.url())) {
+        if (/\.(js|css|woff2|svg)$/.test(request.url())) {
           loaded.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
         }
       })

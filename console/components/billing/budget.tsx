@@ -1,5 +1,6 @@
 // The budget of a token, an account or a tag: what is spent, held and left of it, and the fields that set it.
 import { Group, Progress, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { browserZone, zoneNames } from '../../lib/format/time-zone.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -38,6 +39,7 @@ export function BudgetFields({
   onChange: (draft: BudgetDraft) => void
 }) {
   const t = useMessages(budgetMessages)
+  const wrong = useFieldError()
   return (
     <Group grow align="start" preventGrowOverflow={false} wrap="wrap">
       <TextInput
@@ -45,6 +47,7 @@ export function BudgetFields({
         description={t('budget_hint')}
         inputMode="decimal"
         value={draft.amount}
+        error={wrong('amount', draft.amount)}
         onChange={(event) => onChange({ ...draft, amount: event.currentTarget.value })}
       />
       <Select

@@ -4,6 +4,7 @@ import { Alert, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { api } from '../../lib/api.ts'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
@@ -77,6 +78,7 @@ function CreditForm({
   onBooked: (booked: Booked) => void
 }) {
   const t = useMessages(messages)
+  const wrong = useFieldError()
   const { currency } = useSession()
   const [way, setWay] = useState<(typeof ways)[number]>('add_credit')
   const [amount, setAmount] = useState(draft.amount)
@@ -106,6 +108,7 @@ function CreditForm({
         inputMode="decimal"
         placeholder="10.00"
         value={amount}
+        error={wrong('amount', amount)}
         onChange={(event) => setAmount(event.currentTarget.value)}
       />
       <TextInput

@@ -5,6 +5,7 @@ import { type ReactNode, useRef, useState } from 'react'
 import { useMessages } from '../../lib/messages.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import { ErrorAlert } from '../page.tsx'
+import { SlowNote } from '../waiting.tsx'
 import { type Choice, type Column, fitting, type Named, named, templateOf } from './columns.ts'
 import { Heading } from './heading.tsx'
 import { CardRow, LineRow } from './rows.tsx'
@@ -169,6 +170,7 @@ const skeletons = ['a', 'b', 'c', 'd', 'e', 'f']
 /** Bars as wide as the columns will be. */
 const Waiting = <T,>({ columns }: { columns: readonly Named<T>[] }) => (
   <Stack gap={0} aria-busy="true" className="table-box">
+    <SlowNote />
     {skeletons.map((key) => (
       <div
         key={key}

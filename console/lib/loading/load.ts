@@ -1,4 +1,5 @@
 // Loading a part of the console that is not in the first script.
+import { reportUnreachable } from '../connection.ts'
 
 const maxAttempts = 30
 const retryDelayMs = 1_000
@@ -9,6 +10,7 @@ export async function loadWithRetry<T>(load: () => Promise<T>): Promise<T> {
     try {
       return await load()
     } catch {
+      reportUnreachable()
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
     }
   }

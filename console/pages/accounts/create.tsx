@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { BudgetFields, budgetFrom, draftOf } from '../../components/billing/budget.tsx'
 import { api } from '../../lib/api.ts'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
@@ -17,6 +18,7 @@ export function CreateAccount({
 }) {
   const t = useMessages(messages)
   const { currency } = useSession()
+  const wrong = useFieldError()
   const [name, setName] = useState('')
   const [balance, setBalance] = useState('')
   const [threshold, setThreshold] = useState('')
@@ -42,6 +44,7 @@ export function CreateAccount({
           data-autofocus
           autoComplete="off"
           value={name}
+          error={wrong('name', name)}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <TextInput
@@ -50,6 +53,7 @@ export function CreateAccount({
           inputMode="decimal"
           placeholder="100.00"
           value={balance}
+          error={wrong('amount', balance)}
           onChange={(event) => setBalance(event.currentTarget.value)}
         />
         <BudgetFields draft={budget} onChange={setBudget} />
@@ -58,6 +62,7 @@ export function CreateAccount({
           description={t('balance_low_hint')}
           inputMode="decimal"
           value={threshold}
+          error={wrong('amount', threshold)}
           onChange={(event) => setThreshold(event.currentTarget.value)}
         />
       </ActionForm>

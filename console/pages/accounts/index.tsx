@@ -22,7 +22,7 @@ function useColumns(): Column<Account>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
   const charges = useMonthCharges()
-  const money = (amount: string | undefined) => <Money amount={amount} />
+  const money = (amount: string | undefined) => <Money amount={amount} currency={currency} isBare />
   return [
     column(t('name'), 'minmax(140px, 1fr)', nameCell, {
       isPrivate: true,

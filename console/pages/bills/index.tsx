@@ -57,7 +57,7 @@ function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
     title: withUnit(title, currency),
     align: 'right',
     width: '150px',
-    cell: (row) => <Money amount={of(row)} />,
+    cell: (row) => <Money amount={of(row)} currency={currency} isBare />,
   })
   return [
     first,

@@ -3,6 +3,7 @@ import { Group, Modal, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { api } from '../../lib/api.ts'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf, pairsOf } from '../../lib/resources/channel.ts'
 import { keysIn } from './draft.ts'
@@ -35,6 +36,7 @@ export function ChannelForm(props: Props) {
 
 function Fields({ channel, copyOf, onClose, onDone }: Props) {
   const t = useMessages(messages)
+  const wrong = useFieldError()
   const from = channel ?? copyOf
   const [name, setName] = useState(channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? '')
   const [keys, setKeys] = useState('')
@@ -68,6 +70,7 @@ function Fields({ channel, copyOf, onClose, onDone }: Props) {
         required
         data-autofocus
         value={name}
+        error={wrong('name', name)}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <Lines

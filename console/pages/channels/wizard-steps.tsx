@@ -13,6 +13,7 @@ import {
   TextInput,
 } from '@mantine/core'
 import type { Page } from '../../lib/api.ts'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { errorText, type TestResult } from '../../lib/resources/channel.ts'
@@ -113,6 +114,7 @@ export function KeyStep({
   onChange: (draft: Draft) => void
 }) {
   const t = useMessages(messages)
+  const wrong = useFieldError()
   return (
     <Stack>
       <TextInput
@@ -120,6 +122,7 @@ export function KeyStep({
         required
         data-autofocus
         value={draft.name}
+        error={wrong('name', draft.name)}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
       />
       <TextInput

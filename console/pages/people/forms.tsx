@@ -17,6 +17,7 @@ import { ActionForm } from '../../components/action-form.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { api } from '../../lib/api.ts'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -68,6 +69,7 @@ interface FormProps {
 
 export function AddPerson({ onClose, onDone }: FormProps) {
   const t = useMessages(messages)
+  const wrong = useFieldError()
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [rights, setRights] = useState<Rights>({ role: 'operator', account: null })
@@ -84,6 +86,7 @@ export function AddPerson({ onClose, onDone }: FormProps) {
         data-autofocus
         required
         value={name}
+        error={wrong('person', name)}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <RightsFields value={rights} onChange={setRights} />
@@ -92,6 +95,7 @@ export function AddPerson({ onClose, onDone }: FormProps) {
         autoComplete="new-password"
         required
         value={password}
+        error={wrong('password', password)}
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
     </ActionForm>

@@ -42,7 +42,7 @@ export function useColumns(): Column<LoggedRequest>[] {
     numberColumn(
       withUnit(t('cost'), currency),
       '100px',
-      ({ charge }) => <Money amount={charge} how="cost" />,
+      ({ charge }) => <Money amount={charge} currency={currency} how="cost" isBare />,
       { id: 'cost', sort: ({ charge }) => charge },
     ),
     ...useFigureColumns(),

@@ -43,7 +43,7 @@ export function useColumns(
       (task) => (
         <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
           {isLive(task) && '≤ '}
-          <Money amount={isLive(task) ? task.hold : task.charge} />
+          <Money amount={isLive(task) ? task.hold : task.charge} currency={currency} isBare />
         </span>
       ),
       { id: 'cost', sort: (task) => (isLive(task) ? task.hold : task.charge) },

@@ -7,6 +7,7 @@ import { BudgetFields, budgetFrom, draftOf } from '../../components/billing/budg
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ModelNames } from '../../components/fields/model-names.tsx'
 import { api } from '../../lib/api.ts'
+import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { tagPairs, tagsFrom } from '../../lib/resources/tags.ts'
 import type { Token } from '../../lib/resources/token.ts'
@@ -33,6 +34,7 @@ export function TokenForm({
 }) {
   const t = useMessages(messages)
   const session = useSession()
+  const wrong = useFieldError()
   const [name, setName] = useState(token?.name ?? '')
   const [account, setAccount] = useState(token?.account ?? session.account ?? given)
   const [rights, setRights] = useState(() => rightsOf(token))
@@ -59,6 +61,7 @@ export function TokenForm({
         required
         data-autofocus
         value={name}
+        error={wrong('name', name)}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       {token === undefined && session.account === null && (

@@ -19,7 +19,10 @@ interface Place {
 /** Runs in the browser. */
 function readCells(table: Place): Record<string, Cell>[] {
   const all = (place: Place, role: string) => [...place.querySelectorAll(`[role=${role}]`)]
-  const heads = all(table, 'columnheader').map((each) => each.textContent?.trim() ?? '')
+  // The unit of a column stands after its name.
+  const heads = all(table, 'columnheader').map((each) =>
+    (each.textContent?.trim() ?? '').replace(/, [A-Z]{3}$/, ''),
+  )
   return all(table, 'row')
     .map((row) => all(row, 'cell'))
     .filter((cells) => cells.length > 0)

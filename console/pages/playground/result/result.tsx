@@ -17,6 +17,7 @@ import { taskMessages } from '../../../components/tasks/messages.ts'
 import { TaskProgress } from '../../../components/tasks/progress.tsx'
 import { Results } from '../../../components/tasks/results.tsx'
 import { HttpStatus, State } from '../../../components/values.tsx'
+import { SlowNote } from '../../../components/waiting.tsx'
 import { localPath } from '../../../lib/api.ts'
 import { useFormat } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/messages.ts'
@@ -46,7 +47,7 @@ export function ResultView({
   const { outcome, error, isBusy, isStopped } = attempt
   if (error !== undefined) return <ErrorAlert error={error} />
   if (outcome === undefined) {
-    if (isBusy) return <Loader aria-label={t('busy')} />
+    if (isBusy) return <Busy />
     return <Text c="dimmed">{t(isStopped ? 'stopped' : 'waiting')}</Text>
   }
   return (
@@ -153,7 +154,7 @@ function TaskAnswer({ id }: { id: string }) {
     refetchInterval: ({ state }) =>
       state.data === undefined || isLive(state.data) ? 1_000 : false,
   })
-  if (task === undefined) return <Loader />
+  if (task === undefined) return <Busy />
   return (
     <Stack>
       <Group>
@@ -202,5 +203,15 @@ function Events({ outcome: { events } }: { outcome: Outcome }) {
         </Group>
       ))}
     </ScrollArea.Autosize>
+  )
+}
+
+function Busy() {
+  const t = useMessages(messages)
+  return (
+    <Group>
+      <Loader size="sm" aria-label={t('busy')} />
+      <SlowNote />
+    </Group>
   )
 }
