@@ -23,7 +23,7 @@ interface Manifest {
   devDependencies: Record<string, string>
 }
 
-const maxRuntimePackages = 18
+const maxRuntimePackages = 24
 const root = resolve(import.meta.dir, '..')
 const read = (path: string) => readFileSync(resolve(root, path), 'utf8')
 

@@ -5,6 +5,8 @@ import { monthBounds } from '../../../src/lib/text/month.ts'
 import { insertAccount } from '../../../src/store/catalog/accounts.ts'
 import type { Store } from '../../../src/store/index.ts'
 import { appendEntry } from '../../../src/store/ledger/entries.ts'
+import { currencyKey } from '../../../src/store/proof/receipts.ts'
+import { putMetaIfAbsent } from '../../../src/store/sql/meta.ts'
 
 export interface PastEntry extends Partial<Entry> {
   month: string
@@ -21,6 +23,8 @@ export async function bookPast(
   entries: readonly PastEntry[],
 ): Promise<void> {
   await store.tx(async (tx) => {
+    // Receipts name it; a gateway that starts has written it before its first entry.
+    await putMetaIfAbsent(tx, currencyKey, 'CNY')
     for (const [index, { month, ...entry }] of entries.entries()) {
       const { fromMs, untilMs } = monthBounds(month)!
       const isLast = entries[index + 1]?.month !== month
