@@ -5,7 +5,7 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Model, Protocol } from '../../contract/catalog.ts'
 import type { HttpPort } from '../../contract/http.ts'
-import type { Price } from '../../contract/price.ts'
+import type { Applied, Price } from '../../contract/price.ts'
 import type { Provider } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import type { RatePass } from '../admission/limits/rate-limits.ts'
@@ -39,6 +39,7 @@ export interface TextMember {
   model: Model
   routes: readonly Route[]
   price: Price
+  applied: Applied | undefined
   bounds: TextBounds
 }
 
@@ -62,6 +63,8 @@ export class OpenCall implements EventListenerObject {
   /** Where its conversation belongs; undefined: nowhere, or there is no choice. */
   placement: Placement | undefined
   price!: Price
+  /** Terms of the price beside its rates that it is charged by; undefined: none, as most calls. */
+  applied: Applied | undefined
   /** Its maximum usage; the hold is the price of it. */
   bounds!: TextBounds
   hold!: Hold

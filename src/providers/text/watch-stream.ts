@@ -24,6 +24,7 @@ import { LastBytes, lastOf, SeenOutput } from './seen-output.ts'
 import { newState, type StreamState, type StreamStyle, type Verdict } from './style.ts'
 import {
   EventRepair,
+  firstEvent,
   isSign,
   nextSign,
   type Unread,
@@ -50,6 +51,8 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #packets = new EventBuffer()
   /** The last unparsed event that has to be read when another is, or at the end. */
   #late: string | undefined
+  /** The first event, if it says how the answer is served; else empty. */
+  #first: string | undefined
   readonly #last = new LastBytes()
   readonly #sample = new SeenOutput()
   /** The event that is the last one if no other comes. */
@@ -85,7 +88,15 @@ export class TextStreamWatcher implements StreamWatcher {
 
   get reported(): Reported {
     this.#readLate()
-    return this.#state.reported
+    // What it says counts unless a later event has said it.
+    if (this.#first && this.#state.served === undefined) this.#readUnparsed(this.#first)
+    const { reported, served } = this.#state
+    return served === undefined ? reported : { ...reported, served }
+  }
+
+  /** As the headers of the answer say, or an answer that was made into a stream. */
+  set served(served: Reported['served']) {
+    this.#state.served = served
   }
 
   /** The events of the last read that were parsed, for another reader of the same stream. */
@@ -213,6 +224,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #passRun(whole: Buffer, from: number, to: number): void {
+    if (this.#first === undefined) this.#first = firstEvent(whole, from, this.#unread)
     this.#sample.add(whole, from, to)
     const { late } = this.#unread
     const at = late === undefined ? -1 : whole.lastIndexOf(late, to - 1)
@@ -226,6 +238,10 @@ export class TextStreamWatcher implements StreamWatcher {
     const event = this.#late
     if (event === undefined) return
     this.#late = undefined
+    this.#readUnparsed(event)
+  }
+
+  #readUnparsed(event: string): void {
     const value = parseUpstream(dataOf(event) ?? '')
     if (isObject(value)) this.#style.read(value, this.#state, undefined)
   }
