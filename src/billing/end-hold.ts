@@ -2,7 +2,7 @@
 // A charge above the hold takes the rest from the free balance; what that does not cover is
 // reported as short, and the balance never falls below zero. An account that was short since its
 // last credit is charged nothing for a task that would make it short again: that one is withheld.
-import type { Entry } from '../contract/ledger.ts'
+import type { ChargeTexts, Entry } from '../contract/ledger.ts'
 import { ensure } from '../lib/ensure.ts'
 import type { Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
@@ -10,10 +10,8 @@ import { appendEntry, findEntry } from '../store/ledger/entries.ts'
 import { claimShort } from '../store/ledger/short-accounts.ts'
 
 /** Labels of a charge; the ledger copies them into the entry. */
-export type ChargeLabels = Pick<
-  Entry,
-  'tokenId' | 'model' | 'servedModel' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'
->
+export type ChargeLabels = ChargeTexts &
+  Pick<Entry, 'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'>
 
 export interface TaskSettlement extends ChargeLabels {
   taskId: string

@@ -233,11 +233,7 @@ export class Ledger {
     record: RequestRecord,
     labels: ChargeLabels,
   ): Promise<Settled> {
-    ensure(amountNanos >= 0n, 'a charge is never negative')
-    ensure(record.accountId === hold.accountId, 'who is held on is who pays')
-    ensure(hold.open, 'a hold ends once')
-    hold.open = false
-    record.chargeNanos = amountNanos
+    endWith(hold, amountNanos, record)
     try {
       const funds = this.#balances.of(hold.accountId)
       let reservedNanos: bigint | undefined = heldNanos(hold)
@@ -324,4 +320,12 @@ export class Ledger {
   ): EndStep {
     return new EndStep(this.#steps, { accountId, ...task, charge })
   }
+}
+
+function endWith(hold: Hold, amountNanos: bigint, record: RequestRecord): void {
+  ensure(amountNanos >= 0n, 'a charge is never negative')
+  ensure(record.accountId === hold.accountId, 'who is held on is who pays')
+  ensure(hold.open, 'a hold ends once')
+  hold.open = false
+  record.chargeNanos = amountNanos
 }

@@ -11,7 +11,36 @@
 export const entryKinds = ['credit', 'hold', 'release', 'charge', 'adjust'] as const
 export type EntryKind = (typeof entryKinds)[number]
 
-export interface Entry {
+/**
+ * Texts that a charge can have besides. Each is a column of the row of a call, the ledger, receipts, bills
+ * and the admin API, which derive it from here. New ones go to the end: receipts without them keep their
+ * text, and so do bills of earlier releases.
+ */
+export const chargeTexts = [
+  {
+    column: 'served_model',
+    field: 'servedModel',
+    about: 'The model that served it, if that is not the one that was called.',
+  },
+  {
+    column: 'service_tier',
+    field: 'serviceTier',
+    about: 'The service tier whose rates it was charged at; null: the plain rates.',
+  },
+] as const
+
+type ChargeText = (typeof chargeTexts)[number]
+export type ChargeTextColumn = ChargeText['column']
+export type ChargeTexts = { [Text in ChargeText as Text['field']]?: string | undefined }
+
+/** A value for each column of these texts. */
+export const chargeTextColumns = <T>(of: (text: ChargeText) => T): Record<ChargeTextColumn, T> =>
+  Object.fromEntries(chargeTexts.map((text) => [text.column, of(text)])) as Record<
+    ChargeTextColumn,
+    T
+  >
+
+export interface Entry extends ChargeTexts {
   atMs: number
   accountId: string
   kind: EntryKind
@@ -21,8 +50,6 @@ export interface Entry {
   /** The token that spent it. */
   tokenId?: string | undefined
   model?: string | undefined
-  /** The model that served it, if that is not `model`. */
-  servedModel?: string | undefined
   unit?: string | undefined
   /** The rate of its price that was used, where the price has several. */
   tier?: string | undefined

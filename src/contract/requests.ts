@@ -1,7 +1,7 @@
 // Plain requests, and the request log row of every call.
 import type { Interface, ModelKind } from './catalog.ts'
 import type { Refusal } from './errors.ts'
-import type { Loss } from './ledger.ts'
+import type { ChargeTexts, Loss } from './ledger.ts'
 import type { Applied } from './price.ts'
 import type { OtherUsage, TokenParts, TokenUsage, ToolCalls } from './usage.ts'
 
@@ -217,14 +217,12 @@ export interface RequestDetail {
 }
 
 /** How the charge of a call came about; its amount, model, price, token and tags are those of the call. */
-export interface CallCharge {
+export interface CallCharge extends ChargeTexts {
   unit?: string | undefined
   quantity?: number | undefined
   /** The rate of its price that was used, where the price has several. */
   tier?: string | undefined
   estimated?: boolean | undefined
-  /** The model that served it, if that is not the one that was called. */
-  servedModel?: string | undefined
 }
 
 export interface RequestRecord {

@@ -4,9 +4,8 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
+import { rateNames } from '../price-editor/draft.ts'
 import { billingMessages } from './messages.ts'
-
-const rateNames = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'source'>
 
@@ -44,6 +43,21 @@ function useLines(): (price: Shown) => string[] {
           ...amounts(price),
           ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
             t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
+          ),
+          ...Object.entries(price.service_tiers ?? {}).map(
+            ([name, { factor = '', per_million }]) =>
+              per_million === undefined
+                ? t('factor_of', { name, factor })
+                : listed(rates(per_million), name),
+          ),
+          ...Object.entries(price.geo ?? {}).map(([name, { factor }]) =>
+            t('factor_of', { name, factor }),
+          ),
+          ...(price.hours ?? []).map(({ days = [], from, to, zone = 'UTC', factor }) =>
+            t('factor_of', {
+              name: [days.join(' '), `${from}–${to}`, zone].join(' ').trim(),
+              factor,
+            }),
           ),
         ]
 }

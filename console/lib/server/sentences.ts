@@ -20,6 +20,13 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^cache_write_1h: (\S+) x (\S+) per million = (\S+)$/,
     '缓存写入（1 小时）：$1 × $2 / 百万 = $3',
   ],
+  [/^input_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输入：$1 × $2 / 百万 = $3'],
+  [/^input_image: (\S+) x (\S+) per million = (\S+)$/, '图像输入：$1 × $2 / 百万 = $3'],
+  [/^output_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输出：$1 × $2 / 百万 = $3'],
+  [/^output_image: (\S+) x (\S+) per million = (\S+)$/, '图像输出：$1 × $2 / 百万 = $3'],
+  [/^service_tier (\S+): tokens x (\S+)$/, '服务等级 $1：Token × $2'],
+  [/^geo (\S+): tokens x (\S+)$/, '地区 $1：Token × $2'],
+  [/^hours (.+): everything x (\S+)$/, '时段 $1：全部 × $2'],
   [/^sum (\S+), rounded half up to (\S+) (\S+)$/, '合计 $1，四舍五入为 $2 $3'],
   [/^as reported: (\S+) tokens in, (\S+) out$/, '上报用量：输入 $1 Token，输出 $2 Token'],
   [

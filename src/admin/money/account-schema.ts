@@ -5,7 +5,7 @@ import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets
 import { tokenLimitField } from '../../contract/config-schema/account-settings.ts'
 import { amount } from '../../contract/config-schema/fields.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
-import { entryKinds } from '../../contract/ledger.ts'
+import { chargeTextColumns, entryKinds } from '../../contract/ledger.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
 import {
   column,
@@ -50,10 +50,7 @@ export const entry = z
     kind: column(z.enum(entryKinds)),
     amount: column(money()).describe('Negative when it takes from the account.'),
     model: column(z.string().nullable()),
-    served_model: z
-      .string()
-      .nullable()
-      .describe('The model that served it, if that is not the one that was called.'),
+    ...chargeTextColumns(({ about }) => z.string().nullable().describe(about)),
     unit: column(z.string().nullable()),
     tier: z.string().nullable(),
     quantity: column(z.number().nullable()),

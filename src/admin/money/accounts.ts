@@ -9,6 +9,7 @@ import {
 } from '../../contract/config-schema/account-settings.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
 import { refuse } from '../../contract/errors.ts'
+import { chargeTextColumns } from '../../contract/ledger.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
@@ -209,7 +210,7 @@ export const entryView = (entry: StoredEntry): View<typeof entrySchema> => ({
   request_id: requestIdOf(entry) ?? null,
   task_id: taskIdOf(entry.ref) ?? null,
   model: entry.model ?? null,
-  served_model: entry.servedModel ?? null,
+  ...chargeTextColumns(({ field }) => entry[field] ?? null),
   unit: entry.unit ?? null,
   tier: entry.tier ?? null,
   quantity: entry.quantity ?? null,

@@ -93,6 +93,7 @@ export const request = z
       .string()
       .nullable()
       .describe('The model that served it, if that is not the one that was called.'),
+    service_tier: serviceTier,
     channel: staffOnly(column(z.string().nullable())),
     upstream_model: staffOnly(z.string().nullable()),
     upstream_request_id: staffOnly(z.string()),
@@ -100,6 +101,7 @@ export const request = z
     error_code: column(z.string().nullable(), 'error'),
     error: z.string().nullable(),
     ending: z.enum(['complete', 'refused', 'failed', 'caller_left', 'cut_short']),
+    caller_left: z.boolean().describe('The caller left before it had the whole answer.'),
     finish_reason: finishReason,
     stream: z.boolean(),
     usage: column(

@@ -2,7 +2,7 @@
 // and the hash over all of it. Reads nothing by itself.
 
 import { receiptText, sealText } from '../../contract/bills/receipt.ts'
-import type { Entry, EntryKind } from '../../contract/ledger.ts'
+import { chargeTexts, type Entry, type EntryKind } from '../../contract/ledger.ts'
 import { hashText, isSigned } from '../../lib/crypto/signing.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Mismatch } from '../../store/proof/audit.ts'
@@ -96,7 +96,6 @@ function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
     model: row.model,
     unit: row.unit,
     tier: row.tier,
-    servedModel: row.served_model,
     priceId: row.price_id,
     tokenId: row.token_id,
     tags: row.tags,
@@ -104,6 +103,7 @@ function entryOf(row: ReceiptRow, kind: EntryKind): Entry & { id: number } {
     note: row.note,
   }
   if (quantity !== undefined) entry.quantity = quantity
+  for (const { column, field } of chargeTexts) entry[field] = row[column]
   return entry
 }
 

@@ -1,10 +1,11 @@
 // A bill line as table cells, and back. Parsing is strict: a cell has one spelling only, so that a
 // line is exactly what was hashed.
 import { formatNanos } from '../../lib/text/decimal.ts'
+import { type ChargeTextColumn, chargeTextColumns, chargeTexts } from '../ledger.ts'
 import { tagIn, tagsView } from '../tags/index.ts'
 import { bookedKinds, type ReceiptLine, requestIdOf, taskIdOf } from './receipt.ts'
 
-export const billColumns = [
+const firstColumns = [
   'id',
   'at',
   'kind',
@@ -30,10 +31,14 @@ export const billColumns = [
   'signature',
   'bill_signature',
   'tags',
-  'served_model',
 ] as const
 
-type BillColumn = (typeof billColumns)[number]
+type BillColumn = (typeof firstColumns)[number] | ChargeTextColumn
+
+export const billColumns: readonly BillColumn[] = [
+  ...firstColumns,
+  ...chargeTexts.map(({ column }) => column),
+]
 
 /** Columns after these, which repeat what `tags` has. */
 export const endUserColumn = 'end_user'
@@ -112,7 +117,7 @@ export const billView = (line: BillLine): Record<BillColumn, string | number | u
     signature: line.signature,
     bill_signature: line.billSignature,
     tags: entry.tags,
-    served_model: entry.servedModel,
+    ...chargeTextColumns(({ field }) => entry[field]),
   }
 }
 
@@ -185,7 +190,7 @@ const lineFrom = (texts: Texts): BillLine => ({
     model: texts.model,
     unit: texts.unit,
     tier: texts.tier,
-    servedModel: texts.served_model,
+    ...Object.fromEntries(chargeTexts.map(({ column, field }) => [field, texts[column]])),
     ...(texts.quantity !== '' && { quantity: Number(texts.quantity) }),
     priceId: texts.price_id,
     estimated: texts.estimated === 'true',

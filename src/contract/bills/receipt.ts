@@ -1,6 +1,6 @@
 // The canonical text of a receipt: the same from a ledger entry and from its bill line, so both
 // give the same hash. Knows neither hashes nor keys.
-import type { Entry, EntryKind } from '../ledger.ts'
+import { chargeTexts, type Entry, type EntryKind } from '../ledger.ts'
 
 /** The kinds that move a balance; holds and releases have no receipts. */
 export const bookedKinds = ['credit', 'charge', 'adjust'] as const satisfies readonly EntryKind[]
@@ -29,8 +29,8 @@ export const receiptText = (
   { entry, number, balanceNanos }: ReceiptLine,
   currency: string,
   previous: string,
-): string =>
-  JSON.stringify([
+): string => {
+  const cells: unknown[] = [
     'receipt',
     entry.accountId,
     number,
@@ -50,10 +50,15 @@ export const receiptText = (
     entry.note ?? '',
     String(balanceNanos),
     previous,
-    // Only where there are some: receipts from before there were tags keep their text.
-    ...(entry.tags ? ['tags', entry.tags] : []),
-    ...(entry.servedModel ? ['served_model', entry.servedModel] : []),
-  ])
+  ]
+  // Only where there are some: receipts from before there were tags keep their text.
+  if (entry.tags) cells.push('tags', entry.tags)
+  for (const { column, field } of chargeTexts) {
+    const text = entry[field]
+    if (text) cells.push(column, text)
+  }
+  return JSON.stringify(cells)
+}
 
 /** The text that a seal signs: the chain of the account up to this number. */
 export const sealText = (accountId: string, number: number, hash: string): string =>

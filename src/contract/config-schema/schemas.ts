@@ -120,6 +120,13 @@ const fileShape = strict({
     .array(priceDeclaration)
     .default([])
     .meta({ description: 'Additions to the built-in prices, and replacements.' }),
+  left_calls: z
+    .enum(['charge', 'release'])
+    .meta({
+      description:
+        'What becomes of a JSON call whose caller leaves while it is upstream: it is read on and charged (default), or cancelled and free.',
+    })
+    .optional(),
   tasks: tasks.optional(),
   callbacks: callbacks.optional(),
   webhooks: z

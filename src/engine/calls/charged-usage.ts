@@ -123,19 +123,22 @@ export const costOf = ({ price, applied, engine }: OpenCall, usage: TokenUsage):
 interface EndedAttempt {
   readonly route: Route
   readonly cancelled: boolean
+  readonly isAbandoned: boolean
   readonly deadline: { readonly expired: boolean }
 }
 
 /** An attempt that failed after the upstream had accepted it. Must be recorded before it ends. */
 export function addFailedLoss(
   open: OpenCall,
-  { route, cancelled, deadline }: EndedAttempt,
+  { route, cancelled, isAbandoned, deadline }: EndedAttempt,
   { begun, outputTokens = 0, usage: reportedUsage, upstreamRequestId: id }: UpstreamError,
   watcher: StreamWatcher | undefined,
 ): void {
   const counted = watcher?.countOutputTokens() ?? outputTokens
   const usage = reportedUsage ?? watcher?.reported.usage
-  if (begun !== true && counted === 0 && usage === undefined) return
+  // One that was read on for a caller that had left may have been served.
+  const mayBeServed = begun === true || (isAbandoned && cancelled)
+  if (!mayBeServed && counted === 0 && usage === undefined) return
   const { call, record } = open
   // As reported, and else by count.
   const { nanos, quantity } = costOf(

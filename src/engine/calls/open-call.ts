@@ -11,7 +11,7 @@ import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import type { RatePass } from '../admission/limits/rate-limits.ts'
 import type { ReserveDeps } from '../admission/reserve.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
-import type { Cleans, Load, Offers, Seals } from '../base-deps.ts'
+import type { Cleans, Declares, Load, Offers, Seals } from '../base-deps.ts'
 import type { Jobs } from '../jobs.ts'
 import type { Conversations, Placement } from '../routing/affinity.ts'
 import type { LearnDeps } from '../routing/learn.ts'
@@ -23,7 +23,7 @@ import type { Deadlines } from './deadlines.ts'
 
 export type CallDeps = ReserveDeps & PlaceDeps & LearnDeps & RecordDeps & TextDeps
 
-interface TextDeps extends Cleans, Offers, Seals {
+interface TextDeps extends Cleans, Declares, Offers, Seals {
   readonly random: () => number
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly http: HttpPort
@@ -87,7 +87,9 @@ export class OpenCall implements EventListenerObject {
   }
 
   /** The caller has left. */
+  hasLeft = false
   handleEvent(event: Event): void {
+    this.hasLeft = true
     this.underWay?.handleEvent(event)
   }
 

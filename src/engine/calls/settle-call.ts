@@ -121,6 +121,7 @@ function charge(
   const tier = tierLabel(price.terms, usage, applied)
   if (detail.servedModel !== undefined) labels.servedModel = detail.servedModel
   if (tier !== undefined) labels.tier = tier
+  if (applied?.serviceTier !== undefined) labels.serviceTier = applied.serviceTier
   if (isEstimate) labels.estimated = true
   return engine.ledger.settle(hold, costOf(open, usage).nanos, record, labels)
 }

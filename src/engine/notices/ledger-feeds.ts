@@ -4,6 +4,7 @@
 import { reachedBy } from '../../billing/budget-steps.ts'
 import { crossingsOf } from '../../billing/crossings.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
+import { chargeTextColumns } from '../../contract/ledger.ts'
 import type { NoticeType } from '../../contract/notices/webhooks.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
@@ -217,7 +218,7 @@ function entryView({ ref, task_request_id, ...row }: SettledEntry) {
     task_id: taskIdOf(ref) ?? null,
     token_id: row.token_id,
     model: row.model,
-    served_model: row.served_model,
+    ...chargeTextColumns(({ column }) => row[column]),
     unit: row.unit,
     tier: row.tier,
     quantity: row.quantity,

@@ -1,7 +1,12 @@
 // The ledger: entries are added once and never changed, and the account's balance, held amount and chain of
 // receipts move in the same transaction. The hot path books its charges in the dialects' batch writers.
 import { type Kysely, sql } from 'kysely'
-import type { Entry, EntryKind } from '../../contract/ledger.ts'
+import {
+  chargeTextColumns,
+  chargeTexts,
+  type Entry,
+  type EntryKind,
+} from '../../contract/ledger.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { addToTotals, currencyOf, nextReceipt } from '../proof/receipts.ts'
 import {
@@ -75,7 +80,7 @@ async function insertEntry(tx: Kysely<Schema>, entry: Entry): Promise<number | u
       token_id: entry.tokenId ?? null,
       tier: entry.tier ?? null,
       tags: entry.tags ?? null,
-      served_model: entry.servedModel ?? null,
+      ...chargeTextColumns(({ field }) => entry[field] ?? null),
     })
     .onConflict((conflict) => conflict.columns(['ref', 'kind']).doNothing())
     .returning('id')
@@ -236,7 +241,10 @@ export function entryOf(row: EntryRow): StoredEntry {
   if (row.token_id !== null) entry.tokenId = row.token_id
   if (row.tier !== null) entry.tier = row.tier
   if (row.tags !== null) entry.tags = row.tags
-  if (row.served_model !== null) entry.servedModel = row.served_model
+  for (const { column, field } of chargeTexts) {
+    const text = row[column]
+    if (text !== null) entry[field] = text
+  }
   if (row.task_request_id) entry.requestId = row.task_request_id
   return entry
 }

@@ -72,7 +72,7 @@ const viewedOfLedger = [
   ...['price_id', 'estimated', 'note', 'token_id', 'tier', 'tags', 'served_model'],
 ]
 
-/** `columns`: of an entry. A later migration that adds one makes both anew. */
+/** `columns`: of an entry. */
 const makeLedgerView = (columns: readonly string[]): string => `
   CREATE VIEW ledger AS
   SELECT ${columns.map((name) => `e.${name}`).join(', ')}, c.number,
@@ -103,6 +103,30 @@ const guardCalls = (dialect: Dialect, columns: readonly string[]): readonly stri
         `CREATE TRIGGER requests_stay BEFORE DELETE ON requests
          FOR EACH ROW WHEN (OLD.number IS NOT NULL) EXECUTE FUNCTION requests_refuse_change()`,
       ]
+
+/**
+ * A text that entries and charged calls can have since this version; `before`: those that other versions
+ * have added since 33.
+ */
+export const addChargeText = (
+  version: number,
+  name: string,
+  before: readonly string[] = [],
+): Migration => {
+  const added = [...before, name]
+  return {
+    version,
+    up: (dialect) => [
+      'DROP VIEW ledger',
+      `DROP TRIGGER requests_keep${dialect === 'sqlite' ? '' : ' ON requests'}`,
+      `DROP TRIGGER requests_stay${dialect === 'sqlite' ? '' : ' ON requests'}`,
+      ...spell(dialect, `ALTER TABLE entries ADD COLUMN ${name} {text}`),
+      ...spell(dialect, `ALTER TABLE requests ADD COLUMN ${name} {text}`),
+      makeLedgerView([...viewedOfLedger, ...added]),
+      ...guardCalls(dialect, [...keptOfCalls, ...added]),
+    ],
+  }
+}
 
 export const callRows: Migration = {
   version: 33,

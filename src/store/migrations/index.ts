@@ -37,6 +37,7 @@ import { dailyTotals } from './0029-daily-totals.ts'
 import { actorKindsOfLog } from './0031-actor-kinds.ts'
 import { totalNames } from './0032-total-names.ts'
 import { callRows } from './0033-call-rows.ts'
+import { serviceTier } from './0034-service-tier.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -73,6 +74,7 @@ export const migrations: readonly Migration[] = [
   actorKindsOfLog,
   totalNames,
   callRows,
+  serviceTier,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

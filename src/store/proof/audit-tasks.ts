@@ -1,6 +1,7 @@
 // Queries that compare tasks with the ledger, both ways: each task's hold, its single release, its
 // charge, and holds that are never released. Like audit.ts, of one moment.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { chargeTexts } from '../../contract/ledger.ts'
 import type { Schema } from '../schema.ts'
 import { type AuditScope, entriesIn, type Mismatch } from './audit.ts'
 
@@ -83,9 +84,10 @@ const isOfOtherTime = (alias: string, taskMs: string): RawBuilder<boolean> => {
 /** Holds and releases carry no labels. */
 const isLabelled = (alias: string): RawBuilder<boolean> => {
   const e = sql.ref(alias)
+  const texts = chargeTexts.map(({ column }) => sql`${sql.ref(`${alias}.${column}`)} IS NOT NULL`)
   return sql`${e}.model IS NOT NULL OR ${e}.unit IS NOT NULL OR ${e}.quantity IS NOT NULL
     OR ${e}.price_id IS NOT NULL OR ${e}.note IS NOT NULL OR ${e}.token_id IS NOT NULL
-    OR ${e}.tier IS NOT NULL OR ${e}.served_model IS NOT NULL OR ${e}.estimated <> 0`
+    OR ${e}.tier IS NOT NULL OR ${e}.estimated <> 0 OR ${sql.join(texts, sql` OR `)}`
 }
 
 /** Requests that were charged themselves although their task is charged. */

@@ -1,6 +1,7 @@
 // What a call leaves behind: one row of `requests` that is its log row and, if it was charged, its ledger
 // entry. The columns are declared here once: the journal, both dialects' writers, the readers, the receipt
 // chain and the schema derive from them.
+import { chargeTextColumns, chargeTexts } from '../../contract/ledger.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import type { Booking } from './ledger-rows.ts'
 
@@ -43,7 +44,7 @@ const known = {
   quantity: orNull('real'),
   tier: orNull('text'),
   estimated: orNull('int'),
-  served_model: orNull('text'),
+  ...chargeTextColumns(() => orNull('text')),
 } as const satisfies Record<string, Column>
 
 /** What the writer of the batch adds: the row's number in the ledger, and the receipt of its charge. */
@@ -104,10 +105,11 @@ export function cellsOfCall(call: RequestRecord): string {
     `${call.firstByteMs ?? ''}${S}${call.totalMs}${S}${JSON.stringify(call.detail)}${S}` +
     `${call.tags ?? ''}${S}`
   if (charge === undefined) return logged + uncharged
-  return (
+  let booked =
     `${logged}${call.atMs + call.totalMs}${S}${charge.unit ?? ''}${S}${charge.quantity ?? ''}${S}` +
-    `${charge.tier ?? ''}${S}${charge.estimated === true ? 1 : 0}${S}${charge.servedModel ?? ''}${S}`
-  )
+    `${charge.tier ?? ''}${S}${charge.estimated === true ? 1 : 0}${S}`
+  for (const { field } of chargeTexts) booked += `${charge[field] ?? ''}${S}`
+  return booked
 }
 
 const uncharged = S.repeat(callColumns.length - cell.booked_at_ms)
@@ -122,7 +124,7 @@ export function chargeIn(
   const textOf = (name: CallColumn): string | undefined => cells[at + cell[name]] || undefined
   const numberOf = (name: CallColumn): number => Number(cells[at + cell[name]])
   const quantity = textOf('quantity')
-  return {
+  const booking: Booking = {
     id,
     atMs: Math.max(numberOf('booked_at_ms'), closedUntilMs),
     accountId: cells[at + cell.account_id]!,
@@ -136,7 +138,6 @@ export function chargeIn(
     priceId: textOf('price_id'),
     tokenId: cells[at + cell.token_id]!,
     estimated: cells[at + cell.estimated] === '1',
-    servedModel: textOf('served_model'),
     tags: textOf('tags'),
     usage: {
       inputTokens: numberOf('input_tokens'),
@@ -145,4 +146,6 @@ export function chargeIn(
       cacheWriteTokens: numberOf('cache_write_tokens'),
     },
   }
+  for (const { column, field } of chargeTexts) booking[field] = textOf(column)
+  return booking
 }

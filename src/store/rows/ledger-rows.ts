@@ -3,7 +3,12 @@
 // The view `ledger` shows both for reads by id or ref; reads in an order name the arms themselves, so that
 // each walks its own index and stops at the limit.
 import { type RawBuilder, sql } from 'kysely'
-import type { Entry, EntryKind } from '../../contract/ledger.ts'
+import {
+  type ChargeTextColumn,
+  chargeTextColumns,
+  type Entry,
+  type EntryKind,
+} from '../../contract/ledger.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 
 /** Of an entry `e`, and of a charged call `r`. */
@@ -23,13 +28,13 @@ const columns = {
   token_id: ['e.token_id', 'r.token_id'],
   tier: ['e.tier', 'r.tier'],
   tags: ['e.tags', 'r.tags'],
-  served_model: ['e.served_model', 'r.served_model'],
+  ...chargeTextColumns(({ column }) => [`e.${column}`, `r.${column}`] as const),
 } as const
 
 export type LedgerColumn = keyof typeof columns
 
 /** An entry, wherever it is kept. */
-export interface LedgerRow {
+export interface LedgerRow extends Record<ChargeTextColumn, string | null> {
   id: number
   at_ms: number
   account_id: string
@@ -45,7 +50,6 @@ export interface LedgerRow {
   token_id: string | null
   tier: string | null
   tags: string | null
-  served_model: string | null
 }
 
 export interface StoredEntry extends Entry {
