@@ -651,7 +651,7 @@ describe('credits', () => {
     const account = await newAccount('0.02')
     const caller = new AbortController()
     const running = account
-      .ask('x [[sim:delay=5s]]', { max_tokens: 5000 }, caller.signal)
+      .ask('x [[sim:delay=5s]]', { max_tokens: 5000, stream: true }, caller.signal)
       .catch(() => 'gone')
     await until('the call upstream', async () => (await callsOf(account.name))[0])
     expect((await credit(account.name, { amount: '-0.015' })).status).toBe(409)

@@ -39,6 +39,15 @@ const prices: Record<string, object> = {
     per_million: { input: '1', output: '10' },
     service_tiers: { priority: { factor: '2' }, fast: { factor: '3' } },
   },
+  always: {
+    per_million: { input: '1', output: '10' },
+    per_call: { web_search: '0.01' },
+    service_tiers: { priority: { factor: '2' } },
+    hours: [
+      { days: ['mon'], from: '00:00', to: '00:00', factor: '3', except: [] },
+      { from: '12:00', to: '12:00', zone: 'Asia/Shanghai', factor: '0.5' },
+    ],
+  },
   cheap: { per_million: { input: '0.1', output: '0.5' } },
 }
 const names = Object.keys(prices)
@@ -316,5 +325,73 @@ describe('service tiers', () => {
         { kind: 'geo', name: 'us', factor: '1.1' },
       ],
     })
+  })
+})
+
+describe('hours', () => {
+  // On Mondays (UTC) the first applies, on all other days the second.
+  const times = () => (new Date().getUTCDay() === 1 ? 3 : 0.5)
+
+  test.each(styles)('multiply everything that a price of %s says', async (style) => {
+    const before = times()
+    const told = {
+      input: 1_000,
+      output: 100,
+      tier: 'priority',
+      more: { server_tool_use: { web_search_requests: 1 } },
+    }
+    const { answer, id } = await ask({ caller: style, model: over('always', style), told })
+    await answer.text()
+    const calls = style === 'generate' ? 0 : 0.01
+    const charge = await chargeOf(gateway, id)
+    if (before !== times()) return
+    expect(Number(charge?.amount)).toBeCloseTo(-(0.004 + calls) * before, 12)
+    const { body } = await gateway.admin('GET', `/explain/${id}`)
+    expect(body.factors.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'hours',
+      'service_tier',
+    ])
+    expect(Number(body.factors[0].factor)).toBe(before)
+    const { body: row } = await gateway.admin('GET', `/requests/${id}`)
+    expect([row.service_tier, body.entries[0].service_tier]).toEqual(['priority', 'priority'])
+  })
+
+  test('a preview at the terms of today says what was charged', async () => {
+    const month = new Date().toISOString().slice(0, 7)
+    const { body } = await gateway.admin('POST', '/prices/preview', {
+      month,
+      prices: names.flatMap((name) =>
+        styles.map((style) => ({ model: over(name, style), unit: 'token', ...prices[name] })),
+      ),
+    })
+    expect(
+      body.items.filter(({ not_comparable: why }: { not_comparable?: string }) => why),
+    ).toEqual([])
+    expect(body.total).toMatchObject({ exact: true, difference: '0.00' })
+  })
+
+  test.each<[string, object]>([
+    ['hours', { hours: [{ from: '24:00', to: '01:00', factor: '1' }] }],
+    ['hours', { hours: [{ from: '01:00', to: '02:00', factor: '0' }] }],
+    ['hours', { hours: [{ from: '01:00', to: '02:00', factor: '100.1' }] }],
+    ['hours', { hours: [{ from: '01:00', to: '02:00', factor: '1', zone: 'Mars/One' }] }],
+    ['hours', { hours: [{ from: '01:00', to: '02:00', factor: '1', except: ['2026-02-30'] }] }],
+    ['hours', { hours: [{ from: '01:00', to: '02:00', factor: '1', day: ['mon'] }] }],
+    ['hours', { hours: Array(17).fill({ from: '01:00', to: '02:00', factor: '1' }) }],
+    ['service_tiers', { service_tiers: { Fast: { factor: '1' } } }],
+    ['service_tiers', { service_tiers: { fast: {} } }],
+    ['service_tiers', { service_tiers: { fast: { factor: '1', per_million: rates } } }],
+    ['geo', { geo: { us: { factor: '-1' } } }],
+    ['per_million', { per_million: { input: '1', output: '1', cache_write_2h: '1' } }],
+  ])('%s that make no sense are refused: %p', async (field, more) => {
+    const body = {
+      model: 'txta-turbo',
+      unit: 'token',
+      per_million: { input: '1', output: '1' },
+      ...more,
+    }
+    const { status, body: answer } = await gateway.admin('POST', '/prices', body)
+    expect(status).toBe(400)
+    expect(answer.error.param).toContain(field)
   })
 })
