@@ -119,7 +119,7 @@ test('reasons that the console shows are put into Chinese', () => {
     ...reasonsIn('admin/catalog/channel-origins.ts', /`([^`]+)`/g),
     'no channel serves it, and it has no price in force',
   ].map((reason) => reason.replaceAll(/\$\{[^}]+\}/g, 'x'))
-  expect(reasons).toHaveLength(13)
+  expect(reasons).toHaveLength(14)
   expect(reasons.filter((reason) => sentenceInChinese(reason) === undefined)).toEqual([])
 })
 

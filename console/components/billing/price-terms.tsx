@@ -44,22 +44,30 @@ function useLines(): (price: Shown) => string[] {
           ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
             t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
           ),
-          ...Object.entries(price.service_tiers ?? {}).map(
-            ([name, { factor = '', per_million }]) =>
-              per_million === undefined
-                ? t('factor_of', { name, factor })
-                : listed(rates(per_million), name),
-          ),
-          ...Object.entries(price.geo ?? {}).map(([name, { factor }]) =>
-            t('factor_of', { name, factor }),
-          ),
-          ...(price.hours ?? []).map(({ days = [], from, to, zone = 'UTC', factor }) =>
-            t('factor_of', {
-              name: [days.join(' '), `${from}–${to}`, zone].join(' ').trim(),
-              factor,
-            }),
+          ...factorLines(
+            price,
+            (name, factor) => t('factor_of', { name, factor }),
+            (each, name) => listed(rates(each), name),
           ),
         ]
+}
+
+/** Service tiers, places and hours, each with its factor or its rates. */
+function factorLines(
+  { service_tiers = {}, geo = {}, hours = [] }: Shown,
+  withFactor: (name: string, factor: string) => string,
+  withRates: (rates: Rates, name: string) => string,
+): string[] {
+  return [
+    ...Object.entries(service_tiers).map(([name, { factor = '', per_million }]) =>
+      per_million === undefined ? withFactor(name, factor) : withRates(per_million, name),
+    ),
+    ...Object.entries(geo).map(([name, { factor }]) => withFactor(name, factor)),
+    ...hours.map(({ days = [], from, to, zone = 'UTC', factor }) => {
+      const name = [days.join(' '), `${from}–${to}`, zone].join(' ').trim()
+      return withFactor(name, factor)
+    }),
+  ]
 }
 
 export function Terms({ price }: { price: Shown }) {

@@ -20,6 +20,7 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^cache_write_1h: (\S+) x (\S+) per million = (\S+)$/,
     '缓存写入（1 小时）：$1 × $2 / 百万 = $3',
   ],
+  [/^part of it was charged by prices of other models$/, '部分用量按其他模型的价格计费'],
   [/^input_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输入：$1 × $2 / 百万 = $3'],
   [/^input_image: (\S+) x (\S+) per million = (\S+)$/, '图像输入：$1 × $2 / 百万 = $3'],
   [/^output_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输出：$1 × $2 / 百万 = $3'],
