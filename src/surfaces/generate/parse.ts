@@ -79,6 +79,8 @@ export function parseCount({ text, fields }: JsonBody, modelName: string): TextC
   if (named instanceof Refusal) return named
   const problem = requestProblem(request)
   if (problem !== undefined) return problem
+  const tier = askedTier(request)
+  if (tier instanceof Refusal) return tier
   const input = counterOf(request)
   const around = inner === undefined ? undefined : readExtras(fields, rules)?.problem
   const refused = around ?? readExtras(request, rules)?.problem ?? input.problem
@@ -94,6 +96,7 @@ export function parseCount({ text, fields }: JsonBody, modelName: string): TextC
     inputBound: input.bound(text),
     ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
     choices: 1,
+    ...(tier !== undefined && { asks: [tier] }),
   }
 }
 
