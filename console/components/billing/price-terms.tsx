@@ -21,6 +21,8 @@ function useLines(): (price: Shown) => string[] {
       .join(' · ')
   const listed = (line: string, bound = '') =>
     `${currency} / ${t('token')}${bound === '' ? '' : `, ${bound}`}: ${line}`
+  const withFactor = (name: string, factor: string) => t('factor_of', { name, factor })
+  const withRates = (each: Rates, name: string) => listed(rates(each), name)
   const single = (amount: string, unit: Shown['unit']) => `${amount} ${currency} / ${t(unit)}`
   const tiered = (each: Readonly<Record<string, string | undefined>>) =>
     Object.entries(each).map(([tier, amount]) => `${tier}: ${format.exact(amount)}`)
@@ -44,11 +46,7 @@ function useLines(): (price: Shown) => string[] {
           ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
             t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
           ),
-          ...factorLines(
-            price,
-            (name, factor) => t('factor_of', { name, factor }),
-            (each, name) => listed(rates(each), name),
-          ),
+          ...factorLines(price, withFactor, withRates),
         ]
 }
 
