@@ -4,10 +4,12 @@ import { asObject } from '../http/fields.ts'
 import type { StreamEvent } from '../protocol.ts'
 import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import { type Choice, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
+import { mediaDetails, servedTier } from '../text/served.ts'
 import { orderCalls } from '../text/stream-order.ts'
 
 /** Cached and written tokens are inside prompt_tokens. */
-function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted) {
+function usageOf(counted: Counted) {
+  const { inputTokens, outputTokens, reasoningTokens, cache } = counted
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -20,8 +22,12 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
         cache_creation: { ephemeral_5m_input_tokens: cache.createdTokens },
         cache_type: 'ephemeral',
       }),
+      ...mediaDetails(counted.inputMedia),
     },
-    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+    completion_tokens_details: {
+      reasoning_tokens: reasoningTokens,
+      ...mediaDetails(counted.outputMedia),
+    },
   }
 }
 
@@ -34,11 +40,17 @@ const finishReasons = {
   filtered: 'content_filter',
 } as const
 
-const headOf = ({ model, reply }: Draft, object: string) => ({
+const tierOf = ({ fields, directives }: Draft) => {
+  const service_tier = servedTier(fields, directives)
+  return service_tier === undefined ? {} : { service_tier }
+}
+
+const headOf = ({ model, reply, ...draft }: Draft, object: string) => ({
   id: `chatcmpl-${reply.hash.slice(0, 24)}`,
   object,
   created: reply.created,
   model,
+  ...tierOf({ model, reply, ...draft }),
 })
 
 export function completion(draft: Draft): unknown {

@@ -1,14 +1,17 @@
 // The wire shapes of an answer of the generate style: the answer, the events of its stream, its usage.
+
 import { asObject } from '../http/fields.ts'
 import type { StreamEvent } from '../protocol.ts'
 import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import { type Choice, type Citation, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
 import type { Seals } from '../text/seals.ts'
+import { type MediaTokens, servedTier } from '../text/served.ts'
 import { callDigest } from './check-seals.ts'
 import { field } from './request.ts'
 
 /** Cached tokens are inside the prompt, thoughts are beside the candidates; zeros are left out. */
-function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted) {
+function usageOf(counted: Counted) {
+  const { inputTokens, outputTokens, reasoningTokens, cache, inputMedia, outputMedia } = counted
   const candidates = outputTokens - reasoningTokens
   return {
     promptTokenCount: inputTokens,
@@ -16,8 +19,26 @@ function usageOf({ inputTokens, outputTokens, reasoningTokens, cache }: Counted)
     ...(reasoningTokens > 0 && { thoughtsTokenCount: reasoningTokens }),
     ...(cache.cachedTokens > 0 && { cachedContentTokenCount: cache.cachedTokens }),
     totalTokenCount: inputTokens + outputTokens,
-    promptTokensDetails: [{ modality: 'TEXT', tokenCount: inputTokens }],
+    promptTokensDetails: modalities(inputTokens, inputMedia),
+    ...(outputMedia !== undefined && {
+      candidatesTokensDetails: modalities(candidates, outputMedia),
+    }),
   }
+}
+
+const modalities = (all: number, media: MediaTokens | undefined) => {
+  const { audio = 0, image = 0 } = media ?? {}
+  return [
+    { modality: 'TEXT', tokenCount: Math.max(0, all - audio - image) },
+    ...(audio > 0 ? [{ modality: 'AUDIO', tokenCount: audio }] : []),
+    ...(image > 0 ? [{ modality: 'IMAGE', tokenCount: image }] : []),
+  ]
+}
+
+/** Of the tiers that have one. */
+const traffic: Readonly<Record<string, string>> = {
+  priority: 'ON_DEMAND_PRIORITY',
+  flex: 'ON_DEMAND_FLEX',
 }
 
 const finishReasons = {
@@ -33,14 +54,20 @@ const finishReasons = {
 type Place = 'first' | 'middle' | 'last'
 
 /** Until the end, only the input is counted. */
-function tailOf({ model, reply, counted, directives: { usage = 'every' } }: Draft, place: Place) {
+function tailOf({ model, reply, counted, fields, directives }: Draft, place: Place) {
+  const { usage = 'every' } = directives
+  const tier = servedTier(fields, directives)
+  const trafficType = tier === undefined ? undefined : (traffic[tier] ?? tier.toUpperCase())
   const isTold = counted !== undefined && (usage === 'every' || usage === place)
   const soFar =
     isTold && place !== 'last' && usage === 'every'
       ? { ...counted, outputTokens: 0, reasoningTokens: 0 }
       : counted
   return {
-    ...(isTold && soFar !== undefined && { usageMetadata: usageOf(soFar) }),
+    ...(isTold &&
+      soFar !== undefined && {
+        usageMetadata: { ...usageOf(soFar), ...(trafficType !== undefined && { trafficType }) },
+      }),
     modelVersion: model,
     responseId: reply.hash.slice(0, 24),
   }

@@ -39,6 +39,16 @@ export interface Directives {
   keepAliveEvents?: number
   /** Where a stream tells its usage, if not where it usually does. */
   usage?: 'first' | 'every' | 'last'
+  /** The service tier and the place that the answer names. */
+  tier?: string
+  geo?: string
+  /** So many tokens of the input and the output are sound, or images. */
+  audioTokens?: number
+  imageTokens?: number
+  outputAudioTokens?: number
+  outputImageTokens?: number
+  /** A pass over so much input before the answer, where the protocol tells of passes. */
+  compactedTokens?: number
   hang: boolean
   noUsage: boolean
   leak: boolean
@@ -111,6 +121,13 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['no-done', () => ({ noDone: true })],
   ['keep-alive', (value) => (value === undefined ? { keepAliveEvents: 1 } : keepAlive(value))],
   ['usage', (value) => (isUsagePlace(value) ? { usage: value } : undefined)],
+  ['tier', (value) => (value ? { tier: value } : undefined)],
+  ['geo', (value) => (value ? { geo: value } : undefined)],
+  ['audio-tokens', whole('audioTokens', 0, maxTokens)],
+  ['image-tokens', whole('imageTokens', 0, maxTokens)],
+  ['output-audio-tokens', whole('outputAudioTokens', 0, maxTokens)],
+  ['output-image-tokens', whole('outputImageTokens', 0, maxTokens)],
+  ['compaction', whole('compactedTokens', 1, maxTokens)],
   ['images', whole('images', 0, maxImages)],
   ['partial', whole('images', 0, maxImages)],
   ['no-output', () => ({ noOutput: true })],

@@ -5,9 +5,11 @@ import { namedEvent, type StreamEvent } from '../protocol.ts'
 import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import { type Choice, type Citation, type FunctionCall, openingTokens } from '../text/plan-reply.ts'
 import { digestOf, type Seals } from '../text/seals.ts'
+import { servedTier } from '../text/served.ts'
 
 /** Cached and written tokens are not in input_tokens. */
-function usageOf({ inputTokens, cache }: Counted, outputTokens: number) {
+function usageOf({ fields, directives }: Draft, counted: Counted, outputTokens: number) {
+  const { inputTokens, cache } = counted
   const { cachedTokens, createdTokens, createdForHourTokens } = cache
   return {
     input_tokens: inputTokens - cachedTokens - createdTokens,
@@ -18,8 +20,27 @@ function usageOf({ inputTokens, cache }: Counted, outputTokens: number) {
       ephemeral_1h_input_tokens: createdForHourTokens,
     },
     output_tokens: outputTokens,
-    service_tier: 'standard',
+    service_tier: servedTier(fields, directives) ?? 'standard',
+    ...(fields['speed'] != null && { speed: fields['speed'] }),
+    ...(directives.geo !== undefined && { inference_geo: directives.geo }),
   }
+}
+
+/** The passes of an answer whose input was compacted first. */
+function passesOf({ directives }: Draft, usage: ReturnType<typeof usageOf>) {
+  const { compactedTokens } = directives
+  if (compactedTokens === undefined) return {}
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } =
+    usage
+  const own = { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens }
+  const compaction = { type: 'compaction', input_tokens: compactedTokens, output_tokens: 0 }
+  return { iterations: [compaction, { type: 'message', ...own }] }
+}
+
+/** All of it. */
+function complete(draft: Draft, counted: Counted) {
+  const usage = usageOf(draft, counted, draft.reply.outputTokens)
+  return { ...usage, ...passesOf(draft, usage) }
 }
 
 const stopReasons = {
@@ -118,12 +139,12 @@ function stopOf(draft: Draft) {
 }
 
 export function wholeMessage(draft: Draft, seals: Seals): unknown {
-  const { counted, reply } = draft
+  const { counted } = draft
   return {
     ...headOf(draft),
     content: blocksOf(draft, seals).map((block) => block.full),
     ...stopOf(draft),
-    usage: counted && usageOf(counted, reply.outputTokens),
+    usage: counted && complete(draft, counted),
   }
 }
 
@@ -135,19 +156,21 @@ const headOf = ({ model, reply }: Draft) => ({
 })
 
 /** The input is counted at the start, the output at the end, unless a directive says otherwise. */
-function usages({ counted, reply, directives }: Draft) {
+function usages(draft: Draft) {
+  const { counted, reply, directives } = draft
   if (counted === undefined) return { start: undefined, end: undefined }
-  const output = { output_tokens: reply.outputTokens }
-  const complete = usageOf(counted, reply.outputTokens)
+  const all = complete(draft, counted)
+  const start = usageOf(draft, counted, 0)
+  const output = { output_tokens: reply.outputTokens, ...passesOf(draft, all) }
   switch (directives.usage) {
     case 'first':
-      return { start: complete, end: undefined }
+      return { start: all, end: undefined }
     case 'every':
-      return { start: usageOf(counted, 0), end: complete }
+      return { start, end: all }
     case 'last':
-      return { start: { input_tokens: 0, output_tokens: 0 }, end: complete }
+      return { start: { input_tokens: 0, output_tokens: 0 }, end: all }
     default:
-      return { start: usageOf(counted, 0), end: output }
+      return { start, end: output }
   }
 }
 

@@ -4,19 +4,24 @@ import { asList, asObject } from '../http/fields.ts'
 import { type Counted, type Draft, finishWord } from '../text/answer-text.ts'
 import type { Choice, FunctionCall } from '../text/plan-reply.ts'
 import type { Seals } from '../text/seals.ts'
+import { mediaDetails, servedTier } from '../text/served.ts'
 
 /** Where an item stands; a cut answer leaves its last item incomplete. */
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 /** Cached and written tokens are inside input_tokens, reasoning inside output_tokens. */
-const usageOf = ({ inputTokens, outputTokens, reasoningTokens, cache }: Counted) => ({
+const usageOf = ({ inputTokens, outputTokens, reasoningTokens, cache, ...counted }: Counted) => ({
   input_tokens: inputTokens,
   input_tokens_details: {
     cached_tokens: cache.cachedTokens,
     cache_write_tokens: cache.createdTokens,
+    ...mediaDetails(counted.inputMedia),
   },
   output_tokens: outputTokens,
-  output_tokens_details: { reasoning_tokens: reasoningTokens },
+  output_tokens_details: {
+    reasoning_tokens: reasoningTokens,
+    ...mediaDetails(counted.outputMedia),
+  },
   total_tokens: inputTokens + outputTokens,
 })
 
@@ -57,7 +62,11 @@ export const openResponse = (draft: Draft): Record<string, unknown> => ({
 })
 
 /** What the caller set comes back; what it left out comes back as its default. */
-function responseOf({ model, reply, fields }: Draft, status: ItemStatus, output: unknown[]) {
+function responseOf(
+  { model, reply, fields, directives }: Draft,
+  status: ItemStatus,
+  output: unknown[],
+) {
   const { reasoning, text } = fields
   return {
     id: `resp_${reply.hash.slice(0, 32)}`,
@@ -79,7 +88,7 @@ function responseOf({ model, reply, fields }: Draft, status: ItemStatus, output:
     prompt_cache_key: fields['prompt_cache_key'] ?? null,
     reasoning: { effort: null, summary: null, ...asObject(reasoning) },
     safety_identifier: fields['safety_identifier'] ?? null,
-    service_tier: 'default',
+    service_tier: servedTier(fields, directives) ?? 'default',
     store: fields['store'] ?? true,
     temperature: fields['temperature'] ?? 1,
     text: { format: { type: 'text' }, ...asObject(text) },

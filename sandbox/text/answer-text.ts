@@ -14,6 +14,7 @@ import {
 import { type Callable, chooseCalls } from './choose-calls.ts'
 import { type Finish, type Plannable, planReply, type Reply } from './plan-reply.ts'
 import type { CacheUse, PromptCache } from './prompt.ts'
+import { type MediaTokens, mediaOf } from './served.ts'
 import { unknownState } from './state-ids.ts'
 import { withKeepAlives } from './stream-order.ts'
 import { layOutPrompt } from './turns.ts'
@@ -31,6 +32,9 @@ export interface Counted {
   outputTokens: number
   reasoningTokens: number
   cache: CacheUse
+  /** Those that are sound or images, where a directive says so. */
+  inputMedia: MediaTokens | undefined
+  outputMedia: MediaTokens | undefined
 }
 
 /** An answer that only lacks its shape. */
@@ -75,6 +79,12 @@ export function answerText(call: Call, cache: PromptCache, style: TextStyle): An
     outputTokens,
     reasoningTokens,
     cache: cache.use(prompt, { key: call.key, model, cacheKey }),
+    inputMedia: mediaOf(prompt.tokens, directives.audioTokens, directives.imageTokens),
+    outputMedia: mediaOf(
+      outputTokens - reasoningTokens,
+      directives.outputAudioTokens,
+      directives.outputImageTokens,
+    ),
   }
   const told = directives.noUsage ? undefined : counted
   const draft = { model, reply, counted: told, fields, directives }

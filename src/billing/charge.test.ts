@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { PriceTerms, TokenTier } from '../contract/price.ts'
-import type { TokenUsage } from '../contract/usage.ts'
-import {
-  chargeSeconds,
-  chargeTokens,
-  chargeVideoTokens,
-  maxChargeTokens,
-  tierFor,
-} from './charge.ts'
+import type { Applied, PriceTerms, TokenRates, TokenTerms, TokenTier } from '../contract/price.ts'
+import { addCounts, type TokenUsage } from '../contract/usage.ts'
+import { chargeSeconds, chargeTokens, chargeVideoTokens } from './charge.ts'
+import { maxChargeTokens } from './max-charge.ts'
+import { rateLines, tierFor } from './rates.ts'
 
 /** Exact rationals, written apart from the code under test: numerator over denominator. */
 interface Ratio {
@@ -261,5 +257,174 @@ describe('charges for video tokens', () => {
     for (const wrong of [-1, 0.5, Number.NaN]) {
       expect(() => chargeVideoTokens(perMillion(1n), wrong)).toThrow('invariant')
     }
+  })
+})
+
+describe('charges by every term of a price', () => {
+  const factor = fc.bigInt({ min: 1n, max: 100_000_000_000n })
+  const rates = fc
+    .record(
+      {
+        inputNanos: nanos,
+        outputNanos: nanos,
+        cacheReadNanos: nanos,
+        cacheWriteNanos: nanos,
+        cacheWrite1hNanos: nanos,
+        inputAudioNanos: nanos,
+        inputImageNanos: nanos,
+        outputAudioNanos: nanos,
+        outputImageNanos: nanos,
+      },
+      { requiredKeys: ['inputNanos', 'outputNanos'] },
+    )
+    .map((all): TokenRates => all)
+  const share = fc.double({ min: 0, max: 1, noNaN: true })
+  const usage = fc
+    .record({
+      input: fc.nat(2_000_000),
+      output: fc.nat(200_000),
+      shares: fc.tuple(share, share, share, share, share, share, share),
+    })
+    .map(
+      ({ input, output, shares: [read, write, hour, sound, image, spoken, drawn] }): TokenUsage => {
+        const cacheReadTokens = Math.floor(input * read)
+        const cacheWriteTokens = Math.floor((input - cacheReadTokens) * write)
+        const fresh = input - cacheReadTokens - cacheWriteTokens
+        const inputAudioTokens = Math.floor(fresh * sound)
+        const outputAudioTokens = Math.floor(output * spoken)
+        return {
+          inputTokens: input,
+          outputTokens: output,
+          cacheReadTokens,
+          cacheWriteTokens,
+          parts: {
+            cacheWrite1hTokens: Math.floor(cacheWriteTokens * hour),
+            inputAudioTokens,
+            inputImageTokens: Math.floor((fresh - inputAudioTokens) * image),
+            outputAudioTokens,
+            outputImageTokens: Math.floor((output - outputAudioTokens) * drawn),
+          },
+        }
+      },
+    )
+
+  /** Exact, of one price and its usage, before rounding. */
+  function exactly(
+    terms: PriceTerms & TokenTerms,
+    {
+      inputTokens,
+      outputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      parts = {},
+      toolCalls,
+    }: TokenUsage,
+    { serviceTier, geo, hours }: Applied,
+  ): Ratio {
+    const tier = serviceTier === undefined ? undefined : terms.serviceTiers?.[serviceTier]
+    const r = tier !== undefined && 'rates' in tier ? tier.rates : terms.tiers[0]!
+    const hour: Ratio =
+      r.cacheWrite1hNanos !== undefined
+        ? { top: r.cacheWrite1hNanos, bottom: 1n }
+        : r.cacheWriteNanos !== undefined
+          ? { top: r.cacheWriteNanos * 16n, bottom: 10n }
+          : { top: r.inputNanos * 2n, bottom: 1n }
+    const { cacheWrite1hTokens = 0, inputAudioTokens = 0, inputImageTokens = 0 } = parts
+    const { outputAudioTokens = 0, outputImageTokens = 0 } = parts
+    const at = (tokens: number, rate: bigint): Ratio => ({
+      top: BigInt(tokens) * rate,
+      bottom: 1_000_000n,
+    })
+    const plain =
+      inputTokens - cacheReadTokens - cacheWriteTokens - inputAudioTokens - inputImageTokens
+    const tokens = [
+      at(plain, r.inputNanos),
+      at(cacheReadTokens, r.cacheReadNanos ?? r.inputNanos),
+      at(cacheWriteTokens - cacheWrite1hTokens, r.cacheWriteNanos ?? r.inputNanos),
+      { top: BigInt(cacheWrite1hTokens) * hour.top, bottom: hour.bottom * 1_000_000n },
+      at(inputAudioTokens, r.inputAudioNanos ?? r.inputNanos),
+      at(inputImageTokens, r.inputImageNanos ?? r.inputNanos),
+      at(outputTokens - outputAudioTokens - outputImageTokens, r.outputNanos),
+      at(outputAudioTokens, r.outputAudioNanos ?? r.outputNanos),
+      at(outputImageTokens, r.outputImageNanos ?? r.outputNanos),
+    ].reduce(add)
+    const times = (a: Ratio, nanos: bigint): Ratio => ({
+      top: a.top * nanos,
+      bottom: a.bottom * 10n ** 9n,
+    })
+    const ofTier = tier !== undefined && 'factorNanos' in tier ? tier.factorNanos : 10n ** 9n
+    const ofPlace = (geo && terms.geo?.[geo]) || 10n ** 9n
+    const calls = {
+      top: BigInt(toolCalls?.['web_search'] ?? 0) * (terms.perCallNanos?.['web_search'] ?? 0n),
+      bottom: 1n,
+    }
+    const all = add(times(times(tokens, ofTier), ofPlace), calls)
+    return times(all, hours === undefined ? 10n ** 9n : terms.hours![hours]!.factorNanos)
+  }
+
+  const price = fc
+    .record({ rates, fast: factor, flex: rates, us: factor, night: factor, search: nanos })
+    .map(({ rates, fast, flex, us, night, search }) => ({
+      unit: 'token' as const,
+      tiers: [rates],
+      perCallNanos: { web_search: search },
+      serviceTiers: { fast: { factorNanos: fast }, flex: { rates: flex } },
+      geo: { us },
+      hours: [{ fromMinute: 0, toMinute: 480, zone: 'UTC', factorNanos: night }],
+    }))
+  const applied = fc.record(
+    {
+      serviceTier: fc.constantFrom('fast', 'flex'),
+      geo: fc.constant('us'),
+      hours: fc.constant(0),
+    },
+    { requiredKeys: [] },
+  )
+
+  test('equal an independent calculation in exact rationals, with one rounding', () => {
+    fc.assert(
+      fc.property(price, usage, applied, fc.nat(9), (terms, used, by, calls) => {
+        const all = { ...used, toolCalls: { web_search: calls } }
+        expect(chargeTokens(terms, all, by)).toBe(halfUp(exactly(terms, all, by)))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test('of several models are the sum of their exact charges, rounded once', () => {
+    fc.assert(
+      fc.property(price, price, usage, usage, applied, (terms, other, used, theirs, by) => {
+        const sum: TokenUsage = addCounts(used, theirs)
+        const others = [{ ...theirs, model: 'other', priceId: 'p', applied: by }]
+        const charged = chargeTokens(terms, { ...sum, others }, undefined, () => other)
+        expect(charged).toBe(halfUp(add(exactly(terms, used, {}), exactly(other, theirs, by))))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('never pass the hold for what the request can meet', () => {
+    const reach = {
+      rates: ['cache_write_1h', 'input_audio', 'input_image', 'output_audio', 'output_image'],
+      serviceTiers: 'all',
+      hours: 0,
+    } as const
+    fc.assert(
+      fc.property(price, usage, applied, (terms, used, by) => {
+        const most = maxChargeTokens(terms, used.inputTokens, used.outputTokens, reach)
+        expect(chargeTokens(terms, used, { ...by, hours: 0 })).toBeLessThanOrEqual(most)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('add up line by line in the explanation', () => {
+    fc.assert(
+      fc.property(price, usage, (terms, used) => {
+        const lines = rateLines(terms.tiers[0]!, used)
+        const sum = lines.reduce((total, { tokens, fifths }) => total + BigInt(tokens) * fifths, 0n)
+        expect(halfUp({ top: sum, bottom: 5_000_000n })).toBe(chargeTokens(terms, used))
+      }),
+    )
   })
 })

@@ -1,110 +1,103 @@
 // Usage times price. Pure and exact: whole nano-units, one rounding per charge, half up.
-import type { ImageSize, PriceTerms, TokenRates, TokenTier } from '../contract/price.ts'
-import type { TokenUsage, ToolCalls } from '../contract/usage.ts'
+//
+//   charge = (sum of tokens x rate, x service tier x geo, + tool calls) x hours
+import type { Applied, ImageSize, PriceTerms, TokenTerms } from '../contract/price.ts'
+import type { OtherUsage, TokenCounts, TokenUsage, ToolCalls } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
+import { plainSum, ratesFor, sumFifths, tierFor } from './rates.ts'
 
 const million = 1_000_000n
-const negative = 'usage is never negative and cached tokens lie inside the input'
+const one = 1_000_000_000n
 
-/** One factor of a charge, kept so that a person can follow the arithmetic. */
-interface ChargeLine {
-  what: 'input' | 'output' | 'cache_read' | 'cache_write' | 'cache_write_1h'
-  tokens: number
-  perMillionNanos: bigint
-}
+/** What exact amounts are counted in: so many make a nano-unit. Fifths of millionths, times three factors. */
+const exactUnits = 5n * million * one ** 3n
+const exactCall = 5n * million * one ** 2n
 
-/** The whole input selects the tier; an input above the last bound uses the last tier. */
-export function tierFor(tiers: readonly TokenTier[], inputTokens: number): TokenTier {
-  const only = tiers.length === 1 ? tiers[0] : undefined
-  const tier =
-    only ?? tiers.find(({ upTo }) => upTo === undefined || inputTokens <= upTo) ?? tiers.at(-1)
-  ensure(tier !== undefined, 'a token price has at least one tier')
-  return tier
-}
-
-const labels = new WeakMap<TokenTier, string>()
-
-/**
- * Name of a charge's tier: 'up to 32000', 'above 128000'. Undefined where there is only one, so
- * that most calls pay only for checking the number of tiers.
- */
-export function tierLabel(
-  terms: PriceTerms,
-  inputTokens: number,
-  { toolCalls, cacheWrite1hTokens }: Partial<TokenUsage> = {},
-): string | undefined {
-  const size = sizeLabel(terms, inputTokens)
-  if (toolCalls === undefined && cacheWrite1hTokens === undefined) return size
-  const calls = Object.keys(toolCalls ?? {})
-    .sort()
-    .map((name) => `${name} x${toolCalls?.[name]}`)
-  const kept = cacheWrite1hTokens === undefined ? [] : [hourLabel]
-  return [...(size === undefined ? [] : [size]), ...kept, ...calls].join(', ')
-}
-
-const hourLabel = 'cache_write_1h'
-
-/** Whether some of the tokens of a label's charges were written for an hour; the log says how many. */
-export const writesForHour = (label: string): boolean => label.split(', ').includes(hourLabel)
-
-/** The calls of tools that a label names; undefined: none. */
-export function toolCallsOf(label: string): ToolCalls | undefined {
-  const found = [...label.matchAll(/(?:^|, )([a-z][a-z0-9_]*) x(\d{1,9})(?=,|$)/g)]
-  if (found.length === 0) return undefined
-  return Object.fromEntries(found.map(([, name = '', count = '0']) => [name, Number(count)]))
-}
-
-function sizeLabel(terms: PriceTerms, inputTokens: number): string | undefined {
-  if (terms.unit !== 'token' || terms.tiers.length === 1) return undefined
-  const tier = tierFor(terms.tiers, inputTokens)
-  const known = labels.get(tier)
-  if (known !== undefined) return known
-  // The last tier covers everything above, whatever its own bound.
-  const below = tier === terms.tiers.at(-1) ? terms.tiers.at(-2)?.upTo : undefined
-  const label = below === undefined ? `up to ${tier.upTo}` : `above ${below}`
-  labels.set(tier, label)
-  return label
-}
-
-export function tokenLines(rates: TokenRates, usage: TokenUsage): ChargeLine[] {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
-  const { cacheWrite1hTokens = 0 } = usage
-  const plain = inputTokens - cacheReadTokens - cacheWriteTokens
-  const shorter = cacheWriteTokens - cacheWrite1hTokens
-  const counts = [plain, outputTokens, cacheReadTokens, shorter, cacheWrite1hTokens]
-  ensure(Math.min(...counts) >= 0, negative)
-  return [
-    { what: 'input', tokens: plain, perMillionNanos: rates.inputNanos },
-    {
-      what: 'cache_read',
-      tokens: cacheReadTokens,
-      perMillionNanos: rates.cacheReadNanos ?? rates.inputNanos,
-    },
-    {
-      what: 'cache_write',
-      tokens: shorter,
-      perMillionNanos: rates.cacheWriteNanos ?? rates.inputNanos,
-    },
-    {
-      what: 'cache_write_1h',
-      tokens: cacheWrite1hTokens,
-      perMillionNanos: hourRateNanos(rates),
-    },
-    { what: 'output', tokens: outputTokens, perMillionNanos: rates.outputNanos },
-  ]
-}
-
-/** Upstreams take 2 x input for a write that is kept for an hour, and 1.25 x input for a shorter one. */
-export const hourRateNanos = ({ cacheWrite1hNanos, cacheWriteNanos, inputNanos }: TokenRates) =>
-  cacheWrite1hNanos ??
-  (cacheWriteNanos === undefined ? 2n * inputNanos : (cacheWriteNanos * 8n + 2n) / 5n)
+/** Terms of another price that a part of the usage is charged by. */
+export type TermsOf = (priceId: string) => PriceTerms | undefined
 
 /** Nano-units for this usage at these terms; never negative. */
-export function chargeTokens(terms: PriceTerms, usage: TokenUsage): bigint {
+export function chargeTokens(
+  terms: PriceTerms,
+  usage: TokenUsage,
+  applied?: Applied,
+  termsOf?: TermsOf,
+): bigint {
   ensure(terms.unit === 'token', 'token usage is priced by tokens')
-  const total = sumOf(tierFor(terms.tiers, usage.inputTokens), usage)
-  const tokens = (total + million / 2n) / million
-  return usage.toolCalls === undefined ? tokens : tokens + chargeCalls(terms, usage.toolCalls)
+  const { toolCalls } = usage
+  if (applied === undefined && usage.parts === undefined && usage.others === undefined) {
+    const total = plainSum(tierFor(terms.tiers, usage.inputTokens), usage)
+    const tokens = (total + million / 2n) / million
+    return toolCalls === undefined ? tokens : tokens + chargeCalls(terms, toolCalls)
+  }
+  let exact = 0n
+  for (const part of chargedParts(terms, usage, applied, termsOf)) exact += exactOf(part)
+  return roundExact(exact)
+}
+
+/** Half up, once per charge. */
+const roundExact = (exact: bigint): bigint => (exact + exactUnits / 2n) / exactUnits
+
+/** Usage that is charged by one price. */
+export interface ChargedPart {
+  terms: TokenTerms
+  usage: TokenUsage
+  applied?: Applied | undefined
+  /** Of another model than the one that was called. */
+  model?: string
+}
+
+/** What the price itself charges, and what others do. */
+export function chargedParts(
+  terms: TokenTerms,
+  usage: TokenUsage,
+  applied: Applied | undefined,
+  termsOf: TermsOf | undefined,
+): ChargedPart[] {
+  const { others, ...own } = usage
+  if (others === undefined) return [{ terms, usage, applied }]
+  const parts: ChargedPart[] = [{ terms, usage: others.reduce(without, own), applied }]
+  for (const other of others) {
+    const its = termsOf?.(other.priceId)
+    ensure(its?.unit === 'token', `price ${other.priceId} is there and by tokens`)
+    parts.push({ terms: its, usage: other, applied: other.applied, model: other.model })
+  }
+  return parts
+}
+
+function without<Usage extends TokenCounts>(usage: Usage, other: OtherUsage): Usage {
+  const left: Usage = {
+    ...usage,
+    inputTokens: usage.inputTokens - other.inputTokens,
+    outputTokens: usage.outputTokens - other.outputTokens,
+    cacheReadTokens: usage.cacheReadTokens - other.cacheReadTokens,
+    cacheWriteTokens: usage.cacheWriteTokens - other.cacheWriteTokens,
+  }
+  if (usage.parts === undefined || other.parts === undefined) return left
+  const parts: Record<string, number> = { ...usage.parts }
+  for (const [name, tokens] of Object.entries(other.parts)) parts[name] = parts[name]! - tokens
+  return { ...left, parts }
+}
+
+/** Of the rates: those of the service tier and the place. */
+export const rateFactors = (terms: TokenTerms, applied: Applied | undefined) => {
+  const tier = applied?.serviceTier && terms.serviceTiers?.[applied.serviceTier]
+  return {
+    serviceTier: tier && 'factorNanos' in tier ? tier.factorNanos : one,
+    geo: (applied?.geo && terms.geo?.[applied.geo]) || one,
+  }
+}
+
+export const hoursFactor = ({ hours }: PriceTerms, index: number | undefined): bigint =>
+  (index === undefined ? undefined : hours?.[index]?.factorNanos) ?? one
+
+/** Not rounded. */
+export function exactOf({ terms, usage, applied }: ChargedPart): bigint {
+  const rates = ratesFor(terms, usage.inputTokens, applied)
+  const { serviceTier, geo } = rateFactors(terms, applied)
+  const tokens = sumFifths(rates, usage) * serviceTier * geo
+  const calls = usage.toolCalls === undefined ? 0n : chargeCalls(terms, usage.toolCalls)
+  return (tokens + calls * exactCall) * hoursFactor(terms, applied?.hours)
 }
 
 /** Calls of tools are whole, so that nothing is rounded. A tool without a price costs nothing. */
@@ -117,40 +110,11 @@ export function chargeCalls(terms: PriceTerms, toolCalls: ToolCalls): bigint {
   return total
 }
 
-/**
- * Maximum cost of a call within these bounds: all of its input at the highest input rate, in the
- * most expensive tier that its input can reach. `hourCache`: it asks for a cache of an hour.
- */
-export function maxChargeTokens(
-  terms: PriceTerms,
-  inputTokens: number,
-  outputTokens: number,
-  hourCache = false,
-): bigint {
-  ensure(terms.unit === 'token', 'token usage is priced by tokens')
-  ensure(inputTokens >= 0 && outputTokens >= 0, negative)
-  const { tiers } = terms
-  let maxNanos = 0n
-  for (let i = 0; i < tiers.length; i++) {
-    const tier = tiers[i]!
-    const upTo = i === tiers.length - 1 ? undefined : tier.upTo
-    const isLast = upTo === undefined || upTo >= inputTokens
-    const input = BigInt(isLast ? inputTokens : upTo) * dearestInput(tier, hourCache)
-    const total = input + BigInt(outputTokens) * tier.outputNanos
-    if (total > maxNanos) maxNanos = total
-    if (isLast) break
-  }
-  return (maxNanos + million / 2n) / million
-}
-
-function dearestInput(rates: TokenRates, hourCache: boolean): bigint {
-  const { inputNanos, cacheReadNanos, cacheWriteNanos } = rates
-  let maxNanos = inputNanos
-  if (cacheReadNanos !== undefined && cacheReadNanos > maxNanos) maxNanos = cacheReadNanos
-  if (cacheWriteNanos !== undefined && cacheWriteNanos > maxNanos) maxNanos = cacheWriteNanos
-  const hourNanos = hourCache ? hourRateNanos(rates) : 0n
-  if (hourNanos > maxNanos) maxNanos = hourNanos
-  return maxNanos
+/** Nano-units times the factor of an hour, rounded with the division by `per` of the units. */
+function rounded(total: bigint, per: bigint, terms: PriceTerms, hours: number | undefined): bigint {
+  if (hours === undefined) return (total + per / 2n) / per
+  const whole = per * one
+  return (total * hoursFactor(terms, hours) + whole / 2n) / whole
 }
 
 /** Seconds of finished video at a resolution tier. Undefined: the price has no such tier. */
@@ -158,19 +122,24 @@ export function chargeSeconds(
   terms: PriceTerms,
   tier: string,
   seconds: number,
+  hours?: number,
 ): bigint | undefined {
   ensure(seconds >= 0, 'usage is never negative')
   const perSecond = terms.unit === 'video_second' ? terms.perSecondNanos[tier] : undefined
   if (perSecond === undefined) return undefined
-  const thousandths = BigInt(Math.round(seconds * 1000))
-  return (thousandths * perSecond + 500n) / 1000n
+  return rounded(BigInt(Math.round(seconds * 1000)) * perSecond, 1000n, terms, hours)
 }
 
 /** Delivered images of a size. Undefined: the price is by another unit, or has no such size. */
-export function chargeImages(terms: PriceTerms, images: number, tier?: string): bigint | undefined {
+export function chargeImages(
+  terms: PriceTerms,
+  images: number,
+  tier?: string,
+  hours?: number,
+): bigint | undefined {
   ensure(Number.isSafeInteger(images) && images >= 0, 'images are whole and never negative')
   const each = imageRateNanos(terms, tier)
-  return each === undefined ? undefined : BigInt(images) * each
+  return each === undefined ? undefined : rounded(BigInt(images) * each, 1n, terms, hours)
 }
 
 /** Price of one image; `tier` is its size, where the price depends on it. */
@@ -180,22 +149,12 @@ export function imageRateNanos(terms: PriceTerms, tier?: string): bigint | undef
 }
 
 /** Video tokens as counted upstream. Undefined: the price is by another unit. */
-export function chargeVideoTokens(terms: PriceTerms, tokens: number): bigint | undefined {
+export function chargeVideoTokens(
+  terms: PriceTerms,
+  tokens: number,
+  hours?: number,
+): bigint | undefined {
   ensure(Number.isSafeInteger(tokens) && tokens >= 0, 'tokens are whole and never negative')
   if (terms.unit !== 'video_token') return undefined
-  return (BigInt(tokens) * terms.perMillionNanos + million / 2n) / million
-}
-
-/** Equals the sum of the lines, without creating them: this runs twice per call. */
-function sumOf(rates: TokenRates, usage: TokenUsage): bigint {
-  const { inputTokens, outputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage
-  const plain = inputTokens - read - written
-  ensure(plain >= 0 && outputTokens >= 0 && read >= 0 && written >= 0, negative)
-  let total = BigInt(plain) * rates.inputNanos + BigInt(outputTokens) * rates.outputNanos
-  if (read > 0) total += BigInt(read) * (rates.cacheReadNanos ?? rates.inputNanos)
-  if (written > 0) total += BigInt(written) * (rates.cacheWriteNanos ?? rates.inputNanos)
-  const { cacheWrite1hTokens: kept } = usage
-  if (kept === undefined) return total
-  ensure(kept >= 0 && kept <= written, negative)
-  return total + BigInt(kept) * (hourRateNanos(rates) - (rates.cacheWriteNanos ?? rates.inputNanos))
+  return rounded(BigInt(tokens) * terms.perMillionNanos, million, terms, hours)
 }

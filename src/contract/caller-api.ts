@@ -3,7 +3,7 @@
 import type { Interface, InterfaceRow, Model, Protocol, Token } from './catalog.ts'
 import type { Refusal } from './errors.ts'
 import type { RateView } from './rate.ts'
-import type { CallTrace, TextCall } from './requests.ts'
+import type { CallTrace, RequestRecord, TextCall } from './requests.ts'
 import type { TagKey } from './tags/index.ts'
 import type {
   ImageRequest,
@@ -51,6 +51,9 @@ export interface FailedStream {
 }
 
 export interface TextAnswer {
+  /** Its charge, if there is one: of a stream only at its end. */
+  record: Pick<RequestRecord, 'requestId' | 'atMs' | 'model' | 'charge' | 'chargeNanos' | 'usage'>
+  currency: string
   rate: RateView | undefined
   /** Undefined: the upstream speaks the caller's style. */
   translation: TranslationNote | undefined
@@ -238,6 +241,8 @@ export interface CallerModels {
 }
 
 export interface CallerApi {
+  /** Of all amounts. */
+  readonly currency: string
   /** Base of the URLs that are given out. */
   readonly publicUrl: string
   nowMs(): number

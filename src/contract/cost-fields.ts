@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>
 
 /** `cost`, `cost_details`, `total_cost`, `cost_in_usd_ticks`, `marketCost`, `is_byok`, `native_tokens_prompt` … */
 const costName =
-  /(?:^|_)(?:costs?|prices?|byok|usd|discount|markup)(?:_|$)|(?:[cC]ost|[pP]rice|Byok|BYOK|Usd|USD)s?(?:$|[A-Z_])|^provider(?:_?[nN]ame|_?[iI]d)?$|^native_?[tT]okens/
+  /(?:^|_)(?:costs?|prices?|charges?|byok|usd|discount|markup)(?:_|$)|^gateway$|(?:[cC]ost|[pP]rice|Byok|BYOK|Usd|USD)s?(?:$|[A-Z_])|^provider(?:_?[nN]ame|_?[iI]d)?$|^native_?[tT]okens/
 
 /** Names that came in: there are few. */
 const judged = new Map<string, boolean>()

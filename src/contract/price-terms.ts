@@ -2,22 +2,68 @@
 import type { z } from 'zod'
 import { formatNanos, parseNanos } from '../lib/text/decimal.ts'
 import type { PriceDeclaration, tokenRates } from './config-schema/prices.ts'
-import { type ImageTerms, imageSizes, type PriceTerms, type TokenRates } from './price.ts'
+import {
+  type ImageTerms,
+  imageSizes,
+  type PriceHours,
+  type PriceTerms,
+  rateFields,
+  rateNames,
+  type ServiceTier,
+  type TokenRates,
+  type TokenTerms,
+} from './price.ts'
+import { clockText, minuteOf } from './price-hours.ts'
 
 const nanosOf = (value: string): bigint => parseNanos(value)!
 
-function ratesFrom(declared: z.infer<typeof tokenRates>): TokenRates {
-  const { input, output, cache_read, cache_write, cache_write_1h } = declared
-  return {
-    inputNanos: nanosOf(input),
-    outputNanos: nanosOf(output),
-    ...(cache_read === undefined ? {} : { cacheReadNanos: nanosOf(cache_read) }),
-    ...(cache_write === undefined ? {} : { cacheWriteNanos: nanosOf(cache_write) }),
-    ...(cache_write_1h === undefined ? {} : { cacheWrite1hNanos: nanosOf(cache_write_1h) }),
-  }
-}
+type DeclaredRates = z.infer<typeof tokenRates>
 
-export function termsFrom(declared: PriceDeclaration): PriceTerms {
+const ratesFrom = (declared: DeclaredRates): TokenRates =>
+  Object.fromEntries(
+    rateNames.flatMap((name) => {
+      const value = declared[name]
+      return value === undefined ? [] : [[rateFields[name], nanosOf(value)]]
+    }),
+  ) as unknown as TokenRates
+
+export const termsFrom = (declared: PriceDeclaration): PriceTerms =>
+  'hours' in declared && declared.hours?.length
+    ? { ...unitTermsFrom(declared), hours: declared.hours.map(hoursFrom) }
+    : unitTermsFrom(declared)
+
+type DeclaredHours = NonNullable<Extract<PriceDeclaration, { unit: 'token' }>['hours']>[number]
+
+const hoursFrom = ({
+  days,
+  from,
+  to,
+  zone = 'UTC',
+  factor,
+  except,
+}: DeclaredHours): PriceHours => ({
+  ...(days !== undefined && { days }),
+  fromMinute: minuteOf(from),
+  toMinute: minuteOf(to),
+  zone,
+  factorNanos: nanosOf(factor),
+  ...(except !== undefined && { except }),
+})
+
+const hoursOf = ({ days, fromMinute, toMinute, zone, factorNanos, except }: PriceHours) => ({
+  ...(days !== undefined && { days: [...days] }),
+  from: clockText(fromMinute),
+  to: clockText(toMinute),
+  ...(zone !== 'UTC' && { zone }),
+  factor: factorText(factorNanos),
+  ...(except !== undefined && { except: [...except] }),
+})
+
+/** 0.50 is 0.5: a factor is no amount. */
+export const factorText = (nanos: bigint): string =>
+  formatNanos(nanos).replace(/0+$/, '').replace(/\.$/, '')
+
+function unitTermsFrom(declared: PriceDeclaration): PriceTerms {
   switch (declared.unit) {
     case 'token': {
       const tiers = declared.tiers ?? [{ per_million: declared.per_million! }]
@@ -27,6 +73,7 @@ export function termsFrom(declared: PriceDeclaration): PriceTerms {
           up_to === undefined ? ratesFrom(per_million) : { upTo: up_to, ...ratesFrom(per_million) },
         ),
         ...(declared.per_call !== undefined && { perCallNanos: eachNanos(declared.per_call) }),
+        ...factorsFrom(declared),
       }
     }
     case 'image':
@@ -39,6 +86,27 @@ export function termsFrom(declared: PriceDeclaration): PriceTerms {
       return { unit: 'default' }
   }
 }
+
+function factorsFrom({ service_tiers, geo }: Extract<PriceDeclaration, { unit: 'token' }>) {
+  return {
+    ...(service_tiers !== undefined && {
+      serviceTiers: mapped(
+        service_tiers,
+        ({ factor, per_million }): ServiceTier =>
+          per_million === undefined
+            ? { factorNanos: nanosOf(factor!) }
+            : { rates: ratesFrom(per_million) },
+      ),
+    }),
+    ...(geo !== undefined && { geo: mapped(geo, ({ factor }) => nanosOf(factor)) }),
+  }
+}
+
+const mapped = <From, To>(
+  record: Readonly<Record<string, From>>,
+  to: (value: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]))
 
 function imageTermsFrom({
   per_image,
@@ -53,15 +121,13 @@ function eachNanos(amounts: Readonly<Record<string, string | undefined>>): Recor
   return Object.fromEntries(given.map(([tier, value]) => [tier, nanosOf(value!)]))
 }
 
-const ratesOf = (tier: TokenRates) => ({
-  input: formatNanos(tier.inputNanos),
-  output: formatNanos(tier.outputNanos),
-  ...(tier.cacheReadNanos !== undefined && { cache_read: formatNanos(tier.cacheReadNanos) }),
-  ...(tier.cacheWriteNanos !== undefined && { cache_write: formatNanos(tier.cacheWriteNanos) }),
-  ...(tier.cacheWrite1hNanos !== undefined && {
-    cache_write_1h: formatNanos(tier.cacheWrite1hNanos),
-  }),
-})
+const ratesOf = (rates: TokenRates): DeclaredRates =>
+  Object.fromEntries(
+    rateNames.flatMap((name) => {
+      const nanos = rates[rateFields[name]]
+      return nanos === undefined ? [] : [[name, formatNanos(nanos)]]
+    }),
+  ) as DeclaredRates
 
 const eachAmount = (nanos: Readonly<Record<string, bigint>>): Record<string, string> =>
   Object.fromEntries(Object.entries(nanos).map(([tier, value]) => [tier, formatNanos(value)]))
@@ -72,18 +138,23 @@ type Fields<T> = T extends PriceDeclaration
 export type TermsDeclaration = Fields<PriceDeclaration>
 
 /** In the form of a price declaration, so that a shown price can be declared again. */
-export function declaredTerms(terms: PriceTerms): TermsDeclaration {
+export const declaredTerms = (terms: PriceTerms): TermsDeclaration =>
+  terms.hours === undefined
+    ? declaredUnit(terms)
+    : ({ ...declaredUnit(terms), hours: terms.hours.map(hoursOf) } as TermsDeclaration)
+
+function declaredUnit(terms: PriceTerms): TermsDeclaration {
   switch (terms.unit) {
     case 'token': {
       const [only] = terms.tiers
       if (terms.tiers.length === 1 && only?.upTo === undefined) {
-        return { unit: 'token', per_million: ratesOf(only!), ...perCallOf(terms) }
+        return { unit: 'token', per_million: ratesOf(only!), ...besides(terms) }
       }
       const tiers = terms.tiers.map((tier) => ({
         ...(tier.upTo !== undefined && { up_to: tier.upTo }),
         per_million: ratesOf(tier),
       }))
-      return { unit: 'token', tiers, ...perCallOf(terms) }
+      return { unit: 'token', tiers, ...besides(terms) }
     }
     case 'image':
       return declaredImage(terms)
@@ -96,8 +167,17 @@ export function declaredTerms(terms: PriceTerms): TermsDeclaration {
   }
 }
 
-const perCallOf = ({ perCallNanos }: Extract<PriceTerms, { unit: 'token' }>) =>
-  perCallNanos !== undefined && { per_call: eachAmount(perCallNanos) }
+const besides = ({ perCallNanos, serviceTiers, geo }: TokenTerms) => ({
+  ...(perCallNanos !== undefined && { per_call: eachAmount(perCallNanos) }),
+  ...(serviceTiers !== undefined && {
+    service_tiers: mapped(serviceTiers, (tier) =>
+      'rates' in tier
+        ? { per_million: ratesOf(tier.rates) }
+        : { factor: factorText(tier.factorNanos) },
+    ),
+  }),
+  ...(geo !== undefined && { geo: mapped(geo, (nanos) => ({ factor: factorText(nanos) })) }),
+})
 
 function declaredImage(terms: ImageTerms): Extract<TermsDeclaration, { unit: 'image' }> {
   if (!('perSizeNanos' in terms)) {

@@ -8,13 +8,58 @@ export interface TokenRates {
   /** Absent: charged as input. */
   cacheReadNanos?: bigint
   cacheWriteNanos?: bigint
-  /** Written to be kept for an hour. Absent: by the rate of other writes, see charge.ts. */
+  /** Written to be kept for an hour. Absent: by the rate of other writes, see rates.ts. */
   cacheWrite1hNanos?: bigint
+  /** Absent: charged as any input or output. */
+  inputAudioNanos?: bigint
+  inputImageNanos?: bigint
+  outputAudioNanos?: bigint
+  outputImageNanos?: bigint
 }
+
+/** The names of the rates in declarations, price lists and explanations, in the order of these. */
+export const rateFields = {
+  input: 'inputNanos',
+  output: 'outputNanos',
+  cache_read: 'cacheReadNanos',
+  cache_write: 'cacheWriteNanos',
+  cache_write_1h: 'cacheWrite1hNanos',
+  input_audio: 'inputAudioNanos',
+  input_image: 'inputImageNanos',
+  output_audio: 'outputAudioNanos',
+  output_image: 'outputImageNanos',
+} as const satisfies Record<string, keyof TokenRates>
+export type RateName = keyof typeof rateFields
+export const rateNames = Object.keys(rateFields) as RateName[]
 
 export interface TokenTier extends TokenRates {
   /** Maximum total input this tier covers; the last tier also takes everything above it. */
   upTo?: number
+}
+
+/** Billionths: 1_500_000_000n multiplies by 1.5. */
+type FactorNanos = bigint
+
+/** A service tier of a token price: its own rates, or a factor of all rates of the price. */
+export type ServiceTier = { factorNanos: FactorNanos } | { rates: TokenRates }
+
+/** Words for the plain rates, in requests and answers. */
+export const noTiers: readonly string[] = ['auto', 'default', 'standard', 'standard_only']
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+type Weekday = (typeof weekdays)[number]
+
+/** Hours of the week in which everything that the price says is multiplied. */
+export interface PriceHours {
+  /** Absent: all. */
+  days?: readonly Weekday[]
+  /** Minutes of the local day; one that ends at or before its start runs past midnight. */
+  fromMinute: number
+  toMinute: number
+  zone: string
+  factorNanos: FactorNanos
+  /** Local dates on which it does not begin. */
+  except?: readonly string[]
 }
 
 /** Sizes that an image can be priced by, smallest first. image-size.ts defines each. */
@@ -32,18 +77,39 @@ export type ImageTerms =
   /** For any size. */
   { unit: 'image'; perImageNanos: bigint } | SizedImageTerms
 
-export type PriceTerms =
-  | {
-      unit: 'token'
-      tiers: readonly TokenTier[]
-      /** By tool that the upstream runs: nano-units per call. Absent: no such tool can be used. */
-      perCallNanos?: Readonly<Record<string, bigint>>
-    }
+export interface TokenTerms {
+  unit: 'token'
+  tiers: readonly TokenTier[]
+  /** By tool that the upstream runs: nano-units per call. Absent: no such tool can be used. */
+  perCallNanos?: Readonly<Record<string, bigint>>
+  /** By name. Absent: none can be asked for. */
+  serviceTiers?: Readonly<Record<string, ServiceTier>>
+  /** By the place that the answer names. */
+  geo?: Readonly<Record<string, FactorNanos>>
+}
+
+/** Which terms of a price beside its rates a charge is by; what is absent does not apply. */
+export interface Applied {
+  /** Charged by what the price says of this service tier. */
+  serviceTier?: string
+  /** The place in `geo`. */
+  geo?: string
+  /** Index in `hours`. */
+  hours?: number
+}
+
+type UnitTerms =
+  | TokenTerms
   | ImageTerms
   | { unit: 'video_second'; perSecondNanos: Readonly<Record<string, bigint>> }
   | { unit: 'video_token'; perMillionNanos: bigint }
   /** Ends an account's own price: from here on it pays the general price. Never charged by. */
   | { unit: 'default' }
+
+export type PriceTerms = UnitTerms & {
+  /** The first that fits applies; absent: always the same. */
+  hours?: readonly PriceHours[]
+}
 
 export interface Price {
   id: string

@@ -6,7 +6,7 @@ import type { FailureReason, Refusal, RefusalCode } from './errors.ts'
 import type { HttpAnswer, HttpPort } from './http.ts'
 import type { TextCall } from './requests.ts'
 import type { ImageRequest, OutputMedia, TaskUsage, VideoBound, VideoRequest } from './task.ts'
-import type { ReportedUsage, TokenUsage } from './usage.ts'
+import type { ReportedUsage, ServedAs, TokenUsage } from './usage.ts'
 
 /** How a provider learns that its work is no longer wanted. */
 export interface Stop {
@@ -113,6 +113,8 @@ export interface Reported {
   usage: ReportedUsage | undefined
   /** As received, for the log. */
   raw: unknown
+  /** What it says of how it was served; absent: nothing. */
+  served?: ServedAs
 }
 
 /** Watches the bytes of a stream on their way to the caller. */

@@ -2,7 +2,8 @@
 import type { Interface, ModelKind } from './catalog.ts'
 import type { Refusal } from './errors.ts'
 import type { ChargeTexts, Loss } from './ledger.ts'
-import type { TokenUsage, ToolCalls } from './usage.ts'
+import type { Applied } from './price.ts'
+import type { OtherUsage, TokenParts, TokenUsage, ToolCalls } from './usage.ts'
 
 /** Bounds for the input tokens that an upstream can count. */
 export interface InputBound {
@@ -44,6 +45,16 @@ export interface ServerTool {
   refusal: Refusal
 }
 
+/** What a call asks for at another price: a service tier, any of them (`auto`), or the place where it runs. */
+export interface AskedTerm {
+  kind: 'tier' | 'auto' | 'geo'
+  name: string
+  /** The field that asks for it. */
+  param: string
+  /** For a model whose price has no such term. */
+  refusal?: Refusal
+}
+
 export interface TextCall {
   interface: Interface
   model: string
@@ -69,6 +80,8 @@ export interface TextCall {
   choices: number
   /** Absent when there are none. */
   serverTools?: readonly ServerTool[]
+  /** Absent when there are none. */
+  asks?: readonly AskedTerm[]
   /** Absent when there are none. */
   references?: readonly Reference[]
   /** The call's name, in styles that have several calls of one form. */
@@ -175,8 +188,11 @@ export interface RequestDetail {
   estimated?: boolean
   /** Charged calls of tools that the upstream ran. */
   toolCalls?: ToolCalls
-  /** Those of its tokens written to a cache that are kept for an hour. */
-  cacheWrite1hTokens?: number
+  /** Parts of its usage that are charged by rates of their own, and by other models' prices. */
+  parts?: TokenParts
+  others?: readonly OtherUsage[]
+  /** Terms of its price beside the rates that it is charged by. */
+  applied?: Applied
   /** Upstream work at the operator's cost: not charged. */
   loss?: CallLoss[]
   error?: string

@@ -32,6 +32,9 @@ import { findTask, isOwnVideo, listVideos, searchImages, searchVideos } from './
 import { asVideoRequest } from './tasks/task-charge.ts'
 
 export const createCallerApi = (engine: Engine): CallerApi => ({
+  get currency() {
+    return engine.declared.file.currency
+  },
   get publicUrl() {
     return engine.publicUrl
   },

@@ -87,7 +87,8 @@ export function answerJson(
 ): Response {
   const headers = answerHeaders(x, 'application/json')
   x.connection.answerReady?.()
-  return new Response(body, { status, headers: extra ? { ...headers, ...extra } : headers })
+  if (extra !== undefined) Object.assign(headers, extra)
+  return new Response(body, { status, headers })
 }
 
 export function answerStream(
@@ -116,7 +117,7 @@ function streamHeaders(x: RequestContext, extra?: AnswerHeaders): AnswerHeaders 
 const exposed =
   'x-gateway-request-id, x-request-id, request-id, retry-after, x-should-retry, ' +
   'openai-poll-after-ms, x-gateway-estimated, x-gateway-translation, x-gateway-translation-loss, ' +
-  'x-gateway-served-model, ' +
+  'x-gateway-served-model, x-gateway-charge, x-gateway-currency, ' +
   'idempotent-replayed, ' +
   'accept-ranges, content-range, content-disposition, etag, ' +
   ['limit', 'remaining', 'reset']

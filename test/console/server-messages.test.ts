@@ -19,7 +19,7 @@ import { noticeTypes } from '../../src/contract/notices/webhooks.ts'
 import { roles } from '../../src/contract/people.ts'
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { CallEnding } from '../../src/contract/requests.ts'
-import { implausibleMessage } from '../../src/engine/calls/charged-usage.ts'
+import { implausibleMessage } from '../../src/engine/calls/usage-alerts.ts'
 import { root } from '../support/gateway.ts'
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -119,7 +119,7 @@ test('reasons that the console shows are put into Chinese', () => {
     ...reasonsIn('admin/catalog/channel-origins.ts', /`([^`]+)`/g),
     'no channel serves it, and it has no price in force',
   ].map((reason) => reason.replaceAll(/\$\{[^}]+\}/g, 'x'))
-  expect(reasons).toHaveLength(13)
+  expect(reasons).toHaveLength(14)
   expect(reasons.filter((reason) => sentenceInChinese(reason) === undefined)).toEqual([])
 })
 

@@ -30,6 +30,7 @@ let gateway: TestGateway
 const configFor = () => `
 accounts: [{ name: acme, balance: "100.00" }]
 tokens: [{ account: acme, name: test, token: ${apiToken} }]
+left_calls: release
 tasks: { lifetime: 1s, unknown_for: 1s, lost_after: 1s }
 channels:
   - name: broken

@@ -218,7 +218,30 @@ describe('an account that runs out', () => {
 })
 
 describe('a caller who hangs up', () => {
-  test.each([false, true])('before the first byte pays nothing (stream: %p)', async (stream) => {
+  test('of a JSON call pays for the answer, which is read on', async () => {
+    const account = await newAccount('1.00')
+    const caller = new AbortController()
+    const call = account.ask('x [[sim:delay=1s]]', {}, caller.signal).catch(() => 'gone')
+    await until('the call upstream', async () => (await callsOf(account.name))[0])
+    caller.abort()
+    expect(await call).toBe('gone')
+    const row = await until('its row', async () => (await rowsOf(account.name))[0])
+    expect([row.ending, row.status, row.error_code, row.stream]).toEqual([
+      'caller_left',
+      499,
+      null,
+      false,
+    ])
+    const [logged] = await callsOf(account.name)
+    expect(nanos(row.charge)).toBe(
+      BigInt(logged!.prompt_tokens * 800 + logged!.completion_tokens * 2000),
+    )
+    expect(chargesIn(await ledgerOf(gateway, account.name))).toHaveLength(1)
+    await booksAreRight(account.name)
+  })
+
+  test('of a stream before the first byte pays nothing', async () => {
+    const stream = true
     const account = await newAccount('1.00')
     const caller = new AbortController()
     const call = account.ask('x [[sim:delay=5s]]', { stream }, caller.signal).catch(() => 'gone')
@@ -628,7 +651,7 @@ describe('credits', () => {
     const account = await newAccount('0.02')
     const caller = new AbortController()
     const running = account
-      .ask('x [[sim:delay=5s]]', { max_tokens: 5000 }, caller.signal)
+      .ask('x [[sim:delay=5s]]', { max_tokens: 5000, stream: true }, caller.signal)
       .catch(() => 'gone')
     await until('the call upstream', async () => (await callsOf(account.name))[0])
     expect((await credit(account.name, { amount: '-0.015' })).status).toBe(409)

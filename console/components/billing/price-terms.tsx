@@ -4,9 +4,8 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
+import { rateNames } from '../price-editor/draft.ts'
 import { billingMessages } from './messages.ts'
-
-const rateNames = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
 
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'source'>
 
@@ -22,6 +21,8 @@ function useLines(): (price: Shown) => string[] {
       .join(' · ')
   const listed = (line: string, bound = '') =>
     `${currency} / ${t('token')}${bound === '' ? '' : `, ${bound}`}: ${line}`
+  const withFactor = (name: string, factor: string) => t('factor_of', { name, factor })
+  const withRates = (each: Rates, name: string) => listed(rates(each), name)
   const single = (amount: string, unit: Shown['unit']) => `${amount} ${currency} / ${t(unit)}`
   const tiered = (each: Readonly<Record<string, string | undefined>>) =>
     Object.entries(each).map(([tier, amount]) => `${tier}: ${format.exact(amount)}`)
@@ -45,7 +46,26 @@ function useLines(): (price: Shown) => string[] {
           ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
             t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
           ),
+          ...factorLines(price, withFactor, withRates),
         ]
+}
+
+/** Service tiers, places and hours, each with its factor or its rates. */
+function factorLines(
+  { service_tiers = {}, geo = {}, hours = [] }: Shown,
+  withFactor: (name: string, factor: string) => string,
+  withRates: (rates: Rates, name: string) => string,
+): string[] {
+  return [
+    ...Object.entries(service_tiers).map(([name, { factor = '', per_million }]) =>
+      per_million === undefined ? withFactor(name, factor) : withRates(per_million, name),
+    ),
+    ...Object.entries(geo).map(([name, { factor }]) => withFactor(name, factor)),
+    ...hours.map(({ days = [], from, to, zone = 'UTC', factor }) => {
+      const name = [days.join(' '), `${from}–${to}`, zone].join(' ').trim()
+      return withFactor(name, factor)
+    }),
+  ]
 }
 
 export function Terms({ price }: { price: Shown }) {

@@ -8,7 +8,17 @@ export interface DraftTier {
   per_million: DraftRates
 }
 
-export const rateNames = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
+export const rateNames = [
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'input_audio',
+  'input_image',
+  'output_audio',
+  'output_image',
+] as const
 export const imageSizes = ['1k', '2k', '4k'] as const
 
 /** The units that a model of a kind is priced in; as the gateway has them. */
@@ -48,7 +58,7 @@ export function withOneMore(tiers: readonly DraftTier[]): DraftTier[] {
 /** An optional rate that is empty is left out. */
 export function withRate(rates: DraftRates, name: string, value: string): DraftRates {
   const { [name]: _, ...others } = rates
-  const isOptional = name.startsWith('cache_')
+  const isOptional = name !== 'input' && name !== 'output'
   const next = { ...others, ...((value !== '' || !isOptional) && { [name]: value }) }
   return Object.fromEntries(
     rateNames.filter((each) => next[each] !== undefined).map((each) => [each, next[each]]),

@@ -108,7 +108,7 @@ function TierRow({
         <TextInput
           key={name}
           label={labelOf(name)}
-          required={!name.startsWith('cache_')}
+          required={name === 'input' || name === 'output'}
           withAsterisk={false}
           {...((name === 'cache_read' || name === 'cache_write') && {
             placeholder: tier.per_million['input'] ?? '',

@@ -14,8 +14,10 @@ export type {
 export type Terms = Readonly<Record<string, unknown>>
 
 export function termsOf(price: Omit<Price, 'id' | 'account' | 'current' | 'source'>): Terms {
-  const { unit, per_million, tiers, per_call, per_image, default_size, per_second } = price
-  const terms = { unit, per_million, tiers, per_call, per_image, default_size, per_second }
+  const { unit, per_million, tiers, per_call, service_tiers, geo, hours } = price
+  const { per_image, default_size, per_second } = price
+  const ofTokens = { unit, per_million, tiers, per_call, service_tiers, geo }
+  const terms = { ...ofTokens, per_image, default_size, per_second, hours }
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined))
 }
 

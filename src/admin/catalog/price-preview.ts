@@ -150,9 +150,11 @@ async function spentIn(
   // Calls of a virtual model may cost the price of one that has a draft.
   const isPlain = ![...catalog.models.values()].some(isNameOnly)
   const filter = isPlain && models.length <= fewModels ? { models } : {}
+  const hasHours = drafts.some(({ terms }) => terms.hours !== undefined)
+  const by = hasHours ? [...dimensions, 'hour' as const] : dimensions
   const found: MoneySum[] = []
   for (const accountId of isForAll && all.length > 0 ? all : wanted) {
-    const asked = { accountId, ...period, ...filter, by: dimensions }
+    const asked = { accountId, ...period, ...filter, by }
     found.push(...(await sumMoney(store.read, asked)).filter(({ kind }) => kind === 'charge'))
   }
   return found.map(

@@ -1,6 +1,6 @@
 // Prices as the admin API tells of them: in the words of a declaration.
 import { z } from 'zod'
-import { imageSizes } from '../../contract/price.ts'
+import { imageSizes, type RateName, weekdays } from '../../contract/price.ts'
 import {
   accountField,
   column,
@@ -20,6 +20,21 @@ const rates = z.object({
   cache_read: money().optional(),
   cache_write: money().optional(),
   cache_write_1h: money().optional(),
+  input_audio: money().optional(),
+  input_image: money().optional(),
+  output_audio: money().optional(),
+  output_image: money().optional(),
+} satisfies Record<RateName, unknown>)
+
+const factor = () => z.string().describe('A decimal above 0 and at most 100.')
+
+const hours = z.object({
+  days: z.array(z.enum(weekdays)).optional(),
+  from: z.string(),
+  to: z.string(),
+  zone: z.string().optional(),
+  factor: factor(),
+  except: z.array(z.string()).optional(),
 })
 
 const sizes = Object.fromEntries(imageSizes.map((size) => [size, money().optional()])) as Record<
@@ -38,6 +53,18 @@ const termFields = {
   ),
   tiers: z.array(z.object({ up_to: z.int().min(1).optional(), per_million: rates })).optional(),
   per_call: z.record(z.string(), money()).optional().describe('Per call of an upstream tool.'),
+  service_tiers: z
+    .record(z.string(), z.object({ factor: factor().optional(), per_million: rates.optional() }))
+    .optional()
+    .describe('Service tiers that callers may ask for and answers may name.'),
+  geo: z
+    .record(z.string(), z.object({ factor: factor() }))
+    .optional()
+    .describe('By the place where the answer says that it was made.'),
+  hours: z
+    .array(hours)
+    .optional()
+    .describe('Hours of the week with another price; the first that fits applies.'),
   per_image: z.union([money(), z.object(sizes)]).optional(),
   default_size: z.enum(imageSizes).optional(),
   per_second: z.record(z.string(), money()).optional(),

@@ -6,15 +6,18 @@ import {
   explainRefunds,
   explainTokens,
   explainUnits,
+  factorsOf,
   roundingRule,
 } from '../../billing/bills/explain.ts'
 import { explainLoss } from '../../billing/call-loss.ts'
-import { tierLabel } from '../../billing/charge.ts'
+import { partNames, partRates, tierLabel } from '../../billing/charge-label.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
+import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
+import type { TokenParts } from '../../contract/usage.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import type { BooksDeps } from '../../engine/books/bill-deps.ts'
 import { ownBudgets } from '../../engine/books/own-budgets.ts'
@@ -36,10 +39,16 @@ export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<type
   output_tokens: usage.outputTokens,
   cache_read_tokens: usage.cacheReadTokens,
   cache_write_tokens: usage.cacheWriteTokens,
-  ...(usage.cacheWrite1hTokens !== undefined && {
-    cache_write_1h_tokens: usage.cacheWrite1hTokens,
-  }),
+  ...partsView(usage.parts),
 })
+
+/** Parts with rates of their own, each under the name of its rate. */
+const partsView = (parts: TokenParts = {}) =>
+  Object.fromEntries(
+    partNames.flatMap((name) =>
+      parts[name] === undefined ? [] : [[`${partRates[name]}_tokens`, parts[name]] as const],
+    ),
+  )
 
 export const reasonView = ({ finishReason }: RequestDetail) =>
   finishReason === undefined ? undefined : { finish_reason: finishReason }
@@ -61,7 +70,7 @@ export async function explainCall(
   const entries = await findEntries(engine.store.read, record.requestId)
   const isPriced = usage !== undefined && price !== undefined
   const steps = isPriced
-    ? explainTokens(price, usage, currency)
+    ? explainTokens(price, usage, currency, detail.applied, (id) => engine.prices.byId(id)?.terms)
     : [`nothing was charged: ${detail.error ?? detail.ending}`]
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
@@ -83,7 +92,9 @@ export async function explainCall(
     normalisation:
       usage === undefined || detail.estimated ? [] : explainReading(detail.reported, usage),
     estimated: detail.estimated ?? false,
-    tier: isPriced ? (tierLabel(price.terms, usage.inputTokens) ?? null) : null,
+    tier: isPriced ? (tierLabel(price.terms, { inputTokens: usage.inputTokens }) ?? null) : null,
+    service_tier: detail.applied?.serviceTier ?? null,
+    factors: isPriced ? factorsOf(price.terms, detail.applied) : [],
     ...(await proofOf(engine, { price, steps, entries })),
     budgets: await budgetsOf(engine, record),
   }
@@ -143,13 +154,11 @@ export async function explainTask(
   const charge = entries.find(({ kind }) => kind === 'charge')
   const price = engine.prices.byId(task.priceId)
   const tier = charge?.tier
+  const hours = price && hoursAt(price.terms, task.createdAtMs)
+  const applied = charge === undefined || hours === undefined ? undefined : { hours }
   const held = `set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`
   const steps =
-    charge === undefined
-      ? [`nothing was charged: ${task.error?.message ?? `the task is ${task.state}`}`]
-      : price === undefined
-        ? []
-        : explainUnits(price, { quantity: charge.quantity ?? 0, tier }, currency)
+    charge === undefined ? [notCharged(task)] : explainCharge(charge, price, hours, currency)
   const isShown = isStaff && charge !== undefined
   const short = isShown ? await shortNanos(engine.store.read, task.id) : 0n
   if (short > 0n) {
@@ -168,10 +177,25 @@ export async function explainTask(
     normalisation: charge === undefined || charge.estimated ? [] : [readingOf(charge)],
     estimated: charge?.estimated ?? false,
     tier: tier ?? null,
+    service_tier: null,
+    factors: price === undefined ? [] : factorsOf(price.terms, applied),
     ...(await proofOf(engine, { price, steps: [held, ...steps], entries })),
     budgets: await budgetsOf(engine, task),
   }
 }
+
+const explainCharge = (
+  { quantity = 0, tier }: StoredEntry,
+  price: Price | undefined,
+  hours: number | undefined,
+  currency: string,
+): string[] =>
+  price === undefined
+    ? []
+    : explainUnits(price, { quantity, tier, ...(hours !== undefined && { hours }) }, currency)
+
+const notCharged = ({ error, state }: Task): string =>
+  `nothing was charged: ${error?.message ?? `the task is ${state}`}`
 
 const readingOf = ({ quantity = 0, unit = '' }: StoredEntry): string =>
   `as reported, and no more than was asked for: ${quantity} x ${unit.replace('_', ' ')}`

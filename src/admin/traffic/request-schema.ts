@@ -33,6 +33,10 @@ export const tokenUsage = z.object({
   cache_write_1h_tokens: count()
     .exactOptional()
     .describe('Those of the written ones that are kept for an hour; absent: none.'),
+  input_audio_tokens: count().exactOptional().describe('Those of the input; absent: none.'),
+  input_image_tokens: count().exactOptional(),
+  output_audio_tokens: count().exactOptional().describe('Those of the output; absent: none.'),
+  output_image_tokens: count().exactOptional(),
 })
 
 export const attempt = z.object({
@@ -56,6 +60,11 @@ const finishReason = z
   .describe(
     'Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter`, or another word of the upstream. Absent: not known.',
   )
+
+const serviceTier = z
+  .string()
+  .nullable()
+  .describe('The service tier that it is charged by; null: the plain rates.')
 
 const usageReported = z.unknown().describe('As the upstream reported it.')
 
@@ -84,6 +93,7 @@ export const request = z
       .string()
       .nullable()
       .describe('The model that served it, if that is not the one that was called.'),
+    service_tier: serviceTier,
     channel: staffOnly(column(z.string().nullable())),
     upstream_model: staffOnly(z.string().nullable()),
     upstream_request_id: staffOnly(z.string()),
@@ -91,6 +101,7 @@ export const request = z
     error_code: column(z.string().nullable(), 'error'),
     error: z.string().nullable(),
     ending: z.enum(['complete', 'refused', 'failed', 'caller_left', 'cut_short']),
+    caller_left: z.boolean().describe('The caller left before it had the whole answer.'),
     finish_reason: finishReason,
     stream: z.boolean(),
     usage: column(
@@ -154,6 +165,16 @@ export const explanation = z
     normalisation: z.array(z.string()),
     estimated: z.boolean(),
     tier: z.string().nullable(),
+    service_tier: serviceTier,
+    factors: z
+      .array(
+        z.object({
+          kind: z.enum(['hours', 'service_tier', 'geo']),
+          name: z.string(),
+          factor: z.string(),
+        }),
+      )
+      .describe('What the price was multiplied by.'),
     price: price.nullable(),
     steps: z.array(z.string()),
     rounding: z.string().nullable(),

@@ -152,10 +152,16 @@ const contextView = (detail: RequestRecord['detail']) => ({
   ...(detail.traceId !== undefined && { trace_id: detail.traceId }),
 })
 
+const endingOf = ({ detail: { ending } }: RequestRecord) => ({
+  ending,
+  caller_left: ending === 'caller_left',
+})
+
 /** The name that was called, the model that served it, and its name at the upstream. */
 const modelsOf = ({ model, channel, detail }: RequestRecord) => ({
   model,
   served_model: detail.servedModel ?? null,
+  service_tier: detail.applied?.serviceTier ?? null,
   upstream_model: channel === undefined ? null : (detail.upstreamModel ?? model),
 })
 
@@ -177,7 +183,7 @@ const view = (
   status: record.status,
   error_code: record.errorCode ?? null,
   error: record.detail.error ?? null,
-  ending: record.detail.ending,
+  ...endingOf(record),
   ...reasonView(record.detail),
   stream: record.detail.stream,
   charge: formatNanos(record.chargeNanos),

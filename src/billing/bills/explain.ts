@@ -1,50 +1,106 @@
 // The arithmetic of a charge, line by line, for a person to follow.
 import type { Entry } from '../../contract/ledger.ts'
-import type { Price, PriceTerms } from '../../contract/price.ts'
+import type { Applied, Price, PriceTerms } from '../../contract/price.ts'
+import { hoursName } from '../../contract/price-hours.ts'
+import { factorText } from '../../contract/price-terms.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import {
+  type ChargedPart,
+  chargedParts,
   chargeImages,
   chargeSeconds,
   chargeTokens,
   chargeVideoTokens,
+  exactOf,
+  hoursFactor,
   imageRateNanos,
-  tierFor,
-  tokenLines,
+  rateFactors,
+  type TermsOf,
 } from '../charge.ts'
+import { ownRates, rateLines, ratesFor, tierFor } from '../rates.ts'
 
-export function explainTokens(price: Price, usage: TokenUsage, currency: string): string[] {
-  if (price.terms.unit !== 'token') return []
-  const { tiers } = price.terms
-  const tier = tierFor(tiers, usage.inputTokens)
+/** `termsOf`: of the prices that parts of the usage are charged by. */
+export function explainTokens(
+  { terms }: Price,
+  usage: TokenUsage,
+  currency: string,
+  applied?: Applied,
+  termsOf?: TermsOf,
+): string[] {
+  if (terms.unit !== 'token') return []
   const steps = [
     `usage: ${usage.inputTokens} input tokens (${usage.cacheReadTokens} read from cache, ` +
       `${usage.cacheWriteTokens} written to cache), ${usage.outputTokens} output tokens`,
   ]
-  if (tiers.length > 1) {
-    const bound = tier.upTo === undefined ? 'no upper bound' : `up to ${tier.upTo}`
-    steps.push(`tier ${tiers.indexOf(tier) + 1} of ${tiers.length} (${bound}), by the whole input`)
-  }
   let total = 0n
-  for (const { what, tokens, perMillionNanos } of tokenLines(tier, usage)) {
-    if (tokens === 0) continue
-    const product = BigInt(tokens) * perMillionNanos
-    total += product
+  for (const part of chargedParts(terms, usage, applied, termsOf)) {
+    steps.push(...explainPart(part))
+    total += exactOf(part)
+  }
+  const charge = chargeTokens(terms, usage, applied, termsOf)
+  steps.push(`sum ${exactText(total)}, rounded half up to ${formatNanos(charge)} ${currency}`)
+  return steps
+}
+
+function explainPart({ terms, usage, applied, model }: ChargedPart): string[] {
+  const of = model === undefined ? '' : `${model} `
+  const steps: string[] = []
+  const { tiers } = terms
+  if (tiers.length > 1 && ownRates(terms, applied?.serviceTier) === undefined) {
+    const tier = tierFor(tiers, usage.inputTokens)
+    const bound = tier.upTo === undefined ? 'no upper bound' : `up to ${tier.upTo}`
     steps.push(
-      `${what}: ${tokens} x ${formatNanos(perMillionNanos)} per million = ${exact(product)}`,
+      `${of}tier ${tiers.indexOf(tier) + 1} of ${tiers.length} (${bound}), by the whole input`,
     )
   }
+  const rates = ratesFor(terms, usage.inputTokens, applied)
+  for (const { what, tokens, fifths } of rateLines(rates, usage)) {
+    if (tokens === 0) continue
+    // Tenths of nano-units are the most exact rates: 1.6 x 0.000000001.
+    const rate = decimalText(fifths * 2n, 10)
+    const product = decimalText(BigInt(tokens) * fifths * 2n, 16)
+    steps.push(`${of}${what}: ${tokens} x ${rate} per million = ${product}`)
+  }
   for (const [name, calls] of Object.entries(usage.toolCalls ?? {})) {
-    const each = price.terms.perCallNanos?.[name] ?? 0n
-    total += BigInt(calls) * each * 1_000_000n
+    const each = terms.perCallNanos?.[name] ?? 0n
     steps.push(
       `${name}: ${calls} calls x ${formatNanos(each)} = ${formatNanos(BigInt(calls) * each)}`,
     )
   }
-  const charge = chargeTokens(price.terms, usage)
-  steps.push(`sum ${exact(total)}, rounded half up to ${formatNanos(charge)} ${currency}`)
+  for (const { kind, name, factor } of factorsOf(terms, applied)) {
+    const what = kind === 'hours' ? 'everything' : 'tokens'
+    steps.push(`${of}${kind} ${name}: ${what} x ${factor}`)
+  }
   return steps
+}
+
+/** What a charge was multiplied by. */
+interface Factor {
+  kind: 'hours' | 'service_tier' | 'geo'
+  name: string
+  factor: string
+}
+
+/** A service tier with rates of its own is no factor. */
+export function factorsOf(terms: PriceTerms, applied: Applied | undefined): Factor[] {
+  if (applied === undefined) return []
+  const { serviceTier, geo, hours } = applied
+  const rule = hours === undefined ? undefined : terms.hours?.[hours]
+  const found: Factor[] = []
+  if (rule !== undefined) {
+    const factor = factorText(hoursFactor(terms, hours))
+    found.push({ kind: 'hours', name: hoursName(rule), factor })
+  }
+  if (terms.unit !== 'token') return found
+  const factors = rateFactors(terms, applied)
+  if (serviceTier !== undefined && ownRates(terms, serviceTier) === undefined) {
+    const factor = factorText(factors.serviceTier)
+    found.push({ kind: 'service_tier', name: serviceTier, factor })
+  }
+  if (geo !== undefined) found.push({ kind: 'geo', name: geo, factor: factorText(factors.geo) })
+  return found
 }
 
 export const roundingRule = 'once per charge, half up, to 0.000000001'
@@ -70,36 +126,39 @@ export function explainReading(reported: unknown, usage: TokenUsage): string[] {
 /** Delivered quantity times price; `tier` is that of the request, where the price has tiers. */
 export function explainUnits(
   { terms }: Price,
-  { quantity, tier }: { quantity: number; tier: string | undefined },
+  { quantity, tier, hours }: { quantity: number; tier: string | undefined; hours?: number },
   currency: string,
 ): string[] {
-  const [count, charge, each] = unitsOf(terms, quantity, tier)
+  const [count, charge, each] = unitsOf(terms, quantity, tier, hours)
   if (charge === undefined) return []
-  return [`${count} x ${each} = ${formatNanos(charge)} ${currency}, rounded half up`]
+  const [factor] = factorsOf(terms, hours === undefined ? undefined : { hours })
+  const times = factor === undefined ? '' : ` x ${factor.factor} (hours ${factor.name})`
+  return [`${count} x ${each}${times} = ${formatNanos(charge)} ${currency}, rounded half up`]
 }
 
 function unitsOf(
   terms: PriceTerms,
   quantity: number,
   tier = '',
+  hours?: number,
 ): [string, bigint | undefined, string] {
   switch (terms.unit) {
     case 'image':
       return [
         'perSizeNanos' in terms ? `${quantity} pictures of ${tier}` : `${quantity} pictures`,
-        chargeImages(terms, quantity, tier),
+        chargeImages(terms, quantity, tier, hours),
         formatNanos(imageRateNanos(terms, tier) ?? 0n),
       ]
     case 'video_second':
       return [
         `${quantity} seconds at ${tier}`,
-        chargeSeconds(terms, tier, quantity),
+        chargeSeconds(terms, tier, quantity, hours),
         formatNanos(terms.perSecondNanos[tier] ?? 0n),
       ]
     case 'video_token':
       return [
         `${quantity} video tokens`,
-        chargeVideoTokens(terms, quantity),
+        chargeVideoTokens(terms, quantity, hours),
         `${formatNanos(terms.perMillionNanos)} per million`,
       ]
     default:
@@ -107,10 +166,11 @@ function unitsOf(
   }
 }
 
-/** A product of tokens and nano-units per million has up to fifteen decimals. */
-function exact(nanoMillionths: bigint): string {
-  const digits = nanoMillionths.toString().padStart(16, '0')
-  return `${digits.slice(0, -15)}.${digits.slice(-15).replace(/0{1,13}$/, '')}`
+/** With as many decimals as there are digits behind the point, without zeros beyond the second. */
+function decimalText(value: bigint, decimals: number): string {
+  const digits = value.toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '').padEnd(2, '0')
+  return `${digits.slice(0, -decimals)}.${fraction}`
 }
 
 /** What was given back of a charge, among its entries. */
@@ -128,3 +188,6 @@ export function explainRefunds(entries: readonly Entry[]): {
   }
   return { refundedNanos, steps }
 }
+
+/** An exact sum: of fifths of millionths of nano-units, times three factors. */
+const exactText = (exact: bigint): string => decimalText(exact * 2n, 43)

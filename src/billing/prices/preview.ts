@@ -1,6 +1,7 @@
 // What draft prices would have charged over a past period, by account, model and unit, compared
 // with what was charged. Computed from sums, never from single charges.
 import type { PriceTerms } from '../../contract/price.ts'
+import { declaredTerms } from '../../contract/price-terms.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { PriceBook } from './price-book.ts'
 import { type Range, reprice, type Spent } from './reprice.ts'
@@ -60,7 +61,7 @@ export function previewPrices(
     const terms = draftFor(spent, before?.model ?? spent.model, before?.account !== undefined)
     if (terms === undefined) continue
     const came =
-      terms === 'unchanged' ? asCharged(spent) : reprice(terms, spent, before?.terms, bounds)
+      terms === 'unchanged' ? asCharged(spent) : repriced(terms, spent, before?.terms, bounds)
     const why = typeof came === 'string' ? came : undefined
     const { accountId, model, unit } = spent
     const key = JSON.stringify([accountId, model, unit, why])
@@ -80,6 +81,21 @@ export function previewPrices(
   })
   return { rows, total: view(total) }
 }
+
+/** At the terms that they were charged at, charges are what they were. */
+function repriced(
+  terms: PriceTerms,
+  spent: Spent,
+  before: PriceTerms | undefined,
+  bounds: readonly number[],
+): Range | string {
+  const came = reprice(terms, spent, before, bounds)
+  const isExact = typeof came !== 'string' && came.minNanos === came.maxNanos
+  const isSame = !isExact && before !== undefined && textOf(before) === textOf(terms)
+  return isSame ? asCharged(spent) : came
+}
+
+const textOf = (terms: PriceTerms): string => JSON.stringify(declaredTerms(terms))
 
 /** A draft for an account wins over one for all accounts, which skips accounts with own prices. */
 function draftsOf(drafts: readonly Draft[], book: PriceBook) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Source } from '../../contract/catalog.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
-import { tierLabel } from '../charge.ts'
+import { tierLabel } from '../charge-label.ts'
 import { createPriceBook } from './price-book.ts'
 
 let clock = 1000
@@ -90,8 +90,9 @@ test('a charge names its tier only where there are several', () => {
       { ...rates, upTo: 256_000 },
     ],
   }
-  expect([tierLabel(one, 3), tierLabel(flat, 3)]).toEqual([undefined, undefined])
-  const named = [0, 32_000, 32_001, 128_000, 128_001, 999_999].map((n) => tierLabel(three, n))
+  const of = (inputTokens: number) => ({ inputTokens })
+  expect([tierLabel(one, of(3)), tierLabel(flat, of(3))]).toEqual([undefined, undefined])
+  const named = [0, 32_000, 32_001, 128_000, 128_001, 999_999].map((n) => tierLabel(three, of(n)))
   expect(named).toEqual([
     'up to 32000',
     'up to 32000',

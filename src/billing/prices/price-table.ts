@@ -1,24 +1,28 @@
 // Price lists as a table for spreadsheets: one row for a price, or one for each of its tiers.
 //
 //   unit           tier                          amounts
-//   token          largest input, or empty       input, output, cache_read, cache_write, cache_write_1h:
-//                                                per million; per_call: tool=price, with spaces between them
+//   token          largest input, or empty       input, output and the other rates: per million; per_call:
+//                                                tool=price, with spaces between them; service_tiers, geo: as JSON
 //   image          1k, 2k, 4k, or empty          price: per image; default_size
 //   video_second   resolution                    price: per second
 //   video_token                                  price: per million
 //   default                                      none: the account pays the general price
+//
+// Any but the last may have `hours`, as JSON. What is for the whole price stands in each of its rows.
 import {
   checkDeclaration,
   maxListed,
   nearestName,
   priceDeclaration,
 } from '../../contract/config-schema/index.ts'
-import type { Price } from '../../contract/price.ts'
+import { type Price, rateNames } from '../../contract/price.ts'
 import { CsvReader, type CsvRow, csvRow, type Separator, unmarked } from '../../lib/text/csv.ts'
 import { declarationOf, type ListedPrice, type ListProblem, type PriceList } from './price-list.ts'
 
 const keyColumns = ['model', 'account', 'effective_from', 'unit'] as const
-const rateColumns = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const
+const rateColumns = rateNames
+/** Lists and mappings, written as JSON. */
+const jsonColumns = ['service_tiers', 'geo', 'hours'] as const
 const columns = [
   ...keyColumns,
   'tier',
@@ -26,14 +30,15 @@ const columns = [
   'price',
   'default_size',
   'per_call',
+  ...jsonColumns,
 ] as const
 type Column = (typeof columns)[number]
 
 const columnsOf: Readonly<Record<string, readonly Column[]>> = {
-  token: ['tier', ...rateColumns, 'per_call'],
-  image: ['tier', 'price', 'default_size'],
-  video_second: ['tier', 'price'],
-  video_token: ['price'],
+  token: ['tier', ...rateColumns, 'per_call', ...jsonColumns],
+  image: ['tier', 'price', 'default_size', 'hours'],
+  video_second: ['tier', 'price', 'hours'],
+  video_token: ['price', 'hours'],
   default: [],
 }
 
@@ -47,11 +52,34 @@ interface Row {
 export function writeCsvPrices(prices: readonly Price[]): string {
   const rows = prices.flatMap((price) => {
     const declared = declarationOf(price)
+    const cells = { ...declared, ...jsonCells(declared) }
     return rowsOf(declared).map((row) =>
-      csvRow(columns.map((each) => ({ ...declared, ...row })[each])),
+      csvRow(columns.map((each) => ({ ...cells, ...row })[each])),
     )
   })
   return `\uFEFF${csvRow(columns)}${rows.join('')}`
+}
+
+const jsonCells = (declared: object): WrittenCells =>
+  Object.fromEntries(
+    jsonColumns.map((name) => {
+      const value = (declared as Record<string, unknown>)[name]
+      return [name, value === undefined ? '' : JSON.stringify(value)]
+    }),
+  )
+
+/** What is not JSON is refused as what it is: a text. */
+function jsonIn(cells: Cells): Record<string, unknown> {
+  const filledIn = jsonColumns.filter((name) => cells[name] !== '')
+  return Object.fromEntries(
+    filledIn.map((name) => {
+      try {
+        return [name, JSON.parse(cells[name]) as unknown]
+      } catch {
+        return [name, cells[name]]
+      }
+    }),
+  )
 }
 
 function rowsOf(declared: ReturnType<typeof declarationOf>): WrittenCells[] {
@@ -181,7 +209,7 @@ function repeated(group: readonly Row[]): ListProblem[] {
 
 function declaredBy(group: readonly Row[]): object {
   const [{ cells }] = group as [Row]
-  const base = { ...filled(cells, keyColumns), unit: cells.unit }
+  const base = { ...filled(cells, keyColumns), unit: cells.unit, ...jsonIn(cells) }
   const byTier = () => Object.fromEntries(group.map((row) => [row.cells.tier, row.cells.price]))
   const isPlain = group.length === 1 && cells.tier === ''
   switch (cells.unit) {
@@ -224,7 +252,8 @@ function placed(
   const byTier = group.find(({ cells }) => path.length > 1 && cells.tier === which)
   const line = (byIndex ?? byTier ?? group[0]!).line
   const last = path.at(-1)
-  const field = top === 'per_call' ? top : columns.find((column) => column === last)
+  const isWhole = top === 'per_call' || jsonColumns.some((column) => column === top)
+  const field = columns.find((column) => column === (isWhole ? top : last))
   const isTier = last === 'up_to' || message.includes('known key') || last === ''
   return { line, field: field ?? (isTier ? 'tier' : 'price'), message }
 }

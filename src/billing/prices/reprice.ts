@@ -4,17 +4,15 @@ import { sizeCharged } from '../../contract/media/image-size.ts'
 import {
   imageSizes,
   type PriceTerms,
-  type TokenRates,
+  type RateName,
+  type TokenTerms,
   type TokenTier,
 } from '../../contract/price.ts'
-import {
-  chargeCalls,
-  chargeTokens,
-  hourRateNanos,
-  imageRateNanos,
-  toolCallsOf,
-  writesForHour,
-} from '../charge.ts'
+import { hoursAt } from '../../contract/price-hours.ts'
+import type { TokenParts } from '../../contract/usage.ts'
+import { chargeCalls, hoursFactor, imageRateNanos, rateFactors } from '../charge.ts'
+import { factsOf, partRates } from '../charge-label.ts'
+import { ownRates, rateFifths, tierFor } from '../rates.ts'
 
 /** Charges that share an account, a model, a price, a tier and a size class of input. */
 export interface Spent {
@@ -33,6 +31,8 @@ export interface Spent {
   outputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
+  /** The hour in which they were booked; absent: any in the period. */
+  hourMs?: number
 }
 
 export interface Range {
@@ -58,58 +58,103 @@ export function reprice(
       const rate = terms.perSecondNanos[spent.tier]
       if (rate === undefined) return `the draft has no price for ${spent.tier}`
       const thousandths = BigInt(Math.round(spent.quantity * 1000))
-      return rounded({ parts: [[thousandths, rate, rate]], per: 1000n }, spent.entries)
+      const sum = { parts: [[thousandths, rate, rate]], per: 1000n } as const
+      return rounded(atHours(sum, terms, spent), spent.entries)
     }
     case 'video_token': {
       const { perMillionNanos: rate } = terms
-      return rounded({ parts: [[whole(spent.quantity), rate, rate]], per: million }, spent.entries)
+      const sum = { parts: [[whole(spent.quantity), rate, rate]], per: million } as const
+      return rounded(atHours(sum, terms, spent), spent.entries)
     }
   }
 }
 
 const million = 1_000_000n
+const one = 1_000_000_000n
 
-function repriceTokens(
-  terms: Extract<PriceTerms, { unit: 'token' }>,
-  spent: Spent,
-  bounds: readonly number[],
-): Range | string {
+/** Kinds of tokens that a sum holds, and the rates that each may be charged by. */
+const sides: readonly [RateName, readonly (keyof TokenParts)[]][] = [
+  ['input', ['inputAudioTokens', 'inputImageTokens']],
+  ['output', ['outputAudioTokens', 'outputImageTokens']],
+  ['cache_read', []],
+  ['cache_write', ['cacheWrite1hTokens']],
+]
+
+function repriceTokens(terms: TokenTerms, spent: Spent, bounds: readonly number[]): Range | string {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = spent
   if (inputTokens + outputTokens !== spent.quantity) return 'the usage is not on record'
-  const toolCalls = toolCallsOf(spent.tier)
-  const callsNanos =
-    toolCalls === undefined ? 0n : BigInt(spent.entries) * chargeCalls(terms, toolCalls)
-  // How many of the written tokens were kept for an hour is not summed.
-  const hasHour = writesForHour(spent.tier)
-  if (spent.entries === 1 && !hasHour) {
-    const nanos = chargeTokens(terms, spent) + callsNanos
-    return { minNanos: nanos, maxNanos: nanos }
+  const facts = factsOf(spent.tier)
+  if (facts.hasOthers) return 'part of it was charged by prices of other models'
+  const own = ownRates(terms, facts.serviceTier)
+  const tiers =
+    own !== undefined
+      ? [own]
+      : spent.entries === 1
+        ? [tierFor(terms.tiers, inputTokens)]
+        : tiersWithin(terms.tiers, spent.inputBucket, bounds)
+  const { serviceTier, geo } = rateFactors(terms, facts)
+  const factor = serviceTier === one && geo === one ? 1n : serviceTier * geo
+  const counts: Partial<Record<RateName, number>> = {
+    input: inputTokens - cacheReadTokens - cacheWriteTokens,
+    output: outputTokens,
+    cache_read: cacheReadTokens,
+    cache_write: cacheWriteTokens,
   }
-  const tiers = tiersWithin(terms.tiers, spent.inputBucket, bounds)
-  const part = (tokens: number, ...rateOf: ((tier: TokenRates) => bigint)[]): Part => {
-    const rates = rateOf.flatMap((of) => tiers.map(of))
-    return [BigInt(tokens), smallest(rates), max(rates)]
+  const parts: Part[] = []
+  const rates: bigint[] = []
+  for (const [name, kinds] of sides) {
+    // How many of the tokens are of a kind of their own is not summed.
+    const names = [name, ...facts.parts.filter((part) => kinds.includes(part)).map(rateOf)]
+    const possible = names.flatMap((each) => tiers.map((tier) => rateFifths(tier, each) * factor))
+    parts.push([BigInt(counts[name]!), smallest(possible), max(possible)])
+    if (counts[name]! > 0 || name === 'input' || name === 'output') rates.push(...possible)
   }
-  const parts = [
-    part(inputTokens - cacheReadTokens - cacheWriteTokens, ({ inputNanos }) => inputNanos),
-    part(outputTokens, ({ outputNanos }) => outputNanos),
-    part(cacheReadTokens, ({ cacheReadNanos, inputNanos }) => cacheReadNanos ?? inputNanos),
-    part(cacheWriteTokens, writeRateNanos, ...(hasHour ? [hourRateNanos] : [])),
-  ]
-  const rates = tiers.flatMap((tier) => [
-    tier.inputNanos,
-    tier.outputNanos,
-    ...(cacheReadTokens > 0 ? [tier.cacheReadNanos ?? tier.inputNanos] : []),
-    ...(cacheWriteTokens > 0 ? [writeRateNanos(tier)] : []),
-    ...(hasHour ? [hourRateNanos(tier)] : []),
-  ])
-  const range = rounded({ parts, per: million, rates }, spent.entries)
-  if (typeof range === 'string' || callsNanos === 0n) return range
-  return { minNanos: range.minNanos + callsNanos, maxNanos: range.maxNanos + callsNanos }
+  const per = 5n * million * (factor === 1n ? 1n : one * one)
+  if (facts.toolCalls !== undefined) {
+    const calls = chargeCalls(terms, facts.toolCalls) * per
+    parts.push([BigInt(spent.entries), calls, calls])
+    rates.push(calls)
+  }
+  return rounded(atHours({ parts, per, rates }, terms, spent), spent.entries)
 }
 
-const writeRateNanos = ({ cacheWriteNanos, inputNanos }: TokenRates): bigint =>
-  cacheWriteNanos ?? inputNanos
+const rateOf = (part: keyof TokenParts): RateName => partRates[part]
+
+/** The same with the hours of the terms that the charges may have fallen into. */
+function atHours(sum: Sum, terms: PriceTerms, { hourMs }: Spent): Sum {
+  if (terms.hours === undefined) return sum
+  const factors = factorsWithin(terms, hourMs)
+  const [low, high] = [smallest(factors), max(factors)]
+  return {
+    parts: sum.parts.map(([quantity, min, top]) => [quantity, min * low, top * high] as const),
+    per: sum.per * one,
+    rates: (sum.rates ?? sum.parts.flatMap(([, min, top]) => [min, top])).flatMap((rate) =>
+      factors.map((factor) => rate * factor),
+    ),
+  }
+}
+
+const hourMsOf = 3_600_000
+const minuteMs = 60_000
+const known = new WeakMap<object, Map<number, bigint[]>>()
+
+/** A call is booked when it has ended, and priced by when it was admitted: up to an hour before. */
+function factorsWithin(terms: PriceTerms, hourMs: number | undefined): bigint[] {
+  const { hours = [] } = terms
+  if (hourMs === undefined) return [one, ...hours.map(({ factorNanos }) => factorNanos)]
+  const byHour = known.get(hours) ?? new Map<number, bigint[]>()
+  known.set(hours, byHour)
+  let factors = byHour.get(hourMs)
+  if (factors === undefined) {
+    const found = new Set<bigint>()
+    for (let ms = hourMs - hourMsOf; ms < hourMs + hourMsOf; ms += minuteMs) {
+      found.add(hoursFactor(terms, hoursAt(terms, ms)))
+    }
+    factors = [...found]
+    byHour.set(hourMs, factors)
+  }
+  return factors
+}
 
 /** Tiers possible for an input of this size class: one, unless a tier ends inside it. */
 function tiersWithin(
@@ -130,9 +175,10 @@ function tiersWithin(
 /** The requested size is known only as far as the old price distinguished sizes. */
 function repriceImages(
   terms: Extract<PriceTerms, { unit: 'image' }>,
-  { quantity, tier }: Spent,
+  spent: Spent,
   before: PriceTerms | undefined,
 ): Range {
+  const { quantity, tier } = spent
   const asked = [...imageSizes, undefined].filter(
     (size) =>
       before === undefined ||
@@ -142,9 +188,9 @@ function repriceImages(
   const rates = (asked.length === 0 ? [...imageSizes] : asked).map((size) =>
     imageRateNanos(terms, 'perSizeNanos' in terms ? sizeCharged(terms, size) : undefined),
   )
-  const known = rates.filter((rate) => rate !== undefined)
-  const images = whole(quantity)
-  return { minNanos: images * smallest(known), maxNanos: images * max(known) }
+  const priced = rates.filter((rate) => rate !== undefined)
+  const parts = [[whole(quantity), smallest(priced), max(priced)]] as const
+  return rounded(atHours({ parts, per: 1n }, terms, spent), spent.entries)
 }
 
 /** A quantity with its minimum and maximum rate. */

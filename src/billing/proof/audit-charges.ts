@@ -2,6 +2,9 @@
 // it, and its amount is price times quantity. Reads nothing by itself.
 import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
+import { hoursAt } from '../../contract/price-hours.ts'
+import type { RequestDetail } from '../../contract/requests.ts'
+import { partsWithin, type TokenParts, type TokenUsage } from '../../contract/usage.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
 import {
@@ -9,10 +12,9 @@ import {
   chargeSeconds,
   chargeTokens,
   chargeVideoTokens,
-  tierLabel,
-  toolCallsOf,
-  writesForHour,
+  type TermsOf,
 } from '../charge.ts'
+import { factsOf, partNames, tierLabel } from '../charge-label.ts'
 import type { CheckName } from './audit-findings.ts'
 
 export interface ChargeDeps {
@@ -78,7 +80,8 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
   if (price.account !== undefined && price.account.id !== row.account_id) {
     return `its price ${price.id} is another account's`
   }
-  const cost = isCall(row) ? callCost(price.terms, row) : taskCost(price.terms, row)
+  const termsOf: TermsOf = (id) => deps.priceOf(id)?.terms
+  const cost = isCall(row) ? callCost(price.terms, row, termsOf) : taskCost(price.terms, row)
   if (typeof cost !== 'bigint') return cost
   const chargedNanos = -row.amount_nanos
   if (cost === chargedNanos) return undefined
@@ -88,7 +91,7 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
 }
 
 /** Its cost, or why that cannot be computed. */
-function callCost(terms: PriceTerms, row: ChargeRow): bigint | string {
+function callCost(terms: PriceTerms, row: ChargeRow, termsOf: TermsOf): bigint | string {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = row
   if (terms.unit !== 'token' || row.unit !== 'token') return 'a call is priced by tokens'
   const usage = {
@@ -103,36 +106,44 @@ function callCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   if (row.quantity !== usage.inputTokens + usage.outputTokens) {
     return `its quantity is ${row.quantity}, its request row says ${usage.inputTokens + usage.outputTokens}`
   }
-  const toolCalls = toolCallsOf(row.tier)
-  const hourTokens = writesForHour(row.tier) ? hourTokensIn(row) : undefined
-  const charged = {
-    ...usage,
-    ...(toolCalls !== undefined && { toolCalls }),
-    ...(hourTokens !== undefined && { cacheWrite1hTokens: hourTokens }),
+  const { toolCalls } = factsOf(row.tier)
+  const { parts, others, applied } = basisIn(row)
+  const charged: TokenUsage = { ...usage }
+  if (toolCalls !== undefined) charged.toolCalls = toolCalls
+  if (parts !== undefined) charged.parts = parts
+  if (others !== undefined) charged.others = others
+  if (others?.some(({ priceId }) => termsOf(priceId)?.unit !== 'token')) {
+    return 'the price of another model that it names is not there'
   }
-  if (row.tier !== '' && row.tier !== tierLabel(terms, usage.inputTokens, charged)) {
+  if (parts !== undefined && !sameParts(parts, partsWithin(parts, usage))) {
+    return 'its request row says more of a part than of the whole'
+  }
+  if (row.tier !== '' && row.tier !== tierLabel(terms, charged, applied)) {
     return `its tier is not '${row.tier}'`
   }
-  return chargeTokens(terms, charged)
+  return chargeTokens(terms, charged, applied, termsOf)
 }
 
-/** Undefined where the row says none, or more than were written. */
-function hourTokensIn({ detail, cache_write_tokens: written }: ChargeRow): number | undefined {
-  const { cacheWrite1hTokens: kept } = readRequestDetail(detail === '' ? '{}' : detail)
-  return kept !== undefined && kept > 0 && kept <= (written ?? 0) ? kept : undefined
+const sameParts = (said: TokenParts, within: TokenParts | undefined): boolean =>
+  partNames.every((name) => (said[name] ?? 0) === (within?.[name] ?? 0))
+
+/** What the columns of the row do not have. Most charges are without it, and it is not read for them. */
+function basisIn({ detail }: ChargeRow): Pick<RequestDetail, 'parts' | 'others' | 'applied'> {
+  return detail === '' ? {} : readRequestDetail(detail)
 }
 
 function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   const { quantity, unit, tier } = row
+  const hours = row.task_at_ms === undefined ? undefined : hoursAt(terms, row.task_at_ms)
   if (terms.unit !== unit) return `it is priced by ${terms.unit}, not ${unit}`
   if (quantity === undefined || !(quantity >= 0)) return 'it says no quantity'
   if (unit !== 'video_second' && !Number.isSafeInteger(quantity)) return 'its quantity is not whole'
   const cost =
     terms.unit === 'video_second'
-      ? chargeSeconds(terms, tier || olderTier(terms, row), quantity)
+      ? chargeSeconds(terms, tier || olderTier(terms, row), quantity, hours)
       : terms.unit === 'video_token'
-        ? chargeVideoTokens(terms, quantity)
-        : chargeImages(terms, quantity, tier)
+        ? chargeVideoTokens(terms, quantity, hours)
+        : chargeImages(terms, quantity, tier, hours)
   return cost ?? `its price has no tier '${tier}'`
 }
 

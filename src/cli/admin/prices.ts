@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { model, modelQuery } from '../../admin/catalog/model-schema.ts'
 import { price, priceQuery } from '../../admin/catalog/price-schema.ts'
+import { type RateName, rateNames } from '../../contract/price.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askCommand } from '../terminal/ask.ts'
 import type { Command, Flags } from '../terminal/command.ts'
@@ -29,12 +30,9 @@ function termsOf(row: Row): string {
 }
 
 /** Rates of a price by tokens, and the names of their fields. */
-const rateFlags: Readonly<Record<string, string>> = {
-  input: 'input',
-  output: 'output',
-  'cache-read': 'cache_read',
-  'cache-write': 'cache_write',
-}
+const rateFlags: Readonly<Record<string, RateName>> = Object.fromEntries(
+  rateNames.map((name) => [name.replaceAll('_', '-'), name]),
+)
 /** What other units call their amount. */
 const amountFields: Readonly<Record<string, string>> = {
   image: 'per_image',
@@ -47,6 +45,16 @@ const termFlags: Flags = {
   output: { value: 'AMOUNT', summary: 'per million output tokens' },
   'cache-read': { value: 'AMOUNT', summary: 'per million read from a cache; default: as input' },
   'cache-write': { value: 'AMOUNT', summary: 'per million written to a cache; default: as input' },
+  'cache-write-1h': { value: 'AMOUNT', summary: 'per million written to a cache for an hour' },
+  'input-audio': { value: 'AMOUNT', summary: 'per million of sound; default: as input' },
+  'input-image': { value: 'AMOUNT', summary: 'per million of images; default: as input' },
+  'output-audio': { value: 'AMOUNT', summary: 'per million of sound; default: as output' },
+  'output-image': { value: 'AMOUNT', summary: 'per million of images; default: as output' },
+  tier: {
+    value: 'NAME=FACTOR',
+    many: true,
+    summary: 'a service tier, such as priority=2',
+  },
   tool: {
     value: 'NAME=AMOUNT',
     many: true,
@@ -61,6 +69,10 @@ const termFlags: Flags = {
 
 function priceBody(line: Line): Row {
   const [file, json] = [line.text('file'), line.text('json-body')]
+  const named = [line.optionalArg(0), line.text('model')]
+  if (named[0] !== undefined && named[1] !== undefined && named[0] !== named[1]) {
+    throw misuse(`the price is for '${named[0]}', and --model says '${named[1]}'`)
+  }
   const terms = Object.keys(termFlags).filter((flag) => line.has(flag))
   const given = [file, json, terms[0]].filter((each) => each !== undefined)
   if (given.length !== 1) {
@@ -69,14 +81,14 @@ function priceBody(line: Line): Row {
     throw misuse(`price create needs one of --file, --json-body and its terms (--unit …)${clash}`)
   }
   const body = file === undefined ? lineBody(line, json) : parseText(readText(file), file)
-  const said = { model: line.text('model'), account: line.text('account') }
+  const said = { model: line.optionalArg(0) ?? line.text('model'), account: line.text('account') }
   for (const [field, value] of Object.entries(said)) {
     const other = body[field]
     if (value === undefined || other === undefined || other === value) continue
     throw misuse(`--${field} says '${value}' and the price says '${cell(other)}'`)
   }
   const model = said.model ?? body['model']
-  if (model === undefined) throw misuse('price create needs --model')
+  if (model === undefined) throw misuse('price create needs a model')
   const from = line.time('effective-from')
   return {
     ...body,
@@ -106,7 +118,14 @@ function termsFrom(line: Line): Row {
       return amount === undefined ? [] : [[name, amount]]
     })
     const tools = line.pairs('tool', 'NAME=AMOUNT')
-    return { unit, per_million: Object.fromEntries(rates), ...(tools && { per_call: tools }) }
+    const tiers = Object.entries(line.pairs('tier', 'NAME=FACTOR') ?? {})
+    const service_tiers = Object.fromEntries(tiers.map(([name, factor]) => [name, { factor }]))
+    return {
+      unit,
+      per_million: Object.fromEntries(rates),
+      ...(tools && { per_call: tools }),
+      ...(tiers.length > 0 && { service_tiers }),
+    }
   }
   return field === undefined ? { unit } : { unit, [field]: amountsOf(line) }
 }
@@ -200,6 +219,7 @@ export const priceCommands: readonly Command[] = [
   ),
   askCommand({
     path: ['price', 'create'],
+    args: ['[MODEL]'],
     summary: 'add a price version, which takes over from the one before',
     flags: {
       model: { value: 'MODEL', summary: 'unless the price names it' },

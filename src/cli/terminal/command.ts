@@ -38,7 +38,7 @@ export interface Outcome {
 
 export interface Command {
   path: readonly string[]
-  /** Names of the positional arguments; all are required. */
+  /** Names of the positional arguments; one in brackets may be left out. */
   args: readonly string[]
   summary: string
   flags: Flags

@@ -20,6 +20,11 @@ export class Line {
     return this.#args[position]!
   }
 
+  /** One that may be left out. */
+  optionalArg(position: number): string | undefined {
+    return this.#args[position]
+  }
+
   /** Whether the flag is given at all. */
   has(name: string): boolean {
     return this.#values[name] !== undefined

@@ -103,7 +103,7 @@ function lineOf(command: Command, args: readonly string[]): Line {
   const name = command.path.join(' ')
   const { values, positionals } = parseFlags(args, { ...command.flags, ...commonFlags }, name)
   const missingArg = command.args[positionals.length]
-  if (missingArg !== undefined)
+  if (missingArg !== undefined && !missingArg.startsWith('['))
     throw misuse(`${name} needs ${missingArg}; see gateway ${name} --help`)
   const extra = positionals[command.args.length]
   if (extra !== undefined) {

@@ -1,7 +1,9 @@
 // What gateway.yaml, the admin API and price lists may declare as a price, in wire form.
 import { z } from 'zod'
-import { imageSizes } from '../price.ts'
-import { amount, count, modelName, name, strict, text, timestamp } from './fields.ts'
+import { parseNanos } from '../../lib/text/decimal.ts'
+import { isZone } from '../budgets/period.ts'
+import { imageSizes, noTiers, weekdays } from '../price.ts'
+import { amount, count, modelName, name, strict, text, timestamp, unique } from './fields.ts'
 
 export const tokenRates = strict({
   input: amount('Per million input tokens.'),
@@ -11,6 +13,10 @@ export const tokenRates = strict({
   cache_write_1h: amount(
     'Per million input tokens written to a cache for an hour. Default: 1.6 x cache_write, else 2 x input.',
   ).optional(),
+  input_audio: amount('Per million input tokens of audio. Default: input.').optional(),
+  input_image: amount('Per million input tokens of images. Default: input.').optional(),
+  output_audio: amount('Per million output tokens of audio. Default: output.').optional(),
+  output_image: amount('Per million output tokens of images. Default: output.').optional(),
 }).meta({ description: 'Prices per million tokens.' })
 
 export const maxTiers = 32
@@ -40,6 +46,94 @@ const tokenTiers = z
     }
   })
 
+const maxFactor = 100_000_000_000n
+
+const factor = (description: string) =>
+  z
+    .string({
+      error: (issue) =>
+        typeof issue.input === 'number'
+          ? `must be a quoted decimal: write "${issue.input}" instead of ${issue.input}`
+          : undefined,
+    })
+    .refine(
+      (value) => {
+        const nanos = parseNanos(value) ?? 0n
+        return nanos > 0n && nanos <= maxFactor
+      },
+      { message: 'must be a decimal above 0 and at most 100, such as "0.5"' },
+    )
+    .meta({ description, pattern: '^\\d{1,3}(\\.\\d{1,9})?$' })
+
+const clockTime = (description: string) =>
+  text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time from 00:00 to 23:59', description)
+
+const isDate = (value: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString().startsWith(value)
+
+const maxHours = 16
+const maxExcept = 64
+
+const hours = z
+  .array(
+    strict({
+      days: z
+        .array(z.enum(weekdays))
+        .min(1)
+        .refine(unique, 'must name each day once')
+        .meta({ description: 'Days of the week. Default: all.' })
+        .optional(),
+      from: clockTime('Local time at which it begins.'),
+      to: clockTime(
+        'Local time at which it has ended; at or before `from`, it runs past midnight.',
+      ),
+      zone: z
+        .string()
+        .refine(isZone, 'must be the IANA name of a time zone, such as Asia/Shanghai')
+        .meta({ description: 'Time zone of the times and dates. Default UTC.' })
+        .optional(),
+      factor: factor('What everything that the price says is multiplied by.'),
+      except: z
+        .array(z.string().refine(isDate, 'must be a date such as 2026-10-01'))
+        .max(maxExcept)
+        .meta({ description: 'Local dates on which it does not begin.' })
+        .optional(),
+    }),
+  )
+  .max(maxHours)
+  .meta({ description: 'Hours of the week with another price; the first that fits applies.' })
+
+const placeName = (description: string) =>
+  text(/^[a-z][a-z0-9_-]{0,31}$/, 'a name such as priority', description)
+
+const serviceTiers = z
+  .record(
+    placeName('Name of a service tier, such as priority, flex or fast.'),
+    strict({
+      factor: factor('What every rate of the price is multiplied by; not per_call.').optional(),
+      per_million: tokenRates.optional(),
+    })
+      .refine((tier) => (tier.factor === undefined) !== (tier.per_million === undefined), {
+        message: 'must have either factor or per_million',
+      })
+      .meta({ oneOf: [{ required: ['factor'] }, { required: ['per_million'] }] }),
+  )
+  .refine((value) => Object.keys(value).length > 0, 'must name at least one service tier')
+  .refine((value) => noTiers.every((name) => !Object.hasOwn(value, name)), {
+    message: `must not name ${noTiers.join(', ')}: these are the plain rates`,
+  })
+  .meta({ description: 'Service tiers that callers may ask for and answers may name.' })
+
+const geo = z
+  .record(
+    placeName('The place, such as us.'),
+    strict({ factor: factor('What every rate of the price is multiplied by; not per_call.') }),
+  )
+  .refine((value) => Object.keys(value).length > 0, 'must name at least one place')
+  .meta({ description: 'By the place where the answer says that it was made.' })
+
 const priceOf = {
   model: modelName('Model it prices.'),
   account: name(
@@ -47,6 +141,8 @@ const priceOf = {
   ).optional(),
   effective_from: timestamp('When it takes effect. Left out, at once.').optional(),
 }
+
+const hourly = { ...priceOf, hours: hours.optional() }
 
 const perCall = z
   .record(
@@ -60,13 +156,15 @@ const perCall = z
   })
 
 const tokenPrice = strict({
-  ...priceOf,
+  ...hourly,
   unit: z.literal('token'),
   per_million: tokenRates.optional(),
   tiers: tokenTiers
     .meta({ description: "Prices by size of the request's whole input, ascending." })
     .optional(),
   per_call: perCall.optional(),
+  service_tiers: serviceTiers.optional(),
+  geo: geo.optional(),
 })
   .refine((price) => (price.per_million === undefined) !== (price.tiers === undefined), {
     message: 'must have either per_million or tiers',
@@ -91,7 +189,7 @@ const perImage = z
   .meta({ description: 'Per delivered image: one amount, or one for each size.' })
 
 const imagePrice = strict({
-  ...priceOf,
+  ...hourly,
   unit: z.literal('image'),
   per_image: perImage,
   default_size: z
@@ -119,11 +217,11 @@ export const priceDeclaration = z
   .discriminatedUnion('unit', [
     tokenPrice,
     imagePrice,
-    strict({ ...priceOf, unit: z.literal('video_second'), per_second: secondPrices }).meta({
+    strict({ ...hourly, unit: z.literal('video_second'), per_second: secondPrices }).meta({
       title: 'Video second price',
     }),
     strict({
-      ...priceOf,
+      ...hourly,
       unit: z.literal('video_token'),
       per_million: amount('Per million video tokens.'),
     }).meta({ title: 'Video token price' }),

@@ -128,6 +128,13 @@ const fileShape = strict({
     .meta({ description: 'Additions to the built-in prices, and replacements.' }),
   issuer: issuerDeclaration.optional(),
   top_up: topUpDeclaration.optional(),
+  left_calls: z
+    .enum(['charge', 'release'])
+    .meta({
+      description:
+        'What becomes of a JSON call whose caller leaves while it is upstream: it is read on and charged (default), or cancelled and free.',
+    })
+    .optional(),
   tasks: tasks.optional(),
   callbacks: callbacks.optional(),
   webhooks: z

@@ -1,28 +1,43 @@
 // Calls of tools that an upstream runs: what they are held and charged for. A tool without a price is
 // refused before anything is sent.
-import { chargeCalls, maxChargeTokens } from '../../billing/charge.ts'
+import { chargeCalls, hoursFactor } from '../../billing/charge.ts'
+import { maxChargeTokens } from '../../billing/max-charge.ts'
 import type { Refusal } from '../../contract/errors.ts'
-import type { PriceTerms } from '../../contract/price.ts'
+import type { Applied, PriceTerms } from '../../contract/price.ts'
 import type { ServerTool, TextCall } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
+import { askRefusal, reachOf } from './price-reach.ts'
 
 /** Held for where nothing bounds the calls. */
 const unboundUses = 10
 
 const ratesOf = (terms: PriceTerms) => (terms.unit === 'token' ? terms.perCallNanos : undefined)
 
-/** Of the first tool that the price does not have. */
-export const toolRefusal = (tools: readonly ServerTool[], terms: PriceTerms): Refusal | undefined =>
+/** Of the first thing that the call asks for and the price does not have. */
+export const unpricedIn = (
+  { serverTools, asks }: Pick<TextCall, 'serverTools' | 'asks'>,
+  terms: PriceTerms,
+): Refusal | undefined =>
+  (serverTools && toolRefusal(serverTools, terms)) ?? (asks && askRefusal(asks, terms))
+
+const toolRefusal = (tools: readonly ServerTool[], terms: PriceTerms): Refusal | undefined =>
   tools.find(({ name }) => ratesOf(terms)?.[name] === undefined)?.refusal
 
 /** The cost of all tokens within the bounds, and of all calls that the tools may make. */
 export function maxCharge(
-  { serverTools: tools, hourCache }: Pick<TextCall, 'serverTools' | 'hourCache'>,
+  call: Pick<TextCall, 'serverTools' | 'hourCache' | 'inputBound' | 'asks'>,
   terms: PriceTerms,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
+  applied?: Applied,
 ): bigint {
-  const tokens = maxChargeTokens(terms, inputTokens, outputTokens, hourCache)
-  return tools === undefined ? tokens : tokens + chargeCalls(terms, usesOf(tools))
+  const reach = reachOf(call, terms, applied)
+  const tokens = maxChargeTokens(terms, inputTokens, outputTokens, reach)
+  const { serverTools: tools } = call
+  if (tools === undefined) return tokens
+  const calls = chargeCalls(terms, usesOf(tools))
+  if (applied?.hours === undefined) return tokens + calls
+  // Up to a nano-unit more than the charge, which is rounded once.
+  return tokens + (calls * hoursFactor(terms, applied.hours)) / 1_000_000_000n + 1n
 }
 
 /** A tool that is named twice may be called as often as both allow. */

@@ -1,7 +1,7 @@
 // Admission of a text call, before any upstream work: the model is visible, served and priced, the account
 // can pay the maximum cost of the call, and the token is within its limits.
-import { maxChargeTokens } from '../../billing/charge.ts'
 import { type Hold, lackingNanos } from '../../billing/ledger.ts'
+import { maxChargeTokens } from '../../billing/max-charge.ts'
 import { nativeRoutes } from '../../catalog/snapshot.ts'
 import type { Model, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
@@ -11,9 +11,10 @@ import { hiddenModel } from '../admission/hidden-model.ts'
 import type { RatePass } from '../admission/limits/rate-limits.ts'
 import { heldBounds } from '../admission/min-output.ts'
 import { priceFor } from '../admission/price-for.ts'
+import { appliedAt } from '../admission/price-reach.ts'
 import { resolveReferences } from '../admission/references.ts'
 import { enter, insufficient, reserve } from '../admission/reserve.ts'
-import { maxCharge, toolRefusal } from '../admission/server-tools.ts'
+import { maxCharge, unpricedIn } from '../admission/server-tools.ts'
 import { boundsOf } from '../admission/text-bounds.ts'
 import { planMembers } from './members.ts'
 import type { OpenCall } from './open-call.ts'
@@ -87,11 +88,12 @@ function plan(open: OpenCall, model: Model): bigint | Refusal {
   if (refused !== undefined) return refused
   const price = priceFor(engine, ctx, call.model, model)
   if (price instanceof Refusal) return price
-  const unpriced = call.serverTools && toolRefusal(call.serverTools, price.terms)
+  const unpriced = unpricedIn(call, price.terms)
   if (unpriced !== undefined) return unpriced
   open.price = price
   open.bounds = boundsOf(model, call)
-  return maxCharge(call, price.terms, heldBounds(open.bounds, open.routes))
+  open.applied = appliedAt(price.terms, engine.clock.nowMs())
+  return maxCharge(call, price.terms, heldBounds(open.bounds, open.routes), open.applied)
 }
 
 /** A call that names objects kept upstream goes where they are. */
@@ -142,11 +144,11 @@ function within(open: OpenCall, pass: RatePass | Refusal): Refused {
  * the upstream counts. A refusal: the account, or a budget, cannot pay for it.
  */
 export function holdSent(open: OpenCall, grownBytes: number): Refused | Promise<Refused> {
-  const { engine, ctx, call, bounds, price, hold } = open
+  const { engine, ctx, call, bounds, price, applied, hold } = open
   const inputTokens = Math.min(bounds.windowTokens, bounds.inputTokens + grownBytes)
   if (inputTokens <= bounds.inputTokens) return undefined
   const sent = { ...bounds, inputTokens }
-  const wanted = maxCharge(call, price.terms, sent)
+  const wanted = maxCharge(call, price.terms, sent, applied)
   const lacking = lackingNanos(hold, wanted)
   if (lacking === 0n) return undefined
   const join = (more: Hold | undefined | Refusal): Refused => {
@@ -166,7 +168,7 @@ export async function findFunds(
 ): Promise<undefined | Refusal> {
   const price = priceFor(engine, ctx, call.model, model)
   if (price instanceof Refusal) return price
-  const unpriced = call.serverTools && toolRefusal(call.serverTools, price.terms)
+  const unpriced = unpricedIn(call, price.terms)
   if (unpriced !== undefined) return unpriced
   const isFree = maxChargeTokens(price.terms, 1_000_000, 0) === 0n
   const hold = await reserve(engine, ctx, isFree ? 0n : 1n)

@@ -34,8 +34,12 @@ export class UpstreamAttempt extends Cancellation implements PickedRoute {
   provider: TextProvider
   readonly deadline: Deadline
   readonly startedMs: number
-  /** The caller has left its stream, or did not read it. */
+  /** The caller has left, or did not read its stream. */
   isAbandoned = false
+  /** Its answer is read on within the limits when the caller leaves, so that it can be charged. */
+  readsOn = false
+  readonly #engine: Pick<CallDeps, 'load' | 'limits'>
+  #timer: ReturnType<typeof setTimeout> | undefined
   /** Of the request that it sends: without sealed reasoning. */
   withoutSeals = false
   /** The protocol of its channel that was picked, while another one may carry more of the request. */
@@ -54,6 +58,29 @@ export class UpstreamAttempt extends Cancellation implements PickedRoute {
     this.provider = providerOf(engine, picked.route)
     this.deadline = engine.deadlines.start(picked.route.channel.timeouts, this)
     this.startedMs = engine.clock.nowMs()
+    this.#engine = engine
+  }
+
+  /** The caller has left. */
+  override handleEvent(): void {
+    if (!this.readsOn) {
+      this.cancel()
+      return
+    }
+    if (this.isAbandoned) return
+    this.isAbandoned = true
+    const { load, limits } = this.#engine
+    const mayReadOn = load.abandoned < limits.abandonedStreams
+    load.abandoned++
+    this.#timer = setTimeout(() => this.cancel(), mayReadOn ? limits.abandonedMs : 0)
+  }
+
+  /** It is over: no more is read. */
+  stopReadingOn(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#engine.load.abandoned--
   }
 }
 
@@ -71,7 +98,9 @@ export function beginAttempt(open: OpenCall, picked: PickedRoute): UpstreamAttem
   if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
   else if (record.detail.upstreamModel !== undefined) delete record.detail.upstreamModel
   engine.load.running++
-  return new UpstreamAttempt(engine, picked)
+  const attempt = new UpstreamAttempt(engine, picked)
+  attempt.readsOn = !open.call.stream && engine.declared.file.left_calls !== 'release'
+  return attempt
 }
 
 /** After a failure at the first. */
@@ -95,9 +124,11 @@ export function beginAgain(
   // The refusal says nothing about the channel.
   addFailedLoss(open, attempt, failure, watcher)
   attempt.deadline.end()
+  attempt.stopReadingOn()
   attempt.cancel()
   recordFailed(open, attempt, cleaned(engine, failure, open.call, attempt.route))
   const again = new UpstreamAttempt(engine, attempt)
+  again.readsOn = attempt.readsOn
   again.firstRoute = attempt.firstRoute
   again.mayLose = attempt.mayLose
   again.withoutSeals = true
@@ -208,6 +239,7 @@ export function completeAttempt(
 /** Its upstream work is over, whatever the outcome. */
 export function endAttempt({ engine, accountId }: OpenCall, attempt: UpstreamAttempt): void {
   attempt.deadline.end()
+  attempt.stopReadingOn()
   engine.load.running--
   leavePlace(engine, attempt.route.channel, attempt.channelState, accountId)
 }

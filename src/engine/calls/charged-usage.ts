@@ -5,8 +5,14 @@ import { chargeTokens } from '../../billing/charge.ts'
 import type { Route } from '../../catalog/snapshot.ts'
 import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
-import type { ReportedUsage, TokenUsage } from '../../contract/usage.ts'
-import { raiseAlert } from '../../store/catalog/alerts.ts'
+import {
+  type NamedUsage,
+  type OtherUsage,
+  partsWithin,
+  type ReportedUsage,
+  type TokenUsage,
+} from '../../contract/usage.ts'
+import { appliedAt } from '../admission/price-reach.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
@@ -20,17 +26,44 @@ export function completeUsage(
   if (reported === undefined) {
     return { inputTokens, outputTokens: outputTokens(), cacheReadTokens: 0, cacheWriteTokens: 0 }
   }
-  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, toolCalls } = reported
+  const { cacheReadTokens, cacheWriteTokens, parts, toolCalls } = reported
   const usage: TokenUsage = {
     inputTokens: reported.inputTokens ?? Math.max(inputTokens, cacheReadTokens + cacheWriteTokens),
     outputTokens: reported.outputTokens ?? outputTokens(),
     cacheReadTokens,
     cacheWriteTokens,
   }
-  if (cacheWrite1hTokens !== undefined) usage.cacheWrite1hTokens = cacheWrite1hTokens
+  if (parts !== undefined) usage.parts = parts
   if (toolCalls !== undefined) usage.toolCalls = toolCalls
   return usage
 }
+
+/**
+ * Parts of the usage that the answer names other models for, at the prices of those. What the catalog does not
+ * price is charged as the model's own.
+ */
+export function othersAmong(
+  { engine, call, served, price, record, accountId }: OpenCall,
+  named: readonly NamedUsage[],
+): readonly OtherUsage[] | undefined {
+  const own = [call.model, served?.name, record.detail.upstreamModel, price.model]
+  const channel = engine.catalog.channels.find(({ name }) => name === record.channel)
+  const found = named.flatMap((usage): OtherUsage[] => {
+    if (own.includes(usage.model)) return []
+    const model = gatewayName(channel?.models ?? {}, usage.model)
+    const its = engine.catalog.models.has(model)
+      ? engine.prices.current(model, accountId)
+      : undefined
+    if (its?.terms.unit !== 'token' || its.id === price.id) return []
+    const applied = appliedAt(its.terms, engine.clock.nowMs())
+    return [{ ...usage, model, priceId: its.id, ...(applied !== undefined && { applied }) }]
+  })
+  return found.length === 0 ? undefined : found
+}
+
+/** The name under which a channel offers a model of its upstream. */
+const gatewayName = (models: Readonly<Record<string, string>>, upstreamModel: string): string =>
+  Object.keys(models).find((name) => models[name] === upstreamModel) ?? upstreamModel
 
 export const isComplete = (usage: ReportedUsage | undefined): boolean =>
   usage?.inputTokens !== undefined && usage.outputTokens !== undefined
@@ -53,19 +86,22 @@ export function payable(
   const given = isOver ? (reported?.reasoningTokens ?? 0) + countOutputTokens() : 0
   const outputTokens = Math.min(usage.outputTokens, Math.max(maxOutput, given))
   if (usage.inputTokens <= windowTokens && outputTokens === usage.outputTokens) return usage
-  const inputTokens = Math.min(usage.inputTokens, windowTokens)
-  const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens)
-  const cacheWriteTokens = Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens)
-  return {
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-    ...(usage.cacheWrite1hTokens !== undefined && {
-      cacheWrite1hTokens: Math.min(usage.cacheWrite1hTokens, cacheWriteTokens),
-    }),
-    ...(usage.toolCalls !== undefined && { toolCalls: usage.toolCalls }),
-  }
+  return cutCounts(usage, Math.min(usage.inputTokens, windowTokens), outputTokens)
+}
+
+/** With no more input and output; what other models used is charged as the model's own then. */
+function cutCounts(
+  { cacheReadTokens: read, cacheWriteTokens: written, parts, toolCalls }: TokenUsage,
+  inputTokens: number,
+  outputTokens: number,
+): TokenUsage {
+  const cacheReadTokens = Math.min(read, inputTokens)
+  const cacheWriteTokens = Math.min(written, inputTokens - cacheReadTokens)
+  const cut: TokenUsage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }
+  const within = parts && partsWithin(parts, cut)
+  if (within !== undefined) cut.parts = within
+  if (toolCalls !== undefined) cut.toolCalls = toolCalls
+  return cut
 }
 
 export const tokensOf = ({ inputTokens, outputTokens }: TokenUsage): number =>
@@ -76,27 +112,33 @@ interface Cost {
   quantity: number
 }
 
-export const costOf = ({ price }: OpenCall, usage: TokenUsage): Cost => ({
-  nanos: chargeTokens(price.terms, usage),
+export const costOf = ({ price, applied, engine }: OpenCall, usage: TokenUsage): Cost => ({
+  nanos:
+    usage.others === undefined
+      ? chargeTokens(price.terms, usage, applied)
+      : chargeTokens(price.terms, usage, applied, (id) => engine.prices.byId(id)?.terms),
   quantity: tokensOf(usage),
 })
 
 interface EndedAttempt {
   readonly route: Route
   readonly cancelled: boolean
+  readonly isAbandoned: boolean
   readonly deadline: { readonly expired: boolean }
 }
 
 /** An attempt that failed after the upstream had accepted it. Must be recorded before it ends. */
 export function addFailedLoss(
   open: OpenCall,
-  { route, cancelled, deadline }: EndedAttempt,
+  { route, cancelled, isAbandoned, deadline }: EndedAttempt,
   { begun, outputTokens = 0, usage: reportedUsage, upstreamRequestId: id }: UpstreamError,
   watcher: StreamWatcher | undefined,
 ): void {
   const counted = watcher?.countOutputTokens() ?? outputTokens
   const usage = reportedUsage ?? watcher?.reported.usage
-  if (begun !== true && counted === 0 && usage === undefined) return
+  // One that was read on for a caller that had left may have been served.
+  const mayBeServed = begun === true || (isAbandoned && cancelled)
+  if (!mayBeServed && counted === 0 && usage === undefined) return
   const { call, record } = open
   // As reported, and else by count.
   const { nanos, quantity } = costOf(
@@ -131,42 +173,3 @@ export function addUnpaid(
   }
   addLoss(detail, part, nanos)
 }
-
-const kind = 'implausible_usage'
-const quietMs = 60_000
-
-/** Last alert per channel. Bounded by the number of channels. */
-const alertedMs = new WeakMap<object, Map<string, number>>()
-
-/** Never fails: a failed write is repeated the next time. */
-export function recordImplausible(
-  { engine, record, bounds }: OpenCall,
-  claimed: TokenUsage,
-  paid: TokenUsage,
-): void {
-  const subject = record.channel ?? ''
-  const known = alertedMs.get(engine) ?? new Map<string, number>()
-  alertedMs.set(engine, known)
-  const atMs = engine.clock.nowMs()
-  const lastMs = known.get(subject)
-  if (lastMs !== undefined && Math.abs(atMs - lastMs) < quietMs) return
-  known.set(subject, atMs)
-  const message = implausibleMessage(record, bounds, claimed, paid)
-  engine.log.warn('implausible usage', { request_id: record.requestId, channel: subject })
-  engine.store
-    .tx((tx) => raiseAlert(tx, { kind, subject, message, atMs }))
-    .catch((error) => {
-      known.delete(subject)
-      engine.log.warn('an alert about usage could not be written', { error })
-    })
-}
-
-export const implausibleMessage = (
-  call: Pick<RequestRecord, 'channel' | 'requestId' | 'model'>,
-  { windowTokens, outputTokens }: Pick<TextBounds, 'windowTokens' | 'outputTokens'>,
-  claimed: TokenUsage,
-  paid: TokenUsage,
-): string =>
-  `channel '${call.channel ?? ''}' reported ${claimed.inputTokens} input and ${claimed.outputTokens} output ` +
-  `tokens for ${call.requestId} (model '${call.model}'), which allows ${windowTokens} and ` +
-  `${outputTokens}; charged for ${paid.inputTokens} and ${paid.outputTokens}, the rest is a loss`

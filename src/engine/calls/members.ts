@@ -8,8 +8,9 @@ import { policyRefusal, qualifying } from '../admission/data-policy.ts'
 import { membersInOrder } from '../admission/members.ts'
 import { heldBounds } from '../admission/min-output.ts'
 import { priceFor } from '../admission/price-for.ts'
+import { appliedAt } from '../admission/price-reach.ts'
 import { resolveReferences } from '../admission/references.ts'
-import { maxCharge, toolRefusal } from '../admission/server-tools.ts'
+import { maxCharge, unpricedIn } from '../admission/server-tools.ts'
 import { boundsOf } from '../admission/text-bounds.ts'
 import { shareOf } from '../routing/affinity.ts'
 import type { PickedRoute } from '../routing/pick-route.ts'
@@ -32,8 +33,8 @@ export function planMembers(open: OpenCall, model: Model): bigint | Refusal {
   const [first, ...others] = members
   moveTo(open, first, others)
   let wantedNanos = 0n
-  for (const { bounds, routes, price } of members) {
-    const nanos = maxCharge(open.call, price.terms, heldBounds(bounds, routes))
+  for (const { bounds, routes, price, applied } of members) {
+    const nanos = maxCharge(open.call, price.terms, heldBounds(bounds, routes), applied)
     if (nanos > wantedNanos) wantedNanos = nanos
   }
   return wantedNanos
@@ -73,12 +74,13 @@ function textMembers({ engine, ctx, call }: OpenCall, model: Model): Members | R
     }
     const priced = model.backing?.pricedAs === undefined ? member : model
     const price = priceFor(engine, ctx, call.model, priced)
-    const refused =
-      price instanceof Refusal
-        ? price
-        : call.serverTools && toolRefusal(call.serverTools, price.terms)
-    if (refused !== undefined || price instanceof Refusal) refusal ??= refused
-    else able.push({ model: member, routes, price, bounds: boundsOf(member, call) })
+    const refused = price instanceof Refusal ? price : unpricedIn(call, price.terms)
+    if (refused !== undefined || price instanceof Refusal) {
+      refusal ??= refused
+      continue
+    }
+    const applied = appliedAt(price.terms, engine.clock.nowMs())
+    able.push({ model: member, routes, price, applied, bounds: boundsOf(member, call) })
   }
   const [first, ...others] = able
   if (first !== undefined) return [first, ...others]
@@ -94,12 +96,13 @@ const notServed = (model: string): Refusal =>
 /** Its price, bounds and routes are from now on those of this member; the hold covers each of them. */
 function moveTo(
   open: OpenCall,
-  { model, routes, price, bounds }: TextMember,
+  { model, routes, price, applied, bounds }: TextMember,
   others: readonly TextMember[],
 ): void {
   open.served = model
   open.routes = routes
   open.price = price
+  open.applied = applied
   open.bounds = bounds
   open.others = others
   open.record.priceId = price.id
@@ -132,10 +135,11 @@ export async function takeAmongMembers(open: OpenCall): Promise<PickedRoute | Re
   return takePlace(open.engine, open, open.ctx.signal)
 }
 
-const memberOf = ({ served, routes, price, bounds }: OpenCall): TextMember => ({
+const memberOf = ({ served, routes, price, applied, bounds }: OpenCall): TextMember => ({
   model: served!,
   routes,
   price,
+  applied,
   bounds,
 })
 

@@ -5,13 +5,13 @@ import type { Route } from '../../catalog/snapshot.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Model, Protocol } from '../../contract/catalog.ts'
 import type { HttpPort } from '../../contract/http.ts'
-import type { Price } from '../../contract/price.ts'
+import type { Applied, Price } from '../../contract/price.ts'
 import type { Provider } from '../../contract/provider.ts'
 import type { RequestRecord, TextCall } from '../../contract/requests.ts'
 import type { RatePass } from '../admission/limits/rate-limits.ts'
 import type { ReserveDeps } from '../admission/reserve.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
-import type { Cleans, Load, Offers, Seals } from '../base-deps.ts'
+import type { Cleans, Declares, Load, Offers, Seals } from '../base-deps.ts'
 import type { Jobs } from '../jobs.ts'
 import type { Conversations, Placement } from '../routing/affinity.ts'
 import type { LearnDeps } from '../routing/learn.ts'
@@ -23,7 +23,7 @@ import type { Deadlines } from './deadlines.ts'
 
 export type CallDeps = ReserveDeps & PlaceDeps & LearnDeps & RecordDeps & TextDeps
 
-interface TextDeps extends Cleans, Offers, Seals {
+interface TextDeps extends Cleans, Declares, Offers, Seals {
   readonly random: () => number
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly http: HttpPort
@@ -39,6 +39,7 @@ export interface TextMember {
   model: Model
   routes: readonly Route[]
   price: Price
+  applied: Applied | undefined
   bounds: TextBounds
 }
 
@@ -62,6 +63,8 @@ export class OpenCall implements EventListenerObject {
   /** Where its conversation belongs; undefined: nowhere, or there is no choice. */
   placement: Placement | undefined
   price!: Price
+  /** Terms of the price beside its rates that it is charged by; undefined: none, as most calls. */
+  applied: Applied | undefined
   /** Its maximum usage; the hold is the price of it. */
   bounds!: TextBounds
   hold!: Hold
@@ -84,7 +87,9 @@ export class OpenCall implements EventListenerObject {
   }
 
   /** The caller has left. */
+  hasLeft = false
   handleEvent(event: Event): void {
+    this.hasLeft = true
     this.underWay?.handleEvent(event)
   }
 

@@ -2,7 +2,7 @@
 // answer is sent when its charge is durable; a stream's last event waits for that in stream-text.ts.
 import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { RequestRecord, TextCall } from '../../contract/requests.ts'
+import type { TextCall } from '../../contract/requests.ts'
 import type { Jobs } from '../jobs.ts'
 import { admitText } from './admit.ts'
 import { recordUnbilled } from './call-record.ts'
@@ -30,32 +30,38 @@ export async function runText(
     if (answer.code === 'insufficient_quota') await notifyEmpty(engine, ctx, answer)
     return answer
   }
-  const { record, pass } = open
+  const { pass } = open
   if (answer.kind === 'stream') {
     recordOverhead(open)
     forgetBody(open.call)
     forgetBody(call)
-    return answerOf(record, pass.view, undefined, new CallerStream(open, answer))
+    return answerOf(open, pass.view, undefined, new CallerStream(open, answer))
   }
-  const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
+  const ending = open.hasLeft ? 'caller_left' : 'complete'
+  const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, ending)
   recordOverhead(open)
-  if (refusal === undefined) return answerOf(record, pass.view, answer.body, undefined)
+  if (refusal === undefined) return answerOf(open, pass.view, answer.body, undefined)
   await notifyEmpty(engine, ctx, refusal)
   return refusal
 }
 
-const answerOf = (
-  { detail: { translation: path, translationLosses: losses = [], servedModel } }: RequestRecord,
+function answerOf(
+  { engine, record }: OpenCall,
   rate: TextAnswer['rate'],
   body: TextAnswer['body'],
   stream: CallerStream | undefined,
-): TextAnswer => ({
-  rate,
-  translation: path === undefined ? undefined : { path, losses },
-  servedModel,
-  body,
-  stream,
-})
+): TextAnswer {
+  const { translation: path, translationLosses: losses = [], servedModel } = record.detail
+  return {
+    record,
+    currency: engine.declared.file.currency,
+    rate,
+    translation: path === undefined ? undefined : { path, losses },
+    servedModel,
+    body,
+    stream,
+  }
+}
 
 /** A refusal for want of balance is told before its caller gets it. */
 export async function notifyEmpty(

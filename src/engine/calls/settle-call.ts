@@ -1,7 +1,7 @@
 // Ends the hold of a text call: charges an answer, or releases the hold when there is none. The part
 // of a charge above the hold comes from the account's free balance; an account gets one answer that
 // its balance does not cover, and no other before its next credit.
-import { chargeTokens, tierLabel } from '../../billing/charge.ts'
+import { tierLabel } from '../../billing/charge-label.ts'
 import type { ChargeLabels } from '../../billing/end-hold.ts'
 import type { Settled } from '../../billing/ledger.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
@@ -9,6 +9,7 @@ import type { Reported, UpstreamError } from '../../contract/provider.ts'
 import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
+import { termsOfAnswer } from '../admission/price-reach.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
 import {
   endRecord,
@@ -22,11 +23,12 @@ import {
   completeUsage,
   costOf,
   isComplete,
+  othersAmong,
   payable,
-  recordImplausible,
   tokensOf,
 } from './charged-usage.ts'
 import type { OpenCall } from './open-call.ts'
+import { recordImplausible, recordUnpriced } from './usage-alerts.ts'
 
 export type SettledEnding = Extract<CallEnding, 'complete' | 'caller_left' | 'cut_short'>
 
@@ -43,6 +45,9 @@ export async function settleCall(
 ): Promise<undefined | Refusal> {
   const { engine, record } = open
   const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
+  if (open.call.asks !== undefined || reported.served !== undefined) {
+    applyServed(open, reported.served)
+  }
   const usage = paidOf(open, reported, countOutputTokens)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
   open.pass.leave(tokensOf(usage))
@@ -64,10 +69,22 @@ export async function settleCall(
   }
 }
 
+/** From here on its terms are those by which it was served. */
+function applyServed(open: OpenCall, served: Reported['served']): void {
+  const { price, call, record } = open
+  const lost = record.detail.translationLosses
+  const sent = call.asks?.filter(({ param }) => !lost?.includes(param))
+  const { applied, unknown } = termsOfAnswer(price.terms, open.applied, sent, served)
+  open.applied = applied
+  if (unknown !== undefined) recordUnpriced(open, unknown)
+}
+
 /** What the caller pays of the usage; the rest is booked as a loss, and raised as an alert. */
 function paidOf(open: OpenCall, reported: Reported, countOutputTokens: () => number): TokenUsage {
   const { bounds, price, call, record } = open
   const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
+  const others = reported.usage?.named && othersAmong(open, reported.usage.named)
+  if (others !== undefined) claimed.others = others
   const allowed = payable(claimed, bounds, reported.usage, countOutputTokens)
   const paid = withChargedCalls(allowed, price.terms, bounds.toolUses)
   if (paid === claimed) return claimed
@@ -81,29 +98,32 @@ function paidOf(open: OpenCall, reported: Reported, countOutputTokens: () => num
 }
 
 function charge(
-  { engine, call, price, hold, record }: OpenCall,
+  open: OpenCall,
   usage: TokenUsage,
   isEstimate: boolean,
   ending: SettledEnding,
 ): Promise<Settled> {
+  const { engine, call, price, applied, hold, record } = open
   const { detail } = record
   endRecord(engine, record, ending, ending === 'caller_left' ? 499 : 200)
   record.usage = usage
   if (isEstimate) detail.estimated = true
   if (usage.toolCalls !== undefined) detail.toolCalls = usage.toolCalls
-  const { cacheWrite1hTokens } = usage
-  if (cacheWrite1hTokens !== undefined) detail.cacheWrite1hTokens = cacheWrite1hTokens
+  if (usage.parts !== undefined) detail.parts = usage.parts
+  if (usage.others !== undefined) detail.others = usage.others
+  if (applied !== undefined) detail.applied = applied
   const labels: ChargeLabels = {
     model: call.model,
     unit: 'token',
     quantity: tokensOf(usage),
     priceId: price.id,
   }
-  const tier = tierLabel(price.terms, usage.inputTokens, usage)
+  const tier = tierLabel(price.terms, usage, applied)
   if (detail.servedModel !== undefined) labels.servedModel = detail.servedModel
   if (tier !== undefined) labels.tier = tier
+  if (applied?.serviceTier !== undefined) labels.serviceTier = applied.serviceTier
   if (isEstimate) labels.estimated = true
-  return engine.ledger.settle(hold, chargeTokens(price.terms, usage), record, labels)
+  return engine.ledger.settle(hold, costOf(open, usage).nanos, record, labels)
 }
 
 /**
@@ -120,7 +140,9 @@ async function withhold(
   const { engine, call, bounds, record } = open
   let rest = costOf(open, usage)
   delete record.detail.toolCalls
-  delete record.detail.cacheWrite1hTokens
+  delete record.detail.parts
+  delete record.detail.others
+  delete record.detail.applied
   if (record.detail.stream) {
     const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
     // No more than the hold is for.

@@ -68,7 +68,8 @@ export class PriceWatch extends LoopService {
   async #write(fresh: readonly string[], missing: ReadonlySet<string>): Promise<void> {
     const { store, clock } = this.#deps
     const { items } = await listAlerts(store.read, { limit: maxAlerts, kind })
-    const over = items.filter(({ subject }) => !missing.has(subject))
+    // A model with a term of an answer that has no price stays until an operator resolves it.
+    const over = items.filter(({ subject }) => !missing.has(subject) && !subject.includes(' '))
     if (fresh.length === 0 && over.length === 0) return
     const atMs = clock.nowMs()
     await store.tx(async (tx) => {

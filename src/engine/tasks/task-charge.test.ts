@@ -26,13 +26,13 @@ const taskOf = (request: VideoRequest) =>
 
 describe('by tokens', () => {
   test('a tenth more than expected is set aside', () => {
-    expect(holdFor(tokens, taskOf(native))).toBe(1_100n * 15_000n)
+    expect(holdFor(tokens, taskOf(native), 0)).toBe(1_100n * 15_000n)
   })
 
   test('a request in plain words is sized by the model', () => {
     // 1248 x 704 x 121 / 1024 = 103818
     const held = 103_818 + 10_382
-    expect(holdFor(tokens, taskOf(plain))).toBe(BigInt(held) * 15_000n)
+    expect(holdFor(tokens, taskOf(plain), 0)).toBe(BigInt(held) * 15_000n)
   })
 
   test.each([
@@ -67,13 +67,13 @@ test('what the model cannot make is told apart from what was charged', () => {
 describe('by seconds', () => {
   test('a length that does not go up bounds nothing', () => {
     const open: VideoRequest = { ...plain, seconds: 3, bound: { ...bound, seconds: 15 } }
-    expect(holdFor(seconds, taskOf(open))).toBe(13_500_000_000n)
+    expect(holdFor(seconds, taskOf(open), 0)).toBe(13_500_000_000n)
     expect(settlementFor(seconds, taskOf(open), { outputSeconds: 12 }).quantity).toBe(12)
   })
 
   test('what was asked for is set aside; a resolution without a price is not had', () => {
-    expect(holdFor(seconds, taskOf(plain))).toBe(4_500_000_000n)
-    expect(holdFor(seconds, taskOf({ ...plain, resolution: '1080p' }))).toBeUndefined()
+    expect(holdFor(seconds, taskOf(plain), 0)).toBe(4_500_000_000n)
+    expect(holdFor(seconds, taskOf({ ...plain, resolution: '1080p' }), 0)).toBeUndefined()
   })
 
   test.each([
@@ -102,8 +102,8 @@ describe('by pictures', () => {
   } as unknown as ImageTask
 
   test('what was asked for is set aside, and only by a price for pictures', () => {
-    expect(holdFor(each, task)).toBe(800_000_000n)
-    expect(holdFor(seconds, task)).toBeUndefined()
+    expect(holdFor(each, task, 0)).toBe(800_000_000n)
+    expect(holdFor(seconds, task, 0)).toBeUndefined()
   })
 
   test.each([
@@ -129,7 +129,7 @@ describe('by pictures', () => {
       [{ native: { path: 'omni-image', body: { resolution: '4k' } } }, '2k', 400_000_000n],
     ] as const) {
       const asked = of(request)
-      expect(holdFor(sized, asked)).toBe(4n * each)
+      expect(holdFor(sized, asked, 0)).toBe(4n * each)
       const settled = settlementFor(sized, asked, { images: 3 })
       expect(settled).toMatchObject({ tier, quantity: 3, chargeNanos: 3n * each })
     }

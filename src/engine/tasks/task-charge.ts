@@ -7,6 +7,7 @@ import type { VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
+import { hoursAt } from '../../contract/price-hours.ts'
 import {
   type ImageRequest,
   type ImageTask,
@@ -40,18 +41,20 @@ export const asVideoRequest = (params: VideoParams): VideoRequest => ({
   ...params,
 })
 
-/** Undefined when the price has no tier for it. */
+/** At the price of this moment. Undefined when the price has no tier for it. */
 export function holdFor(
   terms: PriceTerms,
   asked: Pick<VideoTask, 'kind' | 'model' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
+  nowMs: number,
 ): bigint | undefined {
+  const hours = hoursAt(terms, nowMs)
   if (asked.kind === 'image') {
-    return chargeImages(terms, asked.request.count, tierOf(terms, asked.request))
+    return chargeImages(terms, asked.request.count, tierOf(terms, asked.request), hours)
   }
   const { tokens, seconds, resolution } = boundOf(asked)
   return terms.unit === 'video_token'
-    ? chargeVideoTokens(terms, withMargin(tokens))
-    : chargeSeconds(terms, resolution, seconds)
+    ? chargeVideoTokens(terms, withMargin(tokens), hours)
+    : chargeSeconds(terms, resolution, seconds, hours)
 }
 
 /** The charge of a task, and whether the report exceeds the model's maximum. */
@@ -68,7 +71,7 @@ export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): 
 function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage): Settled {
   const quantity = Math.min(images, task.request.count)
   const tier = tierOf(terms, task.request)
-  const chargeNanos = chargeImages(terms, quantity, tier)
+  const chargeNanos = chargeImages(terms, quantity, tier, hoursAt(terms, task.createdAtMs))
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
   const { id: taskId, tokenId, priceId } = task
   const size = tier !== undefined && { tier }
@@ -93,9 +96,10 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
   const bound = boundOf(task)
   const used = byTokens ? tokensUsed(task, bound, usage) : secondsUsed(task, bound, usage)
   const { quantity, estimated, implausible } = used
+  const hours = hoursAt(terms, task.createdAtMs)
   const chargeNanos = byTokens
-    ? chargeVideoTokens(terms, quantity)
-    : chargeSeconds(terms, bound.resolution, quantity)
+    ? chargeVideoTokens(terms, quantity, hours)
+    : chargeSeconds(terms, bound.resolution, quantity, hours)
   ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
   return {
     taskId: task.id,

@@ -4,9 +4,10 @@ import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { bearer } from '../common/bearer.ts'
+import { servedBy, servedIn } from '../common/served-as.ts'
 import { markMessages } from '../text/cache-marks.ts'
 import { textProvider } from '../text/provider.ts'
-import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
+import { type Json, type ReadAnswer, type TextStyle, withServed } from '../text/style.ts'
 import { firstReason } from './finish-reason.ts'
 import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
@@ -33,16 +34,17 @@ function usageOption(
 ): Readonly<Record<string, string>> | undefined {
   const options = call.fields['stream_options']
   if (streamOptions === false) return options == null ? undefined : { stream_options: 'null' }
-  if (!call.stream || call.wantsUsage) return undefined
-  const wanted = { ...(isObject(options) ? options : {}), include_usage: true }
+  const own = isObject(options) ? options : {}
+  if (!call.stream || own['include_usage'] === true) return undefined
+  const wanted = { ...own, include_usage: true }
   return { stream_options: JSON.stringify(wanted) }
 }
 
 function readAnswer(answer: Json): ReadAnswer | undefined {
-  const { choices, usage } = answer
+  const { choices, usage, service_tier: tier } = answer
   if (!Array.isArray(choices)) return undefined
   return {
-    reported: readUsage(usage),
+    reported: withServed(readUsage(usage), servedBy(tier) ?? servedIn(usage)),
     finishReason: firstReason(choices),
     text: () => choices.map(textOf).join(''),
   }

@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { mergeUsage } from '../../styles/common/answer-usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
+import { servedBy, servedIn } from '../common/served-as.ts'
 import { doneMarker } from '../text/read-events.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { fromAnswer, toAnswer } from './convert.ts'
@@ -14,6 +15,7 @@ const finishReason = /"finish_reason"\s*:\s*"/
 export const stream: StreamStyle = {
   // A reseller's chunks name who served them, which is not for callers.
   unread: { without: ['"usage":{', '"usage": {', '"error"', '"provider', doneMarker] },
+  first: '"service_tier"',
   marker: doneMarker,
   read,
   repair: repairChunk,
@@ -30,10 +32,11 @@ export const stream: StreamStyle = {
 }
 
 function read(data: Json, state: StreamState): Verdict {
-  const { error, usage, choices } = data
+  const { error, usage, choices, service_tier: tier } = data
   if (isObject(error) || typeof error === 'string') {
     return { failed: readErrorEvent(error, state.upstreamRequestId) }
   }
+  state.served = servedBy(tier) ?? servedIn(usage) ?? state.served
   if (!isObject(usage)) return 'pass'
   state.reported = readUsage(mergeUsage(state.reported.raw, usage))
   const isBare = !Array.isArray(choices) || choices.length === 0

@@ -4,6 +4,7 @@ import type { Provider, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askForModels } from '../common/list-models.ts'
+import { servedBy } from '../common/served-as.ts'
 import { counterFor } from '../text/count-tokens.ts'
 import { senderFor } from '../text/sender.ts'
 import type { TextStyle } from '../text/style.ts'
@@ -20,6 +21,7 @@ export const generateStyle: TextStyle = {
   fieldsFor,
   repair: repairAnswer,
   readAnswer,
+  servedIn: (answer) => servedBy(answer.header('x-gemini-service-tier')),
   stream,
 }
 

@@ -1,6 +1,7 @@
 // A whole answer of the generate style: candidates, or the vectors of an embedding.
 import type { Reported } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { ServedAs } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readUsage as read } from '../../styles/generate/usage.ts'
 import {
@@ -13,6 +14,7 @@ import {
   searchField,
   usageIn,
 } from '../../styles/generate/wire.ts'
+import { servedBy } from '../common/served-as.ts'
 import { type Json, type ReadAnswer, reportedBy } from '../text/style.ts'
 
 export function readAnswer(
@@ -56,7 +58,19 @@ export const nothing: Reported = {
   raw: undefined,
 }
 
-export const readUsage = reportedBy(read)
+export const readUsage = reportedBy(read, servedByTraffic)
+
+const traffic: Readonly<Record<string, string>> = {
+  ON_DEMAND: 'standard',
+  ON_DEMAND_PRIORITY: 'priority',
+  ON_DEMAND_FLEX: 'flex',
+}
+
+function servedByTraffic(usage: unknown): ServedAs | undefined {
+  const type = isObject(usage) ? eitherOf(usage, 'trafficType', 'traffic_type') : undefined
+  if (typeof type !== 'string' || type.endsWith('UNSPECIFIED')) return undefined
+  return servedBy(Object.hasOwn(traffic, type) ? traffic[type] : type)
+}
 
 function textOf(part: Json): string {
   const call = eitherOf(part, 'functionCall', 'function_call')

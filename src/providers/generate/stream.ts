@@ -42,9 +42,10 @@ function read(data: Json, state: StreamState): Verdict {
 
 /** The output that is reported before the end is not all of it. */
 function withoutOutput(raw: unknown): Reported {
-  const { usage } = readUsage(raw)
+  const reported = readUsage(raw)
+  const { usage } = reported
   const known = usage?.inputTokens !== undefined
-  return { usage: known ? { ...usage, outputTokens: undefined } : undefined, raw }
+  return { ...reported, usage: known ? { ...usage, outputTokens: undefined } : undefined }
 }
 
 function readAll(candidates: readonly Json[], state: StreamState): Verdict {

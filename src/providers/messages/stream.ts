@@ -66,7 +66,8 @@ function learn(state: StreamState, usage: unknown): void {
 }
 
 function withoutOutput(raw: unknown): Reported {
-  const { usage } = readUsage(raw)
+  const reported = readUsage(raw)
+  const { usage } = reported
   const known = usage?.inputTokens !== undefined
-  return { usage: known ? { ...usage, outputTokens: undefined } : undefined, raw }
+  return { ...reported, usage: known ? { ...usage, outputTokens: undefined } : undefined }
 }

@@ -133,3 +133,22 @@ function cutBefore(bytes: Buffer, at: number): number {
   while (cut > 0 && (bytes[cut]! & 0xc0) === 0x80) cut--
   return cut
 }
+
+/** A large event is kept up to this size. */
+const maxKeptBytes = 8 * 1024 * 1024
+
+/** The bytes of a large event for another reader, unless they are too many. */
+export class KeptBytes {
+  #parts: Buffer[] | undefined = []
+  #length = 0
+
+  add(part: Buffer): void {
+    this.#length += part.length
+    if (this.#length > maxKeptBytes) this.#parts = undefined
+    else this.#parts?.push(Buffer.from(part))
+  }
+
+  whole(): Buffer | undefined {
+    return this.#parts && Buffer.concat(this.#parts)
+  }
+}

@@ -1,15 +1,16 @@
 // One text call to one upstream, in any style. Every failure is returned as a value.
 
 import type { HttpAnswer } from '../../contract/http.ts'
-import type { Stop, TextReply, Upstream } from '../../contract/provider.ts'
+import type { Reported, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import type { ServedAs } from '../../contract/usage.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
 import { withEdits, withModel } from '../../lib/json/splice.ts'
 import { notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { longAnswerBytes, understandLong } from './large/long-answers.ts'
 import { playedAnswer } from './large/played-answer.ts'
-import type { TextStyle } from './style.ts'
+import { type TextStyle, withServed } from './style.ts'
 import {
   failed,
   lost,
@@ -41,6 +42,7 @@ export async function sendText(
   upstream.progress.touch()
   const requestId = upstreamRequestId(answer)
   if (isRefused(answer)) return refusedAnswer(answer)
+  const served = style.servedIn?.(answer)
   const streamed = isEventStream(answer.header('content-type'))
   if (!call.stream || !streamed || style.stream === undefined) {
     let text: string | Uint8Array<ArrayBuffer> | undefined
@@ -50,15 +52,22 @@ export async function sendText(
       return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
     }
     if (text === undefined) return tooLarge(requestId)
-    return replyTo(style, call, upstream, answer, text, streamed)
+    const reply = replyTo(style, call, upstream, answer, text, streamed)
+    return served === undefined ? reply : servedReply(await reply, served)
   }
   answer.expectTrickle()
-  return {
-    kind: 'stream',
-    answer,
-    upstreamRequestId: requestId,
-    watcher: new TextStreamWatcher(style.stream, call, upstream, requestId),
+  const watcher = new TextStreamWatcher(style.stream, call, upstream, requestId)
+  if (served !== undefined) watcher.served = served
+  return { kind: 'stream', answer, upstreamRequestId: requestId, watcher }
+}
+
+/** A stream was made of a whole answer. */
+function servedReply(reply: TextReply, served: ServedAs): TextReply {
+  if (reply.kind === 'json') withServed(reply.reported, served)
+  else if (reply.kind === 'stream' && reply.watcher instanceof TextStreamWatcher) {
+    reply.watcher.served = served
   }
+  return reply
 }
 
 /** A promise for large answers only. */
@@ -89,11 +98,16 @@ function replyOf(
   requestId: string | undefined,
 ): TextReply {
   if (made.kind === 'events') {
-    return asStream(style, call, upstream, Buffer.from(made.events), requestId)
+    const reply = asStream(style, call, upstream, Buffer.from(made.events), requestId)
+    return withTier(reply, made.reported)
   }
   if (made.kind !== 'whole') return made
-  return { ...asStream(style, call, upstream, made.whole.events, requestId), whole: made.whole }
+  const reply = asStream(style, call, upstream, made.whole.events, requestId)
+  return withTier({ ...reply, whole: made.whole }, made.whole.reported)
 }
+
+const withTier = (reply: TextReply, { served }: Reported): TextReply =>
+  served === undefined ? reply : servedReply(reply, served)
 
 /** Sends the caller's body with the upstream's model name in it. */
 export function post(

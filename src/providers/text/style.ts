@@ -1,9 +1,10 @@
 // What distinguishes the text styles at the upstream. A style is a table of small functions;
 // sending, reading, splitting streams into events and classifying failures are shared.
 import type { Protocol } from '../../contract/catalog.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
 import type { Reported, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import type { ReportedUsage } from '../../contract/usage.ts'
+import type { ReportedUsage, ServedAs } from '../../contract/usage.ts'
 import type { ShapedField } from '../../lib/http/event-shape.ts'
 import type { IdMarks } from './id-marks.ts'
 
@@ -11,8 +12,17 @@ export type Json = Readonly<Record<string, unknown>>
 
 /** Usage as it is reported: read by the one reader of its style, and as it was received. */
 export const reportedBy =
-  (read: (raw: unknown) => ReportedUsage | undefined) =>
-  (raw: unknown): Reported => ({ usage: read(raw), raw: raw ?? undefined })
+  (read: (raw: unknown) => ReportedUsage | undefined, served?: (raw: unknown) => Served) =>
+  (raw: unknown): Reported =>
+    withServed({ usage: read(raw), raw: raw ?? undefined }, served?.(raw))
+
+type Served = Reported['served']
+
+/** What an answer says of how it was served; most say nothing. */
+export function withServed(reported: Reported, served: Served): Reported {
+  if (served !== undefined) reported.served = served
+  return reported
+}
 
 /** A whole answer, parsed. */
 export interface ReadAnswer {
@@ -31,6 +41,8 @@ export interface StreamState {
   readonly call: Pick<TextCall, 'choices' | 'wantsUsage'>
   readonly upstreamRequestId: string | undefined
   reported: Reported
+  /** Said beside the usage, by any event. */
+  served?: ServedAs | undefined
   /** The answer has a stop reason; only the end marker may be missing. */
   complete: boolean
   /** Why it ended, in the upstream's word; of several answers the first one's. */
@@ -82,6 +94,8 @@ export interface StreamStyle {
    * before the next event that is parsed, and at the end. In answers with one choice only.
    */
   late?: string
+  /** Marks the first event of a stream if it says how the answer is served: it is read at the end. */
+  first?: string
   /** The field with the object that holds the model name; absent: every event has its own. */
   modelIn?: string
   /** Fields with the model name, one of which an answer may have; absent: `model`, always. */
@@ -122,6 +136,8 @@ export interface TextStyle {
   path: string
   /** The same for styles that name the model in the path; the body does not have to. */
   pathOf?(call: TextCall, upstream: Upstream): string
+  /** How an answer was served, where its headers say so. */
+  servedIn?(answer: HttpAnswer): ServedAs | undefined
   /** The name of an answer in an error text: `a chat completion`. */
   noun: string
   /** A new object every time; the headers of all styles are added to it. */

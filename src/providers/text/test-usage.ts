@@ -15,7 +15,7 @@ export const usageOf = (
   outputTokens: output,
   cacheReadTokens: read,
   cacheWriteTokens: write,
-  ...(hour > 0 && { cacheWrite1hTokens: hour }),
+  ...(hour > 0 && { parts: { cacheWrite1hTokens: hour } }),
 })
 
 /** Typical wrong counts of upstreams, and some right ones. */

@@ -1,5 +1,7 @@
 // Which stream events may pass unparsed, as byte patterns, and what of the others is put right.
+
 import { EventShape, SharedShapes } from '../../lib/http/event-shape.ts'
+import { endOfEvent } from '../../lib/http/sse.ts'
 import { mayBeDeep } from './read-events.ts'
 import type { Json, StreamState, StreamStyle } from './style.ts'
 
@@ -8,6 +10,8 @@ export interface Unread {
   texts: readonly Buffer[]
   /** Of the unparsed events with this text, the last one of a read is parsed later. */
   late: Buffer | undefined
+  /** Of the first event, where it is unparsed: read at the end. */
+  first: Buffer | undefined
   /** How events are written that are whole. */
   shapes: SharedShapes
 }
@@ -19,13 +23,15 @@ export function unreadOf(style: StreamStyle): Unread {
   if (made !== undefined) return made
   const { unread, late } = style
   const shapes = new SharedShapes()
+  const first = style.first === undefined ? undefined : Buffer.from(style.first)
   const given =
     'named' in unread
-      ? { names: bytesOf(unread.named), texts: [], late: undefined, shapes }
+      ? { names: bytesOf(unread.named), texts: [], late: undefined, first, shapes }
       : {
           names: undefined,
           texts: bytesOf(unread.without),
           late: late === undefined ? undefined : Buffer.from(late),
+          first,
           shapes,
         }
   known.set(style, given)
@@ -33,10 +39,17 @@ export function unreadOf(style: StreamStyle): Unread {
 }
 
 /** The same where no event may be left out: each may be about another choice. */
-export const withoutLate = ({ names, texts, late, shapes }: Unread): Unread =>
-  late === undefined
-    ? { names, texts, late, shapes }
-    : { names, texts: [...texts, late], late: undefined, shapes }
+export const withoutLate = (unread: Unread): Unread => {
+  const { texts, late } = unread
+  return late === undefined ? unread : { ...unread, texts: [...texts, late], late: undefined }
+}
+
+/** A stream's first event, if it has the text of such; else empty. */
+export function firstEvent(whole: Buffer, from: number, { first }: Unread): string {
+  if (first === undefined) return ''
+  const event = whole.subarray(from, endOfEvent(whole, from))
+  return event.includes(first) ? event.toString() : ''
+}
 
 const bytesOf = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
 

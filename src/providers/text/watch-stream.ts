@@ -9,7 +9,7 @@ import { Edits } from '../../lib/text/edits.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
 import { asBuffer, EventBuffer, joined, noBytes } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
-import { LargeEvent } from './large-event.ts'
+import { KeptBytes, LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'
 import {
   doneMarker,
@@ -24,6 +24,7 @@ import { LastBytes, lastOf, SeenOutput } from './seen-output.ts'
 import { newState, type StreamState, type StreamStyle, type Verdict } from './style.ts'
 import {
   EventRepair,
+  firstEvent,
   isSign,
   nextSign,
   type Unread,
@@ -32,8 +33,7 @@ import {
 } from './unread-events.ts'
 
 const lostContent = ['answer.content']
-/** For another reader a large event is kept up to this size. */
-const maxSharedBytes = 8 * 1024 * 1024
+const endedEarly = 'the upstream ended its stream before the answer was complete'
 
 export class TextStreamWatcher implements StreamWatcher {
   outcome: 'finished' | UpstreamError | undefined
@@ -50,15 +50,15 @@ export class TextStreamWatcher implements StreamWatcher {
   readonly #packets = new EventBuffer()
   /** The last unparsed event that has to be read when another is, or at the end. */
   #late: string | undefined
+  #first: string | undefined
   readonly #last = new LastBytes()
   readonly #sample = new SeenOutput()
   /** The event that is the last one if no other comes. */
   #held = ''
   #parsed: ParsedEvent[] | undefined
   #large: LargeEvent | undefined
-  /** The bytes of the large event, for another reader; undefined once they are too many. */
-  #kept: Buffer[] | undefined
-  #keptBytes = 0
+  /** The bytes of the large event, for another reader. */
+  #kept: KeptBytes | undefined
   /** Something of the answer was left out. */
   losses: readonly string[] | undefined
   /** Undefined when the events are not repaired. */
@@ -85,7 +85,15 @@ export class TextStreamWatcher implements StreamWatcher {
 
   get reported(): Reported {
     this.#readLate()
-    return this.#state.reported
+    // What it says counts unless a later event has said it.
+    if (this.#first && this.#state.served === undefined) this.#readUnparsed(this.#first)
+    const { reported, served } = this.#state
+    return served === undefined ? reported : { ...reported, served }
+  }
+
+  /** As the headers of the answer say, or an answer that was made into a stream. */
+  set served(served: Reported['served']) {
+    this.#state.served = served
   }
 
   /** The events of the last read that were parsed, for another reader of the same stream. */
@@ -124,27 +132,20 @@ export class TextStreamWatcher implements StreamWatcher {
       fields: this.#style.modelFields ?? usualFields,
       marks: this.#marks,
     })
-    if (this.#parsed !== undefined) this.#kept = []
+    if (this.#parsed !== undefined) this.#kept = new KeptBytes()
     else this.events++
-    this.#keptBytes = 0
     return this.#large
   }
 
   #takeLarge(large: LargeEvent, bytes: Buffer): Buffer | undefined {
     const end = large.read(bytes)
     const part = end === -1 ? bytes : bytes.subarray(0, end)
-    if (this.#parsed !== undefined) this.#keep(part)
+    this.#kept?.add(part)
     if (end === -1) return this.#parsed === undefined ? this.#passLarge(large, part) : undefined
     this.#large = undefined
     const out = this.#parsed === undefined ? this.#endLarge(large, part) : this.#share(large)
     if (end === bytes.length || this.outcome !== undefined) return out
     return joined(out, this.#takePacket(bytes.subarray(end)))
-  }
-
-  #keep(part: Buffer): void {
-    this.#keptBytes += part.length
-    if (this.#keptBytes > maxSharedBytes) this.#kept = undefined
-    else this.#kept?.push(Buffer.from(part))
   }
 
   /** What was held back was not the last event. */
@@ -156,9 +157,9 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #share(large: LargeEvent): Buffer | undefined {
-    const kept = this.#kept
+    const whole = this.#kept?.whole()
     this.#kept = undefined
-    if (kept !== undefined) return this.#takeWhole(Buffer.concat(kept))
+    if (whole !== undefined) return this.#takeWhole(whole)
     this.losses = lostContent
     return this.#takeWhole(Buffer.from(large.event))
   }
@@ -213,6 +214,7 @@ export class TextStreamWatcher implements StreamWatcher {
   }
 
   #passRun(whole: Buffer, from: number, to: number): void {
+    if (this.#first === undefined) this.#first = firstEvent(whole, from, this.#unread)
     this.#sample.add(whole, from, to)
     const { late } = this.#unread
     const at = late === undefined ? -1 : whole.lastIndexOf(late, to - 1)
@@ -226,6 +228,10 @@ export class TextStreamWatcher implements StreamWatcher {
     const event = this.#late
     if (event === undefined) return
     this.#late = undefined
+    this.#readUnparsed(event)
+  }
+
+  #readUnparsed(event: string): void {
     const value = parseUpstream(dataOf(event) ?? '')
     if (isObject(value)) this.#style.read(value, this.#state, undefined)
   }
@@ -262,8 +268,7 @@ export class TextStreamWatcher implements StreamWatcher {
     const isBetween = rest === '' && this.#large === undefined
     const ending = isBetween ? this.#style.ending(this.#state, last) : undefined
     if (ending !== undefined) this.#finish(ending)
-    else
-      this.#fail('the upstream ended its stream before the answer was complete', 'upstream_error')
+    else this.outcome = this.#failure(endedEarly, 'upstream_error')
   }
 
   /** Only its blank line is missing. */
@@ -272,7 +277,7 @@ export class TextStreamWatcher implements StreamWatcher {
     const blank = Buffer.from('\n\n')
     if (this.#parsed === undefined) this.#endLarge(large, blank)
     else {
-      this.#keep(blank)
+      this.#kept?.add(blank)
       this.#share(large)
     }
   }
@@ -281,7 +286,7 @@ export class TextStreamWatcher implements StreamWatcher {
     if (this.outcome !== undefined) return
     const isBetween = this.#packets.isEmpty && this.#large === undefined
     if (isBetween && this.#state.call.choices === 1 && this.#endHeld()) return
-    this.#fail('the upstream broke off its stream', 'upstream_error')
+    this.outcome = this.#failure('the upstream broke off its stream', 'upstream_error')
   }
 
   countOutputTokens(): number {
@@ -314,10 +319,6 @@ export class TextStreamWatcher implements StreamWatcher {
     this.events++
     if (this.#unread.names !== undefined) this.#sample.addStep(event)
     if (event.search(this.#style.textField) !== -1) this.#sample.add(whole, from, to)
-  }
-
-  #fail(message: string, code?: UpstreamError['code']): void {
-    this.outcome = this.#failure(message, code)
   }
 
   #failure(
@@ -374,7 +375,7 @@ export class TextStreamWatcher implements StreamWatcher {
   /** No style has such an event, and clients fail at it: the answer may end well without it. */
   #leaveOut(data: string, value: unknown): string {
     if (value === undefined && this.events === 0) {
-      this.#fail('the upstream sent an event that is not JSON')
+      this.outcome = this.#failure('the upstream sent an event that is not JSON')
     } else if (data !== doneMarker) this.losses = lostContent
     return ''
   }

@@ -127,9 +127,8 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
       cacheReadTokens: row.cache_read_tokens ?? 0,
       cacheWriteTokens: row.cache_write_tokens ?? 0,
       ...(record.detail.toolCalls !== undefined && { toolCalls: record.detail.toolCalls }),
-      ...(record.detail.cacheWrite1hTokens !== undefined && {
-        cacheWrite1hTokens: record.detail.cacheWrite1hTokens,
-      }),
+      ...(record.detail.parts !== undefined && { parts: record.detail.parts }),
+      ...(record.detail.others !== undefined && { others: record.detail.others }),
     }
   }
   return record

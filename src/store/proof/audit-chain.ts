@@ -106,6 +106,8 @@ export interface ChargeRow {
   tier: string
   /** Of the charged task, if there is one. */
   task_id: string
+  /** When that was created. */
+  task_at_ms: number | undefined
   /** Of the charged request row, if it exists. */
   request_id: string
   /** Whether account, token, model, price and tags agree; 0 or 1. */
@@ -131,6 +133,7 @@ const chargeShapes = {
   price_id: 'text',
   tier: 'text',
   task_id: 'text',
+  task_at_ms: 'number',
   request_id: 'text',
   same: 'number',
   row_charge_nanos: 'nanos',
@@ -147,8 +150,14 @@ const chargeColumns: TextColumns = Object.fromEntries(
   Object.entries(chargeShapes).map(([name, shape]) => [name, [shape, name]]),
 )
 
+interface Apart {
+  task_id: string
+  task_at_ms: string
+  same: string
+}
+
 /** Where an entry and its row are one, they agree. */
-const chargesOf = (of: typeof inEntry, apart: { task_id: string; same: string }) =>
+const chargesOf = (of: typeof inEntry, apart: Apart) =>
   sql.raw(
     Object.keys(chargeShapes)
       .map((name) => `${columnOf(name, of, apart)} AS ${name}`)
@@ -161,20 +170,29 @@ const requestColumns: Readonly<Record<string, string>> = {
   row_charge_nanos: 'r.charge_nanos',
 }
 
-function columnOf(name: string, of: typeof inEntry, apart: { task_id: string; same: string }) {
-  if (name === 'task_id' || name === 'same') return apart[name]
-  if (name === 'detail') return `CASE WHEN ${of('tier')} LIKE '%cache_write_1h%' THEN r.detail END`
+function columnOf(name: string, of: typeof inEntry, apart: Apart) {
+  if (name === 'task_id' || name === 'task_at_ms' || name === 'same') return apart[name]
+  if (name === 'detail') {
+    const says = ['=', 'cache_write_1h', 'input_', 'output_', 'other models']
+    const any = says.map((word) => `${of('tier')} LIKE '%${word}%'`).join(' OR ')
+    return `CASE WHEN ${any} THEN r.detail END`
+  }
   const own = ledgerColumns.find((column) => column === name)
   return own === undefined ? (requestColumns[name] ?? `r.${name}`) : of(own)
 }
 
 const ofEntries = chargesOf(inEntry, {
   task_id: `CASE WHEN e.ref LIKE 'req%' THEN NULL ELSE (SELECT t.id FROM tasks t WHERE t.id = e.ref) END`,
+  task_at_ms: `CASE WHEN e.ref LIKE 'req%' THEN NULL ELSE (SELECT t.created_at_ms FROM tasks t WHERE t.id = e.ref) END`,
   same: `CASE WHEN r.account_id = e.account_id AND r.model = e.model AND r.price_id = e.price_id
     AND r.token_id = coalesce(e.token_id, r.token_id)
     AND coalesce(r.tags, '') = coalesce(e.tags, '') THEN 1 ELSE 0 END`,
 })
-const ofChargedCalls = chargesOf(inCall, { task_id: 'CAST(NULL AS text)', same: '1' })
+const ofChargedCalls = chargesOf(inCall, {
+  task_id: 'CAST(NULL AS text)',
+  task_at_ms: 'CAST(NULL AS bigint)',
+  same: '1',
+})
 
 /** Charges in booking order, with the request row or task of each. */
 export function chargePages(

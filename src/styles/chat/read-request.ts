@@ -13,6 +13,7 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
+import { readTier } from '../common/service-tier.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { fieldNamesOf, loseUnknown, neutralFields, refusedFields, requestFields } from './fields.ts'
 import { readMessages } from './read-messages.ts'
@@ -46,6 +47,7 @@ export function readRequest(
       verbosity: reading.text(fields, 'verbosity'),
       cacheKey: reading.text(fields, 'prompt_cache_key'),
       endUser: reading.text(fields, 'safety_identifier') ?? reading.text(fields, 'user'),
+      tier: readTier(fields['service_tier'], 'service_tier'),
     }),
     ...readReasoning(fields, reading),
   }

@@ -5,6 +5,7 @@ import { effortOf } from '../common/effort.ts'
 import { isStrictSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
+import { writeTier } from '../common/service-tier.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 import { emptyRefusal, foldInstructions, repairCalls } from '../common/turns.ts'
@@ -42,7 +43,11 @@ export function writeRequest(
     }),
     ...writeFormat(conversation, target, losses),
     ...writeEffort(conversation, target, losses),
-    ...present({ verbosity, prompt_cache_key: cacheKey }),
+    ...present({
+      verbosity,
+      prompt_cache_key: cacheKey,
+      service_tier: writeTier(conversation, undefined, losses),
+    }),
     ...(target.stream && { stream: true, ...usageOption(target) }),
   }
   return strictRefusal(target.strict, losses) ?? request

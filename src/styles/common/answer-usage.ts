@@ -1,7 +1,15 @@
 // Usage objects of chat, responses and messages to plain usage: what is charged and what translated
 // callers are shown. Upstreams mix the spellings, so every style reads both, in the details objects
 // and beside them. Contradictory parts are clamped.
-import type { ReportedUsage, ToolCalls } from '../../contract/usage.ts'
+import {
+  addCounts,
+  noTokens,
+  partsWithin,
+  type ReportedUsage,
+  type TokenCounts,
+  type TokenParts,
+  type ToolCalls,
+} from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerUsage } from './answer.ts'
 import type { Json } from './conversation.ts'
@@ -19,10 +27,21 @@ export function tokenCount(value: unknown): number | undefined {
 export function answerUsage(reported: ReportedUsage | undefined): AnswerUsage | undefined {
   if (reported === undefined) return undefined
   const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = reported
-  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = reported
+  const { cacheReadTokens, cacheWriteTokens, parts } = reported
   const usage = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens }
-  return cacheWrite1hTokens === undefined ? usage : { ...usage, cacheWrite1hTokens }
+  return parts === undefined ? usage : { ...usage, parts }
 }
+
+/** The details of both sides, where there is something to tell. */
+export const inputMedia = ({ parts }: AnswerUsage) =>
+  media(parts?.inputAudioTokens, parts?.inputImageTokens)
+export const outputMedia = ({ parts }: AnswerUsage) =>
+  media(parts?.outputAudioTokens, parts?.outputImageTokens)
+
+const media = (audio: number | undefined, image: number | undefined) => ({
+  ...(audio !== undefined && { audio_tokens: audio }),
+  ...(image !== undefined && { image_tokens: image }),
+})
 
 /**
  * `prompt_tokens` always includes cached and written tokens. `input_tokens` includes them unless
@@ -53,9 +72,42 @@ export function plainUsage(raw: unknown, cacheBeside = false): ReportedUsage | u
   if (inputTokens === undefined) return usage
   usage.cacheReadTokens = Math.min(cacheReadTokens, inputTokens)
   usage.cacheWriteTokens = Math.min(cacheWriteTokens, inputTokens - usage.cacheReadTokens)
-  const kept = usage.cacheWriteTokens === 0 ? 0 : hourTokens(raw)
-  if (kept > 0) usage.cacheWrite1hTokens = Math.min(kept, usage.cacheWriteTokens)
+  const parts = partsIn(raw, usage)
+  if (parts !== undefined) usage.parts = parts
   return usage
+}
+
+/** Undefined for most: looked for only where there is something that they could be a part of. */
+function partsIn(raw: Json, usage: ReportedUsage): TokenParts | undefined {
+  const kept = usage.cacheWriteTokens === 0 ? 0 : hourTokens(raw)
+  const media = mediaIn(raw)
+  if (kept === 0 && media === undefined) return undefined
+  const found = kept === 0 ? media! : { ...media, cacheWrite1hTokens: kept }
+  const { inputTokens = 0, outputTokens = 0 } = usage
+  return partsWithin(found, { ...usage, inputTokens, outputTokens })
+}
+
+const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details']
+const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'output_token_details']
+
+/** Tokens of sound and images, as the details of both sides count them. */
+function mediaIn(raw: Json): TokenParts | undefined {
+  const inputAudioTokens = countIn(raw, inputDetails, 'audio_tokens')
+  const inputImageTokens = countIn(raw, inputDetails, 'image_tokens')
+  const outputAudioTokens = countIn(raw, outputDetails, 'audio_tokens')
+  const outputImageTokens = countIn(raw, outputDetails, 'image_tokens')
+  return inputAudioTokens + inputImageTokens + outputAudioTokens + outputImageTokens === 0
+    ? undefined
+    : { inputAudioTokens, inputImageTokens, outputAudioTokens, outputImageTokens }
+}
+
+function countIn(raw: Json, holders: readonly string[], name: string): number {
+  for (const holder of holders) {
+    const details = raw[holder]
+    const found = isObject(details) ? tokenCount(details[name]) : undefined
+    if (found) return found
+  }
+  return 0
 }
 
 const maxPasses = 1_000
@@ -70,31 +122,25 @@ function passesOf(raw: Json): ReportedUsage | undefined {
   if (!Array.isArray(iterations) || iterations.length === 0 || iterations.length > maxPasses) {
     return undefined
   }
-  const sum = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  let kept = 0
+  let sum: TokenCounts = noTokens
+  const named = new Map<string, TokenCounts>()
   for (const iteration of iterations) {
     if (!isObject(iteration)) return undefined
-    const { iterations: _, ...own } = iteration
+    const { iterations: _, model, ...own } = iteration
     const pass = plainUsage(own, true)
     if (pass?.inputTokens === undefined || pass.outputTokens === undefined) return undefined
-    sum.inputTokens = Math.min(maxCount, sum.inputTokens + pass.inputTokens)
-    sum.outputTokens = Math.min(maxCount, sum.outputTokens + pass.outputTokens)
-    sum.cacheReadTokens += pass.cacheReadTokens
-    sum.cacheWriteTokens += pass.cacheWriteTokens
-    kept += pass.cacheWrite1hTokens ?? 0
+    sum = addCounts(sum, pass as TokenCounts)
+    if (sum.inputTokens > maxCount || sum.outputTokens > maxCount) return undefined
+    if (typeof model !== 'string') continue
+    named.set(model, addCounts(named.get(model) ?? noTokens, pass as TokenCounts))
   }
-  const cacheReadTokens = Math.min(sum.cacheReadTokens, sum.inputTokens)
-  const cacheWriteTokens = Math.min(sum.cacheWriteTokens, sum.inputTokens - cacheReadTokens)
-  const cacheWrite1hTokens = Math.min(kept, cacheWriteTokens)
   const toolCalls = toolCallsIn(rest)
   const reasoning = Math.min(reasoningTokens(rest), sum.outputTokens)
   return {
     ...sum,
-    cacheReadTokens,
-    cacheWriteTokens,
-    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
     ...(toolCalls !== undefined && { toolCalls }),
     ...(reasoning > 0 && { reasoningTokens: reasoning }),
+    ...(named.size > 0 && { named: [...named].map(([model, counts]) => ({ model, ...counts })) }),
   }
 }
 

@@ -8,6 +8,7 @@
 // had them and pays for them. What could not be carried is told by `lost`, anywhere. `fail` is for errors
 // that the upstream reports itself, and for answers that have nothing at all.
 import type { UpstreamError } from '../../contract/provider.ts'
+import type { TokenParts } from '../../contract/usage.ts'
 import type { Continued } from '../../lib/json/text-run.ts'
 import type { Json } from './conversation.ts'
 import type { Seal } from './envelope.ts'
@@ -52,8 +53,8 @@ export interface AnswerUsage {
   outputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
-  /** Those of the written ones that are kept for an hour; absent: none. */
-  cacheWrite1hTokens?: number
+  /** Those of the counts that styles tell apart; absent: none. */
+  parts?: TokenParts
   reasoningTokens: number
 }
 

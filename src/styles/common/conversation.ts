@@ -1,5 +1,6 @@
 // A request in no style: what every text style can say, as one ordered conversation. Each style has
 // a reader that makes one and a writer that writes one. Nothing here knows money or an upstream.
+
 import type { Seal } from './envelope.ts'
 
 export const styleNames = ['chat', 'responses', 'messages', 'generate'] as const
@@ -162,6 +163,12 @@ export interface FieldNames {
   isError: string
 }
 
+/** Another service tier than the usual one, and the field that asks for it. */
+export interface WantedTier {
+  name: string
+  param: string
+}
+
 export interface Conversation {
   /** For refusals and the list of losses. */
   fieldNames: FieldNames
@@ -193,4 +200,6 @@ export interface Conversation {
   verbosity?: string
   cacheKey?: string
   endUser?: string
+  /** Undefined: the usual one. */
+  tier?: WantedTier
 }

@@ -290,7 +290,6 @@ describe('a field', () => {
 
   test.each<[string, Json]>([
     ['cachedContent', { cachedContent: 'cachedContents/1' }],
-    ['serviceTier', { serviceTier: 'PRIORITY' }],
     ['tools[0].googleSearch', { tools: [{ googleSearch: {} }] }],
     ['tools[1].codeExecution', { tools: [{ functionDeclarations: [] }, { code_execution: {} }] }],
     [

@@ -7,6 +7,7 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { isEmpty, withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
+import { readTier } from '../common/service-tier.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { camelCased, fieldNames, loseOthers, loseUnknown, neutralConfig } from './field-names.ts'
 import { standardSchema } from './plain-schema.ts'
@@ -50,6 +51,7 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
       toolChoice: readToolChoice(fields, reading),
       maxOutputTokens: reading.number(config, 'maxOutputTokens', at),
       logprobs: readLogprobs(config, reading),
+      tier: readTier(fields['serviceTier'], 'serviceTier'),
     }),
     ...readThinking(config, reading),
   }
@@ -61,10 +63,6 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
 function refuseOthers(fields: Json, config: Json, reading: RequestReading): void {
   if (!isEmpty(fields['cachedContent'])) {
     reading.refuse('cachedContent', 'what is kept upstream cannot be used')
-  }
-  const tier = textIn(fields, 'serviceTier')?.toLowerCase()
-  if (tier !== undefined && tier !== 'standard' && !tier.endsWith('unspecified')) {
-    reading.refuse('serviceTier', 'it has no such tier')
   }
   const other = textsIn(config, 'responseModalities').find((each) => each.toUpperCase() !== 'TEXT')
   if (other !== undefined) {

@@ -7,6 +7,7 @@ import { type Growth, grownTooLarge } from '../common/growth.ts'
 import { objectSchema, withDescription } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
+import { writeTier } from '../common/service-tier.ts'
 import type { Target } from '../common/style.ts'
 import { isForced, type ToolNames, toolNamed, toolsNamed } from '../common/tool-names.ts'
 import { emptyRefusal, foldInstructions, repairCalls, withUserTurn } from '../common/turns.ts'
@@ -16,6 +17,8 @@ import { ContentWriter } from './write-contents.ts'
 const maxStopSequences = 5
 /** Before a conversation that the assistant began. */
 const opening = '(the conversation begins with the assistant)'
+
+const tiers = { priority: 'priority', fast: 'priority', flex: 'flex' }
 
 export function writeRequest(
   given: Conversation,
@@ -45,6 +48,7 @@ export function writeRequest(
     }),
     ...tools,
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
+    ...present({ serviceTier: writeTier(conversation, tiers, losses) }),
   }
   return strictRefusal(target.strict, losses) ?? body
 }

@@ -16,6 +16,7 @@ import type { Seal } from '../common/envelope.ts'
 import type { Losses } from '../common/losses.ts'
 import { withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
+import { readTier } from '../common/service-tier.ts'
 import type { GivenRequest } from '../common/style.ts'
 import { mergeTurns } from '../common/turns.ts'
 import {
@@ -55,8 +56,11 @@ export function readRequest(
     ...present({
       maxOutputTokens: reading.number(fields, 'max_tokens'),
       endUser: readUser(fields, reading),
+      tier: readTier(fields['speed'], 'speed') ?? readTier(fields['service_tier'], 'service_tier'),
     }),
   }
+  const { inference_geo: place } = fields
+  if (place != null && place !== 'global') losses.add('inference_geo')
   if (isObject(fields['cache_control'])) markLast(conversation, fields, reading)
   return reading.problem ?? conversation
 }

@@ -9,7 +9,7 @@ export const readUsage = (raw: unknown): ReportedUsage | undefined => plainUsage
 
 export function writeUsage(usage: AnswerUsage): Json {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
-  const { cacheWrite1hTokens: kept } = usage
+  const kept = usage.parts?.cacheWrite1hTokens
   return {
     input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
     cache_creation_input_tokens: cacheWriteTokens,

@@ -10,6 +10,7 @@ import {
 } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
+import { writeTier } from '../common/service-tier.ts'
 import type { Target } from '../common/style.ts'
 import type { ToolNames } from '../common/tool-names.ts'
 import { withUserTurn } from '../common/turns.ts'
@@ -51,6 +52,9 @@ export function writeRequest(
   return strictRefusal(target.strict, losses) ?? request
 }
 
+/** This style has one faster tier. */
+const speeds = { fast: 'fast', priority: 'fast' }
+
 interface Written {
   messages: readonly Message[]
   tools: readonly Block[]
@@ -76,6 +80,7 @@ function writeSettings(
     maxTokens,
     fields: {
       ...present({ tool_choice: choice, thinking }),
+      ...present({ speed: writeTier(conversation, speeds, losses) }),
       ...(Object.keys(output).length > 0 && { output_config: output }),
       ...writeStop(conversation, losses),
       ...writeSampling(conversation, isThinking, losses),

@@ -279,7 +279,6 @@ describe('a field', () => {
     ['prompt', { prompt: { id: 'p' } }],
     ['background', { background: true }],
     ['truncation', { truncation: 'auto' }],
-    ['service_tier', { service_tier: 'priority' }],
     ['tools[0].type', { tools: [{ type: 'web_search' }] }],
     [
       'tools[0].tools[0].type',

@@ -8,6 +8,7 @@ import { readEffort } from '../common/effort.ts'
 import type { Losses } from '../common/losses.ts'
 import { withoutNeutral } from '../common/neutral.ts'
 import { present, RequestReading } from '../common/request-reading.ts'
+import { readTier } from '../common/service-tier.ts'
 import type { GivenRequest } from '../common/style.ts'
 import {
   fieldNames,
@@ -53,6 +54,7 @@ export function readRequest(given: GivenRequest, losses: Losses): Conversation |
       verbosity: textIn(objectIn(fields, 'text') ?? {}, 'verbosity'),
       cacheKey: textIn(fields, 'prompt_cache_key'),
       endUser: textIn(fields, 'safety_identifier') ?? textIn(fields, 'user'),
+      tier: readTier(fields['service_tier'], 'service_tier'),
       ...readReasoning(fields, reading),
       ...readIncluded(fields, reading),
     }),
@@ -68,10 +70,6 @@ function readState(fields: Json, reading: RequestReading): void {
   }
   if (fields['background'] === true) reading.refuse('background', 'answers are not kept upstream')
   if (fields['truncation'] === 'auto') reading.refuse('truncation', 'no input is left out')
-  const tier = fields['service_tier']
-  if (tier != null && tier !== 'auto' && tier !== 'default') {
-    reading.refuse('service_tier', 'it has no such tier')
-  }
   if (fields['store'] === true) reading.losses.add('store')
   if (fields['context_management'] != null) reading.losses.add('context_management')
 }

@@ -2,7 +2,7 @@
 import type { ReportedUsage, ToolCalls } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { AnswerUsage } from '../common/answer.ts'
-import { plainUsage } from '../common/answer-usage.ts'
+import { inputMedia, outputMedia, plainUsage } from '../common/answer-usage.ts'
 import type { Json } from '../common/conversation.ts'
 
 export const readUsage = (raw: unknown): ReportedUsage | undefined => plainUsage(raw)
@@ -13,9 +13,10 @@ export const writeUsage = (usage: AnswerUsage): Json => ({
   input_tokens_details: {
     cached_tokens: usage.cacheReadTokens,
     cache_write_tokens: usage.cacheWriteTokens,
+    ...inputMedia(usage),
   },
   output_tokens: usage.outputTokens,
-  output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  output_tokens_details: { reasoning_tokens: usage.reasoningTokens, ...outputMedia(usage) },
   total_tokens: usage.inputTokens + usage.outputTokens,
 })
 

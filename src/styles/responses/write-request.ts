@@ -7,6 +7,7 @@ import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
 import { isStrictSchema, objectSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
+import { writeTier } from '../common/service-tier.ts'
 import type { Target } from '../common/style.ts'
 import { isForced, type ToolNames, toolNamed, toolsNamed } from '../common/tool-names.ts'
 import { emptyRefusal, repairCalls } from '../common/turns.ts'
@@ -45,6 +46,7 @@ export function writeRequest(
       text: writeText(conversation, losses),
       reasoning: writeReasoning(conversation, target, losses),
       prompt_cache_key: conversation.cacheKey,
+      service_tier: writeTier(conversation, undefined, losses),
     }),
     include: ['reasoning.encrypted_content'],
     store: false,

@@ -1,4 +1,5 @@
 // Chat completions: JSON and stream.
+import { isObject } from '../../lib/json/parse.ts'
 import { chatFailureText } from '../../styles/chat/failure-words.ts'
 import { keysIn } from '../text/request-fields.ts'
 import { textSurface } from '../text/serve.ts'
@@ -9,6 +10,12 @@ export const chat = textSurface(
   {
     name: 'chat',
     path: '/v1/chat/completions',
+    usage: {
+      body: ['usage'],
+      event: ['usage'],
+      isFinal: ({ usage }) => isObject(usage),
+      marker: '[DONE]',
+    },
     models: {
       translates: { text: ['responses', 'messages', 'generate', 'converse'] },
       clientWords: ['openai'],

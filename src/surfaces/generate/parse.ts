@@ -1,12 +1,13 @@
 // Requests of the generate style: what the gateway itself must know of them. Everything else passes.
 // The model and the kind of call are in the path.
 import { Refusal, unknownObject } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import type { AskedTerm, TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { limitOutput, readExtras, rulesWithout } from '../text/extra-fields.ts'
 import { oneAnswerIn } from '../text/fields.ts'
+import { unpriced } from '../text/refuse-extras.ts'
 import { ContentCounter } from './count-input.ts'
 import { fieldIn, givenTwice, snakeOf } from './fields.ts'
 import { requestNames, settingNames } from './keys.ts'
@@ -42,6 +43,8 @@ export function parseGenerate(
   const refused = extras?.problem ?? input.problem
   if (refused !== undefined) return refused
   if (extras?.isOpen) input.open()
+  const tier = askedTier(fields)
+  if (tier instanceof Refusal) return tier
   const { choices, maxOutputTokens: bound } = settings
   const call: TextCall = {
     interface: 'generate',
@@ -55,6 +58,7 @@ export function parseGenerate(
     inputBound: input.bound(text),
     ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
     choices,
+    ...(tier !== undefined && { asks: [tier] }),
   }
   limitOutput(call, bound, extras, input)
   return call
@@ -75,6 +79,8 @@ export function parseCount({ text, fields }: JsonBody, modelName: string): TextC
   if (named instanceof Refusal) return named
   const problem = requestProblem(request)
   if (problem !== undefined) return problem
+  const tier = askedTier(request)
+  if (tier instanceof Refusal) return tier
   const input = counterOf(request)
   const around = inner === undefined ? undefined : readExtras(fields, rules)?.problem
   const refused = around ?? readExtras(request, rules)?.problem ?? input.problem
@@ -90,6 +96,7 @@ export function parseCount({ text, fields }: JsonBody, modelName: string): TextC
     inputBound: input.bound(text),
     ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
     choices: 1,
+    ...(tier !== undefined && { asks: [tier] }),
   }
 }
 
@@ -108,7 +115,7 @@ function requestProblem(fields: Fields): Refusal | undefined {
   const odd = contentsProblem(fields)
   if (odd !== undefined) return odd
   if (fieldIn(fields, 'cachedContent') !== undefined) return unknownObject('cachedContent')
-  return tierProblem(fieldIn(fields, 'serviceTier')) ?? oneAnswerIn(fields)
+  return oneAnswerIn(fields)
 }
 
 function contentsProblem(fields: Fields): Refusal | undefined {
@@ -122,13 +129,18 @@ function contentsProblem(fields: Fields): Refusal | undefined {
   return odd === -1 ? undefined : wrong('contents', `'contents[${odd}]' must be an object`)
 }
 
-const usualTiers: readonly unknown[] = ['auto', 'default', 'standard', 'unspecified']
+const usualTiers: readonly unknown[] = ['default', 'standard', 'unspecified']
 
-function tierProblem(tier: unknown): Refusal | undefined {
+/** `flex`, `FLEX` and `SERVICE_TIER_FLEX` are one. */
+function askedTier(fields: Fields): AskedTerm | Refusal | undefined {
+  const tier = fieldIn(fields, 'serviceTier')
   if (tier === undefined) return undefined
-  if (typeof tier === 'string' && usualTiers.includes(tier.toLowerCase())) return undefined
-  const message = `'serviceTier' cannot be used: another service tier costs extra and the model has no price for it`
-  return wrong('serviceTier', message)
+  const param = 'serviceTier'
+  const refusal = unpriced(param, 'another service tier')
+  if (typeof tier !== 'string') return refusal
+  const name = tier.toLowerCase().replace(/^service_tier_/, '')
+  if (usualTiers.includes(name)) return undefined
+  return name === 'auto' ? { kind: 'auto', name, param } : { kind: 'tier', name, param, refusal }
 }
 
 const counterOf = (fields: Fields): ContentCounter =>

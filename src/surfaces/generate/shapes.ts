@@ -60,6 +60,11 @@ export const countShape = shapeOf(countKeys, parseCount)
 const generateShape = (stream: boolean): TextShape => ({
   ...shapeOf(generateKeys, (body, model) => parseGenerate(body, model, stream)),
   opening,
+  usage: {
+    body: ['usageMetadata'],
+    event: ['usageMetadata'],
+    isFinal: ({ usageMetadata, usage_metadata }) => (usageMetadata ?? usage_metadata) != null,
+  },
 })
 
 /** Calls that are answered and charged. */

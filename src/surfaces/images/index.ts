@@ -5,6 +5,7 @@ import type { CallerApi, MadeImages } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
 import { asReplay, type ReadRoute, readCreate, withServed } from '../media/create.ts'
@@ -48,8 +49,11 @@ async function make(
   if (read instanceof Refusal) return read
   const made = await deps.api.makeImages(read.ctx, read.create)
   if (made instanceof Refusal) return made
-  const response = withServed(answerJson(x, JSON.stringify(viewOf(deps.api, made))), made.task)
-  return made.replayed ? asReplay(response) : response
+  const body = JSON.stringify(viewOf(deps.api, made))
+  if (made.replayed) return asReplay(withServed(answerJson(x, body), made.task))
+  const charge = formatNanos(made.task.chargeNanos)
+  const headers = { 'x-gateway-charge': charge, 'x-gateway-currency': deps.api.currency }
+  return withServed(answerJson(x, body, 200, headers), made.task)
 }
 
 function viewOf(api: CallerApi, { task, images }: MadeImages) {

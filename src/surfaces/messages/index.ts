@@ -12,6 +12,11 @@ import { messagesFields } from './request-fields.ts'
 const shape: PlainShape = {
   name: 'messages',
   path: '/v1/messages',
+  usage: {
+    body: ['usage'],
+    event: ['usage'],
+    isFinal: ({ type }) => type === 'message_delta',
+  },
   models: {
     translates: { text: ['responses', 'chat', 'generate', 'converse'] },
     clientWords: ['anthropic'],

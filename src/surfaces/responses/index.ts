@@ -12,6 +12,11 @@ import { responsesFields } from './request-fields.ts'
 const shape: PlainShape = {
   name: 'responses',
   path: '/v1/responses',
+  usage: {
+    body: ['usage'],
+    event: ['response', 'usage'],
+    isFinal: ({ type }) => type === 'response.completed' || type === 'response.incomplete',
+  },
   models: {
     translates: { text: ['messages', 'chat', 'generate', 'converse'] },
     minOutputTokens,

@@ -3,7 +3,7 @@
 // those that may not be asked for at all. An object that the style does not define is searched for the
 // same names, however deep it lies: upstreams merge such objects into the request, or read them.
 import { type Refusal, unknownObject } from '../../contract/errors.ts'
-import type { ServerTool, TextCall } from '../../contract/requests.ts'
+import type { AskedTerm, ServerTool, TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 import { checks, isAddress, isSearch, namesFile, noFile, squashed } from './refuse-extras.ts'
@@ -16,6 +16,8 @@ interface Extras {
   readonly reasons: boolean
   readonly hourCache: boolean
   readonly compacts: boolean
+  /** Terms of a price that it asks for; undefined: none. */
+  readonly asks: readonly AskedTerm[] | undefined
   /** It names media by address, which may be of any size. */
   readonly isOpen: boolean
 }
@@ -29,12 +31,18 @@ class Found implements Extras {
   reasons = false
   hourCache = false
   compacts = false
+  asks: AskedTerm[] | undefined
   isOpen = false
   /** Takes note of searches; absent: they are refused. */
   readonly tools: ServerTool[] | undefined
 
   constructor(tools: ServerTool[] | undefined) {
     this.tools = tools
+  }
+
+  ask(term: AskedTerm): void {
+    this.asks ??= []
+    this.asks.push(term)
   }
 
   /** A value that no style defines. `own`: fields in it that are read elsewhere. */
@@ -164,13 +172,34 @@ const named = (rule: Rule, ...names: readonly string[]): [string, Rule][] =>
   names.flatMap((name) => [...new Set([name, camelOf(name)])].map((each) => [each, rule]))
 
 const checked: [string, Rule][] = Object.entries(checks).flatMap(([name, check]) =>
-  named((value, at, { tools }) => {
+  named((value, at, found) => {
     const problem = check(value, at)
-    if (problem === undefined || tools === undefined || !isSearch(name)) return problem
-    tools.push({ name: 'web_search', refusal: problem })
+    const { tools } = found
+    // At the top of the body, models may have a price for some of it.
+    if (tools === undefined) return problem
+    if (problem === undefined) {
+      if (value === 'auto' && at === 'service_tier')
+        found.ask({ kind: 'auto', name: value, param: at })
+      return undefined
+    }
+    if (isSearch(name)) {
+      tools.push({ name: 'web_search', refusal: problem })
+      return undefined
+    }
+    const kind = askedBy[at]
+    if (kind === undefined || typeof value !== 'string') return problem
+    found.ask({ kind, name: value, param: at, refusal: problem })
     return undefined
   }, name),
 )
+
+/** What these fields ask for. */
+const askedBy: Readonly<Record<string, AskedTerm['kind'] | undefined>> = {
+  __proto__: null as never,
+  service_tier: 'tier',
+  speed: 'tier',
+  inference_geo: 'geo',
+}
 
 /** At the top of a body and in every object that no style defines. */
 const anywhere: readonly [string, Rule][] = [
@@ -313,4 +342,5 @@ export function limitOutput(
   if (extras === undefined) return
   if (extras.reasons) call.reasons = true
   if (extras.compacts) call.compacts = true
+  if (extras.asks !== undefined) call.asks = extras.asks
 }

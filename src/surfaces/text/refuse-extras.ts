@@ -11,7 +11,7 @@ import { type Fields, wrong } from '../common/fields.ts'
 /** Undefined: it may go upstream. Never asked about null. */
 type Check = (value: unknown, name: string) => Refusal | undefined
 
-const unpriced = (name: string, what: string): Refusal =>
+export const unpriced = (name: string, what: string): Refusal =>
   wrong(name, `'${name}' cannot be used: ${what} costs extra and the model has no price for it`)
 
 const never =

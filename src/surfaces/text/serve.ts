@@ -25,6 +25,13 @@ import { nextTurn } from '../../lib/turns.ts'
 import { lossHeader } from '../../styles/common/losses.ts'
 import { maxModelName, modelNamedIn } from '../common/fields.ts'
 import { Caller, callerOf, type FailedCall, type Surface, tagCall } from '../common/surface.ts'
+import {
+  chargeText,
+  streamWithCharge,
+  type UsagePlace,
+  wantsCharge,
+  withCharge,
+} from './charge-in-answer.ts'
 import { identify, type Opening } from './conversation.ts'
 
 /** How the calls of one path are read and answered. */
@@ -36,6 +43,8 @@ export interface TextShape {
   opening?(fields: JsonBody['fields']): Opening
   /** The model that the path names, for the log; absent: the body names it. */
   modelOf?(x: RequestContext): string
+  /** Where it has its usage; absent: nowhere. */
+  usage?: UsagePlace
   /** Absent: as server-sent events. */
   answerStream?: typeof answerStream
   /** How an error looks inside a stream that has begun. */
@@ -80,14 +89,18 @@ export async function serve(
     const call = await readCall(shape, api, limits, x, ctx)
     if (call instanceof Refusal) return answerRefusal(x, call)
     x.connection.keepOpen()
+    const place = wantsCharge(x.request) ? shape.usage : undefined
+    if (place !== undefined) call.wantsUsage = true
     const done = await api.runText(ctx, call)
     if (done instanceof Refusal) {
       return shape.answerFailure?.(x, done, ctx) ?? answerRefusal(x, done)
     }
-    const { body, stream } = done
-    return stream === undefined
-      ? answerJson(x, body!, 200, headersOf(done))
-      : (shape.answerStream ?? answerStream)(x, stream, headersOf(done))
+    if (done.stream === undefined) {
+      const body = place === undefined ? done.body! : withCharge(done.body!, place, done)
+      return answerJson(x, body, 200, chargedHeaders(done))
+    }
+    const stream = place === undefined ? done.stream : streamWithCharge(done.stream, place, done)
+    return (shape.answerStream ?? answerStream)(x, stream, headersOf(done))
   } finally {
     x.releaseBody?.()
   }
@@ -124,6 +137,14 @@ export async function readCall(
   if (opening !== undefined) call.conversation = () => identify(x, opening(call.fields))
   ctx.call = call
   return call
+}
+
+function chargedHeaders(done: TextAnswer): AnswerHeaders | undefined {
+  const charge = chargeText(done)
+  const others = headersOf(done)
+  if (charge === undefined) return others
+  const headers = { 'x-gateway-charge': charge, 'x-gateway-currency': done.currency }
+  return others === undefined ? headers : { ...headers, ...others }
 }
 
 /** Nothing for most answers. */

@@ -37,7 +37,10 @@ export function expectRefusal(
   param: string,
   code = 'invalid_request',
 ): void {
-  const refusal = result instanceof Refusal ? result : result.serverTools?.[0]?.refusal
+  const refusal =
+    result instanceof Refusal
+      ? result
+      : (result.serverTools?.[0]?.refusal ?? result.asks?.[0]?.refusal)
   expect(refusal).toBeInstanceOf(Refusal)
   const { code: given, extras, message } = refusal!
   expect([given, extras.param]).toEqual([code as typeof given, param])

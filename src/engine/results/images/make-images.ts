@@ -86,16 +86,17 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
   const shown = await hosted(engine, result.id, images)
   record.chargeNanos = 0n
-  writeRecord(engine, endRecord(engine, record, 'complete', 200))
+  const hasLeft = making.ctx.signal.aborted
+  const ending = hasLeft ? 'caller_left' : 'complete'
+  writeRecord(engine, endRecord(engine, record, ending, hasLeft ? 499 : 200))
   return { task: result as ImageTask, images: shown, replayed: false }
 }
 
-const waitFor = ({ engine, ctx, input }: Making, task: ImageTask): Promise<WaitedEnd> =>
-  waitForEnd(engine, task, {
-    forMs: maxWaitMs,
-    // With a key the answer can be requested again: then the work continues without the caller.
-    ...(input.key === undefined && { signal: ctx.signal }),
-  })
+/** Without the caller the work continues, unless the operator wants it released and it has no key. */
+function waitFor({ engine, ctx, input }: Making, task: ImageTask): Promise<WaitedEnd> {
+  const isReleased = engine.declared.file.left_calls === 'release' && input.key === undefined
+  return waitForEnd(engine, task, { forMs: maxWaitMs, ...(isReleased && { signal: ctx.signal }) })
+}
 
 /** An address was asked for and bytes came: they are kept here, and had at an address of the gateway. */
 async function hosted(

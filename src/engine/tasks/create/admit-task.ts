@@ -48,7 +48,7 @@ export async function admitTask(
   const { picked, member } = placed
   const { model, price, servedModel } = member
   const bounded = withBound(engine, model, input, picked.route)
-  const ownNanos = holdFor(price.terms, bounded)
+  const ownNanos = holdFor(price.terms, bounded, engine.clock.nowMs())
   if (ownNanos === undefined) {
     leavePlace(engine, picked.route.channel, picked.channelState, accountId)
     dropProbes(picked)

@@ -155,7 +155,7 @@ export function affordable(
   let holdNanos = ownNanos
   const kept = others.filter(({ model, routes, price }) => {
     const costs = [...new Set(routes.map(({ protocol }) => protocol))].map((protocol) =>
-      holdFor(price.terms, withBound(engine, model, input, { protocol })),
+      holdFor(price.terms, withBound(engine, model, input, { protocol }), engine.clock.nowMs()),
     )
     if (costs.length === 0 || costs.includes(undefined)) return false
     for (const nanos of costs) if (nanos! > holdNanos) holdNanos = nanos!

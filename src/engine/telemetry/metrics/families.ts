@@ -32,8 +32,11 @@ export const metrics = {
   gateway_attempts_total: counter('Tries at an upstream, by how they ended.'),
   gateway_attempt_duration_seconds: histogram('From the start of a try to its end.'),
   gateway_failovers_total: counter('Tries after the first, of one request.'),
+  gateway_calls_left_total: counter(
+    'Text calls whose caller left while they were upstream, by how they are charged: exact, estimated or free.',
+  ),
   gateway_requests_in_flight: gauge('Requests under way.'),
-  gateway_streams_abandoned: gauge('Streams read to their end although the caller has left.'),
+  gateway_streams_abandoned: gauge('Answers read to their end although the caller has left.'),
   gateway_channel_state: gauge('1 for the state a channel is in, 0 for the others.'),
   gateway_channel_busy: gauge('Calls under way on a channel.'),
   gateway_channel_limit: gauge('Most calls at once on a channel, in one process.'),

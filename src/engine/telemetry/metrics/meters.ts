@@ -63,7 +63,11 @@ export class Meters {
   call(record: RequestRecord): void {
     this.#meterOf(record.interface, record.model).count(record)
     if (record.errorCode !== undefined) this.#errorOf(record.interface, record.errorCode).count++
-    const { loss } = record.detail
+    const { loss, ending, estimated } = record.detail
+    if (ending === 'caller_left') {
+      const charged = record.charge === undefined ? 'free' : estimated ? 'estimated' : 'exact'
+      this.#add('gateway_calls_left_total', { charged }, 1)
+    }
     if (loss === undefined) return
     for (const part of loss) {
       const units = inUnits(lossNanos({ loss: [part] }))

@@ -1,0 +1,182 @@
+// The charge of a call, in its answer: for callers that ask for it inside the usage of a JSON body, or of the event of
+// a stream that has the final usage. The amount is the ledger's, so that event waits until the charge is durable.
+import type { AnswerStream, StreamSink, TextAnswer } from '../../contract/caller-api.ts'
+import { dataOf, endOfLastEvent, splitEvents } from '../../lib/http/sse.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { spansIn } from '../../lib/json/spans.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import type { Fields } from '../common/fields.ts'
+
+/** Where a style has its usage. */
+export interface UsagePlace {
+  /** Of the usage in a JSON answer. */
+  body: readonly string[]
+  /** The same in an event. */
+  event: readonly string[]
+  /** Whether an event may have the final usage: the last one that does has it. */
+  isFinal(event: Fields): boolean
+  /** The marker of the end, before which an event with the usage is written if there was none. */
+  marker?: string
+}
+
+const includeHeader = 'x-gateway-include'
+
+export const wantsCharge = (request: Request): boolean =>
+  request.headers
+    .get(includeHeader)
+    ?.split(',')
+    .some((each) => each.trim().toLowerCase() === 'charge') === true
+
+type Charged = Pick<TextAnswer, 'record' | 'currency'>
+
+/** Undefined: it is not charged. */
+export const chargeText = ({ record }: Charged): string | undefined =>
+  record.charge === undefined ? undefined : formatNanos(record.chargeNanos)
+
+function noteOf(answer: Charged): string | undefined {
+  const charge = chargeText(answer)
+  const { record, currency } = answer
+  return charge === undefined
+    ? undefined
+    : JSON.stringify({ request_id: record.requestId, charge, currency })
+}
+
+/** A JSON answer with its charge. */
+export function withCharge(
+  body: string | Uint8Array<ArrayBuffer>,
+  { body: path }: UsagePlace,
+  answer: Charged,
+): string {
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  const note = noteOf(answer)
+  return note === undefined ? text : withNote(text, text.indexOf('{'), path, note)
+}
+
+/** Puts it into the object at the end of the path, which is made where it is not there. */
+function withNote(text: string, at: number, path: readonly string[], note: string): string {
+  const [name, ...rest] = path
+  const member = name === undefined ? undefined : spansIn(text, at).find(({ key }) => key === name)
+  if (member !== undefined && text[member.start] === '{') {
+    return withNote(text, member.start, rest, note)
+  }
+  if (member !== undefined) {
+    return text.slice(0, member.start) + within(rest, note) + text.slice(member.end)
+  }
+  const made = within(path, note)
+  const isEmpty = /^\s*\}/.test(text.slice(at + 1, at + 100))
+  return `${text.slice(0, at + 1)}${made.slice(1, -1)}${isEmpty ? '' : ','}${text.slice(at + 1)}`
+}
+
+const within = (path: readonly string[], note: string): string =>
+  path.reduceRight((inner, key) => `{${JSON.stringify(key)}:${inner}}`, `{"gateway":${note}}`)
+
+export const streamWithCharge = (
+  stream: AnswerStream,
+  place: UsagePlace,
+  answer: Charged,
+): AnswerStream => ({ start: (sink) => stream.start(new ChargeSink(sink, place, answer)) })
+
+/** What waits for the end is not more than this; then it goes out without the charge. */
+const maxHeldBytes = 4 * 1024 * 1024
+
+class ChargeSink implements StreamSink {
+  readonly #sink: StreamSink
+  readonly #place: UsagePlace
+  readonly #answer: Charged
+  /** An event that is not whole yet. */
+  #rest: Buffer<ArrayBufferLike> = Buffer.alloc(0)
+  /** The event that has the usage, unless another follows, and those behind it. */
+  #held: string[] = []
+  #heldBytes = 0
+
+  constructor(sink: StreamSink, place: UsagePlace, answer: Charged) {
+    this.#sink = sink
+    this.#place = place
+    this.#answer = answer
+  }
+
+  write(bytes: Uint8Array): undefined | Promise<unknown> {
+    const all = Buffer.concat([this.#rest, bytes])
+    const end = endOfLastEvent(all)
+    this.#rest = all.subarray(end)
+    let out = ''
+    for (const event of splitEvents(all.toString('utf8', 0, end))) out += this.#take(event)
+    if (this.#rest.length > maxHeldBytes) {
+      out += this.#release() + this.#rest.toString()
+      this.#rest = Buffer.alloc(0)
+    }
+    return out === '' ? undefined : this.#sink.write(Buffer.from(out))
+  }
+
+  end(): void {
+    const last = this.#withNote() + this.#rest.toString()
+    if (last !== '') this.#sink.write(Buffer.from(last))
+    this.#sink.end()
+  }
+
+  cut(): void {
+    this.#sink.cut()
+  }
+
+  #take(event: string): string {
+    const data = dataOf(event)
+    if (data === undefined) return event
+    const value = this.#held.length > 0 || mayBeFinal(data) ? parsed(data) : undefined
+    const isFinal = value !== undefined && this.#place.isFinal(value)
+    if (!isFinal && data !== this.#place.marker && this.#held.length === 0) return event
+    const before = isFinal || this.#heldBytes > maxHeldBytes ? this.#release() : ''
+    this.#held.push(event)
+    this.#heldBytes += event.length
+    return before
+  }
+
+  #release(): string {
+    const held = this.#held.join('')
+    this.#held = []
+    this.#heldBytes = 0
+    return held
+  }
+
+  #withNote(): string {
+    const note = noteOf(this.#answer)
+    const [first, ...others] = this.#held
+    if (note === undefined || first === undefined) return this.#release()
+    const data = dataOf(first)!
+    if (data === this.#place.marker) return usageEvent(this.#answer, note) + this.#release()
+    const at = first.indexOf('{', first.indexOf('data:'))
+    return [withNote(first, at, this.#place.event, note), ...others].join('')
+  }
+}
+
+/** Nearly all events of a stream are words only. */
+const mayBeFinal = (data: string): boolean =>
+  data.includes('"usage') || data.includes('_delta"') || data.includes('"response.')
+
+function parsed(data: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** For a stream of unnamed events without any usage: what is charged. */
+function usageEvent({ record }: Charged, note: string): string {
+  const { inputTokens = 0, outputTokens = 0 } = record.usage ?? {}
+  const usage = {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    gateway: JSON.parse(note) as unknown,
+  }
+  const chunk = {
+    id: record.requestId,
+    object: 'chat.completion.chunk',
+    created: Math.floor(record.atMs / 1_000),
+    model: record.model,
+    choices: [],
+    usage,
+  }
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}
