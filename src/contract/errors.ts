@@ -47,6 +47,7 @@ export const refusals = {
   conflict: row(409, 'invalid_request_error', false),
   nothing_to_refund: row(409, 'invalid_request_error', false),
   refund_exceeds_charge: row(409, 'invalid_request_error', false),
+  price_in_force: row(409, 'invalid_request_error', false),
   rate_limit_exceeded: row(429, 'rate_limit_error'),
   upstream_rate_limited: row(429, 'rate_limit_error'),
   upstream_permission_denied: row(502, 'upstream_error', false),

@@ -121,6 +121,8 @@ export interface Price {
   /** Created to start immediately: it is in force even if the clock was set back since. */
   atOnce?: true
   source: Source
+  /** As the audit log names them; absent: the file, the gateway, or not known. */
+  createdBy?: string
 }
 
 /** Whether a version is or was in force: only a scheduled one waits for its time. */

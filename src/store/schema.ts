@@ -96,6 +96,8 @@ export interface Schema
     created_at_ms: number
     /** Account of the price; null: the price of all accounts. */
     account_id: string | null
+    /** As the audit log names them; null: the file, the gateway, or not known. */
+    created_by: Generated<string | null>
   }
   /** Log rows of calls; those that were charged are entries and receipts as well. */
   requests: GeneratedIn<CallRow, 'seq' | NullIn<CallRow>>

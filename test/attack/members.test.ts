@@ -238,6 +238,7 @@ test('only these calls change something for operators, finance and members', () 
         'post /codes',
         'delete /codes/:id',
         'put /issuer',
+        'delete /prices/:id',
         'post /audit',
         'post /bills/close',
         'post /bills/close-all',

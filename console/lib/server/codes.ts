@@ -107,6 +107,7 @@ export const noticeTypes = {
   'channel.recovered': ['Channel recovered', '渠道已恢复'],
   'key.rejected': ['Key rejected', '密钥被拒绝'],
   'price.missing': ['Missing price', '缺少价格'],
+  'price.changed': ['Price changed', '价格变更'],
   'bill.closed': ['Bill closed', '账单已结'],
   'loss.booked': ['Loss recorded', '发生平台损失'],
   'ledger.problem': ['Ledger mismatch', '账目不符'],

@@ -18,6 +18,7 @@ import { auditChange, time } from '../answers.ts'
 import { forStaff } from '../permission.ts'
 import type { Ask, View } from '../route.ts'
 import { maxImportBytes, readBody } from '../serve.ts'
+import { notifyPrice } from './price-changes.ts'
 import { exportQuery, importBody, importQuery, priceImport } from './price-schema.ts'
 import { priceRoute } from './prices.ts'
 import { readAside } from './read-aside.ts'
@@ -42,10 +43,13 @@ async function importList(ask: Ask<{ query: typeof importQuery }>) {
   if (asked instanceof Refusal) return asked
   const list = await readPriceList(asked.format, asked.text)
   if (list instanceof Refusal) return list
-  const how = { atMs: x.atMs, dryRun: asked.dryRun }
+  const createdBy = ask.viewer?.actor ?? 'gateway'
+  const how = { atMs: x.atMs, dryRun: asked.dryRun, createdBy }
   const done = await importPrices(engine, list, how, {
-    price: (tx, price) =>
-      auditChange(tx, x, { action: 'price.import', subject: price.id, after: wordsOf(price) }),
+    price: async (tx, price) => {
+      await auditChange(tx, x, { action: 'price.import', subject: price.id, after: wordsOf(price) })
+      await notifyPrice(engine, tx, price, x.atMs)
+    },
     model: (tx, { name, kind, interfaces }) =>
       auditChange(tx, x, {
         action: 'model.put',
@@ -54,6 +58,7 @@ async function importList(ask: Ask<{ query: typeof importQuery }>) {
       }),
   })
   if ('problems' in done) return refusalOf(done.problems)
+  engine.jobs.notices.wake()
   if (!asked.dryRun) await announce(engine, noTokens)
   return outcomeView(done, asked.dryRun)
 }

@@ -11,6 +11,7 @@ import {
   pageOf,
   query,
   source,
+  staffOnly,
   time,
 } from '../schema.ts'
 
@@ -80,7 +81,9 @@ export const price = z
     ...termFields,
     effective_from: column(time(), 'from'),
     current: z.boolean().describe('Whether it is in force.'),
+    state: column(z.enum(['scheduled', 'in_force', 'past'])),
     source: column(source),
+    created_by: staffOnly(z.string().nullable(), 'Who made it; null: the file, or not known.'),
   })
   .meta({ id: 'Price' })
 export const priceList = pageOf(price, 'PriceList')
@@ -91,6 +94,10 @@ export const paidPrice = z.object({
   ...termFields,
   effective_from: time(),
   own: z.boolean().describe("Whether it is the account's own price."),
+  next: z
+    .object({ ...termFields, effective_from: time() })
+    .nullable()
+    .describe('The version that takes over, and when.'),
 })
 export const paidPriceList = pageOf(paidPrice, 'PaidPriceList')
 

@@ -7,21 +7,23 @@ import {
   termsFrom,
 } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { type Price, unitProblem } from '../../contract/price.ts'
+import { hasBegun, type Price, unitProblem } from '../../contract/price.ts'
 import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { isInFile } from '../../engine/catalog/import-prices.ts'
 import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
-import { insertPrice, listPrices } from '../../store/catalog/prices.ts'
+import { deletePrice, findPrice, insertPrice, listPrices } from '../../store/catalog/prices.ts'
 import { auditChange, listOf, time } from '../answers.ts'
 import { forAll, forFinance } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
+import { deleted } from '../schema.ts'
+import { notifyPrice } from './price-changes.ts'
 import { priceList, priceQuery, price as priceSchema } from './price-schema.ts'
 
 const creation = priceDeclaration.meta({ id: 'PriceDeclaration' })
 
-async function create({ engine, body, x }: Ask<{ body: typeof creation }>) {
+async function create({ engine, body, viewer, x }: Ask<{ body: typeof creation }>) {
   const whose = await whoseOf(engine, body)
   if (whose instanceof Refusal) return whose
   if (isInFile(engine, whose)) {
@@ -35,14 +37,36 @@ async function create({ engine, body, x }: Ask<{ body: typeof creation }>) {
     // A version that started in the past would reprice calls that are already charged.
     effectiveFromMs: Math.max(startOf(body) ?? x.atMs, x.atMs),
     source: 'api',
+    createdBy: viewer?.actor ?? 'gateway',
   }
   await engine.store.tx(async (tx) => {
     price.effectiveFromMs = await insertPrice(tx, price, x.atMs)
     const after = { ...body, effective_from: time(price.effectiveFromMs) }
     await auditChange(tx, x, { action: 'price.create', subject: price.id, after })
+    await notifyPrice(engine, tx, price, x.atMs)
   })
+  engine.jobs.notices.wake()
   await announce(engine, noTokens)
   return priceView(engine, price)
+}
+
+/** Only a version that has not begun: what calls were charged by stays. */
+async function withdraw({ engine, id, found, x }: Ask<{ found: Price }>) {
+  if (found.source !== 'api') {
+    return refuse('conflict', 'this price is declared in the configuration file; change it there')
+  }
+  const nowMs = engine.clock.nowMs()
+  const isGone = await engine.store.tx(async (tx) => {
+    if (!(await deletePrice(tx, id, nowMs))) return false
+    const before = { model: found.model, ...declaredTerms(found.terms) }
+    await auditChange(tx, x, { action: 'price.delete', subject: id, before })
+    await notifyPrice(engine, tx, found, x.atMs, true)
+    return true
+  })
+  if (!isGone) return refuse('price_in_force', 'this price has begun; make a new version instead')
+  engine.jobs.notices.wake()
+  await announce(engine, noTokens)
+  return { id, deleted: true as const }
 }
 
 /** Which list a price belongs to. */
@@ -66,8 +90,9 @@ export async function whoseOf(
     : { model, account: { id: account.id, name: account.name } }
 }
 
-export function priceView(engine: Declares & Offers, price: Price): View<typeof priceSchema> {
+export function priceView(engine: PriceViewDeps, price: Price): View<typeof priceSchema> {
   const { unit, ...terms } = declaredTerms(price.terms)
+  const isCurrent = engine.prices.listed(price.model, price.account?.id)?.id === price.id
   return {
     id: price.id,
     model: price.model,
@@ -75,10 +100,14 @@ export function priceView(engine: Declares & Offers, price: Price): View<typeof 
     unit,
     ...terms,
     effective_from: time(price.effectiveFromMs),
-    current: engine.prices.listed(price.model, price.account?.id)?.id === price.id,
+    current: isCurrent,
+    state: isCurrent ? 'in_force' : hasBegun(price, engine.clock.nowMs()) ? 'past' : 'scheduled',
     source: price.source,
+    created_by: price.createdBy ?? null,
   }
 }
+
+type PriceViewDeps = Declares & Offers & Pick<BaseDeps, 'clock'>
 
 const tokenPrice = { unit: 'token', per_million: { input: '0.60', output: '1.50' } }
 
@@ -86,6 +115,7 @@ export const priceRoute = routesOf({
   tag: 'Models and prices',
   thing: 'price',
   permission: forFinance,
+  find: ({ store }, id) => findPrice(store.read, id),
 })
 
 export const priceRoutes = [
@@ -119,5 +149,13 @@ export const priceRoutes = [
     returns: 'The version.',
     refusals: ['conflict'],
     handle: create,
+  }),
+  priceRoute('DELETE /prices/:id', {
+    id: 'deletePrice',
+    summary: 'Withdraw a version of a price that has not begun',
+    param: 'Id of a price.',
+    answer: deleted,
+    refusals: ['conflict', 'price_in_force'],
+    handle: withdraw,
   }),
 ]

@@ -155,8 +155,18 @@ function priceFor(
       ...declaredTerms(price.terms),
       effective_from: time(price.effectiveFromMs),
       own: price.account !== undefined,
+      next: nextOf(engine, account, pricedAs!),
     },
   ]
+}
+
+/** A price of the account that ends leaves it with the general one. */
+function nextOf({ prices }: Offers, { id }: Account, model: string) {
+  const next = prices.next(model, id)
+  if (next === undefined) return null
+  const terms = next.terms.unit === 'default' ? prices.current(model)?.terms : next.terms
+  if (terms === undefined) return null
+  return { ...declaredTerms(terms), effective_from: time(next.effectiveFromMs) }
 }
 
 /** Undefined where it depends on the model that serves. */

@@ -9,6 +9,8 @@ export interface PriceBook {
   current(model: string, accountId?: string): Price | undefined
   /** The version of one list alone: the account's own, or the general one. */
   listed(model: string, accountId?: string): Price | undefined
+  /** The version that takes over for this account, and when; undefined: none is known. */
+  next(model: string, accountId?: string): Price | undefined
   /** Any version, also a superseded one. */
   byId(id: string): Price | undefined
   /** Versions in force and upcoming in each list, by model, account and start. */
@@ -56,6 +58,13 @@ export function createPriceBook(
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
     byId: (id) => byId.get(id),
+    next(model, accountId) {
+      const lists = accountId === undefined ? undefined : ofAccounts.get(accountId)
+      const ofOwn = upcoming(lists?.get(model), nowMs())
+      const isOwn = (own(model, accountId)?.terms.unit ?? 'default') !== 'default'
+      const ofAll = isOwn ? [] : upcoming(general.get(model), nowMs())
+      return [...ofOwn, ...ofAll].sort((a, b) => a.effectiveFromMs - b.effectiveFromMs)[0]
+    },
     active: () =>
       all()
         .flatMap((list) => active(list, nowMs()))
@@ -120,6 +129,9 @@ function active(list: readonly Price[], now: number): Price[] {
   })
   return current === undefined ? coming : [current, ...coming]
 }
+
+const upcoming = (list: readonly Price[] | undefined, now: number): Price[] =>
+  active(list ?? [], now).filter((price) => !hasBegun(price, now))
 
 const newestFirst = (a: Price, b: Price): number =>
   rank[b.source] - rank[a.source] || b.effectiveFromMs - a.effectiveFromMs || (a.id < b.id ? 1 : -1)

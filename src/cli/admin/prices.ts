@@ -218,6 +218,13 @@ export const priceCommands: readonly Command[] = [
     },
   ),
   askCommand({
+    path: ['price', 'delete'],
+    args: ['ID'],
+    summary: 'withdraw a version that has not begun',
+    call: 'DELETE /prices/:id',
+    text: ({ id }) => `deleted ${cell(id)}`,
+  }),
+  askCommand({
     path: ['price', 'create'],
     args: ['[MODEL]'],
     summary: 'add a price version, which takes over from the one before',

@@ -22,6 +22,7 @@ export const noticeTypes = [
   'channel.recovered',
   'key.rejected',
   'price.missing',
+  'price.changed',
   'bill.closed',
   'loss.booked',
   'ledger.problem',

@@ -65,7 +65,7 @@ interface ImportNotes {
 export async function importPrices(
   deps: ImportDeps,
   { prices: list, models: listed }: ReadList,
-  { atMs, dryRun }: { atMs: number; dryRun: boolean },
+  { atMs, dryRun, createdBy }: { atMs: number; dryRun: boolean; createdBy?: string },
   notes: ImportNotes,
 ): Promise<Imported> {
   const models = listed
@@ -83,7 +83,7 @@ export async function importPrices(
       }
       for (const { outcome, price } of prices) {
         if (outcome !== 'added') continue
-        await insertPrice(tx, price, atMs)
+        await insertPrice(tx, createdBy === undefined ? price : { ...price, createdBy }, atMs)
         await notes.price(tx, price)
       }
       return { prices, models }

@@ -40,6 +40,7 @@ const sentences: Readonly<Record<Notice['type'], string>> = {
   'channel.recovered': 'A channel serves calls again.',
   'key.rejected': 'An upstream rejects a key of a channel.',
   'price.missing': 'A channel serves a model that has no price, so it cannot be called.',
+  'price.changed': 'A version of a price was made or withdrawn.',
   'bill.closed': 'The bill of a month was closed.',
   'loss.booked': 'A loss was booked: an upstream was paid for work that no caller pays for.',
   'ledger.problem': 'The ledger of an account does not add up. The account is suspended.',

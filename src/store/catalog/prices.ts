@@ -30,9 +30,21 @@ export async function insertPrice(
       effective_from_ms: fromMs,
       created_at_ms: isAtOnce ? Math.max(createdAtMs, fromMs) : createdAtMs,
       account_id: price.account?.id ?? null,
+      created_by: price.createdBy ?? null,
     })
     .execute()
   return fromMs
+}
+
+/** False: it has begun. */
+export async function deletePrice(tx: Kysely<Schema>, id: string, nowMs: number): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('prices')
+    .where('id', '=', id)
+    .where('effective_from_ms', '>', nowMs)
+    .whereRef('effective_from_ms', '>', 'created_at_ms')
+    .executeTakeFirst()
+  return numDeletedRows === 1n
 }
 
 /** The latest start in its list of a version that started at creation, if that is in the future. */
@@ -69,6 +81,11 @@ interface PriceFilter extends PageQuery {
   model?: string | undefined
   /** Versions of this account's own list only. */
   accountId?: string | undefined
+}
+
+export async function findPrice(db: Kysely<Schema>, id: string): Promise<Price | undefined> {
+  const row = await withNames(db).where('prices.id', '=', id).executeTakeFirst()
+  return row && shape(row)
 }
 
 /** In order of id. */
@@ -108,4 +125,5 @@ const shape = (row: Row): Price => ({
   effectiveFromMs: row.effective_from_ms,
   ...(row.effective_from_ms <= row.created_at_ms && { atOnce: true as const }),
   source: row.source as Source,
+  ...(row.created_by !== null && { createdBy: row.created_by }),
 })

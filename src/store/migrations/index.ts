@@ -42,6 +42,7 @@ import { dataPolicy } from './0040-data-policy.ts'
 import { refunds } from './0045-refunds.ts'
 import { codeTable } from './0046-codes.ts'
 import { profileColumns } from './0047-profiles.ts'
+import { priceAuthors } from './0048-price-authors.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -83,6 +84,7 @@ export const migrations: readonly Migration[] = [
   refunds,
   codeTable,
   profileColumns,
+  priceAuthors,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
