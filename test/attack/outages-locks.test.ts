@@ -109,7 +109,7 @@ if (!storeKinds.includes('postgres')) {
       expect(body).toMatchObject({ ok: true, problems: [] })
       const wrong = await foreign.query(`
         SELECT r.request_id, r.status, sum(e.amount_nanos) AS nanos
-        FROM requests r LEFT JOIN entries e ON e.ref = r.request_id
+        FROM requests r LEFT JOIN ledger e ON e.ref = r.request_id
         WHERE r.interface = 'chat'
         GROUP BY r.request_id, r.status
         HAVING (r.status = 200) <> (coalesce(sum(e.amount_nanos), 0) < 0)`)
@@ -183,7 +183,7 @@ if (!storeKinds.includes('postgres')) {
     test(
       'a whole table, everybody is refused in time and served afterwards',
       async () => {
-        for (const table of ['accounts', 'entries', 'requests']) {
+        for (const table of ['accounts', 'requests', 'hourly_totals']) {
           await locked(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, async () => {
             const ends = [asking(() => chat('free'), 3), asking(() => chat('warm'), 3)]
             await Bun.sleep(6_000)

@@ -30,8 +30,8 @@ export async function wrongHours(
   const token = silent.length === 0 ? sql`token_id,` : sql``
   const named = sql`account_id, hour_ms, kind, ${token} model, unit, tier, price_id`
   const modelOf = await comparedModel(db)
-  // The minimum integer has no negation, and a tampered row may contain it anywhere. Sums of
-  // fractional quantities depend on their order: a millionth is close enough.
+  // The minimum integer has no negation, and a tampered row may contain it anywhere: sums of counts would
+  // overflow. Sums of fractional quantities depend on their order: a millionth is close enough.
   const { rows } = await sql<{ account_id: string; hour_ms: number }>`
     SELECT account_id, hour_ms FROM (
       SELECT account_id, hour_ms, kind, ${token}
@@ -53,7 +53,9 @@ export async function wrongHours(
         -coalesce(r.quantity, 0), r.charge_nanos / 1000000000, r.charge_nanos % 1000000000
       FROM requests r WHERE r.number IS NOT NULL ${ofCalls}
     ) both_sides GROUP BY ${named}
-    HAVING sum(entries) <> 0 OR sum(estimated) <> 0 OR abs(sum(quantity)) > 0.000001 * count(*)
+    HAVING sum(CAST(entries AS double precision)) <> 0
+      OR sum(CAST(estimated AS double precision)) <> 0
+      OR abs(sum(quantity)) > 0.000001 * count(*)
       OR sum(whole_nanos) * 1000000000 + sum(rest_nanos) <> 0
     ORDER BY account_id, hour_ms LIMIT ${limit}`.execute(db)
   return rows.map(({ account_id, hour_ms }) => ({

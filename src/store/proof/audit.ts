@@ -171,10 +171,12 @@ export async function overRefunded(db: Db, scope: AuditScope, limit: number): Pr
     WHERE e.refund_of IN (
       SELECT n.refund_of FROM entries n WHERE n.refund_of IS NOT NULL AND ${entriesIn('n', scope)}
     ) GROUP BY e.account_id, e.refund_of
-    HAVING sum(e.amount_nanos) > coalesce((
-      SELECT max(-c.amount_nanos) FROM ledger c
-      WHERE c.ref = e.refund_of AND c.kind = 'charge' AND c.account_id = e.account_id
-    ), 0) ORDER BY max(e.id) LIMIT ${limit}`.execute(db)
+    HAVING sum(e.amount_nanos / 1000000000) * 1000000000 + sum(e.amount_nanos % 1000000000)
+      + coalesce((
+        SELECT min(c.amount_nanos) FROM ledger c
+        WHERE c.ref = e.refund_of AND c.kind = 'charge' AND c.account_id = e.account_id
+      ), 0) > 0
+    ORDER BY max(e.id) LIMIT ${limit}`.execute(db)
   return mismatches(rows, 'more was given back than was charged')
 }
 

@@ -60,6 +60,9 @@ const sumsFrom = daysFrom + columnsOf(grains.day).length
 const gatewayParameter = `$${sumsFrom + 4}::text`
 const deadlineParameter = `$${sumsFrom + 5}::float8`
 
+/** A commit that comes later than this after the deadline is not made. */
+const maxCommitDelayMs = 300
+
 const bookStatement = `
 WITH logged AS (${logStatement}),
 hours AS (${addTo(grains.hour, hoursFrom)}),
@@ -90,7 +93,11 @@ SET balance_nanos = balance_nanos + CASE
     ELSE sums.balance / CASE WHEN sums.account_id IN (SELECT account_id FROM spent) THEN 1 ELSE 0 END
   END
 FROM sums
-WHERE accounts.id = sums.account_id`
+WHERE accounts.id = sums.account_id
+-- The server ends the transaction if its commit comes too late; one round trip less than a statement of its own.
+RETURNING set_config('idle_in_transaction_session_timeout', CAST(greatest(
+  ${deadlineParameter} + ${maxCommitDelayMs} - extract(epoch FROM clock_timestamp()) * 1000, 1
+) AS bigint)::text, true)`
 
 /** The batch was executed after its deadline. */
 export const isTooLate = (error: unknown): boolean =>
@@ -100,9 +107,6 @@ export const isTooLate = (error: unknown): boolean =>
 export const isLostCreditLease = (error: unknown): boolean => /^(22012|23514)$/.test(codeOf(error))
 
 const isKnownRow = (error: unknown): boolean => codeOf(error) === '23505'
-
-/** A commit that comes later than this after its rows were written is not made. */
-const maxCommitDelayMs = 300
 
 /**
  * PostgreSQL text cannot contain NUL; a caller can put one into a model name, and it must not fail
@@ -220,14 +224,13 @@ class BatchTransaction {
     }
     const listed = [...payers].sort().map((id) => pg.escapeLiteral(id))
     const text = `BEGIN;
-      SET LOCAL idle_in_transaction_session_timeout = ${maxCommitDelayMs};
       SELECT id, closed_until_ms, last_number, last_hash, last_balance_nanos FROM accounts
       WHERE id IN (${listed.length === 0 ? 'NULL' : listed.join(', ')}) ORDER BY id FOR UPDATE;
       SELECT string_agg(CAST(nextval('ledger_ids') AS text), ' ') AS ids,
         (SELECT value FROM meta WHERE key = '${currencyKey}') AS currency
       FROM generate_series(1, ${calls.length / width})`
     const query = { text, query_timeout: this.#sending.timeoutMs }
-    const [, , accounts, drawn] = (await this.#client.query(query)) as unknown as Results
+    const [, accounts, drawn] = (await this.#client.query(query)) as unknown as Results
     for (const row of accounts.rows) {
       this.#accounts.set(row.id, {
         closedUntilMs: Number(row.closed_until_ms),
@@ -303,7 +306,6 @@ class BatchTransaction {
 }
 
 type Results = [
-  unknown,
   unknown,
   {
     rows: {
