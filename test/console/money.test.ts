@@ -17,6 +17,7 @@ import {
   type Visit,
   visit,
 } from '../support/console/browser.ts'
+import { switchToEnglish } from '../support/console/menu.ts'
 import { openPast } from '../support/data/past-months.ts'
 import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
@@ -43,7 +44,7 @@ if (chromiumPath === undefined) {
       browser = await openBrowser()
       first = await visit(browser, gateway.url, { language: 'zh' })
       await setUp(first.page, gateway.output())
-      await first.page.getByRole('button', { name: 'English' }).click()
+      await switchToEnglish(first.page)
       chinese = await visit(browser, gateway.url, { language: 'zh', theme: 'dark', width: 1440 })
       await chinese.context.addCookies(await first.context.cookies())
     }, 60_000)
