@@ -251,6 +251,8 @@ if (chromiumPath === undefined) {
       const sums = (await gateway.admin('GET', `/bills/totals?month=${lastMonth}`)).body
       expect(sums).toMatchObject({ accounts: 2, open: 1, charges: '0.04' })
       await totals.getByText('0.04 CNY').waitFor()
+      const accounts = page.getByRole('table', { name: `Accounts in ${lastMonth}` })
+      await accounts.getByRole('columnheader', { name: 'Closing balance, CNY' }).waitFor()
       await totals.getByRole('button', { name: 'Close month for all' }).click()
       const dialog = page.getByRole('dialog', { name: `Close ${lastMonth} for all accounts` })
       await dialog.getByRole('button', { name: 'Close month for all' }).click()
