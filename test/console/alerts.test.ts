@@ -30,6 +30,7 @@ const languages = {
       disabled: 'Disabled',
     },
     ...{ delete: 'Delete', confirm: 'Delete subscription', model: 'txta-plus' },
+    rule: 'Model txta-plus: above 50% within 5 min, at least 4 requests',
   },
   zh: {
     ...{ alerts: '告警', subscriptions: '通知订阅', add: '新建订阅' },
@@ -38,6 +39,7 @@ const languages = {
     ...{ requests: '查看请求' },
     ...{ delivered: '测试已送达', deliveries: '投递记录', disable: '停用', disabled: '已停用' },
     ...{ delete: '删除', confirm: '删除订阅', model: 'txta-turbo' },
+    rule: '模型 txta-turbo：5 分钟内高于 50%，至少 4 个请求',
   },
 } as const
 
@@ -138,6 +140,7 @@ if (chromiumPath === undefined) {
 
         const row = page.locator('[role=row][data-clickable]', { hasText: `/${language}` })
         await row.click()
+        await page.getByText(t.rule).waitFor()
         await button(page, t.test).click()
         await page.getByText(t.delivered).waitFor()
         for (let n = 0; n < 5; n++) {

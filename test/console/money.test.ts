@@ -17,6 +17,7 @@ import {
   type Visit,
   visit,
 } from '../support/console/browser.ts'
+import { switchToEnglish } from '../support/console/menu.ts'
 import { openPast } from '../support/data/past-months.ts'
 import { root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
@@ -43,7 +44,7 @@ if (chromiumPath === undefined) {
       browser = await openBrowser()
       first = await visit(browser, gateway.url, { language: 'zh' })
       await setUp(first.page, gateway.output())
-      await first.page.getByRole('button', { name: 'English' }).click()
+      await switchToEnglish(first.page)
       chinese = await visit(browser, gateway.url, { language: 'zh', theme: 'dark', width: 1440 })
       await chinese.context.addCookies(await first.context.cookies())
     }, 60_000)
@@ -250,6 +251,8 @@ if (chromiumPath === undefined) {
       const sums = (await gateway.admin('GET', `/bills/totals?month=${lastMonth}`)).body
       expect(sums).toMatchObject({ accounts: 2, open: 1, charges: '0.04' })
       await totals.getByText('0.04 CNY').waitFor()
+      const accounts = page.getByRole('table', { name: `Accounts in ${lastMonth}` })
+      await accounts.getByRole('columnheader', { name: 'Closing balance, CNY' }).waitFor()
       await totals.getByRole('button', { name: 'Close month for all' }).click()
       const dialog = page.getByRole('dialog', { name: `Close ${lastMonth} for all accounts` })
       await dialog.getByRole('button', { name: 'Close month for all' }).click()

@@ -19,8 +19,13 @@ export const newRule = (): RuleDraft => {
 
 type Rule = Webhook['rules'][number]
 
-/** The gateway tells times in seconds. */
-export const minutesOf = ({ over }: Rule): number => Number.parseInt(over, 10) / 60
+const inMinutes = { s: 1 / 60, m: 1, h: 60 } as const
+
+/** The gateway tells a time in its largest unit: 90s, 5m, 1h. To a hundredth, which keeps whole seconds. */
+export function minutesOf({ over }: Pick<Rule, 'over'>): number {
+  const unit = over.slice(-1) as keyof typeof inMinutes
+  return Math.round(Number.parseFloat(over) * inMinutes[unit] * 100) / 100
+}
 
 export const draftOf = (rule: Rule): RuleDraft => ({
   ...newRule(),

@@ -53,25 +53,24 @@ export default function Bills() {
 function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
-  const money = (title: string, of: (row: MonthRow) => string): Column<MonthRow> => ({
-    title: withUnit(title, currency),
-    align: 'right',
-    width: '150px',
-    cell: (row) => <Money amount={of(row)} currency={currency} isBare />,
+  // All of them fit beside the menu on a screen of 1280 pixels.
+  const money = (title: string, of: (row: MonthRow) => string, width = '110px') => ({
+    ...{ title: withUnit(title, currency), width, align: 'right' as const },
+    cell: (row: MonthRow) => <Money amount={of(row)} currency={currency} isBare />,
   })
   return [
     first,
     {
       title: t('state'),
-      width: '100px',
+      width: '90px',
       cell: ({ state }) => <State state={state} label={t(state)} />,
     },
-    money(t('opening'), (row) => row.opening_balance),
+    money(t('opening'), (row) => row.opening_balance, '140px'),
     money(t('credits'), (row) => row.credits),
-    money(t('adjustments'), (row) => row.adjustments),
+    money(t('adjustments'), (row) => row.adjustments, '120px'),
     money(t('charges'), (row) => row.charges),
     money(t('refunds'), (row) => row.refunds),
-    money(t('closing'), (row) => row.closing_balance),
+    money(t('closing'), (row) => row.closing_balance, '140px'),
   ]
 }
 
@@ -85,7 +84,7 @@ function AllAccounts() {
   const columns = useColumns({
     title: t('account'),
     isPrivate: true,
-    width: '260px',
+    width: '160px',
     cell: ({ account }) => <Name name={account} />,
   })
   return (
