@@ -58,13 +58,8 @@ export function createPriceBook(
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
     byId: (id) => byId.get(id),
-    next(model, accountId) {
-      const lists = accountId === undefined ? undefined : ofAccounts.get(accountId)
-      const ofOwn = upcoming(lists?.get(model), nowMs())
-      const isOwn = (own(model, accountId)?.terms.unit ?? 'default') !== 'default'
-      const ofAll = isOwn ? [] : upcoming(general.get(model), nowMs())
-      return [...ofOwn, ...ofAll].sort((a, b) => a.effectiveFromMs - b.effectiveFromMs)[0]
-    },
+    next: (model, accountId = generalId) =>
+      nextOf(ofAccounts.get(accountId)?.get(model), general.get(model), nowMs()),
     active: () =>
       all()
         .flatMap((list) => active(list, nowMs()))
@@ -130,8 +125,13 @@ function active(list: readonly Price[], now: number): Price[] {
   return current === undefined ? coming : [current, ...coming]
 }
 
-const upcoming = (list: readonly Price[] | undefined, now: number): Price[] =>
-  active(list ?? [], now).filter((price) => !hasBegun(price, now))
+/** An account that has a price of its own is not concerned by the general ones. */
+function nextOf(own: readonly Price[] = [], general: readonly Price[] = [], now: number) {
+  const isOwn = (begun(own, now)?.terms.unit ?? 'default') !== 'default'
+  const lists = isOwn ? [own] : [own, general]
+  const upcoming = lists.flatMap((list) => active(list, now).filter((each) => !hasBegun(each, now)))
+  return upcoming.sort((a, b) => a.effectiveFromMs - b.effectiveFromMs)[0]
+}
 
 const newestFirst = (a: Price, b: Price): number =>
   rank[b.source] - rank[a.source] || b.effectiveFromMs - a.effectiveFromMs || (a.id < b.id ? 1 : -1)
