@@ -314,6 +314,8 @@ if (chromiumPath === undefined) {
     test(
       'of every column of bills, down to their lines',
       async () => {
+        const [task] = (await read('/tasks?model=vfa-2.7-t2v&state=succeeded')).items as TaskRow[]
+        await gateway.admin('POST', `/tasks/${task!.id}/refunds`, { reason: 'a dark video' })
         const month = new Date().toISOString().slice(0, 7)
         type Amounts = Record<string, string>
         const months = (await read(`/bills/accounts?month=${month}`)).items as Amounts[]
@@ -322,6 +324,7 @@ if (chromiumPath === undefined) {
           ['Credits', (row) => row['credits']],
           ['Adjustments', (row) => row['adjustments']],
           ['Charges', (row) => row['charges']],
+          ['Refunds', (row) => row['refunds']],
           ['Closing balance', (row) => row['closing_balance']],
         ])
         const bill = await read(`/bills?account=acme&month=${month}&by=day&lines=true&limit=100`)
@@ -350,13 +353,15 @@ if (chromiumPath === undefined) {
         await compareTable<Row>(await tab('By model'), bill.totals, whole)
         await compareTable<Row>(await tab('By token'), bill.tokens, count)
         await compareTable<Row>(await tab('By day'), bill.breakdown, count)
-        await compareTable<Row>(await tab('Credits and adjustments'), bill.movements, [
-          ['Amount', amount],
-        ])
-        await compareTable<Row>(await tab('Lines'), bill.lines, [
+        const movements = await tab('Credits, adjustments and refunds')
+        await compareTable<Row>(movements, bill.movements, [['Amount', amount]])
+        await movements.getByRole('cell', { name: 'Refund', exact: true }).waitFor()
+        const lines = await tab('Lines')
+        await compareTable<Row>(lines, bill.lines, [
           ['Amount', amount],
           ['Quantity', ({ quantity }) => quantity],
         ])
+        await lines.getByRole('cell', { name: 'Refund', exact: true }).waitFor()
       },
       limitMs,
     )

@@ -179,7 +179,7 @@ if (chromiumPath === undefined) {
       await page.locator('nav').waitFor()
       await page.getByRole('heading', { level: 1, name: 'Bills' }).waitFor()
       expect(new URL(page.url()).pathname).toBe('/console/bills')
-      await page.getByRole('button', { name: 'sue', exact: true }).waitFor()
+      await page.getByRole('button', { name: 'sue Finance', exact: true }).waitFor()
       const [cookie, ...more] = await context.cookies(gateway.url)
       expect(more).toEqual([])
       expect(cookie).toMatchObject({ name: '__Host-gateway-session', sameSite: 'Strict' })

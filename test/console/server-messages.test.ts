@@ -9,12 +9,17 @@ import { stepTitles } from '../../console/lib/server/timeline.ts'
 import type { Messages } from '../../console/lib/texts.ts'
 import { logLines } from '../../console/pages/health/log-lines.ts'
 import { task } from '../../src/admin/tasks/task-schema.ts'
-import { explainReading, explainTokens, explainUnits } from '../../src/billing/bills/explain.ts'
+import {
+  explainReading,
+  explainRefunds,
+  explainTokens,
+  explainUnits,
+} from '../../src/billing/bills/explain.ts'
 import { LossSum } from '../../src/billing/loss-sum.ts'
 import { checks } from '../../src/billing/proof/audit-findings.ts'
 import { modelKinds } from '../../src/contract/catalog.ts'
 import { refusals } from '../../src/contract/errors.ts'
-import { entryKinds, lossReasons } from '../../src/contract/ledger.ts'
+import { type Entry, entryKinds, lossReasons } from '../../src/contract/ledger.ts'
 import { noticeTypes } from '../../src/contract/notices/webhooks.ts'
 import { roles } from '../../src/contract/people.ts'
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
@@ -86,6 +91,8 @@ const priced = (terms: PriceTerms) => ({ terms }) as Price
 const rates = { inputNanos: 1n, outputNanos: 1n, cacheReadNanos: 1n, cacheWriteNanos: 1n }
 const usage = { inputTokens: 12, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 2 }
 
+const refund = { kind: 'refund', amountNanos: 5n, atMs: 0, note: 'cut off' } as Entry
+
 test('every line of the arithmetic of a charge is put into Chinese', () => {
   const tiers = [{ upTo: 10, ...rates }, rates]
   const lines = [
@@ -98,6 +105,7 @@ test('every line of the arithmetic of a charge is put into Chinese', () => {
     ...unitLines({ unit: 'image', perSizeNanos: { '1k': 5n }, defaultSize: '1k' }, '1k'),
     ...unitLines({ unit: 'video_second', perSecondNanos: { '720p': 5n } }, '720p'),
     ...unitLines({ unit: 'video_token', perMillionNanos: 5n }),
+    ...explainRefunds([refund]).steps,
   ]
   expect(lines.length).toBeGreaterThan(15)
   expect(lines.filter((line) => sentenceInChinese(line) === undefined)).toEqual([])

@@ -39,6 +39,7 @@ const charges: readonly Rule[] = [
   [/^the task and the request that made it are both charged$/, '任务与创建它的请求均已计费'],
   [/^its hold is older than any task may become$/, '预留时间超过任务的最长时限'],
   [/^a request that ended with (\S+) is charged$/, '以 $1 结束的请求被计费'],
+  [/^more was given back than was charged$/, '退款超过消费'],
   [/^its price (\S+) is not there$/, '价格 $1 不存在'],
   [/^its price (\S+) is another account's$/, '价格 $1 属于另一账户'],
   [
@@ -63,6 +64,7 @@ const receipts: readonly Rule[] = [
   [/^receipt (\d+) to (\d+) are gone$/, '凭据 $1 至 $2 缺失'],
   [/^the entry of this receipt is gone$/, '此凭据的流水缺失'],
   [/^the entry is of another account$/, '流水属于另一账户'],
+  [/^the entry has no receipt$/, '流水没有凭据'],
   [/^the entry has no receipt, and those after it have$/, '流水没有凭据，而其后的流水有'],
   [/^a hold has no receipt$/, '预留不应有凭据'],
   [/^a release has no receipt$/, '释放不应有凭据'],

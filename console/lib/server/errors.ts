@@ -46,6 +46,11 @@ export const errorCodes = {
     '使用该幂等键的请求仍在进行中。',
   ],
   conflict: ['The change conflicts with the current state.', '与当前状态冲突，无法更改。'],
+  nothing_to_refund: ['There is no charge to refund.', '没有可退款的消费。'],
+  refund_exceeds_charge: [
+    'The refund is more than is left of the charge.',
+    '退款金额超过该笔消费的未退金额。',
+  ],
   rate_limit_exceeded: [
     'The rate limit is exceeded. Try again later.',
     '超出速率限制，请稍后重试。',

@@ -1,7 +1,8 @@
-// Sentences of the gateway about closing months and about public price files, in Chinese.
+// Sentences of the gateway about refunds, about closing months and about public price files, in Chinese.
 type Rule = readonly [RegExp, string]
 
 export const moneySentences: readonly Rule[] = [
+  [/^refunded on (\S+): (\S+) \((.*)\)$/s, '$1 退款：$2（$3）'],
   [
     /^(\S+) of (.+) has charges or credits and is open: close it first$/,
     '$2 的 $1 有消费或充值且未结账，请先结账该月',

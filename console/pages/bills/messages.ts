@@ -92,6 +92,7 @@ export const messages = defineMessages({
   kind: ['Kind', '类型'],
   credit: ['Credit', '充值'],
   adjust: ['Adjustment', '调整'],
+  refund: ['Refund', '退款'],
   charge: ['Charge', '消费'],
   new_credit: ['Credit or take back', '充值或扣回'],
   reconcile: ['Reconciliation', '对账'],
