@@ -7,7 +7,7 @@ import { useSession } from '../../lib/session.ts'
 import { rateNames } from '../price-editor/draft.ts'
 import { billingMessages } from './messages.ts'
 
-type Shown = Omit<Price, 'id' | 'account' | 'current' | 'source'>
+type Shown = Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>
 
 /** Every line has its unit and currency, in front where there are several amounts: lists cut the end. */
 function useLines(): (price: Shown) => string[] {

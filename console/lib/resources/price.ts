@@ -13,7 +13,9 @@ export type {
 /** What a price is, in the words in which one is declared. */
 export type Terms = Readonly<Record<string, unknown>>
 
-export function termsOf(price: Omit<Price, 'id' | 'account' | 'current' | 'source'>): Terms {
+export function termsOf(
+  price: Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>,
+): Terms {
   const { unit, per_million, tiers, per_call, service_tiers, geo, hours } = price
   const { per_image, default_size, per_second } = price
   const ofTokens = { unit, per_million, tiers, per_call, service_tiers, geo }

@@ -30,6 +30,7 @@ export const auditActions = {
   'person.password': ['Change password', '修改密码'],
   'person.password_link': ['Create password link', '生成密码重置链接'],
   'price.create': ['Create price version', '创建价格版本'],
+  'price.delete': ['Withdraw price version', '撤销价格版本'],
   'price.import': ['Import prices', '导入价格'],
   reload: ['Reload configuration', '重新加载配置'],
   'request.refund': ['Refund request', '请求退款'],

@@ -45,6 +45,10 @@ export const errorCodes = {
     'A request with this idempotency key is still running.',
     '使用该幂等键的请求仍在进行中。',
   ],
+  price_in_force: [
+    'This price has begun; make a new version instead.',
+    '该价格已生效，请创建新版本。',
+  ],
   conflict: ['The change conflicts with the current state.', '与当前状态冲突，无法更改。'],
   nothing_to_refund: ['There is no charge to refund.', '没有可退款的消费。'],
   refund_exceeds_charge: [

@@ -16,7 +16,7 @@ import { usePrices } from '../prices/use-prices.ts'
 import { isPattern } from './catalog.ts'
 import { messages } from './messages.ts'
 
-type Paid = Omit<Price, 'id' | 'account' | 'current' | 'source'>
+type Paid = Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>
 
 /** What an account pays; the general prices where none is chosen. */
 function usePaid(account: string | undefined) {
