@@ -133,6 +133,8 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   // A link cannot be guessed.
   showSharedBill: [404],
   // Members alone redeem codes.
+  // The price of the example has begun.
+  deletePrice: [409],
   redeemCode: [403],
   // All of it went back with the example before.
   'refundRequest part': [409],

@@ -44,10 +44,8 @@ export function createPriceBook(
   ofAccounts.delete(generalId)
   // Most gateways have no such price: their calls must not pay for the look-up.
   const anyOwn = ofAccounts.size > 0
-  const own = (model: string, accountId: string | undefined): Price | undefined => {
-    const lists = accountId === undefined ? undefined : ofAccounts.get(accountId)
-    return lists === undefined ? undefined : begun(lists.get(model), nowMs())
-  }
+  const own = (model: string, accountId = generalId): Price | undefined =>
+    begun(ofAccounts.get(accountId)?.get(model), nowMs())
   const all = () => [general, ...ofAccounts.values()].flatMap((lists) => [...lists.values()])
   return {
     current(model, accountId) {
@@ -58,8 +56,8 @@ export function createPriceBook(
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
     byId: (id) => byId.get(id),
-    next: (model, accountId = generalId) =>
-      nextOf(ofAccounts.get(accountId)?.get(model), general.get(model), nowMs()),
+    next: (model, id = generalId) =>
+      nextOf(ofAccounts.get(id)?.get(model), general.get(model), nowMs()),
     active: () =>
       all()
         .flatMap((list) => active(list, nowMs()))
