@@ -359,7 +359,8 @@ describe('calls at once', () => {
     const leaving = new AbortController()
     const before = upstreamCalls()
     up.on('own', () => new Promise<Response>(() => {}))
-    const gone = ask(token, { signal: leaving.signal }).catch(() => 'gone')
+    // A JSON call would be read on for a while.
+    const gone = ask(token, { signal: leaving.signal, stream: true }).catch(() => 'gone')
     await until('the call upstream', () => (upstreamCalls() > before ? true : undefined))
     await expectLimited(await ask(token))
     leaving.abort()

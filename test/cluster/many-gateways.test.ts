@@ -166,7 +166,8 @@ if (!storeKinds.includes('postgres')) {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({
-          ...{ ...slow, model: 'txta-plus' },
+          // A JSON call would be read on for a while.
+          ...{ ...slow, model: 'txta-plus', stream: true },
           messages: [{ role: 'user', content: '[[sim:delay=60s]]' }],
         }),
         signal: leave.signal,

@@ -159,7 +159,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('option', { name: 'acme-old' }).click()
       await form.getByRole('button', { name: '添加档位' }).click()
       await form.getByLabel('第 1 档：输入不超过').fill('64000')
-      await form.getByLabel('输入 (以上)').fill('3')
+      await form.getByLabel('输入 (以上)', { exact: true }).fill('3')
       await form.getByRole('button', { name: '添加工具' }).click()
       await form.getByLabel('每次调用 (web_search)').fill('0.05')
       await form.getByRole('button', { name: '按上月用量试算' }).click()

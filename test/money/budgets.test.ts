@@ -136,7 +136,8 @@ test('what calls and tasks hold counts until they end', async () => {
   const waiting = fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${made.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...chat, messages: slow, max_tokens: 100_000 }),
+    // A JSON call would be read on for a while.
+    body: JSON.stringify({ ...chat, messages: slow, max_tokens: 100_000, stream: true }),
     signal: stop.signal,
   }).catch(() => undefined)
   const budget = async () => (await gateway.admin('GET', `/tokens/${made.id}`)).body.budget

@@ -266,6 +266,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     expect(Object.keys(asked[0]).toSorted()).toEqual([
       'effective_from',
       'model',
+      'next',
       'own',
       'per_million',
       'unit',
