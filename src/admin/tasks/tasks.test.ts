@@ -100,6 +100,7 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       },
       hold: '3.00',
       charge: '1.25',
+      refunded: '0.00',
       tags: {},
       end_user: null,
       price_id: 'price_1',
