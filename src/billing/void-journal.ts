@@ -71,7 +71,7 @@ export class VoidJournal {
     const names = await readdir(dir).catch(() => [])
     for (const name of names) {
       const of = nameShape.exec(name)?.[1]
-      if (of === undefined || (of !== owner && isAlive(of))) continue
+      if (of === undefined || (of !== owner && ownersIn(of).some(isAlive))) continue
       try {
         found.push(...(of === owner ? await this.#own() : await this.#adopt(name)))
       } catch (error) {
@@ -133,6 +133,10 @@ export class VoidJournal {
     }
   }
 }
+
+/** Of a file that `a` is taking over from `b`, named `a-b`: both. */
+const ownersIn = (name: string): string[] =>
+  name.split('-').map((_, i, parts) => parts.slice(0, i + 1).join('-'))
 
 /** Without it a new file may be lost after a power failure, with its content. */
 async function syncDirectory(dir: string): Promise<void> {

@@ -36,7 +36,8 @@ describe('usable usage', () => {
       usageOf(100_000_000, 7, 50_000_000),
     ],
   ])('%j', (raw, usage) => {
-    expect(readUsage(raw)).toEqual({ usage, raw })
+    const { usage: read, raw: kept } = readUsage(raw)
+    expect([read, kept]).toEqual([usage, raw])
   })
 })
 
