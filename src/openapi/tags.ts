@@ -18,6 +18,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Requests: 'The request log, and why a call cost what it cost.',
   Tasks: 'Images and videos in the making.',
   Bills: 'Months, and their closing.',
+  Codes: 'Codes that members redeem for credit.',
   Losses: 'Upstream work that no caller paid for.',
   Statements: 'Comparison with the statements of upstreams.',
   People: 'People who sign in to the console.',

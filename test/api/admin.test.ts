@@ -226,6 +226,7 @@ describe('tokens', () => {
     expect(prefix.length).toBeLessThan(12)
     expect(shown).toEqual({
       ...fields,
+      require: null,
       translation: 'on',
       fallback: 'allowed',
       budget: null,

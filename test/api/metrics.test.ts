@@ -54,6 +54,22 @@ async function makeTask(path: string, body: object, headers = {}): Promise<void>
   if (response.status !== 200) throw new Error(`${path}: ${await response.text()}`)
 }
 
+/** A stream whose caller does not wait for its end. */
+async function leave(content: string): Promise<void> {
+  const leaving = new AbortController()
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'txta-turbo', ...asked(content), stream: true }),
+    signal: leaving.signal,
+  })
+  await response.body!.getReader().read()
+  leaving.abort()
+  await until('the call that was left', async () =>
+    sumOf(await scrapeOf(gateway.url), 'gateway_calls_left_total') > 0 ? true : undefined,
+  )
+}
+
 /** Something of everything that is counted. */
 async function makeTraffic(): Promise<void> {
   const bodies = [
@@ -69,6 +85,7 @@ async function makeTraffic(): Promise<void> {
   await Promise.all(bodies.map(async (each) => (await each).text()))
   // Cut off in the middle: somebody has to bear it.
   await (await gateway.chat('[[sim:cut=20]]', { stream: true })).text().catch(() => '')
+  await leave('[[sim:chunk=50ms]] [[sim:tokens=20]]')
   await makeTask('/v1/videos', { model: 'vfa-2.7-t2v', prompt: 'a film', seconds: '5' }, traced)
   const callback_url = `${failing.url}/told`
   const image = { model_name: 'imgvendor-v2-1', prompt: 'p', callback_url }

@@ -243,7 +243,14 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
     expect(await checkAbandoned()).toBe(0)
   })
 
+  /** The operator has decided so. */
+  const releaseLeft = () => {
+    const { declared } = it.engine
+    it.engine.declared = { ...declared, file: { ...declared.file, left_calls: 'release' } }
+  }
+
   test('whose caller has left are called off and cost nothing', async () => {
+    releaseLeft()
     start = started
     check = () => {
       caller.abort()
@@ -261,6 +268,7 @@ describe.each([...storeKinds])('pictures on %s', (on) => {
   ] as const)(
     '%s and that could not be called off are the operator’s',
     async (_, state, reason) => {
+      releaseLeft()
       start = started
       cancel = () => ({ kind: 'refused', error: anError('too late') })
       check = () => {
