@@ -103,7 +103,10 @@ describe.each([...storeKinds])('after an upgrade from 0.2 on %s,', (engine) => {
     expect(bills.map(({ account }) => account)).toEqual(['acme', 'beta', 'gamma'])
     for (const bill of bills) {
       const path = `/bills?account=${bill.account}&month=${bill.month}`
-      expect((await gateway.admin('GET', path)).body).toEqual(bill)
+      const { body } = await gateway.admin('GET', path)
+      // Open bills have since then told who it is for and from, and what was refunded.
+      const news = { customer: { name: bill.account }, issuer: null, number: null, refunds: '0.00' }
+      expect(body).toEqual(bill['state'] === 'open' ? { ...bill, ...news } : bill)
     }
   })
 
