@@ -39,6 +39,8 @@ const ownHeaders = new Set([
   'x-accel-buffering',
   'retry-after',
   'x-should-retry',
+  'x-gateway-charge',
+  'x-gateway-currency',
   'date',
 ])
 const finalCodes = [

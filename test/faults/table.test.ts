@@ -102,7 +102,7 @@ beforeAll(async () => {
   gateway = await startTrusting(configOf(cases, addressOf))
   baseSockets = socketsOf(gateway.pid)
   void runAll()
-}, 30_000)
+}, 120_000)
 
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
