@@ -222,16 +222,8 @@ export class RefundStep extends LedgerStep<Refunded | NotRefunded> {
     const amountNanos = this.#order.amountNanos ?? leftNanos
     if (chargedNanos === 0n || amountNanos === 0n) return 'nothing_to_refund'
     if (amountNanos > leftNanos) return 'refund_exceeds_charge'
-    const {
-      id: _,
-      amountNanos: __,
-      quantity: ___,
-      estimated: ____,
-      requestId: _____,
-      ...labels
-    } = charge!
-    const entry: Entry = { ...labels, kind: 'refund', ref, refundOf, amountNanos, note, atMs }
-    await appendEntry(tx, entry)
+    const labels = { ...charge!, quantity: undefined, estimated: undefined }
+    await appendEntry(tx, { ...labels, kind: 'refund', ref, refundOf, amountNanos, note, atMs })
     await clearShort(tx, accountId)
     this.booked(() => this.funds.add(amountNanos))
     const { id: entryId } = (await findEntry(tx, ref, 'refund'))!

@@ -67,9 +67,10 @@ function textMembers({ engine, ctx, call }: OpenCall, model: Model): Members | R
   let unqualified = false
   for (const { model: member } of ordered) {
     const all = engine.catalog.routes(member, call.interface)
-    const routes = qualifying(ctx.token, ctx.token.translation === 'off' ? nativeRoutes(all) : all)
+    const served = ctx.token.translation === 'off' ? nativeRoutes(all) : all
+    const routes = qualifying(ctx.token, served)
     if (routes.length === 0) {
-      if (all.length > 0) unqualified = true
+      if (served.length > 0) unqualified = true
       continue
     }
     const priced = model.backing?.pricedAs === undefined ? member : model
