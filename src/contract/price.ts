@@ -134,7 +134,7 @@ type Unit = PriceTerms['unit']
 const unitsOf: Readonly<Record<ModelKind, readonly Unit[]>> = {
   text: ['token'],
   embedding: ['token'],
-  image: ['image'],
+  image: ['image', 'token'],
   video: ['video_second', 'video_token'],
 }
 

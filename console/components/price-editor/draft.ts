@@ -23,7 +23,7 @@ export const imageSizes = ['1k', '2k', '4k'] as const
 
 /** The units that a model of a kind is priced in; as the gateway has them. */
 export const unitsOf = (kind: string): readonly string[] => {
-  if (kind === 'image') return ['image']
+  if (kind === 'image') return ['image', 'token']
   return kind === 'video' ? ['video_second', 'video_token'] : ['token']
 }
 

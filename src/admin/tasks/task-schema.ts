@@ -19,6 +19,7 @@ import {
   tagFields,
   tagFilters,
   time,
+  tokenUsage,
 } from '../schema.ts'
 
 const medium = z.enum(['video', 'image'])
@@ -28,6 +29,7 @@ export const taskUsage = z.object({
   output_seconds: amount().nullable(),
   video_tokens: count().nullable(),
   images: count().exactOptional(),
+  ...tokenUsage.partial().shape,
 })
 
 const taskRequest = z.object({

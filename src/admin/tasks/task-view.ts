@@ -13,6 +13,7 @@ import { refundedOf } from '../../store/ledger/refunds.ts'
 import { callbackStates } from '../../store/tasks/callbacks.ts'
 import { listOf, time, timeOrNull } from '../answers.ts'
 import type { View } from '../route.ts'
+import { usageView } from '../token-usage.ts'
 import { callbackView } from './callback-view.ts'
 import type { listedTask, task as shownTask, taskList, taskUsage } from './task-schema.ts'
 import { timelineView } from './timeline-view.ts'
@@ -142,8 +143,10 @@ export const taskUsageView = ({
   outputSeconds,
   videoTokens,
   images,
+  tokens,
 }: NonNullable<Task['usage']>): View<typeof taskUsage> => ({
   output_seconds: outputSeconds ?? null,
   video_tokens: videoTokens ?? null,
   ...(images !== undefined && { images }),
+  ...(tokens !== undefined && usageView(tokens)),
 })

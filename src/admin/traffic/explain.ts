@@ -10,14 +10,13 @@ import {
   roundingRule,
 } from '../../billing/bills/explain.ts'
 import { explainLoss } from '../../billing/call-loss.ts'
-import { partNames, partRates, tierLabel } from '../../billing/charge-label.ts'
+import { tierLabel } from '../../billing/charge-label.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
-import type { TokenParts } from '../../contract/usage.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import type { BooksDeps } from '../../engine/books/bill-deps.ts'
 import { ownBudgets } from '../../engine/books/own-budgets.ts'
@@ -30,25 +29,10 @@ import { priceView } from '../catalog/prices.ts'
 import { entryView } from '../money/accounts.ts'
 import type { View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
-import type { explanation, tokenUsage } from './request-schema.ts'
+import { usageView } from '../token-usage.ts'
+import type { explanation } from './request-schema.ts'
 
 type ExplainDeps = BooksDeps & Declares & Offers & Pick<Engine, 'ledger'>
-
-export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<typeof tokenUsage> => ({
-  input_tokens: usage.inputTokens,
-  output_tokens: usage.outputTokens,
-  cache_read_tokens: usage.cacheReadTokens,
-  cache_write_tokens: usage.cacheWriteTokens,
-  ...partsView(usage.parts),
-})
-
-/** Parts with rates of their own, each under the name of its rate. */
-const partsView = (parts: TokenParts = {}) =>
-  Object.fromEntries(
-    partNames.flatMap((name) =>
-      parts[name] === undefined ? [] : [[`${partRates[name]}_tokens`, parts[name]] as const],
-    ),
-  )
 
 export const reasonView = ({ finishReason }: RequestDetail) =>
   finishReason === undefined ? undefined : { finish_reason: finishReason }
@@ -158,7 +142,7 @@ export async function explainTask(
   const applied = charge === undefined || hours === undefined ? undefined : { hours }
   const held = `set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`
   const steps =
-    charge === undefined ? [notCharged(task)] : explainCharge(charge, price, hours, currency)
+    charge === undefined ? [notCharged(task)] : explainCharge(task, charge, price, currency)
   const isShown = isStaff && charge !== undefined
   const short = isShown ? await shortNanos(engine.store.read, task.id) : 0n
   if (short > 0n) {
@@ -184,15 +168,19 @@ export async function explainTask(
   }
 }
 
-const explainCharge = (
+function explainCharge(
+  { usage, createdAtMs }: Task,
   { quantity = 0, tier }: StoredEntry,
   price: Price | undefined,
-  hours: number | undefined,
   currency: string,
-): string[] =>
-  price === undefined
-    ? []
-    : explainUnits(price, { quantity, tier, ...(hours !== undefined && { hours }) }, currency)
+): string[] {
+  if (price === undefined) return []
+  const hours = hoursAt(price.terms, createdAtMs)
+  const applied = hours === undefined ? {} : { hours }
+  return usage?.tokens === undefined
+    ? explainUnits(price, { quantity, tier, ...applied }, currency)
+    : explainTokens(price, usage.tokens, currency, applied)
+}
 
 const notCharged = ({ error, state }: Task): string =>
   `nothing was charged: ${error?.message ?? `the task is ${state}`}`

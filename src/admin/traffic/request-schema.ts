@@ -10,7 +10,6 @@ import {
   amount,
   channelField,
   column,
-  count,
   interfaceName,
   modelField,
   money,
@@ -22,22 +21,9 @@ import {
   tagFields,
   tagFilters,
   time,
+  tokenUsage,
 } from '../schema.ts'
 import { taskUsage } from '../tasks/task-schema.ts'
-
-export const tokenUsage = z.object({
-  input_tokens: count(),
-  output_tokens: count(),
-  cache_read_tokens: count(),
-  cache_write_tokens: count(),
-  cache_write_1h_tokens: count()
-    .exactOptional()
-    .describe('Those of the written ones that are kept for an hour; absent: none.'),
-  input_audio_tokens: count().exactOptional().describe('Those of the input; absent: none.'),
-  input_image_tokens: count().exactOptional(),
-  output_audio_tokens: count().exactOptional().describe('Those of the output; absent: none.'),
-  output_image_tokens: count().exactOptional(),
-})
 
 export const attempt = z.object({
   channel: column(z.string()),

@@ -25,7 +25,8 @@ import { listOf, notFound, time } from '../answers.ts'
 import { forAll, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
-import { explainCall, explainTask, reasonView, translationView, usageView } from './explain.ts'
+import { usageView } from '../token-usage.ts'
+import { explainCall, explainTask, reasonView, translationView } from './explain.ts'
 import {
   explanation,
   type requestFilters,

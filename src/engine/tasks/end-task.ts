@@ -95,6 +95,9 @@ async function writeEnd(
   ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was polled`)
   const outcome = booked.isWithheld ? withheld : end
   const ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
+  if (ended.state === 'succeeded' && ended.kind === 'image') {
+    ended.usage = usageOf(ended.usage, settled)
+  }
   ended.checks = Math.max(ended.checks, task.checks)
   ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
   if (isRefusedCreate(end)) {
@@ -110,6 +113,11 @@ async function writeEnd(
   if (checkAtMs !== undefined) await insertAbandonedCheck(tx, task.id, checkAtMs)
   crashPoint('task-ending')
   return { ended, losses }
+}
+
+/** Tokens as they were charged, where the price is by tokens. */
+function usageOf({ tokens: _, ...usage }: TaskUsage = {}, settled: Settled | undefined): TaskUsage {
+  return settled?.tokens === undefined ? usage : { ...usage, tokens: settled.tokens }
 }
 
 /** The transition from its current state. */
@@ -233,10 +241,11 @@ function settlementOf(
 }
 
 /** An invalid value counts as not reported: it must not keep the task from ending. */
-export function sane({ outputSeconds, videoTokens }: TaskUsage): TaskUsage {
+export function sane({ outputSeconds, videoTokens, tokens }: TaskUsage): TaskUsage {
   const isCount = (count: number | undefined) => count !== undefined && count >= 0
   return {
     ...(isCount(outputSeconds) && { outputSeconds }),
     ...(isCount(videoTokens) && { videoTokens }),
+    ...(tokens !== undefined && { tokens }),
   } as TaskUsage
 }
