@@ -159,7 +159,7 @@ function adminRouters(deps: AppDeps, finish: (app: App) => App) {
 }
 
 /** What a caller is told of an exception. */
-const bugAnswers =
+export const bugAnswers =
   (engine: Engine) =>
   (context: RequestContext, error: unknown): Response => {
     const trace_id = context.trace?.traceId

@@ -61,12 +61,21 @@ export class TokenTable {
     return row === undefined ? undefined : this.#tokenIn(this.#read(row))
   }
 
-  /** Nothing happens when there is none. */
-  remove(id: string): void {
-    const row = this.#byId.find(codeOf(id), (each) => {
+  byId(id: string): Token | undefined {
+    const row = this.#rowOf(id)
+    return row === undefined ? undefined : this.#tokenIn(this.#read(row))
+  }
+
+  #rowOf(id: string): number | undefined {
+    return this.#byId.find(codeOf(id), (each) => {
       const text = this.#read(each)
       return text !== '' && this.#tokenIn(text).id === id
     })
+  }
+
+  /** Nothing happens when there is none. */
+  remove(id: string): void {
+    const row = this.#rowOf(id)
     if (row === undefined) return
     this.#rows[2 * row + 1] = 0
     this.#removed++

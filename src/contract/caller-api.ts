@@ -36,11 +36,36 @@ export interface CallContext {
   readonly trace?: CallTrace | undefined
   /** Its tags and its end user: see tags.ts. */
   readonly tags?: string | undefined
+  /** Set when the gateway makes it itself. */
+  readonly own?: OwnCall | undefined
   /** Whether only the first choice of a virtual model may serve it; asked only where there are others. */
   fallback?(): 'never' | undefined | Refusal
   /** The error event in this caller's dialect. */
   errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array
 }
+
+/** A call that the gateway makes itself in the name of a token: there is no connection. */
+export interface OwnCall {
+  readonly token: Token
+  /** Of a text interface, such as `/v1/chat/completions`. */
+  readonly path: string
+  /** JSON, as a caller would send it. */
+  readonly body: string
+  /** Such as tags. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The service tier that it is charged by where its price has that, and it asks for no other. */
+  readonly serviceTier?: string
+  /** Aborted when the answer is no longer wanted. */
+  readonly signal?: AbortSignal
+  /**
+   * Makes a JSON answer durable before its charge is: called once with the answer of a call that will be
+   * charged. False: the call is neither charged nor answered.
+   */
+  keep?(requestId: string, body: string | Uint8Array<ArrayBuffer>): Promise<boolean>
+}
+
+/** The answer that a caller over HTTP would get. Its own id is in the header `x-gateway-request-id`. */
+export type RunOwnCall = (call: OwnCall) => Promise<Response>
 
 /** A stream that fails after it has begun. */
 export interface FailedStream {

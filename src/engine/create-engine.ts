@@ -7,7 +7,7 @@ import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
 import { createCatalog } from '../catalog/snapshot.ts'
 import { TokenTable } from '../catalog/token-table.ts'
-import type { LinkTo } from '../contract/caller-api.ts'
+import type { LinkTo, RunOwnCall } from '../contract/caller-api.ts'
 import type { HttpPort } from '../contract/http.ts'
 import type { Task } from '../contract/task.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -82,6 +82,8 @@ interface EngineOptions {
   mailer?: Mailer
   /** Settings without which no e-mail is sent. */
   missingForMail?: readonly string[]
+  /** The interfaces, for calls that the gateway makes itself; absent: it makes none. */
+  ownCalls?: (engine: Engine) => RunOwnCall
   /** Names of the services that run; absent: all. */
   services?: readonly string[]
 }
@@ -104,11 +106,13 @@ export async function createEngine(options: EngineOptions): Promise<RunningEngin
     ...partsOf(options, owner),
     ledger,
     receiptWriter,
+    runOwnCall: (call) => run(call),
     // The jobs work with the engine, and the engine wakes the jobs.
     get jobs() {
       return made.jobs
     },
   }
+  const run = options.ownCalls?.(engine) ?? noInterfaces
   const made = jobsOf(engine, owner, options)
   const services = made.services.filter(({ name }) => options.services?.includes(name) ?? true)
   return {
@@ -129,6 +133,10 @@ export async function createEngine(options: EngineOptions): Promise<RunningEngin
       await store.close()
     },
   }
+}
+
+const noInterfaces: RunOwnCall = async () => {
+  throw new Error('this engine has no interfaces')
 }
 
 /** Everything but the books and the jobs. */

@@ -5,6 +5,7 @@ import type { Ledger } from '../billing/ledger.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
 import type { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
+import type { RunOwnCall } from '../contract/caller-api.ts'
 import type { Protocol, Token } from '../contract/catalog.ts'
 import type { HttpPort } from '../contract/http.ts'
 import type { Provider } from '../contract/provider.ts'
@@ -97,4 +98,6 @@ export interface Engine {
   /** CIDRs that downloads may reach although they are not public. */
   readonly egressAllow: readonly string[]
   readonly load: Load
+  /** Makes a call in the name of a token, through the interface that serves its path. */
+  readonly runOwnCall: RunOwnCall
 }

@@ -1,5 +1,5 @@
 // One request and its answer: the id on every response, and the only place that makes responses.
-import type { AnswerStream } from '../contract/caller-api.ts'
+import type { AnswerStream, OwnCall } from '../contract/caller-api.ts'
 import type { Viewer } from '../contract/people.ts'
 import type { CallTrace } from '../contract/requests.ts'
 import { newId } from '../lib/crypto/ids.ts'
@@ -21,6 +21,8 @@ export interface RequestContext {
   trace?: CallTrace
   /** The account whose token it came with. */
   payer?: string
+  /** Set when the gateway makes it itself: whose it is is known. */
+  own?: OwnCall
   /** Gives back the room that a large body has taken; called with the answer. */
   releaseBody?: () => void
 }

@@ -36,6 +36,7 @@ import { applyFile } from './apply-file.ts'
 import { type OwnKeys, secretsIn, takeBackMadeKey } from './keys.ts'
 import { keepSettings } from './media-settings.ts'
 import { type MetricsSource, metricsOf } from './metrics-route.ts'
+import { ownCallsOf } from './own-calls.ts'
 
 export interface Gateway {
   engine: Engine
@@ -84,6 +85,7 @@ export async function boot(
     log,
     seal,
     publicUrl: around.publicUrl,
+    ownCalls: (made) => ownCallsOf(made, config.limits),
     declared: await declaredBy(config, keys, store, seal, opened),
   })
   const madeTokens = await withLock(store, async () => {

@@ -4,7 +4,7 @@ import { BlockList } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Catalog } from '../../catalog/snapshot.ts'
 import type { Token } from '../../contract/catalog.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 
@@ -21,14 +21,25 @@ export function authenticate(
   secret: string,
   connection: { ip(): string | undefined },
 ): Token | Refusal {
-  const token = tokenOf(deps, secret)
-  if (token === undefined) return refuse('invalid_api_key', 'this API token is not known')
-  if (token.disabled) return refuse('invalid_api_key', 'this API token is disabled')
-  if (token.expiresAtMs !== undefined && token.expiresAtMs <= deps.clock.nowMs()) {
-    return refuse('invalid_api_key', 'this API token has expired')
-  }
+  const token = usable(deps, tokenOf(deps, secret))
+  if (token instanceof Refusal) return token
   if (token.allowedIps.length > 0 && !ipAllowed(token.allowedIps, connection.ip())) {
     return refuse('ip_not_allowed', 'this API token may not be used from this address')
+  }
+  return token
+}
+
+/** The token in whose name work goes on that was let in earlier, if it may be used still. */
+export const tokenById = (
+  deps: Pick<TokenDeps, 'catalog' | 'clock'>,
+  id: string,
+): Token | Refusal => usable(deps, deps.catalog.tokens.byId(id))
+
+function usable({ clock }: Pick<TokenDeps, 'clock'>, token: Token | undefined): Token | Refusal {
+  if (token === undefined) return refuse('invalid_api_key', 'this API token is not known')
+  if (token.disabled) return refuse('invalid_api_key', 'this API token is disabled')
+  if (token.expiresAtMs !== undefined && token.expiresAtMs <= clock.nowMs()) {
+    return refuse('invalid_api_key', 'this API token has expired')
   }
   return token
 }

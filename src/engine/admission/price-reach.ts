@@ -100,6 +100,18 @@ export function termsOfAnswer(
   }
 }
 
+/** The terms of a call that the gateway makes at a tier of its own: upstreams are not asked for it. */
+export function atOwnTier(
+  terms: PriceTerms,
+  applied: Applied | undefined,
+  asks: readonly AskedTerm[] | undefined,
+  name: string,
+): Applied | undefined {
+  const isAsked = asks?.some((ask) => ask.kind === 'tier' && ask.name === name)
+  if (!isAsked || terms.unit !== 'token' || tierNamed(terms, name) === undefined) return applied
+  return { ...applied, serviceTier: name }
+}
+
 interface Found {
   name?: string | undefined
   unknown?: Unknown

@@ -8,7 +8,7 @@ import { admitText } from './admit.ts'
 import { recordUnbilled } from './call-record.ts'
 import { type CallDeps, OpenCall } from './open-call.ts'
 import { sendCall } from './send-call.ts'
-import { settleCall } from './settle-call.ts'
+import { giveUp, settleCall } from './settle-call.ts'
 import { CallerStream } from './stream-text.ts'
 
 export async function runText(
@@ -37,6 +37,10 @@ export async function runText(
     forgetBody(call)
     return answerOf(open, pass.view, undefined, new CallerStream(open, answer))
   }
+  const keep = ctx.own?.keep
+  if (keep !== undefined && !(await keep(ctx.requestId, answer.body))) {
+    return giveUp(open, notKept, open.hasLeft)
+  }
   const ending = open.hasLeft ? 'caller_left' : 'complete'
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, ending)
   recordOverhead(open)
@@ -44,6 +48,8 @@ export async function runText(
   await notifyEmpty(engine, ctx, refusal)
   return refusal
 }
+
+const notKept = { code: 'overloaded', message: 'the answer could not be kept' } as const
 
 function answerOf(
   { engine, record }: OpenCall,

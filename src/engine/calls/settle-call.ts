@@ -9,7 +9,7 @@ import type { Reported, UpstreamError } from '../../contract/provider.ts'
 import type { CallEnding, RequestRecord } from '../../contract/requests.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
-import { termsOfAnswer } from '../admission/price-reach.ts'
+import { atOwnTier, termsOfAnswer } from '../admission/price-reach.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
 import {
   endRecord,
@@ -75,7 +75,8 @@ function applyServed(open: OpenCall, served: Reported['served']): void {
   const lost = record.detail.translationLosses
   const sent = call.asks?.filter(({ param }) => !lost?.includes(param))
   const { applied, unknown } = termsOfAnswer(price.terms, open.applied, sent, served)
-  open.applied = applied
+  const own = open.ctx.own?.serviceTier
+  open.applied = own === undefined ? applied : atOwnTier(price.terms, applied, call.asks, own)
   if (unknown !== undefined) recordUnpriced(open, unknown)
 }
 

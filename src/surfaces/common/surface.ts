@@ -2,7 +2,13 @@
 // plain result back. A route runs only for an authenticated caller.
 
 import type { Hono } from 'hono'
-import type { CallContext, CallerApi, FailedStream, LinkTo } from '../../contract/caller-api.ts'
+import type {
+  CallContext,
+  CallerApi,
+  FailedStream,
+  LinkTo,
+  OwnCall,
+} from '../../contract/caller-api.ts'
 import type { InterfaceRow, Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { CallTrace, TextCall } from '../../contract/requests.ts'
@@ -42,7 +48,7 @@ export interface Surface extends DialectDeclaration {
 
 /** The caller is known before a byte of the body is read. */
 export function callerOf(api: CallerApi, x: RequestContext): Token | Refusal {
-  const token = api.authenticate(x, credentialOf(x) ?? missingCredential(x))
+  const token = x.own?.token ?? api.authenticate(x, credentialOf(x) ?? missingCredential(x))
   if (!(token instanceof Refusal)) x.payer = token.accountId
   return token
 }
@@ -62,6 +68,7 @@ export class Caller implements CallContext {
   readonly token: Token
   readonly signal: AbortSignal
   readonly trace: CallTrace | undefined
+  readonly own: OwnCall | undefined
   tags: string | undefined
   /** Set once it is read. */
   call: TextCall | undefined
@@ -75,6 +82,7 @@ export class Caller implements CallContext {
     this.token = token
     this.signal = x.request.signal
     this.trace = x.trace
+    this.own = x.own
     this.tags = token.tagDefaults
     this.#dialect = x.dialect
     this.#request = x.request

@@ -134,9 +134,17 @@ export async function readCall(
     return api.refuseCall(ctx, shape.name, model, call)
   }
   ctx.tags = api.withEndUser(token, ctx.tags, call.fields)
+  if (x.own?.serviceTier !== undefined) askForTier(call, x.own.serviceTier)
   if (opening !== undefined) call.conversation = () => identify(x, opening(call.fields))
   ctx.call = call
   return call
+}
+
+/** Last, and without a refusal: a price need not have it. */
+function askForTier(call: TextCall, name: string): void {
+  const asks = call.asks ?? []
+  if (asks.some(({ kind }) => kind === 'tier')) return
+  call.asks = [...asks, { kind: 'tier', name, param: 'service_tier' }]
 }
 
 function chargedHeaders(done: TextAnswer): AnswerHeaders | undefined {
