@@ -2,7 +2,9 @@
 // count; images by how many were delivered. A hold is the maximum cost of a request; a charge is
 // for what was delivered, capped by what the model can make.
 import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
+import { timesFactor } from '../../billing/cost.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
+import type { CostBook } from '../../billing/prices/cost-book.ts'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
@@ -65,14 +67,32 @@ export interface Settled extends TaskSettlement {
 
 /** By what was delivered, at the price of admission. */
 export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
-  return task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
+  const settled = pricedBy(terms, task, usage)
+  ensure(settled !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  return settled
 }
 
-function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage): Settled {
+/** By any terms. Undefined: they have no unit or tier for it. */
+const pricedBy = (terms: PriceTerms, task: Task, usage: TaskUsage): Settled | undefined =>
+  task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
+
+/** What the upstream takes for it. Undefined: not known. */
+export function costFor(costs: CostBook, task: Task, usage: TaskUsage, pricedAs: string) {
+  const model = { name: servingModel(task), pricedAs }
+  const cost = costs.find(model, task.channel, task.createdAtMs)
+  const used = cost && pricedBy(cost.terms, task, usage)
+  return used && timesFactor(used.chargeNanos, cost.factorNanos)
+}
+
+function imagesFor(
+  terms: PriceTerms,
+  task: ImageTask,
+  { images = 0 }: TaskUsage,
+): Settled | undefined {
   const quantity = Math.min(images, task.request.count)
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier, hoursAt(terms, task.createdAtMs))
-  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  if (chargeNanos === undefined) return undefined
   const { id: taskId, tokenId, priceId } = task
   const size = tier !== undefined && { tier }
   return {
@@ -91,7 +111,7 @@ function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage
 const tierOf = (terms: PriceTerms, request: ImageRequest) =>
   terms.unit === 'image' ? imageTier(terms, request) : undefined
 
-function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled {
+function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled | undefined {
   const byTokens = terms.unit === 'video_token'
   const bound = boundOf(task)
   const used = byTokens ? tokensUsed(task, bound, usage) : secondsUsed(task, bound, usage)
@@ -100,7 +120,7 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
   const chargeNanos = byTokens
     ? chargeVideoTokens(terms, quantity, hours)
     : chargeSeconds(terms, bound.resolution, quantity, hours)
-  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  if (chargeNanos === undefined) return undefined
   return {
     taskId: task.id,
     tokenId: task.tokenId,
