@@ -17,6 +17,7 @@ const presetRoutes: Load = () =>
   import('./channels/presets.ts').then((module) => module.presetRoutes)
 const modelRoutes: Load = () => import('./catalog/models.ts').then((module) => module.modelRoutes)
 const priceRoutes: Load = () => import('./catalog/prices.ts').then((module) => module.priceRoutes)
+const costRoutes: Load = () => import('./catalog/costs.ts').then((module) => module.costRoutes)
 const pricePreviewRoutes: Load = () =>
   import('./catalog/price-preview.ts').then((module) => module.pricePreviewRoutes)
 const priceListRoutes: Load = () =>
@@ -82,6 +83,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   callbacks: [callbackRoutes],
   channels: [channelRoutes, channelImportRoutes, discoveryRoutes, presetRoutes],
   codes: [codeRoutes],
+  costs: [costRoutes],
   diagnostics: [healthRoutes],
   explain: [requestRoutes],
   health: [healthRoutes],

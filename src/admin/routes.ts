@@ -1,6 +1,7 @@
 // Every call of the admin API. Where two paths fit, the first one in this list is taken.
 import { channelImportRoutes } from './catalog/channel-import.ts'
 import { channelRoutes } from './catalog/channels.ts'
+import { costRoutes } from './catalog/costs.ts'
 import { modelRoutes } from './catalog/models.ts'
 import { priceListRoutes } from './catalog/price-lists.ts'
 import { pricePreviewRoutes } from './catalog/price-preview.ts'
@@ -51,6 +52,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...presetRoutes,
   ...modelRoutes,
   ...priceRoutes,
+  ...costRoutes,
   ...pricePreviewRoutes,
   ...priceListRoutes,
   ...priceSourceRoutes,

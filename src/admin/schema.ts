@@ -2,7 +2,7 @@
 // the document, and tells the command line which columns a list has. Files whose name ends in
 // `schema.ts` import nothing but each other, the contract and zod: the console reads types from them.
 import { z } from 'zod'
-import { count } from '../contract/answers/fields.ts'
+import { count, money } from '../contract/answers/fields.ts'
 import type { Source } from '../contract/catalog.ts'
 import { isTag } from '../contract/tags/index.ts'
 
@@ -18,6 +18,12 @@ export const staffOnly = <T extends z.ZodType>(
     staffOnly: true,
     description: `${description} Not for members.`.trim(),
   })
+
+/** Of requests and tasks. */
+export const marginFields = {
+  cost: staffOnly(money().nullable(), 'What upstreams take for it; null: not known.'),
+  margin: staffOnly(money().nullable(), 'The charge less refunds less the cost; null: not known.'),
+}
 
 const sources = ['builtin', 'file', 'api'] as const satisfies readonly Source[]
 export const source = z

@@ -10,7 +10,7 @@ const million = 1_000_000n
 const one = 1_000_000_000n
 
 /** What exact amounts are counted in: so many make a nano-unit. Fifths of millionths, times three factors. */
-const exactUnits = 5n * million * one ** 3n
+export const exactUnits = 5n * million * one ** 3n
 const exactCall = 5n * million * one ** 2n
 
 /** Terms of another price that a part of the usage is charged by. */

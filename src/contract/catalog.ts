@@ -220,6 +220,8 @@ export interface Channel extends DataPolicy {
   trace?: false
   request?: ChannelRules
   data?: DataTerms
+  /** A decimal: the part of the general price that it takes for models without a cost of their own. */
+  costFactor?: string
   /** Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form. */
   cloud?: { kind: CloudCredential['kind']; region?: string; location?: string }
   /** The preset that it was made from. */

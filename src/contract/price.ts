@@ -116,6 +116,10 @@ export interface Price {
   model: string
   /** The account it applies to; absent: all accounts without a price of their own. */
   account?: { id: string; name: string }
+  /** Set when it is a cost: the name of the channel whose upstream takes it. */
+  channel?: string
+  /** Of a cost whose upstream takes another currency than the ledger's. */
+  currency?: string
   terms: PriceTerms
   effectiveFromMs: number
   /** Created to start immediately: it is in force even if the clock was set back since. */

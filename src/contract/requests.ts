@@ -237,6 +237,8 @@ export interface RequestRecord {
   status: number
   errorCode?: string
   chargeNanos: bigint
+  /** What upstreams take for its attempts; null: not known; absent: nothing. */
+  costNanos?: bigint | null
   /** The call is charged, if only with 0. */
   charge?: CallCharge
   /** The price version it was admitted at. */

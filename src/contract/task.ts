@@ -196,6 +196,8 @@ export interface TaskRow {
   priceId: string
   holdNanos: bigint
   chargeNanos: bigint
+  /** What the upstream takes for it; absent: not known, or it is not over. */
+  costNanos?: bigint
   media: readonly OutputMedia[]
   usage?: TaskUsage
   /** As the upstream reported it. */

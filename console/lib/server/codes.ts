@@ -18,6 +18,8 @@ export const auditActions = {
   'code.create': ['Create redemption codes', '生成兑换码'],
   'code.delete': ['Withdraw redemption code', '作废兑换码'],
   'code.redeem': ['Redeem code', '使用兑换码'],
+  'cost.create': ['Create cost version', '创建成本版本'],
+  'cost.delete': ['Withdraw cost version', '撤销成本版本'],
   diagnostics: ['Download diagnostics', '下载诊断包'],
   'invitation.create': ['Invite person', '邀请用户'],
   'invitation.delete': ['Revoke invitation', '撤销邀请'],

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { imageSizes, type RateName, weekdays } from '../../contract/price.ts'
 import {
   accountField,
+  channelField,
   column,
   count,
   modelField,
@@ -87,6 +88,23 @@ export const price = z
   })
   .meta({ id: 'Price' })
 export const priceList = pageOf(price, 'PriceList')
+
+export const cost = z
+  .object({
+    id: column(z.string()),
+    channel: column(z.string()),
+    model: column(z.string()),
+    ...termFields,
+    currency: column(z.string().describe('Of its amounts.')),
+    effective_from: column(time(), 'from'),
+    current: z.boolean().describe('Whether it is in force.'),
+    state: column(z.enum(['scheduled', 'in_force', 'past'])),
+    source: column(source),
+    created_by: z.string().nullable().describe('Who made it; null: the file, or not known.'),
+  })
+  .meta({ id: 'Cost' })
+export const costList = pageOf(cost, 'CostList')
+export const costQuery = z.object({ channel: channelField, model: modelField, ...pageFields })
 
 /** What an account pays for a model now. */
 export const paidPrice = z.object({

@@ -11,6 +11,7 @@ import {
 } from '../../billing/bills/explain.ts'
 import { explainLoss } from '../../billing/call-loss.ts'
 import { tierLabel } from '../../billing/charge-label.ts'
+import { type Costed, costedCall, costedTask, marginOf } from '../../billing/margin.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
@@ -79,7 +80,7 @@ export async function explainCall(
     tier: isPriced ? (tierLabel(price.terms, { inputTokens: usage.inputTokens }) ?? null) : null,
     service_tier: detail.applied?.serviceTier ?? null,
     factors: isPriced ? factorsOf(price.terms, detail.applied) : [],
-    ...(await proofOf(engine, { price, steps, entries })),
+    ...(await proofOf(engine, { price, steps, entries, of: costedCall(record) })),
     budgets: await budgetsOf(engine, record),
   }
 }
@@ -163,7 +164,7 @@ export async function explainTask(
     tier: tier ?? null,
     service_tier: null,
     factors: price === undefined ? [] : factorsOf(price.terms, applied),
-    ...(await proofOf(engine, { price, steps: [held, ...steps], entries })),
+    ...(await proofOf(engine, { price, steps: [held, ...steps], entries, of: costedTask(task) })),
     budgets: await budgetsOf(engine, task),
   }
 }
@@ -190,12 +191,13 @@ const readingOf = ({ quantity = 0, unit = '' }: StoredEntry): string =>
 
 async function proofOf(
   engine: ExplainDeps,
-  of: { price: Price | undefined; steps: string[]; entries: StoredEntry[] },
+  of: { price: Price | undefined; steps: string[]; entries: StoredEntry[]; of: Costed },
 ) {
   const charge = of.entries.find(({ kind }) => kind === 'charge')
   const { refundedNanos, steps } = explainRefunds(of.entries)
   return {
     refunded: formatNanos(refundedNanos),
+    ...marginOf(of.of, refundedNanos),
     price: of.price === undefined ? null : priceView(engine, of.price),
     steps: [...of.steps, ...steps],
     rounding: charge === undefined ? null : roundingRule,

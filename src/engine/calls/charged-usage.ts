@@ -14,6 +14,7 @@ import {
 } from '../../contract/usage.ts'
 import { appliedAt } from '../admission/price-reach.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
+import { addCost } from './call-cost.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -131,7 +132,13 @@ interface EndedAttempt {
 export function addFailedLoss(
   open: OpenCall,
   { route, cancelled, isAbandoned, deadline }: EndedAttempt,
-  { begun, outputTokens = 0, usage: reportedUsage, upstreamRequestId: id }: UpstreamError,
+  {
+    begun,
+    outputTokens = 0,
+    usage: reportedUsage,
+    upstreamRequestId: id,
+    httpStatus,
+  }: UpstreamError,
   watcher: StreamWatcher | undefined,
 ): void {
   const counted = watcher?.countOutputTokens() ?? outputTokens
@@ -141,10 +148,11 @@ export function addFailedLoss(
   if (!mayBeServed && counted === 0 && usage === undefined) return
   const { call, record } = open
   // As reported, and else by count.
-  const { nanos, quantity } = costOf(
-    open,
-    completeUsage(usage, call.inputTokens, () => counted),
-  )
+  const used = completeUsage(usage, call.inputTokens, () => counted)
+  if (usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)) {
+    addCost(open, route.channel.name, used, watcher?.reported.served)
+  }
+  const { nanos, quantity } = costOf(open, used)
   const part = {
     reason: cancelled && !deadline.expired ? 'caller_left' : 'failed_after_cost',
     channel: route.channel.name,

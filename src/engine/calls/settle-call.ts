@@ -11,6 +11,7 @@ import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { atOwnTier, termsOfAnswer } from '../admission/price-reach.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
+import { addCost, sentAsks } from './call-cost.ts'
 import {
   endRecord,
   type RecordDeps,
@@ -71,10 +72,8 @@ export async function settleCall(
 
 /** From here on its terms are those by which it was served. */
 function applyServed(open: OpenCall, served: Reported['served']): void {
-  const { price, call, record } = open
-  const lost = record.detail.translationLosses
-  const sent = call.asks?.filter(({ param }) => !lost?.includes(param))
-  const { applied, unknown } = termsOfAnswer(price.terms, open.applied, sent, served)
+  const { price, call } = open
+  const { applied, unknown } = termsOfAnswer(price.terms, open.applied, sentAsks(open), served)
   const own = open.ctx.own?.serviceTier
   open.applied = own === undefined ? applied : atOwnTier(price.terms, applied, call.asks, own)
   if (unknown !== undefined) recordUnpriced(open, unknown)
@@ -86,6 +85,7 @@ function paidOf(open: OpenCall, reported: Reported, countOutputTokens: () => num
   const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
   const others = reported.usage?.named && othersAmong(open, reported.usage.named)
   if (others !== undefined) claimed.others = others
+  addCost(open, record.channel!, claimed, reported.served)
   const allowed = payable(claimed, bounds, reported.usage, countOutputTokens)
   const paid = withChargedCalls(allowed, price.terms, bounds.toolUses)
   if (paid === claimed) return claimed

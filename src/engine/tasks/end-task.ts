@@ -20,7 +20,7 @@ import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
-import { type Settled, settlementFor } from './task-charge.ts'
+import { costFor, type Settled, settlementFor } from './task-charge.ts'
 import type { TaskDeps } from './task-deps.ts'
 
 /** The depth that providers read. */
@@ -99,6 +99,8 @@ async function writeEnd(
     ended.usage = usageOf(ended.usage, settled)
   }
   ended.checks = Math.max(ended.checks, task.checks)
+  const costNanos = end.state === 'succeeded' ? settled?.costNanos : 0n
+  if (costNanos !== undefined) ended.costNanos = costNanos
   ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
   if (isRefusedCreate(end)) {
     ended.hidden = true
@@ -237,7 +239,10 @@ function settlementOf(
   const price = deps.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
   const images = media.filter(({ kind }) => kind === 'image').length
-  return settlementFor(price.terms, task, { ...sane(usage), images })
+  const used = { ...sane(usage), images }
+  const settled = settlementFor(price.terms, task, used)
+  const costNanos = costFor(deps.costs, task, used, price.model)
+  return costNanos === undefined ? settled : { ...settled, costNanos }
 }
 
 /** An invalid value counts as not reported: it must not keep the task from ending. */

@@ -8,8 +8,10 @@ import {
   chargeVideoTokens,
 } from '../../billing/charge.ts'
 import { tierLabel } from '../../billing/charge-label.ts'
+import { timesFactor } from '../../billing/cost.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
 import { maxChargeTokens } from '../../billing/max-charge.ts'
+import type { CostBook } from '../../billing/prices/cost-book.ts'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
@@ -89,8 +91,9 @@ export interface Settled extends TaskSettlement {
 
 /** By what was delivered, at the price of admission. */
 export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
-  if (task.kind === 'video') return videoFor(terms, task, usage)
-  return terms.unit === 'token' ? tokensFor(terms, task, usage) : imagesFor(terms, task, usage)
+  const settled = pricedBy(terms, task, usage)
+  ensure(settled !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  return settled
 }
 
 function tokensFor(terms: PriceTerms, task: ImageTask, usage: TaskUsage): Settled {
@@ -113,11 +116,29 @@ function tokensFor(terms: PriceTerms, task: ImageTask, usage: TaskUsage): Settle
   }
 }
 
-function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage): Settled {
+/** By any terms. Undefined: they have no unit or tier for it. */
+function pricedBy(terms: PriceTerms, task: Task, usage: TaskUsage): Settled | undefined {
+  if (task.kind === 'video') return videoFor(terms, task, usage)
+  return terms.unit === 'token' ? tokensFor(terms, task, usage) : imagesFor(terms, task, usage)
+}
+
+/** What the upstream takes for it. Undefined: not known. */
+export function costFor(costs: CostBook, task: Task, usage: TaskUsage, pricedAs: string) {
+  const model = { name: servingModel(task), pricedAs }
+  const cost = costs.find(model, task.channel, task.createdAtMs)
+  const used = cost && pricedBy(cost.terms, task, usage)
+  return used && timesFactor(used.chargeNanos, cost.factorNanos)
+}
+
+function imagesFor(
+  terms: PriceTerms,
+  task: ImageTask,
+  { images = 0 }: TaskUsage,
+): Settled | undefined {
   const quantity = Math.min(images, task.request.count)
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier, hoursAt(terms, task.createdAtMs))
-  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  if (chargeNanos === undefined) return undefined
   const { id: taskId, tokenId, priceId } = task
   const size = tier !== undefined && { tier }
   return {
@@ -136,7 +157,7 @@ function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage
 const tierOf = (terms: PriceTerms, request: ImageRequest) =>
   terms.unit === 'image' ? imageTier(terms, request) : undefined
 
-function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled {
+function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled | undefined {
   const byTokens = terms.unit === 'video_token'
   const bound = boundOf(task)
   const used = byTokens ? tokensUsed(task, bound, usage) : secondsUsed(task, bound, usage)
@@ -145,7 +166,7 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
   const chargeNanos = byTokens
     ? chargeVideoTokens(terms, quantity, hours)
     : chargeSeconds(terms, bound.resolution, quantity, hours)
-  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  if (chargeNanos === undefined) return undefined
   return {
     taskId: task.id,
     tokenId: task.tokenId,

@@ -119,6 +119,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
   if (row.error_code !== null) record.errorCode = row.error_code
   if (row.price_id !== null) record.priceId = row.price_id
   if (row.tags !== null) record.tags = row.tags
+  if (row.cost_nanos !== 0n) record.costNanos = row.cost_nanos
   if (row.first_byte_ms !== null) record.firstByteMs = row.first_byte_ms
   if (row.input_tokens !== null) {
     record.usage = {

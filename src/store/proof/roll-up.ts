@@ -28,8 +28,10 @@ export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, Rol
     const model = booking.model === undefined ? '' : names.of(booking, modelName, booking.model)
     const shares = sharesOf(booking)
     addHour(hours, booking, model, shares)
-    if (booking.kind === 'charge' && booking.tags !== undefined) {
-      addTags(tags, booking, { model, shares, names })
+    if (booking.tags === undefined) continue
+    if (booking.kind === 'charge') addTags(tags, booking, { model, shares, names })
+    else if (booking.kind === 'refund') {
+      addTags(tags, booking, { model, shares: refundShares(booking), names })
     }
   }
   const rows = { hour: [...hours.values()], day: daysOf(hours.values()), tag: [...tags.values()] }
@@ -37,16 +39,28 @@ export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, Rol
 }
 
 /** In the order of `sumColumns`. */
-const sharesOf = ({ quantity, amountNanos, estimated, usage }: Booking): Value[] => [
-  quantity ?? 0,
-  amountNanos,
-  1,
-  estimated === true ? 1 : 0,
-  usage?.inputTokens ?? 0,
-  usage?.outputTokens ?? 0,
-  usage?.cacheReadTokens ?? 0,
-  usage?.cacheWriteTokens ?? 0,
-]
+function sharesOf(booking: Booking): Value[] {
+  const { kind, quantity, amountNanos, estimated, usage, isFree, costNanos } = booking
+  return [
+    quantity ?? 0,
+    amountNanos,
+    isFree === true ? 0 : 1,
+    estimated === true ? 1 : 0,
+    usage?.inputTokens ?? 0,
+    usage?.outputTokens ?? 0,
+    usage?.cacheReadTokens ?? 0,
+    usage?.cacheWriteTokens ?? 0,
+    costNanos ?? 0n,
+    kind === 'charge' && costNanos === undefined ? 1 : 0,
+    kind === 'refund' ? amountNanos : 0n,
+  ]
+}
+
+/** Tags have sums of charges: of a refund only what is given back of them. */
+const refundShares = ({ amountNanos }: Booking): Value[] =>
+  sumColumns.map((name) => (name === 'refund_nanos' ? amountNanos : isNanos(name) ? 0n : 0))
+
+const isNanos = (name: string): boolean => name.endsWith('_nanos')
 
 function addHour(
   hours: Map<string, Value[]>,
