@@ -34,12 +34,16 @@ import type { explanation, tokenUsage } from './request-schema.ts'
 
 type ExplainDeps = BooksDeps & Declares & Offers & Pick<Engine, 'ledger'>
 
-export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<typeof tokenUsage> => ({
+export const usageView = (
+  usage: NonNullable<RequestRecord['usage']>,
+  charge: RequestRecord['charge'],
+): View<typeof tokenUsage> => ({
   input_tokens: usage.inputTokens,
   output_tokens: usage.outputTokens,
   cache_read_tokens: usage.cacheReadTokens,
   cache_write_tokens: usage.cacheWriteTokens,
   ...partsView(usage.parts),
+  ...(charge?.unit !== undefined && { unit: charge.unit, quantity: charge.quantity ?? 0 }),
 })
 
 /** Parts with rates of their own, each under the name of its rate. */
@@ -70,7 +74,7 @@ export async function explainCall(
   const entries = await findEntries(engine.store.read, record.requestId)
   const isPriced = usage !== undefined && price !== undefined
   const steps = isPriced
-    ? explainTokens(price, usage, currency, detail.applied, (id) => engine.prices.byId(id)?.terms)
+    ? explainUsage(engine, record, price, usage)
     : [`nothing was charged: ${detail.error ?? detail.ending}`]
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
@@ -87,10 +91,9 @@ export async function explainCall(
     charge: formatNanos(record.chargeNanos),
     ...reasonView(detail),
     ...translationView(detail),
-    usage: usage === undefined ? null : usageView(usage),
+    usage: usage === undefined ? null : usageView(usage, record.charge),
     usage_reported: detail.reported ?? null,
-    normalisation:
-      usage === undefined || detail.estimated ? [] : explainReading(detail.reported, usage),
+    normalisation: readingSteps(record),
     estimated: detail.estimated ?? false,
     tier: isPriced ? (tierLabel(price.terms, { inputTokens: usage.inputTokens }) ?? null) : null,
     service_tier: detail.applied?.serviceTier ?? null,
@@ -98,6 +101,26 @@ export async function explainCall(
     ...(await proofOf(engine, { price, steps, entries })),
     budgets: await budgetsOf(engine, record),
   }
+}
+
+function readingSteps({ usage, charge, detail }: RequestRecord): string[] {
+  const isByTokens = usage !== undefined && charge === undefined
+  return isByTokens && !detail.estimated ? explainReading(detail.reported, usage) : []
+}
+
+function explainUsage(
+  { declared, prices }: ExplainDeps,
+  { charge, detail: { applied } }: RequestRecord,
+  price: Price,
+  usage: NonNullable<RequestRecord['usage']>,
+): string[] {
+  const { currency } = declared.file
+  if (price.terms.unit === 'token') {
+    return explainTokens(price, usage, currency, applied, (id) => prices.byId(id)?.terms)
+  }
+  const of = { quantity: charge?.quantity ?? 0, tier: undefined }
+  const hours = applied?.hours
+  return explainUnits(price, hours === undefined ? of : { ...of, hours }, currency)
 }
 
 /** Which member of a virtual model served; for staff also why no earlier one did. */

@@ -189,7 +189,7 @@ const view = (
   charge: formatNanos(record.chargeNanos),
   refunded: formatNanos(refundedNanos),
   loss: loss(record),
-  usage: record.usage === undefined ? null : usageView(record.usage),
+  usage: record.usage === undefined ? null : usageView(record.usage, record.charge),
   usage_reported: record.detail.reported ?? null,
   estimated: record.detail.estimated ?? false,
   price_id: record.priceId ?? null,

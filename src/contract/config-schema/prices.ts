@@ -226,6 +226,25 @@ export const priceDeclaration = z
       per_million: amount('Per million video tokens.'),
     }).meta({ title: 'Video token price' }),
     strict({
+      ...hourly,
+      unit: z.literal('search'),
+      per_search: amount('Per search of a rerank model, as its upstream counts them.'),
+    }).meta({ title: 'Search price' }),
+    strict({
+      ...hourly,
+      unit: z.literal('character'),
+      per_million: amount('Per million characters of text that is spoken.'),
+    }).meta({ title: 'Character price' }),
+    strict({
+      ...hourly,
+      unit: z.literal('audio_second'),
+      per_minute: amount('Per minute of audio that is transcribed; counted in seconds.'),
+    }).meta({ title: 'Audio second price' }),
+    strict({
+      ...hourly,
+      unit: z.literal('free').meta({ description: 'Calls of the model cost nothing.' }),
+    }).meta({ title: 'Free' }),
+    strict({
       ...ofEverybody,
       account: own.unwrap(),
       unit: z
