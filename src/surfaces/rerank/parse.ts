@@ -31,7 +31,10 @@ export function parseRerank({ text, fields }: JsonBody): TextCall | Refusal {
     body: text,
     fields,
     // Some upstreams count the query once for each document.
-    inputTokens: countTokens(query) * inputs + countTokens(documents.join('\n')),
+    inputTokens: documents.reduce(
+      (sum, each) => sum + countTokens(each),
+      countTokens(query) * inputs,
+    ),
     inputBound: {
       maxTextTokens: bytes + (Buffer.byteLength(query) + templateTokens.perMessage) * inputs,
       images: 0,
