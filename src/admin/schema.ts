@@ -123,4 +123,6 @@ export const tokenUsage = z.object({
   input_image_tokens: count().exactOptional(),
   output_audio_tokens: count().exactOptional().describe('Those of the output; absent: none.'),
   output_image_tokens: count().exactOptional(),
+  unit: z.string().exactOptional().describe('What it is charged by, if not by tokens.'),
+  quantity: z.number().exactOptional().describe('Searches, characters or seconds.'),
 })

@@ -1,8 +1,16 @@
 // What upstreams take for usage, by the terms of a cost and its factor. Exact, one rounding for each attempt.
 import type { Applied } from '../contract/price.ts'
+import { hoursAt } from '../contract/price-hours.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
-import { chargeCalls, chargedParts, chargeTokens, exactOf, exactUnits } from './charge.ts'
+import {
+  chargeCalls,
+  chargedParts,
+  chargeQuantity,
+  chargeTokens,
+  exactOf,
+  exactUnits,
+} from './charge.ts'
 import type { CostTerms } from './prices/cost-book.ts'
 import { plainSum, tierFor } from './rates.ts'
 
@@ -48,4 +56,15 @@ export function costTokens(
   }
   const unit = exactUnits * one
   return (exact + unit / 2n) / unit
+}
+
+/** Of searches, characters or seconds. Undefined: the terms are for something else, or it was not counted. */
+export function costQuantity(
+  { terms, factorNanos }: CostTerms,
+  { quantity }: TokenUsage,
+  atMs: number,
+): bigint | undefined {
+  if (quantity === undefined && terms.unit !== 'free') return undefined
+  const nanos = chargeQuantity(terms, quantity ?? 0, hoursAt(terms, atMs))
+  return nanos === undefined ? undefined : timesFactor(nanos, factorNanos)
 }

@@ -29,7 +29,10 @@ export interface InterfaceRow {
   questions?: Readonly<Partial<Record<ModelKind, { method: string; fields: object }>>>
 }
 
-export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
+export const modelKinds = [
+  ...(['text', 'embedding', 'image', 'video'] as const),
+  ...(['rerank', 'moderation', 'speech', 'transcription'] as const),
+] as const
 export type ModelKind = (typeof modelKinds)[number]
 
 /** Where a thing was declared: shipped with the gateway, gateway.yaml, or the admin API. */

@@ -84,8 +84,15 @@ function unitTermsFrom(declared: Declaration): PriceTerms {
       return { unit: 'video_second', perSecondNanos: eachNanos(declared.per_second) }
     case 'video_token':
       return { unit: 'video_token', perMillionNanos: nanosOf(declared.per_million) }
+    case 'search':
+      return { unit: 'search', rateNanos: nanosOf(declared.per_search) }
+    case 'character':
+      return { unit: 'character', rateNanos: nanosOf(declared.per_million) }
+    case 'audio_second':
+      return { unit: 'audio_second', rateNanos: nanosOf(declared.per_minute) }
+    case 'free':
     case 'default':
-      return { unit: 'default' }
+      return { unit: declared.unit }
   }
 }
 
@@ -164,8 +171,15 @@ function declaredUnit(terms: PriceTerms): TermsDeclaration {
       return { unit: 'video_second', per_second: eachAmount(terms.perSecondNanos) }
     case 'video_token':
       return { unit: 'video_token', per_million: formatNanos(terms.perMillionNanos) }
+    case 'search':
+      return { unit: 'search', per_search: formatNanos(terms.rateNanos) }
+    case 'character':
+      return { unit: 'character', per_million: formatNanos(terms.rateNanos) }
+    case 'audio_second':
+      return { unit: 'audio_second', per_minute: formatNanos(terms.rateNanos) }
+    case 'free':
     case 'default':
-      return { unit: 'default' }
+      return { unit: terms.unit }
   }
 }
 

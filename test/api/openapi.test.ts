@@ -130,6 +130,9 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   cancelNativeVideoTask: [409],
   cancelVideo: [409],
   showTaskInput: [404],
+  // Their bodies are forms: see audio.test.ts.
+  createTranscription: [415],
+  createTranslation: [415],
   // A link cannot be guessed.
   showSharedBill: [404],
   // Members alone redeem codes.

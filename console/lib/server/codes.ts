@@ -181,6 +181,10 @@ export const units = {
   image: ['images', '张'],
   video_second: ['seconds', '秒'],
   video_token: ['video tokens', '视频 Token'],
+  search: ['searches', '次检索'],
+  character: ['characters', '字符'],
+  audio_second: ['seconds of audio', '秒（音频）'],
+  free: ['free calls', '次（免费）'],
 } satisfies Messages<string>
 
 export const entryKinds = {
@@ -197,6 +201,10 @@ export const modelKinds = {
   embedding: ['Embedding', '向量'],
   image: ['Image', '图片'],
   video: ['Video', '视频'],
+  rerank: ['Rerank', '重排'],
+  moderation: ['Moderation', '审核'],
+  speech: ['Speech', '语音合成'],
+  transcription: ['Transcription', '语音识别'],
 } satisfies Messages<string>
 
 export const sources = {

@@ -1,6 +1,12 @@
 // Prices as the admin API tells of them: in the words of a declaration.
 import { z } from 'zod'
-import { imageSizes, type RateName, weekdays } from '../../contract/price.ts'
+import {
+  type CallUnit,
+  callUnits,
+  imageSizes,
+  type RateName,
+  weekdays,
+} from '../../contract/price.ts'
 import {
   accountField,
   channelField,
@@ -44,13 +50,17 @@ const sizes = Object.fromEntries(imageSizes.map((size) => [size, money().optiona
   z.ZodOptional<z.ZodString>
 >
 
-const units = ['token', 'image', 'video_second', 'video_token', 'default'] as const
+const units = [
+  ...(['token', 'image', 'video_second', 'video_token'] as const),
+  ...(Object.keys(callUnits) as CallUnit[]),
+  ...(['free', 'default'] as const),
+] as const
 
 /** Which of them are there depends on the unit. */
 const termFields = {
   unit: column(z.enum(units)),
   per_million: column(
-    z.union([rates, money().describe('Per million video tokens.')]).optional(),
+    z.union([rates, money().describe('Per million video tokens or characters.')]).optional(),
     'terms',
   ),
   tiers: z.array(z.object({ up_to: z.int().min(1).optional(), per_million: rates })).optional(),
@@ -70,6 +80,8 @@ const termFields = {
   per_image: z.union([money(), z.object(sizes)]).optional(),
   default_size: z.enum(imageSizes).optional(),
   per_second: z.record(z.string(), money()).optional(),
+  per_search: money().optional(),
+  per_minute: money().optional().describe('Per minute of audio.'),
 }
 
 export const price = z

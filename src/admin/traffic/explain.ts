@@ -55,7 +55,7 @@ export async function explainCall(
   const entries = await findEntries(engine.store.read, record.requestId)
   const isPriced = usage !== undefined && price !== undefined
   const steps = isPriced
-    ? explainTokens(price, usage, currency, detail.applied, (id) => engine.prices.byId(id)?.terms)
+    ? explainUsage(engine, record, price, usage)
     : [`nothing was charged: ${detail.error ?? detail.ending}`]
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
@@ -72,10 +72,9 @@ export async function explainCall(
     charge: formatNanos(record.chargeNanos),
     ...reasonView(detail),
     ...translationView(detail),
-    usage: usage === undefined ? null : usageView(usage),
+    usage: usage === undefined ? null : usageView(usage, record.charge),
     usage_reported: detail.reported ?? null,
-    normalisation:
-      usage === undefined || detail.estimated ? [] : explainReading(detail.reported, usage),
+    normalisation: readingSteps(record),
     estimated: detail.estimated ?? false,
     tier: isPriced ? (tierLabel(price.terms, { inputTokens: usage.inputTokens }) ?? null) : null,
     service_tier: detail.applied?.serviceTier ?? null,
@@ -83,6 +82,26 @@ export async function explainCall(
     ...(await proofOf(engine, { price, steps, entries, of: costedCall(record) })),
     budgets: await budgetsOf(engine, record),
   }
+}
+
+function readingSteps({ usage, charge, detail }: RequestRecord): string[] {
+  const isByTokens = usage !== undefined && charge === undefined
+  return isByTokens && !detail.estimated ? explainReading(detail.reported, usage) : []
+}
+
+function explainUsage(
+  { declared, prices }: ExplainDeps,
+  { charge, detail: { applied } }: RequestRecord,
+  price: Price,
+  usage: NonNullable<RequestRecord['usage']>,
+): string[] {
+  const { currency } = declared.file
+  if (price.terms.unit === 'token') {
+    return explainTokens(price, usage, currency, applied, (id) => prices.byId(id)?.terms)
+  }
+  const of = { quantity: charge?.quantity ?? 0, tier: undefined }
+  const hours = applied?.hours
+  return explainUnits(price, hours === undefined ? of : { ...of, hours }, currency)
 }
 
 /** Which member of a virtual model served; for staff also why no earlier one did. */

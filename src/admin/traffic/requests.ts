@@ -196,7 +196,7 @@ const view = (
   refunded: formatNanos(refundedNanos),
   loss: loss(record),
   ...marginOf(costedCall(record), refundedNanos),
-  usage: record.usage === undefined ? null : usageView(record.usage),
+  usage: record.usage === undefined ? null : usageView(record.usage, record.charge),
   usage_reported: record.detail.reported ?? null,
   estimated: record.detail.estimated ?? false,
   price_id: record.priceId ?? null,

@@ -95,6 +95,12 @@ function mayBeFree(terms: PriceTerms): boolean {
       return Object.values(terms.perSecondNanos).includes(0n)
     case 'video_token':
       return terms.perMillionNanos === 0n
+    case 'search':
+    case 'character':
+    case 'audio_second':
+      return terms.rateNanos === 0n
+    case 'free':
+      return true
     case 'default':
       return false
   }

@@ -6,6 +6,7 @@ import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
 import {
+  noTokens,
   partsWithin,
   type TokenCounts,
   type TokenParts,
@@ -16,6 +17,7 @@ import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
 import {
   chargeImages,
+  chargeQuantity,
   chargeSeconds,
   chargeTokens,
   chargeVideoTokens,
@@ -103,7 +105,8 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
 /** Its cost, or why that cannot be computed. */
 function callCost(terms: PriceTerms, row: ChargeRow, termsOf: TermsOf): bigint | string {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = row
-  if (terms.unit !== 'token' || row.unit !== 'token') return 'a call is priced by tokens'
+  if (terms.unit !== row.unit) return `it is priced by ${terms.unit}, not ${row.unit}`
+  if (terms.unit !== 'token') return quantityCost(terms, row)
   const usage = {
     inputTokens: input_tokens ?? -1,
     outputTokens: output_tokens ?? -1,
@@ -132,6 +135,19 @@ function callCost(terms: PriceTerms, row: ChargeRow, termsOf: TermsOf): bigint |
     return `its tier is not '${row.tier}'`
   }
   return chargeTokens(terms, charged, applied, termsOf)
+}
+
+/** Of calls by searches, characters or seconds. */
+function quantityCost(terms: PriceTerms, row: ChargeRow): bigint | string {
+  const { quantity } = row
+  if (quantity === undefined || !(quantity >= 0)) return 'it says no quantity'
+  if (row.unit !== 'audio_second' && !Number.isSafeInteger(quantity)) {
+    return 'its quantity is not whole'
+  }
+  const { applied } = basisIn(row)
+  if (row.tier !== (tierLabel(terms, noTokens, applied) ?? ''))
+    return `its tier is not '${row.tier}'`
+  return chargeQuantity(terms, quantity, applied?.hours) ?? `a call is not priced by ${terms.unit}`
 }
 
 const sameParts = (said: TokenParts, within: TokenParts | undefined): boolean =>

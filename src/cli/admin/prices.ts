@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { model, modelQuery } from '../../admin/catalog/model-schema.ts'
 import { cost, costQuery, price, priceQuery } from '../../admin/catalog/price-schema.ts'
-import { type RateName, rateNames } from '../../contract/price.ts'
+import { callUnits, type RateName, rateNames } from '../../contract/price.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askCommand } from '../terminal/ask.ts'
 import type { Command, Flags } from '../terminal/command.ts'
@@ -38,9 +38,13 @@ const amountFields: Readonly<Record<string, string>> = {
   image: 'per_image',
   video_second: 'per_second',
   video_token: 'per_million',
+  ...Object.fromEntries(Object.entries(callUnits).map(([unit, { field }]) => [unit, field])),
 }
 const termFlags: Flags = {
-  unit: { value: 'UNIT', summary: `token, ${Object.keys(amountFields).join(', ')} or default` },
+  unit: {
+    value: 'UNIT',
+    summary: `token, ${Object.keys(amountFields).join(', ')}, free or default`,
+  },
   input: { value: 'AMOUNT', summary: 'of the unit token: per million input tokens' },
   output: { value: 'AMOUNT', summary: 'per million output tokens' },
   'cache-read': { value: 'AMOUNT', summary: 'per million read from a cache; default: as input' },

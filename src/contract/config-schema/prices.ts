@@ -243,6 +243,27 @@ const videoTokenTerms = {
   per_million: amount('Per million video tokens.'),
 }
 
+/** Of calls that are counted otherwise than by tokens. */
+const searchTerms = {
+  hours: hours.optional(),
+  unit: z.literal('search'),
+  per_search: amount('Per search of a rerank model, as its upstream counts them.'),
+}
+const characterTerms = {
+  hours: hours.optional(),
+  unit: z.literal('character'),
+  per_million: amount('Per million characters of text that is spoken.'),
+}
+const audioSecondTerms = {
+  hours: hours.optional(),
+  unit: z.literal('audio_second'),
+  per_minute: amount('Per minute of audio that is transcribed; counted in seconds.'),
+}
+const freeTerms = {
+  hours: hours.optional(),
+  unit: z.literal('free').meta({ description: 'Calls of the model cost nothing.' }),
+}
+
 export const priceDeclaration = z
   .discriminatedUnion('unit', [
     strict({ ...priceOf, ...tokenTerms })
@@ -253,6 +274,10 @@ export const priceDeclaration = z
       .meta({ title: 'Image price' }),
     strict({ ...priceOf, ...secondTerms }).meta({ title: 'Video second price' }),
     strict({ ...priceOf, ...videoTokenTerms }).meta({ title: 'Video token price' }),
+    strict({ ...priceOf, ...searchTerms }).meta({ title: 'Search price' }),
+    strict({ ...priceOf, ...characterTerms }).meta({ title: 'Character price' }),
+    strict({ ...priceOf, ...audioSecondTerms }).meta({ title: 'Audio second price' }),
+    strict({ ...priceOf, ...freeTerms }).meta({ title: 'Free' }),
     strict({
       ...priceOf,
       account: priceOf.account.unwrap(),
@@ -273,6 +298,10 @@ export const costDeclaration = z
       .meta({ title: 'Image cost' }),
     strict({ ...costOf, ...secondTerms }).meta({ title: 'Video second cost' }),
     strict({ ...costOf, ...videoTokenTerms }).meta({ title: 'Video token cost' }),
+    strict({ ...costOf, ...searchTerms }).meta({ title: 'Search cost' }),
+    strict({ ...costOf, ...characterTerms }).meta({ title: 'Character cost' }),
+    strict({ ...costOf, ...audioSecondTerms }).meta({ title: 'Audio second cost' }),
+    strict({ ...costOf, ...freeTerms }).meta({ title: 'No cost' }),
   ])
   .meta({ title: 'Cost', description: 'One version of what an upstream takes for a model.' })
 

@@ -1,6 +1,6 @@
 // What upstreams take for the attempts of a call, noted on its row: of every attempt that was served, whether
 // or not the caller pays for it.
-import { costTokens } from '../../billing/cost.ts'
+import { costQuantity, costTokens } from '../../billing/cost.ts'
 import type { AskedTerm } from '../../contract/requests.ts'
 import type { ServedAs, TokenUsage } from '../../contract/usage.ts'
 import { appliedAt, termsOfAnswer } from '../admission/price-reach.ts'
@@ -31,7 +31,8 @@ function costAt(
       ? { name: call.model, pricedAs: price.model }
       : { name: member.name, pricedAs: member.pricedAs ?? member.name }
   const cost = engine.costs.find(model, channel, record.atMs)
-  if (cost?.terms.unit !== 'token') return undefined
+  if (cost === undefined) return undefined
+  if (cost.terms.unit !== 'token') return costQuantity(cost, usage, record.atMs)
   const atArrival = appliedAt(cost.terms, record.atMs)
   const isPlain = call.asks === undefined && served === undefined
   const applied = isPlain

@@ -5,6 +5,8 @@ export interface FormPart {
   name: string
   /** Undefined for a text, else the declared type of a file. */
   type: string | undefined
+  /** Of a file, as the caller named it. */
+  fileName?: string | undefined
   content: Buffer<ArrayBuffer>
 }
 
@@ -56,7 +58,9 @@ function partIn(part: Buffer<ArrayBuffer>): FormPart | undefined {
   if (name === undefined) return undefined
   const isFile = /;\s*filename\*?=/i.test(disposition)
   const type = isFile ? (headerIn(head, 'content-type')?.trim() ?? '') : undefined
-  return { name, type, content }
+  return isFile
+    ? { name, type, fileName: wordIn(disposition, 'filename'), content }
+    : { name, type, content }
 }
 
 const headerIn = (head: string, name: string): string | undefined =>

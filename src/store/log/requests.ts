@@ -132,5 +132,9 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
       ...(record.detail.others !== undefined && { others: record.detail.others }),
     }
   }
+  // By tokens the counts say it all.
+  if (row.unit !== null && row.unit !== 'token') {
+    record.charge = { unit: row.unit, quantity: row.quantity ?? 0 }
+  }
   return record
 }
