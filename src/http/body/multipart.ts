@@ -40,7 +40,7 @@ export function partsOf(
   }
 }
 
-function boundaryIn(contentType: string): string | undefined {
+export function boundaryIn(contentType: string): string | undefined {
   const found = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
   return found?.[1] ?? found?.[2]
 }
@@ -48,15 +48,26 @@ function boundaryIn(contentType: string): string | undefined {
 function partIn(part: Buffer<ArrayBuffer>): FormPart | undefined {
   const end = part.indexOf('\r\n\r\n')
   if (end === -1 || end > maxHead) return undefined
-  const head = part.toString('utf8', 0, end)
-  const content = part.subarray(end + 4)
+  const head = partHead(part.toString('utf8', 0, end))
+  return head && { name: head.name, type: head.type, content: part.subarray(end + 4) }
+}
+
+export interface PartHead {
+  name: string
+  /** Undefined for a text, else the declared type of a file. */
+  type: string | undefined
+  filename: string | undefined
+}
+
+/** Undefined when it is no part of a form. */
+export function partHead(head: string): PartHead | undefined {
   const disposition = headerIn(head, 'content-disposition')
   if (disposition === undefined || !/^\s*form-data\s*(?:;|$)/i.test(disposition)) return undefined
   const name = wordIn(disposition, 'name')
   if (name === undefined) return undefined
   const isFile = /;\s*filename\*?=/i.test(disposition)
   const type = isFile ? (headerIn(head, 'content-type')?.trim() ?? '') : undefined
-  return { name, type, content }
+  return { name, type, filename: wordIn(disposition, 'filename') }
 }
 
 const headerIn = (head: string, name: string): string | undefined =>
