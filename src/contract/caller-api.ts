@@ -1,5 +1,6 @@
 // What a surface may ask of the engine on behalf of a caller: permission, calls, tasks, files,
 // usage. A surface passes on the request; the engine decides what is held, charged and recorded.
+import type { BatchApi } from './batches/index.ts'
 import type { Interface, InterfaceRow, Model, Protocol, Token } from './catalog.ts'
 import type { Refusal } from './errors.ts'
 import type { RateView } from './rate.ts'
@@ -55,6 +56,8 @@ export interface OwnCall {
   readonly headers?: Readonly<Record<string, string>>
   /** The service tier that it is charged by where its price has that, and it asks for no other. */
   readonly serviceTier?: string
+  /** It is made again if money or a limit refuses it: such a refusal is neither logged nor told. */
+  readonly isTrial?: boolean
   /** Aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal
   /**
@@ -267,7 +270,7 @@ export interface CallerModels {
   servedBy(token: Token, model: Model): InterfaceRow[]
 }
 
-export interface CallerApi {
+export interface CallerApi extends BatchApi {
   /** Of all amounts. */
   readonly currency: string
   /** Base of the URLs that are given out. */

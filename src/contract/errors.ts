@@ -31,6 +31,7 @@ export const refusals = {
   video_not_found: row(404, 'invalid_request_error', false),
   operation_not_found: row(404, 'invalid_request_error', false),
   file_not_found: row(404, 'invalid_request_error', false),
+  batch_not_found: row(404, 'invalid_request_error', false),
   video_not_ready: row(409, 'invalid_request_error', false),
   video_not_available: row(409, 'invalid_request_error', false),
   video_expired: row(410, 'invalid_request_error', false),

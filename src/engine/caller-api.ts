@@ -1,14 +1,19 @@
 // The engine as surfaces see it: one object over the functions that do the work. All work for a
 // caller goes through here; ledger, store and sealed secrets stay behind it.
+import type { BatchApi } from '../contract/batches/index.ts'
 import type { CallerApi, CallerModels } from '../contract/caller-api.ts'
 import { interfaceRows } from '../contract/config-schema/names.ts'
 import { Refusal } from '../contract/errors.ts'
 import { matches } from '../lib/text/pattern.ts'
+import { listBatches } from '../store/batches/batches.ts'
+import { listFiles } from '../store/batches/files.ts'
 import { authenticate } from './admission/authenticate.ts'
 import { withEndUser } from './admission/end-user.ts'
 import { hiddenModel } from './admission/hidden-model.ts'
 import { turnedAway } from './admission/refused-callers.ts'
 import { recordRefused } from './admission/refused-requests.ts'
+import { cancelBatch, createBatch, readBatch } from './batches/batches.ts'
+import { deleteFile, dropFile, keepFile, openFile, readFile, receiveFile } from './batches/files.ts'
 import {
   begunMonth,
   listOwnMonths,
@@ -44,6 +49,7 @@ export const createCallerApi = (engine: Engine): CallerApi => ({
   ...tasksOf(engine),
   ...filesOf(engine),
   ...accountOf(engine),
+  ...batchesOf(engine),
 })
 
 const callsOf = (engine: Engine) =>
@@ -150,4 +156,21 @@ function notAuthenticated(
   })
   engine.meters?.turnedAway(refusal.code)
   return refusal
+}
+
+const batchesOf = (engine: Engine): BatchApi => {
+  const { store, clock } = engine
+  return {
+    receiveFile: (token, content) => receiveFile(engine, token, content),
+    keepFile: (_, received, terms) => keepFile(engine, received, terms),
+    dropReceived: ({ id }) => dropFile(engine, id),
+    findFile: (token, id) => readFile(engine, token, id),
+    listFiles: ({ accountId }, page) => listFiles(store.read, accountId, page, clock.nowMs()),
+    openFile: (token, id) => openFile(engine, token, id),
+    deleteFile: (token, id) => deleteFile(engine, token, id),
+    createBatch: (token, create) => createBatch(engine, token, create),
+    findBatch: (token, id) => readBatch(engine, token, id),
+    listBatches: ({ accountId }, page) => listBatches(store.read, accountId, page),
+    cancelBatch: (token, id) => cancelBatch(engine, token, id),
+  }
 }

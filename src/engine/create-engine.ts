@@ -23,6 +23,7 @@ import type { Store } from '../store/index.ts'
 import { freeLeases } from '../store/tasks/leases.ts'
 import { Entitlements } from './admission/entitlements.ts'
 import { createRateLimits } from './admission/limits/rate-limits.ts'
+import { BatchRunner } from './batches/runner.ts'
 import { Auditor } from './books/auditor.ts'
 import { createLogKeeper } from './books/log-keeper.ts'
 import { LossAlerts } from './books/loss-alerts.ts'
@@ -200,12 +201,10 @@ function jobsOf(
   options: EngineOptions,
 ): { jobs: Jobs; services: Service[] } {
   const { log, meters, media, receiptWriter } = engine
-  const { noticeFor = () => undefined, post } = options
+  const { post } = options
   const poller = new Poller(engine, owner)
-  const callbacks = new CallbackSender(engine, owner, {
-    noticeFor: (task) => noticeFor(task, linksOf(engine)),
-    ...(post !== undefined && { post }),
-  })
+  const callbacks = callbacksOf(engine, owner, options)
+  const batches = new BatchRunner(engine, owner)
   const abandonedChecks = new AbandonedChecks(engine)
   const lossAlerts = new LossAlerts(engine)
   const priceWatch = new PriceWatch(engine)
@@ -218,6 +217,7 @@ function jobsOf(
     createLogKeeper(engine),
     priceWatch,
     clockWatch,
+    batches,
     poller,
     callbacks,
     abandonedChecks,
@@ -228,11 +228,18 @@ function jobsOf(
     receiptWriter,
   ].filter((service) => service !== undefined)
   const jobs = {
-    ...{ poller, callbacks, abandonedChecks, lossAlerts, priceWatch, clockWatch },
+    ...{ poller, callbacks, batches, abandonedChecks, lossAlerts, priceWatch, clockWatch },
     ...notices.jobs,
     ...(mediaKeeper !== undefined && { mediaKeeper }),
   }
   return { jobs, services }
+}
+
+function callbacksOf(engine: Engine, owner: string, { noticeFor, post }: EngineOptions) {
+  return new CallbackSender(engine, owner, {
+    noticeFor: (task) => noticeFor?.(task, linksOf(engine)),
+    ...(post !== undefined && { post }),
+  })
 }
 
 /** What looks for something to tell operators, and what sends it. */

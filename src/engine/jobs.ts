@@ -22,6 +22,8 @@ export interface Jobs {
     savePoll(task: Task, still: TaskState, fence: number): Promise<boolean>
   }
   readonly callbacks: Wakeable
+  /** Runs batches. */
+  readonly batches: Wakeable
   /** Sends notices. */
   readonly notices: Wakeable
   readonly conditions: {

@@ -28,6 +28,8 @@ export const crashPoints = [
   'notice-sent',
   'month-closing',
   'month-closed',
+  'batch-line',
+  'batch-files',
   'schema-step',
 ] as const
 export type CrashPoint = (typeof crashPoints)[number]

@@ -12,6 +12,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   'Native video tasks': 'Videos as tasks in a second style, with callbacks.',
   'Long-running videos': 'Videos as long-running operations.',
   Files: 'Results of tasks, and what the sandbox made.',
+  Batches: 'Files of calls, and batches that run them.',
   'Own account': 'What the calls of the token have cost.',
   Gateway: 'The gateway itself: health, keys, documents and settings.',
   Accounts: 'Balances, credits, budgets and ledgers.',

@@ -7,6 +7,7 @@ import type { TaskState } from '../contract/task.ts'
 import type { CallRow } from './rows/call-row.ts'
 import type { LedgerRow, ReceiptColumns } from './rows/ledger-rows.ts'
 import type { AuditTables } from './schema-audit.ts'
+import type { BatchTables } from './schema-batches.ts'
 import type { BudgetTables } from './schema-budgets.ts'
 import type { DeliveryTables } from './schema-deliveries.ts'
 import type { LinkTables } from './schema-links.ts'
@@ -15,6 +16,7 @@ import type { TotalTables } from './schema-totals.ts'
 
 export interface Schema
   extends AuditTables,
+    BatchTables,
     BudgetTables,
     DeliveryTables,
     LinkTables,

@@ -2,6 +2,7 @@
 import type { Interface, InterfaceRow } from '../contract/catalog.ts'
 import { createDialects } from '../http/dialect.ts'
 import { arkvendor } from './arkvendor/index.ts'
+import { batches } from './batches/index.ts'
 import { chat } from './chat/index.ts'
 import type { Surface } from './common/surface.ts'
 import { embeddings } from './embeddings/index.ts'
@@ -39,6 +40,7 @@ export const surfaces: readonly Surface[] = [
   arkvendor,
   files,
   sandboxMedia,
+  batches,
   usage,
 ]
 

@@ -2,13 +2,16 @@
 // schema in the document. Here both judge the same bodies, right, odd and wrong ones. What a parser
 // takes always fits its schema; what fits and is refused all the same is refused for a reason that no
 // schema can tell, and those are listed.
+
 import { describe, expect, test } from 'bun:test'
+import { batchEndpoints } from '../../src/contract/batches/index.ts'
 import { Refusal } from '../../src/contract/errors.ts'
 import { createCallerApi } from '../../src/engine/caller-api.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { newRequestContext } from '../../src/http/request-context.ts'
 import { dataDocument } from '../../src/openapi/documents.ts'
 import { parseNative } from '../../src/surfaces/arkvendor/parse.ts'
+import { parseBatch as parseBatchOfCalls } from '../../src/surfaces/batches/create.ts'
 import { parseChat } from '../../src/surfaces/chat/parse.ts'
 import { parseEmbeddings } from '../../src/surfaces/embeddings/parse.ts'
 import {
@@ -93,6 +96,13 @@ const rows: readonly Row[] = [
   },
   { call: 'createMessage', parse: (fields) => parseMessages(body(fields), x), beyond: extras },
   { call: 'countMessageTokens', parse: (fields) => parseCount(body(fields), x), beyond: extras },
+  {
+    call: 'createBatch',
+    parse: (fields) => parseBatchOfCalls(fields),
+    // Names of metadata are bounded, too.
+    beyond: /^invalid_request metadata$/,
+    pins: { endpoint: [...batchEndpoints], completion_window: ['24h'] },
+  },
   { call: 'createEmbeddings', parse: (fields) => parseEmbeddings(body(fields)), beyond: never },
   {
     call: 'rerankDocuments',

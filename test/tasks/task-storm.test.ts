@@ -38,6 +38,8 @@ const others = {
   'notice-written': 'nothing subscribes to notices in a storm; they are struck in their own test',
   'notice-due': 'as above',
   'notice-sent': 'as above',
+  'batch-line': 'no batch runs in a storm; batches are struck in their own test',
+  'batch-files': 'as above',
 }
 
 /** Points that no gateway of a storm comes by, and why. */

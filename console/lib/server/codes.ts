@@ -123,6 +123,7 @@ export const noticeTypes = {
   'task.failures': ['Many failed tasks', '任务大量失败'],
   error_rate: ['Error rate (by rules)', '错误率（按规则）'],
   'charge.settled': ['Charges (for external billing)', '消费明细（供外部计费）'],
+  'batch.completed': ['Batch ended', '批处理任务结束'],
   test: ['Test', '测试'],
 } satisfies Messages<string>
 

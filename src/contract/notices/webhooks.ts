@@ -29,6 +29,7 @@ export const noticeTypes = [
   'task.failures',
   'error_rate',
   'charge.settled',
+  'batch.completed',
 ] as const
 
 export type NoticeType = (typeof noticeTypes)[number]

@@ -1,7 +1,7 @@
 // One text call, phase by phase: admit, send, then stream or settle. Each phase is one file. A JSON
 // answer is sent when its charge is durable; a stream's last event waits for that in stream-text.ts.
 import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
-import { Refusal } from '../../contract/errors.ts'
+import { Refusal, type RefusalCode } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { Jobs } from '../jobs.ts'
 import { admitText } from './admit.ts'
@@ -21,6 +21,7 @@ export async function runText(
   const admitted = admitText(open)
   const refused = admitted instanceof Promise ? await admitted : admitted
   if (refused !== undefined) {
+    if (ctx.own?.isTrial && trialEnds.has(refused.code)) return refused
     await notifyEmpty(engine, ctx, refused)
     return recordUnbilled(engine, open.record, 'refused', refused)
   }
@@ -50,6 +51,12 @@ export async function runText(
   await notifyEmpty(engine, ctx, refusal)
   return refusal
 }
+
+const trialEnds: ReadonlySet<string> = new Set<RefusalCode>([
+  'rate_limit_exceeded',
+  'insufficient_quota',
+  'budget_exhausted',
+])
 
 const notKept = { code: 'overloaded', message: 'the answer could not be kept' } as const
 

@@ -47,6 +47,7 @@ const sentences: Readonly<Record<Notice['type'], string>> = {
   'task.failures': 'Half of the tasks of a model have failed on a channel within ten minutes.',
   error_rate: 'The share of failed requests is above the limit of a rule.',
   'charge.settled': 'Calls and tasks were charged.',
+  'batch.completed': 'A batch of calls has ended.',
   test: 'This is a test: notices to this address arrive.',
 }
 

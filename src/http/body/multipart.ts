@@ -1,12 +1,15 @@
 // Parses the parts of a multipart form without copying its files. Accepts what SDKs and browsers send;
 // anything unusual is not a form.
 
-export interface FormPart {
+export interface PartHead {
   name: string
   /** Undefined for a text, else the declared type of a file. */
   type: string | undefined
   /** Of a file, as the caller named it. */
   fileName?: string | undefined
+}
+
+export interface FormPart extends PartHead {
   content: Buffer<ArrayBuffer>
 }
 
@@ -42,7 +45,7 @@ export function partsOf(
   }
 }
 
-function boundaryIn(contentType: string): string | undefined {
+export function boundaryIn(contentType: string): string | undefined {
   const found = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
   return found?.[1] ?? found?.[2]
 }
@@ -50,17 +53,19 @@ function boundaryIn(contentType: string): string | undefined {
 function partIn(part: Buffer<ArrayBuffer>): FormPart | undefined {
   const end = part.indexOf('\r\n\r\n')
   if (end === -1 || end > maxHead) return undefined
-  const head = part.toString('utf8', 0, end)
-  const content = part.subarray(end + 4)
+  const head = partHead(part.toString('utf8', 0, end))
+  return head && { ...head, content: part.subarray(end + 4) }
+}
+
+/** Undefined when it is no part of a form. */
+export function partHead(head: string): PartHead | undefined {
   const disposition = headerIn(head, 'content-disposition')
   if (disposition === undefined || !/^\s*form-data\s*(?:;|$)/i.test(disposition)) return undefined
   const name = wordIn(disposition, 'name')
   if (name === undefined) return undefined
   const isFile = /;\s*filename\*?=/i.test(disposition)
   const type = isFile ? (headerIn(head, 'content-type')?.trim() ?? '') : undefined
-  return isFile
-    ? { name, type, fileName: wordIn(disposition, 'filename'), content }
-    : { name, type, content }
+  return isFile ? { name, type, fileName: wordIn(disposition, 'filename') } : { name, type }
 }
 
 const headerIn = (head: string, name: string): string | undefined =>

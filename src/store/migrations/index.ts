@@ -44,6 +44,7 @@ import { codeTable } from './0046-codes.ts'
 import { profileColumns } from './0047-profiles.ts'
 import { priceAuthors } from './0048-price-authors.ts'
 import { costColumns } from './0050-costs.ts'
+import { batchTables } from './0051-batches.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
@@ -88,6 +89,7 @@ export const migrations: readonly Migration[] = [
   profileColumns,
   priceAuthors,
   costColumns,
+  batchTables,
   revokedSecrets,
 ]
 

@@ -1,0 +1,85 @@
+// The end of a batch: its outcomes become files of the account. State, files and notice change in one
+// transaction.
+import type { Batch, ReceivedFile } from '../../contract/batches/index.ts'
+import { Refusal } from '../../contract/errors.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
+import { type Claim, lockBatch, updateBatch } from '../../store/batches/batches.ts'
+import { keepPending } from '../../store/batches/files.ts'
+import { linesAfter, sumCharges } from '../../store/batches/lines.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
+import { notify } from '../../store/deliveries/notices.ts'
+import type { Jobs } from '../jobs.ts'
+import { dropFile, type FileDeps, writeFile } from './files.ts'
+
+export interface Subscribed {
+  readonly jobs: Pick<Jobs, 'notices'>
+}
+
+const pageLines = 100
+const keptMs = 30 * 86_400_000
+
+export async function endBatch(
+  deps: FileDeps & Subscribed,
+  claim: Claim,
+  batch: Batch,
+): Promise<void> {
+  const output = batch.completed > 0 ? await write(deps, batch, false) : undefined
+  const errors = batch.failed > 0 ? await write(deps, batch, true) : undefined
+  const chargeNanos = await sumCharges(deps.store.read, batch.id)
+  crashPoint('batch-files')
+  const isEnded = await deps.store.tx(async (tx) => {
+    const now = await lockBatch(tx, deps.store.dialect, claim)
+    if (now === undefined) return false
+    const atMs = deps.clock.nowMs()
+    const terms = { createdAtMs: atMs, expiresAtMs: atMs + keptMs }
+    for (const [file, name] of [
+      [output, 'output'],
+      [errors, 'errors'],
+    ] as const) {
+      if (file === undefined) continue
+      await keepPending(tx, file.id, { ...terms, filename: `${batch.id}_${name}.jsonl` })
+    }
+    const { completed, failed } = batch
+    const state = now.state === 'cancelling' ? 'cancelled' : (now.ending ?? 'completed')
+    const ended: Batch = {
+      ...now,
+      ...{ completed, failed, chargeNanos, state, [`${state}AtMs`]: atMs },
+      ...(output !== undefined && { outputFileId: output.id }),
+      ...(errors !== undefined && { errorFileId: errors.id }),
+    }
+    await updateBatch(tx, ended)
+    const account = await findAccount(tx, batch.accountId)
+    await notify(tx, { type: 'batch.completed', atMs, data: noticeOf(ended, account?.name ?? '') })
+    return true
+  })
+  if (isEnded) deps.jobs.notices.wake()
+  else for (const file of [output, errors]) if (file !== undefined) await dropFile(deps, file.id)
+}
+
+const noticeOf = (batch: Batch, account: string) => ({
+  batch: batch.id,
+  account,
+  status: batch.state,
+  request_counts: { total: batch.total, completed: batch.completed, failed: batch.failed },
+  charge: formatNanos(batch.chargeNanos),
+})
+
+async function write(
+  deps: FileDeps,
+  { id, accountId }: Batch,
+  failed: boolean,
+): Promise<ReceivedFile> {
+  const lines = async function* () {
+    for (let after = 0; ; ) {
+      const rows = await linesAfter(deps.store.read, id, failed, after, pageLines)
+      const texts = rows.map(({ line, answer }) => deps.seal.decrypt(answer, `${id} ${line}`))
+      if (rows.length > 0) yield Buffer.from(`${texts.join('\n')}\n`)
+      if (rows.length < pageLines) return
+      after = rows.at(-1)!.line
+    }
+  }
+  const written = await writeFile(deps, accountId, 'batch_output', lines())
+  if (written instanceof Refusal) throw new Error(written.message)
+  return written
+}

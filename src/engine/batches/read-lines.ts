@@ -1,0 +1,126 @@
+// The lines of a batch's input: read one by one from a stream, so that a file of any size takes little memory.
+import { type BatchError, maxBatchLines } from '../../contract/batches/index.ts'
+import { isObject } from '../../lib/json/parse.ts'
+
+interface InputLine {
+  /** From 1. */
+  number: number
+  text: string
+}
+
+export interface LineRequest {
+  customId: string
+  body: Record<string, unknown>
+}
+
+const newline = 0x0a
+const maxCustomId = 512
+
+/** Empty lines are counted and left out. A line that is too long has no text. */
+export async function* linesIn(
+  content: AsyncIterable<Uint8Array>,
+  maxLineBytes: number,
+): AsyncGenerator<InputLine> {
+  let held: Uint8Array[] = []
+  let size = 0
+  let number = 0
+  const take = (): InputLine | undefined => {
+    number++
+    const text = size > maxLineBytes ? '' : Buffer.concat(held).toString().trim()
+    const isLong = size > maxLineBytes
+    held = []
+    size = 0
+    return text === '' && !isLong ? undefined : { number, text }
+  }
+  for await (const piece of content) {
+    for (let at = 0; at < piece.byteLength; ) {
+      const end = piece.indexOf(newline, at)
+      const part = piece.subarray(at, end === -1 ? piece.byteLength : end)
+      size += part.byteLength
+      if (size <= maxLineBytes) held.push(part)
+      at += part.byteLength + 1
+      if (end === -1) break
+      const line = take()
+      if (line !== undefined) yield line
+    }
+  }
+  const line = size > 0 ? take() : undefined
+  if (line !== undefined) yield line
+}
+
+/** What a line asks for, or the first mistake in it. */
+export function readLine(
+  { number: line, text }: InputLine,
+  endpoint: string,
+): LineRequest | BatchError {
+  const wrong = (code: string, message: string, param: string | null = null): BatchError => ({
+    code,
+    message,
+    line,
+    param,
+  })
+  if (text === '') return wrong('line_too_large', 'the line is larger than a request may be')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return wrong('invalid_json_line', 'the line is not valid JSON')
+  }
+  if (!isObject(value)) return wrong('invalid_json_line', 'the line is not a JSON object')
+  const { custom_id: customId, method, url, body } = value
+  if (typeof customId !== 'string' || customId === '' || customId.length > maxCustomId) {
+    const message = `'custom_id' must be a text of 1 to ${maxCustomId} characters`
+    return wrong('missing_required_parameter', message, 'custom_id')
+  }
+  if (method !== 'POST') return wrong('invalid_method', "'method' must be POST", 'method')
+  if (url !== endpoint) {
+    return wrong('invalid_url', `'url' must be ${endpoint}, as the batch says`, 'url')
+  }
+  if (!isObject(body)) {
+    return wrong('missing_required_parameter', "'body' must be an object", 'body')
+  }
+  return { customId, body }
+}
+
+export const isLineRequest = (read: LineRequest | BatchError): read is LineRequest =>
+  'customId' in read
+
+/** Beyond them nothing new is learned. */
+const maxErrors = 100
+
+/** How many lines there are, and what is wrong with them. */
+export async function checkLines(
+  lines: AsyncIterable<InputLine>,
+  endpoint: string,
+): Promise<{ total: number; errors: BatchError[] }> {
+  const errors: BatchError[] = []
+  const ids = new Set<string>()
+  let total = 0
+  for await (const line of lines) {
+    total++
+    const read = readLine(line, endpoint)
+    if (!isLineRequest(read)) errors.push(read)
+    else if (ids.has(read.customId)) errors.push(duplicate(line.number, read.customId))
+    else ids.add(read.customId)
+    if (errors.length >= maxErrors) break
+  }
+  if (total === 0) errors.push(about('empty_file', 'the input file has no lines'))
+  if (total > maxBatchLines) {
+    errors.push(about('too_many_lines', `a batch may have at most ${maxBatchLines} lines`))
+  }
+  return { total, errors }
+}
+
+const duplicate = (line: number, id: string): BatchError => ({
+  code: 'duplicate_custom_id',
+  message: `'custom_id' ${JSON.stringify(id.slice(0, 64))} is given twice`,
+  line,
+  param: 'custom_id',
+})
+
+const about = (code: string, message: string): BatchError => ({
+  code,
+  message,
+  line: null,
+  param: null,
+})

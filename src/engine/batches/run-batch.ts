@@ -1,0 +1,253 @@
+// One batch from its claim to its end: the input is checked, its lines run, its files are written. Whatever is
+// done is in the store, so that the next owner goes on from there.
+import type { Batch, BatchState } from '../../contract/batches/index.ts'
+import { Refusal } from '../../contract/errors.ts'
+import { crashPoint } from '../../lib/crash-point.ts'
+import {
+  type Claim,
+  lockBatch,
+  releaseClaim,
+  saveProgress,
+  updateBatch,
+} from '../../store/batches/batches.ts'
+import { dropUncharged, readDone } from '../../store/batches/lines.ts'
+import type { Subscribed } from './end-batch.ts'
+import { endBatch } from './end-batch.ts'
+import { openContent, readFile } from './files.ts'
+import type { LineSlots } from './line-slots.ts'
+import type { LineWriter } from './line-writer.ts'
+import { checkLines, isLineRequest, type LineRequest, linesIn, readLine } from './read-lines.ts'
+import { type LineDeps, type LineOutcome, runLine, unrunLine } from './run-line.ts'
+
+export interface BatchDeps extends LineDeps, Subscribed {
+  readonly limits: { bodyBytes: number }
+}
+
+interface BatchTools {
+  slots: LineSlots
+  writer: LineWriter
+  /** The gateway stops. */
+  isStopping(): boolean
+  /** Ends early when the gateway stops. */
+  sleep(ms: number): Promise<void>
+}
+
+const progressMs = 1_000
+
+const unrun = {
+  expired: { code: 'batch_expired', message: 'the batch expired before this line was run' },
+  cancelled: {
+    code: 'batch_cancelled',
+    message: 'the batch was cancelled before this line was run',
+  },
+} as const
+
+export class BatchRun {
+  readonly #deps: BatchDeps
+  readonly #tools: BatchTools
+  readonly #claim: Claim
+  #batch: Batch
+  /** Lines that have an outcome. */
+  #done = new Set<number>()
+  readonly #running = new Set<Promise<void>>()
+  #isLost = false
+  #problem: unknown
+
+  constructor(deps: BatchDeps, tools: BatchTools, batch: Batch, claim: Claim) {
+    this.#deps = deps
+    this.#tools = tools
+    this.#batch = batch
+    this.#claim = claim
+  }
+
+  /** Resolves when it has ended, is another gateway's, or the gateway stops. */
+  async run(): Promise<void> {
+    try {
+      await this.#resume()
+      if (this.#batch.state === 'validating') await this.#validate()
+      if (this.#batch.state === 'in_progress') await this.#runLines()
+      if (this.#mayGoOn && isEnding(this.#batch.state)) {
+        await this.#fillIn()
+        if (this.#mayGoOn) await endBatch(this.#deps, this.#claim, this.#batch)
+      }
+    } finally {
+      await this.#deps.store.tx((tx) => releaseClaim(tx, this.#claim))
+    }
+  }
+
+  get #mayGoOn(): boolean {
+    return !this.#isLost && !this.#tools.isStopping() && this.#problem === undefined
+  }
+
+  /** What an owner before may have left: an answer whose charge was not written is none. */
+  async #resume(): Promise<void> {
+    const { store } = this.#deps
+    const { id } = this.#batch
+    const done = await store.tx(async (tx) => {
+      await dropUncharged(tx, id)
+      return readDone(tx, id)
+    })
+    const failed = done.filter((each) => each.failed === 1).length
+    this.#done = new Set(done.map(({ line }) => line))
+    this.#batch = { ...this.#batch, failed, completed: done.length - failed }
+  }
+
+  async *#lines() {
+    const { inputFileId, accountId } = this.#batch
+    const file = await readFile(this.#deps, { accountId }, inputFileId)
+    const content = file instanceof Refusal ? undefined : await openContent(this.#deps, file)
+    if (content !== undefined) yield* linesIn(content, this.#deps.limits.bodyBytes)
+  }
+
+  async #validate(): Promise<void> {
+    const { total, errors } = await checkLines(this.#lines(), this.#batch.endpoint)
+    const nowMs = this.#deps.clock.nowMs()
+    await this.#move(
+      errors.length > 0
+        ? { state: 'failed', failedAtMs: nowMs, errors, total: 0 }
+        : { state: 'in_progress', in_progressAtMs: nowMs, total },
+      ['validating'],
+    )
+  }
+
+  /** Changes the stored batch, if it is still in one of these states; else takes over what is stored. */
+  async #move(change: Partial<Batch>, from: readonly BatchState[]): Promise<void> {
+    const { store } = this.#deps
+    const stored = await store.tx(async (tx) => {
+      const now = await lockBatch(tx, store.dialect, this.#claim)
+      if (now === undefined || !from.includes(now.state)) return now
+      const { completed, failed } = this.#batch
+      const moved = { ...now, completed, failed, ...change }
+      await updateBatch(tx, moved)
+      return moved
+    })
+    if (stored === undefined) this.#isLost = true
+    else this.#batch = stored
+  }
+
+  async #runLines(): Promise<void> {
+    const { slots } = this.#tools
+    const { accountId, endpoint } = this.#batch
+    const timer = setInterval(() => void this.#saveProgress(), progressMs)
+    try {
+      for await (const line of this.#lines()) {
+        if (this.#done.has(line.number)) continue
+        const read = readLine(line, endpoint)
+        if (!isLineRequest(read)) continue
+        await slots.take(accountId)
+        if (this.#isOver()) {
+          slots.leave(accountId)
+          break
+        }
+        const running = this.#runLine(line.number, read)
+          .catch((error) => {
+            this.#problem = error
+          })
+          .finally(() => {
+            slots.leave(accountId)
+            this.#running.delete(running)
+          })
+        this.#running.add(running)
+      }
+      while (this.#running.size > 0) await Promise.all(this.#running)
+    } finally {
+      clearInterval(timer)
+    }
+    if (this.#problem !== undefined) throw this.#problem
+    await this.#saveProgress()
+    if (!this.#mayGoOn || this.#batch.state !== 'in_progress') return
+    const ending = this.#isExpired ? 'expired' : 'completed'
+    const nowMs = this.#deps.clock.nowMs()
+    await this.#move({ state: 'finalizing', finalizingAtMs: nowMs, ending }, ['in_progress'])
+  }
+
+  get #isExpired(): boolean {
+    return this.#deps.clock.nowMs() >= this.#batch.expiresAtMs
+  }
+
+  /** No further line may begin. */
+  #isOver(): boolean {
+    return !this.#mayGoOn || this.#isExpired || this.#batch.state !== 'in_progress'
+  }
+
+  async #runLine(number: number, line: LineRequest): Promise<void> {
+    const outcome = await this.#outcomeOf(number, line)
+    if (outcome.kind === 'stopped') return
+    if (outcome.kind === 'failed') {
+      // It may replace an answer that was kept and could not be charged.
+      if (!(await this.#put(number, outcome.text, true, outcome.requestId))) return
+      this.#batch.failed++
+    } else {
+      this.#batch.completed++
+      this.#tools.slots.paid(this.#batch.accountId)
+    }
+    this.#done.add(number)
+    crashPoint('batch-line')
+  }
+
+  async #outcomeOf(number: number, line: LineRequest): Promise<FinalOutcome> {
+    const { accountId, tokenId, endpoint, tags } = this.#batch
+    const { slots, sleep } = this.#tools
+    for (;;) {
+      const outcome = await runLine(this.#deps, {
+        ...{ tokenId, endpoint, tags, line, sleep },
+        isOnlyLine: slots.isOnlyLine(accountId),
+        keep: (requestId, text) => this.#put(number, text, false, requestId),
+        isStopped: () => this.#isOver(),
+      })
+      if (outcome.kind !== 'crowded') return outcome
+      // Other lines hold the money that it needs: it waits for them.
+      slots.shrink(accountId)
+      slots.leave(accountId)
+      await slots.take(accountId)
+    }
+  }
+
+  async #put(line: number, text: string, failed: boolean, requestId?: string): Promise<boolean> {
+    const { id: batchId } = this.#batch
+    const answer = this.#deps.seal.encrypt(text, `${batchId} ${line}`)
+    const row = { batchId, line, requestId, failed, answer }
+    const isWritten = await this.#tools.writer.put(this.#claim, row)
+    if (!isWritten) this.#isLost = true
+    return isWritten
+  }
+
+  /** Stores how far it is; learns whether it is to be cancelled, or is another gateway's. */
+  async #saveProgress(): Promise<void> {
+    const { store, log } = this.#deps
+    try {
+      const stored = await store.tx(async (tx) => {
+        const now = await lockBatch(tx, store.dialect, this.#claim)
+        if (now !== undefined) await saveProgress(tx, this.#claim, this.#batch)
+        return now
+      })
+      if (stored === undefined) this.#isLost = true
+      else if (stored.state !== this.#batch.state) {
+        const { completed, failed } = this.#batch
+        this.#batch = { ...stored, completed, failed }
+      }
+    } catch (error) {
+      log.warn('batch progress not stored', { error })
+    }
+  }
+
+  /** Lines that were not run get their line in the error file. */
+  async #fillIn(): Promise<void> {
+    const { state, ending = 'cancelled', total, completed, failed } = this.#batch
+    if (total === completed + failed || ending === 'completed') return
+    const error = unrun[state === 'cancelling' ? 'cancelled' : ending]
+    for await (const line of this.#lines()) {
+      if (this.#done.has(line.number)) continue
+      if (!this.#mayGoOn) return
+      const read = readLine(line, this.#batch.endpoint)
+      if (!isLineRequest(read)) continue
+      if (!(await this.#put(line.number, unrunLine(read, error), true))) return
+      this.#batch.failed++
+      this.#done.add(line.number)
+    }
+  }
+}
+
+type FinalOutcome = Exclude<LineOutcome, { kind: 'crowded' }>
+
+const isEnding = (state: BatchState): boolean => state === 'finalizing' || state === 'cancelling'

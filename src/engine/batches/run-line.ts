@@ -1,0 +1,191 @@
+// One line of a batch: an ordinary call in the name of the batch's token. Its answer is durable before its
+// charge; what a limit or a busy channel refuses is tried again.
+
+import type { Catalog } from '../../catalog/snapshot.ts'
+import type { RunOwnCall } from '../../contract/caller-api.ts'
+import type { Token } from '../../contract/catalog.ts'
+import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
+import { tagsHeader } from '../../contract/tags/index.ts'
+import { newId } from '../../lib/crypto/ids.ts'
+import { tokenById } from '../admission/authenticate.ts'
+import type { RateLimits } from '../admission/limits/rate-limits.ts'
+import { countedAs } from '../admission/reserve.ts'
+import type { Load } from '../base-deps.ts'
+import type { FileDeps } from './files.ts'
+import type { LineRequest } from './read-lines.ts'
+
+export interface LineDeps extends FileDeps {
+  readonly catalog: Catalog
+  readonly rates: RateLimits
+  readonly load: Load
+  readonly runOwnCall: RunOwnCall
+}
+
+/** The tier of a price that lines are charged by. */
+const batchTier = 'batch'
+
+/** How often a line is tried that fails in this way; without a row: once. */
+const maxTries: Partial<Record<RefusalCode, number>> = {
+  overloaded: 20,
+  no_available_channel: 20,
+  upstream_rate_limited: 20,
+  upstream_error: 3,
+  upstream_unreachable: 3,
+  upstream_timeout: 2,
+  upstream_invalid_response: 2,
+  internal_error: 2,
+}
+/** Limits of the token delay a line; the batch's own end bounds that. */
+const limitPollMs = 250
+const firstWaitMs = 500
+const maxWaitMs = 30_000
+
+export type LineOutcome =
+  | { kind: 'completed' }
+  /** As a line of the error file. */
+  | { kind: 'failed'; requestId?: string; text: string }
+  /** It found no money beside other lines of its account. */
+  | { kind: 'crowded' }
+  /** The batch stopped first: nothing was done, or nothing that counts. */
+  | { kind: 'stopped' }
+
+interface LineRun {
+  tokenId: string
+  endpoint: string
+  tags: string | undefined
+  line: LineRequest
+  /** Makes its line of the output file durable; false: the batch is another gateway's. */
+  keep(requestId: string, text: string): Promise<boolean>
+  /** No other line of the account runs: a refusal for want of money is final. */
+  isOnlyLine: boolean
+  isStopped(): boolean
+  sleep(ms: number): Promise<void>
+}
+
+export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome> {
+  const { line } = run
+  const unfit = unfitField(line.body)
+  if (unfit !== undefined) return refused(line, unfit)
+  const body = JSON.stringify(line.body)
+  for (let tries = 1; ; ) {
+    if (run.isStopped() || deps.load.draining) return { kind: 'stopped' }
+    const token = tokenById(deps, run.tokenId)
+    if (token instanceof Refusal) return refused(line, token)
+    const answer = deps.rates.refusalNow(countedAs(token)) ?? (await send(deps, run, token, body))
+    if (answer instanceof Refusal) {
+      await run.sleep(limitPollMs)
+      continue
+    }
+    if (answer.status === 200) return { kind: 'completed' }
+    const { code } = answer
+    if (code === 'rate_limit_exceeded') {
+      await run.sleep(limitPollMs)
+      continue
+    }
+    const isPoor = refusals[code as RefusalCode]?.type === 'insufficient_quota'
+    // An answer that was made and cannot be paid is not made again.
+    if (isPoor && !answer.isMade && !run.isOnlyLine) return { kind: 'crowded' }
+    if (tries >= (maxTries[code as RefusalCode] ?? 1)) return failure(line, answer)
+    await run.sleep(waitOf(answer.retryAfterSeconds, tries++))
+  }
+}
+
+interface LineAnswer {
+  status: number
+  requestId: string
+  body: string
+  code: string
+  message: string
+  retryAfterSeconds: number
+  /** There was an answer, which could not be charged. */
+  isMade: boolean
+}
+
+async function send(
+  { runOwnCall }: LineDeps,
+  run: LineRun,
+  token: Token,
+  body: string,
+): Promise<LineAnswer> {
+  let isMade = false
+  const response = await runOwnCall({
+    ...{ token, body, path: run.endpoint, serviceTier: batchTier },
+    isTrial: !run.isOnlyLine,
+    ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
+    keep(id, answer) {
+      isMade = true
+      return run.keep(id, answerLine(run.line, 200, id, answer.toString()))
+    },
+  })
+  const { status, headers } = response
+  const answer = await response.text()
+  return {
+    ...{ status, isMade, body: answer },
+    requestId: headers.get('x-gateway-request-id') ?? '',
+    retryAfterSeconds: Number(headers.get('retry-after') ?? 0),
+    ...(status === 200 ? { code: '', message: '' } : errorIn(answer)),
+  }
+}
+
+function failure(line: LineRequest, answer: LineAnswer): LineOutcome {
+  const { status, requestId, body, code, message } = answer
+  const text = answerLine(line, status, requestId, body, { code, message })
+  return { kind: 'failed', requestId, text }
+}
+
+/** As long as it was told to, or longer each time. */
+const waitOf = (seconds: number, tries: number): number =>
+  Math.min(maxWaitMs, Math.max(seconds * 1000, firstWaitMs * 2 ** Math.min(tries - 1, 6)))
+
+/** Fields that make no sense where no caller waits. */
+function unfitField(body: Readonly<Record<string, unknown>>): Refusal | undefined {
+  for (const field of ['stream', 'background']) {
+    if (body[field] !== true) continue
+    return refuse('invalid_request', `'${field}' cannot be used in a batch`, { param: field })
+  }
+  return undefined
+}
+
+/** Without a call. */
+function refused(line: LineRequest, { code, message, status, extras }: Refusal): LineOutcome {
+  const { type } = refusals[code]
+  const error = { message, type, code, param: extras.param ?? null }
+  const text = answerLine(line, status, '', JSON.stringify({ error }), { code, message })
+  return { kind: 'failed', text }
+}
+
+/** A line of the output or error file. */
+function answerLine(
+  { customId }: Pick<LineRequest, 'customId'>,
+  status: number,
+  requestId: string,
+  body: string,
+  error: { code: string; message: string } | null = null,
+): string {
+  const [id, custom, call] = [newId('batch_req'), customId, requestId].map((text) =>
+    JSON.stringify(text),
+  )
+  const response = `{"status_code":${status},"request_id":${call},"body":${oneLine(body)}}`
+  return `{"id":${id},"custom_id":${custom},"response":${response},"error":${JSON.stringify(error)}}`
+}
+
+/** A line that was not run. */
+export const unrunLine = (
+  { customId }: Pick<LineRequest, 'customId'>,
+  error: { code: string; message: string },
+): string => JSON.stringify({ id: newId('batch_req'), custom_id: customId, response: null, error })
+
+/** White space between values may contain line ends; within texts they are escaped. */
+const oneLine = (json: string): string => {
+  if (!/[\r\n]/.test(json)) return json
+  return json.replaceAll(/[\r\n]+/g, ' ')
+}
+
+function errorIn(answer: string): { code: string; message: string } {
+  try {
+    const { error } = JSON.parse(answer) as { error: { code: unknown; message: unknown } }
+    return { code: String(error.code), message: String(error.message) }
+  } catch {
+    return { code: 'internal_error', message: 'something went wrong in the gateway' }
+  }
+}

@@ -1,0 +1,106 @@
+// Runs batches in the background: claims those that no gateway runs, a few of each account at a time, and
+// removes what is no longer needed.
+import { LoopService } from '../../lib/loop.ts'
+import { claimBatch, freeAllBatches, freeBatches } from '../../store/batches/batches.ts'
+import { dropEndedLines } from '../../store/batches/lines.ts'
+import { sweepExpired } from './files.ts'
+import { LineSlots } from './line-slots.ts'
+import { LineWriter } from './line-writer.ts'
+import { type BatchDeps, BatchRun } from './run-batch.ts'
+
+const pollMs = 5_000
+const sweepMs = 60_000
+/** At once, of all accounts and of one. */
+const maxBatches = 16
+const maxOfAccount = 2
+const readAhead = 500
+/** Lines at once: alone, and beside calls of callers. */
+const maxLines = 24
+const maxBeside = 4
+const dropAtOnce = 1_000
+
+export class BatchRunner extends LoopService {
+  readonly #deps: BatchDeps
+  readonly #owner: string
+  readonly #runs = new Map<string, { accountId: string; ended: Promise<void> }>()
+  readonly #slots: LineSlots
+  readonly #writer: LineWriter
+  readonly #stop = Promise.withResolvers<void>()
+  #isStopping = false
+  #sweepAtMs = 0
+
+  constructor(deps: BatchDeps, owner: string) {
+    super({
+      name: 'batch-runner',
+      everyMs: pollMs,
+      retryMs: 1_000,
+      jitter: 0.1,
+      log: deps.log,
+      failure: 'batch round failed',
+    })
+    this.#deps = deps
+    this.#owner = owner
+    this.#writer = new LineWriter(deps.store)
+    // Callers come first: beside their calls, lines run one after the other, nearly.
+    this.#slots = new LineSlots(() =>
+      deps.load.running > this.#slots.running ? maxBeside : maxLines,
+    )
+  }
+
+  override async start(): Promise<void> {
+    const { store } = this.#deps
+    // No other process can be working on this store.
+    if (store.cluster === undefined) await store.tx(freeAllBatches)
+    super.start()
+  }
+
+  protected async run(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (!store.healthy || this.#isStopping) return
+    this.#slots.next()
+    const free = await freeBatches(store.read, store.dialect, readAhead)
+    for (const { id, accountId } of free) {
+      if (this.#runs.size >= maxBatches) break
+      if (!this.#runs.has(id) && this.#runsOf(accountId) < maxOfAccount) await this.#begin(id)
+    }
+    if (clock.nowMs() < this.#sweepAtMs) return
+    this.#sweepAtMs = clock.nowMs() + sweepMs
+    await sweepExpired(this.#deps)
+    while (!this.#isStopping && (await store.tx((tx) => dropEndedLines(tx, dropAtOnce))));
+  }
+
+  #runsOf(accountId: string): number {
+    return [...this.#runs.values()].filter((run) => run.accountId === accountId).length
+  }
+
+  async #begin(id: string): Promise<void> {
+    const { store, log } = this.#deps
+    const claimed = await store.tx((tx) => claimBatch(tx, store.dialect, id, this.#owner))
+    if (claimed === undefined) return
+    const { batch, claim } = claimed
+    const tools = {
+      slots: this.#slots,
+      writer: this.#writer,
+      isStopping: () => this.#isStopping,
+      sleep: (ms: number) => Promise.race([Bun.sleep(ms), this.#stop.promise]),
+    }
+    const ended = new BatchRun(this.#deps, tools, batch, claim)
+      .run()
+      .catch((error) => log.warn('batch interrupted', { name: id, error }))
+      .finally(() => {
+        this.#runs.delete(id)
+        // Its lines can go, and another may begin.
+        this.#sweepAtMs = 0
+        this.wake(this.#isStopping ? pollMs : 50)
+      })
+    this.#runs.set(id, { accountId: batch.accountId, ended })
+  }
+
+  /** Lines under way end first; the rest is left to the next gateway. */
+  override async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#stop.resolve()
+    await super.stop()
+    await Promise.all([...this.#runs.values()].map(({ ended }) => ended))
+  }
+}
