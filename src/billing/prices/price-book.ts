@@ -9,6 +9,8 @@ export interface PriceBook {
   current(model: string, accountId?: string): Price | undefined
   /** The version of one list alone: the account's own, or the general one. */
   listed(model: string, accountId?: string): Price | undefined
+  /** The version of the general list that was in force then. */
+  generalAt(model: string, ms: number): Price | undefined
   /** The version that takes over for this account, and when; undefined: none is known. */
   next(model: string, accountId?: string): Price | undefined
   /** Any version, also a superseded one. */
@@ -55,6 +57,7 @@ export function createPriceBook(
     },
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
+    generalAt: (model, ms) => inForceAt(general.get(model), ms),
     byId: (id) => byId.get(id),
     next: (model, id = generalId) =>
       nextOf(ofAccounts.get(id)?.get(model), general.get(model), nowMs()),
@@ -62,11 +65,7 @@ export function createPriceBook(
       all()
         .flatMap((list) => active(list, nowMs()))
         .sort(byName),
-    ownersOf: (model) =>
-      [...ofAccounts.keys()]
-        .map((id) => own(model, id))
-        .flatMap((price) => (price?.terms.unit === 'default' ? [] : (price?.account?.name ?? [])))
-        .sort(),
+    ownersOf: (model) => [...ofAccounts.keys()].flatMap((id) => ownerOf(own(model, id))).sort(),
     hasFree: kept.some(({ terms }) => mayBeFree(terms)),
     nextStartMs: () => nextStartMs(kept, nowMs()),
   }
@@ -108,6 +107,13 @@ function begun(list: readonly Price[] | undefined, now: number): Price | undefin
   for (const price of list) if (hasBegun(price, now)) return price
   return undefined
 }
+
+const ownerOf = (price: Price | undefined): string[] =>
+  price?.account === undefined || price.terms.unit === 'default' ? [] : [price.account.name]
+
+/** The oldest one for what was before it. */
+const inForceAt = (list: readonly Price[] = [], ms: number): Price | undefined =>
+  list.find(({ effectiveFromMs }) => effectiveFromMs <= ms) ?? list.at(-1)
 
 /** The version in force, and upcoming ones that will be: a lower source never takes over. */
 function active(list: readonly Price[], now: number): Price[] {
