@@ -43,6 +43,7 @@ const closeAllRoutes: Load = () =>
   import('./closing/close-all.ts').then((module) => module.closeAllRoutes)
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
+const focusRoutes: Load = () => import('./closing/focus.ts').then((module) => module.focusRoutes)
 const codeRoutes: Load = () => import('./money/codes.ts').then((module) => module.codeRoutes)
 const issuerRoutes: Load = () => import('./closing/issuer.ts').then((module) => module.issuerRoutes)
 const lossRoutes: Load = () => import('./money/losses.ts').then((module) => module.lossRoutes)
@@ -86,6 +87,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   costs: [costRoutes],
   diagnostics: [healthRoutes],
   explain: [requestRoutes],
+  exports: [focusRoutes],
   health: [healthRoutes],
   invitations: [invitationRoutes, acceptRoutes],
   issuer: [issuerRoutes],

@@ -9,6 +9,7 @@ import { priceRoutes } from './catalog/prices.ts'
 import { discoveryRoutes } from './channels/discovery.ts'
 import { presetRoutes } from './channels/presets.ts'
 import { closeAllRoutes } from './closing/close-all.ts'
+import { focusRoutes } from './closing/focus.ts'
 import { issuerRoutes } from './closing/issuer.ts'
 import { billLinkRoutes } from './closing/links.ts'
 import { billTotalRoutes } from './closing/totals.ts'
@@ -71,6 +72,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...billTotalRoutes,
   ...closeAllRoutes,
   ...billLinkRoutes,
+  ...focusRoutes,
   ...lossRoutes,
   ...statementRoutes,
   ...sessionRoutes,

@@ -200,9 +200,15 @@ function pathFor({ ids }: World, { path, operation }: Call): string {
       place === 'query' &&
       (required === true || optional[operation['operationId'] as string] === name),
   )
-  const query = needed.map(({ name }) => `${name}=${name === 'account' ? 'acme' : 'sandbox'}`)
+  const query = needed.map(({ name }) => `${name}=${inQuery[name as string] ?? 'sandbox'}`)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => own[name]!)
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`
+}
+
+const inQuery: Readonly<Record<string, string>> = {
+  account: 'acme',
+  from: '2026-11-01',
+  to: '2026-11-30',
 }
 
 /** Parameters that may be left out, but not with as many accounts as there are here. */

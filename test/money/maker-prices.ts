@@ -1,9 +1,11 @@
-// Models of the makers as the two public lists have them in November 2026, and what a call costs by the makers' own
-// price pages: tokens times dollars per million, written out by hand. Usage reports are those that the makers publish
-// as examples in their documentation:
-//   platform.claude.com/docs, "Web search tool" (search), "Compaction" (compaction), "Messages" (plain)
-//   developers.openai.com/api/docs, "Prompt caching" (cached), "Create chat completion" (hello), "Images" (image)
-//   ai.google.dev/gemini-api/docs, "Pricing": 1,120 tokens of an image are $0.134
+// Models of the makers in the forms of the two public lists, and what a call costs by the makers' prices: tokens times
+// dollars per million, written out by hand.
+//   Prices in LiteLLM's form are from its list of August 2026, except claude-sonnet-5 (its rates, by name assumed),
+//   gemini-3-pro-image-preview and gpt-image-1 (from the makers' pages, not checked against the list). Those in the form
+//   of models.dev are prices of November 2026 put into that form, not copied from its file.
+//   `search` (platform.claude.com/docs, "Web search tool"), `compaction` (the same, "Compaction") and `cached`
+//   (developers.openai.com/api/docs, "Prompt caching") are usage reports that the makers publish as examples; `hour`,
+//   `long` and those of Gemini are made after them, to reach the other rates.
 import type { Style } from '../support/priced-upstream.ts'
 
 /** Tokens, and dollars per million of them. */
@@ -229,23 +231,23 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     model: 'gpt-5.6-sol',
     entry: sol,
     style: 'chat',
-    usage: long,
-    served: { tier: 'default' },
-    lines: [
-      [300_000, '10'],
-      [300, '45'],
-    ],
-  },
-  {
-    model: 'gpt-5.6-terra',
-    entry: sol,
-    style: 'chat',
     usage: cached,
     served: { tier: 'priority' },
     lines: [
       [86, '10'],
       [1_920, '1'],
       [300, '60'],
+    ],
+  },
+  {
+    model: 'gpt-5.3-chat-latest',
+    entry: older(1.75e-6, 1.4e-5),
+    style: 'chat',
+    usage: hello,
+    served: { tier: 'default' },
+    lines: [
+      [19, '1.75'],
+      [10, '14'],
     ],
   },
   {

@@ -12,6 +12,8 @@ export interface PriceBook {
   listed(model: string, accountId?: string): Price | undefined
   /** The version of a list that was in force at a moment; one made since then where none was. */
   listedAt(model: string, listId: string, atMs: number): Price | undefined
+  /** The version of the general list that was in force then. */
+  generalAt(model: string, ms: number): Price | undefined
   /** The version that takes over for this account, and when; undefined: none is known. */
   next(model: string, accountId?: string): Price | undefined
   /** Any version, also a superseded one. */
@@ -58,15 +60,12 @@ export function createPriceBook(
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
     listedAt: (model, listId, atMs) => inForceAt(ofAccounts.get(listId)?.get(model), atMs, nowMs()),
+    generalAt: (model, ms) => oldestAt(general.get(model), ms),
     byId: (id) => byId.get(id),
     next: (model, id = generalId) =>
       nextOf(ofAccounts.get(id)?.get(model), general.get(model), nowMs()),
     active: () => activeIn([general, ...ofAccounts.values()], nowMs()),
-    ownersOf: (model) =>
-      [...ofAccounts.keys()]
-        .map((id) => own(model, id))
-        .flatMap((price) => (price?.terms.unit === 'default' ? [] : (price?.account?.name ?? [])))
-        .sort(),
+    ownersOf: (model) => [...ofAccounts.keys()].flatMap((id) => ownerOf(own(model, id))).sort(),
     hasFree: kept.some(({ terms }) => mayBeFree(terms)),
     nextStartMs: () => nextStartMs(kept, nowMs()),
   }
@@ -120,6 +119,13 @@ function begun(list: readonly Price[] | undefined, now: number): Price | undefin
 
 const inForceAt = (list: readonly Price[] | undefined, atMs: number, now: number) =>
   list?.find((each) => each.effectiveFromMs <= atMs) ?? begun(list, now)
+
+const ownerOf = (price: Price | undefined): string[] =>
+  price?.account === undefined || price.terms.unit === 'default' ? [] : [price.account.name]
+
+/** The oldest one for what was before it. */
+const oldestAt = (list: readonly Price[] = [], ms: number): Price | undefined =>
+  list.find(({ effectiveFromMs }) => effectiveFromMs <= ms) ?? list.at(-1)
 
 /** The version in force, and upcoming ones that will be: a lower source never takes over. */
 function active(list: readonly Price[], now: number): Price[] {
