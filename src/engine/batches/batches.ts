@@ -10,6 +10,7 @@ import {
   lockOwnBatch,
   updateBatch,
 } from '../../store/batches/batches.ts'
+import { keepUntil } from '../../store/batches/files.ts'
 import type { Jobs } from '../jobs.ts'
 import { type FileDeps, readFile } from './files.ts'
 
@@ -18,6 +19,7 @@ interface BatchApiDeps extends FileDeps {
 }
 
 const windowMs = 86_400_000
+const keptAfterMs = 3_600_000
 /** Of one account. */
 const maxLive = 100
 
@@ -53,6 +55,8 @@ export async function createBatch(
   const isMade = await store.tx(async (tx) => {
     if ((await countLiveOf(tx, token.accountId)) >= maxLive) return false
     await insertBatch(tx, batch)
+    // It lives as long as it may be read.
+    await keepUntil(tx, inputFileId, batch.expiresAtMs + keptAfterMs)
     return true
   })
   if (!isMade) {

@@ -76,7 +76,8 @@ export class BatchRun {
   }
 
   get #mayGoOn(): boolean {
-    return !this.#isLost && !this.#tools.isStopping() && this.#problem === undefined
+    const isStopping = this.#tools.isStopping() || this.#deps.load.draining
+    return !this.#isLost && !isStopping && this.#problem === undefined
   }
 
   /** What an owner before may have left: an answer whose charge was not written is none. */
@@ -96,7 +97,9 @@ export class BatchRun {
     const { inputFileId, accountId } = this.#batch
     const file = await readFile(this.#deps, { accountId }, inputFileId)
     const content = file instanceof Refusal ? undefined : await openContent(this.#deps, file)
-    if (content !== undefined) yield* linesIn(content, this.#deps.limits.bodyBytes)
+    // Such as a directory of another gateway: that one has to go on.
+    if (content === undefined) throw new Error('the input of the batch cannot be reached')
+    yield* linesIn(content, this.#deps.limits.bodyBytes)
   }
 
   async #validate(): Promise<void> {
@@ -156,7 +159,9 @@ export class BatchRun {
     if (this.#problem !== undefined) throw this.#problem
     await this.#saveProgress()
     if (!this.#mayGoOn || this.#batch.state !== 'in_progress') return
-    const ending = this.#isExpired ? 'expired' : 'completed'
+    const isComplete = this.#batch.completed + this.#batch.failed >= this.#batch.total
+    if (!isComplete && !this.#isExpired) return
+    const ending = isComplete ? 'completed' : 'expired'
     const nowMs = this.#deps.clock.nowMs()
     await this.#move({ state: 'finalizing', finalizingAtMs: nowMs, ending }, ['in_progress'])
   }

@@ -26,9 +26,10 @@ const batchTier = 'batch'
 
 /** How often a line is tried that fails in this way; without a row: once. */
 const maxTries: Partial<Record<RefusalCode, number>> = {
-  overloaded: 20,
-  no_available_channel: 20,
-  upstream_rate_limited: 20,
+  overloaded: 6,
+  // Nothing was sent: its channels are busy or down.
+  no_available_channel: 12,
+  upstream_rate_limited: 5,
   upstream_error: 3,
   upstream_unreachable: 3,
   upstream_timeout: 2,

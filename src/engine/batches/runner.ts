@@ -18,6 +18,8 @@ const readAhead = 500
 const maxLines = 24
 const maxBeside = 4
 const dropAtOnce = 1_000
+/** Until another is begun. */
+const nextMs = 50
 
 export class BatchRunner extends LoopService {
   readonly #deps: BatchDeps
@@ -55,8 +57,8 @@ export class BatchRunner extends LoopService {
   }
 
   protected async run(): Promise<void> {
-    const { store, clock } = this.#deps
-    if (!store.healthy || this.#isStopping) return
+    const { store, clock, load } = this.#deps
+    if (!store.healthy || load.draining || this.#isStopping) return
     this.#slots.next()
     const free = await freeBatches(store.read, store.dialect, readAhead)
     for (const { id, accountId } of free) {
@@ -86,13 +88,15 @@ export class BatchRunner extends LoopService {
     }
     const ended = new BatchRun(this.#deps, tools, batch, claim)
       .run()
-      .catch((error) => log.warn('batch interrupted', { name: id, error }))
-      .finally(() => {
-        this.#runs.delete(id)
-        // Its lines can go, and another may begin.
-        this.#sweepAtMs = 0
-        this.wake(this.#isStopping ? pollMs : 50)
-      })
+      .then(
+        () => {
+          // Its lines can go, and another may begin.
+          this.#sweepAtMs = 0
+          this.wake(nextMs)
+        },
+        (error) => log.warn('batch interrupted', { name: id, error }),
+      )
+      .finally(() => this.#runs.delete(id))
     this.#runs.set(id, { accountId: batch.accountId, ended })
   }
 

@@ -31,7 +31,8 @@ export async function* encrypted(seal: Seal, id: string, content: Bytes): AsyncG
   const frame = (plain: Uint8Array, isLast: boolean): Buffer => {
     const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number++))
     cipher.setAAD(markOf(isLast))
-    const body = Buffer.concat([cipher.update(plain), cipher.final()])
+    const body = cipher.update(plain)
+    cipher.final()
     const length = Buffer.alloc(lengthBytes)
     length.writeUInt32BE(body.length)
     return Buffer.concat([length, body, cipher.getAuthTag()])
@@ -87,5 +88,7 @@ function opened(key: Uint8Array, number: number, frame: Buffer) {
   const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number))
   decipher.setAAD(markOf(isLast))
   decipher.setAuthTag(frame.subarray(-tagBytes))
-  return { plain: Buffer.concat([decipher.update(body), decipher.final()]), isLast }
+  const plain = decipher.update(body)
+  decipher.final()
+  return { plain, isLast }
 }

@@ -73,6 +73,9 @@ export class StreamForm {
   async #read(): Promise<void> {
     const { done, value } = await this.#source.next()
     if (done) throw new BadForm('the body is not a complete multipart form')
-    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value])
+    // Not copied, where nothing is held.
+    const { buffer, byteOffset, byteLength } = value
+    const read = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
+    this.#held = this.#held.length === 0 ? read : Buffer.concat([this.#held, read])
   }
 }

@@ -132,6 +132,15 @@ export async function accountFileBytes(db: Db, accountId: string): Promise<numbe
   return Number(rows[0]?.sum ?? 0)
 }
 
+/** At least. */
+export const keepUntil = (tx: Db, id: string, untilMs: number) =>
+  tx
+    .updateTable('account_files')
+    .set({ expires_at_ms: untilMs })
+    .where('id', '=', id)
+    .where('expires_at_ms', '<', untilMs)
+    .execute()
+
 /** It is not found from here on; its content is removed after that. */
 export async function markGone(tx: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
