@@ -319,16 +319,24 @@ test(
 
 // What it has found, once more and by name.
 
-test('a text model whose price is by the picture cannot be called, and nothing breaks', async () => {
-  const model = 'house-painter'
-  await world.gateway.admin('PUT', `/models/${model}`, { kind: 'image', interfaces: ['images'] })
-  const price = { model, unit: 'image', per_image: '0.10' }
-  expect((await world.gateway.admin('POST', '/prices', price)).status).toBe(201)
-  await world.gateway.admin('PUT', `/models/${model}`, { kind: 'text', interfaces: ['chat'] })
-  const answer = await world.gateway.post('/v1/chat/completions', {
-    model,
-    messages: [{ role: 'user', content: 'hello' }],
-  })
-  const { error } = (await answer.json()) as { error: { code: string } }
-  expect([answer.status, error.code]).toEqual([404, 'model_not_found'])
-})
+test.each([
+  ['picture', { kind: 'image', interfaces: ['images'] }, { unit: 'image', per_image: '0.10' }],
+  ['search', { kind: 'rerank', interfaces: ['rerank'] }, { unit: 'search', per_search: '0.10' }],
+])(
+  'a text model whose price is by the %s cannot be called, and nothing breaks',
+  async (by, was, price) => {
+    const model = `house-by-${by}`
+    const { gateway } = world
+    await gateway.admin('PUT', `/models/${model}`, was)
+    expect((await gateway.admin('POST', '/prices', { model, ...price })).status).toBe(201)
+    await gateway.admin('PUT', `/models/${model}`, { kind: 'text', interfaces: ['chat'] })
+    // Whatever became of the others.
+    await gateway.admin('POST', '/accounts', { name: `apart-${by}` })
+    const { body } = await gateway.admin('POST', '/tokens', { account: `apart-${by}`, name: 'own' })
+    const messages = [{ role: 'user', content: 'hello' }]
+    const own = { authorization: `Bearer ${body.token}` }
+    const answer = await gateway.post('/v1/chat/completions', { model, messages }, own)
+    const { error } = (await answer.json()) as { error: { code: string } }
+    expect([answer.status, error.code]).toEqual([404, 'model_not_found'])
+  },
+)

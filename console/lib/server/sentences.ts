@@ -54,6 +54,19 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^(\S+) video tokens x (\S+) per million = (\S+) (\S+), rounded half up$/,
     '$1 视频 Token × $2 / 百万 = $3 $4（四舍五入）',
   ],
+  [
+    /^(\S+) searches x (\S+) per search = (\S+) (\S+), rounded half up$/,
+    '$1 次检索 × $2 = $3 $4（四舍五入）',
+  ],
+  [
+    /^(\S+) characters x (\S+) per million = (\S+) (\S+), rounded half up$/,
+    '$1 字符 × $2 / 百万 = $3 $4（四舍五入）',
+  ],
+  [
+    /^(\S+) seconds of audio x (\S+) per minute = (\S+) (\S+), rounded half up$/,
+    '$1 秒音频 × $2 / 分钟 = $3 $4（四舍五入）',
+  ],
+  [/^calls of this model x (\S+) = (\S+) (\S+), rounded half up$/, '此模型免费：$2 $3'],
   [/^(\w+): (\d+) calls x (\S+) = (\S+)$/, '$1：$2 次调用 × $3 = $4'],
   [/^set aside when it was made: (\S+) (\S+)$/, '创建时预留：$1 $2'],
   [/^nothing was charged: the task is cancelled$/, '未产生消费：任务已取消'],

@@ -147,7 +147,9 @@ function quantityCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   const { applied } = basisIn(row)
   if (row.tier !== (tierLabel(terms, noTokens, applied) ?? ''))
     return `its tier is not '${row.tier}'`
-  return chargeQuantity(terms, quantity, applied?.hours) ?? `a call is not priced by ${terms.unit}`
+  return (
+    chargeQuantity(terms, quantity, applied?.hours) ?? `it is priced by ${terms.unit}, not token`
+  )
 }
 
 const sameParts = (said: TokenParts, within: TokenParts | undefined): boolean =>

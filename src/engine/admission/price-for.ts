@@ -3,7 +3,7 @@ import type { Ledger } from '../../billing/ledger.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { modelNotFound, type Refusal, refuse } from '../../contract/errors.ts'
-import { isCallTerms, type Price } from '../../contract/price.ts'
+import { isCallTerms, type Price, unitProblem } from '../../contract/price.ts'
 import type { BaseDeps, Offers } from '../base-deps.ts'
 
 export interface PriceDeps extends BaseDeps, Offers {
@@ -15,13 +15,17 @@ export function priceFor(
   engine: PriceDeps,
   { token: { accountId } }: CallContext,
   called: string,
-  { name, pricedAs, backing }: Model,
+  model: Model,
 ): Price | Refusal {
   if (engine.ledger.stopped.has(accountId)) return accountSuspended
   if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
+  const { name, pricedAs, backing } = model
   const price = engine.prices.current(backing?.pricedAs ?? pricedAs ?? name, accountId)
-  // A price per image or second of video does not apply to calls.
-  const fits = price !== undefined && (price.terms.unit === 'token' || isCallTerms(price.terms))
+  if (price === undefined) return modelNotFound(called)
+  const { terms } = price
+  if (terms.unit === 'token') return price
+  // A model may have changed its kind since: a price by the search does not apply to text.
+  const fits = isCallTerms(terms) && unitProblem(model, terms.unit) === undefined
   return fits ? price : modelNotFound(called)
 }
 
