@@ -1,6 +1,13 @@
 // A charge in lines, one for each rate that it was made by: how much of what, at which exact price for one, and what
 // the general price for the same would be.
-import type { Applied, PriceTerms, RateName, TokenTerms } from '../../contract/price.ts'
+import {
+  type Applied,
+  callUnits,
+  isCallTerms,
+  type PriceTerms,
+  type RateName,
+  type TokenTerms,
+} from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
 import { chargedParts, hoursFactor, imageRateNanos, rateFactors, type TermsOf } from '../charge.ts'
@@ -18,7 +25,7 @@ export interface CostLine {
   model?: string | undefined
   /** The name of a rate, of a unit or of a tool. */
   meter: string
-  unit: 'Tokens' | 'Requests' | 'Images' | 'Seconds'
+  unit: (typeof units)[keyof typeof units] | 'Requests'
   /** Which rates of the price it is by, where that has several. */
   label: string
   /** Thousandths. */
@@ -103,7 +110,15 @@ const callPrice = (terms: TokenTerms, tool: string, applied?: Applied): bigint =
 const atHours = (terms: PriceTerms, hours: number | undefined): bigint =>
   (hoursFactor(terms, hours) * perNano) / one
 
-const units = { image: 'Images', video_second: 'Seconds', video_token: 'Tokens' } as const
+const units = {
+  image: 'Images',
+  video_second: 'Seconds',
+  video_token: 'Tokens',
+  search: 'Searches',
+  character: 'Characters',
+  audio_second: 'Seconds',
+  free: 'Requests',
+} as const
 
 function unitLine(terms: PriceTerms, { list, tier, quantity, atMs }: Basis): CostLine | undefined {
   if (terms.unit === 'token' || terms.unit === 'default') return undefined
@@ -122,6 +137,8 @@ function unitLine(terms: PriceTerms, { list, tier, quantity, atMs }: Basis): Cos
 function unitPrice(terms: PriceTerms, tier: string, atMs: number): bigint | undefined {
   const factor = atHours(terms, hoursAt(terms, atMs))
   if (terms.unit === 'video_token') return (terms.perMillionNanos * factor) / 1_000_000n
+  if (terms.unit === 'free') return 0n
+  if (isCallTerms(terms)) return (terms.rateNanos * factor) / callUnits[terms.unit].per
   const nanos =
     terms.unit === 'video_second' ? terms.perSecondNanos[tier] : imageRateNanos(terms, tier)
   return nanos === undefined ? undefined : nanos * factor
