@@ -67,7 +67,7 @@ function useFigureColumns(): Column<LoggedRequest>[] {
   const tokens = ({ usage }: LoggedRequest) =>
     usage === null || !('input_tokens' in usage)
       ? '–'
-      : `${format.compact(usage.input_tokens)} / ${format.compact(usage.output_tokens)}`
+      : `${format.compact(usage.input_tokens)} / ${format.compact(usage.output_tokens ?? 0)}`
   const cached = ({ usage }: LoggedRequest) =>
     usage !== null && 'input_tokens' in usage ? format.number(usage.cache_read_tokens) : '–'
   const rate = (row: LoggedRequest) => format.number(tokensPerSecond(row))

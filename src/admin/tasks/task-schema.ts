@@ -22,12 +22,17 @@ import {
 } from '../schema.ts'
 
 const medium = z.enum(['video', 'image'])
+const taskKind = z.enum(['video', 'image', 'response'])
 const percent = () => z.number().min(0).max(100)
 
 export const taskUsage = z.object({
   output_seconds: amount().nullable(),
   video_tokens: count().nullable(),
   images: count().exactOptional(),
+  input_tokens: count().exactOptional(),
+  output_tokens: count().exactOptional(),
+  cache_read_tokens: count().exactOptional(),
+  cache_write_tokens: count().exactOptional(),
 })
 
 const taskRequest = z.object({
@@ -58,7 +63,7 @@ export const listedTask = z
   .object({
     created_at: column(time(), 'created'),
     id: column(z.string(), 'task'),
-    kind: medium,
+    kind: taskKind,
     external_id: z.string().exactOptional().describe("The caller's own name for it."),
     account_id: z.string(),
     account: column(z.string().nullable()),

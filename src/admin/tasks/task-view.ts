@@ -80,7 +80,7 @@ const viewOf = (
   upstream_id: task.upstreamId ?? null,
   state: task.state,
   progress: task.progress,
-  request: requestView(task.request),
+  request: requestView(task),
   hold: formatNanos(task.holdNanos),
   charge: formatNanos(task.chargeNanos),
   ...tagsView(task.tags),
@@ -123,11 +123,18 @@ const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
 })
 
 /** Addresses as they are, bytes only as a word: an image may have megabytes. */
-const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
-  prompt,
-  ...('seconds' in rest
-    ? { seconds: rest.seconds, resolution: rest.resolution, ratio: rest.ratio ?? null }
-    : { count: rest.count, size: rest.size ?? null }),
+function requestView({ kind, request }: Task) {
+  if (kind === 'response') {
+    return { prompt: request.prompt, seed: null, images: 0, videos: 0, inputs: [] }
+  }
+  const size =
+    kind === 'video'
+      ? { seconds: request.seconds, resolution: request.resolution, ratio: request.ratio ?? null }
+      : { count: request.count, size: request.size ?? null }
+  return { prompt: request.prompt, ...size, ...mediaOf(request) }
+}
+
+const mediaOf = ({ seed, media }: Exclude<Task, { kind: 'response' }>['request']) => ({
   seed: seed ?? null,
   images: media.filter(({ kind }) => kind === 'image').length,
   videos: media.filter(({ kind }) => kind === 'video').length,
@@ -142,8 +149,15 @@ export const taskUsageView = ({
   outputSeconds,
   videoTokens,
   images,
+  tokens,
 }: NonNullable<Task['usage']>): View<typeof taskUsage> => ({
   output_seconds: outputSeconds ?? null,
   video_tokens: videoTokens ?? null,
   ...(images !== undefined && { images }),
+  ...(tokens !== undefined && {
+    input_tokens: tokens.inputTokens,
+    output_tokens: tokens.outputTokens,
+    cache_read_tokens: tokens.cacheReadTokens,
+    cache_write_tokens: tokens.cacheWriteTokens,
+  }),
 })

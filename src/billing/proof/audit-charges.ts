@@ -1,9 +1,10 @@
 // Whether a charge is valid by itself: it belongs to a succeeded request or to a task, agrees with
 // it, and its amount is price times quantity. Reads nothing by itself.
-import { readRequestDetail } from '../../contract/former-names.ts'
+import { readRequestDetail, readTaskBody } from '../../contract/former-names.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail } from '../../contract/requests.ts'
+import type { Task } from '../../contract/task.ts'
 import { partsWithin, type TokenParts, type TokenUsage } from '../../contract/usage.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
@@ -81,7 +82,11 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
     return `its price ${price.id} is another account's`
   }
   const termsOf: TermsOf = (id) => deps.priceOf(id)?.terms
-  const cost = isCall(row) ? callCost(price.terms, row, termsOf) : taskCost(price.terms, row)
+  const cost = isCall(row)
+    ? callCost(price.terms, row, termsOf)
+    : row.task_body === ''
+      ? taskCost(price.terms, row)
+      : responseCost(price.terms, row)
   if (typeof cost !== 'bigint') return cost
   const chargedNanos = -row.amount_nanos
   if (cost === chargedNanos) return undefined
@@ -145,6 +150,18 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
         ? chargeVideoTokens(terms, quantity, hours)
         : chargeImages(terms, quantity, tier, hours)
   return cost ?? `its price has no tier '${tier}'`
+}
+
+/** By the tokens that its task has used. */
+function responseCost(terms: PriceTerms, row: ChargeRow): bigint | string {
+  const { tokens, applied } = readTaskBody<Pick<Task, 'usage'>>(row.task_body).usage ?? {}
+  if (terms.unit !== 'token' || row.unit !== 'token') return 'a response is priced by tokens'
+  if (tokens === undefined) return 'its task says no usage'
+  if (row.quantity !== tokens.inputTokens + tokens.outputTokens) {
+    return `its quantity is ${row.quantity}, its task says ${tokens.inputTokens + tokens.outputTokens}`
+  }
+  if (row.tier !== (tierLabel(terms, tokens, applied) ?? '')) return `its tier is not '${row.tier}'`
+  return chargeTokens(terms, tokens, applied)
 }
 
 /** Charges from before schema 5 name no tier: finds the one that yields their amount. */

@@ -1,9 +1,15 @@
 // What a task costs. Videos by seconds or video tokens, as the price says, and by the upstream's
-// count; images by how many were delivered. A hold is the maximum cost of a request; a charge is
+// count; images by how many were delivered; responses by tokens. A hold is the maximum cost of a request; a charge is
 // for what was delivered, capped by what the model can make.
-import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
+import {
+  chargeImages,
+  chargeSeconds,
+  chargeTokens,
+  chargeVideoTokens,
+} from '../../billing/charge.ts'
+import { tierLabel } from '../../billing/charge-label.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
-import type { VideoParams } from '../../contract/caller-api.ts'
+import type { ResponseCreate, VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
 import type { PriceTerms } from '../../contract/price.ts'
@@ -11,6 +17,7 @@ import { hoursAt } from '../../contract/price-hours.ts'
 import {
   type ImageRequest,
   type ImageTask,
+  type ResponseTask,
   servingModel,
   type Task,
   type TaskUsage,
@@ -18,7 +25,9 @@ import {
   type VideoRequest,
   type VideoTask,
 } from '../../contract/task.ts'
+import { noTokens } from '../../contract/usage.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { maxCharge } from '../admission/server-tools.ts'
 
 /** Upstreams count tokens in their own way: the hold is a tenth above the expected count. */
 const marginDivisor = 10
@@ -44,10 +53,18 @@ export const asVideoRequest = (params: VideoParams): VideoRequest => ({
 /** At the price of this moment. Undefined when the price has no tier for it. */
 export function holdFor(
   terms: PriceTerms,
-  asked: Pick<VideoTask, 'kind' | 'model' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
+  asked:
+    | Pick<VideoTask, 'kind' | 'model' | 'request'>
+    | Pick<ImageTask, 'kind' | 'request'>
+    | Pick<ResponseCreate, 'kind' | 'request' | 'call'>,
   nowMs: number,
 ): bigint | undefined {
   const hours = hoursAt(terms, nowMs)
+  if (asked.kind === 'response') {
+    const { call, request } = asked
+    if (terms.unit !== 'token' || request.bounds === undefined) return undefined
+    return maxCharge(call, terms, request.bounds, hours === undefined ? undefined : { hours })
+  }
   if (asked.kind === 'image') {
     return chargeImages(terms, asked.request.count, tierOf(terms, asked.request), hours)
   }
@@ -65,7 +82,28 @@ export interface Settled extends TaskSettlement {
 
 /** By what was delivered, at the price of admission. */
 export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
+  if (task.kind === 'response') return tokensFor(terms, task, usage)
   return task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
+}
+
+/** Of a response without usage: no more than its input is known. */
+function tokensFor(terms: PriceTerms, task: ResponseTask, { tokens, applied }: TaskUsage): Settled {
+  const estimated = tokens === undefined
+  const usage = tokens ?? { ...noTokens, inputTokens: task.request.inputTokens }
+  const tier = tierLabel(terms, usage, applied)
+  const { id: taskId, tokenId, priceId } = task
+  return {
+    taskId,
+    tokenId,
+    chargeNanos: chargeTokens(terms, usage, applied),
+    ...modelOf(task),
+    unit: 'token',
+    ...(tier !== undefined && { tier }),
+    quantity: usage.inputTokens + usage.outputTokens,
+    priceId,
+    ...(applied?.serviceTier !== undefined && { serviceTier: applied.serviceTier }),
+    ...(estimated && { estimated }),
+  }
 }
 
 function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage): Settled {

@@ -49,6 +49,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   abandoned_checks: ['task_id'],
   idempotency_keys: ['account_id', 'path', 'key'],
   files: ['task_id', 'part'],
+  task_texts: ['task_id', 'part'],
   callbacks: ['id'],
   callback_attempts: ['callback_id', 'number'],
   callback_secrets: ['account_id'],

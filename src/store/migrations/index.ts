@@ -43,6 +43,7 @@ import { refunds } from './0045-refunds.ts'
 import { codeTable } from './0046-codes.ts'
 import { profileColumns } from './0047-profiles.ts'
 import { priceAuthors } from './0048-price-authors.ts'
+import { taskTexts } from './0052-task-texts.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -85,6 +86,7 @@ export const migrations: readonly Migration[] = [
   codeTable,
   profileColumns,
   priceAuthors,
+  taskTexts,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

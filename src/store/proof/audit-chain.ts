@@ -108,6 +108,8 @@ export interface ChargeRow {
   task_id: string
   /** When that was created. */
   task_at_ms: number | undefined
+  /** The rest of its row, where the amount depends on it; else empty. */
+  task_body: string
   /** Of the charged request row, if it exists. */
   request_id: string
   /** Whether account, token, model, price and tags agree; 0 or 1. */
@@ -134,6 +136,7 @@ const chargeShapes = {
   tier: 'text',
   task_id: 'text',
   task_at_ms: 'number',
+  task_body: 'text',
   request_id: 'text',
   same: 'number',
   row_charge_nanos: 'nanos',
@@ -153,6 +156,7 @@ const chargeColumns: TextColumns = Object.fromEntries(
 interface Apart {
   task_id: string
   task_at_ms: string
+  task_body: string
   same: string
 }
 
@@ -170,8 +174,11 @@ const requestColumns: Readonly<Record<string, string>> = {
   row_charge_nanos: 'r.charge_nanos',
 }
 
+const isApart = (name: string): name is keyof Apart =>
+  ['task_id', 'task_at_ms', 'task_body', 'same'].includes(name)
+
 function columnOf(name: string, of: typeof inEntry, apart: Apart) {
-  if (name === 'task_id' || name === 'task_at_ms' || name === 'same') return apart[name]
+  if (isApart(name)) return apart[name]
   if (name === 'detail') {
     const says = ['=', 'cache_write_1h', 'input_', 'output_', 'other models']
     const any = says.map((word) => `${of('tier')} LIKE '%${word}%'`).join(' OR ')
@@ -184,6 +191,7 @@ function columnOf(name: string, of: typeof inEntry, apart: Apart) {
 const ofEntries = chargesOf(inEntry, {
   task_id: `CASE WHEN e.ref LIKE 'req%' THEN NULL ELSE (SELECT t.id FROM tasks t WHERE t.id = e.ref) END`,
   task_at_ms: `CASE WHEN e.ref LIKE 'req%' THEN NULL ELSE (SELECT t.created_at_ms FROM tasks t WHERE t.id = e.ref) END`,
+  task_body: `CASE WHEN e.ref LIKE 'resp%' THEN (SELECT t.body FROM tasks t WHERE t.id = e.ref) END`,
   same: `CASE WHEN r.account_id = e.account_id AND r.model = e.model AND r.price_id = e.price_id
     AND r.token_id = coalesce(e.token_id, r.token_id)
     AND coalesce(r.tags, '') = coalesce(e.tags, '') THEN 1 ELSE 0 END`,
@@ -191,6 +199,7 @@ const ofEntries = chargesOf(inEntry, {
 const ofChargedCalls = chargesOf(inCall, {
   task_id: 'CAST(NULL AS text)',
   task_at_ms: 'CAST(NULL AS bigint)',
+  task_body: 'CAST(NULL AS text)',
   same: '1',
 })
 
