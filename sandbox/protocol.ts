@@ -70,6 +70,9 @@ export type Answer =
       contentType?: string
     }
 
+/** A task is created at once and then takes its time; any other answer is late itself. */
+type Slowed = 'answer' | 'task'
+
 export interface Route {
   method: string
   path: RegExp
@@ -78,7 +81,7 @@ export interface Route {
   /** A form may come instead of JSON. */
   takesForms?: boolean
   /** Where it is not as with the rest of the protocol. */
-  delaySlows?: 'answer' | 'task'
+  delaySlows?: Slowed | ((fields: Readonly<Record<string, unknown>>) => Slowed)
   /** Where it takes its credential, if not as the rest of the protocol. */
   readKey?: (headers: Headers) => string
   answer(call: Call): Answer
@@ -89,8 +92,7 @@ export interface SimulatedProtocol {
   /** What a channel's address for this protocol ends in. */
   basePath: string
   routes: readonly Route[]
-  /** A task is created at once and then takes its time; any other answer is late itself. */
-  delaySlows: 'answer' | 'task'
+  delaySlows: Slowed
   /** Requests are small enough, and telling enough, to be kept for tests. */
   keepsRequests?: true
   /** Headers that carry the id of a call. */

@@ -154,8 +154,7 @@ async function answerCall(
   directives.strict ||= strict === true
   const { signal } = request
   if (directives.hang) await untilAborted(signal)
-  const slowed = target.route.delaySlows ?? protocol.delaySlows
-  if (slowed === 'answer') await pause(directives.delayMs, signal)
+  if (isSlowed(target.route, protocol, fields)) await pause(directives.delayMs, signal)
   if (signal.aborted) return new Response(null, { status: 499 })
 
   const fault = directedFault(directives, presented)
@@ -168,6 +167,16 @@ async function answerCall(
     return new Response(null, { status: 499 })
   }
   return deliver(answer, { protocol, call, directives, signal })
+}
+
+/** Whether a delay is of the answer itself. */
+function isSlowed(
+  route: Route,
+  protocol: SimulatedProtocol,
+  fields: Parameters<Route['answer']>[0]['fields'],
+): boolean {
+  const { delaySlows = protocol.delaySlows } = route
+  return (typeof delaySlows === 'function' ? delaySlows(fields) : delaySlows) === 'answer'
 }
 
 function callOf({ request, origin, call, target }: Visit, key: string) {

@@ -1,5 +1,5 @@
-// The responses protocol as an upstream speaks it. An answer cannot be fetched again, but a request
-// may go on from it, unless it said `store: false`.
+// The responses protocol as an upstream speaks it. Only an answer that is made in the background can be
+// fetched, but a request may go on from any that did not say `store: false`.
 
 import { isFault } from '../http/fields.ts'
 import {
@@ -9,17 +9,20 @@ import {
   jsonAnswer,
   namedEvent,
   type ProtocolMaker,
+  type Route,
 } from '../protocol.ts'
 import { answerText, failureOf } from '../text/answer-text.ts'
 import { errorBody, errorObject } from '../text/error-object.ts'
 import { PromptCache } from '../text/prompt.ts'
 import { createSeals } from '../text/seals.ts'
 import { layOutPrompt } from '../text/turns.ts'
+import { BackgroundResponses, isBackground } from './background.ts'
 import { Memory } from './memory.ts'
 
-export const responses: ProtocolMaker = ({ maker }) => {
+export const responses: ProtocolMaker = (settings) => {
   const cache = new PromptCache()
-  const memory = new Memory(createSeals(maker, 'responses'))
+  const memory = new Memory(createSeals(settings.maker, 'responses'))
+  const background = new BackgroundResponses(cache, memory, settings)
   return {
     protocol: 'responses',
     basePath: '/v1',
@@ -34,20 +37,44 @@ export const responses: ProtocolMaker = ({ maker }) => {
       return namedEvent({ type: 'error', ...{ code, message, param, sequence_number: position } })
         .wire
     },
-    routes: [
-      {
-        method: 'POST',
-        path: /^\/v1\/responses$/,
-        answer: (call) => answerText(call, cache, memory.styleFor(call.key)),
-      },
-      {
-        method: 'POST',
-        path: /^\/v1\/responses\/input_tokens$/,
-        answer: (call) => countInput(call, memory),
-      },
-    ],
+    routes: [...textRoutes(cache, memory, background), ...idRoutes(background)],
+    tasks: background,
   }
 }
+
+const textRoutes = (
+  cache: PromptCache,
+  memory: Memory,
+  background: BackgroundResponses,
+): Route[] => [
+  {
+    method: 'POST',
+    path: /^\/v1\/responses$/,
+    delaySlows: (fields) => (isBackground(fields) ? 'task' : 'answer'),
+    answer: (call) =>
+      isBackground(call.fields)
+        ? background.create(call)
+        : answerText(call, cache, memory.styleFor(call.key)),
+  },
+  {
+    method: 'POST',
+    path: /^\/v1\/responses\/input_tokens$/,
+    answer: (call) => countInput(call, memory),
+  },
+]
+
+const responsePath = /^\/v1\/responses\/(?<id>[^/]+)$/
+
+const idRoutes = (background: BackgroundResponses): Route[] => [
+  { method: 'GET', path: responsePath, answer: (call) => background.read(call) },
+  { method: 'DELETE', path: responsePath, answer: (call) => background.remove(call) },
+  {
+    method: 'POST',
+    path: /^\/v1\/responses\/(?<id>[^/]+)\/cancel$/,
+    bodyOptional: true,
+    answer: (call) => background.cancel(call),
+  },
+]
 
 /** Counts only: nothing is kept, and the call log books no tokens. */
 function countInput({ fields, directives, key }: Call, memory: Memory): Answer {

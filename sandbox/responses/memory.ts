@@ -49,6 +49,12 @@ export class Memory {
     }
   }
 
+  /** The same response under another id. */
+  rename(key: string, from: string, to: string): void {
+    const turns = this.#turns.get(`${key} ${from}`)
+    if (turns !== undefined) this.#set(`${key} ${to}`, turns)
+  }
+
   #read(key: string, fields: Json): TextRequest | Fault {
     const { previous_response_id: id, instructions, input } = fields
     const before = id == null ? [] : this.#turns.get(`${key} ${id}`)

@@ -241,3 +241,7 @@ export class Balances {
     return store.healthy ? stored : undefined
   }
 }
+
+/** What is still to be held where a part is held already. */
+export const beyondNanos = (wantedNanos: bigint, heldNanos: bigint): bigint =>
+  wantedNanos > heldNanos ? wantedNanos - heldNanos : 0n

@@ -18,6 +18,7 @@ import {
   type AccountFunds,
   availableNanos,
   Balances,
+  beyondNanos,
   type FundsView,
   type Hold,
   heldNanos,
@@ -43,7 +44,7 @@ import {
 import type { Journal } from './void-journal.ts'
 import { VoidedCalls } from './voided.ts'
 
-export { type Hold, lackingNanos }
+export { beyondNanos, type Hold, lackingNanos }
 
 export interface Spendable {
   heldNanos: bigint

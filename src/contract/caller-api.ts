@@ -1,8 +1,9 @@
 // What a surface may ask of the engine on behalf of a caller: permission, calls, tasks, files,
 // usage. A surface passes on the request; the engine decides what is held, charged and recorded.
 import type { BatchApi } from './batches/index.ts'
-import type { Interface, InterfaceRow, Model, Protocol, Token } from './catalog.ts'
+import type { Channel, Interface, InterfaceRow, Model, Protocol, Token } from './catalog.ts'
 import type { Refusal } from './errors.ts'
+import type { MadeAnswer } from './provider.ts'
 import type { RateView } from './rate.ts'
 import type { CallTrace, RequestRecord, TextCall } from './requests.ts'
 import type { TagKey } from './tags/index.ts'
@@ -10,6 +11,8 @@ import type {
   ImageRequest,
   ImageTask,
   OutputMedia,
+  ResponseRequest,
+  ResponseTask,
   Task,
   TaskKind,
   TaskState,
@@ -65,6 +68,16 @@ export interface OwnCall {
    * charged. False: the call is neither charged nor answered.
    */
   keep?(requestId: string, body: string | Uint8Array<ArrayBuffer>): Promise<boolean>
+  /** The task that it is for, which holds and is charged for it: the call itself costs nothing. */
+  readonly task?: CallingTask
+}
+
+export interface CallingTask {
+  readonly heldNanos: bigint
+  /** Made durable before each try at a channel. False: the call is no longer wanted, and nothing is sent. */
+  begin(channel: Pick<Channel, 'id' | 'name'>): Promise<boolean>
+  /** Ends the task by the answer. A refusal: it is not delivered. */
+  settle(answer: MadeAnswer, record: RequestRecord): Promise<Refusal | undefined>
 }
 
 /** The answer that a caller over HTTP would get. Its own id is in the header `x-gateway-request-id`. */
@@ -146,6 +159,25 @@ interface CreateParams {
 
 export type VideoCreate = { kind: 'video'; request: VideoParams } & CreateParams
 export type ImageCreate = { kind: 'image'; request: ImageRequest } & CreateParams
+export type ResponseCreate = {
+  kind: 'response'
+  request: ResponseRequest
+  call: TextCall
+} & CreateParams
+
+/** Besides the call itself. */
+export interface BackgroundOptions {
+  key?: CreateKey
+  /** Of the request, where they say how the call is made. */
+  headers: Readonly<Record<string, string>>
+}
+
+/** A background response as it is now. */
+export interface KeptResponse {
+  task: ResponseTask
+  /** As JSON; undefined: there is none yet, or none any more. */
+  answer: string | undefined
+}
 
 /** A task that a create has made, now or earlier. */
 export interface Created {
@@ -297,6 +329,17 @@ export interface CallerApi extends BatchApi {
   countInput(context: CallContext, call: TextCall): Maybe<Counted>
 
   createTask(context: CallContext, create: VideoCreate | ImageCreate): Maybe<Created>
+  /** A response that is made in the background. */
+  createResponse(
+    context: CallContext,
+    call: TextCall,
+    options: BackgroundOptions,
+  ): Maybe<KeptResponse & { replayed: boolean }>
+  readResponse(token: Token, id: string): Promise<KeptResponse | undefined>
+  /** As it is then: one that is over stays as it is. */
+  cancelResponse(token: Token, id: string): Maybe<KeptResponse>
+  /** Cancels it if it is not over. */
+  deleteResponse(token: Token, id: string): Maybe<Task>
   /** Waits until they are made. */
   makeImages(context: CallContext, create: ImageCreate & { wantsBytes: boolean }): Maybe<MadeImages>
   /** The checked callback URL; undefined when none is wanted. */

@@ -159,6 +159,8 @@ export interface TranslationSettings {
   mediaInResults: boolean
   /** It takes `stream_options` (chat); those that do not report usage in streams unasked. */
   streamOptions: boolean
+  /** It makes responses in the background (responses). */
+  background: boolean
   /** How it is told to reason: by a word, by a number of tokens, or not at all. */
   reasoning: 'effort' | 'budget' | 'none'
 }

@@ -30,6 +30,7 @@ export const refusals = {
   task_not_found: row(404, 'invalid_request_error', false),
   video_not_found: row(404, 'invalid_request_error', false),
   operation_not_found: row(404, 'invalid_request_error', false),
+  response_not_found: row(404, 'invalid_request_error', false),
   file_not_found: row(404, 'invalid_request_error', false),
   batch_not_found: row(404, 'invalid_request_error', false),
   video_not_ready: row(409, 'invalid_request_error', false),

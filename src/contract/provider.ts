@@ -240,11 +240,27 @@ export type TaskReport =
       /** The upstream's status word, if unknown. */
       unknownStatus?: string
     }
-  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
+  | {
+      state: 'succeeded'
+      media: readonly OutputMedia[]
+      usage: TaskUsage
+      raw: unknown
+      /** The result of a response. */
+      answer?: MadeAnswer
+    }
   | { state: 'failed'; error: UpstreamError; raw: unknown }
-  | { state: 'cancelled' }
+  | { state: 'cancelled'; usage?: ReportedUsage }
   /** The upstream does not know the task. */
   | { state: 'missing' }
+
+/** A text answer that is the result of a task. */
+export interface MadeAnswer {
+  /** For the caller, as JSON. */
+  body: string | Uint8Array<ArrayBuffer>
+  reported: Reported
+  /** Output tokens counted from the text, for when usage is missing. */
+  outputTokens: number
+}
 
 export type Checked =
   | { kind: 'report'; report: TaskReport; upstreamRequestId: string | undefined }
@@ -289,11 +305,16 @@ export interface TaskProvider<Request> {
     upstreamId: string,
     upstream: TaskUpstream,
     stop: Stop,
-  ): Promise<{ kind: 'cancelled' } | { kind: 'refused' | 'failed'; error: UpstreamError }>
+  ): Promise<
+    | { kind: 'cancelled'; usage?: ReportedUsage }
+    | { kind: 'refused' | 'failed'; error: UpstreamError }
+  >
 }
 
 export type VideoProvider = TaskProvider<VideoRequest>
 export type ImageProvider = TaskProvider<ImageRequest>
+/** Makes responses in the background, for upstreams that can. */
+export type ResponseProvider = TaskProvider<TextCall>
 
 /** The model names that an upstream lists. */
 export type ModelsReply =
@@ -316,4 +337,5 @@ export interface Provider {
   text?: TextProvider
   video?: VideoProvider
   image?: ImageProvider
+  response?: ResponseProvider
 }

@@ -107,6 +107,8 @@ export interface TextCall {
    * were changed or left out.
    */
   rewritten?: { path: string; losses: readonly string[] }
+  /** It is to be made in the background, and fetched later. */
+  background?: true
   /** The kind of model that the call is for, where the interface serves several. */
   makes?: ModelKind
   /** The caller is a coding tool that takes an incomplete answer for a broken connection. */

@@ -1,5 +1,5 @@
 // A task: work that is created, polled and ends in its own time. Its states and transitions, the
-// plain requests for videos and images, and what an upstream reports. No I/O.
+// plain requests for videos, images and background responses, and what an upstream reports. No I/O.
 //
 //   accepted ──started──> queued ──> running ──> succeeded
 //      │  │                  └──────────┴──────> failed, cancelled
@@ -9,7 +9,9 @@
 //
 // accepted: written with its hold, before anything is sent. The first end is final.
 import type { Interface, Protocol } from './catalog.ts'
-import type { TokenCounts } from './usage.ts'
+import type { Applied } from './price.ts'
+import type { AskedTerm } from './requests.ts'
+import type { TokenUsage } from './usage.ts'
 
 export const taskStates = [
   'accepted',
@@ -130,6 +132,32 @@ export interface ImageTokenBound {
   maxOutputTokens: number
 }
 
+/** What its row stores of the request for a response that is made in the background. */
+export interface ResponseRequest {
+  /** How its input begins. */
+  prompt: string
+  /** The caller's settings, which every view of it repeats. */
+  settings: Readonly<Record<string, unknown>>
+  /** By the gateway's own count. */
+  inputTokens: number
+  /** Its maximum, as sent upstream. */
+  bounds?: ResponseBounds
+  /** What it asks for that its price depends on. */
+  asks?: readonly Omit<AskedTerm, 'refusal'>[]
+  /** No upstream makes it in the background: the gateway makes the call itself. */
+  isOwnCall?: true
+  /** Shortened. */
+  isCut?: true
+}
+
+/** The maximum usage of a response at an upstream. Frozen at admission, for hold and charge. */
+interface ResponseBounds {
+  readonly inputTokens: number
+  readonly windowTokens: number
+  readonly outputTokens: number
+  readonly toolUses?: Readonly<Record<string, number>>
+}
+
 /** A result file. */
 export interface OutputMedia {
   kind: 'video' | 'image'
@@ -144,8 +172,10 @@ export interface TaskUsage {
   videoTokens?: number
   /** Images that were delivered. */
   images?: number
-  /** Of images that are priced by tokens. */
-  tokens?: TokenCounts
+  /** Of a response, and of images that are priced by tokens: as charged. */
+  tokens?: TokenUsage
+  /** By which terms of its price beside the rates; of a response. */
+  applied?: Applied
 }
 
 export interface TaskError {
@@ -154,14 +184,18 @@ export interface TaskError {
   upstreamRequestId?: string
 }
 
-export type TaskKind = 'video' | 'image'
+export type TaskKind = 'video' | 'image' | 'response'
 
-/** Ids begin with the kind: video_…, image_…. */
-export const kindOf = (taskId: string): TaskKind =>
-  taskId.startsWith('image_') ? 'image' : 'video'
+/** Ids begin with a word for the kind. */
+export const idPrefixes = { video: 'video', image: 'image', response: 'resp' } as const
+
+export function kindOf(taskId: string): TaskKind {
+  if (taskId.startsWith('image_')) return 'image'
+  return taskId.startsWith('resp_') ? 'response' : 'video'
+}
 
 /** The row behind every view of a task. */
-export type Task = VideoTask | ImageTask
+export type Task = VideoTask | ImageTask | ResponseTask
 
 export interface VideoTask extends TaskRow {
   kind: 'video'
@@ -171,6 +205,11 @@ export interface VideoTask extends TaskRow {
 export interface ImageTask extends TaskRow {
   kind: 'image'
   request: ImageRequest
+}
+
+export interface ResponseTask extends TaskRow {
+  kind: 'response'
+  request: ResponseRequest
 }
 
 export interface TaskRow {
@@ -231,6 +270,10 @@ export interface TaskRow {
   /** Its timeline as text: see timeline.ts. Lists omit it; a write without it keeps it. */
   timeline?: string
 }
+
+/** The gateway makes the call itself: its upstream knows of no task. */
+export const isOwnCall = (task: Task): task is ResponseTask =>
+  task.kind === 'response' && task.request.isOwnCall === true
 
 /** The model that makes it, whatever name was called. */
 export const servingModel = ({ model, servedModel }: Pick<TaskRow, 'model' | 'servedModel'>) =>

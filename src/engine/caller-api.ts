@@ -31,6 +31,7 @@ import { fetchImages } from './results/images/fetch-images.ts'
 import { makeImages } from './results/images/make-images.ts'
 import { openContent } from './results/open-content.ts'
 import { openSandboxMedia } from './results/sandbox-media.ts'
+import { cancelResponse, deleteResponse, readResponse, startResponse } from './tasks/background.ts'
 import { cancelVideo, hideTask } from './tasks/cancel-task.ts'
 import { createTask } from './tasks/create/create-task.ts'
 import { findTask, isOwnVideo, listVideos, searchImages, searchVideos } from './tasks/read-task.ts'
@@ -93,6 +94,11 @@ const tasksOf = (engine: Engine) =>
           create.kind === 'video' ? { ...create, request: asVideoRequest(create.request) } : create,
         ),
       ),
+    createResponse: (context, call, options) =>
+      afterNotice(engine, context, startResponse(engine, context, call, options)),
+    readResponse: (token, id) => readResponse(engine, token, id),
+    cancelResponse: (token, id) => cancelResponse(engine, token, id),
+    deleteResponse: (token, id) => deleteResponse(engine, token, id),
     makeImages: (context, create) =>
       afterNotice(engine, context, makeImages(engine, context, create, fetchImages)),
     callbackIn: (value) => callbackIn(engine, value),

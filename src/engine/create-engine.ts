@@ -46,6 +46,7 @@ import type { MediaStorage } from './results/media-storage.ts'
 import { Conversations } from './routing/affinity.ts'
 import { RetryBudget } from './routing/retry-budget.ts'
 import { WaitingRoom } from './routing/waiting-room.ts'
+import { OwnResponses } from './tasks/own-responses.ts'
 import { AbandonedChecks } from './tasks/poll/abandoned-checks.ts'
 import { Poller } from './tasks/poll/poller.ts'
 import { ClockWatch } from './telemetry/clock-watch.ts'
@@ -207,8 +208,7 @@ function jobsOf(
   const batches = new BatchRunner(engine, owner)
   const abandonedChecks = new AbandonedChecks(engine)
   const lossAlerts = new LossAlerts(engine)
-  const priceWatch = new PriceWatch(engine)
-  const clockWatch = new ClockWatch(engine)
+  const [priceWatch, clockWatch] = [new PriceWatch(engine), new ClockWatch(engine)]
   const mediaKeeper = media && new MediaKeeper(engine, media)
   const notices = noticeJobsOf(engine, owner, post)
   if (meters !== undefined) meters.isModel = (name) => engine.catalog.models.has(name)
@@ -229,6 +229,7 @@ function jobsOf(
   ].filter((service) => service !== undefined)
   const jobs = {
     ...{ poller, callbacks, batches, abandonedChecks, lossAlerts, priceWatch, clockWatch },
+    ownResponses: new OwnResponses(engine),
     ...notices.jobs,
     ...(mediaKeeper !== undefined && { mediaKeeper }),
   }

@@ -2,7 +2,7 @@
 import type { Refusal } from '../contract/errors.ts'
 import type { Loss } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
-import type { Task, TaskState } from '../contract/task.ts'
+import type { ResponseTask, Task, TaskState } from '../contract/task.ts'
 import type { Tx } from '../store/index.ts'
 import type { PollLag } from './tasks/poll/poll-lag.ts'
 import type { Durations } from './tasks/poll/poll-schedule.ts'
@@ -20,6 +20,13 @@ export interface Jobs {
     readonly durations: Durations
     /** Writes a poll that ended nothing; false when the lease was lost. */
     savePoll(task: Task, still: TaskState, fence: number): Promise<boolean>
+  }
+  /** Background responses that the gateway makes itself. */
+  readonly ownResponses: {
+    /** Sends one that was not sent before. False: not now. */
+    run(task: ResponseTask, fence: number): Promise<boolean>
+    /** It has ended; nothing happens where another gateway makes it. */
+    stop(taskId: string): void
   }
   readonly callbacks: Wakeable
   /** Runs batches. */

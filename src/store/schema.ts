@@ -153,6 +153,12 @@ export interface Schema
     task_id: string
     created_at_ms: number
   }
+  task_texts: {
+    task_id: string
+    part: 'request' | 'answer'
+    sealed: string
+    expires_at_ms: number
+  }
   files: {
     task_id: string
     part: number

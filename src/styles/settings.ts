@@ -14,13 +14,14 @@ const usual: TranslationSettings = {
   freeFormTools: false,
   mediaInResults: true,
   streamOptions: true,
+  background: false,
   reasoning: 'effort',
 }
 
 export const usualSettings: Readonly<Record<UpstreamStyleName, TranslationSettings>> = {
   // Many servers speak it, and most of them take no more than its first version had.
   chat: { ...usual, instructions: 'first', documents: false },
-  responses: { ...usual, freeFormTools: true },
+  responses: { ...usual, freeFormTools: true, background: true },
   messages: { ...usual, instructions: 'first', cacheControl: true },
   generate: { ...usual, instructions: 'first' },
   converse: { ...usual, instructions: 'first', mediaUrls: false, reasoning: 'none' },

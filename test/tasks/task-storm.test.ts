@@ -35,6 +35,11 @@ const upgrades = {
 const others = {
   'task-moved':
     'no virtual model is asked for in a storm; their tasks are struck in their own test',
+  'response-kept':
+    'no response is made in the background in a storm; their calls are struck in their own test',
+  'response-claimed': 'as above',
+  'response-begun': 'as above',
+  'response-answered': 'as above',
   'notice-written': 'nothing subscribes to notices in a storm; they are struck in their own test',
   'notice-due': 'as above',
   'notice-sent': 'as above',

@@ -9,7 +9,7 @@ export type Task = ListedTask &
   Partial<Pick<TaskAnswer, 'callback' | 'timeline'>> & {
     /** Null: none was asked for. */
     callback_state?: 'waiting' | 'delivered' | 'exhausted' | null
-    interface: 'videos' | 'arkvendor' | 'vendorg' | 'images' | 'imgvendor'
+    interface: 'videos' | 'arkvendor' | 'vendorg' | 'images' | 'imgvendor' | 'responses'
   }
 
 export const states = [

@@ -23,6 +23,7 @@ export const errorCodes = {
   video_not_found: ['The video does not exist.', '视频不存在。'],
   operation_not_found: ['The operation does not exist.', '操作不存在。'],
   batch_not_found: ['The batch does not exist.', '批处理任务不存在。'],
+  response_not_found: ['The response does not exist.', '响应不存在。'],
   file_not_found: ['The file does not exist.', '文件不存在。'],
   video_not_ready: ['The video is not ready yet.', '视频尚未生成完毕。'],
   video_not_available: ['The video is not available.', '视频不可用。'],

@@ -24,7 +24,7 @@ import { TaskStatistics } from './statistics.tsx'
 
 const refetchMs = 2_000
 const callbackFilters = ['waiting', 'failed', 'exhausted', 'delivered'] as const
-const families = ['videos', 'arkvendor', 'vendorg', 'images', 'imgvendor'] as const
+const families = ['videos', 'arkvendor', 'vendorg', 'images', 'imgvendor', 'responses'] as const
 
 function useTaskFilters(): Filter[] {
   const t = useMessages(messages)

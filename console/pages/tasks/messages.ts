@@ -6,8 +6,8 @@ export const messages = defineMessages({
   ...taskMessages,
   title: ['Tasks', '任务'],
   hint: [
-    'Video and image tasks of all interfaces: progress, results and cost.',
-    '所有接口的视频与图片任务：进度、结果与消费。',
+    'Videos, images and background responses of all interfaces: progress, results and cost.',
+    '所有接口的视频、图片与后台响应任务：进度、结果与消费。',
   ],
   table: ['Table', '列表'],
   gallery: ['Thumbnails', '缩略图'],
@@ -17,6 +17,7 @@ export const messages = defineMessages({
   vendorg: ['Video (vendorg)', '视频（vendorg）'],
   images: ['Image', '图片'],
   imgvendor: ['Image (imgvendor)', '图片（imgvendor）'],
+  responses: ['Response', '响应'],
   elapsed: ['Duration', '用时'],
   id: ['Task ID', '任务 ID'],
   upstream_id: ['Upstream ID', '上游 ID'],

@@ -2,7 +2,7 @@
 // again. Both may cost or reach out, so both are bounded and the second is in the audit log.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { repeatedTags } from '../../contract/tags/index.ts'
-import type { Task } from '../../contract/task.ts'
+import type { ImageTask, Task, VideoTask } from '../../contract/task.ts'
 import { createTask } from '../../engine/tasks/create/create-task.ts'
 import { fetchMedia } from '../../engine/tasks/create/fetch-media.ts'
 import type { TaskInput } from '../../engine/tasks/create/task-members.ts'
@@ -29,7 +29,7 @@ async function fetchInput({
   query,
   x,
 }: Ask<{ query: typeof inputQuery; found: Task }>) {
-  const input = found.request.media[Number(query.part ?? 0)]
+  const input = found.kind === 'response' ? undefined : found.request.media[Number(query.part ?? 0)]
   if (input?.kind !== 'image' || input.url.startsWith('data:')) return notFound('image', id)
   if (fetches >= maxFetches) {
     return refuse('overloaded', 'many images are being fetched', { retryAfterSeconds: 1 })
@@ -59,6 +59,7 @@ async function rerun({ engine, found, x }: Ask<{ found: Task }>) {
   const isOver = token?.disabled || (token?.expiresAtMs ?? Infinity) <= x.atMs
   if (token === undefined || isOver) return cannotRerun('its token cannot be used any more')
   if (found.interface === 'images') return cannotRerun('images are made by a call')
+  if (found.kind === 'response') return cannotRerun('its request is not kept')
   if (found.request.media.some(({ url }) => url.startsWith('data:'))) {
     return cannotRerun('some of its inputs were sent as bytes, which are not kept')
   }
@@ -80,7 +81,7 @@ const cannotRerun = (why: string): Refusal =>
   refuse('invalid_request', `the task cannot be made again: ${why}`)
 
 /** Without the caller's own name for it, which is taken, and without a callback. */
-const inputOf = (found: Task): TaskInput => {
+const inputOf = (found: VideoTask | ImageTask): TaskInput => {
   const { interface: use, model } = found
   return found.kind === 'video'
     ? { interface: use, model, kind: found.kind, request: found.request }

@@ -24,6 +24,7 @@ import {
 } from '../schema.ts'
 
 const medium = z.enum(['video', 'image'])
+const taskKind = z.enum(['video', 'image', 'response'])
 const percent = () => z.number().min(0).max(100)
 
 export const taskUsage = z.object({
@@ -61,7 +62,7 @@ export const listedTask = z
   .object({
     created_at: column(time(), 'created'),
     id: column(z.string(), 'task'),
-    kind: medium,
+    kind: taskKind,
     external_id: z.string().exactOptional().describe("The caller's own name for it."),
     account_id: z.string(),
     account: column(z.string().nullable()),

@@ -85,7 +85,7 @@ const viewOf = (
   upstream_id: task.upstreamId ?? null,
   state: task.state,
   progress: task.progress,
-  request: requestView(task.request),
+  request: requestView(task),
   hold: formatNanos(task.holdNanos),
   charge: formatNanos(task.chargeNanos),
   ...tagsView(task.tags),
@@ -128,11 +128,18 @@ const errorView = ({ code, message, upstreamRequestId }: TaskError) => ({
 })
 
 /** Addresses as they are, bytes only as a word: an image may have megabytes. */
-const requestView = ({ prompt, seed, media, ...rest }: Task['request']) => ({
-  prompt,
-  ...('seconds' in rest
-    ? { seconds: rest.seconds, resolution: rest.resolution, ratio: rest.ratio ?? null }
-    : { count: rest.count, size: rest.size ?? null }),
+function requestView({ kind, request }: Task) {
+  if (kind === 'response') {
+    return { prompt: request.prompt, seed: null, images: 0, videos: 0, inputs: [] }
+  }
+  const size =
+    kind === 'video'
+      ? { seconds: request.seconds, resolution: request.resolution, ratio: request.ratio ?? null }
+      : { count: request.count, size: request.size ?? null }
+  return { prompt: request.prompt, ...size, ...mediaOf(request) }
+}
+
+const mediaOf = ({ seed, media }: Exclude<Task, { kind: 'response' }>['request']) => ({
   seed: seed ?? null,
   images: media.filter(({ kind }) => kind === 'image').length,
   videos: media.filter(({ kind }) => kind === 'video').length,

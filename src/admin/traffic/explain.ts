@@ -14,7 +14,7 @@ import { tierLabel } from '../../billing/charge-label.ts'
 import { type Costed, costedCall, costedTask, marginOf } from '../../billing/margin.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bills/bill-line.ts'
-import type { Price } from '../../contract/price.ts'
+import type { Applied, Price } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
@@ -159,15 +159,16 @@ export async function explainTask(
   const price = engine.prices.byId(task.priceId)
   const tier = charge?.tier
   const hours = price && hoursAt(price.terms, task.createdAtMs)
-  const applied = charge === undefined || hours === undefined ? undefined : { hours }
+  const admitted: Applied | undefined =
+    charge === undefined || hours === undefined ? undefined : { hours }
+  const { tokens, applied = admitted } = task.usage ?? {}
+  const stepsOf = (entry: StoredEntry) =>
+    tokens !== undefined && price !== undefined
+      ? explainTokens(price, tokens, currency, applied)
+      : explainCharge(entry, price, hours, currency)
   const held = `set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`
-  const steps =
-    charge === undefined ? [notCharged(task)] : explainCharge(task, charge, price, currency)
-  const isShown = isStaff && charge !== undefined
-  const short = isShown ? await shortNanos(engine.store.read, task.id) : 0n
-  if (short > 0n) {
-    steps.push(`not covered by the balance and carried by the operator: ${formatNanos(short)}`)
-  }
+  const steps = charge === undefined ? [notCharged(task)] : stepsOf(charge)
+  if (isStaff && charge !== undefined) steps.push(...(await explainShort(engine, task)))
   if (charge?.estimated) steps.push('the upstream reported no usage; what was asked for counts')
   return {
     request_id: task.requestId,
@@ -181,26 +182,28 @@ export async function explainTask(
     normalisation: charge === undefined || charge.estimated ? [] : [readingOf(charge)],
     estimated: charge?.estimated ?? false,
     tier: tier ?? null,
-    service_tier: null,
+    service_tier: applied?.serviceTier ?? null,
     factors: price === undefined ? [] : factorsOf(price.terms, applied),
     ...(await proofOf(engine, { price, steps: [held, ...steps], entries, of: costedTask(task) })),
     budgets: await budgetsOf(engine, task),
   }
 }
 
-function explainCharge(
-  { usage, createdAtMs }: Task,
+async function explainShort({ store }: ExplainDeps, { id }: Task): Promise<string[]> {
+  const short = await shortNanos(store.read, id)
+  if (short === 0n) return []
+  return [`not covered by the balance and carried by the operator: ${formatNanos(short)}`]
+}
+
+const explainCharge = (
   { quantity = 0, tier }: StoredEntry,
   price: Price | undefined,
+  hours: number | undefined,
   currency: string,
-): string[] {
-  if (price === undefined) return []
-  const hours = hoursAt(price.terms, createdAtMs)
-  const applied = hours === undefined ? {} : { hours }
-  return usage?.tokens === undefined
-    ? explainUnits(price, { quantity, tier, ...applied }, currency)
-    : explainTokens(price, usage.tokens, currency, applied)
-}
+): string[] =>
+  price === undefined
+    ? []
+    : explainUnits(price, { quantity, tier, ...(hours !== undefined && { hours }) }, currency)
 
 const notCharged = ({ error, state }: Task): string =>
   `nothing was charged: ${error?.message ?? `the task is ${state}`}`

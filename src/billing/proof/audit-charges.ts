@@ -4,14 +4,8 @@ import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail } from '../../contract/requests.ts'
-import type { Task } from '../../contract/task.ts'
-import {
-  noTokens,
-  partsWithin,
-  type TokenCounts,
-  type TokenParts,
-  type TokenUsage,
-} from '../../contract/usage.ts'
+import type { Task, TaskUsage } from '../../contract/task.ts'
+import { noTokens, partsWithin, type TokenParts, type TokenUsage } from '../../contract/usage.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
@@ -165,7 +159,7 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   const hours = row.task_at_ms === undefined ? undefined : hoursAt(terms, row.task_at_ms)
   if (terms.unit !== unit) return `it is priced by ${terms.unit}, not ${unit}`
   if (quantity === undefined || !(quantity >= 0)) return 'it says no quantity'
-  if (terms.unit === 'token') return imageTokenCost(terms, row, hours)
+  if (terms.unit === 'token') return tokenTaskCost(terms, row, hours)
   if (unit !== 'video_second' && !Number.isSafeInteger(quantity)) return 'its quantity is not whole'
   const cost =
     terms.unit === 'video_second'
@@ -176,35 +170,36 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   return cost ?? `its price has no tier '${tier}'`
 }
 
-/** Images by tokens: what was charged for is in the row of the task. */
-function imageTokenCost(
+/** Of images and responses by tokens: what was charged for is in the row of the task. */
+function tokenTaskCost(
   terms: PriceTerms,
   { task_body, quantity, tier }: ChargeRow,
   hours: number | undefined,
 ): bigint | string {
-  const tokens = tokensIn(task_body)
-  if (tokens === undefined) return 'its task says no usage'
-  const { parts, ...counts } = tokens
-  const fresh = tokens.inputTokens - tokens.cacheReadTokens - tokens.cacheWriteTokens
-  const isUsage = [...Object.values(counts), fresh].every(
-    (each) => Number.isSafeInteger(each) && each >= 0,
-  )
-  if (!isUsage) return 'its task says no usage'
+  const { tokens, applied = hours === undefined ? undefined : { hours } } = usageIn(task_body) ?? {}
+  if (!isObject(tokens) || !areCounts(tokens)) return 'its task says no usage'
+  const { parts } = tokens
   if (parts !== undefined && !sameParts(parts, partsWithin(parts, tokens))) {
     return 'its task says more of a part than of the whole'
   }
   const total = tokens.inputTokens + tokens.outputTokens
   if (quantity !== total) return `its quantity is ${quantity}, its task says ${total}`
-  const applied = hours === undefined ? undefined : { hours }
   if (tier !== (tierLabel(terms, tokens, applied) ?? '')) return `its tier is not '${tier}'`
   return chargeTokens(terms, tokens, applied)
 }
 
-function tokensIn(body: string): TokenCounts | undefined {
+function areCounts(tokens: TokenUsage): boolean {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = tokens
+  const fresh = inputTokens - cacheReadTokens - cacheWriteTokens
+  return [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, fresh].every(
+    (each) => Number.isSafeInteger(each) && each >= 0,
+  )
+}
+
+function usageIn(body: string): TaskUsage | undefined {
   const parsed = parseJson(body, maxBodyDepth)
   const value = 'value' in parsed ? (parsed.value as Partial<Pick<Task, 'usage'>> | null) : null
-  const tokens = value?.usage?.tokens
-  return isObject(tokens) ? (tokens as unknown as TokenCounts) : undefined
+  return value?.usage
 }
 
 /** Charges from before schema 5 name no tier: finds the one that yields their amount. */

@@ -87,7 +87,7 @@ export const requestIdOf = (entry: Pick<Entry, 'ref' | 'refundOf' | 'requestId'>
 
 export const taskIdOf = (entry: Pick<Entry, 'ref' | 'refundOf'>): string | undefined => {
   const id = subjectOf(entry)
-  return /^(?:video|image|task)_/.test(id) ? id : undefined
+  return /^(?:video|image|resp|task)_/.test(id) ? id : undefined
 }
 
 const subjectOf = ({ ref, refundOf }: Pick<Entry, 'ref' | 'refundOf'>): string => refundOf || ref

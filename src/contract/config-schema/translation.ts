@@ -25,6 +25,9 @@ export const capabilitiesDeclaration = strict({
   stream_options: yes(
     'It takes stream_options (chat); false: it reports usage in streams unasked. Default true.',
   ),
+  background: yes(
+    'It makes responses in the background (responses); false: the gateway makes them. Default true.',
+  ),
   reasoning: z
     .enum(['effort', 'budget', 'none'])
     .meta({ description: 'How it is told to reason. Default effort.' })
@@ -71,6 +74,7 @@ const fields = {
   free_form_tools: 'freeFormTools',
   media_in_results: 'mediaInResults',
   stream_options: 'streamOptions',
+  background: 'background',
   reasoning: 'reasoning',
 } as const satisfies Record<
   keyof z.infer<typeof capabilitiesDeclaration>,

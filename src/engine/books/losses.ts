@@ -5,8 +5,10 @@
 import type { PriceBook } from '../../billing/prices/price-book.ts'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
 import type { Task, TaskUsage } from '../../contract/task.ts'
+import type { ReportedUsage } from '../../contract/usage.ts'
 import { recordLoss } from '../../store/ledger/losses.ts'
 import type { BaseDeps } from '../base-deps.ts'
+import { completeUsage } from '../calls/charged-usage.ts'
 import type { Jobs } from '../jobs.ts'
 import { sane } from '../tasks/end-task.ts'
 import { retryWrite } from '../tasks/retry-write.ts'
@@ -43,7 +45,12 @@ export function lossOfTask(
   const price = prices.byId(task.priceId)
   if (price === undefined) return { ...named, amountNanos: task.holdNanos, isEstimate: true }
   const images = task.kind === 'image' ? (usage.images ?? task.request.count) : undefined
-  const counted = { ...sane(usage), ...(images !== undefined && { images }) }
+  const { tokens, applied } = usage
+  const counted = {
+    ...sane(usage),
+    ...(images !== undefined && { images }),
+    ...(tokens !== undefined && { tokens, ...(applied !== undefined && { applied }) }),
+  }
   const { chargeNanos, unit, quantity, estimated } = settlementFor(price.terms, task, counted)
   const isGuess = estimated === true || (task.kind === 'image' && usage.images === undefined)
   return {
@@ -53,4 +60,16 @@ export function lossOfTask(
     amountNanos: chargeNanos,
     isEstimate: isGuess,
   }
+}
+
+/** Of a response that came to nothing, as far as its upstream tells. */
+export function costOfNothing(
+  deps: Pick<LossDeps, 'clock' | 'prices'>,
+  task: Task,
+  reason: LossReason,
+  usage: ReportedUsage | undefined,
+): { losses?: Loss[] } {
+  if (task.kind !== 'response' || usage === undefined) return {}
+  const tokens = completeUsage(usage, task.request.inputTokens, () => 0)
+  return { losses: [lossOfTask(deps, task, reason, { usage: { tokens } })] }
 }

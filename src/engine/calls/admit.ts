@@ -8,7 +8,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { policyRefusal, qualifying } from '../admission/data-policy.ts'
 import { hiddenModel } from '../admission/hidden-model.ts'
-import type { RatePass } from '../admission/limits/rate-limits.ts'
+import { freePass, type RatePass } from '../admission/limits/rate-limits.ts'
 import { heldBounds } from '../admission/min-output.ts'
 import { priceFor } from '../admission/price-for.ts'
 import { appliedAt } from '../admission/price-reach.ts'
@@ -18,6 +18,7 @@ import { maxCharge, unpricedIn } from '../admission/server-tools.ts'
 import { boundsOf } from '../admission/text-bounds.ts'
 import { planMembers } from './members.ts'
 import type { OpenCall } from './open-call.ts'
+import { beyondTask } from './own-call.ts'
 
 type Refused = undefined | Refusal
 
@@ -32,7 +33,7 @@ export function admitText(open: OpenCall): Refused | Promise<Refused> {
   const wanted = model.backing === undefined ? plan(open, model) : planMembers(open, model)
   if (wanted instanceof Refusal) return wanted
   record.priceId = open.price.id
-  const held = reserve(engine, ctx, wanted, open)
+  const held = reserve(engine, ctx, ctx.own === undefined ? wanted : beyondTask(ctx, wanted), open)
   return held instanceof Promise
     ? held.then((hold) => enterWith(open, hold, wanted))
     : enterWith(open, held, wanted)
@@ -82,7 +83,7 @@ function rewriteRefusal(
 }
 
 /** The maximum cost at a model without members. */
-function plan(open: OpenCall, model: Model): bigint | Refusal {
+export function plan(open: OpenCall, model: Model): bigint | Refusal {
   const { engine, ctx, call } = open
   const refused = findReferred(open)
   if (refused !== undefined) return refused
@@ -119,7 +120,8 @@ function enterWith(
   open.hold = hold
   // A realistic estimate, unlike the bounds: limits would otherwise refuse calls that fit.
   const outputTokens = call.maxOutputTokens === undefined ? 0 : bounds.outputTokens
-  const passed = enter(engine, ctx, call.inputTokens + outputTokens)
+  const isTask = ctx.own?.task !== undefined
+  const passed = isTask ? freePass : enter(engine, ctx, call.inputTokens + outputTokens)
   if (!(passed instanceof Promise)) return within(open, passed)
   return passed.then(
     (pass) => within(open, pass),
@@ -149,7 +151,7 @@ export function holdSent(open: OpenCall, grownBytes: number): Refused | Promise<
   if (inputTokens <= bounds.inputTokens) return undefined
   const sent = { ...bounds, inputTokens }
   const wanted = maxCharge(call, price.terms, sent, applied)
-  const lacking = lackingNanos(hold, wanted)
+  const lacking = lackingNanos(hold, beyondTask(ctx, wanted))
   if (lacking === 0n) return undefined
   const join = (more: Hold | undefined | Refusal): Refused => {
     if (more instanceof Refusal) return more

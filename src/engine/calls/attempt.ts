@@ -99,7 +99,9 @@ export function beginAttempt(open: OpenCall, picked: PickedRoute): UpstreamAttem
   else if (record.detail.upstreamModel !== undefined) delete record.detail.upstreamModel
   engine.load.running++
   const attempt = new UpstreamAttempt(engine, picked)
-  attempt.readsOn = !open.call.stream && engine.declared.file.left_calls !== 'release'
+  const isCharged =
+    engine.declared.file.left_calls !== 'release' && open.ctx.own?.task === undefined
+  attempt.readsOn = !open.call.stream && isCharged
   return attempt
 }
 

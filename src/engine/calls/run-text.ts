@@ -1,13 +1,14 @@
 // One text call, phase by phase: admit, send, then stream or settle. Each phase is one file. A JSON
 // answer is sent when its charge is durable; a stream's last event waits for that in stream-text.ts.
-import type { CallContext, TextAnswer } from '../../contract/caller-api.ts'
+import type { CallContext, OwnCall, TextAnswer } from '../../contract/caller-api.ts'
 import { Refusal, type RefusalCode } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { Jobs } from '../jobs.ts'
 import { admitText } from './admit.ts'
 import { recordUnbilled } from './call-record.ts'
 import { type CallDeps, OpenCall } from './open-call.ts'
-import { sendCall } from './send-call.ts'
+import { settleTask } from './own-call.ts'
+import { type JsonReply, sendCall } from './send-call.ts'
 import { giveUp, settleCall } from './settle-call.ts'
 import { CallerStream } from './stream-text.ts'
 
@@ -39,12 +40,7 @@ export async function runText(
     const { contentType } = answer.reply
     return answerOf(open, pass.view, undefined, new CallerStream(open, answer), contentType)
   }
-  const keep = ctx.own?.keep
-  if (keep !== undefined && !(await keep(ctx.requestId, answer.body))) {
-    return giveUp(open, notKept, open.hasLeft)
-  }
-  const ending = open.hasLeft ? 'caller_left' : 'complete'
-  const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, ending)
+  const refusal = await settle(open, answer)
   recordOverhead(open)
   if (refusal === undefined)
     return answerOf(open, pass.view, answer.body, undefined, answer.contentType)
@@ -57,6 +53,26 @@ const trialEnds: ReadonlySet<string> = new Set<RefusalCode>([
   'insufficient_quota',
   'budget_exhausted',
 ])
+
+/** Undefined once its charge is durable. */
+function settle(open: OpenCall, answer: JsonReply): Promise<Refusal | undefined> {
+  const { own } = open.ctx
+  if (own !== undefined && (own.task ?? own.keep) !== undefined) return settleOwn(open, own, answer)
+  const ending = open.hasLeft ? 'caller_left' : 'complete'
+  return settleCall(open, answer.reported, answer.countOutputTokens, ending)
+}
+
+/** By its task, or after its answer is kept. */
+async function settleOwn(
+  open: OpenCall,
+  { task, keep }: OwnCall,
+  answer: JsonReply,
+): Promise<Refusal | undefined> {
+  if (task !== undefined) return settleTask(open, task, answer)
+  if (!(await keep!(open.ctx.requestId, answer.body))) return giveUp(open, notKept, open.hasLeft)
+  const ending = open.hasLeft ? 'caller_left' : 'complete'
+  return settleCall(open, answer.reported, answer.countOutputTokens, ending)
+}
 
 const notKept = { code: 'overloaded', message: 'the answer could not be kept' } as const
 

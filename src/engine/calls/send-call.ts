@@ -22,6 +22,7 @@ import {
 import { recordTranslation } from './call-record.ts'
 import { mayTryMore, placedCall, takeAmongMembers } from './members.ts'
 import type { OpenCall } from './open-call.ts'
+import { leaveUnwanted } from './own-call.ts'
 import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
 import { upstreamOf } from './upstream-of.ts'
 
@@ -29,7 +30,7 @@ import { upstreamOf } from './upstream-of.ts'
 const maxAttempts = 5
 
 type GoodReply = Exclude<TextReply, { kind: 'failed' }>
-type JsonReply = Extract<TextReply, { kind: 'json' }>
+export type JsonReply = Extract<TextReply, { kind: 'json' }>
 
 /** A stream from its first bytes on; these may be the whole of it. */
 export interface BegunStream {
@@ -56,6 +57,10 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
   const taken = takeNext(open)
   const picked = taken instanceof Promise ? await taken : taken
   if (picked instanceof Refusal) return refuseUnsent(open, picked)
+  const task = ctx.own?.task
+  if (task !== undefined && !(await task.begin(picked.route.channel))) {
+    return refuseUnsent(open, leaveUnwanted(open, picked))
+  }
   engine.routing.retries.recordCall()
   let attempt = beginAttempt(open, picked)
   let causes: Causes | undefined

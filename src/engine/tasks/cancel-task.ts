@@ -1,10 +1,12 @@
 // Cancels a task: the upstream decides about work it has begun. A task that is over is hidden
 // instead.
 import type { Token } from '../../contract/catalog.ts'
-import { type Refusal, refuse } from '../../contract/errors.ts'
-import { isEnd, type Task, type VideoTask } from '../../contract/task.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
+import { isEnd, isOwnCall, type Task, type VideoTask } from '../../contract/task.ts'
+import type { ReportedUsage } from '../../contract/usage.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { findTaskRow, updateTask } from '../../store/tasks/tasks.ts'
+import { costOfNothing } from '../books/losses.ts'
 import { forgetMedia } from '../results/trim-media.ts'
 import { endTask } from './end-task.ts'
 import { findOwnRow } from './read-task.ts'
@@ -29,13 +31,15 @@ export async function cancelTask(
   if (task.state === 'cancelled') return task
   if (isEnd(task.state)) return notCancellable(`it has ${task.state} already`)
   const atMs = deps.clock.nowMs()
-  const refused = await cancelUpstream(deps, task)
-  if (refused !== undefined) return refused
+  const asked: Asked = isOwnCall(task) ? {} : await cancelUpstream(deps, task)
+  if (asked instanceof Refusal) return asked
   crashPoint('task-cancelling')
   const steps = [
     { kind: 'cancel_requested', atMs, note: byCaller ? 'caller' : 'operator' },
   ] as const
-  const ended = await endTask(deps, task, { state: 'cancelled', byCaller, steps })
+  const losses = costOfNothing(deps, task, 'caller_left', asked.usage)
+  const ended = await endTask(deps, task, { state: 'cancelled', byCaller, steps, ...losses })
+  if (isOwnCall(task)) deps.jobs.ownResponses.stop(task.id)
   if (ended !== undefined) return ended
   // Another writer was faster; its result stands.
   const now = await findTaskRow(deps.store.read, task.id)
@@ -44,8 +48,10 @@ export async function cancelTask(
     : now
 }
 
-/** Undefined when the upstream has cancelled it. */
-async function cancelUpstream(deps: TaskDeps, task: Task): Promise<Refusal | undefined> {
+type Asked = Refusal | { usage?: ReportedUsage }
+
+/** What it had used by then, when the upstream has cancelled it. */
+async function cancelUpstream(deps: TaskDeps, task: Task): Promise<Asked> {
   const { upstreamId } = task
   if (upstreamId === undefined) {
     // A task that may not exist upstream can neither be cancelled there nor be reported as
@@ -63,7 +69,9 @@ async function cancelUpstream(deps: TaskDeps, task: Task): Promise<Refusal | und
   const answer = await askUpstream(deps, task, origin, (upstream, stop) =>
     cancel(upstreamId, upstream, stop),
   )
-  if (answer.kind === 'cancelled') return undefined
+  if (answer.kind === 'cancelled') {
+    return answer.usage === undefined ? {} : { usage: answer.usage }
+  }
   if (answer.kind === 'refused') return notCancellable('its upstream has begun it')
   return refuse('upstream_error', 'the upstream did not say whether it cancelled the task')
 }

@@ -4,7 +4,7 @@
 import type { TaskBooking, TaskSettlement } from '../../billing/end-hold.ts'
 import { refuse } from '../../contract/errors.ts'
 import type { Loss } from '../../contract/ledger.ts'
-import type { UpstreamError } from '../../contract/provider.ts'
+import type { MadeAnswer, UpstreamError } from '../../contract/provider.ts'
 import type { OutputMedia, Task, TaskUsage } from '../../contract/task.ts'
 import { type NewStep, withSteps } from '../../contract/timeline.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
@@ -19,9 +19,12 @@ import { recordLoss } from '../../store/ledger/losses.ts'
 import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
+import { dropTaskText, putTaskText, type TaskText } from '../../store/tasks/texts.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
+import { responseCost, responseUsage } from './response-usage.ts'
 import { costFor, type Settled, settlementFor } from './task-charge.ts'
 import type { TaskDeps } from './task-deps.ts'
+import { bodyOf, sealedText } from './task-texts.ts'
 
 /** The depth that providers read. */
 const maxReportDepth = 64
@@ -39,7 +42,14 @@ export type TaskEnd = Outcome & {
 export type PollStep = Omit<NewStep, 'state' | 'progress'>
 
 type Outcome =
-  | { state: 'succeeded'; media: readonly OutputMedia[]; usage: TaskUsage; raw: unknown }
+  | {
+      state: 'succeeded'
+      media: readonly OutputMedia[]
+      usage: TaskUsage
+      raw: unknown
+      /** Of a response; it is stored with the end. */
+      answer?: MadeAnswer
+    }
   | {
       state: 'failed'
       error: Pick<UpstreamError, 'code' | 'message' | 'upstreamRequestId'>
@@ -55,7 +65,9 @@ export async function endTask(deps: TaskDeps, task: Task, end: TaskEnd): Promise
   const nowMs = deps.clock.nowMs()
   const settled = end.state === 'succeeded' ? settlementOf(deps, task, end) : undefined
   const checkAtMs = end.abandonedCheck && nowMs + waitBeforePoll(deps, 0)
-  const ending = { task, end: withoutSecrets(deps, end), settled, nowMs, checkAtMs }
+  const answer = end.state === 'succeeded' ? end.answer : undefined
+  const text = answer && sealedText(deps, task, 'answer', bodyOf(task, answer))
+  const ending = { task, end: withoutSecrets(deps, end), settled, nowMs, checkAtMs, text }
   const { id: taskId, accountId } = task
   const step = deps.ledger.taskEnd(accountId, { taskId, atMs: nowMs }, settled)
   const done = await step.commit(() =>
@@ -79,23 +91,26 @@ export async function endTask(deps: TaskDeps, task: Task, end: TaskEnd): Promise
 interface Ending {
   task: Task
   end: TaskEnd
-  settled: Settled | undefined
+  settled: Settlement | undefined
   nowMs: number
   checkAtMs: number | undefined
+  /** The answer of a response. */
+  text: TaskText | undefined
 }
 
 /** In the transaction of its money: all that the end of a task changes. */
 async function writeEnd(
   tx: Tx,
-  { task, end, settled, nowMs, checkAtMs }: Ending,
+  { task, end, settled, nowMs, checkAtMs, text }: Ending,
   booked: TaskBooking,
 ): Promise<{ ended: Task; losses: readonly Loss[] }> {
   // It may have changed since it was read: the current row is the one that ends.
   const row = await findTaskRow(tx, task.id)
   ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was polled`)
   const outcome = booked.isWithheld ? withheld : end
-  const ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
-  if (ended.state === 'succeeded' && ended.kind === 'image') {
+  const ended = endedAs({ ...task, ...row, ...servedBy(task) }, outcome, nowMs, booked.chargeNanos)
+  if (settled?.usage !== undefined && !booked.isWithheld) ended.usage = settled.usage
+  else if (ended.state === 'succeeded' && ended.kind === 'image') {
     ended.usage = usageOf(ended.usage, settled)
   }
   ended.checks = Math.max(ended.checks, task.checks)
@@ -109,7 +124,12 @@ async function writeEnd(
   const moved = await updateTask(tx, ended, liveStates)
   ensure(moved, `task ${task.id} has not ended while its hold is open`)
   await queueCallback(tx, ended, end)
-  const losses = [...(end.losses ?? []), ...uncovered(ended, settled, booked)]
+  const unpaid = settled?.losses ?? []
+  const losses = [...(end.losses ?? []), ...unpaid, ...uncovered(ended, settled, booked)]
+  if (task.kind === 'response') {
+    await dropTaskText(tx, task.id, 'request')
+    if (text !== undefined && !booked.isWithheld) await putTaskText(tx, text)
+  }
   for (const loss of losses) await recordLoss(tx, loss)
   if (settled?.implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled))
   if (checkAtMs !== undefined) await insertAbandonedCheck(tx, task.id, checkAtMs)
@@ -121,6 +141,14 @@ async function writeEnd(
 function usageOf({ tokens: _, ...usage }: TaskUsage = {}, settled: Settled | undefined): TaskUsage {
   return settled?.tokens === undefined ? usage : { ...usage, tokens: settled.tokens }
 }
+
+/** Of a call that the gateway makes itself: who served it is known at its end. */
+const servedBy = ({ kind, priceId, servedModel, upstreamModel }: Task) =>
+  kind === 'response' && {
+    priceId,
+    upstreamModel,
+    ...(servedModel !== undefined && { servedModel }),
+  }
 
 /** The transition from its current state. */
 function timelineOf(row: Task, ended: Task, end: TaskEnd, nowMs: number): string {
@@ -231,15 +259,35 @@ function withoutSecrets({ cleaner }: TaskDeps, end: TaskEnd): TaskEnd {
   return { ...end, raw: 'value' in parsed ? parsed.value : undefined }
 }
 
+interface Settlement extends Settled {
+  /** As charged, where it is not as reported. */
+  usage?: TaskUsage
+  /** Of what was reported and is not charged. */
+  losses?: readonly Loss[]
+}
+
 function settlementOf(
   deps: TaskDeps,
   task: Task,
-  { usage, media }: Extract<TaskEnd, { state: 'succeeded' }>,
-): Settled {
+  { usage: reported, media, answer }: Extract<TaskEnd, { state: 'succeeded' }>,
+): Settlement {
   const price = deps.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
+  if (task.kind === 'response') {
+    ensure(answer !== undefined, `response ${task.id} ends with an answer`)
+    const used = responseUsage(price.terms, task, answer, deps.clock.nowMs())
+    const { usage, estimated, losses, implausible } = used
+    const costNanos = responseCost(deps.costs, task, answer, price.model)
+    return {
+      ...settlementFor(price.terms, task, usage),
+      ...(costNanos !== undefined && { costNanos }),
+      ...(estimated && { estimated }),
+      ...(implausible !== undefined && { implausible }),
+      ...{ usage, losses },
+    }
+  }
   const images = media.filter(({ kind }) => kind === 'image').length
-  const used = { ...sane(usage), images }
+  const used = { ...sane(reported), images }
   const settled = settlementFor(price.terms, task, used)
   const costNanos = costFor(deps.costs, task, used, price.model)
   return costNanos === undefined ? settled : { ...settled, costNanos }

@@ -1,5 +1,5 @@
 // What a task costs. Videos by seconds or video tokens, as the price says, and by the upstream's
-// count; images by how many were delivered, or by tokens. A hold is the maximum cost of a request; a charge is
+// count; images by how many were delivered, or by tokens; responses by tokens. A hold is the maximum cost of a request; a charge is
 // for what was delivered, capped by what the model can make.
 import {
   chargeImages,
@@ -12,7 +12,7 @@ import { timesFactor } from '../../billing/cost.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
 import { maxChargeTokens } from '../../billing/max-charge.ts'
 import type { CostBook } from '../../billing/prices/cost-book.ts'
-import type { VideoParams } from '../../contract/caller-api.ts'
+import type { ResponseCreate, VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
 import type { PriceTerms, RateName } from '../../contract/price.ts'
@@ -20,6 +20,7 @@ import { hoursAt } from '../../contract/price-hours.ts'
 import {
   type ImageRequest,
   type ImageTask,
+  type ResponseTask,
   servingModel,
   type Task,
   type TaskUsage,
@@ -27,8 +28,9 @@ import {
   type VideoRequest,
   type VideoTask,
 } from '../../contract/task.ts'
-import type { TokenCounts } from '../../contract/usage.ts'
+import { noTokens, type TokenCounts } from '../../contract/usage.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { maxCharge } from '../admission/server-tools.ts'
 import { chargedImageTokens } from './image-tokens.ts'
 
 /** Upstreams count tokens in their own way: the hold is a tenth above the expected count. */
@@ -55,10 +57,18 @@ export const asVideoRequest = (params: VideoParams): VideoRequest => ({
 /** At the price of this moment. Undefined when the price has no tier for it. */
 export function holdFor(
   terms: PriceTerms,
-  asked: Pick<VideoTask, 'kind' | 'model' | 'request'> | Pick<ImageTask, 'kind' | 'request'>,
+  asked:
+    | Pick<VideoTask, 'kind' | 'model' | 'request'>
+    | Pick<ImageTask, 'kind' | 'request'>
+    | Pick<ResponseCreate, 'kind' | 'request' | 'call'>,
   nowMs: number,
 ): bigint | undefined {
   const hours = hoursAt(terms, nowMs)
+  if (asked.kind === 'response') {
+    const { call, request } = asked
+    if (terms.unit !== 'token' || request.bounds === undefined) return undefined
+    return maxCharge(call, terms, request.bounds, hours === undefined ? undefined : { hours })
+  }
   if (asked.kind === 'image') {
     if (terms.unit === 'token') return holdForTokens(terms, asked.request, hours)
     return chargeImages(terms, asked.request.count, tierOf(terms, asked.request), hours)
@@ -96,7 +106,7 @@ export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): 
   return settled
 }
 
-function tokensFor(terms: PriceTerms, task: ImageTask, usage: TaskUsage): Settled {
+function imageTokensFor(terms: PriceTerms, task: ImageTask, usage: TaskUsage): Settled {
   const { tokens, estimated, implausible } = chargedImageTokens(task.request, usage)
   const hours = hoursAt(terms, task.createdAtMs)
   const applied = hours === undefined ? undefined : { hours }
@@ -116,10 +126,37 @@ function tokensFor(terms: PriceTerms, task: ImageTask, usage: TaskUsage): Settle
   }
 }
 
+/** Of a response without usage: no more than its input is known. */
+function responseFor(
+  terms: PriceTerms,
+  task: ResponseTask,
+  { tokens, applied }: TaskUsage,
+): Settled {
+  const estimated = tokens === undefined
+  const usage = tokens ?? { ...noTokens, inputTokens: task.request.inputTokens }
+  const tier = tierLabel(terms, usage, applied)
+  const { id: taskId, tokenId, priceId } = task
+  return {
+    taskId,
+    tokenId,
+    chargeNanos: chargeTokens(terms, usage, applied),
+    ...modelOf(task),
+    unit: 'token',
+    ...(tier !== undefined && { tier }),
+    quantity: usage.inputTokens + usage.outputTokens,
+    priceId,
+    ...(applied?.serviceTier !== undefined && { serviceTier: applied.serviceTier }),
+    ...(estimated && { estimated }),
+  }
+}
+
 /** By any terms. Undefined: they have no unit or tier for it. */
 function pricedBy(terms: PriceTerms, task: Task, usage: TaskUsage): Settled | undefined {
+  if (task.kind === 'response') {
+    return terms.unit === 'token' ? responseFor(terms, task, usage) : undefined
+  }
   if (task.kind === 'video') return videoFor(terms, task, usage)
-  return terms.unit === 'token' ? tokensFor(terms, task, usage) : imagesFor(terms, task, usage)
+  return terms.unit === 'token' ? imageTokensFor(terms, task, usage) : imagesFor(terms, task, usage)
 }
 
 /** What the upstream takes for it. Undefined: not known. */

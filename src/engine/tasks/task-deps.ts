@@ -12,7 +12,7 @@ export interface TaskDeps extends BaseDeps, Offers, Declares, Cleans, AskDeps {
   readonly random: () => number
   readonly jobs: Pick<
     Jobs,
-    'poller' | 'callbacks' | 'abandonedChecks' | 'lossAlerts' | 'mediaKeeper'
+    'poller' | 'callbacks' | 'abandonedChecks' | 'lossAlerts' | 'mediaKeeper' | 'ownResponses'
   >
   /** Creates that this gateway is writing or sending, by key or by the task's id. */
   readonly creating: Set<string>

@@ -14,6 +14,7 @@ import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Cleans, Seals } from '../base-deps.ts'
 import { cleaned } from '../calls/clean-error.ts'
 import type { Deadlines } from '../calls/deadlines.ts'
+import { markFor } from '../calls/object-ids.ts'
 import { channelClient, shownKey, upstreamPart } from '../routing/channel-client.ts'
 import { clientForTask } from '../telemetry/traces/traced-client.ts'
 import { fetchMedia } from './create/fetch-media.ts'
@@ -53,6 +54,7 @@ export const taskUpstream = (
   fetchMedia: (url) => fetchMedia(deps, url),
   ...upstreamPart(route.channel),
   http: clientOf(deps, task, route.channel),
+  markFor: (id) => markFor(deps.seal, task.accountId, { channel: route.channel, key }, id),
   queueKey: task.accountId,
   progress,
 })

@@ -1,11 +1,13 @@
 // Upstreams that speak the responses style.
 
+import type { Provider } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { bearer } from '../common/bearer.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import { counterFor } from '../text/count-tokens.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, TextStyle } from '../text/style.ts'
+import { backgroundOf } from './background.ts'
 import { finishReasonOf } from './finish-reason.ts'
 import { learnResponse } from './ids.ts'
 import { repairAnswer } from './repair.ts'
@@ -25,10 +27,13 @@ export const responsesStyle: TextStyle = {
 
 const countQuestion = { path: '/responses/input_tokens', fields: ['input_tokens'] } as const
 
-export const responses = textProvider(
-  responsesStyle,
-  counterFor(responsesStyle, () => countQuestion),
-)
+export const responses: Provider = {
+  ...textProvider(
+    responsesStyle,
+    counterFor(responsesStyle, () => countQuestion),
+  ),
+  response: backgroundOf(responsesStyle),
+}
 
 /** `incomplete` is an answer: it stopped at a limit. Any other unfinished one is an error. */
 const ended = new Set<unknown>(['completed', 'incomplete', undefined])

@@ -55,7 +55,7 @@ export async function startTask<Request>(
   return isRefused(style, reply) ? { kind: 'refused', error } : { kind: 'unknown', error }
 }
 
-function unanswered(cause: unknown): Started {
+export function unanswered(cause: unknown): Started {
   const kind = (cause as { kind?: unknown } | undefined)?.kind
   if (unsent.includes(kind)) return { kind: 'refused', error: notAnswered(cause) }
   if (kind !== 'cancelled') return { kind: 'unknown', error: notAnswered(cause) }

@@ -45,6 +45,7 @@ import { profileColumns } from './0047-profiles.ts'
 import { priceAuthors } from './0048-price-authors.ts'
 import { costColumns } from './0050-costs.ts'
 import { batchTables } from './0051-batches.ts'
+import { taskTexts } from './0052-task-texts.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
@@ -90,6 +91,7 @@ export const migrations: readonly Migration[] = [
   priceAuthors,
   costColumns,
   batchTables,
+  taskTexts,
   revokedSecrets,
 ]
 

@@ -108,6 +108,8 @@ export interface ChargeRow {
   task_id: string
   /** When that was created. */
   task_at_ms: number | undefined
+  /** The rest of its row, where the amount depends on it; else empty. */
+  task_body: string
   /** Of the charged request row, if it exists. */
   request_id: string
   /** Whether account, token, model, price and tags agree; 0 or 1. */
@@ -121,8 +123,6 @@ export interface ChargeRow {
   cache_write_tokens: number | undefined
   /** Of the request row, where the tier says that the amount depends on it; else empty. */
   detail: string
-  /** The body of a task that was charged by tokens; else empty. */
-  task_body: string
 }
 
 const chargeShapes = {
@@ -136,6 +136,7 @@ const chargeShapes = {
   tier: 'text',
   task_id: 'text',
   task_at_ms: 'number',
+  task_body: 'text',
   request_id: 'text',
   same: 'number',
   row_charge_nanos: 'nanos',
@@ -146,7 +147,6 @@ const chargeShapes = {
   cache_read_tokens: 'number',
   cache_write_tokens: 'number',
   detail: 'text',
-  task_body: 'text',
 } as const
 
 const chargeColumns: TextColumns = Object.fromEntries(

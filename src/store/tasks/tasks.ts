@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Interface, Protocol } from '../../contract/catalog.ts'
 import { readTaskBody } from '../../contract/former-names.ts'
 import { kindOf, type Task, type TaskState } from '../../contract/task.ts'
-import type { Schema } from '../schema.ts'
+import type { Dialect, Schema } from '../schema.ts'
 
 /** Those that have not ended. */
 export const liveStates: readonly TaskState[] = ['accepted', 'unknown', 'queued', 'running']
@@ -106,6 +106,17 @@ export async function findTaskRow(
     if (row !== undefined) return shape(row)
   }
   return undefined
+}
+
+/** The same by the gateway's id, for a transaction that changes what it has read. */
+export async function lockTaskRow(
+  tx: Kysely<Schema>,
+  dialect: Dialect,
+  id: string,
+): Promise<Task | undefined> {
+  const query = tx.selectFrom('tasks').selectAll().where('id', '=', id)
+  const row = await (dialect === 'postgres' ? query.forUpdate() : query).executeTakeFirst()
+  return row === undefined ? undefined : shape(row)
 }
 
 /** Those of these ids that exist. */

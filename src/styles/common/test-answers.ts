@@ -50,6 +50,7 @@ export const target = (
     freeFormTools: true,
     mediaInResults: true,
     streamOptions: true,
+    background: false,
     reasoning: 'effort',
     ...settings,
   },

@@ -39,6 +39,7 @@ const settings: TargetSettings = {
   freeFormTools: false,
   mediaInResults: true,
   streamOptions: true,
+  background: false,
   reasoning: 'effort',
 }
 

@@ -1,7 +1,16 @@
 // The responses interface as documents describe it; the request comes from the table that the parser uses.
 
-import { answered, json, type Operation, rateNames, workRefusals } from '../../http/operation.ts'
+import {
+  answered,
+  callerRefusals,
+  inPath,
+  json,
+  type Operation,
+  rateNames,
+  workRefusals,
+} from '../../http/operation.ts'
 import { either, list, named, object, open, orNull, text, whole, word } from '../../http/schema.ts'
+import { cancelRefusals } from '../media/operations.ts'
 import { streamError, textOperation, tokenCount } from '../text/operations.ts'
 import { schemaOf } from '../text/request-fields.ts'
 import { responsesFields } from './request-fields.ts'
@@ -69,7 +78,53 @@ const errorEvent = streamError({
   sequence_number: whole(0),
 })
 
+const id = inPath('id', text('`resp_…`, of a response that was created with `background`.'))
+const base = { tag: 'Text', credential: 'token', parameters: [id] } as const
+const pollHeaders = ['retry-after', 'openai-poll-after-ms'] as const
+
+const backgroundOperations: readonly Operation[] = [
+  {
+    ...base,
+    id: 'getResponse',
+    method: 'get',
+    path: '/v1/responses/{id}',
+    summary: 'Get a background response',
+    description: 'It can be fetched for 24 hours after its end.',
+    answers: [answered(response, 'The response.', { headers: pollHeaders })],
+    refusals: [...callerRefusals, 'response_not_found', 'invalid_request'],
+  },
+  {
+    ...base,
+    id: 'cancelResponse',
+    method: 'post',
+    path: '/v1/responses/{id}/cancel',
+    summary: 'Cancel a background response',
+    description: 'One that is over stays as it is.',
+    answers: [answered(response, 'The response as it is then.')],
+    refusals: [...cancelRefusals, 'response_not_found'],
+  },
+  {
+    ...base,
+    id: 'deleteResponse',
+    method: 'delete',
+    path: '/v1/responses/{id}',
+    summary: 'Delete a background response',
+    description: 'One that is not over is cancelled first.',
+    answers: [
+      answered(
+        named(
+          'ResponseDeleted',
+          object({ id: text(), object: word(['response']), deleted: { const: true } }),
+        ),
+        'That it is gone.',
+      ),
+    ],
+    refusals: [...cancelRefusals, 'response_not_found'],
+  },
+]
+
 export const responsesOperations: readonly Operation[] = [
+  ...backgroundOperations,
   textOperation({
     id: 'createResponse',
     path: '/v1/responses',
@@ -86,6 +141,7 @@ export const responsesOperations: readonly Operation[] = [
       },
       text: { model: 'txta-plus', input: 'Say hello.', max_output_tokens: 64 },
       stream: { model: 'txta-plus', input: 'Count to three.', stream: true },
+      background: { model: 'txta-plus', input: 'Write a report.', background: true },
     },
     answer: response,
     events: { schema: either(event, errorEvent) },

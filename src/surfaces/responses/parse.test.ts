@@ -113,7 +113,8 @@ describe('a responses request', () => {
     const { body: ___, fields: ____, inputBound: b, ...plain } = accepted(parseResponses, min)
     expect(call).toEqual(plain)
     expect([a.isOpen, a.images]).toEqual([b.isOpen, b.images])
-    expect(accepted(parseResponses, { ...min, background: false }).stream).toBe(false)
+    expect(accepted(parseResponses, { ...min, background: false })).not.toHaveProperty('background')
+    expect(accepted(parseResponses, { ...min, background: true }).background).toBe(true)
   })
 
   test.each<[string, Record<string, unknown>]>([
@@ -125,7 +126,8 @@ describe('a responses request', () => {
     ['input', { input: { role: 'user' } }],
     ['input', { input: ['hello'] }],
     ['input', { input: [{ role: 'user' }, null] }],
-    ['background', { background: true }],
+    ['store', { background: true, store: false }],
+    ['stream', { background: true, stream: true }],
     ['stream', { stream: 'yes' }],
     ['max_output_tokens', { max_output_tokens: 0 }],
     ['max_output_tokens', { max_output_tokens: 1.5 }],

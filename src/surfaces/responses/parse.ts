@@ -24,7 +24,13 @@ const clientTools = [
   undefined,
 ] as const
 
-const rules = rulesWithout(['input', 'instructions', 'max_output_tokens', 'previous_response_id'])
+const rules = rulesWithout([
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'previous_response_id',
+  'background',
+])
 
 export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): TextCall | Refusal {
   const model = modelIn(fields)
@@ -35,15 +41,13 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
   if (refused !== undefined) return refused
   const stream = streamIn(fields)
   if (stream instanceof Refusal) return stream
+  const background = backgroundIn(fields, stream)
+  if (background instanceof Refusal) return background
   const bound = wholeNumberIn(fields, 'max_output_tokens')
   if (bound instanceof Refusal) return bound
   const references = referencesIn(fields)
   if (references instanceof Refusal) return references
-  const { input, instructions, tools } = fields
-  const counter = new InputCounter(clientTools)
-  if (Array.isArray(input)) counter.messages(input)
-  else counter.content(input)
-  counter.content(instructions).tools(tools)
+  const counter = countOf(fields)
   if (extras?.isOpen || references.some(isBare)) counter.open()
   if (counter.problem !== undefined) return counter.problem
   serverTools.push(...counter.serverTools)
@@ -61,14 +65,31 @@ export function parseResponses({ text, fields }: JsonBody, x?: RequestContext): 
     ...(serverTools.length > 0 && { serverTools }),
     ...(references.length > 0 && { references }),
   }
+  if (background) call.background = background
   limitOutput(call, bound, extras, counter)
   return call
+}
+
+function countOf({ input, instructions, tools }: Fields): InputCounter {
+  const counter = new InputCounter(clientTools)
+  if (Array.isArray(input)) counter.messages(input)
+  else counter.content(input)
+  return counter.content(instructions).tools(tools)
 }
 
 /** The same for a question about its input: nothing is answered. */
 export function parseCount(body: JsonBody): TextCall | Refusal {
   const call = parseResponses(body)
   return call instanceof Refusal ? call : { ...call, stream: false }
+}
+
+/** The answer is kept until it is fetched, and comes as a whole. */
+function backgroundIn({ background, store }: Fields, stream: boolean): true | undefined | Refusal {
+  if (background == null || background === false) return undefined
+  if (background !== true) return wrong('background', "'background' must be a boolean")
+  if (store === false) return wrong('store', "'background' needs 'store': the answer is kept")
+  if (!stream) return true
+  return wrong('stream', "'stream' cannot be used with 'background': fetch the response by its id")
 }
 
 /** A text or a list; an earlier response may stand in for it. */

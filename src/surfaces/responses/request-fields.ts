@@ -35,8 +35,8 @@ export const responsesFields: RequestFields = {
   instructions: { schema: anything('What the model is told beforehand.') },
   background: {
     schema: described(
-      { not: { const: true } },
-      'An answer that is fetched later is not possible through the gateway.',
+      orNull({ type: 'boolean' }),
+      'Answer at once with `status: queued`; the response is fetched by its id. Not with `stream`.',
     ),
   },
   ...plain('max_tool_calls', 'previous_response_id', 'truncation', 'context_management'),

@@ -51,6 +51,8 @@ export interface TextShape {
   answerStream?: typeof answerStream
   /** How an error looks inside a stream that has begun. */
   errorEvent(errorBody: string, failed: FailedCall): string
+  /** For calls that are made in the background; absent: none is. */
+  later?(api: CallerApi, x: RequestContext, ctx: Caller, call: TextCall): Promise<Response>
   /** An answer to a call that failed before it had one; undefined: the usual error. */
   answerFailure?(x: RequestContext, refusal: Refusal, ctx: Caller): Response | undefined
 }
@@ -91,6 +93,7 @@ export async function serve(
     const call = await readCall(shape, api, limits, x, ctx)
     if (call instanceof Refusal) return answerRefusal(x, call)
     x.connection.keepOpen()
+    if (call.background === true) return await shape.later!(api, x, ctx, call)
     const place = wantsCharge(x.request) ? shape.usage : undefined
     if (place !== undefined) call.wantsUsage = true
     const done = await api.runText(ctx, call)
@@ -125,7 +128,7 @@ export async function readCall(
   const { keys, opening } = shape
   const { token } = ctx
   const body =
-    api.refusalBeforeBody(token) ??
+    api.refusalBeforeBody(token, shape.later !== undefined && mayRepeat(x)) ??
     tagCall(ctx, x) ??
     (await (shape.readBody?.(x, limits) ?? readJsonObject(x, limits, keys, textWork)))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
@@ -141,6 +144,9 @@ export async function readCall(
   ctx.call = call
   return call
 }
+
+/** A create that is repeated needs no balance. */
+const mayRepeat = ({ request }: RequestContext): boolean => request.headers.has('idempotency-key')
 
 /** Last, and without a refusal: a price need not have it. */
 function askForTier(call: TextCall, name: string): void {

@@ -65,7 +65,7 @@ const maxCountedTokens = 1_000_000_000
 const counted = (tokens: number): number =>
   tokens > 0 ? Math.min(Math.ceil(tokens), maxCountedTokens) : 0
 
-const freePass: RatePass = Object.freeze({ view: undefined, leave() {} })
+export const freePass: RatePass = Object.freeze({ view: undefined, leave() {} })
 
 export const createRateLimits = (options: RateLimitsOptions): RateLimits => new Limits(options)
 

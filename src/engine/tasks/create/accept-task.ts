@@ -34,8 +34,25 @@ export async function acceptTask(
   record: RequestRecord,
   { waitedForMs, asked }: Acceptance = {},
 ): Promise<Accepted | Created | Refusal> {
+  const hold = async (keyed: KeyedCreate | undefined) => {
+    const admitted = await admitTask(engine, ctx, input)
+    if (admitted instanceof Refusal) return admitted
+    return holdTask(engine, ctx, admitted, { keyed, waitedForMs })
+  }
+  return acceptWith(engine, ctx, input, record, hold, asked)
+}
+
+/** The same for a task that is held in its own way. */
+export async function acceptWith<Held extends { task: Task }>(
+  engine: Engine,
+  ctx: CallContext,
+  input: TaskInput,
+  record: RequestRecord,
+  hold: (keyed: KeyedCreate | undefined) => Promise<Held | Refusal>,
+  asked?: object,
+): Promise<Held | Created | Refusal> {
   const keyed = await keyedCreate(ctx.token, input, asked)
-  const made = await acceptOnce(engine, ctx, input, keyed, waitedForMs)
+  const made = await acceptOnce(engine, keyed, hold)
   const replayOf = replayedIn(made)
   if (replayOf !== undefined) record.detail.replayOf = replayOf
   if (made instanceof Refusal) return recordUnbilled(engine, record, 'refused', made)
@@ -51,24 +68,20 @@ export function recordTask(
   { id, channel, priceId, servedModel }: Task,
 ): void {
   record.detail.taskId = id
-  record.channel = channel
+  if (channel !== '') record.channel = channel
   record.priceId = priceId
   if (servedModel !== undefined) record.detail.servedModel = servedModel
 }
 
-async function acceptOnce(
+async function acceptOnce<Held extends object>(
   engine: Engine,
-  ctx: CallContext,
-  input: TaskInput,
   keyed: KeyedCreate | undefined,
-  waitedForMs: number | undefined,
-): Promise<Accepted | Created | Refusal> {
+  hold: (keyed: KeyedCreate | undefined) => Promise<Held | Refusal>,
+): Promise<Held | Created | Refusal> {
   const first = await claimKey(engine, keyed)
   if (first !== undefined) return first
   try {
-    const admitted = await admitTask(engine, ctx, input)
-    if (admitted instanceof Refusal) return admitted
-    const held = await holdTask(engine, ctx, admitted, { keyed, waitedForMs })
+    const held = await hold(keyed)
     if (!(held instanceof Refusal)) return held
     // Another gateway was faster under this key: the missing balance may be what that one holds.
     return (await findFirst(engine, keyed)) ?? held

@@ -13,6 +13,7 @@ import type { PickedRoute } from '../../routing/pick-route.ts'
 import { holdFor } from '../task-charge.ts'
 import {
   affordable,
+  type PlacedMember,
   placeTask,
   type TaskInput,
   type TaskMember,
@@ -54,12 +55,19 @@ export async function admitTask(
     dropProbes(picked)
     return modelNotFound(input.model)
   }
-  const { others, holdNanos } = affordable(engine, input, placed.others, ownNanos)
+  const rest = input.kind === 'response' ? withOtherChannels(placed) : placed.others
+  const { others, holdNanos } = affordable(engine, input, rest, ownNanos)
   const served = servedModel !== undefined && { servedModel }
   return { input: bounded, model, picked, priceId: price.id, holdNanos, others, ...served }
 }
 
-function notNow(engine: Engine, accountId: string): Refusal | undefined {
+/** A response that one channel refuses may be made by another, as with any text call. */
+function withOtherChannels({ member, picked, others }: PlacedMember): TaskMember[] {
+  const rest = member.routes.filter(({ channel }) => channel.id !== picked.route.channel.id)
+  return [...rest.map((route) => ({ ...member, routes: [route] })), ...others]
+}
+
+export function notNow(engine: Engine, accountId: string): Refusal | undefined {
   if (engine.load.draining) {
     return refuse('overloaded', 'the gateway is shutting down', { retryAfterSeconds: 2 })
   }

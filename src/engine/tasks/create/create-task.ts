@@ -27,7 +27,7 @@ export async function createTask(
   return runAdmitted(engine, ctx, record, () => createAdmitted(engine, ctx, input, record))
 }
 
-async function createAdmitted(
+export async function createAdmitted(
   engine: Engine,
   ctx: CallContext,
   input: TaskInput,

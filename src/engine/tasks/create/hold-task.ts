@@ -5,11 +5,12 @@ import type { BudgetsOfCall } from '../../../billing/budgets/budgets.ts'
 import type { CallContext } from '../../../contract/caller-api.ts'
 import type { Model } from '../../../contract/catalog.ts'
 import { type Refusal, refuse } from '../../../contract/errors.ts'
-import type { Task } from '../../../contract/task.ts'
+import { idPrefixes, type Task } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
 import { gatewayOf, Rollback } from '../../../store/index.ts'
 import { insertTask } from '../../../store/tasks/tasks.ts'
+import { putTaskText, type TaskText } from '../../../store/tasks/texts.ts'
 import { budgetExhausted } from '../../admission/reserve.ts'
 import type { Declares, Seals } from '../../base-deps.ts'
 import type { Engine } from '../../engine.ts'
@@ -65,27 +66,36 @@ export async function holdTask(
     }
   }
   dropProbes(picked)
+  return refusedWrite(engine, written, { kind: input.kind, holdNanos: admitted.holdNanos })
+}
+
+export function refusedWrite(
+  engine: Engine,
+  written: Exclude<Written, 'done'> | undefined,
+  { kind, holdNanos }: Pick<Task, 'kind' | 'holdNanos'>,
+): Refusal {
   if (written === 'named') return nameTaken
   if (written === 'taken') return inFlight
   if (written instanceof Exhausted) {
-    return budgetExhausted(written, admitted.holdNanos, engine.clock.nowMs())
+    return budgetExhausted(written, holdNanos, engine.clock.nowMs())
   }
-  const message = `the account's available balance is too low for this ${input.kind}`
+  const message = `the account's available balance is too low for this ${kind}`
   return refuse('insufficient_quota', message)
 }
 
 /** `taken`: its key has been used; `named`: its caller's own id for it has. */
 type Written = 'done' | 'named' | 'taken' | 'insufficient' | Exhausted
 
-async function writeTask(
+export async function writeTask(
   engine: Engine,
   { token, tags }: CallContext,
   task: Task,
   keyed: KeyedCreate | undefined,
+  text?: TaskText,
 ): Promise<Written> {
   const budgets = engine.ledger.budgets.of(token, tags)
   for (let tries = 0; ; tries++) {
-    const written = await writeOnce(engine, task, keyed, budgets)
+    const written = await writeOnce(engine, task, keyed, budgets, text)
     if (budgets === undefined || !(written instanceof Exhausted)) return written
     if (!(await engine.ledger.budgets.gather(budgets, tries))) return written
   }
@@ -96,6 +106,7 @@ function writeOnce(
   task: Task,
   keyed: KeyedCreate | undefined,
   budgets: BudgetsOfCall | undefined,
+  text: TaskText | undefined,
 ): Promise<Written> {
   const { id, accountId, holdNanos, createdAtMs, tags } = task
   const hold = engine.ledger.taskHold(id, accountId, holdNanos, createdAtMs, tags)
@@ -107,6 +118,7 @@ function writeOnce(
       const isFirst = keyed === undefined || (await keepKey(engine, tx, keyed, task))
       if (!isFirst) throw new Rollback<Written>('taken')
       if (!(await insertTask(tx, task))) throw new Rollback<Written>('named')
+      if (text !== undefined) await putTaskText(tx, text)
       return 'done'
     }, accountId),
   )
@@ -127,7 +139,7 @@ function newTask(
   return {
     ...requestOf(input),
     ...madeBy(engine, picked),
-    id: newId(input.kind, nowMs),
+    id: newId(idPrefixes[input.kind], nowMs),
     accountId: ctx.token.accountId,
     tokenId: ctx.token.id,
     requestId: ctx.requestId,
@@ -173,7 +185,9 @@ function maxCreateMs(deps: Declares, { route }: PickedRoute, waitedForMs = -grac
 const created = (atMs: number) =>
   ({ kind: 'created', atMs, state: 'accepted', progress: 0 }) as const
 
-const requestOf = (input: TaskInput) =>
-  input.kind === 'video'
+function requestOf(input: TaskInput) {
+  if (input.kind === 'response') return { kind: input.kind, request: input.request }
+  return input.kind === 'video'
     ? { kind: input.kind, request: keptRequest(input.request) }
     : { kind: input.kind, request: keptRequest(input.request) }
+}

@@ -3,7 +3,7 @@
 import type { Created } from '../../../contract/caller-api.ts'
 import type { Token } from '../../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../../contract/errors.ts'
-import type { Task } from '../../../contract/task.ts'
+import { isOwnCall, type Task } from '../../../contract/task.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { fingerprintOf } from '../../../lib/crypto/fingerprint.ts'
 import type { Tx } from '../../../store/index.ts'
@@ -40,9 +40,8 @@ export async function keyedCreate(
   asked: object = {},
 ): Promise<KeyedCreate | undefined> {
   if (input.key === undefined) return undefined
-  const { interface: use, model, request, callbackUrl, externalId } = input
-  // For a native request only the body is the caller's own; the rest was derived from it.
-  const wanted = request.native?.body ?? request
+  const { interface: use, model, callbackUrl, externalId } = input
+  const wanted = wantedBy(input)
   const fingerprint = await fingerprintOf({
     interface: use,
     model,
@@ -53,6 +52,10 @@ export async function keyedCreate(
   })
   return { accountId: token.accountId, ...input.key, fingerprint }
 }
+
+/** For a native request only the body is the caller's own; the rest was derived from it. */
+const wantedBy = (input: TaskInput): unknown =>
+  input.kind === 'response' ? input.call.fields : (input.request.native?.body ?? input.request)
 
 /**
  * Of concurrent requests, the later ones must not hold money, not even briefly: until it is
@@ -128,7 +131,9 @@ async function isLeftBehind(
 const leftBehind = { message: 'the gateway that was sending it stopped; it is not sent again' }
 
 /** The upstream refused it: nothing was made, and the key is free for another try. */
-const wasRefused = ({ state, upstreamId, error }: Task): boolean =>
+const wasRefused = (task: Task): boolean => !isOwnCall(task) && isRefusedCreate(task)
+
+const isRefusedCreate = ({ state, upstreamId, error }: Task): boolean =>
   state === 'failed' &&
   upstreamId === undefined &&
   error !== undefined &&
@@ -137,7 +142,8 @@ const wasRefused = ({ state, upstreamId, error }: Task): boolean =>
 
 /** A task without an upstream id was never shown: its create was refused. */
 function firstAnswer(task: Task): Created | Refusal {
-  if (task.upstreamId !== undefined || task.state === 'succeeded') return { task, replayed: true }
+  const isMade = task.upstreamId !== undefined || task.state === 'succeeded'
+  if (isMade || isOwnCall(task)) return { task, replayed: true }
   return firstRefusal(task)
 }
 

@@ -45,7 +45,7 @@ export async function moveTask(
 const movedTo = (
   engine: Engine,
   { servedModel: _, ...task }: Task,
-  { request }: TaskInput,
+  input: TaskInput,
   { picked, member }: PlacedMember,
 ): Task =>
   ({
@@ -53,6 +53,6 @@ const movedTo = (
     ...madeBy(engine, picked),
     ...(member.servedModel !== undefined && { servedModel: member.servedModel }),
     priceId: member.price.id,
-    request: keptRequest(request),
+    request: input.kind === 'response' ? input.request : keptRequest(input.request),
     updatedAtMs: engine.clock.nowMs(),
   }) as Task

@@ -10,15 +10,16 @@ export async function runAdmitted<Made>(
   engine: Engine,
   ctx: CallContext,
   record: RequestRecord,
-  work: () => Promise<Made | Refusal>,
+  work: () => Promise<Made | Refusal> | Refusal,
+  tokens = 0,
 ): Promise<Made | Refusal> {
-  const pass = await enter(engine, ctx, 0)
+  const pass = await enter(engine, ctx, tokens)
   if (pass instanceof Refusal) return recordUnbilled(engine, record, 'refused', pass)
   engine.load.running++
   try {
     return await work()
   } finally {
     engine.load.running--
-    pass.leave(0)
+    pass.leave(tokens)
   }
 }

@@ -94,10 +94,13 @@ async function start(
   picked: PickedRoute,
 ): Promise<Started> {
   const { route, channelState } = picked
-  const { video, image } = engine.providers.get(route.protocol) ?? {}
+  const { video, image, response } = engine.providers.get(route.protocol) ?? {}
   try {
     return await askUpstream(engine, task, picked, async (upstream, stop) => {
       if (input.kind === 'video' && video) return await video.start(input.request, upstream, stop)
+      if (input.kind === 'response' && response) {
+        return await response.start(input.call, upstream, stop)
+      }
       ensure(input.kind === 'image' && image, `provider ${route.protocol} makes a ${input.kind}`)
       return await image.start(input.request, upstream, stop)
     })

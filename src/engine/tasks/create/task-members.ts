@@ -1,13 +1,21 @@
 // The models that may make a task: the one that was called, or the members of a virtual model in
 // order. Finds the first with a free slot, and holds for the most expensive.
 import type { Route } from '../../../catalog/snapshot.ts'
-import type { CallContext, ImageCreate, VideoCreate } from '../../../contract/caller-api.ts'
+import type {
+  CallContext,
+  ImageCreate,
+  ResponseCreate,
+  VideoCreate,
+} from '../../../contract/caller-api.ts'
 import type { Model } from '../../../contract/catalog.ts'
 import { modelNotFound, Refusal, refuse } from '../../../contract/errors.ts'
 import type { Price } from '../../../contract/price.ts'
 import type { VideoTask } from '../../../contract/task.ts'
 import { policyRefusal, qualifying } from '../../admission/data-policy.ts'
 import { membersInOrder } from '../../admission/members.ts'
+import { boundsAt } from '../../admission/min-output.ts'
+import { unpricedIn } from '../../admission/server-tools.ts'
+import { boundsOf } from '../../admission/text-bounds.ts'
 import type { Engine } from '../../engine.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
 import { takeFreePlace, takePlace } from '../../routing/take-place.ts'
@@ -16,7 +24,10 @@ import { holdFor, plainBound } from '../task-charge.ts'
 import { keysOf } from '../task-upstream.ts'
 
 /** A caller's input for a task, completed. */
-export type TaskInput = (Omit<VideoCreate, 'request'> & Pick<VideoTask, 'request'>) | ImageCreate
+export type TaskInput =
+  | (Omit<VideoCreate, 'request'> & Pick<VideoTask, 'request'>)
+  | ImageCreate
+  | ResponseCreate
 
 /** A model that can make the task, and at which price. */
 export interface TaskMember {
@@ -50,15 +61,19 @@ export function taskMembers(
     .map(({ model, routes }) => ({ model, routes: qualifying(ctx.token, routes) }))
     .filter(({ routes }) => routes.length > 0)
   if (routed.length === 0) return policyRefusal(ctx.token, called.name)
+  let unpriced: Refusal | undefined
   const able = routed.flatMap(({ model, routes }): TaskMember[] => {
     const pricedAs = backing?.pricedAs ?? model.pricedAs ?? model.name
     const price = engine.prices.current(pricedAs, ctx.token.accountId)
     if (price === undefined) return []
+    const refused = input.kind === 'response' ? unpricedIn(input.call, price.terms) : undefined
+    unpriced ??= refused
+    if (refused !== undefined) return []
     const served = model === called ? {} : { servedModel: model.name }
     return [{ model, routes: pinned(engine, routes, input.pinnedTo), price, ...served }]
   })
   const [first, ...others] = able
-  return first === undefined ? modelNotFound(called.name) : [first, ...others]
+  return first === undefined ? (unpriced ?? modelNotFound(called.name)) : [first, ...others]
 }
 
 function notSupported(engine: Engine, called: Model): Refusal {
@@ -67,7 +82,7 @@ function notSupported(engine: Engine, called: Model): Refusal {
   return refuse('model_not_supported', message, { param: 'model' })
 }
 
-const routesFor = (
+export const routesFor = (
   engine: Engine,
   model: Model,
   { interface: use, kind }: Pick<TaskInput, 'interface' | 'kind'>,
@@ -75,6 +90,7 @@ const routesFor = (
   engine.catalog
     .routes(model, use)
     .filter(({ protocol }) => engine.providers.get(protocol)?.[kind] !== undefined)
+    .filter(({ channel }) => kind !== 'response' || channel.capabilities?.background !== false)
 
 function pinned(
   engine: Engine,
@@ -136,15 +152,16 @@ export function withBound(
   engine: Engine,
   { model, price }: Pick<TaskMember, 'model' | 'price'>,
   input: TaskInput,
-  { protocol }: Pick<Route, 'protocol'>,
+  route: Route,
 ): TaskInput {
+  if (input.kind === 'response') return boundedResponse(model, input, route)
   if (input.kind === 'image') {
     if (price.terms.unit !== 'token') return input
     const tokenBound = imageTokenBound(model, input.request)
     return { ...input, request: { ...input.request, tokenBound } }
   }
   const { request } = input
-  const outlook = engine.providers.get(protocol)?.video?.outlook?.(request, model.name)
+  const outlook = engine.providers.get(route.protocol)?.video?.outlook?.(request, model.name)
   const expected = request.native === undefined ? {} : outlook?.expected
   const bound = outlook?.bound ?? plainBound(model.name, request)
   return { ...input, request: { ...request, ...expected, bound } }
@@ -159,13 +176,21 @@ export function affordable(
 ): { others: TaskMember[]; holdNanos: bigint } {
   let holdNanos = ownNanos
   const kept = others.filter((member) => {
-    const { routes, price } = member
-    const costs = [...new Set(routes.map(({ protocol }) => protocol))].map((protocol) =>
-      holdFor(price.terms, withBound(engine, member, input, { protocol }), engine.clock.nowMs()),
+    const costs = member.routes.map((route) =>
+      holdFor(member.price.terms, withBound(engine, member, input, route), engine.clock.nowMs()),
     )
     if (costs.length === 0 || costs.includes(undefined)) return false
     for (const nanos of costs) if (nanos! > holdNanos) holdNanos = nanos!
     return true
   })
   return { others: kept, holdNanos }
+}
+
+function boundedResponse(model: Model, input: ResponseCreate, route: Route): ResponseCreate {
+  const { inputTokens, windowTokens, outputTokens, toolUses } = boundsAt(
+    boundsOf(model, input.call),
+    route,
+  )
+  const bounds = { inputTokens, windowTokens, outputTokens, ...(toolUses && { toolUses }) }
+  return { ...input, request: { ...input.request, bounds } }
 }

@@ -1,6 +1,6 @@
 // Whether the gateway that sends a create, or waits for its images, is still working on it. While
 // it is, it owns the task, and others must not treat it as cut off.
-import type { Task } from '../../../contract/task.ts'
+import { isOwnCall, type Task } from '../../../contract/task.ts'
 import { sureNowMs } from '../../../lib/clock.ts'
 import { gatewayOf } from '../../../store/index.ts'
 import type { BaseDeps, Declares } from '../../base-deps.ts'
@@ -15,9 +15,14 @@ interface UnderWayDeps extends BaseDeps, Declares {
 export async function isUnderWay(deps: UnderWayDeps, task: Task): Promise<boolean> {
   const { awaitedBy, createdAtMs } = task
   if (awaitedBy === undefined) return false
-  const { unknownMs } = taskTimeoutsOf(deps)
-  const maxMs = task.kind === 'image' ? Math.max(unknownMs, maxWaitedMs) : unknownMs
+  const maxMs = maxOf(deps, task)
   if (sureNowMs(deps.clock) - createdAtMs > maxMs) return false
   if (awaitedBy === gatewayOf(deps.store)) return deps.creating.has(task.id)
   return (await deps.store.cluster?.lives(awaitedBy)) ?? false
+}
+
+function maxOf(deps: Declares, task: Task): number {
+  const { unknownMs, lifetimeMs } = taskTimeoutsOf(deps)
+  if (isOwnCall(task)) return lifetimeMs
+  return task.kind === 'image' ? Math.max(unknownMs, maxWaitedMs) : unknownMs
 }

@@ -18,6 +18,7 @@ import {
 } from '../../../store/tasks/abandoned-checks.ts'
 import { findTaskRow, putTimeline } from '../../../store/tasks/tasks.ts'
 import { lossOfTask } from '../../books/losses.ts'
+import { completeUsage } from '../../calls/charged-usage.ts'
 import type { Engine } from '../../engine.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
 import { searchLost } from './find-lost.ts'
@@ -154,7 +155,11 @@ async function ask(
 }
 
 /** Images are counted by the result. */
-function usageOf({ media, usage }: Extract<TaskReport, { state: 'succeeded' }>) {
+function usageOf({ media, usage, answer }: Extract<TaskReport, { state: 'succeeded' }>) {
+  if (answer !== undefined) {
+    const { reported, outputTokens } = answer
+    return { tokens: completeUsage(reported.usage, 0, () => outputTokens) }
+  }
   const images = media.filter(({ kind }) => kind === 'image').length
   return images === 0 ? usage : { ...usage, images }
 }

@@ -2,7 +2,9 @@
 // report counts as running, and a time-out ends every task.
 import type { Checked, TaskReport, UpstreamError } from '../../../contract/provider.ts'
 import {
+  isOwnCall,
   type OutputMedia,
+  type ResponseTask,
   servingModel,
   type Task,
   type TaskUsage,
@@ -12,7 +14,7 @@ import { sureNowMs } from '../../../lib/clock.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { ensure } from '../../../lib/ensure.ts'
 import type { LeasedTask } from '../../../store/tasks/tasks.ts'
-import { lossOfTask } from '../../books/losses.ts'
+import { costOfNothing, lossOfTask } from '../../books/losses.ts'
 import { isUnderWay } from '../create/under-way.ts'
 import { endTask, type PollStep } from '../end-task.ts'
 import type { TaskDeps } from '../task-deps.ts'
@@ -39,6 +41,7 @@ export async function advanceTask(deps: TaskDeps, leased: LeasedTask): Promise<v
   const ageMs = ageOf(deps, task)
   // The caller that waited for it is gone, and no other could receive the result.
   if (task.ephemeral === true) return giveUp(deps, task, noCallerWaits, [])
+  if (isOwnCall(task)) return advanceOwnCall(deps, task, fence)
   if (task.upstreamId === undefined) return advanceUnsent(deps, task, fence, ageMs)
   // A task past its lifetime is polled once more: it may have ended between polls.
   const isOld = ageMs > taskTimeoutsOf(deps).lifetimeMs
@@ -101,7 +104,7 @@ const stepNow = (deps: TaskDeps, kind: PollStep['kind'], note?: string): PollSte
 const isEndOf = (report: TaskReport): boolean =>
   report.state === 'failed' ||
   report.state === 'cancelled' ||
-  (report.state === 'succeeded' && report.media.length > 0)
+  (report.state === 'succeeded' && (report.media.length > 0 || report.answer !== undefined))
 
 /** Its create was cut off: unknown whether it arrived, and it is never sent again. */
 async function advanceUnsent(deps: TaskDeps, task: Task, fence: number, ageMs: number) {
@@ -128,12 +131,20 @@ async function advanceUnsent(deps: TaskDeps, task: Task, fence: number, ageMs: n
   return later(deps, lost, fence, waitMs, steps, task.state)
 }
 
+/** What was sent before its gateway died is lost; what was not is sent now. */
+async function advanceOwnCall(deps: TaskDeps, task: ResponseTask, fence: number) {
+  if (task.state !== 'queued') return giveUp(deps, task, cutOff, [])
+  if (ageOf(deps, task) > taskTimeoutsOf(deps).lifetimeMs) return giveUp(deps, task, tooOld, [])
+  const isTaken = await deps.jobs.ownResponses.run(task, fence)
+  if (!isTaken) return later(deps, task, fence, underWayMs * deps.random(), [])
+}
+
 async function apply(deps: TaskDeps, task: Task, fence: number, report: TaskReport) {
   const nowMs = deps.clock.nowMs()
   const ageMs = nowMs - task.createdAtMs
   switch (report.state) {
     case 'succeeded':
-      if (!hasFile(task, report.media, sureNowMs(deps.clock))) {
+      if (report.answer === undefined && !hasFile(task, report.media, sureNowMs(deps.clock))) {
         return doubtResult(deps, task, fence, report.usage)
       }
       learnDuration(
@@ -149,10 +160,14 @@ async function apply(deps: TaskDeps, task: Task, fence: number, report: TaskRepo
         state: 'failed',
         error: publicError(deps, task, report.error),
         raw: report.raw,
+        ...costOfNothing(deps, task, 'failed_after_cost', report.error.usage),
       })
       return
     case 'cancelled':
-      await endTask(deps, task, { state: 'cancelled' })
+      await endTask(deps, task, {
+        state: 'cancelled',
+        ...costOfNothing(deps, task, 'failed_after_cost', report.usage),
+      })
       return
     case 'missing':
       return doubtExistence(deps, task, fence)
@@ -274,6 +289,11 @@ async function giveUp(
 const noCallerWaits: UpstreamError = {
   code: 'upstream_outcome_unknown',
   message: 'the gateway stopped while the caller waited for it',
+}
+
+const cutOff: UpstreamError = {
+  code: 'upstream_outcome_unknown',
+  message: 'the gateway stopped while it waited for the answer, which is lost and costs nothing',
 }
 
 const tooOld: UpstreamError = {

@@ -75,6 +75,7 @@ function finderFor({ providers }: TaskDeps, task: Task): Finder | undefined {
     const [find, { request }] = [provider?.video?.find, task]
     return find && ((lost, upstream, stop) => find({ ...lost, request }, upstream, stop))
   }
+  if (task.kind !== 'image') return undefined
   const [find, { request }] = [provider?.image?.find, task]
   return find && ((lost, upstream, stop) => find({ ...lost, request }, upstream, stop))
 }

@@ -4,6 +4,7 @@ import { inUnits } from '../../../billing/units.ts'
 import type { Interface } from '../../../contract/catalog.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
 import type { Task } from '../../../contract/task.ts'
+import type { TokenCounts } from '../../../contract/usage.ts'
 import {
   Histogram,
   HistogramSeries,
@@ -51,14 +52,18 @@ export class CallMeter {
     const { firstByteMs, usage, detail } = record
     if (firstByteMs !== undefined) this.#firstByte.histogram.note(firstByteMs / 1000)
     if (usage !== undefined) {
-      const tokens = this.#tokens
-      tokens.input += usage.inputTokens
-      tokens.output += usage.outputTokens
-      tokens.cache_read += usage.cacheReadTokens
-      tokens.cache_write += usage.cacheWriteTokens
+      this.#countTokens(usage)
       this.#spend += inUnits(record.chargeNanos)
     }
     if (detail.attempts.length > 1) this.#failovers += detail.attempts.length - 1
+  }
+
+  #countTokens(usage: TokenCounts): void {
+    const tokens = this.#tokens
+    tokens.input += usage.inputTokens
+    tokens.output += usage.outputTokens
+    tokens.cache_read += usage.cacheReadTokens
+    tokens.cache_write += usage.cacheWriteTokens
   }
 
   recordOverhead(ms: number): void {
@@ -71,7 +76,11 @@ export class CallMeter {
     this.#tokens.video += task.usage?.videoTokens ?? 0
     if (task.kind === 'image') {
       this.#images += task.media.filter(({ kind }) => kind === 'image').length
-    } else this.#videoSeconds += task.usage?.outputSeconds ?? task.request.seconds
+    }
+    if (task.kind === 'video') {
+      this.#videoSeconds += task.usage?.outputSeconds ?? task.request.seconds
+    }
+    if (task.usage?.tokens !== undefined) this.#countTokens(task.usage.tokens)
   }
 
   addTo(samples: Samples): void {
