@@ -19,6 +19,7 @@ import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
 import { codeRoutes } from './money/codes.ts'
 import { lossRoutes } from './money/losses.ts'
+import { pullRoutes } from './money/pull.ts'
 import { statementRoutes } from './money/statements.ts'
 import { webhookRoutes } from './notices/webhooks.ts'
 import { oidcRoutes } from './oidc/oidc.ts'
@@ -73,6 +74,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...billLinkRoutes,
   ...lossRoutes,
   ...statementRoutes,
+  ...pullRoutes,
   ...sessionRoutes,
   ...signOutRoutes,
   ...oidcRoutes,

@@ -2,6 +2,7 @@
 import type { Applied } from '../contract/price.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
+import { formatNanos, parseNanos } from '../lib/text/decimal.ts'
 import { chargeCalls, chargedParts, chargeTokens, exactOf, exactUnits } from './charge.ts'
 import type { CostTerms } from './prices/cost-book.ts'
 import { plainSum, tierFor } from './rates.ts'
@@ -48,4 +49,13 @@ export function costTokens(
   }
   const unit = exactUnits * one
   return (exact + unit / 2n) / unit
+}
+
+/** A decimal of any length times a rate of exchange, as a decimal of the ledger's currency. */
+export function converted(amount: string, rate: string): string {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
+  const exact = BigInt(whole + fraction) * parseNanos(rate)!
+  const divisor = 10n ** BigInt(fraction.length)
+  const nanos = (exact + divisor / 2n) / divisor
+  return formatNanos(sign === '-' ? -nanos : nanos)
 }
