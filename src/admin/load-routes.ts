@@ -51,6 +51,7 @@ const refundRoutes: Load = () =>
   import('./traffic/refunds.ts').then((module) => module.refundRoutes)
 const statementRoutes: Load = () =>
   import('./money/statements.ts').then((module) => module.statementRoutes)
+const pullRoutes: Load = () => import('./money/pull.ts').then((module) => module.pullRoutes)
 const sessionRoutes: Load = () =>
   import('./people/sessions.ts').then((module) => module.sessionRoutes)
 const signOutRoutes: Load = () =>
@@ -82,7 +83,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   bills: [billRoutes, billTotalRoutes, closeAllRoutes, billLinkRoutes],
   'callback-secret': [callbackRoutes],
   callbacks: [callbackRoutes],
-  channels: [channelRoutes, channelImportRoutes, discoveryRoutes, presetRoutes],
+  channels: [channelRoutes, channelImportRoutes, discoveryRoutes, presetRoutes, pullRoutes],
   codes: [codeRoutes],
   costs: [costRoutes],
   diagnostics: [healthRoutes],

@@ -20,6 +20,7 @@ import { auditRoutes } from './money/audits.ts'
 import { billRoutes } from './money/bills.ts'
 import { codeRoutes } from './money/codes.ts'
 import { lossRoutes } from './money/losses.ts'
+import { pullRoutes } from './money/pull.ts'
 import { statementRoutes } from './money/statements.ts'
 import { webhookRoutes } from './notices/webhooks.ts'
 import { oidcRoutes } from './oidc/oidc.ts'
@@ -75,6 +76,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...focusRoutes,
   ...lossRoutes,
   ...statementRoutes,
+  ...pullRoutes,
   ...sessionRoutes,
   ...signOutRoutes,
   ...oidcRoutes,

@@ -3,6 +3,7 @@ import type { Applied } from '../contract/price.ts'
 import { hoursAt } from '../contract/price-hours.ts'
 import type { TokenUsage } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
+import { formatNanos, parseNanos } from '../lib/text/decimal.ts'
 import {
   chargeCalls,
   chargedParts,
@@ -67,4 +68,13 @@ export function costQuantity(
   if (quantity === undefined && terms.unit !== 'free') return undefined
   const nanos = chargeQuantity(terms, quantity ?? 0, hoursAt(terms, atMs))
   return nanos === undefined ? undefined : timesFactor(nanos, factorNanos)
+}
+
+/** A decimal of any length times a rate of exchange, as a decimal of the ledger's currency. */
+export function converted(amount: string, rate: string): string {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
+  const exact = BigInt(whole + fraction) * parseNanos(rate)!
+  const divisor = 10n ** BigInt(fraction.length)
+  const nanos = (exact + divisor / 2n) / divisor
+  return formatNanos(sign === '-' ? -nanos : nanos)
 }

@@ -198,6 +198,13 @@ export type CloudCredential =
       project?: string | undefined
     }
 
+/** Where what a provider bills is read; `key` is sealed where it is stored. */
+export interface BillingAccess {
+  kind: 'openai' | 'anthropic' | 'openrouter'
+  key: string
+  url?: string
+}
+
 export interface Channel extends DataPolicy {
   id: string
   name: string
@@ -227,6 +234,7 @@ export interface Channel extends DataPolicy {
   data?: DataTerms
   /** A decimal: the part of the general price that it takes for models without a cost of their own. */
   costFactor?: string
+  billing?: BillingAccess
   /** Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form. */
   cloud?: { kind: CloudCredential['kind']; region?: string; location?: string }
   /** The preset that it was made from. */

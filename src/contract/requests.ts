@@ -213,6 +213,8 @@ export interface RequestDetail {
   applied?: Applied
   /** Upstream work at the operator's cost: not charged. */
   loss?: CallLoss[]
+  /** Of the cost of the call: that of attempts that failed. */
+  failedCostNanos?: string
   error?: string
   /** Refused requests that this row stands for, itself included. */
   omitted?: number

@@ -27,6 +27,7 @@ import { BatchRunner } from './batches/runner.ts'
 import { Auditor } from './books/auditor.ts'
 import { createLogKeeper } from './books/log-keeper.ts'
 import { LossAlerts } from './books/loss-alerts.ts'
+import { MarginWatch } from './books/margin-watch.ts'
 import type { Post } from './callbacks/deliver.ts'
 import { CallbackSender } from './callbacks/sender.ts'
 import { Deadlines } from './calls/deadlines.ts'
@@ -46,6 +47,7 @@ import type { MediaStorage } from './results/media-storage.ts'
 import { Conversations } from './routing/affinity.ts'
 import { RetryBudget } from './routing/retry-budget.ts'
 import { WaitingRoom } from './routing/waiting-room.ts'
+import { StatementPuller } from './statements/statement-puller.ts'
 import { OwnResponses } from './tasks/own-responses.ts'
 import { AbandonedChecks } from './tasks/poll/abandoned-checks.ts'
 import { Poller } from './tasks/poll/poller.ts'
@@ -254,6 +256,12 @@ function noticeJobsOf(engine: Engine, owner: string, post: Post | undefined) {
   }
   return {
     jobs: { notices, conditions, emptyAccounts: new EmptyAccounts(engine) },
-    services: [conditions, ledgerFeeds, notices],
+    services: [
+      conditions,
+      ledgerFeeds,
+      new MarginWatch(engine),
+      new StatementPuller(engine),
+      notices,
+    ],
   }
 }

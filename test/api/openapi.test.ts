@@ -145,6 +145,7 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   // The price of the example has begun.
   deletePrice: [409],
   deleteCost: [409],
+  pullStatement: [409],
   redeemCode: [403],
   // All of it went back with the example before.
   'refundRequest part': [409],

@@ -274,7 +274,7 @@ test('only these calls change something for operators, finance and members', () 
         'post /bills/close-all',
       ],
       ...['post /prices', 'post /prices/convert', 'post /prices/import', 'post /prices/preview'],
-      ...['delete /statements/:id', 'post /statements'],
+      ...['delete /statements/:id', 'post /statements', 'post /channels/:id/statements/pull'],
     ].toSorted(),
   )
   expect(of('operator')).toEqual(

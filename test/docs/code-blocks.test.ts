@@ -23,7 +23,7 @@ const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
   ['docs/code-blocks.test.ts', /^docs\/use\/openapi\.md$/, /^(sh run|ts run|text output)$/],
   [
     'docs/code-blocks.test.ts',
-    /^docs\/(run\/(operations|channels|results|notices|virtual-models|real-providers)|money\/(budgets|tags))\.md$/,
+    /^docs\/(run\/(operations|channels|results|notices|virtual-models|real-providers)|money\/(budgets|costs|reconciliation|tags))\.md$/,
     /^(yaml config|json log)$/,
   ],
   ['docs/code-blocks.test.ts', /^docs\/contribute\/simulation\.md$/, /^(sh run|text output)$/],

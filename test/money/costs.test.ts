@@ -233,6 +233,37 @@ describe.each([...storeKinds])('costs on %s', (engine) => {
     expect((await get('/prices?model=made')).items).toHaveLength(1)
   })
 
+  test('a draft below cost names the channel; a day below cost is an alert and a notice', async () => {
+    await ask('second', usage)
+    const { body } = await gateway.admin('POST', '/prices/preview', {
+      month: new Date().toISOString().slice(0, 7),
+      prices: [{ model: 'second', ...price('1', '10') }],
+    })
+    // 0.022 paid, 0.002 charged for each; the call of the virtual model is one of them.
+    expect(body.losing).toEqual([
+      { model: 'second', channel: 'alpha', charges: 2, per_call: '0.02', total: '0.04' },
+    ])
+    const day = new Date().toISOString().slice(0, 10)
+    const alerts = await until('the alert', async () => {
+      const { items } = await get('/alerts?kind=margin.negative')
+      const subjects = items.map(({ subject }: { subject: string }) => subject)
+      return subjects.includes(`second ${day}`) ? subjects : undefined
+    })
+    expect(new Set(alerts).size).toBe(alerts.length)
+    expect(alerts).toContain(`breaks ${day}`)
+    expect(alerts).not.toContain(`part ${day}`)
+  })
+
+  test('staff see cost and margin beside a bill', async () => {
+    const bill = await get('/bills?account=acme')
+    const { total } = await get('/usage?by=month')
+    expect([bill.cost, bill.margin, bill.cost_unknown]).toEqual([
+      total.cost,
+      total.margin,
+      total.cost_unknown,
+    ])
+  })
+
   test.each([
     [{ channel: 'nowhere' }, 'channel'],
     [{ model: 'nothing' }, 'model'],

@@ -59,7 +59,9 @@ export const alertKinds = {
   guards: ['Ledger write protection missing', '账本写保护缺失'],
   implausible_usage: ['Implausible usage', '用量异常'],
   loss: ['Loss', '平台损失'],
+  'margin.negative': ['Negative margin', '毛利为负'],
   missing_price: ['Missing price', '缺少价格'],
+  statement: ['Statement does not match', '上游账单不符'],
   task_failures: ['Many failed tasks', '任务大量失败'],
   void_journal: ['Void journal not writable', '作废日志无法写入'],
 } satisfies Messages<string>
@@ -94,9 +96,17 @@ export const alertAdvice = {
     'The upstream did work that no account was charged for.',
     '上游完成了工作，但没有账户为此付费。',
   ],
+  'margin.negative': [
+    'Upstreams took more for a day of this model than was charged. Check its prices and costs, then resolve the alert.',
+    '该模型某日的上游成本高于收费。请核查其价格与成本，然后处理告警。',
+  ],
   missing_price: [
     'Add a price for the model; until then it cannot be called.',
     '请为该模型添加价格，否则无法调用。',
+  ],
+  statement: [
+    'Look at the lines of the statement that do not match, then resolve the alert.',
+    '请查看上游账单中不符的明细，然后处理告警。',
   ],
   task_failures: [
     'Look at the failed tasks. The alert ends when fewer than half of them fail.',
@@ -117,6 +127,7 @@ export const noticeTypes = {
   'key.rejected': ['Key rejected', '密钥被拒绝'],
   'price.missing': ['Missing price', '缺少价格'],
   'price.changed': ['Price changed', '价格变更'],
+  'margin.negative': ['Negative margin', '毛利为负'],
   'bill.closed': ['Bill closed', '账单已结'],
   'loss.booked': ['Loss recorded', '发生平台损失'],
   'ledger.problem': ['Ledger mismatch', '账目不符'],

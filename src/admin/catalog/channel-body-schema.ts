@@ -1,6 +1,7 @@
 // What the admin API takes to make and change a channel: the declaration of the configuration file.
 import { z } from 'zod'
 import { vertexPlace } from '../../contract/config-schema/channel/auth.ts'
+import { billingAccess } from '../../contract/config-schema/channel/billing.ts'
 import { dataTerms } from '../../contract/config-schema/channel/data.ts'
 import { requestRules } from '../../contract/config-schema/channel/rules.ts'
 import {
@@ -25,6 +26,7 @@ export const channelChange = channelFields
     request: requestRules.nullable().optional(),
     data: dataTerms.nullable().optional(),
     cost_factor: costFactor.nullable().optional(),
+    billing: billingAccess.nullable().optional(),
   })
   .meta({ id: 'ChannelChange' })
 export const channelDraft = channelDeclaration.meta({ id: 'ChannelDeclaration' })

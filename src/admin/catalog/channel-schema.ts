@@ -1,6 +1,7 @@
 // Channels as the admin API tells of them: keys go in and never come out again.
 import { z } from 'zod'
 import { modelKinds } from '../../contract/catalog.ts'
+import { billingKinds } from '../../contract/config-schema/channel/billing.ts'
 import { dataTerms } from '../../contract/config-schema/channel/data.ts'
 import { trainingModes } from '../../contract/config-schema/preset.ts'
 import { affinityModes } from '../../contract/config-schema/prompt-cache.ts'
@@ -69,6 +70,10 @@ export const channel = z
       .describe(
         'Part of the general price that it takes for models without a cost; null: not known.',
       ),
+    billing: z
+      .object({ kind: z.enum(billingKinds), url: z.string().nullable() })
+      .nullable()
+      .describe('Where its statements are pulled from; the key never comes out.'),
     preset: z.string().nullable().describe('The preset that it was made from.'),
     retention: column(z.string().nullable()).describe('How long the provider keeps requests.'),
     training: column(z.enum(trainingModes).nullable()).describe(

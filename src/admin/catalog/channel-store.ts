@@ -5,6 +5,7 @@ import {
   cloudView,
   vertexEndpoint,
 } from '../../contract/config-schema/channel/auth.ts'
+import { billingView } from '../../contract/config-schema/channel/billing.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
 import { rulesProblem } from '../../contract/config-schema/channel/rules.ts'
 import {
@@ -167,10 +168,11 @@ export function merged(
 
 /** A new one, or the old one, which stays sealed. */
 function credentialAfter(before: StoredChannel, body: Change) {
-  if (hasCredential(body)) return {}
-  const { keyCiphertexts } = before
+  const { keyCiphertexts, billing } = before
+  const reports = body.billing === undefined && billing !== undefined ? { billing } : {}
+  if (hasCredential(body)) return reports
   const cloud = cloudAt(before.cloud, body.vertex)
-  return { keyCiphertexts, ...(cloud !== undefined && { cloud }) }
+  return { ...reports, keyCiphertexts, ...(cloud !== undefined && { cloud }) }
 }
 
 /** What may be null: none. */
@@ -179,6 +181,7 @@ const mergedRules = (before: StoredChannel, body: Change) => ({
   request: asDeclared(body.request, before.request),
   data: asDeclared(body.data, dataView(before.data) ?? undefined),
   cost_factor: asDeclared(body.cost_factor, before.costFactor),
+  billing: body.billing ?? undefined,
 })
 
 /** The same account at another location, or (null) at none. */
@@ -196,8 +199,15 @@ export function sealed(
   { keys, ...rest }: Channel,
   atMs: number,
 ): StoredChannel {
-  const keyCiphertexts = keys.map((key) => engine.seal.encrypt(key, rest.id))
-  return { ...rest, keyCiphertexts, createdAtMs: atMs, updatedAtMs: atMs }
+  const encrypt = (key: string) => engine.seal.encrypt(key, rest.id)
+  const { billing } = rest
+  return {
+    ...rest,
+    ...(billing !== undefined && { billing: { ...billing, key: encrypt(billing.key) } }),
+    keyCiphertexts: keys.map(encrypt),
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
+  }
 }
 
 export const timeoutsView = ({ timeouts }: Pick<Channel, 'timeouts'>) => ({
@@ -268,6 +278,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   request: rulesView(channel),
   data: dataView(channel.data),
   cost_factor: channel.costFactor ?? null,
+  billing: billingView(channel.billing),
   preset: channel.preset ?? null,
   retention: channel.retention ?? null,
   training: channel.training ?? null,

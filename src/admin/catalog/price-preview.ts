@@ -1,5 +1,6 @@
 // What draft prices would have charged over a past period, from sums of the ledger by the hour.
 import { z } from 'zod'
+import { losingChannels } from '../../billing/prices/losing.ts'
 import { type Draft, previewPrices } from '../../billing/prices/preview.ts'
 import type { Spent } from '../../billing/prices/reprice.ts'
 import { isNameOnly } from '../../contract/catalog.ts'
@@ -47,7 +48,9 @@ async function preview({ engine, body }: Ask<{ body: typeof previewBody }>) {
   const drafts = await draftsIn(engine, declared)
   if (drafts instanceof Refusal) return drafts
   const sums = await spentIn(engine, period, drafts, payer?.id)
-  const { rows, total } = previewPrices(sums, drafts, engine.prices, inputBuckets)
+  const { rows, compared, total } = previewPrices(sums, drafts, engine.prices, inputBuckets)
+  const costs = (model: string) => costsOf(engine, model)
+  const losing = losingChannels(compared, costs, engine.prices, inputBuckets)
   const names = await accountNames(engine.store.read)
   const items = rows
     .map(({ accountId, ...row }) => ({ account: names.get(accountId) ?? accountId, ...row }))
@@ -60,7 +63,19 @@ async function preview({ engine, body }: Ask<{ body: typeof previewBody }>) {
     total,
     items: items.slice(0, maxItems),
     omitted_count: Math.max(0, items.length - maxItems),
+    losing: losing.slice(0, maxItems),
   }
+}
+
+/** At the channels that serve a model now, as far as it is known. */
+function costsOf({ catalog, costs, clock }: BaseDeps & Offers, name: string) {
+  const model = catalog.models.get(name)
+  const routes = model?.interfaces.flatMap((each) => catalog.routes(model, each)) ?? []
+  const channels = new Set(routes.map(({ channel }) => channel.name))
+  return [...channels].flatMap((channel) => {
+    const cost = costs.find({ name, pricedAs: name }, channel, clock.nowMs())
+    return cost === undefined ? [] : [{ channel, cost }]
+  })
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

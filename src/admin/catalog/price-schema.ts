@@ -180,6 +180,17 @@ export const pricePreview = z
     total: z.object(compared),
     items: z.array(previewRow),
     omitted_count: count(),
+    losing: z
+      .array(
+        z.object({
+          model: z.string(),
+          channel: z.string(),
+          charges: count(),
+          per_call: money().describe('What is lost by each call.'),
+          total: money(),
+        }),
+      )
+      .describe('Channels that take more for the usage than the draft charges.'),
   })
   .meta({ id: 'PricePreview' })
 

@@ -7,7 +7,7 @@ import {
   monthRow,
   usageRow,
 } from '../../contract/answers/bill-schema.ts'
-import { count, money, pageFields, pageOf, query } from '../schema.ts'
+import { count, money, pageFields, pageOf, query, staffOnly } from '../schema.ts'
 import { entry } from './account-schema.ts'
 
 export { bill, monthRow }
@@ -19,6 +19,9 @@ const billLine = z.object({ ...entry.shape, number: count().min(1), balance: mon
 export const shownBill = z
   .object({
     ...billFields,
+    cost: staffOnly(money(), 'What upstreams take for the month, as far as that is known.'),
+    margin: staffOnly(money(), 'Charges less refunds less cost.'),
+    cost_unknown: staffOnly(count(), 'How many charges have no known cost.'),
     breakdown: z.array(usageRow).exactOptional(),
     lines: z.array(billLine).exactOptional(),
     next_cursor: z.string().nullable().exactOptional(),

@@ -17,6 +17,7 @@ import { monthAt, monthBounds } from '../../lib/text/month.ts'
 import { type Account, findAccount } from '../../store/catalog/accounts.ts'
 import { notify } from '../../store/deliveries/notices.ts'
 import type { Stretch } from '../../store/ledger/bills.ts'
+import { sumDays } from '../../store/proof/totals.ts'
 import { auditChange, listOf, notFound, time, wrong } from '../answers.ts'
 import { forFinance, forFinanceAndMembers } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
@@ -37,7 +38,8 @@ const stretchOf = ({ accountId, month }: BillOf): Stretch => ({
   ...monthBounds(month)!,
 })
 
-async function showBill({ engine, query, account, page, x }: Ask<{ query: typeof billQuery }>) {
+async function showBill(ask: Ask<{ query: typeof billQuery }>) {
+  const { engine, query, account, page, x, viewer } = ask
   const asked = billOf(engine, account!, query.month)
   if (asked instanceof Refusal) return asked
   const stretch = stretchOf(asked)
@@ -53,9 +55,17 @@ async function showBill({ engine, query, account, page, x }: Ask<{ query: typeof
   const shown = await readTaggedBill(engine, asked, key)
   if (shown instanceof Refusal) return shown
   const { bill, ...items } = shown
-  if (by.length === 0) return { ...bill, ...items, ...lines }
+  const margin = viewer?.role === 'member' ? {} : await marginOf(engine, stretch)
+  if (by.length === 0) return { ...bill, ...margin, ...items, ...lines }
   const { rows } = await sumUsage(engine.store.read, { ...stretch, by })
-  return { ...bill, ...items, breakdown: rows, ...lines }
+  return { ...bill, ...margin, ...items, breakdown: rows, ...lines }
+}
+
+/** For staff: it is no part of the bill. */
+async function marginOf({ store }: BaseDeps, stretch: Stretch) {
+  const asked = { ...stretch, by: [], withCosts: true }
+  const { total } = await sumUsage(store.read, asked, sumDays)
+  return { cost: total.cost!, margin: total.margin!, cost_unknown: total.cost_unknown! }
 }
 
 async function listMonthsOf({ engine, account, page }: Ask) {

@@ -34,8 +34,16 @@ interface PreviewRow {
 
 type PreviewTotal = Omit<PreviewRow, 'accountId' | 'model' | 'unit' | 'quantity'>
 
+/** A sum of charges, and what it comes to at the draft for this model. */
+export interface Compared {
+  spent: Spent
+  model: string
+  range: Range
+}
+
 interface Preview {
   rows: PreviewRow[]
+  compared: Compared[]
   /** Of everything that can be compared. */
   total: PreviewTotal
 }
@@ -56,9 +64,11 @@ export function previewPrices(
   const draftFor = draftsOf(drafts, book)
   const tallies = new Map<string, Tally & Pick<Spent, 'accountId' | 'model' | 'unit'>>()
   const total = newTally()
+  const compared: Compared[] = []
   for (const spent of sums) {
     const before = book.byId(spent.priceId)
-    const terms = draftFor(spent, before?.model ?? spent.model, before?.account !== undefined)
+    const priced = before?.model ?? spent.model
+    const terms = draftFor(spent, priced, before?.account !== undefined)
     if (terms === undefined) continue
     const came =
       terms === 'unchanged' ? asCharged(spent) : repriced(terms, spent, before?.terms, bounds)
@@ -70,17 +80,22 @@ export function previewPrices(
       tally = { accountId, model, unit, ...newTally(), ...(why !== undefined && { why }) }
       tallies.set(key, tally)
     }
-    const range = typeof came === 'string' ? { minNanos: 0n, maxNanos: 0n } : came
+    const range = typeof came === 'string' ? noRange : came
     add(tally, spent, range)
-    if (why === undefined) add(total, spent, range)
+    if (why === undefined) {
+      add(total, spent, range)
+      compared.push({ spent, model: priced, range })
+    }
   }
   const rows = [...tallies.values()].map((tally) => {
     const { accountId, model, unit, quantity } = tally
     const { charges, ...money } = view(tally)
     return { accountId, model, unit, charges, quantity, ...money }
   })
-  return { rows, total: view(total) }
+  return { rows, compared, total: view(total) }
 }
+
+const noRange: Range = { minNanos: 0n, maxNanos: 0n }
 
 /** At the terms that they were charged at, charges are what they were. */
 function repriced(

@@ -12,6 +12,8 @@ export interface ChannelUsage {
   quantity: number
   /** Its value at its price, whether the caller could pay all of it or not. */
   amountNanos: bigint
+  /** What the upstream takes for it; undefined: not known. */
+  costNanos: bigint | undefined
   /** The part that was not billed. */
   lostQuantity: number
   lostNanos: bigint
@@ -25,6 +27,7 @@ export function usageItems(row: WorkRow): ChannelUsage[] {
     ...work,
     quantity: billed?.quantity ?? 0,
     amountNanos: billed?.chargeNanos ?? 0n,
+    costNanos: billed === undefined ? 0n : (billed.costNanos ?? undefined),
     lostQuantity: 0,
     lostNanos: 0n,
     isLost: false,
@@ -52,6 +55,7 @@ const lostItem = (own: ChannelUsage, loss: WorkLoss): ChannelUsage => ({
   upstreamIds: loss.upstreamId === undefined ? [] : [loss.upstreamId],
   quantity: 0,
   amountNanos: 0n,
+  costNanos: undefined,
   lostQuantity: loss.quantity ?? 0,
   lostNanos: loss.amountNanos,
   isLost: true,

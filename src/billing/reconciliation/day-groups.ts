@@ -79,7 +79,7 @@ export class DayGroups {
     if (!group) return undefined
     group.outcome ??= judge(group.theirs, group.ours, this.#rule)
     const { outcome, ours, firstNumber } = group
-    const shown = shownOurs(ours, outcome)
+    const shown = shownOurs(ours, outcome, this.#rule)
     const isFirst = number === firstNumber && ours.isKnown
     return {
       number,

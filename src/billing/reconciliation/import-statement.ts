@@ -25,6 +25,8 @@ export interface StatementOptions {
   name: string
   form: StatementForm
   rule: Omit<Rule, 'roundingNanos'>
+  /** It may have no lines: nothing was billed. */
+  mayBeEmpty?: boolean
   /** Its period; absent: taken from its lines. */
   fromMs?: number | undefined
   untilMs?: number | undefined
@@ -91,7 +93,7 @@ async function takeIn(
   chunks: AsyncIterable<string>,
   keepOn: () => void,
 ): Promise<Statement | Problem> {
-  const reader = new StatementReader(input.form)
+  const reader = new StatementReader(input.form, input.mayBeEmpty)
   const writer = new LineWriter(store, id)
   for await (const chunk of chunks) {
     keepOn()

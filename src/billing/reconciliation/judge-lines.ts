@@ -1,5 +1,5 @@
-// Whether an upstream's bill matches our records. Pure. Their amount is a cost and ours a price, so
-// quantities are always compared, and amounts only where a factor relates the two.
+// Whether an upstream's bill matches our records. Pure. Quantities are always compared, and amounts with what the
+// work costs where that is known. Where a factor is given, they are compared with our price times that.
 import type { LineOutcome } from '../../store/ledger/statements.ts'
 
 /** The upstream's side: lines that belong together, summed. */
@@ -16,6 +16,8 @@ export interface Ours {
   isKnown: boolean
   quantity: number
   amountNanos: bigint
+  /** What it costs; undefined: not known of all of it. */
+  costNanos: bigint | undefined
   /** The part that was not billed. */
   lostQuantity: number
   lostNanos: bigint
@@ -23,7 +25,7 @@ export interface Ours {
 }
 
 export interface Rule {
-  /** Their charge per unit of our price, in billionths; undefined: amounts are not compared. */
+  /** Their charge per unit of our price, in billionths; undefined: amounts are compared with costs. */
   factorNanos: bigint | undefined
   /** Share of an amount, in billionths, by which it may differ. */
   toleranceNanos: bigint
@@ -35,6 +37,7 @@ export const noneOfOurs = (): Ours => ({
   isKnown: false,
   quantity: 0,
   amountNanos: 0n,
+  costNanos: 0n,
   lostQuantity: 0,
   lostNanos: 0n,
   isLost: false,
@@ -44,6 +47,8 @@ export function addOurs(sum: Ours, part: Omit<Ours, 'isKnown'>): void {
   sum.isKnown = true
   sum.quantity += part.quantity
   sum.amountNanos += part.amountNanos
+  const isCosted = sum.costNanos !== undefined && part.costNanos !== undefined
+  sum.costNanos = isCosted ? sum.costNanos! + part.costNanos! : undefined
   sum.lostQuantity += part.lostQuantity
   sum.lostNanos += part.lostNanos
   sum.isLost ||= part.isLost
@@ -54,8 +59,7 @@ export function judge(theirs: Theirs, ours: Ours, rule: Rule): LineOutcome {
   const isBilled = ours.quantity > 0 || ours.amountNanos > 0n
   if (!isBilled && ours.isLost) return 'loss'
   if (agrees(theirs.quantity, ours.quantity)) {
-    const worth = ours.amountNanos
-    return isWorth(theirs, worth, rule, isBilled) ? 'matched' : 'amount_differs'
+    return isWorth(theirs, ours, rule, isBilled) ? 'matched' : 'amount_differs'
   }
   const isAll = ours.isLost && agrees(theirs.quantity, ours.quantity + ours.lostQuantity)
   return isAll ? 'loss' : 'quantity_differs'
@@ -72,7 +76,7 @@ const size = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos)
 
 function isWorth(
   { amountNanos, lines }: Theirs,
-  worthNanos: bigint,
+  ours: Ours,
   { factorNanos, toleranceNanos, roundingNanos }: Rule,
   isBilled: boolean,
 ): boolean {
@@ -80,15 +84,25 @@ function isWorth(
   const rounding = roundingNanos * BigInt(lines)
   // Work that is free here but not there differs by any factor.
   if (!isBilled) return size(amountNanos) <= rounding
-  if (factorNanos === undefined) return true
-  const expected = (worthNanos * factorNanos + billion / 2n) / billion
+  const expected =
+    factorNanos === undefined
+      ? ours.costNanos
+      : (ours.amountNanos * factorNanos + billion / 2n) / billion
+  if (expected === undefined) return true
   const slack = (size(expected) * toleranceNanos) / billion + rounding
   return size(amountNanos - expected) <= slack
 }
 
-/** Our side, as shown beside the outcome. */
-export function shownOurs(ours: Ours, outcome: LineOutcome): { quantity: number; nanos: bigint } {
-  return outcome === 'loss'
-    ? { quantity: ours.quantity + ours.lostQuantity, nanos: ours.amountNanos + ours.lostNanos }
-    : { quantity: ours.quantity, nanos: ours.amountNanos }
+/** Our side, as shown beside the outcome: what their amount was compared with, or our price. */
+export function shownOurs(
+  ours: Ours,
+  outcome: LineOutcome,
+  { factorNanos }: Rule,
+): { quantity: number; nanos: bigint } {
+  if (outcome === 'loss') {
+    const { quantity, lostQuantity, amountNanos, lostNanos } = ours
+    return { quantity: quantity + lostQuantity, nanos: amountNanos + lostNanos }
+  }
+  const costNanos = factorNanos === undefined ? ours.costNanos : undefined
+  return { quantity: ours.quantity, nanos: costNanos ?? ours.amountNanos }
 }

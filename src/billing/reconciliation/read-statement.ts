@@ -17,6 +17,7 @@ const maxHeader = 100_000
 
 export class StatementReader {
   readonly #form: StatementForm
+  readonly #mayBeEmpty: boolean
   #start = ''
   #rows: CsvReader | undefined
   #columns: Columns | undefined
@@ -24,8 +25,9 @@ export class StatementReader {
   /** Facts about all lines so far. */
   readonly seen = { lines: 0, last: 0, decimals: 0, fromMs: Infinity, untilMs: -Infinity }
 
-  constructor(form: StatementForm) {
+  constructor(form: StatementForm, mayBeEmpty = false) {
     this.#form = form
+    this.#mayBeEmpty = mayBeEmpty
   }
 
   get columns(): Columns | undefined {
@@ -45,7 +47,9 @@ export class StatementReader {
     const rest = this.#take(this.#rows!.end())
     if ('problem' in rest) return rest
     if (this.#columns === undefined) return { line: 1, problem: 'the statement is empty' }
-    if (this.seen.lines === 0) return { line: 2, problem: 'the statement has no lines' }
+    if (this.seen.lines === 0 && !this.#mayBeEmpty) {
+      return { line: 2, problem: 'the statement has no lines' }
+    }
     return [...first, ...rest]
   }
 

@@ -125,11 +125,11 @@ function naive(theirs: readonly StatementLine[], items: readonly Piece[]) {
   const settle = (members: readonly StatementLine[], ours: readonly Piece[]) => {
     const sum = noneOfOurs()
     for (const piece of ours) {
-      addOurs(sum, piece)
+      addOurs(sum, { ...piece, costNanos: undefined })
       used.add(piece)
     }
     const outcome = judge(theirsOf(members as JudgedLine[]), sum, rule)
-    const shown = shownOurs(sum, outcome)
+    const shown = shownOurs(sum, outcome, rule)
     members.forEach(({ number }, at) => {
       const isShown = at === 0 && sum.isKnown
       results.set(number, {

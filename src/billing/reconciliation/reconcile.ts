@@ -150,7 +150,7 @@ class Matcher {
   #judge({ lines, ours, ref }: Group): Verdict[] {
     const sorted = [...lines.values()].sort((a, b) => a.number - b.number)
     const outcome = judge(theirsOf(sorted), ours, this.#job.rule)
-    const shown = shownOurs(ours, outcome)
+    const shown = shownOurs(ours, outcome, this.#job.rule)
     return sorted.map(({ number }, at) => ({
       number,
       outcome,
@@ -183,6 +183,7 @@ function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: 
   addOurs(group.ours, {
     quantity: isLost ? 0 : quantity,
     amountNanos: isLost ? 0n : nanos,
+    costNanos: undefined,
     lostQuantity: isLost ? quantity : 0,
     lostNanos: isLost ? nanos : 0n,
     isLost,
@@ -211,5 +212,5 @@ const onlyHere = (number: number, work: ChannelUsage): JudgedLine => ({
   ...(work.upstreamIds[0] !== undefined && { upstreamId: work.upstreamIds[0] }),
   ref: work.ref,
   ourQuantity: work.quantity,
-  ourAmountNanos: work.amountNanos,
+  ourAmountNanos: work.costNanos ?? work.amountNanos,
 })

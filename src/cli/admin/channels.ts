@@ -18,7 +18,7 @@ const repeated = {
 } as const
 
 /** Lists and objects inside are for the file and the API; credentials stay out of the shell's history. */
-const nested = { auth: true, vertex: true, request: true, data: true } as const
+const nested = { auth: true, vertex: true, request: true, data: true, billing: true } as const
 const creation = channelFields.omit(nested).extend({ disabled: channelChange.shape.disabled })
 const change = channelChange.omit(nested)
 

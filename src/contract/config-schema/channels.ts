@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Protocol } from '../catalog.ts'
 import { addressProblem } from './addresses.ts'
 import { cloudAuth, cloudProblem, vertexPlace } from './channel/auth.ts'
+import { billingAccess } from './channel/billing.ts'
 import { dataTerms } from './channel/data.ts'
 import { requestRules, rulesProblem } from './channel/rules.ts'
 import {
@@ -146,6 +147,7 @@ export const channelFields = strict({
   request: requestRules.optional(),
   data: dataTerms.optional(),
   cost_factor: costFactor.optional(),
+  billing: billingAccess.optional(),
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })

@@ -1,5 +1,6 @@
 // Converts a checked declaration into a value of the catalog, with defaults.
 import type {
+  BillingAccess,
   Channel,
   DataPolicy,
   MessagesSettings,
@@ -65,6 +66,7 @@ export function channelFrom(
     ...given('request', rulesFrom(declared.request)),
     ...given('data', dataFrom(declared.data)),
     ...given('costFactor', declared.cost_factor),
+    ...given('billing', declared.billing as BillingAccess | undefined),
     ...(declared.preset !== undefined && { preset: declared.preset }),
     ...dataPolicyFrom(declared),
     disabled: false,

@@ -23,6 +23,7 @@ export const noticeTypes = [
   'key.rejected',
   'price.missing',
   'price.changed',
+  'margin.negative',
   'bill.closed',
   'loss.booked',
   'ledger.problem',

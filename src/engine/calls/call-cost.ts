@@ -19,6 +19,19 @@ export function addCost(
   record.costNanos = nanos === undefined ? null : (record.costNanos ?? 0n) + nanos
 }
 
+/** The same of an attempt that failed, which the statement of another channel may have. */
+export function addFailedCost(open: OpenCall, ...attempt: Attempted): void {
+  const { record } = open
+  const before = record.costNanos ?? 0n
+  addCost(open, ...attempt)
+  const nanos = (record.costNanos ?? 0n) - before
+  if (nanos <= 0n) return
+  const { detail } = record
+  detail.failedCostNanos = (BigInt(detail.failedCostNanos ?? 0) + nanos).toString()
+}
+
+type Attempted = [channel: string, usage: TokenUsage, served: ServedAs | undefined]
+
 function costAt(
   open: OpenCall,
   channel: string,

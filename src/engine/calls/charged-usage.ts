@@ -14,7 +14,7 @@ import {
 } from '../../contract/usage.ts'
 import { appliedAt } from '../admission/price-reach.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
-import { addCost } from './call-cost.ts'
+import { addFailedCost } from './call-cost.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -176,7 +176,7 @@ export function addFailedLoss(
     ? completeUsage(usage, call.inputTokens, () => counted)
     : quantityUsage(usage, call)
   if (usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)) {
-    addCost(open, route.channel.name, used, watcher?.reported.served)
+    addFailedCost(open, route.channel.name, used, watcher?.reported.served)
   }
   const { nanos, quantity } = costOf(open, used)
   const part = {

@@ -201,15 +201,17 @@ const minSecretLength = 8
 /** `arn:aws:bedrock:us-east-1:123456789012:…` */
 const accountIds = /(?<=:)\d{12}(?=:)/g
 
-function secretsOf({ keys, request, cloud, models }: Channel): string[] {
+function secretsOf({ keys, request, cloud, models, billing }: Channel): string[] {
   const headers = Object.values(request?.headers?.set ?? {})
+  const own = billing === undefined ? [] : [billing.key]
   if (cloud !== undefined) {
     const ids = Object.values(models).flatMap((name) => name.match(accountIds) ?? [])
-    return [...keys.flatMap(secretsIn), ...ids, ...headers]
+    return [...keys.flatMap(secretsIn), ...ids, ...headers, ...own]
   }
   return [
     ...keys.flatMap((key) => [key, ...key.split('|')]),
     ...headers.filter((value) => value.length >= minSecretLength),
+    ...own,
   ]
 }
 
@@ -271,5 +273,11 @@ function channelsOf(declared: Declared, stored: readonly StoredChannel[], seal: 
 
 function opened(row: StoredChannel, seal: Seal): Channel {
   const { keyCiphertexts, createdAtMs: _, updatedAtMs: __, ...channel } = row
-  return { ...channel, keys: keyCiphertexts.map((sealed) => seal.decrypt(sealed, row.id)) }
+  const decrypt = (sealed: string) => seal.decrypt(sealed, row.id)
+  const { billing } = channel
+  return {
+    ...channel,
+    ...(billing !== undefined && { billing: { ...billing, key: decrypt(billing.key) } }),
+    keys: keyCiphertexts.map(decrypt),
+  }
 }

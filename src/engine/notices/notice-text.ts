@@ -41,6 +41,7 @@ const sentences: Readonly<Record<Notice['type'], string>> = {
   'key.rejected': 'An upstream rejects a key of a channel.',
   'price.missing': 'A channel serves a model that has no price, so it cannot be called.',
   'price.changed': 'A version of a price was made or withdrawn.',
+  'margin.negative': 'More was paid to upstreams for a day of a model than was charged for it.',
   'bill.closed': 'The bill of a month was closed.',
   'loss.booked': 'A loss was booked: an upstream was paid for work that no caller pays for.',
   'ledger.problem': 'The ledger of an account does not add up. The account is suspended.',

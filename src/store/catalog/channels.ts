@@ -95,7 +95,8 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
   const { maxConcurrency, messages, translation, capabilities, realm } = channel
   const { affinity, autoCache, trace, disabled, source } = channel
-  const { preset, retention, training, request, data, cloud, costFactor } = channel
+  const { preset, retention, training, request, data, cloud } = channel
+  const { costFactor, billing } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -114,6 +115,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     request,
     data,
     costFactor,
+    billing,
     cloud,
     preset,
     retention,

@@ -16,7 +16,7 @@ export interface WorkRow {
   model: string
   upstreamModel: string
   /** As billed; undefined when only losses belong to this channel. */
-  billed: { quantity: number; chargeNanos: bigint } | undefined
+  billed: { quantity: number; chargeNanos: bigint; costNanos: bigint | null } | undefined
   losses: readonly WorkLoss[]
 }
 
@@ -72,6 +72,8 @@ interface Row {
   second_id: string | null
   quantity: number | null
   charge_nanos: bigint
+  /** What this channel takes for it; null: not known. */
+  cost_nanos: bigint | null
 }
 
 /** Calls that this channel answered, successfully or not. Creates are reported by their tasks. */
@@ -85,6 +87,8 @@ async function calls(
   const from = after === '' ? firstId(fromMs) : after
   const { rows } = await sql<Row>`
     SELECT request_id AS ref, at_ms, request_id AS key, model, charge_nanos,
+      CASE WHEN number IS NOT NULL OR cost_nanos > 0 THEN cost_nanos - CAST(
+        coalesce(${inJson(dialect, 'detail', 'failedCostNanos')}, '0') AS bigint) END AS cost_nanos,
       ${inJson(dialect, 'detail', 'upstreamModel')} AS upstream_model,
       upstream_request_id AS first_id, NULL AS second_id,
       CASE WHEN ${inJson(dialect, 'detail', 'taskId')} IS NULL
@@ -111,7 +115,7 @@ async function tasks(
   const [ms, id] = after === '' ? [fromMs, ''] : placeOf(after)
   const { rows } = await sql<Row & { created_at_ms: number }>`
     SELECT t.id AS ref, coalesce(t.finished_at_ms, t.created_at_ms) AS at_ms, t.created_at_ms,
-      '' AS key, t.model, t.charge_nanos, ${inJson(dialect, 't.body', 'upstreamModel')}
+      '' AS key, t.model, t.charge_nanos, t.cost_nanos, ${inJson(dialect, 't.body', 'upstreamModel')}
       AS upstream_model, t.upstream_id AS first_id, r.upstream_request_id AS second_id,
       coalesce(e.quantity, 0) AS quantity
     FROM tasks t LEFT JOIN entries e ON e.ref = t.id AND e.kind = 'charge'
@@ -194,7 +198,11 @@ async function withLosses(
       upstreamIds: namesIn(row),
       model: row.model,
       upstreamModel: row.upstream_model ?? row.model,
-      billed: { quantity: row.quantity ?? 0, chargeNanos: row.charge_nanos },
+      billed: {
+        quantity: row.quantity ?? 0,
+        chargeNanos: row.charge_nanos,
+        costNanos: row.cost_nanos,
+      },
       losses: losses.map(lossIn),
     }
   })

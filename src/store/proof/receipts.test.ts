@@ -136,7 +136,7 @@ describe.each([...storeKinds])('receipts on %s', (dialect) => {
       quantity: 30,
       ...tokens,
       costNanos: 0n,
-      costUnknown: 0,
+      costUnknown: 1,
       refundNanos: 0n,
     }
     expect(await ask()).toEqual([

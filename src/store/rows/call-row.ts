@@ -104,7 +104,7 @@ export function cellsOfCall(call: RequestRecord): string {
     `${usage?.inputTokens ?? ''}${S}${usage?.outputTokens ?? ''}${S}` +
     `${usage?.cacheReadTokens ?? ''}${S}${usage?.cacheWriteTokens ?? ''}${S}` +
     `${call.firstByteMs ?? ''}${S}${call.totalMs}${S}${JSON.stringify(call.detail)}${S}` +
-    `${call.tags ?? ''}${S}${call.costNanos === undefined ? 0 : (call.costNanos ?? '')}${S}`
+    `${call.tags ?? ''}${S}${costText(call)}${S}`
   if (charge === undefined) return logged + uncharged
   let booked =
     `${logged}${call.atMs + call.totalMs}${S}${charge.unit ?? ''}${S}${charge.quantity ?? ''}${S}` +
@@ -112,6 +112,10 @@ export function cellsOfCall(call: RequestRecord): string {
   for (const { field } of chargeTexts) booked += `${charge[field] ?? ''}${S}`
   return booked
 }
+
+/** Nothing was served where a call that is not charged has none. */
+const costText = ({ costNanos, charge }: RequestRecord): bigint | '' | '0' =>
+  costNanos ?? (costNanos === undefined && charge === undefined ? '0' : '')
 
 const uncharged = S.repeat(callColumns.length - cell.booked_at_ms)
 

@@ -1,5 +1,5 @@
 // Single values that belong to the database as a whole.
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
 export async function getMeta(db: Kysely<Schema>, key: string): Promise<string | undefined> {
@@ -38,4 +38,21 @@ export async function putMetaIfAbsent(
     .onConflict((conflict) => conflict.column('key').doNothing())
     .execute()
   return (await getMeta(tx, key)) ?? value
+}
+
+/** True: the turn is the caller's for so long; false: another has it. */
+export async function claimTurn(
+  tx: Kysely<Schema>,
+  { key, nowMs, forMs }: { key: string; nowMs: number; forMs: number },
+): Promise<boolean> {
+  const { rows } = await sql`
+    INSERT INTO meta (key, value) VALUES (${key}, ${String(nowMs)})
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+    WHERE CAST(meta.value AS bigint) NOT BETWEEN ${nowMs - forMs + 1} AND ${nowMs + forMs}
+    RETURNING key`.execute(tx)
+  return rows.length > 0
+}
+
+export async function endTurn(tx: Kysely<Schema>, key: string): Promise<void> {
+  await tx.deleteFrom('meta').where('key', '=', key).execute()
 }

@@ -110,7 +110,7 @@ const withTasks = interfaces.filter((use) => !hasOwnProtocol(use))
 /** Exported also at zero, so that the first one is noticed. */
 const alertKinds = [
   ...['books', 'channel_down', 'error_rate', 'guards', 'implausible_usage', 'loss'],
-  ...['missing_price', 'task_failures', 'void_journal'],
+  ...['margin.negative', 'missing_price', 'statement', 'task_failures', 'void_journal'],
 ]
 
 function addOpen(open: Counted, at: Samples): void {
