@@ -28,6 +28,9 @@ interface CatalogParts {
   entitlements?: { readonly any: boolean; isDenied(channel: string, model: string): boolean }
 }
 
+const latencyOf = ({ routing }: Model): Pick<Route, 'byLatency'> =>
+  routing === 'latency' ? { byLatency: true } : {}
+
 /** A channel that can serve a model, and how. */
 export interface Route {
   channel: Channel
@@ -38,6 +41,8 @@ export interface Route {
   provider?: Protocol
   /** Set when the caller's style is another one. */
   translated?: true
+  /** Set when the fastest of equal channels is preferred. */
+  byLatency?: true
   /** The same channel by another protocol, for when its upstream does not have the path of this one. */
   fallback?: Route
 }
@@ -239,7 +244,9 @@ function routesOf(model: Model, channel: Channel): Route[] {
   if (upstreamModel === undefined) return []
   const plain = protocolsOf(model).flatMap((protocol) => {
     const baseUrl = channel.protocols[protocol]
-    return baseUrl === undefined ? [] : [{ channel, protocol, baseUrl, upstreamModel }]
+    return baseUrl === undefined
+      ? []
+      : [{ channel, protocol, baseUrl, upstreamModel, ...latencyOf(model) }]
   })
   return [...plain, ...styledRoutes(model, channel, upstreamModel)]
 }
@@ -251,7 +258,7 @@ function styledRoutes(model: Model, channel: Channel, upstreamModel: string): Ro
     const protocol = baseUrl === undefined ? '' : styleOf(upstreamModel)
     const isSpoken = protocolsOf(model).includes(protocol) || isTranslatedInto(model, protocol)
     return baseUrl !== undefined && isSpoken
-      ? [{ channel, protocol, provider, baseUrl, upstreamModel }]
+      ? [{ channel, protocol, provider, baseUrl, upstreamModel, ...latencyOf(model) }]
       : []
   })
 }

@@ -74,6 +74,8 @@ export interface Model extends DataPolicy {
   maxTokensPerImage?: number
   /** Set when it is only served in the interfaces it declares. */
   translate?: false
+  /** Set when the fastest of its equal channels is preferred; else the least busy. */
+  routing?: 'latency'
   /** Set when it is a name over other models. */
   virtual?: VirtualTerms
   /** Set when it is another name of that model; its own name may be a prefix ending in `*`. */

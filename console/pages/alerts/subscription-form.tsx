@@ -7,6 +7,7 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { noticeTypes } from '../../lib/server/codes.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
+import { type FormatDraft, FormatFields, formatBody, newFormat } from './format-fields.tsx'
 import { messages } from './messages.ts'
 import { RuleFields } from './rule-fields.tsx'
 import { draftOf, newRule, type RuleDraft, ruleBody } from './rules.ts'
@@ -32,10 +33,13 @@ export function SubscriptionForm({
   const [address, setAddress] = useState(webhook?.url ?? webhook?.email ?? '')
   const [events, setEvents] = useState<readonly EventType[]>(webhook?.events ?? [])
   const [rules, setRules] = useState<readonly RuleDraft[]>(webhook?.rules.map(draftOf) ?? [])
+  const [format, setFormat] = useState<FormatDraft>(newFormat)
+  const isNewUrl = webhook === undefined && receiver === 'url'
   const hasRules = events.includes('error_rate')
   const submit = async () => {
     const body = {
       ...{ [receiver]: address.trim(), events },
+      ...(isNewUrl && formatBody(format)),
       ...(hasRules ? { rules: rules.map(ruleBody) } : webhook !== undefined && { rules: [] }),
     }
     const [method, path] =
@@ -75,6 +79,7 @@ export function SubscriptionForm({
         value={address}
         onChange={(event) => setAddress(event.currentTarget.value)}
       />
+      {isNewUrl && <FormatFields draft={format} onChange={setFormat} />}
       <EventFields events={events} onChange={choose} />
       {hasRules && <RuleFields rules={rules} onChange={setRules} />}
     </ActionForm>

@@ -27,6 +27,9 @@ export const model = z
     translate: z
       .boolean()
       .describe('Whether it is also served in styles that its channels do not speak.'),
+    routing: z
+      .enum(['load', 'latency'])
+      .describe('What decides between channels of equal priority.'),
     retention: column(z.string().nullable()).describe('How long providers keep requests.'),
     training: column(z.enum(trainingModes).nullable()).describe(
       'Whether providers train models with requests.',

@@ -120,6 +120,7 @@ const declarationView = (model: Model) => ({
   max_output_tokens: model.maxOutputTokens ?? null,
   max_tokens_per_image: model.maxTokensPerImage ?? null,
   translate: model.translate ?? true,
+  routing: model.routing ?? ('load' as const),
   retention: model.retention ?? null,
   training: model.training ?? null,
   virtual: model.virtual === undefined ? null : declaredMembers(model.virtual),

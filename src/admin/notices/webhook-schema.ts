@@ -1,6 +1,11 @@
 // Subscriptions to notices and their deliveries, as the admin API takes and tells of them.
 import { z } from 'zod'
-import { noticeTypes, webhookDeclaration, webhookFields } from '../../contract/notices/webhooks.ts'
+import {
+  noticeFormats,
+  noticeTypes,
+  webhookDeclaration,
+  webhookFields,
+} from '../../contract/notices/webhooks.ts'
 import { amount, column, pageFields, pageOf, source, time } from '../schema.ts'
 
 const rule = z.object({
@@ -15,6 +20,7 @@ const fields = {
   id: column(z.string()),
   url: column(z.string().nullable()),
   email: column(z.string().nullable()),
+  format: column(z.enum(noticeFormats).nullable()).describe('What is posted; null for e-mail.'),
   events: column(z.array(z.enum(noticeTypes))),
   rules: z.array(rule),
   disabled: column(z.boolean()),
@@ -32,7 +38,10 @@ export const webhookWithSecret = z
   .meta({ id: 'WebhookWithSecret' })
 
 export const webhookCreation = webhookDeclaration.meta({ id: 'WebhookDeclaration' })
-export const webhookChange = webhookFields.partial().meta({ id: 'WebhookChange' })
+export const webhookChange = webhookFields
+  .omit({ format: true })
+  .partial()
+  .meta({ id: 'WebhookChange' })
 
 export const webhookQuery = z.object(pageFields)
 

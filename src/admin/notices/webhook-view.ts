@@ -9,12 +9,13 @@ import type { delivery, webhook } from './webhook-schema.ts'
 const mailto = 'mailto:'
 
 export function view(each: Webhook): View<typeof webhook> {
-  const { id, address, events, rules, disabled, source, createdAtMs } = each
+  const { id, address, format = 'json', events, rules, disabled, source, createdAtMs } = each
   const isMail = address.startsWith(mailto)
   return {
     id,
     url: isMail ? null : address,
     email: isMail ? address.slice(mailto.length) : null,
+    format: isMail ? null : format,
     events,
     rules: rules.map(ruleView),
     disabled,

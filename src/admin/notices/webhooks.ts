@@ -2,7 +2,7 @@
 // in or are made here, and are shown once.
 import type { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { rulesFrom } from '../../contract/notices/webhooks.ts'
+import { rulesFrom, secretProblem } from '../../contract/notices/webhooks.ts'
 import { callbackRules } from '../../engine/callbacks/callback-url.ts'
 import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -60,10 +60,13 @@ async function create({ engine, body, x }: Ask<{ body: typeof webhookCreation }>
   const { store, seal } = engine
   const address = addressIn(engine, body)
   if (address instanceof Refusal) return address
-  const secret = body.email === undefined ? (body.secret ?? newWebhookSecret()) : undefined
+  const { format = 'json' } = body
+  const isOwn = body.email === undefined && format === 'json'
+  const secret = body.secret ?? (isOwn ? newWebhookSecret() : undefined)
   const id = newShortId('whk', x.atMs)
   const made: Webhook = {
     ...{ id, address, events: body.events, rules: rulesFrom(body.rules) },
+    ...(format !== 'json' && { format }),
     ...(secret !== undefined && { secretCiphertext: seal.encrypt(secret, id) }),
     disabled: body.disabled ?? false,
     source: 'api',
@@ -78,7 +81,7 @@ async function create({ engine, body, x }: Ask<{ body: typeof webhookCreation }>
   })
   if (isFull) return refuse('conflict', `there are ${maxWebhooks} subscriptions already`)
   await announce(engine, noTokens)
-  return { ...view(made), ...(secret !== undefined && { secret }) }
+  return { ...view(made), ...(isOwn && { secret: secret! }) }
 }
 
 async function update({
@@ -123,6 +126,9 @@ function changedBy(
     return wrong(isMail ? 'email' : 'url', 'a subscription stays with HTTP, or with e-mail')
   }
   if (isMail && body.secret !== undefined) return wrong('secret', 'e-mail is not signed')
+  const unfit =
+    body.secret === undefined ? undefined : secretProblem(before.format ?? 'json', body.secret)
+  if (unfit !== undefined) return wrong('secret', `'secret' ${unfit}`)
   return { ...before, address, events, rules, disabled: body.disabled ?? before.disabled }
 }
 
@@ -180,10 +186,15 @@ export const webhookRoutes = [
     id: 'createWebhook',
     summary: 'Subscribe to notices, by HTTP or by e-mail',
     description:
-      'Notices are signed as Standard Webhooks has it. The secret is in this answer only.',
+      'Notices are signed as Standard Webhooks has it; the secret is in this answer only. Messages of chat tools are sent as those take them.',
     body: webhookCreation,
     examples: {
       http: { url: 'https://hooks.example/notices', events: ['balance.low', 'channel.down'] },
+      chat: {
+        url: 'https://hooks.example/services/T0/B0/x',
+        format: 'slack',
+        events: ['channel.down'],
+      },
       errors: {
         url: 'https://hooks.example/errors',
         events: ['error_rate'],

@@ -109,6 +109,7 @@ const plainModel = (model: Model) => ({
   ...(model.maxOutputTokens !== undefined && { max_output_tokens: model.maxOutputTokens }),
   ...(model.maxTokensPerImage !== undefined && { max_tokens_per_image: model.maxTokensPerImage }),
   ...(model.translate === false && { translate: false }),
+  ...(model.routing !== undefined && { routing: model.routing }),
 })
 
 const declaredPrice = ({ model, account, terms, effectiveFromMs }: Price) => ({

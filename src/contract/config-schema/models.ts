@@ -40,6 +40,13 @@ export const modelShape = strict({
         'Whether a text model is also served in the text styles that its channels do not speak. Default true.',
     })
     .optional(),
+  routing: z
+    .enum(['load', 'latency'])
+    .meta({
+      description:
+        'How a channel is chosen among those of equal priority: the least busy, or the one whose answers begin first. Default load.',
+    })
+    .optional(),
   ...dataPolicyFields,
 })
 

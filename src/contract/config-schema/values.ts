@@ -107,6 +107,7 @@ export function modelFrom(declared: ModelDeclaration, source: Source): Model {
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(maxTokensPerImage !== undefined && { maxTokensPerImage }),
     ...(declared.translate === false && { translate: false }),
+    ...(declared.routing === 'latency' && { routing: declared.routing }),
     ...dataPolicyFrom(declared),
     source,
   }

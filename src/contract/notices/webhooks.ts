@@ -35,6 +35,12 @@ export const noticeTypes = [
 
 export type NoticeType = (typeof noticeTypes)[number]
 
+/** What is posted: the notice as JSON, or a message as a chat tool's incoming webhook takes it. */
+export const noticeFormats = ['json', 'slack', 'feishu', 'dingtalk', 'wecom'] as const
+export type NoticeFormat = (typeof noticeFormats)[number]
+/** These sign with a secret of the tool's own; others have none. */
+const signingTools: readonly NoticeFormat[] = ['feishu', 'dingtalk']
+
 /** When the errors of a model or a channel are told. */
 export interface ErrorRateRule {
   model?: string
@@ -52,6 +58,20 @@ export const webhookSecret = (description: string) =>
     'whsec_ and the base64 of 24 to 64 bytes',
     description,
   )
+
+/** Of any receiver; which form it must have depends on that. */
+const anySecret = text(
+  /^[\x21-\x7e]{8,200}$/,
+  '8 to 200 printable characters',
+  "Signs the notices: whsec_ and the base64 of 24 to 64 bytes, made and shown once if left out. Of feishu and dingtalk the tool's own, if its webhook has one.",
+)
+const plainSecret = webhookSecret('')
+
+/** Why a secret is not one for what is posted. */
+export function secretProblem(format: NoticeFormat, secret: string): string | undefined {
+  if (format === 'json') return plainSecret.safeParse(secret).error?.issues[0]?.message
+  return signingTools.includes(format) ? undefined : `is not taken by ${format}`
+}
 
 const maxUrlChars = 2_048
 const maxRules = 50
@@ -96,12 +116,19 @@ export const webhookFields = strict({
     .max(maxRules)
     .meta({ description: 'When error_rate is told; each is about one model or one channel.' })
     .optional(),
-  secret: webhookSecret('Signs the notices. Left out, one is made and shown once.').optional(),
+  format: z
+    .enum(noticeFormats)
+    .meta({
+      description:
+        'What is posted to the url: the notice, or a message of a chat tool. Default json.',
+    })
+    .optional(),
+  secret: anySecret.optional(),
   disabled: z.boolean().meta({ description: 'Whether nothing is sent. Default false.' }).optional(),
 })
 
 export const webhookDeclaration = webhookFields
-  .superRefine(({ url, email, events, rules, secret }, context) => {
+  .superRefine(({ url, email, events, rules, secret, format }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message })
     if ((url === undefined) === (email === undefined)) {
@@ -110,6 +137,11 @@ export const webhookDeclaration = webhookFields
     if (email !== undefined && secret !== undefined) {
       refuse('secret', 'signs what is sent to a url; e-mail has none')
     }
+    if (email !== undefined && format !== undefined) {
+      refuse('format', 'is of what is posted to a url; e-mail has none')
+    }
+    const unfit = secret === undefined ? undefined : secretProblem(format ?? 'json', secret)
+    if (unfit !== undefined) refuse('secret', unfit)
     if (events.includes('error_rate') && (rules ?? []).length === 0) {
       refuse('rules', 'must say when error_rate is told')
     }

@@ -58,23 +58,40 @@ export async function postSigned(
   { id, url, body, secrets }: SignedMessage,
   signal: AbortSignal,
 ): Promise<Attempt> {
+  const headers = signedHeaders(secrets, { id, atMs: deps.clock.nowMs(), body })
+  return postMessage(deps, post, { url, body, headers }, signal)
+}
+
+interface Message {
+  url: string
+  body: string
+  headers?: Readonly<Record<string, string>>
+  /** What is wrong by the text of an answer, where the status alone does not say. */
+  problemIn?(text: string): string | undefined
+}
+
+/** One request under the rules of all callbacks. */
+export async function postMessage(
+  deps: BaseDeps & EgressRules,
+  post: Post,
+  { url, body, headers, problemIn }: Message,
+  signal: AbortSignal,
+): Promise<Attempt> {
   const atMs = deps.clock.nowMs()
   const began = performance.now()
   const posted = await post(url, {
     rules: callbackRules(deps),
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'model-gateway',
-      ...signedHeaders(secrets, { id, atMs, body }),
-    },
+    headers: { 'content-type': 'application/json', 'user-agent': 'model-gateway', ...headers },
     body,
     timeoutMs,
+    ...(problemIn !== undefined && { readsText: true }),
     signal,
   })
   const took = { atMs, tookMs: Math.round(performance.now() - began) }
-  return 'problem' in posted
-    ? { ...took, error: posted.problem }
-    : { ...took, status: posted.status, ...(isRedirect(posted) && redirected) }
+  if ('problem' in posted) return { ...took, error: posted.problem }
+  const problem = problemIn?.(posted.text ?? '')
+  if (problem !== undefined && posted.status < 300) return { ...took, error: problem }
+  return { ...took, status: posted.status, ...(isRedirect(posted) && redirected) }
 }
 
 async function endedTask(deps: DeliverDeps, taskId: string): Promise<Task | undefined> {

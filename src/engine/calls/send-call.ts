@@ -146,6 +146,10 @@ function answered(
   const { engine, ctx, call, record, served } = open
   const { detail } = record
   recordSuccess(engine, attempt, served?.name ?? call.model)
+  if (attempt.route.byLatency) {
+    const ms = engine.clock.nowMs() - attempt.startedMs
+    attempt.channelState.noteFirstByte(attempt.route.upstreamModel, ms)
+  }
   if (served !== undefined) detail.servedModel = served.name
   record.firstByteMs = engine.clock.nowMs() - ctx.atMs
   if (reply.cacheMarks !== undefined) detail.cacheMarks = reply.cacheMarks

@@ -29,20 +29,27 @@ export async function applyWebhooks(
 ): Promise<MadeSecret[]> {
   const stored = (await listWebhooks(tx)).filter(({ source }) => source === 'file')
   const nowMs = clock.nowMs()
-  const kept = new Set(declared.map((each) => idOf(addressIn(each))))
-  for (const { id } of stored) if (!kept.has(id)) await deleteWebhook(tx, id)
+  const stay = new Set(declared.map((each) => idOf(addressIn(each))))
+  for (const { id } of stored) if (!stay.has(id)) await deleteWebhook(tx, id)
   const made: MadeSecret[] = []
   for (const each of declared) {
     const address = addressIn(each)
     const id = idOf(address)
     const before = stored.find((known) => known.id === id)
+    const { format } = each
     const isSigned = each.email === undefined
-    const fresh = isSigned && before === undefined && each.secret === undefined
+    const fresh =
+      isSigned &&
+      isOwnForm(format) &&
+      before?.secretCiphertext === undefined &&
+      each.secret === undefined
     const secret = each.secret ?? (fresh ? newWebhookSecret() : undefined)
     if (fresh) made.push({ address, secret: secret! })
-    const sealed = secret === undefined ? before?.secretCiphertext : seal.encrypt(secret, id)
+    const kept = isOwnForm(format) ? before?.secretCiphertext : undefined
+    const sealed = secret === undefined ? kept : seal.encrypt(secret, id)
     await putWebhook(tx, {
       ...{ id, address, events: each.events, rules: rulesFrom(each.rules) },
+      ...(format !== undefined && { format }),
       ...(isSigned && sealed !== undefined && { secretCiphertext: sealed }),
       disabled: each.disabled ?? false,
       source: 'file',
@@ -53,6 +60,9 @@ export async function applyWebhooks(
   await syncFeeds(tx)
   return made
 }
+
+/** Those of chat tools are signed with the tool's secret, or not at all. */
+const isOwnForm = (format: WebhookDeclaration['format'] = 'json'): boolean => format === 'json'
 
 const addressIn = ({ url, email }: WebhookDeclaration): string => url ?? `mailto:${email}`
 

@@ -1,12 +1,14 @@
-// One attempt to deliver a notice: signed and posted under the rules of callbacks, or sent as e-mail.
+// One attempt to deliver a notice: posted under the rules of callbacks, signed or as a message of a chat tool,
+// or sent as e-mail.
 import { crashPoint } from '../../lib/crash-point.ts'
 import type { EgressRules } from '../../lib/net/address-guard.ts'
 import type { Mailer } from '../../lib/net/mailer.ts'
 import { findNotice, type Notice, type NoticeDelivery } from '../../store/deliveries/notices.ts'
 import type { Attempt } from '../../store/deliveries/queue.ts'
-import { findWebhook } from '../../store/deliveries/webhooks.ts'
+import { findWebhook, type Webhook } from '../../store/deliveries/webhooks.ts'
 import type { BaseDeps, Seals } from '../base-deps.ts'
-import { type Post, postSigned } from '../callbacks/deliver.ts'
+import { type Post, postMessage, postSigned } from '../callbacks/deliver.ts'
+import { chatMessage } from './chat-message.ts'
 import { mailOf, noticeBody } from './notice-text.ts'
 
 export type NoticeDeps = BaseDeps &
@@ -19,7 +21,7 @@ export async function deliverNotice(
   post: Post,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const { store, seal, clock } = deps
+  const { store, clock } = deps
   const [notice, webhook] = await Promise.all([
     findNotice(store.read, noticeId),
     findWebhook(store.read, webhookId),
@@ -29,17 +31,31 @@ export async function deliverNotice(
   crashPoint('notice-due')
   const attempt = url.startsWith('mailto:')
     ? await sendMail(deps, notice, url.slice('mailto:'.length), signal)
-    : await postSigned(
-        deps,
-        post,
-        {
-          ...{ id: notice.id, url, body: noticeBody(notice) },
-          secrets: seal.decrypt(webhook.secretCiphertext ?? '', webhook.id),
-        },
-        signal,
-      )
+    : await postNotice(deps, notice, { webhook, url }, post, signal)
   crashPoint('notice-sent')
   return attempt
+}
+
+function postNotice(
+  deps: NoticeDeps,
+  notice: Notice,
+  { webhook, url }: { webhook: Webhook; url: string },
+  post: Post,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const { id, format = 'json', secretCiphertext: sealed } = webhook
+  const secrets = sealed === undefined ? undefined : deps.seal.decrypt(sealed, id)
+  if (format === 'json') {
+    const message = { id: notice.id, url, body: noticeBody(notice), secrets: secrets ?? '' }
+    return postSigned(deps, post, message, signal)
+  }
+  const atMs = deps.clock.nowMs()
+  return postMessage(
+    deps,
+    post,
+    chatMessage(format, notice, { url, secret: secrets, atMs }),
+    signal,
+  )
 }
 
 async function sendMail(

@@ -14,6 +14,15 @@ interface MailText {
   text: string
 }
 
+/** A line to be seen, a sentence, and what it is about line by line. */
+export const shortText = ({ type, data, atMs }: Notice): string =>
+  [
+    `[model-gateway] ${type}${aboutOf(data)}`,
+    sentences[type],
+    ...Object.entries(data).flatMap(([name, value]) => lineOf(name, value)),
+    `at: ${new Date(atMs).toISOString()}`,
+  ].join('\n')
+
 /** A sentence, what it is about line by line, and the whole notice as receivers get it. */
 export function mailOf(notice: Notice): MailText {
   const { type, data } = notice

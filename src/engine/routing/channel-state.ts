@@ -16,6 +16,9 @@ const keyRules: BreakerRules = {
   maxMs: 300_000,
 }
 
+/** What the newest call counts in the average of first bytes. */
+const newestShare = 0.2
+
 interface PickedKey {
   key: string
   state: State
@@ -46,6 +49,8 @@ export class ChannelState {
   readonly #keys = new Map<string, KeyBreaker>()
   /** Protocols whose path the upstream does not have, each with the time until which it is avoided. */
   readonly #missingUntilMs = new Map<string, number>()
+  /** Time to the first byte of models that are routed by it: each a moving average. */
+  #firstByteMs: Map<string, number> | undefined
   #turn = 0
 
   placesOf(accountId: string): number {
@@ -62,6 +67,18 @@ export class ChannelState {
     const left = this.placesOf(accountId) - 1
     if (left > 0) this.#places.set(accountId, left)
     else this.#places.delete(accountId)
+  }
+
+  /** Newer calls count more. */
+  noteFirstByte(upstreamModel: string, ms: number): void {
+    this.#firstByteMs ??= new Map()
+    const before = this.#firstByteMs.get(upstreamModel) ?? ms
+    this.#firstByteMs.set(upstreamModel, before + newestShare * (ms - before))
+  }
+
+  /** Undefined: no call of this model has succeeded here. */
+  firstByteMs(upstreamModel: string): number | undefined {
+    return this.#firstByteMs?.get(upstreamModel)
   }
 
   /** The upstream does not have the path of this protocol; it may have those of others. */

@@ -358,3 +358,65 @@ test('any standing: what is picked has room, is not blocked, and is the best the
     { numRuns: 1_000 },
   )
 })
+
+describe('a route by latency', () => {
+  const routes = ['slow', 'fast', 'fresh'].map((id) => ({
+    ...route(id, { maxConcurrency: 200 }),
+    byLatency: true as const,
+  }))
+  const [slow, fast, fresh] = routes as [Route, Route, Route]
+  const measured = (engine: Needed, { channel, upstreamModel }: Route, ...ms: number[]) => {
+    const state = channelStateOf(engine.routing.states, channel.id)
+    for (const each of ms) state.noteFirstByte(upstreamModel, each)
+    return state
+  }
+
+  test('is the one whose answers begin first, and the others are not forgotten', () => {
+    const engine = engineWith()
+    measured(engine, slow, 900, 800)
+    measured(engine, fast, 100, 120)
+    const counts = shares(engine, [slow, fast], 2_000)
+    expect(counts['fast']).toBeGreaterThan(1_850)
+    expect(counts['slow']).toBeGreaterThan(20)
+  })
+
+  test('is one that was not measured yet, but not with every call at once', () => {
+    const engine = engineWith({}, () => 0.5)
+    measured(engine, slow, 900)
+    measured(engine, fast, 100)
+    expect(idOf(engine, routes)).toBe('fresh')
+    channelStateOf(engine.routing.states, 'fresh').busy = 2
+    expect(idOf(engine, routes)).toBe('fast')
+    channelStateOf(engine.routing.states, 'fresh').busy = 0
+    measured(engine, fresh, 400)
+    expect(idOf(engine, routes)).toBe('fast')
+  })
+
+  test('follows a channel that becomes slow, and one that recovers', () => {
+    const engine = engineWith({}, () => 0.5)
+    measured(engine, slow, 300)
+    measured(engine, fast, 100)
+    expect(idOf(engine, [slow, fast])).toBe('fast')
+    measured(engine, fast, ...Array.from({ length: 10 }, () => 2_000))
+    expect(idOf(engine, [slow, fast])).toBe('slow')
+    measured(engine, fast, ...Array.from({ length: 20 }, () => 50))
+    expect(idOf(engine, [slow, fast])).toBe('fast')
+  })
+
+  test('goes elsewhere when the fastest is busy, in proportion to their times', () => {
+    const engine = engineWith({ fast: 20 }, () => 0.5)
+    measured(engine, slow, 900)
+    measured(engine, fast, 100)
+    expect(idOf(engine, [slow, fast])).toBe('slow')
+  })
+
+  test('is never of a lower priority, nor full', () => {
+    const engine = engineWith({ fast: 1 }, () => 0.5)
+    const low = { ...route('low', { priority: -1 }), byLatency: true as const }
+    const narrow = { ...route('fast', { maxConcurrency: 1 }), byLatency: true as const }
+    measured(engine, low, 1)
+    measured(engine, slow, 900)
+    measured(engine, narrow, 10)
+    expect(idOf(engine, [slow, narrow, low])).toBe('slow')
+  })
+})

@@ -140,14 +140,20 @@ function pickAmong(
   return picked ?? (full ? 'full' : unavailable(engine, routes, nowMs))
 }
 
-const pickPlain = (
+function pickPlain(
   engine: RouteDeps,
   routes: readonly Route[],
   { accountId, placement }: Wanted,
-): Candidate | undefined =>
-  placement?.steers
+): Candidate | undefined {
+  if (isByLatency(routes[0], placement)) return undefined
+  return placement?.steers
     ? pickKept(engine, routes, accountId, placement)
     : pickHealthy(engine, routes, accountId)
+}
+
+/** A conversation that has begun stays where its cache is. */
+const isByLatency = (route: Route | undefined, placement: Placement | undefined): boolean =>
+  route?.byLatency === true && !(placement?.steers && !placement.isNew)
 
 const triedAt = ({ id }: Route['channel'], tried: Tried | undefined) =>
   tried && ((key: string) => tried.hasKey(id, key))
@@ -207,10 +213,12 @@ function best(
   const top = able.filter(({ route }) => route.channel.priority === priority)
   const weighted = top.filter(({ route }) => route.channel.weight > 0)
   const { placement } = wanted
-  if (placement?.steers && top.some(({ route }) => isKept(route.channel))) {
+  const isFast = isByLatency(first.route, placement)
+  if (!isFast && placement?.steers && top.some(({ route }) => isKept(route.channel))) {
     return keptAt(weighted.length === 0 ? top.slice(0, 1) : weighted, placement, wanted)
   }
   if (able.length === 1 || weighted.length === 0) return first
+  if (isFast && engine.random() >= exploredShare) return lowestLatency(weighted)
   return byWeight(engine, leastBusy(weighted))
 }
 
@@ -228,6 +236,25 @@ function keptAt(
   const { key, state } = channelState.pickKey(channel, nowMs, triedAt(channel, tried), order)
   return { ...kept, key, keyState: state }
 }
+
+/** Calls that are spread as without measurements, so that a channel which has become faster is found. */
+const exploredShare = 0.05
+
+/**
+ * Where the first byte is expected first: its usual time, for each call that is there already. A channel that
+ * was not measured yet counts as faster than all, so that it is measured with its first calls.
+ */
+function lowestLatency(able: readonly Candidate[]): Candidate {
+  const known = able.flatMap((each) => firstByteMs(each) ?? [])
+  const fastest = Math.min(...known)
+  const expected = (each: Candidate): number =>
+    ((firstByteMs(each) ?? (known.length === 0 ? 1 : fastest / 2)) + 1) *
+    ((each.channelState.busy + 1) / each.route.channel.weight)
+  return able.reduce((best, each) => (expected(each) < expected(best) ? each : best))
+}
+
+const firstByteMs = ({ channelState, route }: Candidate): number | undefined =>
+  channelState.firstByteMs(route.upstreamModel)
 
 const load = ({ channelState, route }: Candidate): number =>
   channelState.busy / route.channel.weight

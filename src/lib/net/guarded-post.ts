@@ -1,5 +1,5 @@
 // A POST to a URL chosen by a third party: checked, dialled by IP, sent once, without redirects.
-// Only the status of the reply counts. Does not know the message, nor its recipient.
+// The status of the reply counts, and for some its text. Does not know the message, nor its recipient.
 
 import type { HttpAnswer } from '../http/answer.ts'
 import { headerLines } from '../http/client.ts'
@@ -16,13 +16,15 @@ export interface PostOptions {
   body: string
   /** For the whole request. */
   timeoutMs: number
+  /** Whether the text of the reply is wanted, too. */
+  readsText?: boolean
   signal?: AbortSignal
   lookup?: Lookup
   tls?: { ca: string }
 }
 
 /** The status of the reply, or why there was none. A problem contains no address and no secret. */
-export type Posted = { status: number } | { problem: string }
+export type Posted = { status: number; text?: string } | { problem: string }
 
 const problems: Readonly<Record<HttpErrorKind, string>> = {
   unreachable: 'no connection could be made',
@@ -45,8 +47,8 @@ export async function guardedPost(text: string, options: PostOptions): Promise<P
     if ('problem' in guarded) return guarded
     const request = requestFor(guarded.url, options)
     const answer = await dialGuarded(guarded, request, stop, options.tls)
-    await readAway(answer)
-    return { status: answer.status }
+    const read = await readAway(answer)
+    return options.readsText ? { status: answer.status, text: read } : { status: answer.status }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     return { problem: late ? 'no answer came in time' : problems[error.kind] }
@@ -66,10 +68,11 @@ function requestFor(url: URL, { headers, body }: PostOptions): GuardedRequest {
 }
 
 /** The head is sufficient: however the body ends, the message has arrived. */
-async function readAway(answer: HttpAnswer): Promise<void> {
+async function readAway(answer: HttpAnswer): Promise<string> {
   try {
-    await answer.text(maxAnswerBytes)
+    return (await answer.text(maxAnswerBytes)) ?? ''
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
+    return ''
   }
 }

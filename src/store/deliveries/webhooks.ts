@@ -1,16 +1,18 @@
 // Rows of subscriptions to notices. Secrets are ciphertext here; decryption happens elsewhere.
 import type { Kysely, Selectable } from 'kysely'
 import type { Source } from '../../contract/catalog.ts'
-import type { ErrorRateRule, NoticeType } from '../../contract/notices/webhooks.ts'
+import type { ErrorRateRule, NoticeFormat, NoticeType } from '../../contract/notices/webhooks.ts'
 import type { Schema } from '../schema.ts'
 
 export interface Webhook {
   id: string
   /** An http address, or `mailto:` and an e-mail address. */
   address: string
+  /** Absent: the notice as JSON. */
+  format?: NoticeFormat
   events: readonly NoticeType[]
   rules: readonly ErrorRateRule[]
-  /** Absent for e-mail. */
+  /** Absent for e-mail, and where a chat tool does not ask for one. */
   secretCiphertext?: string
   disabled: boolean
   source: Source
@@ -50,10 +52,10 @@ export async function deleteWebhook(tx: Kysely<Schema>, id: string): Promise<voi
   await tx.deleteFrom('webhooks').where('id', '=', id).execute()
 }
 
-const cellsOf = ({ id, address, events, rules, ...rest }: Webhook) => ({
+const cellsOf = ({ id, address, format, events, rules, ...rest }: Webhook) => ({
   id,
   address,
-  body: JSON.stringify({ events, rules }),
+  body: JSON.stringify({ events, rules, format }),
   secret: rest.secretCiphertext ?? null,
   disabled: rest.disabled ? 1 : 0,
   source: rest.source,
@@ -61,10 +63,12 @@ const cellsOf = ({ id, address, events, rules, ...rest }: Webhook) => ({
 })
 
 function shape(row: Selectable<Schema['webhooks']>): Webhook {
-  const { events, rules } = JSON.parse(row.body) as Pick<Webhook, 'events' | 'rules'>
+  type Body = Pick<Webhook, 'events' | 'rules' | 'format'>
+  const { events, rules, format } = JSON.parse(row.body) as Body
   return {
     id: row.id,
     address: row.address,
+    ...(format !== undefined && { format }),
     events,
     rules,
     ...(row.secret !== null && { secretCiphertext: row.secret }),
