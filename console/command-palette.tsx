@@ -77,7 +77,7 @@ function useFound(text: string): Hit[] {
   return found.map((hit) => ({
     title: hit.name,
     to: shownAt[hit.kind][1](hit),
-    note: hit.account === null ? t(hit.kind) : `${t(hit.kind)} · ${hit.account}`,
+    note: [t(hit.kind), hit.display_name ?? hit.account].filter((part) => part).join(' · '),
   }))
 }
 

@@ -24,6 +24,7 @@ export const pageTitles = defineMessages({
   tokens: ['API tokens', 'API 令牌'],
   accounts: ['Accounts', '账户'],
   bills: ['Bills', '账单'],
+  codes: ['Codes', '兑换码'],
   usage: ['Usage explorer', '用量分析'],
   playground: ['Playground', '调试台'],
   settings: ['Settings', '设置'],
@@ -114,6 +115,13 @@ export const pages: readonly PageEntry[] = [
     group: 'money',
     roles: ['finance', 'member'],
     key: 'b',
+  },
+  {
+    name: 'codes',
+    path: '/codes',
+    group: 'money',
+    roles: ['finance'],
+    key: 'd',
   },
   {
     name: 'usage',

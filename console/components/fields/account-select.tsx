@@ -29,13 +29,15 @@ export function AccountSelect({
   const t = useMessages()
   const [typed, setTyped] = useState('')
   // The field shows what is chosen, which is no search for others.
-  const search = typed === value ? '' : typed.trim()
+  const isChosen = typed === value || typed.startsWith(`${value}${separator}`)
+  const search = isChosen ? '' : typed.trim()
   const { data } = useResource<Page<Account>>('/accounts', {
     query: { limit: maxShown, search },
     placeholderData: keepPreviousData,
   })
   const chosen = value ?? null
-  const found = data?.items.map(({ name }) => name) ?? []
+  const found = data?.items.map(optionOf) ?? []
+  const isFound = found.some((option) => option.value === chosen)
   return (
     <Select
       label={label ?? t('account')}
@@ -46,7 +48,7 @@ export function AccountSelect({
       searchable
       classNames={{ input: privateClass }}
       nothingFoundMessage={t('none')}
-      data={chosen === null || found.includes(chosen) ? found : [chosen, ...found]}
+      data={chosen === null || isFound ? found : [{ value: chosen, label: chosen }, ...found]}
       // The gateway has filtered them.
       filter={({ options }) => options}
       value={chosen}
@@ -55,3 +57,11 @@ export function AccountSelect({
     />
   )
 }
+
+/** No name of an account contains it. */
+const separator = ' · '
+
+const optionOf = ({ name, display_name }: Account) => ({
+  value: name,
+  label: display_name === null ? name : `${name}${separator}${display_name}`,
+})

@@ -1,7 +1,7 @@
 // Amounts as people read them: rounded half up, never cut.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { costText, exactText, moneyText } from './money.ts'
+import { costText, exactText, isLess, less, moneyText } from './money.ts'
 
 test('money has two decimals and is rounded half up, not cut', () => {
   const shown = ['428.9982864', '0.005', '-0.005', '0.0049', '-0.0049', '1234567.895', '7', '0.995']
@@ -34,4 +34,14 @@ test('what is shown is never further from the amount than half a cent', () => {
       return away <= 5_000_000n && away > -5_000_000n
     }),
   )
+})
+
+test('amounts are compared and taken away to the billionth', () => {
+  expect(less('0.30', '0.1')).toBe('0.200000000')
+  expect(less('0.10', '0.30')).toBe('-0.200000000')
+  expect(less('123456789012.000000001', '0')).toBe('123456789012.000000001')
+  expect([isLess('0.9', '1'), isLess('1.00', '1'), isLess('10', '9')]).toEqual([true, false, false])
+  expect([isLess('', '1'), isLess('1', 'x'), isLess('0', '0.0000000001')]).toEqual([
+    ...[false, false, false],
+  ])
 })

@@ -43,3 +43,25 @@ export function exactText(amount: string): string {
   const { sign, whole, places } = amounts
   return `${sign}${grouped(whole)}.${places.replace(/0+$/, '').padEnd(2, '0')}`
 }
+
+const scale = 9
+
+/** In billionths; undefined for what is no amount. */
+function nanosOf(amount: string): bigint | undefined {
+  const amounts = digitsOf(amount)
+  if (amounts === undefined || amounts.places.length > scale) return undefined
+  return BigInt(amounts.sign + amounts.whole + amounts.places.padEnd(scale, '0'))
+}
+
+/** Whether both are amounts and the first is the smaller one. */
+export function isLess(a: string, b: string): boolean {
+  const [one, two] = [nanosOf(a), nanosOf(b)]
+  return one !== undefined && two !== undefined && one < two
+}
+
+/** What is left of an amount. */
+export function less(amount: string, taken: string): string {
+  const left = (nanosOf(amount) ?? 0n) - (nanosOf(taken) ?? 0n)
+  const digits = String(left < 0n ? -left : left).padStart(scale + 1, '0')
+  return `${left < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}

@@ -20,6 +20,7 @@ export function CreateAccount({
   const { currency } = useSession()
   const wrong = useFieldError()
   const [name, setName] = useState('')
+  const [displayName, setDisplayName] = useState('')
   const [balance, setBalance] = useState('')
   const [threshold, setThreshold] = useState('')
   const [budget, setBudget] = useState(() => draftOf(null))
@@ -28,6 +29,7 @@ export function CreateAccount({
     const made = await api<{ name: string }>('POST', '/accounts', {
       body: {
         name: name.trim(),
+        ...(displayName.trim() !== '' && { display_name: displayName.trim() }),
         ...(balance.trim() !== '' && { balance: balance.trim() }),
         ...(threshold.trim() !== '' && { balance_low: threshold.trim() }),
         ...(set !== null && { budget: set }),
@@ -40,12 +42,21 @@ export function CreateAccount({
       <ActionForm submit={t('create')} onSubmit={submit} onCancel={onClose}>
         <TextInput
           label={t('name')}
+          description={t('name_hint')}
           required
           data-autofocus
           autoComplete="off"
           value={name}
           error={wrong('name', name)}
           onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <TextInput
+          label={t('display_name')}
+          description={t('display_name_hint')}
+          maxLength={120}
+          autoComplete="off"
+          value={displayName}
+          onChange={(event) => setDisplayName(event.currentTarget.value)}
         />
         <TextInput
           label={`${t('opening')} (${currency})`}

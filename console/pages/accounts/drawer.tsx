@@ -19,6 +19,7 @@ import { CreateToken } from '../tokens/create.tsx'
 import { AccountFigures } from './figures.tsx'
 import { AccountBills, AccountPeople, AccountTokens } from './lists.tsx'
 import { messages } from './messages.ts'
+import { AccountProfile } from './profile.tsx'
 import { EditSettings } from './settings.tsx'
 
 type Doing = 'credit' | 'edit' | 'token'
@@ -43,7 +44,11 @@ export function AccountDrawer({
   }
   return (
     <DetailsDrawer
-      title={<span className={privateClass}>{name}</span>}
+      title={
+        <span className={privateClass}>
+          {account?.display_name == null ? name : `${account.display_name} · ${name}`}
+        </span>
+      }
       isOpen={name !== undefined}
       onClose={onClose}
       isLocked={doing !== undefined}
@@ -98,6 +103,7 @@ function OpenAccount({ account, onChanged }: { account: Account; onChanged: () =
   const session = useSession()
   const tabs = [
     ['figures', true],
+    ['profile', true],
     ['tokens', hasRole(session, ['operator'])],
     ['people', session.role === 'administrator'],
     ['bills', hasRole(session, ['finance'])],
@@ -119,6 +125,9 @@ function OpenAccount({ account, onChanged }: { account: Account; onChanged: () =
         </Tabs.List>
         <Tabs.Panel value="figures" pt="sm">
           <AccountFigures account={account} />
+        </Tabs.Panel>
+        <Tabs.Panel value="profile" pt="sm">
+          <AccountProfile account={account} onChanged={onChanged} />
         </Tabs.Panel>
         <Tabs.Panel value="tokens" pt="sm">
           <AccountTokens account={account.name} />

@@ -2,13 +2,14 @@
 import { Button, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
+import { AccountName } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
-import { Money, Name, State, Time } from '../../components/values.tsx'
+import { Money, State, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
@@ -24,7 +25,7 @@ function useColumns(): Column<Account>[] {
   const charges = useMonthCharges()
   const money = (amount: string | undefined) => <Money amount={amount} currency={currency} isBare />
   return [
-    column(t('name'), 'minmax(140px, 1fr)', nameCell, {
+    column(t('name'), '240px', nameCell, {
       isPrivate: true,
       sort: ({ name }) => name,
     }),
@@ -50,7 +51,9 @@ function useColumns(): Column<Account>[] {
   ]
 }
 
-const nameCell = ({ name }: Account) => <Name name={name} />
+const nameCell = ({ name, display_name }: Account) => (
+  <AccountName name={name} displayName={display_name} />
+)
 
 function AccountState({ isSuspended }: { isSuspended: boolean }) {
   const t = useMessages(messages)

@@ -1,9 +1,10 @@
 // Bills: one month of all accounts, or all months of one; the open bill in a drawer.
 import { Box, Button, Group, Select, Tabs, Text, Title } from '@mantine/core'
+import { AccountName, useDisplayNames } from '../../components/billing/account-name.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, DataTable, withUnit } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
-import { Money, Name, State } from '../../components/values.tsx'
+import { Money, State } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -81,11 +82,12 @@ function AllAccounts() {
   const [month = thisMonth(), setMonth] = useQueryValue('month')
   const [opened] = useQueryValue('open')
   const list = useList<MonthRow>('/bills/accounts', { month })
+  const displayName = useDisplayNames()
   const columns = useColumns({
     title: t('account'),
     isPrivate: true,
     width: '160px',
-    cell: ({ account }) => <Name name={account} />,
+    cell: ({ account }) => <AccountName name={account} displayName={displayName(account)} />,
   })
   return (
     <>

@@ -1,8 +1,10 @@
 // The people who can sign in, their roles, and the links that invite more. Administrators only.
+
 import { ActionIcon, Button, Menu } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Invitation } from '../../../src/admin/invitations/invitation-schema.ts'
 import type { Person } from '../../../src/admin/people/person-schema.ts'
+import { AccountName, useDisplayNames } from '../../components/billing/account-name.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
@@ -81,6 +83,7 @@ const isLastAdministrator = (person: Person, all: readonly Person[]): boolean =>
 function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[] {
   const t = useMessages(messages)
   const server = useServerText()
+  const displayName = useDisplayNames()
   return [
     { title: t('name'), isPrivate: true, sort: ({ name }) => name, cell: ({ name }) => name },
     {
@@ -88,7 +91,12 @@ function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[]
       sort: ({ role }) => server.text('role', role),
       cell: ({ role }) => server.text('role', role),
     },
-    { title: t('account'), sort: ({ account }) => account, cell: ({ account }) => account ?? '–' },
+    {
+      title: t('account'),
+      sort: ({ account }) => account,
+      cell: ({ account }) =>
+        account === null ? '–' : <AccountName name={account} displayName={displayName(account)} />,
+    },
     {
       title: t('state'),
       cell: ({ disabled }) => (

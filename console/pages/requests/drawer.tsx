@@ -1,12 +1,15 @@
 // One request: its attempts, its usage and the calculation of its charge.
 
 import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { useState } from 'react'
 import { ChargeExplanation } from '../../components/billing/explanation.tsx'
+import { RefundButton } from '../../components/billing/refund.tsx'
 import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { AccountLink, ChannelLink, TokenLink } from '../../components/name-links.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { HttpStatus, Money, Time } from '../../components/values.tsx'
+import { isLess } from '../../lib/format/money.ts'
 import { type Format, useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import {
@@ -26,6 +29,7 @@ import { Waterfall } from './waterfall.tsx'
 export { ChargeExplanation } from '../../components/billing/explanation.tsx'
 
 export function RequestDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const [isRefunding, setRefunding] = useState(false)
   const request = useResource<LoggedRequest>(`/requests/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined,
   })
@@ -34,13 +38,28 @@ export function RequestDrawer({ id, onClose }: { id: string | undefined; onClose
       title={<CopyId id={id} max={44} />}
       isOpen={id !== undefined}
       onClose={onClose}
-      actions={request.data !== undefined && <Replay request={request.data} />}
+      isLocked={isRefunding}
+      actions={
+        request.data !== undefined && (
+          <>
+            <RefundButton {...refundOf(request.data)} isOpen={isRefunding} setOpen={setRefunding} />
+            <Replay request={request.data} />
+          </>
+        )
+      }
     >
       <ErrorAlert error={request.error} />
       {request.data !== undefined && <RequestDetails request={request.data} />}
     </DetailsDrawer>
   )
 }
+
+/** The charge of a task is refunded at the task. */
+const refundOf = ({ request_id, task_id, charge, refunded }: LoggedRequest) => ({
+  path: task_id === undefined ? `/requests/${request_id}` : `/tasks/${task_id}`,
+  charge,
+  refunded,
+})
 
 /** The same question again, as far as the log knows it. */
 function Replay({ request }: { request: LoggedRequest }) {
@@ -50,7 +69,6 @@ function Replay({ request }: { request: LoggedRequest }) {
   return (
     <Button
       variant="default"
-      size="xs"
       title={t('playground_hint')}
       onClick={() => navigate(playgroundPath(request))}
     >
@@ -107,6 +125,7 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
           [t('total'), format.ms(request.total_ms)],
           [t('rate'), rateText(format, request)],
           [t('cost'), <Money amount={request.charge} currency={currency} how="cost" />],
+          [t('refunded'), refundedText(format, request, currency)],
           [t('estimated'), request.estimated ? t('yes') : undefined],
           [
             t('loss'),
@@ -135,6 +154,10 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
     </Stack>
   )
 }
+
+/** Nothing where nothing was given back. */
+const refundedText = (format: Format, { refunded }: LoggedRequest, currency: string) =>
+  isLess('0', refunded) ? format.exact(refunded, currency) : undefined
 
 /** Output tokens per second, once they began to come. */
 function rateText(format: Format, request: LoggedRequest): string | undefined {

@@ -72,6 +72,7 @@ export const messages = defineMessages({
   finish_reason: ['Finish reason', '结束原因'],
   stream: ['Stream', '流式'],
   estimated: ['Estimated', '估算'],
+  refunded: ['Refunded', '已退款'],
   loss: ['Loss (not charged)', '平台承担（未计费）'],
   attempts: ['Attempts', '尝试'],
   attempts_hint: [

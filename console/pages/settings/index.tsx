@@ -7,17 +7,19 @@ import { PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, Page, Panel } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { useSession } from '../../lib/session.ts'
+import { isStaff, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { Callbacks } from './callbacks.tsx'
 import { ConfigYaml } from './config-yaml.tsx'
+import { Issuer } from './issuer.tsx'
 import { messages } from './messages.ts'
 import { TimeZone } from './time-zone.tsx'
 
 export default function SettingsPage() {
   const t = useMessages(messages)
-  const { role } = useSession()
+  const session = useSession()
+  const { role } = session
   const isAdministrator = role === 'administrator'
   const { data, error } = useResource<Settings>('/settings', { enabled: isAdministrator })
   return (
@@ -28,6 +30,7 @@ export default function SettingsPage() {
         {data !== undefined && <Retention settings={data} />}
         {role !== 'finance' && <Callbacks />}
         {isAdministrator && <Backup />}
+        {isStaff(session) && <Issuer />}
         <TimeZone />
         <Password />
       </SimpleGrid>

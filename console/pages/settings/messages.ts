@@ -53,6 +53,21 @@ export const messages = defineMessages({
     '数据库当前的全部内容，不含主密钥。',
   ],
   take_backup: ['Download backup', '下载备份'],
+  issuer: ['Issuer of bills', '账单出具方'],
+  issuer_hint: [
+    'Who sends the bills. Bills that are closed keep what was set then.',
+    '账单由谁出具。已结账的账单保留当时的信息。',
+  ],
+  issuer_file: [
+    'Declared in gateway.yaml; change it there.',
+    '由 gateway.yaml 声明，请在该文件中修改。',
+  ],
+  issuer_name: ['Name on bills', '账单上的名称'],
+  issuer_address: ['Address', '地址'],
+  issuer_tax_id: ['Tax ID', '税号'],
+  issuer_email: ['E-mail for questions', '咨询邮箱'],
+  issuer_save: ['Save issuer', '保存出具方'],
+  issuer_saved: ['The issuer is saved.', '出具方已保存。'],
   time_zone: ['Time zone', '时区'],
   time_zone_hint: [
     'All times in this browser are shown in this zone. Bills, their days and their months are UTC.',

@@ -2,6 +2,7 @@
 
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { RefundButton } from '../../components/billing/refund.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
@@ -11,6 +12,7 @@ import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
 import { Results } from '../../components/tasks/results.tsx'
 import { Money, State } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
+import { isLess } from '../../lib/format/money.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
 import { actors, isBeingTold, isLive, type Task } from '../../lib/resources/task.ts'
@@ -37,6 +39,7 @@ export function TaskDrawer({
   const t = useMessages(messages)
   const mayAct = hasRole(useSession(), actors)
   const [isCancelling, setCancelling] = useState(false)
+  const [isRefunding, setRefunding] = useState(false)
   const {
     data: task,
     error,
@@ -60,24 +63,20 @@ export function TaskDrawer({
       title={<CopyId id={id} max={44} />}
       isOpen={id !== undefined}
       onClose={onClose}
+      isLocked={isRefunding}
       actions={
-        task !== undefined &&
-        mayAct && (
+        task !== undefined && (
           <>
-            {isLive(task) && (
-              <Button
-                color="red"
-                variant="light"
-                disabled={task.cancel_problem !== null}
-                onClick={() => setCancelling(true)}
-              >
-                {t('cancel_task')}
-              </Button>
+            <RefundButton
+              path={`/tasks/${task.id}`}
+              charge={task.charge}
+              refunded={task.refunded}
+              isOpen={isRefunding}
+              setOpen={setRefunding}
+            />
+            {mayAct && (
+              <TaskActions task={task} onCancel={() => setCancelling(true)} onMade={onMade} />
             )}
-            <RerunTask task={task} onMade={onMade} />
-            <Button variant="default" onClick={() => navigate(`/playground?task=${task.id}`)}>
-              {t('in_playground')}
-            </Button>
           </>
         )
       }
@@ -95,6 +94,36 @@ export function TaskDrawer({
         onConfirm={cancel}
       />
     </DetailsDrawer>
+  )
+}
+
+function TaskActions({
+  task,
+  onCancel,
+  onMade,
+}: {
+  task: Task
+  onCancel: () => void
+  onMade: (id: string) => void
+}) {
+  const t = useMessages(messages)
+  return (
+    <>
+      {isLive(task) && (
+        <Button
+          color="red"
+          variant="light"
+          disabled={task.cancel_problem !== null}
+          onClick={onCancel}
+        >
+          {t('cancel_task')}
+        </Button>
+      )}
+      <RerunTask task={task} onMade={onMade} />
+      <Button variant="default" onClick={() => navigate(`/playground?task=${task.id}`)}>
+        {t('in_playground')}
+      </Button>
+    </>
   )
 }
 
@@ -168,6 +197,10 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
           rows={[
             [t('held'), <Money key="h" amount={task.hold} currency={currency} />],
             [t('charged'), <Money key="c" amount={task.charge} currency={currency} />],
+            [
+              t('refunded'),
+              isLess('0', task.refunded) && <Money amount={task.refunded} currency={currency} />,
+            ],
           ]}
         />
         <ChargeExplanation id={task.id} />

@@ -68,6 +68,7 @@ export const messages = defineMessages({
   callback_attempt: ['Callback, attempt {n}', '第 {n} 次回调'],
   held: ['Held', '预留'],
   charged: ['Charged', '结算'],
+  refunded: ['Refunded', '已退款'],
   seconds: ['Seconds', '秒数'],
   resolution: ['Resolution', '分辨率'],
   count: ['Images', '张数'],

@@ -1,6 +1,8 @@
 // Tokens: their rights, limits and charges.
+
 import { Button, Group, Skeleton } from '@mantine/core'
 import { useState } from 'react'
+import { AccountName, useDisplayNames } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -20,9 +22,13 @@ import { messages } from './messages.ts'
 
 function useColumns(): Column<Token>[] {
   const t = useMessages(messages)
+  const displayName = useDisplayNames()
+  const accountCell = ({ account }: Token) => (
+    <AccountName name={account} displayName={displayName(account)} />
+  )
   return [
     column(t('name'), '160px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
-    column(t('account'), '110px', ({ account }) => account, {
+    column(t('account'), '150px', accountCell, {
       id: 'account',
       sort: ({ account }) => account,
     }),

@@ -10,6 +10,7 @@ export const searchHit = z
     id: column(z.string()).describe('Models have their name as id.'),
     name: column(z.string()),
     account: column(z.string().nullable()).describe('The account it belongs to.'),
+    display_name: z.string().exactOptional().describe('Of an account that has one.'),
   })
   .meta({ id: 'SearchHit' })
 export const searchHits = pageOf(searchHit, 'SearchHitList')

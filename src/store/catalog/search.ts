@@ -9,18 +9,27 @@ export interface Hit {
   name: string
   /** Name of the account it belongs to. */
   account: string | null
+  display_name?: string
 }
 
 /** The shortest names first: they are nearest to the text. */
-export const searchAccounts = (db: Kysely<Schema>, text: string, limit: number): Promise<Hit[]> =>
-  db
+export async function searchAccounts(
+  db: Kysely<Schema>,
+  text: string,
+  limit: number,
+): Promise<Hit[]> {
+  const rows = await db
     .selectFrom('accounts')
-    .select(['id', 'name', 'name as account'])
+    .select(['id', 'name', 'name as account', 'display_name'])
     .where(namesMatch(text))
     .orderBy((e) => e.fn('length', ['name']))
     .orderBy('name')
     .limit(limit)
     .execute()
+  return rows.map(({ display_name, ...hit }) =>
+    display_name === null ? hit : { ...hit, display_name },
+  )
+}
 
 /** Oldest first, so that reading ends with the last one that is wanted. */
 export function searchTokens(

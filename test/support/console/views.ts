@@ -64,11 +64,13 @@ const operate: readonly View[] = [
   pressed('/requests', 'requests-export', ['Export', '导出']),
   pressed('/requests', 'requests-latency', ['Latency', '耗时分布']),
   page('/requests?model=none', 'requests-none'),
-  async ({ at, see, gateway }) => {
+  async ({ at, see, press, gateway }) => {
     await at(`/requests?open=${gateway.refused}`)
     await see('request-failed')
     await at(`/requests?open=${gateway.good}`)
     await see('request-good')
+    await press('Refund', '退款')
+    await see('refund')
   },
   async ({ at, tabs, press, see }) => {
     await at('/alerts')
@@ -227,6 +229,8 @@ const money: readonly View[] = [
     await press('Delete statement', '删除上游账单')
     await see('statement-delete')
   },
+  page('/codes', 'codes'),
+  pressed('/codes', 'codes-new', ['New codes', '生成兑换码']),
   page('/usage', 'usage'),
   page(`/usage?days=90&compare=1&group=account&subgroup=model`, 'usage-grouped'),
   page('/usage?account=late-closer', 'usage-none'),
@@ -300,6 +304,7 @@ export const pageViews: readonly View[] = [
   page('/tokens', 'tokens'),
   page('/accounts', 'accounts'),
   page('/bills', 'bills'),
+  page('/codes', 'codes'),
   page('/usage', 'usage'),
   page('/playground', 'playground'),
   page('/settings', 'settings'),

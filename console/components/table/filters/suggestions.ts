@@ -26,6 +26,7 @@ interface Item {
   id?: string
   name: string
   account?: string | null
+  display_name?: string | null
 }
 
 const listed = async (path: string): Promise<Item[]> =>
@@ -36,7 +37,11 @@ const namesOf = async (path: string) => plain((await listed(path)).map(({ name }
 const sources: Readonly<Record<SuggestionSource, () => Promise<Suggestion[]>>> = {
   models: () => namesOf('/models'),
   channels: () => namesOf('/channels'),
-  accounts: () => namesOf('/accounts'),
+  accounts: async () =>
+    (await listed('/accounts')).map(({ name, display_name }) => ({
+      value: name,
+      label: display_name == null ? name : `${name} · ${display_name}`,
+    })),
   tokens: async () =>
     (await listed('/tokens')).map(({ id, name, account }) => ({
       value: id ?? name,

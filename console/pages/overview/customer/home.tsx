@@ -18,12 +18,14 @@ import { useResource } from '../../../lib/use-resource.ts'
 import { Budgets } from './budgets.tsx'
 import { messages } from './messages.ts'
 import { PriceList } from './prices.tsx'
+import { TopUp } from './top-up.tsx'
 
 const refetchMs = 15_000
 const shownTokens = 100
 
 export default function CustomerHome({ account: name }: { account: string }) {
   const t = useMessages(messages)
+  const { role } = useSession()
   const path = `/accounts/${encodeURIComponent(name)}`
   const { data: account, error } = useResource<Account>(path, { refetchInterval: refetchMs })
   const tokens = useResource<Page<Token>>('/tokens', { query: { limit: shownTokens } })
@@ -36,6 +38,11 @@ export default function CustomerHome({ account: name }: { account: string }) {
         </Alert>
       )}
       <MoneyCards account={account} />
+      {role === 'member' && (
+        <Panel title={t('top_up')}>
+          <TopUp />
+        </Panel>
+      )}
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <Panel title={t('budgets')}>
           <Budgets account={account} tokens={tokens.data?.items} />

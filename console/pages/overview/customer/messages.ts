@@ -8,6 +8,19 @@ export const messages = defineMessages({
   spend: ['Charges this month', '本月消费'],
   spend_hint: ['Since {month}-01, UTC', '自 {month}-01 起（UTC）'],
   bill: ['Open the bill', '查看账单'],
+  top_up: ['Add money', '充值'],
+  add_money: ['Add money', '去充值'],
+  code: ['Redemption code', '兑换码'],
+  redeem: ['Redeem', '兑换'],
+  redeemed: [
+    '{amount} credited. The balance is now {balance}.',
+    '已充值 {amount}，当前余额 {balance}。',
+  ],
+  no_code: ['There is no such code. Check its letters.', '兑换码不存在，请检查输入。'],
+  used_code: [
+    'This code was redeemed, has expired or was withdrawn.',
+    '该兑换码已使用、已过期或已作废。',
+  ],
   budgets: ['Budgets', '预算'],
   no_budgets: [
     'No budget is set: the balance alone limits spending.',

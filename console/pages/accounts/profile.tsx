@@ -1,0 +1,95 @@
+// Who an account is: the names and addresses that people and bills use. Operators edit them; a field that is
+// emptied is taken away.
+import { Alert, Text, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Account } from '../../../src/admin/money/account-schema.ts'
+import { ActionForm } from '../../components/action-form.tsx'
+import { PropertyList } from '../../components/drawer.tsx'
+import { api } from '../../lib/api.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { privateClass } from '../../lib/privacy.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
+import { profileMessages as messages } from './profile-messages.ts'
+
+const fields = [
+  { name: 'display_name', max: 120 },
+  { name: 'legal_name', max: 200 },
+  { name: 'address', max: 500, isLong: true },
+  { name: 'tax_id', max: 64 },
+  { name: 'email', max: 254, type: 'email' },
+  { name: 'contact', max: 200 },
+] as const
+
+type Field = (typeof fields)[number]['name']
+type Draft = Readonly<Record<Field, string>>
+
+export function AccountProfile({
+  account,
+  onChanged,
+}: {
+  account: Account
+  onChanged: () => void
+}) {
+  const t = useMessages(messages)
+  const mayEdit = hasRole(useSession(), ['operator'])
+  if (mayEdit) return <ProfileForm key={account.name} account={account} onChanged={onChanged} />
+  const rows = fields.map(
+    ({ name }) =>
+      [
+        t(name),
+        <Text key={name} size="sm" className={`${privateClass} lines`}>
+          {account[name] ?? '–'}
+        </Text>,
+      ] as const,
+  )
+  return <PropertyList rows={rows} />
+}
+
+const draftOf = (account: Account): Draft =>
+  Object.fromEntries(fields.map(({ name }) => [name, account[name] ?? ''])) as Draft
+
+function ProfileForm({ account, onChanged }: { account: Account; onChanged: () => void }) {
+  const t = useMessages(messages)
+  const before = draftOf(account)
+  const [draft, setDraft] = useState(before)
+  const [isSaved, setSaved] = useState(false)
+  const submit = async () => {
+    const changed = fields
+      .map(({ name }) => [name, draft[name].trim()] as const)
+      .filter(([name, value]) => value !== before[name])
+    const body = Object.fromEntries(changed.map(([name, value]) => [name, value || null]))
+    await api('PATCH', `/accounts/${encodeURIComponent(account.name)}`, { body })
+    setSaved(true)
+    onChanged()
+  }
+  return (
+    <ActionForm submit={t('save_profile')} onSubmit={submit}>
+      <Text size="sm" c="dimmed">
+        {t('profile_hint')}
+      </Text>
+      {fields.map(({ name, max, ...field }) => {
+        const common = {
+          label: t(name),
+          maxLength: max,
+          value: draft[name],
+          classNames: { input: privateClass },
+          onChange: (event: { currentTarget: { value: string } }) => {
+            setSaved(false)
+            setDraft({ ...draft, [name]: event.currentTarget.value })
+          },
+          ...(name === 'display_name' && { description: t('display_name_hint') }),
+        }
+        return 'isLong' in field ? (
+          <Textarea key={name} {...common} autosize minRows={2} maxRows={8} />
+        ) : (
+          <TextInput key={name} {...common} type={'type' in field ? field.type : 'text'} />
+        )
+      })}
+      {isSaved && (
+        <Alert color="teal" role="status">
+          {t('profile_saved')}
+        </Alert>
+      )}
+    </ActionForm>
+  )
+}
