@@ -72,6 +72,8 @@ const extras = new RegExp(
 
 /** The same, and neither an input nor what stands in for it. */
 const noInput = new RegExp(`${extras.source}|^invalid_request (?:input|messages)$`)
+/** Nor can a response be made in the background as a stream, or without being kept. */
+const noResponse = new RegExp(`${noInput.source}|^invalid_request (?:stream|store|background)$`)
 
 /** The same, and another model than that of the path. */
 const generateExtras = new RegExp(
@@ -88,11 +90,11 @@ const rows: readonly Row[] = [
     // Which items of the responses style there are.
     beyond: new RegExp(`${extras.source}|^invalid_request input`),
   },
-  { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: noInput },
+  { call: 'createResponse', parse: (fields) => parseResponses(body(fields)), beyond: noResponse },
   {
     call: 'countResponseTokens',
     parse: (fields) => countResponse(body(fields)),
-    beyond: noInput,
+    beyond: noResponse,
   },
   { call: 'createMessage', parse: (fields) => parseMessages(body(fields), x), beyond: extras },
   { call: 'countMessageTokens', parse: (fields) => parseCount(body(fields), x), beyond: extras },
