@@ -18,6 +18,7 @@ import { OutageBanner } from './components/outage-banner.tsx'
 import { PersonMenu, PrivacyButton } from './components/person-menu.tsx'
 import { defineMessages } from './lib/i18n.ts'
 import { useMessages } from './lib/messages.ts'
+import { useAlertCount } from './lib/open-alerts.ts'
 import { Link, navigate, useLocation } from './lib/router.tsx'
 import { hasRole, useSession } from './lib/session.ts'
 import { searchKeys, useShortcuts } from './lib/shortcuts.ts'
@@ -27,6 +28,7 @@ const messages = defineMessages({
   sandbox: ['Sandbox', '沙盒'],
   sandbox_hint: ['The built-in simulator answers all requests', '所有请求由内置模拟器应答'],
   menu: ['Menu', '菜单'],
+  open_alerts: ['{n} open alerts', '{n} 条未处理告警'],
 })
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -35,6 +37,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [helpOpen, setHelpOpen] = useState(false)
   const session = useSession()
   const t = useMessages(messages)
+  const alerts = useAlertCount()
   const shown = pages.filter(({ roles }) => hasRole(session, roles))
   const search = () => setPaletteOpen(true)
   const help = () => setHelpOpen(true)
@@ -56,6 +59,11 @@ export function Shell({ children }: { children: ReactNode }) {
           <MenuButton isOpen={menuOpen} onClick={() => setMenuOpen(!menuOpen)} />
           <Brand />
           <Group gap="xs" wrap="nowrap" ml="auto">
+            {alerts !== '' && (
+              <Link to="/alerts" className="count" aria-label={t('open_alerts', { n: alerts })}>
+                {alerts}
+              </Link>
+            )}
             <ActionIcon variant="subtle" color="gray" onClick={search} aria-label={t('search')}>
               <Icon name="search" />
             </ActionIcon>
@@ -71,7 +79,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
         <SearchButton onClick={search} />
         <AppShell.Section grow component={ScrollArea} mt="sm">
-          <Navigation onGo={() => setMenuOpen(false)} />
+          <Navigation alerts={alerts} onGo={() => setMenuOpen(false)} />
         </AppShell.Section>
         <Group gap={4} wrap="nowrap" visibleFrom="sm" className="side-end">
           <PersonMenu onKeys={help} />
@@ -114,7 +122,7 @@ function SandboxTag() {
   )
 }
 
-function Navigation({ onGo }: { onGo: () => void }) {
+function Navigation({ alerts, onGo }: { alerts: string; onGo: () => void }) {
   const session = useSession()
   const { path } = useLocation()
   const t = useMessages(pageTitles)
@@ -142,6 +150,7 @@ function Navigation({ onGo }: { onGo: () => void }) {
               >
                 <Icon name={page.name} size={16} />
                 {t(page.name)}
+                {page.name === 'alerts' && alerts !== '' && <span className="count">{alerts}</span>}
               </Link>
             ))}
           </Stack>

@@ -1,9 +1,10 @@
 // The frame of a page: title, actions, panels and errors.
 
 import { Alert, Box, Card, Group, Stack, Text, Title } from '@mantine/core'
-import { type ReactNode, useEffect } from 'react'
+import type { ReactNode } from 'react'
 import { ApiError, NoAnswer } from '../lib/api.ts'
 import { useMessages } from '../lib/messages.ts'
+import { usePageTitle } from '../lib/open-alerts.ts'
 import { type ServerText, useServerText } from '../lib/server/use-server-text.ts'
 
 export function Page({
@@ -17,9 +18,7 @@ export function Page({
   actions?: ReactNode
   children: ReactNode
 }) {
-  useEffect(() => {
-    document.title = `${title} · Model Gateway`
-  }, [title])
+  usePageTitle(title)
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-end" wrap="wrap">

@@ -36,7 +36,9 @@ interface Desk {
 }
 
 const menu = async ({ page }: Desk, name: string): Promise<void> => {
-  await page.locator('nav').getByRole('link', { name, exact: true }).click()
+  // Alerts have their number beside their name.
+  const entry = new RegExp(`^${name}( \\d+\\+?)?$`)
+  await page.locator('nav').getByRole('link', { name: entry }).click()
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 }
 const press = (place: Page | Locator, name: string): Promise<void> =>

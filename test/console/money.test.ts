@@ -77,7 +77,7 @@ if (chromiumPath === undefined) {
       await shoot(page, 'price-preview')
       expect(await seriousFindings(page)).toEqual([])
       await form.getByLabel(/^Effective from/).fill('2099-01-02T03:04')
-      await form.getByRole('button', { name: 'Activate' }).click()
+      await form.getByRole('button', { name: 'Schedule' }).click()
       const table = page.getByRole('table', { name: 'Versions' })
       await table.getByText('scheduled').waitFor()
       await shoot(page, 'price-versions')

@@ -1,15 +1,15 @@
 // Open alerts: what each means, where to act, and the button that resolves one.
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Alert } from '../../../src/admin/system/system-schema.ts'
-import { api, type Page } from '../../lib/api.ts'
+import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { defineMessages } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { useOpenAlerts } from '../../lib/open-alerts.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
-import { useResource } from '../../lib/use-resource.ts'
 import { ErrorAlert } from '../page.tsx'
 import { State } from '../values.tsx'
 
@@ -51,15 +51,20 @@ const remedies: Readonly<Record<string, Remedy>> = {
   },
 }
 
+export function remedyOf({
+  kind,
+  subject,
+}: Alert): { label: Remedy['label']; path: string } | undefined {
+  const remedy = Object.hasOwn(remedies, kind) ? remedies[kind] : undefined
+  return remedy && { label: remedy.label, path: remedy.to(subject) }
+}
+
 const queryOf = (values: Record<string, string>): string => new URLSearchParams(values).toString()
 
 export function OpenAlerts({ limit }: { limit: number }) {
   const t = useMessages(messages)
   const action = useAction()
-  const { data, error, refetch } = useResource<Page<Alert>>('/alerts', {
-    query: { limit },
-    refetchInterval: 10_000,
-  })
+  const { data, error, refetch } = useOpenAlerts()
   const resolve = ({ id }: Alert) =>
     action.run(async () => {
       await api('POST', `/alerts/${id}/resolve`)
@@ -69,7 +74,7 @@ export function OpenAlerts({ limit }: { limit: number }) {
   return (
     <Stack gap="md">
       <ErrorAlert error={action.error ?? error} />
-      {data?.items.map((alert) => (
+      {data?.items.slice(0, limit).map((alert) => (
         <OpenAlert key={alert.id} alert={alert} onResolve={() => resolve(alert)} />
       ))}
     </Stack>
@@ -81,7 +86,7 @@ function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }
   const server = useServerText()
   const format = useFormat()
   const session = useSession()
-  const remedy = Object.hasOwn(remedies, alert.kind) ? remedies[alert.kind] : undefined
+  const remedy = remedyOf(alert)
   const when = t('since', { when: format.ago(alert.since) })
   return (
     <div>
@@ -101,7 +106,7 @@ function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }
       <Group gap="xs" mt={4}>
         {remedy !== undefined && (
           <Text size="sm" component="span">
-            <Link to={remedy.to(alert.subject)}>{t(remedy.label)}</Link>
+            <Link to={remedy.path}>{t(remedy.label)}</Link>
           </Text>
         )}
         {session.role === 'administrator' && remedy === undefined && (

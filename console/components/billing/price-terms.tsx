@@ -84,12 +84,18 @@ export function Terms({ price }: { price: Shown }) {
   )
 }
 
+/** All of it in one line. */
+export function usePriceText(): (price: Shown) => string {
+  const lines = useLines()
+  return (price) => lines(price).join(' | ')
+}
+
 /** In one line, for a list. */
 export function ShortTerms({ price }: { price: Shown | undefined }) {
   const t = useMessages(billingMessages)
-  const lines = useLines()
+  const textOf = usePriceText()
   if (price === undefined) return <Text c="red">{t('missing')}</Text>
-  const text = lines(price).join(' | ')
+  const text = textOf(price)
   return <span title={text}>{text}</span>
 }
 

@@ -71,3 +71,24 @@ test('a draft keeps the prices per call of a tool, and a percentage changes them
   const terms = raisedTerms(termsOf(price), '100')!
   expect(terms['per_call']).toEqual({ web_search: '0.10' })
 })
+
+test('factors and hours are no amounts: a percentage leaves them, a comparison does not count them', () => {
+  const terms = {
+    unit: 'token',
+    per_million: { input: '1', output: '2' },
+    service_tiers: { fast: { factor: '2' }, flex: { per_million: { input: '0.5', output: '1' } } },
+    geo: { us: { factor: '1.1' } },
+    hours: [{ from: '00:30', to: '08:30', zone: 'Asia/Shanghai', factor: '0.5' }],
+  }
+  expect(raisedTerms(terms, '10')).toEqual({
+    ...terms,
+    per_million: { input: '1.10', output: '2.20' },
+    service_tiers: {
+      fast: { factor: '2' },
+      flex: { per_million: { input: '0.55', output: '1.10' } },
+    },
+  })
+  expect(changesOf(terms, { ...terms, per_million: { input: '2', output: '2' } })).toEqual([
+    { name: 'input', share: 1 },
+  ])
+})

@@ -29,17 +29,19 @@ interface Amount {
   value: string
 }
 
-/** Every amount of a price, and where in it it stands. */
+/** Every amount of a price, and where in it it stands; factors, hours and places are none. */
 export function amountsOf(terms: Terms): Amount[] {
   const found: Amount[] = []
   const walk = (value: unknown, path: readonly (string | number)[]): void => {
     if (typeof value === 'string') found.push({ path, value })
     else if (Array.isArray(value)) for (const [i, each] of value.entries()) walk(each, [...path, i])
     else if (typeof value === 'object' && value !== null) {
-      for (const [name, each] of Object.entries(value)) walk(each, [...path, name])
+      for (const [name, each] of Object.entries(value)) {
+        if (name !== 'factor') walk(each, [...path, name])
+      }
     }
   }
-  const { unit: _, default_size: __, ...rest } = terms
+  const { unit: _, default_size: __, hours: ___, geo: ____, ...rest } = terms
   walk(rest, [])
   return found
 }

@@ -7,8 +7,9 @@ import type { Channel } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
 import { useResource } from '../../lib/use-resource.ts'
 
-export function useChannels() {
-  return useResource<Page<Channel>>('/channels', { query: { limit: 100 }, refetchInterval: 5_000 })
+export function useChannels(enabled = true) {
+  const query = { limit: 100 }
+  return useResource<Page<Channel>>('/channels', { query, refetchInterval: 5_000, enabled })
 }
 
 export function ChannelList() {

@@ -11,6 +11,7 @@ import { ChannelList } from './channel-list.tsx'
 import { Charts } from './charts.tsx'
 import { GettingStarted } from './getting-started.tsx'
 import { messages } from './messages.ts'
+import { Problems } from './problems.tsx'
 import { TopModels, TopTokens } from './top-lists.tsx'
 import { type Range, spans, useTraffic } from './traffic.ts'
 
@@ -36,6 +37,7 @@ export default function Overview() {
         />
       }
     >
+      {session.role !== 'member' && <Problems />}
       <GettingStarted hasRequests={(traffic.data?.items.length ?? 0) > 0} />
       {session.account !== null && (
         <Suspense fallback={null}>

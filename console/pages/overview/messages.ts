@@ -3,6 +3,15 @@ import { defineMessages } from '../../lib/i18n.ts'
 
 export const messages = defineMessages({
   title: ['Overview', '概览'],
+  problems: ['What is wrong', '当前问题'],
+  down_since: ['{name} is down since {time}:', '{name} 自 {time} 起不可用：'],
+  calls_fail: ['its calls fail', '调用持续失败'],
+  keys_rejected: ['all its keys are rejected', '所有密钥均被拒绝'],
+  open: ['Open', '查看'],
+  take_out: ['Take out', '停止接单'],
+  taken_out: ['{name} gets no new requests.', '{name} 不再接收新请求。'],
+  bring_back: ['Bring back', '恢复接单'],
+  more_alerts: ['{n} more alerts', '另有 {n} 条告警'],
   day: ['24 hours', '24 小时'],
   week: ['7 days', '7 天'],
   month: ['30 days', '30 天'],

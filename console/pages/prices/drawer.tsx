@@ -1,11 +1,15 @@
 // One model: its price versions, and a new one with a preview against last month.
 
 import { Button, Group, Stack } from '@mantine/core'
+import { useState } from 'react'
 import { Change, SourceBadge, Terms } from '../../components/billing/price-terms.tsx'
+import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { SectionTitle } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { State, Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
+import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import { type Model, type Price, versionBefore } from '../../lib/resources/price.ts'
@@ -32,6 +36,7 @@ export function ModelDrawer({
   const server = useServerText()
   const [asked, setAsked] = useQueryValue('new')
   const isAdding = asked !== undefined
+  const [leaving, setLeaving] = useState<Price>()
   const setAdding = (on: boolean) => setAsked(on ? '1' : undefined, 'replace')
   if (model === undefined) return null
   const versions = prices.filter((price) => price.model === model.name)
@@ -42,6 +47,7 @@ export function ModelDrawer({
       title={model.name}
       isOpen
       onClose={onClose}
+      isLocked={leaving !== undefined}
       actions={
         hasRole(session, ['finance']) &&
         current?.source !== 'file' && (
@@ -73,17 +79,54 @@ export function ModelDrawer({
           />
         )}
         <SectionTitle>{t('versions')}</SectionTitle>
-        <Versions versions={versions} />
+        <Versions versions={versions} onWithdraw={setLeaving} />
       </Stack>
+      <Withdraw price={leaving} onClose={() => setLeaving(undefined)} onDone={onChanged} />
     </DetailsDrawer>
   )
 }
 
+function Withdraw({
+  price,
+  onClose,
+  onDone,
+}: {
+  price: Price | undefined
+  onClose: () => void
+  onDone: () => void
+}) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const text = { model: price?.model ?? '', day: format.time(price?.effective_from) }
+  return (
+    <Confirm
+      title={t('withdraw_title')}
+      text={t('withdraw_text', text)}
+      action={t('withdraw_title')}
+      keep={t('keep_price')}
+      isOpen={price !== undefined}
+      onClose={onClose}
+      onConfirm={async () => {
+        await api('DELETE', `/prices/${price!.id}`)
+        onDone()
+      }}
+    />
+  )
+}
+
+const stateTones = { scheduled: 'queued', in_force: 'good', past: 'past' } as const
+
 /** Newest first, with what each changed. */
-function Versions({ versions }: { versions: readonly Price[] }) {
+function Versions({
+  versions,
+  onWithdraw,
+}: {
+  versions: readonly Price[]
+  onWithdraw: (price: Price) => void
+}) {
   const t = useMessages(messages)
   const newest = [...versions].sort((a, b) => (a.effective_from < b.effective_from ? 1 : -1))
-  const nowText = new Date().toISOString()
+  const mayWithdraw = hasRole(useSession(), ['finance'])
   return (
     <SimpleTable
       label={t('versions')}
@@ -103,13 +146,23 @@ function Versions({ versions }: { versions: readonly Price[] }) {
         },
         { title: t('source'), cell: ({ source }) => <SourceBadge source={source} /> },
         {
+          title: t('author'),
+          isPrivate: true,
+          cell: ({ created_by }) => created_by ?? '–',
+        },
+        {
           title: t('state'),
-          cell: ({ current, effective_from }) => (
-            <>
-              {current && <State state="good" label={t('current')} />}
-              {effective_from > nowText && <State state="queued" label={t('coming')} />}
-            </>
-          ),
+          cell: ({ state }) => <State state={stateTones[state]} label={t(state)} />,
+        },
+        mayWithdraw && {
+          title: '',
+          cell: (price) =>
+            price.state === 'scheduled' &&
+            price.source === 'api' && (
+              <Button size="compact-xs" variant="default" onClick={() => onWithdraw(price)}>
+                {t('withdraw')}
+              </Button>
+            ),
         },
       ]}
     />

@@ -1,11 +1,14 @@
 // Prices: what every model costs, all versions, and new ones with a preview.
 
-import { Button, Menu, Switch } from '@mantine/core'
+import { Button, Menu, Switch, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
+import { usePriceColumns } from '../../components/billing/price-columns.tsx'
+import { SourceBadge } from '../../components/billing/price-terms.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable } from '../../components/table/data-table.tsx'
-import { Name, State, Time } from '../../components/values.tsx'
+import { Name, State } from '../../components/values.tsx'
+import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model, Price } from '../../lib/resources/price.ts'
@@ -24,6 +27,7 @@ export default function Prices() {
   const prices = usePrices()
   const [opened, setOpened] = useQueryValue('open')
   const [missing, setMissing] = useQueryValue('missing')
+  const [search = ''] = useQueryValue('search')
   const changed = () => {
     void prices.refetch()
     models.refetch()
@@ -38,9 +42,12 @@ export default function Prices() {
     ({ name, alias, price }) =>
       currentPrices.has(name) || ((alias ?? null) === null && price !== 'served'),
   )
-  const rows =
-    missing === undefined ? priced : priced.filter(({ name }) => !currentPrices.has(name))
-  const columns = useColumns(currentPrices)
+  const wanted = search.trim().toLowerCase()
+  const rows = priced.filter(
+    ({ name }) =>
+      name.toLowerCase().includes(wanted) && (missing === undefined || !currentPrices.has(name)),
+  )
+  const columns = useColumns(currentPrices, nextVersions(prices.data ?? []))
   return (
     <Page
       title={t('title')}
@@ -56,6 +63,14 @@ export default function Prices() {
         </>
       }
     >
+      <TextInput
+        aria-label={t('find')}
+        placeholder={t('find')}
+        maw={320}
+        leftSection={<Icon name="search" size={14} />}
+        value={search}
+        onChange={(event) => setQuery({ search: event.currentTarget.value }, 'replace')}
+      />
       <DataTable
         label={t('title')}
         columns={columns}
@@ -77,7 +92,18 @@ export default function Prices() {
   )
 }
 
-function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
+/** Of each model, the general version that begins next. */
+function nextVersions(versions: readonly Price[]): ReadonlyMap<string, Price> {
+  const coming = versions
+    .filter(({ state, account }) => state === 'scheduled' && account === null)
+    .sort((one, other) => (one.effective_from < other.effective_from ? 1 : -1))
+  return new Map(coming.map((price) => [price.model, price]))
+}
+
+function useColumns(
+  current: ReadonlyMap<string, Price>,
+  next: ReadonlyMap<string, Price>,
+): Column<Model>[] {
   const t = useMessages(messages)
   const server = useServerText()
   return [
@@ -85,20 +111,35 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
       id: 'model',
       sort: ({ name }) => name,
     }),
-    column(t('kind'), '90px', ({ kind }) => server.text('model', kind), {
+    ...usePriceColumns<Model>(({ name }) => current.get(name)),
+    column(t('state'), '150px', ({ name }) => (
+      <PriceState current={current.get(name)} next={next.get(name)} />
+    )),
+    column(t('author'), '100px', ({ name }) => current.get(name)?.created_by ?? '–', {
+      isPrivate: true,
+    }),
+    column(t('source'), '95px', ({ name }) => <SourceBadge source={current.get(name)?.source} />),
+    column(t('callable'), '80px', ({ callable }) => (
+      <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
+    )),
+    column(t('kind'), '80px', ({ kind }) => server.text('model', kind), {
       id: 'kind',
       sort: ({ kind }) => kind,
     }),
-    column(t('interfaces'), '190px', ({ interfaces }) => interfaces.join(', ')),
-    column(t('callable'), '90px', ({ callable }) => (
-      <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
-    )),
-    column(t('price'), '330px', ({ name }) => <ShortTerms price={current.get(name)} />),
-    column(t('effective_from'), '125px', ({ name }) => (
-      <Time at={current.get(name)?.effective_from} how="short" />
-    )),
-    column(t('source'), '105px', ({ name }) => <SourceBadge source={current.get(name)?.source} />),
   ]
+}
+
+/** What is coming is said before what is. */
+function PriceState({ current, next }: { current: Price | undefined; next: Price | undefined }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  if (next !== undefined) {
+    return (
+      <State state="queued" label={t('changes_on', { day: format.day(next.effective_from) })} />
+    )
+  }
+  if (current === undefined) return <State state="failed" label={t('missing')} />
+  return <State state="good" label={t('in_force')} />
 }
 
 /** Export, import and percentage changes of all prices. */

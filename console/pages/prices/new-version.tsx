@@ -107,7 +107,7 @@ export function NewVersion({
           <ErrorAlert error={error} />
           <div>
             <Button type="submit" loading={isBusy}>
-              {t('activate')}
+              {t(from === '' ? 'activate' : 'schedule')}
             </Button>
           </div>
         </Stack>

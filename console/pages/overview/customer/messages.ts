@@ -44,6 +44,7 @@ export const messages = defineMessages({
     '该账户当前可调用的各模型价格。',
   ],
   price: ['Price', '价格'],
+  changes_on: ['Changes on {day} to:', '{day} 起变更为：'],
   kind: ['Kind', '类型'],
   own: ['agreed', '协议价'],
   find_model: ['Find a model', '查找模型'],

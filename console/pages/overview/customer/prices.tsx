@@ -7,11 +7,32 @@ import { Icon } from '../../../components/icon.tsx'
 import { ErrorAlert } from '../../../components/page.tsx'
 import { SimpleTable } from '../../../components/table/simple-table.tsx'
 import type { Page } from '../../../lib/api.ts'
+import { useFormat } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/messages.ts'
 import type { Model } from '../../../lib/resources/price.ts'
 import { useServerText } from '../../../lib/server/use-server-text.ts'
 import { useResource } from '../../../lib/use-resource.ts'
 import { messages } from './messages.ts'
+
+/** What changes, and when, below what is paid now. */
+function PriceCell({ price }: { price: PaidPrice }) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const { next } = price
+  return (
+    <>
+      <Terms price={price} />
+      {next !== null && (
+        <>
+          <Text size="xs" c="dimmed" mt={4}>
+            {t('changes_on', { day: format.day(next.effective_from) })}
+          </Text>
+          <Terms price={{ model: price.model, ...next }} />
+        </>
+      )}
+    </>
+  )
+}
 
 const maxListed = 500
 
@@ -70,7 +91,7 @@ export function PriceList({ account }: { account: string }) {
             title: t('kind'),
             cell: ({ model }) => server.text('model', callable.get(model)?.kind ?? ''),
           },
-          { title: t('price'), cell: (price) => <Terms price={price} /> },
+          { title: t('price'), cell: (price) => <PriceCell price={price} /> },
         ]}
       />
     </Stack>

@@ -1,0 +1,71 @@
+// Prices in columns: one for each kind of amount with its unit in the heading; tiers, hours and the rest are
+// folded into a few words, and whole on hover.
+import { Text } from '@mantine/core'
+import { useFormat } from '../../lib/format.ts'
+import { defineMessages } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { Price } from '../../lib/resources/price.ts'
+import { type CellName, cellNames, cellsOf } from '../../lib/resources/price-cells.ts'
+import { useSession } from '../../lib/session.ts'
+import { type Column, column, numberColumn, withUnit } from '../table/data-table.tsx'
+import { billingMessages } from './messages.ts'
+import { usePriceText } from './price-terms.tsx'
+
+const messages = defineMessages({
+  ...billingMessages,
+  per_million: ['{currency}/M', '{currency}/百万'],
+  image: ['Image', '图片'],
+  per_image: ['{currency} each', '{currency}/张'],
+  second: ['Video', '视频'],
+  per_second: ['{currency}/s', '{currency}/秒'],
+  more: ['Besides', '其他条款'],
+  tiers: ['tiers: {n}', '档位：{n}'],
+  sizes: ['sizes: {n}', '尺寸：{n}'],
+  resolutions: ['resolutions: {n}', '分辨率：{n}'],
+  other_rates: ['other rates: {n}', '其他费率：{n}'],
+  tools: ['tools: {n}', '工具：{n}'],
+  service_tiers: ['service tiers: {n}', '服务等级：{n}'],
+  places: ['places: {n}', '地区：{n}'],
+  hours: ['hours: {n}', '时段：{n}'],
+})
+
+const unitOf = (name: CellName) =>
+  name === 'image' ? 'per_image' : name === 'second' ? 'per_second' : 'per_million'
+
+/** For rows that have a price; `priceOf` says which. */
+export function usePriceColumns<T>(priceOf: (row: T) => Price | undefined): Column<T>[] {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const { currency } = useSession()
+  const amountOf = (row: T, name: CellName): string | undefined => {
+    const price = priceOf(row)
+    return price === undefined ? undefined : cellsOf(price).amounts[name]
+  }
+  const amounts = cellNames.map((name) =>
+    numberColumn<T>(
+      withUnit(t(name), t(unitOf(name), { currency })),
+      '88px',
+      (row) => <Amount text={format.exact(amountOf(row, name))} />,
+      { id: name, sort: (row) => sortable(amountOf(row, name)) },
+    ),
+  )
+  return [
+    ...amounts,
+    column<T>(t('more'), '130px', (row) => <Folded price={priceOf(row)} />, { id: 'more' }),
+  ]
+}
+
+/** What has no amount comes last. */
+const sortable = (amount: string | undefined): number | undefined =>
+  amount === undefined ? undefined : Number(amount)
+
+const Amount = ({ text }: { text: string }) =>
+  text === '–' ? <span className="zero">–</span> : text
+
+function Folded({ price }: { price: Price | undefined }) {
+  const t = useMessages(messages)
+  const text = usePriceText()
+  if (price === undefined) return <Text c="red">{t('missing')}</Text>
+  const folded = cellsOf(price).folded.map(([name, n]) => t(name, { n }))
+  return <span title={text(price)}>{folded.join(' · ')}</span>
+}
