@@ -116,7 +116,8 @@ test('a caller has the bills its operator has', async () => {
   expect(items).toMatchObject([{ account: 'acme', month, state: 'open', charge_count: 4 }])
   const bill = await read(`/bills?month=${month}`)
   const { body } = await gateway.admin('GET', `/bills?account=acme&month=${month}`)
-  expect(bill).toEqual(body)
+  const { cost: _cost, margin: _margin, cost_unknown: _unknown, ...shown } = body
+  expect(bill).toEqual(shown)
   expect((await read(`/bills?month=${month}`, otherToken)).account).toBe('rival')
 })
 
