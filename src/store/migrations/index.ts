@@ -46,6 +46,7 @@ import { priceAuthors } from './0048-price-authors.ts'
 import { costColumns } from './0050-costs.ts'
 import { batchTables } from './0051-batches.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
+import { billMails } from './0054-bill-mails.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -91,6 +92,7 @@ export const migrations: readonly Migration[] = [
   costColumns,
   batchTables,
   revokedSecrets,
+  billMails,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
