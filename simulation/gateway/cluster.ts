@@ -82,6 +82,11 @@ export class SimCluster implements Joined {
     return work()
   }
 
+  /** The simulation does not need it. */
+  tryLock<T>(_lock: number, work: () => Promise<T>): Promise<T | undefined> {
+    return work()
+  }
+
   async leave(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)

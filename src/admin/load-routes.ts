@@ -43,6 +43,10 @@ const closeAllRoutes: Load = () =>
   import('./closing/close-all.ts').then((module) => module.closeAllRoutes)
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
+const monthFileRoutes: Load = () =>
+  import('./closing/month-file.ts').then((module) => module.monthFileRoutes)
+const sendAllRoutes: Load = () =>
+  import('./closing/send-all.ts').then((module) => module.sendAllRoutes)
 const focusRoutes: Load = () => import('./closing/focus.ts').then((module) => module.focusRoutes)
 const codeRoutes: Load = () => import('./money/codes.ts').then((module) => module.codeRoutes)
 const issuerRoutes: Load = () => import('./closing/issuer.ts').then((module) => module.issuerRoutes)
@@ -80,7 +84,14 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   audit: [auditRoutes],
   'audit-log': [auditRoutes],
   backup: [backupRoutes],
-  bills: [billRoutes, billTotalRoutes, closeAllRoutes, billLinkRoutes],
+  bills: [
+    billRoutes,
+    billTotalRoutes,
+    closeAllRoutes,
+    billLinkRoutes,
+    monthFileRoutes,
+    sendAllRoutes,
+  ],
   'callback-secret': [callbackRoutes],
   callbacks: [callbackRoutes],
   channels: [channelRoutes, channelImportRoutes, discoveryRoutes, presetRoutes, pullRoutes],

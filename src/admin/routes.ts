@@ -12,6 +12,8 @@ import { closeAllRoutes } from './closing/close-all.ts'
 import { focusRoutes } from './closing/focus.ts'
 import { issuerRoutes } from './closing/issuer.ts'
 import { billLinkRoutes } from './closing/links.ts'
+import { monthFileRoutes } from './closing/month-file.ts'
+import { sendAllRoutes } from './closing/send-all.ts'
 import { billTotalRoutes } from './closing/totals.ts'
 import { acceptRoutes } from './invitations/accept.ts'
 import { invitationRoutes } from './invitations/invitations.ts'
@@ -73,6 +75,8 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...billTotalRoutes,
   ...closeAllRoutes,
   ...billLinkRoutes,
+  ...monthFileRoutes,
+  ...sendAllRoutes,
   ...focusRoutes,
   ...lossRoutes,
   ...statementRoutes,

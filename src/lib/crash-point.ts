@@ -32,6 +32,8 @@ export const crashPoints = [
   'notice-sent',
   'month-closing',
   'month-closed',
+  'bill-sending',
+  'bill-sent',
   'batch-line',
   'batch-files',
   'schema-step',

@@ -57,6 +57,25 @@ export async function inSnapshot<T>(
 export const withLock = <T>({ cluster }: Store, work: () => Promise<T>): Promise<T> =>
   cluster === undefined ? work() : cluster.withLock(work)
 
+const held = new WeakMap<Store, Set<number>>()
+
+/** Runs the work while no other call holds this lock, at any gateway; undefined, at once, if one does. */
+export async function tryLock<T>(
+  store: Store,
+  lock: number,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  if (store.cluster !== undefined) return store.cluster.tryLock(lock, work)
+  const locks = held.get(store) ?? new Set()
+  if (locks.has(lock)) return undefined
+  held.set(store, locks.add(lock))
+  try {
+    return await work()
+  } finally {
+    locks.delete(lock)
+  }
+}
+
 export async function openStore({
   dataDir,
   databaseUrl,

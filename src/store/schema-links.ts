@@ -15,6 +15,17 @@ export interface LinkTables {
     created_at_ms: number
     expires_at_ms: number
   }
+  /** Bills that were sent, or that a mail server did not take. */
+  bill_mails: {
+    account_id: string
+    month: string
+    state: 'sent' | 'failed'
+    /** Where it was sent. */
+    email: string
+    /** Why it was not taken. */
+    problem: string | null
+    at_ms: number
+  }
   codes: {
     id: string
     hash: string

@@ -63,6 +63,8 @@ export interface Cluster {
   lives(gatewayId: string): Promise<boolean>
   /** Runs the work while holding the cluster-wide lock. */
   withLock<T>(work: () => Promise<T>): Promise<T>
+  /** Runs the work while no other gateway holds this lock; undefined, at once, if one does. */
+  tryLock<T>(lock: number, work: () => Promise<T>): Promise<T | undefined>
 }
 
 /** Batches of the hot path, since the process started. */

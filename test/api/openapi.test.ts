@@ -141,6 +141,8 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   cancelBatch: [409],
   // A link cannot be guessed.
   showSharedBill: [404],
+  // No mail server is set.
+  sendMonth: [400],
   // Members alone redeem codes.
   // The price of the example has begun.
   deletePrice: [409],

@@ -272,6 +272,7 @@ test('only these calls change something for operators, finance and members', () 
         'post /audit',
         'post /bills/close',
         'post /bills/close-all',
+        'post /bills/send-all',
       ],
       ...['post /prices', 'post /prices/convert', 'post /prices/import', 'post /prices/preview'],
       ...['delete /statements/:id', 'post /statements', 'post /channels/:id/statements/pull'],

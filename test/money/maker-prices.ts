@@ -1,8 +1,8 @@
-// Models of the makers in the forms of the two public lists, and what a call costs by the makers' prices: tokens times
-// dollars per million, written out by hand.
-//   Prices in LiteLLM's form are from its list of August 2026, except claude-sonnet-5 (its rates, by name assumed),
-//   gemini-3-pro-image-preview and gpt-image-1 (from the makers' pages, not checked against the list). Those in the form
-//   of models.dev are prices of November 2026 put into that form, not copied from its file.
+// Models in the forms of the two public lists, and what a call costs: tokens times dollars per million, written out by
+// hand. No row was checked against a maker's own price page. Where the rates are from:
+//   In LiteLLM's form: a stored copy of its public list, of August 2026, except for three rows, which say so.
+//   In the form of models.dev: a fact sheet of November 2026, put into that form; none is copied from its file, and what
+//   the sheet did not have is assumed, as the rows say.
 //   `search` (platform.claude.com/docs, "Web search tool"), `compaction` (the same, "Compaction") and `cached`
 //   (developers.openai.com/api/docs, "Prompt caching") are usage reports that the makers publish as examples; `hour`,
 //   `long` and those of Gemini are made after them, to reach the other rates.
@@ -20,7 +20,7 @@ export interface MakerCase {
   usage: Readonly<Record<string, unknown>>
   /** As the answer names them. */
   served?: { tier?: string; speed?: string; geo?: string }
-  /** By the maker's price page. */
+  /** At the rates of the entry. */
   lines: readonly Line[]
   /** Dollars beside the tokens. */
   calls?: string
@@ -356,6 +356,8 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     ],
   },
   {
+    // Rates of another public table, of September 2026; the form of the name, the hour's rate, the place and the search
+    // are assumed from its siblings in the list.
     model: 'claude-sonnet-5',
     entry: claude('2', { provider_specific_entry: { us: 1.1 } }),
     style: 'messages',
@@ -535,6 +537,7 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     lost: ['output_cost_per_video_token'],
   },
   {
+    // Rates of another public table, not of the list.
     model: 'gemini-3-pro-image-preview',
     entry: {
       ...google,
@@ -552,6 +555,7 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     ],
   },
   {
+    // Rates of two other public tables, not of the list.
     model: 'gpt-image-1',
     entry: {
       litellm_provider: 'openai',
@@ -597,6 +601,7 @@ const inModelsDev: readonly Omit<MakerCase, 'list'>[] = [
     ],
   },
   {
+    // Twice the rates for `fast` is assumed.
     model: 'claude-opus-5-5',
     entry: {
       cost: cost(4, 0.2, 5, 20),
@@ -678,6 +683,7 @@ const inModelsDev: readonly Omit<MakerCase, 'list'>[] = [
     ],
   },
   {
+    // The rate of reasoning is assumed.
     model: 'gpt-6-luna',
     entry: { cost: { ...cost(0.1, 0.01, 0.125, 0.5), reasoning: 0.7 } },
     style: 'chat',
@@ -702,6 +708,7 @@ const inModelsDev: readonly Omit<MakerCase, 'list'>[] = [
     ],
   },
   {
+    // The rate of audio is assumed.
     model: 'gemini-3.8-flash',
     entry: { cost: { ...cost(0.75, 0.075, undefined, 3.75), input_audio: 1 } },
     style: 'generate',

@@ -27,7 +27,12 @@ if (!storeKinds.includes('postgres')) {
 }
 
 const monthsClose = 'no month ends in a storm; the closing of bills is struck in its own test'
-const months = { 'month-closing': monthsClose, 'month-closed': monthsClose }
+const months = {
+  'month-closing': monthsClose,
+  'month-closed': monthsClose,
+  'bill-sending': 'no bill is sent in a storm; sending is struck in its own test',
+  'bill-sent': 'as above',
+}
 const upgrades = {
   'schema-step': 'no schema changes in a storm; upgrades are struck in their test',
 }

@@ -12,6 +12,7 @@ export const auditActions = {
   'bill.close': ['Close month', '月份结账'],
   'bill.link': ['Create bill link', '生成账单链接'],
   'bill.link_revoke': ['Revoke bill link', '撤销账单链接'],
+  'bill.send': ['Send bill', '发送账单'],
   'channel.create': ['Create channel', '创建渠道'],
   'channel.delete': ['Delete channel', '删除渠道'],
   'channel.update': ['Edit channel', '编辑渠道'],

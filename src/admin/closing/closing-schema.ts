@@ -50,6 +50,52 @@ export const closedMonths = z
   })
   .meta({ id: 'ClosedMonths' })
 
+const lang = query.choice(['en', 'zh'], 'Of the pages. Default `en`.')
+
+export const archiveQuery = z.object({ month: monthField, lang })
+
+export const sendAllRequest = z
+  .strictObject({
+    month: z.string(),
+    lang: z.enum(['en', 'zh']).optional().describe('Of mail and page. Default `en`.'),
+    cursor: z.string().optional().describe('`next_cursor` of the answer before.'),
+  })
+  .meta({ id: 'SendMonth' })
+
+export const failedMail = z.object({
+  account: column(z.string()),
+  email: column(z.string()),
+  reason: column(z.string()),
+})
+
+const mailCounts = {
+  month,
+  closed: count().describe('Bills that are closed.'),
+  sent: count().describe('Of these, those that a mail server has taken, ever.'),
+  left: count().describe('Not tried yet.'),
+  failed: count().describe(
+    'The last attempt failed; they are tried again when bills are sent again.',
+  ),
+  without_address: count().describe('Not sent: the account has no `email`.'),
+}
+
+export const sentMonth = z
+  .object({
+    ...mailCounts,
+    failures: z.array(failedMail).describe('Of this call.'),
+    next_cursor: z.string().nullable().describe('Not null: there are more bills; ask again.'),
+  })
+  .meta({ id: 'SentMonth' })
+
+export const mailsQuery = z.object({ month: monthField })
+export const billMails = z
+  .object({
+    ...mailCounts,
+    failures: z.array(failedMail).describe('At most 1,000.'),
+    accounts_without_address: z.array(z.string()).describe('At most 1,000.'),
+  })
+  .meta({ id: 'BillMails' })
+
 const account = z
   .string()
   .min(1, 'is missing')
@@ -118,5 +164,7 @@ export const newBillLink = billLink
 
 export type MonthTotals = z.infer<typeof monthTotals>
 export type ClosedMonths = z.infer<typeof closedMonths>
+export type SentMonth = z.infer<typeof sentMonth>
+export type BillMails = z.infer<typeof billMails>
 export type BillLink = z.infer<typeof billLink>
 export type NewBillLink = z.infer<typeof newBillLink>

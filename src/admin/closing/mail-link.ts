@@ -1,5 +1,6 @@
 // A link to a bill, sent by e-mail.
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import type { BillLink } from '../../store/ledger/bill-links.ts'
 import { notPermitted, time } from '../answers.ts'
@@ -11,10 +12,11 @@ export function mailProblem({ engine, query, viewer }: Ask<{ query: typeof linkQ
   if (query.email === undefined) return undefined
   if (viewer?.role === 'member') return notPermitted(viewer)
   if (engine.mailer !== undefined) return undefined
-  const missing = engine.missingForMail.join(' and ')
-  const message = `e-mail cannot be sent: ${missing} must be set where the gateway starts`
-  return refuse('invalid_request', message, { param: 'email' })
+  return refuse('invalid_request', cannotMail(engine), { param: 'email' })
 }
+
+export const cannotMail = ({ missingForMail }: Pick<Engine, 'missingForMail'>): string =>
+  `e-mail cannot be sent: ${missingForMail.join(' and ')} must be set where the gateway starts`
 
 interface LinkMail extends BillLink {
   /** Name of the account. */

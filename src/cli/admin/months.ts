@@ -1,16 +1,22 @@
-// gateway bill close-all, bill totals and links to bills: a month of all accounts, and a bill for people who
-// do not sign in.
+// gateway bill close-all, send-all, archive, totals and links to bills: a month of all accounts, and a bill for
+// people who do not sign in.
 import {
+  archiveQuery,
+  type BillMails,
   billLink,
   type ClosedMonths,
+  failedMail,
   linkQuery,
   linksQuery,
+  mailsQuery,
   refusedClosing,
+  type SentMonth,
   totalsQuery,
 } from '../../admin/closing/closing-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { columnsOf, filtersOf, flagsOf } from '../terminal/columns.ts'
 import type { Command, Context, Outcome } from '../terminal/command.ts'
+import { saveFile } from '../terminal/save-file.ts'
 import { cell, rowsOf, table } from '../terminal/show.ts'
 
 /** Page by page; what was closed before an error stays closed, and the same command goes on. */
@@ -32,6 +38,37 @@ async function closeAll({ line, admin }: Context): Promise<Outcome> {
   return { answer: sum, text: [counts, ...refused].join('\n\n'), ok: sum.refused.length === 0 }
 }
 
+/** Page by page; what was sent before an error stays sent, and the same command goes on. */
+async function sendAll({ line, admin }: Context): Promise<Outcome> {
+  const [month, lang] = [line.arg(0), line.text('lang')]
+  let cursor: string | undefined
+  do {
+    const answer = await admin.ask('POST', '/bills/send-all', { body: { month, lang, cursor } })
+    cursor = (answer as SentMonth).next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return mailsOutcome(await admin.ask('GET', '/bills/mails', { query: { month } }))
+}
+
+function mailsOutcome(answer: unknown): Outcome {
+  const sent = answer as BillMails
+  const counts =
+    `${sent.month}  ${sent.sent} of ${sent.closed} closed bills sent, ${sent.left} left, ` +
+    `${sent.failed} failed, ${sent.without_address} without an address`
+  const failed = sent.failures.length === 0 ? [] : [table(sent.failures, columnsOf(failedMail))]
+  const names = sent.accounts_without_address.map(cell).join(', ')
+  const text = [counts, ...failed, ...(names === '' ? [] : [`no address: ${names}`])].join('\n\n')
+  return { answer, text, ok: sent.sent === sent.closed }
+}
+
+async function saveArchive({ line, admin }: Context): Promise<Outcome> {
+  const month = line.arg(0)
+  const file = line.text('out') ?? `bills-${month}.zip`
+  const query = { month, lang: line.text('lang') }
+  return saveFile(await admin.open('GET', '/bills/archive', { query }), file, 'the archive')
+}
+
+const { lang } = flagsOf(archiveQuery)
+
 const linkFlags = linkQuery.omit({ account: true })
 const linksFlags = linksQuery.omit({ account: true })
 
@@ -42,6 +79,28 @@ export const monthCommands: readonly Command[] = [
     summary: 'close a month for all accounts, and tell which cannot be closed',
     flags: { note: { value: 'TEXT', summary: 'goes onto the bills' } },
     run: closeAll,
+  },
+  {
+    path: ['bill', 'send-all'],
+    args: ['MONTH'],
+    summary: 'send the closed bills of a month to their accounts by e-mail, each once',
+    flags: { lang: lang! },
+    run: sendAll,
+  },
+  {
+    path: ['bill', 'mails'],
+    args: [],
+    summary: 'how many bills of a month were sent by e-mail, and which were not',
+    flags: flagsOf(mailsQuery),
+    run: async ({ line, admin }) =>
+      mailsOutcome(await admin.ask('GET', '/bills/mails', { query: filtersOf(mailsQuery, line) })),
+  },
+  {
+    path: ['bill', 'archive'],
+    args: ['MONTH'],
+    summary: 'save all bills of a month as one ZIP: a page to print for each, and a table',
+    flags: { lang: lang!, out: { value: 'FILE', summary: 'where (bills-MONTH.zip)' } },
+    run: saveArchive,
   },
   askCommand({
     path: ['bill', 'totals'],

@@ -19,6 +19,7 @@ interface Mail {
   to: string
   subject: string
   text: string
+  attachment?: { name: string; type: string; text: string }
   atMs: number
 }
 
@@ -91,7 +92,8 @@ const optionsOf = ({ host, port, isTls, isTrusted, auth }: MailServer) => ({
   disableUrlAccess: true,
 })
 
-function messageOf({ from }: MailServer, { id, to, subject, text, atMs }: Mail) {
+function messageOf({ from }: MailServer, mail: Mail) {
+  const { id, to, subject, text, attachment, atMs } = mail
   return {
     // The library writes into what it is given, and settings are frozen.
     from: { ...from },
@@ -99,11 +101,18 @@ function messageOf({ from }: MailServer, { id, to, subject, text, atMs }: Mail) 
     envelope: { from: from.address, to: [to] },
     subject: oneLine(subject, maxSubjectChars),
     text,
+    ...(attachment !== undefined && { attachments: [attachmentOf(attachment)] }),
     messageId: `<${id}@${from.address.split('@')[1]}>`,
     date: new Date(atMs),
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   }
 }
+
+const attachmentOf = ({ name, type, text }: NonNullable<Mail['attachment']>) => ({
+  filename: name,
+  contentType: type,
+  content: text,
+})
 
 /** No control character, so that a name cannot begin another header. */
 const oneLine = (text: string, maxChars: number): string =>

@@ -41,6 +41,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   total_names: ['account_id', 'month', 'name', 'value'],
   tag_totals: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
   closed_months: ['account_id', 'month'],
+  bill_mails: ['month', 'account_id'],
   codes: ['id'],
   losses: ['id'],
   statements: ['id'],

@@ -47,6 +47,7 @@ import { costColumns } from './0050-costs.ts'
 import { batchTables } from './0051-batches.ts'
 import { taskTexts } from './0052-task-texts.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
+import { billMails } from './0054-bill-mails.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -93,6 +94,7 @@ export const migrations: readonly Migration[] = [
   batchTables,
   taskTexts,
   revokedSecrets,
+  billMails,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -139,6 +139,16 @@ export class Presence implements Cluster {
     }
   }
 
+  async tryLock<T>(lock: number, work: () => Promise<T>): Promise<T | undefined> {
+    const client = await connected(this.#options.databaseUrl)
+    try {
+      const tried = await client.query('SELECT pg_try_advisory_lock($1) AS got', [lock])
+      return tried.rows[0]?.got === true ? await work() : undefined
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
   /** Returns what is left in its credit leases. */
   async leave(): Promise<void> {
     this.#closed = true
