@@ -573,14 +573,18 @@ describe('Vertex', () => {
     expect(sent()).toMatchObject({ model: 'claude-x@20260101' })
   })
 
-  test('a token that is refused is not used again', async () => {
+  test('a token that is revoked before its end is replaced within the call', async () => {
+    const before = upstream.calls.length
     instead.push(() =>
       jsonReply({ error: { message: 'expired', status: 'UNAUTHENTICATED' } }, { status: 401 }),
     )
-    await ask('gemini')
-    await gateway.admin('POST', '/channels/gcp/test', {})
     expect((await ask('gemini')).status).toBe(200)
-    expect(last().headers.get('authorization')).not.toBe('Bearer token-of-google-1')
+    const sentBy = upstream.calls.slice(before).map(({ path, headers }) => {
+      return path.endsWith('/token') ? 'token' : headers.get('authorization')
+    })
+    expect(sentBy).toEqual(['Bearer token-of-google-1', 'token', 'Bearer token-of-google-2'])
+    expect((await ask('gemini')).status).toBe(200)
+    expect(last().headers.get('authorization')).toBe('Bearer token-of-google-2')
   })
 })
 
@@ -637,6 +641,11 @@ describe('Azure with Entra ID', () => {
     expect((await ask('bad')).status).toBe(200)
     expect(last().headers.get('authorization')).not.toBe(first)
     tokenSeconds = 3599
+    await Bun.sleep(2_100)
+    const before = tokens
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask('bad')))
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+    expect(tokens).toBe(before + 1)
     await gateway.admin('DELETE', '/channels/short')
   })
 })

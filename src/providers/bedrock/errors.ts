@@ -2,6 +2,7 @@
 // stream. Texts lose the names of resources, in which accounts are.
 import type { HttpAnswer } from '../../contract/http.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { withoutIds } from '../common/cloud-ids.ts'
 import type { Frame } from './event-stream.ts'
 
 /** The status that says whose fault it is, and the word of the messages style for it in a stream. */
@@ -34,21 +35,20 @@ const kindOf = (type: string): string =>
     .replace(/(?:Exception|Error)$/i, '')
     .toLowerCase()
 
-/** Only the name in a model's own resource is kept. */
 const withoutAccounts = (text: string): string =>
-  text.replaceAll(/\barn:[\w:/.@+=,*-]+/g, 'a resource').replaceAll(/\b\d{12}\b/g, 'an account')
+  withoutIds(text).replaceAll(/\b\d{12}\b/g, 'an account')
+
+const maxErrorBytes = 64 * 1024
 
 /** A refusal with the status that its type has, and a text without accounts. */
-export function asRefusal(answer: HttpAnswer): HttpAnswer {
+export async function asRefusal(answer: HttpAnswer): Promise<HttpAnswer> {
   if (answer.status === 200) return answer
-  const known = exceptions[kindOf(answer.header('x-amzn-errortype') ?? '')]
-  const status = known?.[0] ?? (answer.status === 424 ? 502 : answer.status)
-  const text = (async (maxBytes: number) => {
-    const body = await answer.text(maxBytes)
-    return body === undefined ? undefined : withoutAccounts(messageFirst(body))
-  }) as HttpAnswer['text']
+  const body = (await answer.text(maxErrorBytes).catch(() => '')) ?? ''
+  const type = answer.header('x-amzn-errortype') ?? typeIn(body)
+  const known = exceptions[kindOf(type)]
+  const text = (async () => withoutAccounts(messageFirst(body))) as HttpAnswer['text']
   return {
-    status,
+    status: known?.[0] ?? (answer.status === 424 ? 502 : answer.status),
     header: (name) => answer.header(name === 'x-request-id' ? 'x-amzn-requestid' : name),
     text,
     read: () => answer.read(),
@@ -58,6 +58,12 @@ export function asRefusal(answer: HttpAnswer): HttpAnswer {
     release: () => answer.release(),
     expectTrickle: () => answer.expectTrickle(),
   }
+}
+
+/** `{"__type": "com.amazon.coral.service#ExpiredTokenException"}` */
+function typeIn(body: string): string {
+  const type = /"__type"\s*:\s*"([\w.#:]{1,200})"/.exec(body)?.[1]
+  return type ?? ''
 }
 
 /** Some say `Message`. */

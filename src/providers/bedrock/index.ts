@@ -74,7 +74,7 @@ const framed =
     send(call, { ...upstream, http: readingFrames(upstream.http, write) }, stop)
 
 function readingFrames(http: HttpPort, write: WriteFrame): HttpPort {
-  const read = (answer: HttpAnswer): HttpAnswer =>
+  const read = (answer: HttpAnswer): HttpAnswer | Promise<HttpAnswer> =>
     answer.status === 200 && /amazon\.eventstream/.test(answer.header('content-type') ?? '')
       ? new EventStreamAnswer(answer, write)
       : asRefusal(answer)

@@ -80,16 +80,19 @@ function authorized(
 ): Sent {
   let running: Sent | undefined
   let isCancelled = false
+  const stopped = Promise.withResolvers<never>()
   const begin = (headers: Headers): Promise<HttpAnswer> => {
     if (isCancelled) throw new HttpError('cancelled', 'cancelled before it was sent')
     running = send(headers)
     return running.answer
   }
   return {
-    answer: answerOf(source, http, request, begin),
+    answer: Promise.race([answerOf(source, http, request, begin), stopped.promise]),
     cancel() {
       isCancelled = true
-      running?.cancel()
+      if (running !== undefined) return running.cancel()
+      // The token itself is fetched for others too.
+      stopped.reject(new HttpError('cancelled', 'cancelled before it was sent'))
     },
   }
 }
@@ -108,8 +111,13 @@ async function answerOf(
     answer.cancel()
     return begin(await signer.sign(method, url, plain, body))
   }
+  const held = tokens!.token
   const token = await tokens!.get(http, limits)
   const answer = await begin({ ...plain, authorization: `Bearer ${token}` })
-  if (answer.status === 401) tokens!.drop(token)
-  return answer
+  if (answer.status !== 401) return answer
+  tokens!.drop(token)
+  // Revoked before its end, perhaps: one that was fetched for this call would not be better again.
+  if (held !== token) return answer
+  answer.cancel()
+  return begin({ ...plain, authorization: `Bearer ${await tokens!.get(http, limits)}` })
 }

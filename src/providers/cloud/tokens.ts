@@ -41,6 +41,11 @@ export class TokenSource {
     return (await this.#renew(http, limits, nowMs)).token
   }
 
+  /** The one at hand, whether it is still good or not. */
+  get token(): string | undefined {
+    return this.#held?.token
+  }
+
   /** The upstream has refused it. */
   drop(token: string): void {
     if (this.#held?.token === token) this.#held = undefined
@@ -80,7 +85,7 @@ async function fetchToken(
     const answer = await call.answer
     const body = parsed((await answer.text(maxAnswerBytes)) ?? '')
     const { access_token: token, expires_in: seconds, error } = body
-    if (answer.status !== 200 || typeof token !== 'string' || token === '') {
+    if (answer.status !== 200 || !isToken(token)) {
       throw noToken(`${answer.status}${wordOf(error)}`)
     }
     const lifeMs = 1000 * (Number(seconds) > 0 ? Number(seconds) : usualSeconds)
@@ -92,6 +97,10 @@ async function fetchToken(
     clearTimeout(timer)
   }
 }
+
+/** What a header can carry. */
+const isToken = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)
 
 const noToken = (why: string): CredentialError =>
   new CredentialError(`the cloud gave no access token for this channel: ${why}`)

@@ -2,6 +2,7 @@
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { withoutIds } from './cloud-ids.ts'
 import { CredentialError } from './credential-error.ts'
 import { codeOfReason, isOverload, requestReason } from './failure-reason.ts'
 import { retryDelay, writtenDelay } from './retry-delay.ts'
@@ -194,7 +195,9 @@ function bodyOf(text: string): ErrorBody {
   const error = isObject(outer['error']) ? outer['error'] : outer
   const text_ = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
-    message: text_(error['message']) || text_(outer['error']) || text_(outer['message']),
+    message: withoutIds(
+      text_(error['message']) || text_(outer['error']) || text_(outer['message']),
+    ),
     code: [error['code'], error['type'], error['status'], ...reasonsIn(error['details'])]
       .map(text_)
       .join(' '),
