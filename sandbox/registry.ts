@@ -7,8 +7,12 @@ import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
+import { moderations } from './moderations/index.ts'
 import type { ProtocolMaker } from './protocol.ts'
+import { rerank } from './rerank/index.ts'
 import { responses } from './responses/index.ts'
+import { speech } from './speech/index.ts'
+import { transcriptions } from './transcriptions/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { vf } from './vf/index.ts'
 
@@ -18,6 +22,10 @@ export const registry: readonly [ProtocolMaker, ...ProtocolMaker[]] = [
   messages,
   generate,
   embeddings,
+  rerank,
+  moderations,
+  speech,
+  transcriptions,
   vf,
   vendorg,
   arkvendor,

@@ -116,6 +116,7 @@ const shared = [
   'src/styles/common/',
   'src/providers/common/',
   'src/providers/text/',
+  'src/providers/calls/',
   'src/providers/tasks/',
 ]
 const sqlPackages = ['kysely', 'pg', 'bun:sqlite']

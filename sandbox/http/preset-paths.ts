@@ -11,10 +11,11 @@ const plainPrefixes = [
   '/api/paas/v4',
   '/api/v1',
   '/api/v3',
+  '/v2',
   '',
 ]
 const plainCalls =
-  /^\/(?:chat\/completions|responses(?:\/input_tokens)?|embeddings|images\/(?:generations|edits)|models)$/
+  /^\/(?:chat\/completions|responses(?:\/input_tokens)?|embeddings|rerank|moderations|audio\/(?:speech|transcriptions|translations)|images\/(?:generations|edits)|models)$/
 
 const messagesPrefixes = ['/api/anthropic', '/apps/anthropic', '/anthropic', '/inference', '/api']
 const messagesCalls = /^\/v1\/(?:messages(?:\/count_tokens)?|models)$/

@@ -1,6 +1,7 @@
 // Reads the body of a call: a JSON object or, where a route takes them, a form as browsers and SDKs
 // send it. Files are reduced to size and checksum.
 
+import { audioSeconds } from '../../src/lib/audio/measure.ts'
 import type { Fault, Route } from '../protocol.ts'
 import { asObject, type Json } from './fields.ts'
 
@@ -10,6 +11,8 @@ interface FormFile {
   type: string
   bytes: number
   sha256: string
+  /** Of sound that can be measured. */
+  seconds?: number
 }
 
 const formType = /^multipart\/form-data\b/i
@@ -71,5 +74,12 @@ async function parseForm(raw: Uint8Array<ArrayBuffer>, contentType: string) {
 async function describeFile(file: File): Promise<FormFile> {
   const bytes = await file.bytes()
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  return { file: file.name, type: file.type, bytes: bytes.length, sha256 }
+  const seconds = audioSeconds(bytes)
+  return {
+    file: file.name,
+    type: file.type,
+    bytes: bytes.length,
+    sha256,
+    ...(seconds !== undefined && { seconds }),
+  }
 }

@@ -34,7 +34,7 @@ export const notFound = (what: string, id: string): Refusal =>
   refuse('not_found', `there is no ${what} '${id}'`)
 
 export const notPermitted = ({ role }: Viewer): Refusal =>
-  refuse('not_permitted', `a ${role} may not do this`)
+  refuse('not_permitted', `your role (${role}) may not do this`)
 
 /** Something is wrong with a field of the query. */
 export const wrong = (param: string, message: string): Refusal =>

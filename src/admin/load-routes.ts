@@ -17,6 +17,7 @@ const presetRoutes: Load = () =>
   import('./channels/presets.ts').then((module) => module.presetRoutes)
 const modelRoutes: Load = () => import('./catalog/models.ts').then((module) => module.modelRoutes)
 const priceRoutes: Load = () => import('./catalog/prices.ts').then((module) => module.priceRoutes)
+const costRoutes: Load = () => import('./catalog/costs.ts').then((module) => module.costRoutes)
 const pricePreviewRoutes: Load = () =>
   import('./catalog/price-preview.ts').then((module) => module.pricePreviewRoutes)
 const priceListRoutes: Load = () =>
@@ -42,6 +43,7 @@ const closeAllRoutes: Load = () =>
   import('./closing/close-all.ts').then((module) => module.closeAllRoutes)
 const billLinkRoutes: Load = () =>
   import('./closing/links.ts').then((module) => module.billLinkRoutes)
+const focusRoutes: Load = () => import('./closing/focus.ts').then((module) => module.focusRoutes)
 const codeRoutes: Load = () => import('./money/codes.ts').then((module) => module.codeRoutes)
 const issuerRoutes: Load = () => import('./closing/issuer.ts').then((module) => module.issuerRoutes)
 const lossRoutes: Load = () => import('./money/losses.ts').then((module) => module.lossRoutes)
@@ -82,8 +84,10 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   callbacks: [callbackRoutes],
   channels: [channelRoutes, channelImportRoutes, discoveryRoutes, presetRoutes],
   codes: [codeRoutes],
+  costs: [costRoutes],
   diagnostics: [healthRoutes],
   explain: [requestRoutes],
+  exports: [focusRoutes],
   health: [healthRoutes],
   invitations: [invitationRoutes, acceptRoutes],
   issuer: [issuerRoutes],

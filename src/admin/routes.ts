@@ -1,6 +1,7 @@
 // Every call of the admin API. Where two paths fit, the first one in this list is taken.
 import { channelImportRoutes } from './catalog/channel-import.ts'
 import { channelRoutes } from './catalog/channels.ts'
+import { costRoutes } from './catalog/costs.ts'
 import { modelRoutes } from './catalog/models.ts'
 import { priceListRoutes } from './catalog/price-lists.ts'
 import { pricePreviewRoutes } from './catalog/price-preview.ts'
@@ -8,6 +9,7 @@ import { priceRoutes } from './catalog/prices.ts'
 import { discoveryRoutes } from './channels/discovery.ts'
 import { presetRoutes } from './channels/presets.ts'
 import { closeAllRoutes } from './closing/close-all.ts'
+import { focusRoutes } from './closing/focus.ts'
 import { issuerRoutes } from './closing/issuer.ts'
 import { billLinkRoutes } from './closing/links.ts'
 import { billTotalRoutes } from './closing/totals.ts'
@@ -51,6 +53,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...presetRoutes,
   ...modelRoutes,
   ...priceRoutes,
+  ...costRoutes,
   ...pricePreviewRoutes,
   ...priceListRoutes,
   ...priceSourceRoutes,
@@ -69,6 +72,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...billTotalRoutes,
   ...closeAllRoutes,
   ...billLinkRoutes,
+  ...focusRoutes,
   ...lossRoutes,
   ...statementRoutes,
   ...sessionRoutes,

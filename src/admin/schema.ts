@@ -2,6 +2,7 @@
 // the document, and tells the command line which columns a list has. Files whose name ends in
 // `schema.ts` import nothing but each other, the contract and zod: the console reads types from them.
 import { z } from 'zod'
+import { count, money } from '../contract/answers/fields.ts'
 import type { Source } from '../contract/catalog.ts'
 import { isTag } from '../contract/tags/index.ts'
 
@@ -17,6 +18,12 @@ export const staffOnly = <T extends z.ZodType>(
     staffOnly: true,
     description: `${description} Not for members.`.trim(),
   })
+
+/** Of requests and tasks. */
+export const marginFields = {
+  cost: staffOnly(money().nullable(), 'What upstreams take for it; null: not known.'),
+  margin: staffOnly(money().nullable(), 'The charge less refunds less the cost; null: not known.'),
+}
 
 const sources = ['builtin', 'file', 'api'] as const satisfies readonly Source[]
 export const source = z
@@ -103,3 +110,19 @@ export const spanFields = {
   from: query.time('From this moment on.'),
   to: query.time('Before this moment.'),
 }
+
+export const tokenUsage = z.object({
+  input_tokens: count(),
+  output_tokens: count(),
+  cache_read_tokens: count(),
+  cache_write_tokens: count(),
+  cache_write_1h_tokens: count()
+    .exactOptional()
+    .describe('Those of the written ones that are kept for an hour; absent: none.'),
+  input_audio_tokens: count().exactOptional().describe('Those of the input; absent: none.'),
+  input_image_tokens: count().exactOptional(),
+  output_audio_tokens: count().exactOptional().describe('Those of the output; absent: none.'),
+  output_image_tokens: count().exactOptional(),
+  unit: z.string().exactOptional().describe('What it is charged by, if not by tokens.'),
+  quantity: z.number().exactOptional().describe('Searches, characters or seconds.'),
+})

@@ -27,7 +27,9 @@ export function tierLabel(
   usage: Pick<TokenUsage, 'inputTokens' | 'parts' | 'toolCalls' | 'others'>,
   applied?: Applied,
 ): string | undefined {
-  if (terms.unit !== 'token') return undefined
+  if (terms.unit !== 'token') {
+    return applied?.hours === undefined ? undefined : `hours=${applied.hours + 1}`
+  }
   const { inputTokens, parts, toolCalls, others } = usage
   const isPlain = parts === undefined && toolCalls === undefined && others === undefined
   const input = others?.reduce((left, other) => left - other.inputTokens, inputTokens)

@@ -1,7 +1,14 @@
 // Usage times price. Pure and exact: whole nano-units, one rounding per charge, half up.
 //
 //   charge = (sum of tokens x rate, x service tier x geo, + tool calls) x hours
-import type { Applied, ImageSize, PriceTerms, TokenTerms } from '../contract/price.ts'
+import {
+  type Applied,
+  callUnits,
+  type ImageSize,
+  isCallTerms,
+  type PriceTerms,
+  type TokenTerms,
+} from '../contract/price.ts'
 import type { OtherUsage, TokenCounts, TokenUsage, ToolCalls } from '../contract/usage.ts'
 import { ensure } from '../lib/ensure.ts'
 import { plainSum, ratesFor, sumFifths, tierFor } from './rates.ts'
@@ -10,7 +17,7 @@ const million = 1_000_000n
 const one = 1_000_000_000n
 
 /** What exact amounts are counted in: so many make a nano-unit. Fifths of millionths, times three factors. */
-const exactUnits = 5n * million * one ** 3n
+export const exactUnits = 5n * million * one ** 3n
 const exactCall = 5n * million * one ** 2n
 
 /** Terms of another price that a part of the usage is charged by. */
@@ -158,3 +165,23 @@ export function chargeVideoTokens(
   if (terms.unit !== 'video_token') return undefined
   return rounded(BigInt(tokens) * terms.perMillionNanos, million, terms, hours)
 }
+
+/** Searches, characters or seconds of audio. Undefined: the price is by another unit. */
+export function chargeQuantity(
+  terms: PriceTerms,
+  quantity: number,
+  hours?: number,
+): bigint | undefined {
+  ensure(quantity >= 0, 'usage is never negative')
+  if (!isCallTerms(terms)) return undefined
+  if (terms.unit === 'free') return 0n
+  return rounded(
+    billionths(quantity) * terms.rateNanos,
+    one * callUnits[terms.unit].per,
+    terms,
+    hours,
+  )
+}
+
+/** Seconds have fractions. */
+export const billionths = (quantity: number): bigint => BigInt(Math.round(quantity * 1e9))

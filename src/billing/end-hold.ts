@@ -8,6 +8,7 @@ import type { Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { appendEntry, findEntry } from '../store/ledger/entries.ts'
 import { claimShort } from '../store/ledger/short-accounts.ts'
+import { addToTotals } from '../store/proof/receipts.ts'
 
 /** Labels of a charge; the ledger copies them into the entry. */
 export type ChargeLabels = ChargeTexts &
@@ -17,6 +18,8 @@ export interface TaskSettlement extends ChargeLabels {
   taskId: string
   /** Cost of what was delivered, whatever was held for it. */
   chargeNanos: bigint
+  /** What the upstream takes for it; absent: not known. */
+  costNanos?: bigint
 }
 
 /** What the end of a task has booked. */
@@ -74,6 +77,11 @@ export async function endHold(
     ensure(paidBy === taskId, 'a task pays for itself')
     const entry: Entry = { ...base, ...labels, kind: 'charge', amountNanos: -chargeNanos }
     ensure(await appendEntry(tx, entry), `task ${taskId} is charged once`)
+  }
+  if (isWithheld && charge?.costNanos) {
+    const { taskId: _, chargeNanos: __, quantity: ___, estimated: ____, ...labels } = charge
+    const free = { id: 0, ...base, ...labels, kind: 'charge' as const, amountNanos: 0n }
+    await addToTotals(tx, [{ ...free, isFree: true }])
   }
   return { chargeNanos, shortNanos, isWithheld, heldNanos: amountNanos }
 }

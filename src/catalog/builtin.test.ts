@@ -21,6 +21,10 @@ test('the unit follows from what the model makes', () => {
     embedding: ['token'],
     image: ['image'],
     video: ['video_second', 'video_token'],
+    rerank: ['search'],
+    moderation: ['free'],
+    speech: ['character'],
+    transcription: ['audio_second'],
   }
   for (const price of builtinPrices) {
     expect(units[model(price.model)?.kind ?? '']).toContain(price.unit)

@@ -71,20 +71,20 @@ export interface Catalog {
 export function createCatalog(parts: CatalogParts): Catalog {
   const models = new Map([...parts.models].map((model) => [model.name, model]))
   const channels = [...parts.channels]
-  const routes = new Map<string, readonly Route[]>()
+  /** By model, then by interface. */
+  const routes = new Map<string, Map<Interface, readonly Route[]>>()
   const served = new Map<string, Model>()
   const usable = channels.filter((c) => !c.disabled && c.region === parts.region)
   /** False when no channel serves it through any of its interfaces. */
   const addRoutes = (model: Model, found: Route[]): boolean => {
     found.sort((a, b) => b.channel.priority - a.channel.priority)
-    let any = false
+    const byInterface = new Map<Interface, readonly Route[]>()
     for (const use of interfacesOf(model)) {
       const serving = servingRoutes(model, found, use)
-      if (serving.length === 0) continue
-      routes.set(`${model.name} ${use}`, serving)
-      any = true
+      if (serving.length > 0) byInterface.set(use, serving)
     }
-    return any
+    if (byInterface.size > 0) routes.set(model.name, byInterface)
+    return byInterface.size > 0
   }
   const serve = (model: Model): boolean =>
     addRoutes(model, withoutStandIns(usable.flatMap((channel) => routesOf(model, channel))))
@@ -105,7 +105,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const routesFor = (model: Model, use: Interface): readonly Route[] => {
     const { backing } = model
     if (backing !== undefined) return backing.members.flatMap((each) => routesFor(each.model, use))
-    const all = routes.get(`${model.name} ${use}`) ?? []
+    const all = routes.get(model.name)?.get(use) ?? []
     const { entitlements } = parts
     if (entitlements === undefined || !entitlements.any) return all
     return all.filter(({ channel }) => !entitlements.isDenied(channel.id, model.name))

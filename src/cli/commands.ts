@@ -24,6 +24,7 @@ import { callVideoCommand } from './calls/call-video.ts'
 import { usageCommand } from './calls/usage.ts'
 import { verifyCommands } from './calls/verify.ts'
 import { completionCommand } from './completion/command.ts'
+import { importCommands } from './movers/command.ts'
 import { alertCommands } from './notices/alerts.ts'
 import { callbackCommands } from './notices/callbacks.ts'
 import { webhookCommands } from './notices/webhooks.ts'
@@ -103,6 +104,7 @@ export const commands: readonly Command[] = [
   ...presetCommands,
   ...priceCommands,
   ...priceListCommands,
+  ...importCommands,
   ...requestCommands,
   ...taskCommands,
   ...callbackCommands,

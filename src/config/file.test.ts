@@ -218,11 +218,13 @@ describe('rules across sections', () => {
     expect(parse('{}')).toEqual({
       region: 'cn',
       currency: 'CNY',
+      exchange: {},
       accounts: [],
       tokens: [],
       channels: [],
       models: [],
       prices: [],
+      costs: [],
       webhooks: [],
     })
   })

@@ -56,11 +56,13 @@ describe('the environment', () => {
       file: {
         region: 'cn',
         currency: 'CNY',
+        exchange: {},
         accounts: [],
         tokens: [],
         channels: [],
         models: [],
         prices: [],
+        costs: [],
         webhooks: [],
       },
     })

@@ -86,6 +86,8 @@ export interface TextAnswer {
   /** Undefined: the upstream speaks the caller's style. */
   translation: TranslationNote | undefined
   servedModel: string | undefined
+  /** Undefined: JSON, or events. */
+  contentType: string | undefined
   /** One of these two. */
   body: string | Uint8Array<ArrayBuffer> | undefined
   stream: AnswerStream | undefined

@@ -29,7 +29,10 @@ export interface InterfaceRow {
   questions?: Readonly<Partial<Record<ModelKind, { method: string; fields: object }>>>
 }
 
-export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
+export const modelKinds = [
+  ...(['text', 'embedding', 'image', 'video'] as const),
+  ...(['rerank', 'moderation', 'speech', 'transcription'] as const),
+] as const
 export type ModelKind = (typeof modelKinds)[number]
 
 /** Where a thing was declared: shipped with the gateway, gateway.yaml, or the admin API. */
@@ -220,6 +223,8 @@ export interface Channel extends DataPolicy {
   trace?: false
   request?: ChannelRules
   data?: DataTerms
+  /** A decimal: the part of the general price that it takes for models without a cost of their own. */
+  costFactor?: string
   /** Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form. */
   cloud?: { kind: CloudCredential['kind']; region?: string; location?: string }
   /** The preset that it was made from. */

@@ -16,12 +16,12 @@ export interface HttpAnswer {
   header(name: string): string | undefined
   /** Undefined when larger than the limit; rejects when the connection breaks. */
   text(maxBytes: number, progress?: { touch(): void }): Promise<string | undefined>
-  /** The same; more than `longBytes` as they came. */
+  /** The same; more than `longBytes` as they came, and no promise for what is all there. */
   text(
     maxBytes: number,
     progress: { touch(): void },
     longBytes: number,
-  ): Promise<string | Uint8Array<ArrayBuffer> | undefined>
+  ): string | Uint8Array<ArrayBuffer> | Promise<string | Uint8Array<ArrayBuffer> | undefined>
   /** The next bytes; undefined at the regular end; rejects when the connection breaks. */
   read(): Promise<Uint8Array | undefined>
   /** Gives the reader the rest as it arrives, without a promise for each piece. */

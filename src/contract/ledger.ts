@@ -64,6 +64,8 @@ export interface Entry extends ChargeTexts {
   note?: string
   /** Tags and end user of the call or task: see tags.ts. */
   tags?: string | undefined
+  /** Of a charge: what upstreams take for the work, for the totals alone; absent: not known. */
+  costNanos?: bigint | undefined
   /** The request that created the task in `ref`; joined on reading, never stored. */
   requestId?: string
 }

@@ -1,7 +1,7 @@
 // Converts a price between its two forms: as declared, in decimals, and as applied, in nano-units.
 import type { z } from 'zod'
 import { formatNanos, parseNanos } from '../lib/text/decimal.ts'
-import type { PriceDeclaration, tokenRates } from './config-schema/prices.ts'
+import type { CostDeclaration, PriceDeclaration, tokenRates } from './config-schema/prices.ts'
 import {
   type ImageTerms,
   imageSizes,
@@ -27,12 +27,14 @@ const ratesFrom = (declared: DeclaredRates): TokenRates =>
     }),
   ) as unknown as TokenRates
 
-export const termsFrom = (declared: PriceDeclaration): PriceTerms =>
+type Declaration = PriceDeclaration | CostDeclaration
+
+export const termsFrom = (declared: Declaration): PriceTerms =>
   'hours' in declared && declared.hours?.length
     ? { ...unitTermsFrom(declared), hours: declared.hours.map(hoursFrom) }
     : unitTermsFrom(declared)
 
-type DeclaredHours = NonNullable<Extract<PriceDeclaration, { unit: 'token' }>['hours']>[number]
+type DeclaredHours = NonNullable<Extract<Declaration, { unit: 'token' }>['hours']>[number]
 
 const hoursFrom = ({
   days,
@@ -63,7 +65,7 @@ const hoursOf = ({ days, fromMinute, toMinute, zone, factorNanos, except }: Pric
 export const factorText = (nanos: bigint): string =>
   formatNanos(nanos).replace(/0+$/, '').replace(/\.$/, '')
 
-function unitTermsFrom(declared: PriceDeclaration): PriceTerms {
+function unitTermsFrom(declared: Declaration): PriceTerms {
   switch (declared.unit) {
     case 'token': {
       const tiers = declared.tiers ?? [{ per_million: declared.per_million! }]
@@ -82,12 +84,19 @@ function unitTermsFrom(declared: PriceDeclaration): PriceTerms {
       return { unit: 'video_second', perSecondNanos: eachNanos(declared.per_second) }
     case 'video_token':
       return { unit: 'video_token', perMillionNanos: nanosOf(declared.per_million) }
+    case 'search':
+      return { unit: 'search', rateNanos: nanosOf(declared.per_search) }
+    case 'character':
+      return { unit: 'character', rateNanos: nanosOf(declared.per_million) }
+    case 'audio_second':
+      return { unit: 'audio_second', rateNanos: nanosOf(declared.per_minute) }
+    case 'free':
     case 'default':
-      return { unit: 'default' }
+      return { unit: declared.unit }
   }
 }
 
-function factorsFrom({ service_tiers, geo }: Extract<PriceDeclaration, { unit: 'token' }>) {
+function factorsFrom({ service_tiers, geo }: Extract<Declaration, { unit: 'token' }>) {
   return {
     ...(service_tiers !== undefined && {
       serviceTiers: mapped(
@@ -111,7 +120,7 @@ const mapped = <From, To>(
 function imageTermsFrom({
   per_image,
   default_size = '1k',
-}: Extract<PriceDeclaration, { unit: 'image' }>): ImageTerms {
+}: Extract<Declaration, { unit: 'image' }>): ImageTerms {
   if (typeof per_image === 'string') return { unit: 'image', perImageNanos: nanosOf(per_image) }
   return { unit: 'image', perSizeNanos: eachNanos(per_image), defaultSize: default_size }
 }
@@ -162,8 +171,15 @@ function declaredUnit(terms: PriceTerms): TermsDeclaration {
       return { unit: 'video_second', per_second: eachAmount(terms.perSecondNanos) }
     case 'video_token':
       return { unit: 'video_token', per_million: formatNanos(terms.perMillionNanos) }
+    case 'search':
+      return { unit: 'search', per_search: formatNanos(terms.rateNanos) }
+    case 'character':
+      return { unit: 'character', per_million: formatNanos(terms.rateNanos) }
+    case 'audio_second':
+      return { unit: 'audio_second', per_minute: formatNanos(terms.rateNanos) }
+    case 'free':
     case 'default':
-      return { unit: 'default' }
+      return { unit: terms.unit }
   }
 }
 

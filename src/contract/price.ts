@@ -88,6 +88,20 @@ export interface TokenTerms {
   geo?: Readonly<Record<string, FactorNanos>>
 }
 
+/** Units of calls besides tokens: the field of their price, and how many units its amount is for. */
+export const callUnits = {
+  search: { field: 'per_search', per: 1n },
+  character: { field: 'per_million', per: 1_000_000n },
+  audio_second: { field: 'per_minute', per: 60n },
+} as const
+export type CallUnit = keyof typeof callUnits
+
+/** Terms of calls that are charged by what they ask for, or not at all. */
+type CallTerms = { unit: CallUnit; rateNanos: bigint } | { unit: 'free' }
+
+export const isCallTerms = (terms: PriceTerms): terms is CallTerms & PriceTerms =>
+  terms.unit === 'free' || Object.hasOwn(callUnits, terms.unit)
+
 /** Which terms of a price beside its rates a charge is by; what is absent does not apply. */
 export interface Applied {
   /** Charged by what the price says of this service tier. */
@@ -103,6 +117,7 @@ type UnitTerms =
   | ImageTerms
   | { unit: 'video_second'; perSecondNanos: Readonly<Record<string, bigint>> }
   | { unit: 'video_token'; perMillionNanos: bigint }
+  | CallTerms
   /** Ends an account's own price: from here on it pays the general price. Never charged by. */
   | { unit: 'default' }
 
@@ -116,6 +131,10 @@ export interface Price {
   model: string
   /** The account it applies to; absent: all accounts without a price of their own. */
   account?: { id: string; name: string }
+  /** Set when it is a cost: the name of the channel whose upstream takes it. */
+  channel?: string
+  /** Of a cost whose upstream takes another currency than the ledger's. */
+  currency?: string
   terms: PriceTerms
   effectiveFromMs: number
   /** Created to start immediately: it is in force even if the clock was set back since. */
@@ -134,8 +153,12 @@ type Unit = PriceTerms['unit']
 const unitsOf: Readonly<Record<ModelKind, readonly Unit[]>> = {
   text: ['token'],
   embedding: ['token'],
-  image: ['image'],
+  image: ['image', 'token'],
   video: ['video_second', 'video_token'],
+  rerank: ['search', 'token'],
+  moderation: ['free', 'token'],
+  speech: ['character', 'token'],
+  transcription: ['audio_second', 'token'],
 }
 
 /** A price in another unit would leave the model without one. */

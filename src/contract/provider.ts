@@ -143,6 +143,8 @@ export interface StreamWatcher {
   hasGoneOn(): boolean
   /** Why a finished answer ended; undefined where the upstream did not say so in its last events. */
   finishReason(): string | undefined
+  /** It has bytes of a file: nothing can be said in between, and an error cuts it off. */
+  readonly isRaw?: true
   /** Shows the caller that the stream is alive; absent: a comment. Only after the first event. */
   keepAlive?(): Uint8Array
 }
@@ -160,6 +162,8 @@ export type TextReply =
       kind: 'json'
       /** A large one may be encoded. */
       body: string | Uint8Array<ArrayBuffer>
+      /** Where it is not JSON. */
+      contentType?: string
       /** The body, where it is as the upstream sent it. */
       parsed?: Readonly<Record<string, unknown>> | undefined
       /** The outline of a body that is too deep to be read. */
@@ -173,6 +177,8 @@ export type TextReply =
     })
   | (SentWith & {
       kind: 'stream'
+      /** Where it is no stream of events. */
+      contentType?: string
       answer: HttpAnswer
       watcher: StreamWatcher
       upstreamRequestId: string | undefined

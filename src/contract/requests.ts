@@ -55,6 +55,18 @@ export interface AskedTerm {
   refusal?: Refusal
 }
 
+/** What a call is charged by where its price is not by tokens. */
+export interface CallQuantity {
+  /** Charged where the upstream reports nothing else. */
+  counted: number
+  /** Held for. */
+  max: number
+  /** No more is believed of an upstream's report. */
+  plausible: number
+  /** What was counted may differ from what the upstream would. */
+  isEstimate: boolean
+}
+
 export interface TextCall {
   interface: Interface
   model: string
@@ -84,6 +96,10 @@ export interface TextCall {
   asks?: readonly AskedTerm[]
   /** Absent when there are none. */
   references?: readonly Reference[]
+  /** Searches, characters or seconds; absent: the call has tokens only. */
+  quantity?: CallQuantity
+  /** The answer is sound, whose tokens may have a rate of their own. */
+  speaks?: true
   /** The call's name, in styles that have several calls of one form. */
   method?: string
   /**
@@ -237,6 +253,8 @@ export interface RequestRecord {
   status: number
   errorCode?: string
   chargeNanos: bigint
+  /** What upstreams take for its attempts; null: not known; absent: nothing. */
+  costNanos?: bigint | null
   /** The call is charged, if only with 0. */
   charge?: CallCharge
   /** The price version it was admitted at. */

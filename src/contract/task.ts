@@ -9,6 +9,7 @@
 //
 // accepted: written with its hold, before anything is sent. The first end is final.
 import type { Interface, Protocol } from './catalog.ts'
+import type { TokenCounts } from './usage.ts'
 
 export const taskStates = [
   'accepted',
@@ -113,8 +114,20 @@ export interface ImageRequest {
   negativePrompt?: string
   /** A request in an upstream's own format: the body as sent, except for the model. */
   native?: { path: 'generations' | 'omni-image'; body: Readonly<Record<string, unknown>> }
+  /** Set at admission where the price is by tokens. */
+  tokenBound?: ImageTokenBound
   /** Stored with a task, and shortened: some texts are too long for that. */
   isCut?: true
+}
+
+/** The maximum of an image request in tokens. Frozen at admission, for hold and charge. */
+export interface ImageTokenBound {
+  /** The maximum of the request: the basis of the hold. */
+  inputTokens: number
+  outputTokens: number
+  /** Limits for reported usage: the model's own. */
+  maxInputTokens: number
+  maxOutputTokens: number
 }
 
 /** A result file. */
@@ -131,6 +144,8 @@ export interface TaskUsage {
   videoTokens?: number
   /** Images that were delivered. */
   images?: number
+  /** Of images that are priced by tokens. */
+  tokens?: TokenCounts
 }
 
 export interface TaskError {
@@ -181,6 +196,8 @@ export interface TaskRow {
   priceId: string
   holdNanos: bigint
   chargeNanos: bigint
+  /** What the upstream takes for it; absent: not known, or it is not over. */
+  costNanos?: bigint
   media: readonly OutputMedia[]
   usage?: TaskUsage
   /** As the upstream reported it. */

@@ -36,6 +36,8 @@ export interface TokenCounts {
 }
 
 export interface TokenUsage extends TokenCounts {
+  /** Searches, characters or seconds, of calls that have them; absent: none. */
+  quantity?: number
   /** Absent: none. */
   toolCalls?: ToolCalls
   /** Included in the counts; absent: none. */

@@ -1,4 +1,5 @@
 // What most parts of the engine work with. A part that needs more extends one of these.
+import type { CostBook } from '../billing/prices/cost-book.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
 import type { FileDeclaration } from '../contract/config-schema/index.ts'
@@ -19,10 +20,11 @@ export interface Declares {
   readonly declared: { readonly file: FileDeclaration }
 }
 
-/** What can be called, and what it costs; replaced on a change. */
+/** What can be called, what it costs, and what upstreams take for it; replaced on a change. */
 export interface Offers {
   readonly catalog: Catalog
   readonly prices: PriceBook
+  readonly costs: CostBook
 }
 
 /** Hashes secrets, and encrypts what must be read again. */

@@ -2,6 +2,7 @@
 // Whatever differs between them is an option.
 
 import { Ledger } from '../billing/ledger.ts'
+import { noCosts } from '../billing/prices/cost-book.ts'
 import { createPriceBook } from '../billing/prices/price-book.ts'
 import { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import { loadSigningKeys } from '../billing/proof/signing-keys.ts'
@@ -186,6 +187,7 @@ const nothingOffered = ({ file: { region } }: Declared, nowMs: () => number) => 
     isPriced: () => false,
   }),
   prices: createPriceBook([], new Set(), nowMs),
+  costs: noCosts(nowMs),
   cleaner: createCleaner([]),
 })
 

@@ -2,6 +2,7 @@
 // parts that it uses.
 
 import type { Ledger } from '../billing/ledger.ts'
+import type { CostBook } from '../billing/prices/cost-book.ts'
 import type { PriceBook } from '../billing/prices/price-book.ts'
 import type { ReceiptWriter } from '../billing/proof/receipt-writer.ts'
 import type { Catalog } from '../catalog/snapshot.ts'
@@ -63,6 +64,7 @@ export interface Engine {
   /** Replaced as a whole on a change. */
   catalog: Catalog
   prices: PriceBook
+  costs: CostBook
   cleaner: Cleaner
   readonly providers: ReadonlyMap<Protocol, Provider>
   readonly clock: Clock

@@ -2,6 +2,9 @@
 
 export const tagTexts: Readonly<Record<string, string>> = {
   Text: 'Conversations, counting of their tokens, and embeddings, in four styles.',
+  'Rerank and moderation':
+    'Documents in the order of a query, and texts judged by categories of harm.',
+  Audio: 'Texts that are spoken, and sound that is written down.',
   Models: 'Models that the token may use.',
   Images: 'Images that come with the answer.',
   'Image tasks': 'Images as tasks, with callbacks.',

@@ -12,7 +12,11 @@ import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages, messagesStyle } from './messages/index.ts'
+import { moderations } from './moderations/index.ts'
+import { rerank } from './rerank/index.ts'
 import { responses } from './responses/index.ts'
+import { speech } from './speech/index.ts'
+import { transcriptions } from './transcriptions/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { vf } from './vf/index.ts'
 
@@ -23,6 +27,10 @@ const all: readonly Provider[] = [
   generate,
   bedrockProvider(messagesStyle),
   embeddings,
+  rerank,
+  moderations,
+  speech,
+  transcriptions,
   images,
   vf,
   imgvendor,

@@ -15,6 +15,10 @@ interface Sums {
   output_tokens: number
   cache_read_tokens: number
   cache_write_tokens: number
+  /** What upstreams take for the work; of charges whose cost is not known, their number. */
+  cost_nanos: bigint
+  cost_unknown: number
+  refund_nanos: bigint
 }
 
 interface Totals extends Sums {

@@ -100,6 +100,9 @@ export interface Schema
     account_id: string | null
     /** As the audit log names them; null: the file, the gateway, or not known. */
     created_by: Generated<string | null>
+    /** Of a cost: the channel whose upstream takes it, and the currency if not the ledger's. */
+    channel: Generated<string | null>
+    currency: Generated<string | null>
   }
   /** Log rows of calls; those that were charged are entries and receipts as well. */
   requests: GeneratedIn<CallRow, 'seq' | NullIn<CallRow>>
@@ -137,6 +140,8 @@ export interface Schema
     timeline: string | null
     upstream_model: string | null
     tags: Generated<string | null>
+    /** Null: not known, or not over. */
+    cost_nanos: Generated<bigint | null>
   }
   gateways: { id: string; lock_key: number; started_at_ms: number }
   credit_leases: { account_id: string; gateway_id: string; amount_nanos: bigint }

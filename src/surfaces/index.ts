@@ -12,8 +12,12 @@ import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages } from './messages/index.ts'
 import { models } from './models/index.ts'
+import { moderations } from './moderations/index.ts'
+import { rerank } from './rerank/index.ts'
 import { responses } from './responses/index.ts'
 import { sandboxMedia } from './sandbox/index.ts'
+import { speech } from './speech/index.ts'
+import { transcriptions } from './transcriptions/index.ts'
 import { usage } from './usage/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { videos } from './videos/index.ts'
@@ -24,6 +28,10 @@ export const surfaces: readonly Surface[] = [
   messages,
   generate,
   embeddings,
+  rerank,
+  moderations,
+  speech,
+  transcriptions,
   models,
   images,
   imgvendor,

@@ -171,7 +171,13 @@ function shotFrom(chance: Chance, described: Described, call: Call): Shot {
     | Record<string, Json>
     | undefined
   if (content === undefined) return { ...base, init: { method: call.method, headers } }
-  const type = chance.pick(Object.keys(content).filter((each) => !each.startsWith('multipart/')))
+  const types = Object.keys(content).filter((each) => !each.startsWith('multipart/'))
+  if (types.length === 0) {
+    // Takes forms only.
+    headers['content-type'] = 'application/json'
+    return { ...base, init: { method: call.method, headers, body: '{}' }, fits: false }
+  }
+  const type = chance.pick(types)
   headers['content-type'] = chance.is(0.02) ? 'text/x-odd' : type
   const schema = content[type]!['schema'] as Json
   const examples = Object.values((content[type]!['examples'] ?? {}) as Record<string, Json>)

@@ -23,7 +23,10 @@ import { parseEdit, parseGeneration } from '../../src/surfaces/images/parse.ts'
 import { parseImageTask } from '../../src/surfaces/imgvendor/parse.ts'
 import { withCallback } from '../../src/surfaces/media/callback.ts'
 import { parseCount, parseMessages } from '../../src/surfaces/messages/parse.ts'
+import { parseModerations } from '../../src/surfaces/moderations/parse.ts'
+import { parseRerank } from '../../src/surfaces/rerank/parse.ts'
 import { parseCount as countResponse, parseResponses } from '../../src/surfaces/responses/parse.ts'
+import { parseSpeech } from '../../src/surfaces/speech/parse.ts'
 import { checkedFields } from '../../src/surfaces/text/extra-fields.ts'
 import { parseOperation } from '../../src/surfaces/vendorg/parse.ts'
 import { parseVideo } from '../../src/surfaces/videos/parse.ts'
@@ -101,6 +104,14 @@ const rows: readonly Row[] = [
     pins: { endpoint: [...batchEndpoints], completion_window: ['24h'] },
   },
   { call: 'createEmbeddings', parse: (fields) => parseEmbeddings(body(fields)), beyond: never },
+  {
+    call: 'rerankDocuments',
+    parse: (fields) => parseRerank(body(fields)),
+    // White space alone is no query.
+    beyond: /^invalid_request query$/,
+  },
+  { call: 'createModeration', parse: (fields) => parseModerations(body(fields)), beyond: never },
+  { call: 'createSpeech', parse: (fields) => parseSpeech(body(fields)), beyond: never },
   {
     call: 'generateContent',
     parse: (fields) => parseGenerate(body(fields), 'txta-plus', false),
@@ -242,9 +253,9 @@ test.each(disagreed)('%s refuses, and describes as wrong, %j', (id, given) => {
 })
 
 test('every call with a body of JSON is judged here', () => {
-  // A file comes as a form alone, and is not parsed.
-  const taken = described.calls.filter(
-    ({ id, operation }) => operation['requestBody'] !== undefined && id !== 'uploadFile',
-  )
+  const taken = described.calls.filter(({ operation: { requestBody } }) => {
+    const content = (requestBody as Json | undefined)?.['content'] as Json | undefined
+    return content?.['application/json'] !== undefined
+  })
   expect(rows.map(({ call }) => call).toSorted()).toEqual(taken.map(({ id }) => id).toSorted())
 })

@@ -132,6 +132,9 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   cancelNativeVideoTask: [409],
   cancelVideo: [409],
   showTaskInput: [404],
+  // Their bodies are forms: see audio.test.ts.
+  createTranscription: [415],
+  createTranslation: [415],
   // A file comes as a form, and is then read; the one of the example is not there.
   uploadFile: [415],
   createBatch: [404],
@@ -141,6 +144,7 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   // Members alone redeem codes.
   // The price of the example has begun.
   deletePrice: [409],
+  deleteCost: [409],
   redeemCode: [403],
   // All of it went back with the example before.
   'refundRequest part': [409],
@@ -196,9 +200,15 @@ function pathFor({ ids }: World, { path, operation }: Call): string {
       place === 'query' &&
       (required === true || optional[operation['operationId'] as string] === name),
   )
-  const query = needed.map(({ name }) => `${name}=${name === 'account' ? 'acme' : 'sandbox'}`)
+  const query = needed.map(({ name }) => `${name}=${inQuery[name as string] ?? 'sandbox'}`)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => own[name]!)
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`
+}
+
+const inQuery: Readonly<Record<string, string>> = {
+  account: 'acme',
+  from: '2026-11-01',
+  to: '2026-11-30',
 }
 
 /** Parameters that may be left out, but not with as many accounts as there are here. */

@@ -13,6 +13,9 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'https://api.openai.com/v1/responses',
     'https://api.openai.com/v1/embeddings',
     'https://api.openai.com/v1/images/generations',
+    'https://api.openai.com/v1/moderations',
+    'https://api.openai.com/v1/audio/speech',
+    'https://api.openai.com/v1/audio/transcriptions',
   ],
   anthropic: ['https://api.anthropic.com/v1/messages'],
   google: [
@@ -26,7 +29,12 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'https://RESOURCE.openai.azure.com/openai/v1/embeddings',
     'https://RESOURCE.openai.azure.com/openai/v1/images/generations',
   ],
-  mistral: ['https://api.mistral.ai/v1/chat/completions', 'https://api.mistral.ai/v1/embeddings'],
+  mistral: [
+    'https://api.mistral.ai/v1/chat/completions',
+    'https://api.mistral.ai/v1/embeddings',
+    'https://api.mistral.ai/v1/moderations',
+    'https://api.mistral.ai/v1/audio/transcriptions',
+  ],
   deepseek: [
     'https://api.deepseek.com/chat/completions',
     'https://api.deepseek.com/anthropic/v1/messages',
@@ -39,6 +47,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   cohere: [
     'https://api.cohere.ai/compatibility/v1/chat/completions',
     'https://api.cohere.ai/compatibility/v1/embeddings',
+    'https://api.cohere.ai/v2/rerank',
   ],
   perplexity: ['https://api.perplexity.ai/chat/completions'],
   moonshot: [
@@ -95,6 +104,8 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   groq: [
     'https://api.groq.com/openai/v1/chat/completions',
     'https://api.groq.com/openai/v1/responses',
+    'https://api.groq.com/openai/v1/audio/speech',
+    'https://api.groq.com/openai/v1/audio/transcriptions',
   ],
   together: [
     'https://api.together.ai/v1/chat/completions',
@@ -129,6 +140,9 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'https://api.siliconflow.cn/v1/chat/completions',
     'https://api.siliconflow.cn/v1/messages',
     'https://api.siliconflow.cn/v1/embeddings',
+    'https://api.siliconflow.cn/v1/rerank',
+    'https://api.siliconflow.cn/v1/audio/speech',
+    'https://api.siliconflow.cn/v1/audio/transcriptions',
   ],
   bedrock: ['https://bedrock-runtime.REGION.amazonaws.com/model/{model}/converse'],
   vertex: [
@@ -146,6 +160,8 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'http://localhost:8000/v1/responses',
     'http://localhost:8000/v1/messages',
     'http://localhost:8000/v1/embeddings',
+    'http://localhost:8000/v1/rerank',
+    'http://localhost:8000/v1/audio/transcriptions',
   ],
   ollama: [
     'http://localhost:11434/v1/chat/completions',
@@ -163,6 +179,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'http://localhost:8080/v1/chat/completions',
     'http://localhost:8080/v1/messages',
     'http://localhost:8080/v1/embeddings',
+    'http://localhost:8080/v1/rerank',
   ],
   sglang: [
     'http://localhost:30000/v1/chat/completions',
@@ -200,6 +217,12 @@ function reply({ path, body }: Captured): Response {
     const data = [{ object: 'embedding', index: 0, embedding: [0.5] }]
     return jsonReply({ object: 'list', data, usage: { prompt_tokens: 3, total_tokens: 3 } })
   }
+  if (path.endsWith('/rerank')) return jsonReply({ results: [{ index: 0, relevance_score: 1 }] })
+  if (path.endsWith('/moderations')) return jsonReply({ results: [{ flagged: false }] })
+  if (path.endsWith('/transcriptions')) return jsonReply({ text: 'hi' })
+  if (path.endsWith('/speech')) {
+    return new Response('sound', { headers: { 'content-type': 'audio/mpeg' } })
+  }
   if (path.endsWith('/models')) return jsonReply({ data: [{ id: 'Maker/New-Model:1' }] })
   if (path.endsWith('/contents/generations/tasks')) return jsonReply({ id: 'cgt-1' })
   if (path.endsWith(':predictLongRunning')) return jsonReply({ name: 'models/v/operations/o1' })
@@ -230,12 +253,20 @@ const calls: Readonly<Record<string, Call>> = {
   generate: { path: '', kind: 'text', fields: { contents: [{ parts: [{ text: 'hi' }] }] } },
   embeddings: { path: '/v1/embeddings', kind: 'embedding', fields: { input: 'hi' } },
   images: { path: '/v1/images/generations', kind: 'image', fields: { prompt: 'a fox' } },
+  rerank: { path: '/v1/rerank', kind: 'rerank', fields: { query: 'hi', documents: ['hi'] } },
+  moderations: { path: '/v1/moderations', kind: 'moderation', fields: { input: 'hi' } },
+  speech: { path: '/v1/audio/speech', kind: 'speech', fields: { input: 'hi', voice: 'alloy' } },
+  transcriptions: { path: '/v1/audio/transcriptions', kind: 'transcription', fields: {} },
 }
 
 const kinds = {
   text: ['chat', 'responses', 'messages', 'generate'],
   embedding: ['embeddings'],
   image: ['images'],
+  rerank: ['rerank'],
+  moderation: ['moderations'],
+  speech: ['speech'],
+  transcription: ['transcriptions'],
 }
 const modelOf = (preset: string, kind: string) => `${kind}-${preset}`
 const speaking = [...presets.values()].filter(
@@ -290,13 +321,22 @@ function keyIn(protocol: string, name: string, headers: Headers): string | null 
   return headers.get('x-api-key')
 }
 
+function postForm(path: string, model: string): Promise<Response> {
+  const body = new FormData()
+  body.append('model', model)
+  body.append('file', new Blob(['sound']), 'a.wav')
+  const headers = { authorization: `Bearer ${apiToken}` }
+  return fetch(`${gateway.url}${path}`, { method: 'POST', headers, body })
+}
+
 async function call(name: string, protocol: string): Promise<Captured> {
   const { path, kind, fields } = calls[protocol]!
   const model = modelOf(name, kind)
   const to = protocol === 'generate' ? `/vendorg/v1beta/models/${model}:generateContent` : path
   const sent = protocol === 'generate' ? fields : { model, ...fields }
   const before = upstream.calls.length
-  const answer = await gateway.post(to, sent)
+  const answer =
+    protocol === 'transcriptions' ? await postForm(to, model) : await gateway.post(to, sent)
   expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
   return upstream.calls[before]!
 }
@@ -322,7 +362,8 @@ describe('a preset and a key', () => {
         expect([protocol, path.replace('{model}', `up%2F${kind}`)]).toEqual([protocol, expected])
         const carried = keyIn(protocol, name, headers)
         expect(carried?.replace('Bearer ', '')).toBe(preset.keyless === true ? 'none' : key)
-        if (protocol !== 'generate') expect(JSON.parse(sent).model).toBe(`up/${kind}`)
+        if (protocol === 'transcriptions') expect(sent).toContain(`\r\nup/${kind}\r\n`)
+        else if (protocol !== 'generate') expect(JSON.parse(sent).model).toBe(`up/${kind}`)
       }
       if (preset.messages?.headers === 'anthropic') {
         const { headers } = await call(name, 'messages')

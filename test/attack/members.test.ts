@@ -1,6 +1,6 @@
 // A member must find nothing of the operator's side in any answer of the admin API (channels, upstream
-// names, ids and addresses, keys) and nothing of another account, whatever they ask for. Walks every
-// route that members may use.
+// names, ids and addresses, keys, costs and margins) and nothing of another account, whatever they ask for.
+// Walks every route that members may use, and what callers may read of their account.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { adminRoutes } from '../../src/admin/routes.ts'
@@ -59,10 +59,13 @@ channels:
     keys: [${key}]
     protocols: { chat: "${sandbox.protocols.chat}", vf: "${sandbox.protocols.vf}" }
     models: { txta-plus: hush-text-model, "vfa-*": hush-video-model }
+    cost_factor: "0.123456789"
   - name: hush-broken
     keys: [${key}]
     protocols: { chat: "http://127.0.0.1:1/v1" }
     models: { txta-turbo: "*" }
+costs:
+  - { channel: hush-channel, model: txta-plus, unit: token, per_million: { input: "0.987654321", output: "0.987654321" } }
 models:
   - { name: coder, kind: text, virtual: [txta-turbo, txta-plus] }
 prices:
@@ -107,7 +110,15 @@ prices:
     ),
   ].filter((id) => id)
   expect(upstreamIds.length).toBeGreaterThan(4)
+  const costs = [
+    ...(await asBoss('/tasks')).items,
+    ...(await asBoss('/requests')).items,
+    ...(await asBoss('/usage?by=model')).items,
+  ].flatMap(({ cost, margin }) => [cost, margin])
+  expect(costs.filter((cost) => cost?.length > 6).length).toBeGreaterThan(6)
   facts = [
+    ...costs.filter((cost) => cost?.length > 6),
+    ...['"cost"', '"margin"', 'cost_unknown', 'cost_factor', ',cost,', ',margin,', '987654321'],
     ...[
       'hush-channel',
       'hush-broken',
@@ -158,6 +169,8 @@ const queries = [
   '?by=day,model&limit=200&spend=true',
   '?q=hush&search=hush',
   '?lines=true&group_by=end_user',
+  '?format=csv',
+  '?format=jsonl&limit=5',
 ]
 
 /** Every spelling of a rule's path with the member's own things. */
@@ -180,6 +193,21 @@ test.each(reads)('%s shows a member nothing of the operator or of others', async
         ])
       }
     }
+  }
+})
+
+test('a caller reads no cost of its account', async () => {
+  const paths = [
+    ...['/gateway/v1/usage', '/gateway/v1/usage?by=model,unit', '/gateway/v1/usage?by=tag:team'],
+    ...['/gateway/v1/bills', `/gateway/v1/bills?month=${new Date().toISOString().slice(0, 7)}`],
+    ...['/v1/models', '/v1/models/txta-plus', `/v1/videos/${own['task']![0]}`],
+  ]
+  for (const path of paths) {
+    const answer = await fetch(gateway.url + path, {
+      headers: { authorization: `Bearer ${ownToken}` },
+    })
+    expect([path, answer.status]).toEqual([path, 200])
+    clean(path, JSON.stringify([...answer.headers]) + (await answer.text()))
   }
 })
 
@@ -239,6 +267,8 @@ test('only these calls change something for operators, finance and members', () 
         'delete /codes/:id',
         'put /issuer',
         'delete /prices/:id',
+        'delete /costs/:id',
+        'post /costs',
         'post /audit',
         'post /bills/close',
         'post /bills/close-all',

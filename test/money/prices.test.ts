@@ -177,7 +177,7 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
           { ...price, model: 'txta-turbo' },
           "unit must be token: 'txta-turbo' is a text model",
         ],
-        [400, { ...perToken, model: 'imga-edit' }, 'is an image model'],
+        [400, { ...perToken, model: 'vfa-2.7-t2v' }, 'is a video model'],
         [400, { ...price, model: 'vfa-2.7-t2v' }, 'unit must be video_second or video_token'],
         [400, { ...price, model: 'imga-edit', default_size: '2k' }, 'by size only'],
         [400, { model: 'imga-edit', unit: 'image', per_image: { '9k': '1' } }, '"9k"'],

@@ -307,6 +307,26 @@ describe('service tiers', () => {
     expect(lost.includes('service_tier')).toBe(Object.keys(sent).length === 0)
   })
 
+  test.each<[Style, Told, boolean, string]>([
+    ['chat', { tier: 'flex' }, false, 'flex'],
+    ['chat', { tier: 'priority' }, true, 'priority'],
+    ['messages', { speed: 'fast', tier: 'standard' }, false, 'priority'],
+    ['generate', { tier: 'priority' }, true, 'priority'],
+    ['generate', { tier: 'standard' }, false, 'default'],
+    ['chat', {}, true, 'default'],
+  ])(
+    'a response that %s served tells the tier: %p, as a stream: %p',
+    async (style, said, stream, tier) => {
+      const told = { ...used, ...said }
+      const model = over('tiered', style)
+      const { answer } = await ask({ caller: 'responses', model, stream, told })
+      const text = await answer.text()
+      const last = stream ? text.trim().split('data: ').at(-1)! : text
+      const body = JSON.parse(last)
+      expect((stream ? body.response : body).service_tier).toBe(tier)
+    },
+  )
+
   test('the place that the answer names multiplies, and tool calls are not multiplied', async () => {
     const told = {
       ...used,

@@ -9,6 +9,8 @@ import { billingMessages } from './messages.ts'
 
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>
 
+const callAmount = ({ per_search, per_minute }: Shown) => per_search ?? per_minute
+
 /** Every line has its unit and currency, in front where there are several amounts: lists cut the end. */
 function useLines(): (price: Shown) => string[] {
   const t = useMessages(billingMessages)
@@ -26,7 +28,8 @@ function useLines(): (price: Shown) => string[] {
   const single = (amount: string, unit: Shown['unit']) => `${amount} ${currency} / ${t(unit)}`
   const tiered = (each: Readonly<Record<string, string | undefined>>) =>
     Object.entries(each).map(([tier, amount]) => `${tier}: ${format.exact(amount)}`)
-  const amounts = ({ unit, tiers, per_million, per_image, per_second }: Shown) => {
+  const amounts = (price: Shown) => {
+    const { unit, tiers, per_million, per_image, per_second } = price
     if (tiers !== undefined) {
       return tiers.map(({ up_to, per_million: tier }) => {
         const bound = up_to === undefined ? t('above') : t('up_to', { n: format.number(up_to) })
@@ -34,13 +37,13 @@ function useLines(): (price: Shown) => string[] {
       })
     }
     if (typeof per_million === 'object') return [listed(rates(per_million))]
-    const amount = typeof per_million === 'string' ? per_million : per_image
+    const amount = typeof per_million === 'string' ? per_million : (callAmount(price) ?? per_image)
     if (typeof amount === 'string') return [single(format.exact(amount), unit)]
     return tiered(amount ?? per_second ?? {}).map((line) => single(line, unit))
   }
   return (price) =>
-    price.unit === 'default'
-      ? [t('default')]
+    price.unit === 'default' || price.unit === 'free'
+      ? [t(price.unit)]
       : [
           ...amounts(price),
           ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>

@@ -22,16 +22,32 @@ export const rateNames = [
 export const imageSizes = ['1k', '2k', '4k'] as const
 
 /** The units that a model of a kind is priced in; as the gateway has them. */
-export const unitsOf = (kind: string): readonly string[] => {
-  if (kind === 'image') return ['image']
-  return kind === 'video' ? ['video_second', 'video_token'] : ['token']
+export const unitsOf = (kind: string): readonly string[] => kindUnits[kind] ?? ['token']
+
+const kindUnits: Readonly<Record<string, readonly string[]>> = {
+  image: ['image', 'token'],
+  video: ['video_second', 'video_token'],
+  rerank: ['search', 'token'],
+  moderation: ['free', 'token'],
+  speech: ['character', 'token'],
+  transcription: ['audio_second', 'token'],
+}
+
+/** Units with one amount, and the name of its field. */
+export const amountFields: Readonly<Record<string, string>> = {
+  video_token: 'per_million',
+  search: 'per_search',
+  character: 'per_million',
+  audio_second: 'per_minute',
 }
 
 /** A price with nothing filled in. */
 export function emptyTerms(unit: string): Terms {
   if (unit === 'image') return { unit, per_image: '' }
   if (unit === 'video_second') return { unit, per_second: { '720p': '' } }
-  if (unit === 'video_token') return { unit, per_million: '' }
+  const field = amountFields[unit]
+  if (field !== undefined) return { unit, [field]: '' }
+  if (unit === 'free') return { unit }
   return { unit, per_million: { input: '', output: '' } }
 }
 

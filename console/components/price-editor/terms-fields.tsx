@@ -3,7 +3,7 @@ import { Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantin
 import { useMessages } from '../../lib/messages.ts'
 import type { Terms } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
-import { emptyTerms, imageSizes, withPairs } from './draft.ts'
+import { amountFields, emptyTerms, imageSizes, withPairs } from './draft.ts'
 import { editorMessages } from './messages.ts'
 import { NamedAmounts } from './named-amounts.tsx'
 import { TokenFields } from './token-fields.tsx'
@@ -56,12 +56,13 @@ function UnitFields({ unit, terms, onChange }: Props & { unit: string }) {
       />
     )
   }
-  if (unit !== 'video_token') return null
+  const field = amountFields[unit]
+  if (field === undefined) return null
   return (
     <AmountField
       label={t('amount')}
-      value={String(terms['per_million'] ?? '')}
-      onChange={(per_million) => onChange({ ...terms, per_million })}
+      value={String(terms[field] ?? '')}
+      onChange={(amount) => onChange({ ...terms, [field]: amount })}
     />
   )
 }

@@ -17,9 +17,10 @@ export function termsOf(
   price: Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>,
 ): Terms {
   const { unit, per_million, tiers, per_call, service_tiers, geo, hours } = price
-  const { per_image, default_size, per_second } = price
+  const { per_image, default_size, per_second, per_search, per_minute } = price
   const ofTokens = { unit, per_million, tiers, per_call, service_tiers, geo }
-  const terms = { ...ofTokens, per_image, default_size, per_second, hours }
+  const ofMedia = { per_image, default_size, per_second, per_search, per_minute }
+  const terms = { ...ofTokens, ...ofMedia, hours }
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined))
 }
 

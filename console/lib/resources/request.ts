@@ -53,9 +53,8 @@ export function playgroundPath({ interface: use, model, task_id }: LoggedRequest
 /** How fast the answer came, from its first byte to its end; only a stream shows that. */
 export function tokensPerSecond(request: LoggedRequest): number | undefined {
   const { stream, usage, first_byte_ms, total_ms } = request
-  if (!stream || usage === null || !('output_tokens' in usage) || first_byte_ms === null) {
-    return undefined
-  }
+  const tokens = usage?.output_tokens
+  if (!stream || tokens === undefined || first_byte_ms === null) return undefined
   const ms = total_ms - first_byte_ms
-  return ms <= 0 ? undefined : Math.round((usage.output_tokens / ms) * 10_000) / 10
+  return ms <= 0 ? undefined : Math.round((tokens / ms) * 10_000) / 10
 }

@@ -18,6 +18,8 @@ export const auditActions = {
   'code.create': ['Create redemption codes', '生成兑换码'],
   'code.delete': ['Withdraw redemption code', '作废兑换码'],
   'code.redeem': ['Redeem code', '使用兑换码'],
+  'cost.create': ['Create cost version', '创建成本版本'],
+  'cost.delete': ['Withdraw cost version', '撤销成本版本'],
   diagnostics: ['Download diagnostics', '下载诊断包'],
   'invitation.create': ['Invite person', '邀请用户'],
   'invitation.delete': ['Revoke invitation', '撤销邀请'],
@@ -180,6 +182,10 @@ export const units = {
   image: ['images', '张'],
   video_second: ['seconds', '秒'],
   video_token: ['video tokens', '视频 Token'],
+  search: ['searches', '次检索'],
+  character: ['characters', '字符'],
+  audio_second: ['seconds of audio', '秒（音频）'],
+  free: ['free calls', '次（免费）'],
 } satisfies Messages<string>
 
 export const entryKinds = {
@@ -196,6 +202,10 @@ export const modelKinds = {
   embedding: ['Embedding', '向量'],
   image: ['Image', '图片'],
   video: ['Video', '视频'],
+  rerank: ['Rerank', '重排'],
+  moderation: ['Moderation', '审核'],
+  speech: ['Speech', '语音合成'],
+  transcription: ['Transcription', '语音识别'],
 } satisfies Messages<string>
 
 export const sources = {

@@ -21,8 +21,8 @@ export const moneySentences: readonly Rule[] = [
   ],
   [/^left out: its price is larger than amounts can be: (.+)$/, '未导入，价格超出金额上限：$1'],
   [
-    /^left out: its images are priced by pixels or tokens, which have no unit here: (.+)$/,
-    '未导入，图片按像素或 Token 计价，此处没有对应单位：$1',
+    /^left out: its images are priced by pixels, which have no unit here: (.+)$/,
+    '未导入，图片按像素计价，此处没有对应单位：$1',
   ],
   [
     /^left out: models of the mode (\S+) have no unit here: (.+)$/,
@@ -30,19 +30,8 @@ export const moneySentences: readonly Rule[] = [
   ],
   [/^left out: it makes (.+?), priced by tokens: (.+)$/, '未导入，输出 $1 并按 Token 计价：$2'],
   [
-    /^simplified: it has another rate for reasoning tokens, .*?: (.+)$/,
-    '已简化，推理 Token 另有价格，此处按输出计费：$1',
+    /^not carried: (\S+) \(reasoning is charged as output\): (.+)$/,
+    '未导入字段 $1（推理 Token 按输出计费）：$2',
   ],
-  [
-    /^simplified: it has a rate for audio.*?, which are charged as \w+: (.+)$/,
-    '已简化，音频、视频或字符另有价格，此处按 Token 计费：$1',
-  ],
-  [
-    /^simplified: it has another rate for what is cached for an hour, .*?: (.+)$/,
-    '已简化，一小时缓存另有价格，此处按普通缓存写入计费：$1',
-  ],
-  [
-    /^simplified: it has a tier that does not depend on the size of the input: (.+)$/,
-    '已简化，有不按输入大小划分的档位：$1',
-  ],
+  [/^not carried: (\S+)(?: \((.+?)\))?: (.+)$/, '未导入字段 $1：$3'],
 ]

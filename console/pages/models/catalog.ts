@@ -2,7 +2,10 @@
 import type { Channel } from '../../lib/resources/channel.ts'
 import type { Model } from '../../lib/resources/price.ts'
 
-export const kinds = ['text', 'embedding', 'image', 'video'] as const
+export const kinds = [
+  ...(['text', 'embedding', 'image', 'video'] as const),
+  ...(['rerank', 'moderation', 'speech', 'transcription'] as const),
+] as const
 export type Kind = (typeof kinds)[number]
 
 export const isPattern = ({ name }: Pick<Model, 'name'>): boolean => name.endsWith('*')
@@ -27,6 +30,10 @@ export const usualInterfaces: Readonly<Record<Kind, readonly string[]>> = {
   embedding: ['embeddings', 'generate'],
   image: ['images'],
   video: ['videos'],
+  rerank: ['rerank'],
+  moderation: ['moderations'],
+  speech: ['speech'],
+  transcription: ['transcriptions'],
 }
 
 /** Text and embeddings are asked in the protocols of their interfaces. */

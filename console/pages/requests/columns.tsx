@@ -65,9 +65,9 @@ function useFigureColumns(): Column<LoggedRequest>[] {
   const t = useMessages(messages)
   const format = useFormat()
   const tokens = ({ usage }: LoggedRequest) =>
-    usage === null || !('input_tokens' in usage)
+    usage?.input_tokens === undefined
       ? '–'
-      : `${format.compact(usage.input_tokens)} / ${format.compact(usage.output_tokens)}`
+      : `${format.compact(usage.input_tokens)} / ${format.compact(usage.output_tokens ?? 0)}`
   const cached = ({ usage }: LoggedRequest) =>
     usage !== null && 'input_tokens' in usage ? format.number(usage.cache_read_tokens) : '–'
   const rate = (row: LoggedRequest) => format.number(tokensPerSecond(row))

@@ -187,6 +187,7 @@ const taskNames = ['output_seconds', 'video_tokens', 'images'] as const
 
 /** What there is of it, by its name. */
 function billed(usage: LoggedRequest['usage']) {
+  if (usage !== null && 'unit' in usage) return [[usage.unit as 'search', usage.quantity] as const]
   if (usage === null || 'input_tokens' in usage) {
     return tokenNames.map((name) => [name, usage?.[name]] as const)
   }

@@ -47,6 +47,10 @@ export const messages = defineMessages({
   output_seconds: ['Output seconds', '输出秒数'],
   video_tokens: ['Video tokens', '视频 Token'],
   images: ['Images', '图像数'],
+  search: ['Searches', '检索次数'],
+  character: ['Characters', '字符数'],
+  audio_second: ['Seconds of audio', '音频秒数'],
+  free: ['Free calls', '免费调用'],
   not_stored: [
     'Prompts and answers are never stored; the log contains only what is shown here.',
     '网关从不保存提示词与回答，日志仅含此处所示内容。',

@@ -7,6 +7,7 @@ import {
   channelDeclaration,
   channelFields,
   checkChannel,
+  costFactor,
 } from '../../contract/config-schema/index.ts'
 
 const isDisabled = { disabled: z.boolean().optional() }
@@ -23,6 +24,7 @@ export const channelChange = channelFields
     vertex: vertexPlace.nullable().optional(),
     request: requestRules.nullable().optional(),
     data: dataTerms.nullable().optional(),
+    cost_factor: costFactor.nullable().optional(),
   })
   .meta({ id: 'ChannelChange' })
 export const channelDraft = channelDeclaration.meta({ id: 'ChannelDeclaration' })

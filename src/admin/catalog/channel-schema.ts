@@ -63,6 +63,12 @@ export const channel = z
     vertex: z.object({ location: z.string() }).nullable().describe('Calls are in Vertex form.'),
     request: shownRules.nullable().describe('What is changed in its requests, last of all.'),
     data: dataTerms.nullable().describe('What it promises of data; null: nothing.'),
+    cost_factor: z
+      .string()
+      .nullable()
+      .describe(
+        'Part of the general price that it takes for models without a cost; null: not known.',
+      ),
     preset: z.string().nullable().describe('The preset that it was made from.'),
     retention: column(z.string().nullable()).describe('How long the provider keeps requests.'),
     training: column(z.enum(trainingModes).nullable()).describe(

@@ -178,6 +178,7 @@ const mergedRules = (before: StoredChannel, body: Change) => ({
   ...(body.auth && { auth: body.auth, vertex: body.vertex ?? undefined }),
   request: asDeclared(body.request, before.request),
   data: asDeclared(body.data, dataView(before.data) ?? undefined),
+  cost_factor: asDeclared(body.cost_factor, before.costFactor),
 })
 
 /** The same account at another location, or (null) at none. */
@@ -266,6 +267,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   ...cloudView(channel),
   request: rulesView(channel),
   data: dataView(channel.data),
+  cost_factor: channel.costFactor ?? null,
   preset: channel.preset ?? null,
   retention: channel.retention ?? null,
   training: channel.training ?? null,

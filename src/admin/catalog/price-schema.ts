@@ -1,8 +1,15 @@
 // Prices as the admin API tells of them: in the words of a declaration.
 import { z } from 'zod'
-import { imageSizes, type RateName, weekdays } from '../../contract/price.ts'
+import {
+  type CallUnit,
+  callUnits,
+  imageSizes,
+  type RateName,
+  weekdays,
+} from '../../contract/price.ts'
 import {
   accountField,
+  channelField,
   column,
   count,
   modelField,
@@ -43,13 +50,17 @@ const sizes = Object.fromEntries(imageSizes.map((size) => [size, money().optiona
   z.ZodOptional<z.ZodString>
 >
 
-const units = ['token', 'image', 'video_second', 'video_token', 'default'] as const
+const units = [
+  ...(['token', 'image', 'video_second', 'video_token'] as const),
+  ...(Object.keys(callUnits) as CallUnit[]),
+  ...(['free', 'default'] as const),
+] as const
 
 /** Which of them are there depends on the unit. */
 const termFields = {
   unit: column(z.enum(units)),
   per_million: column(
-    z.union([rates, money().describe('Per million video tokens.')]).optional(),
+    z.union([rates, money().describe('Per million video tokens or characters.')]).optional(),
     'terms',
   ),
   tiers: z.array(z.object({ up_to: z.int().min(1).optional(), per_million: rates })).optional(),
@@ -69,6 +80,8 @@ const termFields = {
   per_image: z.union([money(), z.object(sizes)]).optional(),
   default_size: z.enum(imageSizes).optional(),
   per_second: z.record(z.string(), money()).optional(),
+  per_search: money().optional(),
+  per_minute: money().optional().describe('Per minute of audio.'),
 }
 
 export const price = z
@@ -87,6 +100,23 @@ export const price = z
   })
   .meta({ id: 'Price' })
 export const priceList = pageOf(price, 'PriceList')
+
+export const cost = z
+  .object({
+    id: column(z.string()),
+    channel: column(z.string()),
+    model: column(z.string()),
+    ...termFields,
+    currency: column(z.string().describe('Of its amounts.')),
+    effective_from: column(time(), 'from'),
+    current: z.boolean().describe('Whether it is in force.'),
+    state: column(z.enum(['scheduled', 'in_force', 'past'])),
+    source: column(source),
+    created_by: z.string().nullable().describe('Who made it; null: the file, or not known.'),
+  })
+  .meta({ id: 'Cost' })
+export const costList = pageOf(cost, 'CostList')
+export const costQuery = z.object({ channel: channelField, model: modelField, ...pageFields })
 
 /** What an account pays for a model now. */
 export const paidPrice = z.object({

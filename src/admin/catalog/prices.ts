@@ -92,7 +92,6 @@ export async function whoseOf(
 
 export function priceView(engine: PriceViewDeps, price: Price): View<typeof priceSchema> {
   const { unit, ...terms } = declaredTerms(price.terms)
-  const isCurrent = engine.prices.listed(price.model, price.account?.id)?.id === price.id
   return {
     id: price.id,
     model: price.model,
@@ -100,11 +99,21 @@ export function priceView(engine: PriceViewDeps, price: Price): View<typeof pric
     unit,
     ...terms,
     effective_from: time(price.effectiveFromMs),
-    current: isCurrent,
-    state: isCurrent ? 'in_force' : hasBegun(price, engine.clock.nowMs()) ? 'past' : 'scheduled',
+    ...stateOf(engine, price, engine.prices.listed(price.model, price.account?.id)),
     source: price.source,
     created_by: price.createdBy ?? null,
   }
+}
+
+/** `listed`: the version of its list that is in force. */
+export function stateOf(
+  { clock }: Pick<BaseDeps, 'clock'>,
+  version: Price,
+  listed: Price | undefined,
+): Pick<View<typeof priceSchema>, 'current' | 'state'> {
+  if (listed?.id === version.id) return { current: true, state: 'in_force' }
+  const state = hasBegun(version, clock.nowMs()) ? 'past' : 'scheduled'
+  return { current: false, state }
 }
 
 type PriceViewDeps = Declares & Offers & Pick<BaseDeps, 'clock'>

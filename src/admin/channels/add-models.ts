@@ -38,10 +38,12 @@ interface Kind {
 
 /** Lists do not say what models make; their names do, the first row that fits. */
 const kinds: readonly Kind[] = [
-  {
-    words: /whisper|transcri|tts|speech|audio|realtime|live|moderation|rerank|guard|ocr|asr/i,
-    kind: undefined,
-  },
+  { words: /rerank/i, kind: 'rerank' },
+  { words: /moderation/i, kind: 'moderation' },
+  { words: /realtime|live|guard|ocr/i, kind: undefined },
+  { words: /whisper|transcri|asr/i, kind: 'transcription' },
+  { words: /tts|text-to-speech/i, kind: 'speech' },
+  { words: /speech|audio/i, kind: undefined },
   { words: /embed|\bbge|\bgte-|\be5-/i, kind: 'embedding' },
   { words: /video|sora|\bveo|seedance|hailuo|\bwan/i, kind: 'video' },
   { words: /image|dall-e|flux|imagen|cogview|diffusion|sdxl|seedream|kolors/i, kind: 'image' },
@@ -58,6 +60,10 @@ const offers: Readonly<Partial<Record<ModelKind, Offer>>> = {
   text: { interfaces: text, protocols: text },
   embedding: { interfaces: ['embeddings', 'generate'], protocols: ['embeddings', 'generate'] },
   image: { interfaces: ['images'], protocols: ['images'] },
+  rerank: { interfaces: ['rerank'], protocols: ['rerank'] },
+  moderation: { interfaces: ['moderations'], protocols: ['moderations'] },
+  speech: { interfaces: ['speech'], protocols: ['speech'] },
+  transcription: { interfaces: ['transcriptions'], protocols: ['transcriptions'] },
 }
 
 const kindOf = (upstreamModel: string): ModelKind | undefined => {

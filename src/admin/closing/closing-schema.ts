@@ -55,6 +55,23 @@ const account = z
   .min(1, 'is missing')
   .meta({ description: 'Id or name of an account.', flag: 'ID|NAME' })
 
+const isDay = (value: string): boolean =>
+  /^\d{4}-\d\d-\d\d$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString().startsWith(value)
+
+const day = (description: string) =>
+  z
+    .string({ error: 'must be a day such as 2026-10-01' })
+    .refine(isDay, 'must be a day such as 2026-10-01')
+    .meta({ description, flag: 'YYYY-MM-DD' })
+
+export const focusQuery = z.object({
+  from: day('The first day, by UTC.'),
+  to: day('The last day, which is included.'),
+  account: account.optional(),
+})
+
 const maxLinkDays = 90
 
 export const linkQuery = z.object({

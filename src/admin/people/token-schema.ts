@@ -35,7 +35,7 @@ export const token = z.object(fields).meta({ id: 'Token' })
 
 const secret = z.string().describe('The secret itself, this once.')
 export const tokenWithSecret = z
-  .object({ ...fields, token: secret })
+  .object({ ...fields, token: secret.exactOptional() })
   .meta({ id: 'TokenWithSecret' })
 
 export const rotatedToken = z

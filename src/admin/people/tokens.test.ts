@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sumHours } from '../../billing/proof/settled-hours.ts'
 import { sumGrowingMoney } from '../../billing/proof/settled-sums.ts'
+import { Refusal } from '../../contract/errors.ts'
+import { authenticate } from '../../engine/admission/authenticate.ts'
 import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
@@ -60,6 +62,78 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     expect(body.token.startsWith(body.prefix)).toBe(true)
     expect(owner(made.token)).toBeUndefined()
     expect(owner(body.token)?.id).toBe(made.id)
+  })
+
+  describe('a secret that is known by its SHA-256 alone', () => {
+    const secret = 'sk-from-elsewhere'
+    const token_sha256 = Bun.SHA256.hash(secret, 'hex')
+    const deps = () => ({ ...it.engine, knownSecrets: new Map(), limits: { tokenCacheEntries: 9 } })
+    const holder = (given: string) => {
+      const found = authenticate(deps(), given, { ip: () => undefined })
+      return found instanceof Refusal ? undefined : found.name
+    }
+
+    test('works, and is never shown', async () => {
+      const made = await make('brought', { token_sha256, prefix: 'sk-...here' })
+      expect(made.token).toBeUndefined()
+      expect(made.prefix).toBe('sk-...here')
+      expect(holder(secret)).toBe('brought')
+      // Neither the digest nor what is stored of it is a secret that works.
+      for (const wrong of [
+        token_sha256,
+        `sk-${token_sha256}`,
+        it.engine.seal.hashOfDigest(token_sha256),
+      ]) {
+        expect(holder(wrong)).toBeUndefined()
+      }
+    })
+
+    test('is taken once, and not again when it was revoked or replaced', async () => {
+      const again = { account: 'acme', name: 'brought-2', token_sha256 }
+      expect((await ask('POST', '/tokens', again)).status).toBe(409)
+      const { items } = (await ask('GET', '/tokens')).body
+      const { id } = items.find((each: { name: string }) => each.name === 'brought')
+      expect((await ask('DELETE', `/tokens/${id}`)).status).toBe(200)
+      expect(holder(secret)).toBeUndefined()
+      expect((await ask('POST', '/tokens', again)).status).toBe(409)
+      expect(holder(secret)).toBeUndefined()
+    })
+
+    test('can be replaced as any other', async () => {
+      const other = 'sk-1'
+      const made = await make('guessable', { token_sha256: Bun.SHA256.hash(other, 'hex') })
+      expect(holder(other)).toBe('guessable')
+      const { body } = await ask('POST', `/tokens/${made.id}/rotate`, {
+        previous_valid_until: later(60_000),
+      })
+      expect(holder(body.token)).toBe('guessable')
+      expect(holder(other)).toBe(body.previous.name)
+    })
+
+    test('may be disabled from the start', async () => {
+      const off = 'sk-switched-off'
+      await make('switched-off', { token_sha256: Bun.SHA256.hash(off, 'hex'), disabled: true })
+      expect(holder(off)).toBeUndefined()
+    })
+
+    test.each<[string, object, string]>([
+      [
+        'with a secret beside it',
+        { token: `sk-${'abcdefgh'.repeat(4)}`, token_sha256 },
+        'token_sha256',
+      ],
+      ['in capitals', { token_sha256: token_sha256.toUpperCase() }, 'token_sha256'],
+      ['that is short', { token_sha256: 'abc' }, 'token_sha256'],
+      ['left out, with a prefix', { prefix: 'sk-...x' }, 'prefix'],
+      ['with a long prefix', { token_sha256, prefix: 'sk-0123456789abcdefgh' }, 'prefix'],
+    ])('%s is refused', async (_, fields, param) => {
+      const { status, body } = await ask('POST', '/tokens', {
+        account: 'acme',
+        name: 'x',
+        ...fields,
+      })
+      expect([status, body.error.param]).toEqual([400, param])
+    })
   })
 
   test('translation is on unless the token says otherwise, and can be changed', async () => {

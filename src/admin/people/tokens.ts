@@ -19,6 +19,7 @@ import {
   revokeToken,
   type StoredToken,
   tokenNameTaken,
+  wasRevoked,
 } from '../../store/catalog/tokens.ts'
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { setBudget } from '../../store/ledger/budgets.ts'
@@ -56,14 +57,15 @@ async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof token
     return refuse('not_found', `there is no account '${body.account}'`, { param: 'account' })
   }
   const unfit =
-    tagRefusal(body.tags, account.tagNames) ?? unfitSecret(x, body.token) ?? setsBudget(x, body)
+    tagRefusal(body.tags, account.tagNames) ?? unfitSecret(x, body) ?? setsBudget(x, body)
   if (unfit !== undefined) return unfit
-  const secret = body.token ?? newSecret('sk-')
+  const secret = secretFor(engine, body)
   try {
-    const made = await store.tx((tx) => insertNew(tx, engine, x, { account, body, secret }))
+    const made = await store.tx((tx) => insertNew(tx, x, { account, body, secret }))
     if (made instanceof Refusal) return made
     await announce(engine, [made.id])
-    return { ...(await viewOne(engine, made)), token: secret }
+    const { text } = secret
+    return { ...(await viewOne(engine, made)), ...(text !== undefined && { token: text }) }
   } catch (error) {
     if (!isUniqueConflict(error)) throw error
     return (await tokenNameTaken(store.read, account.id, body.name))
@@ -72,20 +74,32 @@ async function createToken({ engine, body, viewer, x }: Ask<{ body: typeof token
   }
 }
 
+type Creation = z.output<typeof tokenCreation>
+
 interface NewToken {
   account: Account
-  body: z.output<typeof tokenCreation>
-  secret: string
+  body: Creation
+  secret: Secret
 }
 
-async function insertNew(
-  tx: Tx,
-  engine: Seals,
-  x: RequestContext,
-  { account, body, secret }: NewToken,
-) {
+/** Without its text where only a digest of it is known. */
+interface Secret extends Pick<StoredToken, 'hash' | 'prefix'> {
+  text?: string
+}
+
+function secretFor({ seal }: Seals, { token, token_sha256, prefix = 'sk-' }: Creation): Secret {
+  if (token_sha256 !== undefined) return { hash: seal.hashOfDigest(token_sha256), prefix }
+  const text = token ?? newSecret('sk-')
+  return { hash: seal.hash(text), prefix: text.slice(0, prefixLength), text }
+}
+
+async function insertNew(tx: Tx, x: RequestContext, { account, body, secret }: NewToken) {
   const full = await exceedsTokens(tx, x, account.id)
   if (full !== undefined) return full
+  // A key that was revoked here does not come back with a second import.
+  if (body.token_sha256 !== undefined && (await wasRevoked(tx, secret.hash))) {
+    return refuse('conflict', 'this secret was revoked', { param: 'token_sha256' })
+  }
   const id = newShortId('tok', x.atMs)
   const policy = requirementFrom(body.require)
   const settings = {
@@ -97,14 +111,14 @@ async function insertNew(
     ...(body.fallback === 'never' && { fallback: body.fallback }),
     ...(policy !== undefined && { require: policy }),
     ...(body.expires_at !== undefined && { expiresAtMs: Date.parse(body.expires_at) }),
-    disabled: false,
+    disabled: body.disabled ?? false,
   }
   await insertToken(tx, {
     id,
     accountId: account.id,
     name: body.name,
-    hash: engine.seal.hash(secret),
-    prefix: secret.slice(0, prefixLength),
+    hash: secret.hash,
+    prefix: secret.prefix,
     ...settings,
     source: 'api',
     createdAtMs: x.atMs,
@@ -181,12 +195,16 @@ async function revoke({ engine, id, x }: Ask) {
 const minDistinct = 8
 
 /** Members get a random secret; staff may bring one, but not one that is easily guessed. */
-function unfitSecret(x: RequestContext, secret: string | undefined): Refusal | undefined {
-  if (secret === undefined) return undefined
-  const param = 'token'
+function unfitSecret(
+  x: RequestContext,
+  { token: secret, token_sha256: digest }: Creation,
+): Refusal | undefined {
+  if (secret === undefined && digest === undefined) return undefined
+  const param = secret === undefined ? 'token_sha256' : 'token'
   if (isMember(x)) {
     return refuse('not_permitted', 'the gateway makes the secrets of tokens', { param })
   }
+  if (secret === undefined) return undefined
   if (new Set(secret.slice('sk-'.length)).size >= minDistinct) return undefined
   const message = `token must have at least ${minDistinct} different characters after 'sk-'`
   return refuse('invalid_request', message, { param })
@@ -224,10 +242,16 @@ export const tokenRoutes = [
         name: 'example-budget',
         budget: { amount: '50.00', per: 'month', zone: 'Asia/Shanghai' },
       },
+      brought: {
+        account: 'acme',
+        name: 'example-brought',
+        token_sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+        prefix: 'sk-...a1b2',
+      },
     },
     answer: tokenWithSecret,
     status: 201,
-    returns: 'The token, with its secret.',
+    returns: 'The token, with its secret; without, if only the SHA-256 of that was given.',
     refusals: ['conflict', 'not_found'],
     handle: createToken,
   }),

@@ -9,6 +9,7 @@ import {
   column,
   count,
   interfaceName,
+  marginFields,
   modelField,
   money,
   pageFields,
@@ -19,6 +20,7 @@ import {
   tagFields,
   tagFilters,
   time,
+  tokenUsage,
 } from '../schema.ts'
 
 const medium = z.enum(['video', 'image'])
@@ -28,6 +30,7 @@ export const taskUsage = z.object({
   output_seconds: amount().nullable(),
   video_tokens: count().nullable(),
   images: count().exactOptional(),
+  ...tokenUsage.partial().shape,
 })
 
 const taskRequest = z.object({
@@ -91,6 +94,7 @@ export const listedTask = z
     hold: column(money()).describe('Set aside when the task was created.'),
     charge: column(money()),
     refunded: money().describe('What was given back of the charge.'),
+    ...marginFields,
     ...tagFields,
     price_id: z.string(),
     usage: taskUsage.nullable(),

@@ -1,4 +1,5 @@
 // Tasks as the admin API shows them: rows know ids, people know names.
+import { costedTask, marginOf } from '../../billing/margin.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import { expiryOf, servingModel, type Task, type TaskError } from '../../contract/task.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
@@ -13,6 +14,7 @@ import { refundedOf } from '../../store/ledger/refunds.ts'
 import { callbackStates } from '../../store/tasks/callbacks.ts'
 import { listOf, time, timeOrNull } from '../answers.ts'
 import type { View } from '../route.ts'
+import { usageView } from '../token-usage.ts'
 import { callbackView } from './callback-view.ts'
 import type { listedTask, task as shownTask, taskList, taskUsage } from './task-schema.ts'
 import { timelineView } from './timeline-view.ts'
@@ -39,6 +41,7 @@ export async function viewPage(
   return listOf(page, (task) => ({
     ...viewOf(engine, task, names.get(task.tokenId)),
     refunded: formatNanos(refunded.get(task.id) ?? 0n),
+    ...marginOf(costedTask(task), refunded.get(task.id) ?? 0n),
     callback_state: callbacks.get(task.id) ?? null,
     cancel_problem: cancelProblem(engine, task) ?? null,
   }))
@@ -60,11 +63,13 @@ const modelsOf = ({ model, servedModel, upstreamModel }: Task) => ({
   upstream_model: upstreamModel,
 })
 
+type AddedLater = 'callback_state' | 'cancel_problem' | 'refunded' | 'cost' | 'margin'
+
 const viewOf = (
   engine: TaskViewDeps,
   task: Task,
   names: TokenNames | undefined,
-): Omit<View<typeof listedTask>, 'callback_state' | 'cancel_problem' | 'refunded'> => ({
+): Omit<View<typeof listedTask>, AddedLater> => ({
   kind: task.kind,
   id: task.id,
   ...(task.externalId !== undefined && { external_id: task.externalId }),
@@ -142,8 +147,10 @@ export const taskUsageView = ({
   outputSeconds,
   videoTokens,
   images,
+  tokens,
 }: NonNullable<Task['usage']>): View<typeof taskUsage> => ({
   output_seconds: outputSeconds ?? null,
   video_tokens: videoTokens ?? null,
   ...(images !== undefined && { images }),
+  ...(tokens !== undefined && usageView(tokens)),
 })

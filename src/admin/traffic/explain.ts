@@ -10,14 +10,14 @@ import {
   roundingRule,
 } from '../../billing/bills/explain.ts'
 import { explainLoss } from '../../billing/call-loss.ts'
-import { partNames, partRates, tierLabel } from '../../billing/charge-label.ts'
+import { tierLabel } from '../../billing/charge-label.ts'
+import { type Costed, costedCall, costedTask, marginOf } from '../../billing/margin.ts'
 import { checkedReceipt } from '../../billing/proof/receipt.ts'
 import { billView } from '../../contract/bills/bill-line.ts'
 import type { Price } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail, RequestRecord } from '../../contract/requests.ts'
 import type { Task } from '../../contract/task.ts'
-import type { TokenParts } from '../../contract/usage.ts'
 import type { Declares, Offers } from '../../engine/base-deps.ts'
 import type { BooksDeps } from '../../engine/books/bill-deps.ts'
 import { ownBudgets } from '../../engine/books/own-budgets.ts'
@@ -30,25 +30,10 @@ import { priceView } from '../catalog/prices.ts'
 import { entryView } from '../money/accounts.ts'
 import type { View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
-import type { explanation, tokenUsage } from './request-schema.ts'
+import { usageView } from '../token-usage.ts'
+import type { explanation } from './request-schema.ts'
 
 type ExplainDeps = BooksDeps & Declares & Offers & Pick<Engine, 'ledger'>
-
-export const usageView = (usage: NonNullable<RequestRecord['usage']>): View<typeof tokenUsage> => ({
-  input_tokens: usage.inputTokens,
-  output_tokens: usage.outputTokens,
-  cache_read_tokens: usage.cacheReadTokens,
-  cache_write_tokens: usage.cacheWriteTokens,
-  ...partsView(usage.parts),
-})
-
-/** Parts with rates of their own, each under the name of its rate. */
-const partsView = (parts: TokenParts = {}) =>
-  Object.fromEntries(
-    partNames.flatMap((name) =>
-      parts[name] === undefined ? [] : [[`${partRates[name]}_tokens`, parts[name]] as const],
-    ),
-  )
 
 export const reasonView = ({ finishReason }: RequestDetail) =>
   finishReason === undefined ? undefined : { finish_reason: finishReason }
@@ -70,7 +55,7 @@ export async function explainCall(
   const entries = await findEntries(engine.store.read, record.requestId)
   const isPriced = usage !== undefined && price !== undefined
   const steps = isPriced
-    ? explainTokens(price, usage, currency, detail.applied, (id) => engine.prices.byId(id)?.terms)
+    ? explainUsage(engine, record, price, usage)
     : [`nothing was charged: ${detail.error ?? detail.ending}`]
   if (detail.estimated) {
     steps.push('the upstream reported no usable usage; the gateway counted the text')
@@ -87,17 +72,36 @@ export async function explainCall(
     charge: formatNanos(record.chargeNanos),
     ...reasonView(detail),
     ...translationView(detail),
-    usage: usage === undefined ? null : usageView(usage),
+    usage: usage === undefined ? null : usageView(usage, record.charge),
     usage_reported: detail.reported ?? null,
-    normalisation:
-      usage === undefined || detail.estimated ? [] : explainReading(detail.reported, usage),
+    normalisation: readingSteps(record),
     estimated: detail.estimated ?? false,
     tier: isPriced ? (tierLabel(price.terms, { inputTokens: usage.inputTokens }) ?? null) : null,
     service_tier: detail.applied?.serviceTier ?? null,
     factors: isPriced ? factorsOf(price.terms, detail.applied) : [],
-    ...(await proofOf(engine, { price, steps, entries })),
+    ...(await proofOf(engine, { price, steps, entries, of: costedCall(record) })),
     budgets: await budgetsOf(engine, record),
   }
+}
+
+function readingSteps({ usage, charge, detail }: RequestRecord): string[] {
+  const isByTokens = usage !== undefined && charge === undefined
+  return isByTokens && !detail.estimated ? explainReading(detail.reported, usage) : []
+}
+
+function explainUsage(
+  { declared, prices }: ExplainDeps,
+  { charge, detail: { applied } }: RequestRecord,
+  price: Price,
+  usage: NonNullable<RequestRecord['usage']>,
+): string[] {
+  const { currency } = declared.file
+  if (price.terms.unit === 'token') {
+    return explainTokens(price, usage, currency, applied, (id) => prices.byId(id)?.terms)
+  }
+  const of = { quantity: charge?.quantity ?? 0, tier: undefined }
+  const hours = applied?.hours
+  return explainUnits(price, hours === undefined ? of : { ...of, hours }, currency)
 }
 
 /** Which member of a virtual model served; for staff also why no earlier one did. */
@@ -158,7 +162,7 @@ export async function explainTask(
   const applied = charge === undefined || hours === undefined ? undefined : { hours }
   const held = `set aside when it was made: ${formatNanos(task.holdNanos)} ${currency}`
   const steps =
-    charge === undefined ? [notCharged(task)] : explainCharge(charge, price, hours, currency)
+    charge === undefined ? [notCharged(task)] : explainCharge(task, charge, price, currency)
   const isShown = isStaff && charge !== undefined
   const short = isShown ? await shortNanos(engine.store.read, task.id) : 0n
   if (short > 0n) {
@@ -179,20 +183,24 @@ export async function explainTask(
     tier: tier ?? null,
     service_tier: null,
     factors: price === undefined ? [] : factorsOf(price.terms, applied),
-    ...(await proofOf(engine, { price, steps: [held, ...steps], entries })),
+    ...(await proofOf(engine, { price, steps: [held, ...steps], entries, of: costedTask(task) })),
     budgets: await budgetsOf(engine, task),
   }
 }
 
-const explainCharge = (
+function explainCharge(
+  { usage, createdAtMs }: Task,
   { quantity = 0, tier }: StoredEntry,
   price: Price | undefined,
-  hours: number | undefined,
   currency: string,
-): string[] =>
-  price === undefined
-    ? []
-    : explainUnits(price, { quantity, tier, ...(hours !== undefined && { hours }) }, currency)
+): string[] {
+  if (price === undefined) return []
+  const hours = hoursAt(price.terms, createdAtMs)
+  const applied = hours === undefined ? {} : { hours }
+  return usage?.tokens === undefined
+    ? explainUnits(price, { quantity, tier, ...applied }, currency)
+    : explainTokens(price, usage.tokens, currency, applied)
+}
 
 const notCharged = ({ error, state }: Task): string =>
   `nothing was charged: ${error?.message ?? `the task is ${state}`}`
@@ -202,12 +210,13 @@ const readingOf = ({ quantity = 0, unit = '' }: StoredEntry): string =>
 
 async function proofOf(
   engine: ExplainDeps,
-  of: { price: Price | undefined; steps: string[]; entries: StoredEntry[] },
+  of: { price: Price | undefined; steps: string[]; entries: StoredEntry[]; of: Costed },
 ) {
   const charge = of.entries.find(({ kind }) => kind === 'charge')
   const { refundedNanos, steps } = explainRefunds(of.entries)
   return {
     refunded: formatNanos(refundedNanos),
+    ...marginOf(of.of, refundedNanos),
     price: of.price === undefined ? null : priceView(engine, of.price),
     steps: [...of.steps, ...steps],
     rounding: charge === undefined ? null : roundingRule,

@@ -10,8 +10,8 @@ import {
   amount,
   channelField,
   column,
-  count,
   interfaceName,
+  marginFields,
   modelField,
   money,
   pageFields,
@@ -22,22 +22,9 @@ import {
   tagFields,
   tagFilters,
   time,
+  tokenUsage,
 } from '../schema.ts'
 import { taskUsage } from '../tasks/task-schema.ts'
-
-export const tokenUsage = z.object({
-  input_tokens: count(),
-  output_tokens: count(),
-  cache_read_tokens: count(),
-  cache_write_tokens: count(),
-  cache_write_1h_tokens: count()
-    .exactOptional()
-    .describe('Those of the written ones that are kept for an hour; absent: none.'),
-  input_audio_tokens: count().exactOptional().describe('Those of the input; absent: none.'),
-  input_image_tokens: count().exactOptional(),
-  output_audio_tokens: count().exactOptional().describe('Those of the output; absent: none.'),
-  output_image_tokens: count().exactOptional(),
-})
 
 export const attempt = z.object({
   channel: column(z.string()),
@@ -114,6 +101,7 @@ export const request = z
     charge: column(money()),
     refunded: money().describe('What was given back of the charge.'),
     loss: staffOnly(money(), 'What the operator bears of it.'),
+    ...marginFields,
     price_id: z.string().nullable(),
     first_byte_ms: amount().nullable(),
     total_ms: column(amount(), 'ms'),
@@ -158,6 +146,7 @@ export const explanation = z
     currency: z.string(),
     charge: money(),
     refunded: money(),
+    ...marginFields,
     finish_reason: finishReason,
     ...translationFields,
     usage: z.union([tokenUsage, taskUsage]).nullable(),

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import { lossNanos } from '../../billing/call-loss.ts'
+import { costedCall, costedTask, marginOf } from '../../billing/margin.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { tagsView } from '../../contract/tags/index.ts'
@@ -25,7 +26,8 @@ import { listOf, notFound, time } from '../answers.ts'
 import { forAll, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
 import { taskUsageView } from '../tasks/task-view.ts'
-import { explainCall, explainTask, reasonView, translationView, usageView } from './explain.ts'
+import { usageView } from '../token-usage.ts'
+import { explainCall, explainTask, reasonView, translationView } from './explain.ts'
 import {
   explanation,
   type requestFilters,
@@ -128,14 +130,18 @@ async function viewPage(
       names.get(record.tokenId),
       refunded.get(record.detail.taskId ?? record.requestId) ?? 0n,
     ),
-    ...costOfTask(tasks.get(record.detail.taskId ?? '')),
+    ...costOfTask(
+      tasks.get(record.detail.taskId ?? ''),
+      refunded.get(record.detail.taskId ?? '') ?? 0n,
+    ),
   }))
 }
 
 /** What a request made costs when it is done: the row is older than that. */
-const costOfTask = (task: Task | undefined) =>
+const costOfTask = (task: Task | undefined, refundedNanos: bigint) =>
   task !== undefined && {
     charge: formatNanos(task.chargeNanos),
+    ...marginOf(costedTask(task), refundedNanos),
     usage: task.usage === undefined ? null : taskUsageView(task.usage),
     usage_reported: task.reported ?? null,
   }
@@ -189,7 +195,8 @@ const view = (
   charge: formatNanos(record.chargeNanos),
   refunded: formatNanos(refundedNanos),
   loss: loss(record),
-  usage: record.usage === undefined ? null : usageView(record.usage),
+  ...marginOf(costedCall(record), refundedNanos),
+  usage: record.usage === undefined ? null : usageView(record.usage, record.charge),
   usage_reported: record.detail.reported ?? null,
   estimated: record.detail.estimated ?? false,
   price_id: record.priceId ?? null,

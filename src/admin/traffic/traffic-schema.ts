@@ -77,14 +77,22 @@ const usageKeys = [
   'account',
 ] as const
 
+const costedRow = usageRow
+  .extend({
+    cost: staffOnly(money(), 'What upstreams take for it, as far as that is known.'),
+    margin: staffOnly(money(), 'Charges less refunds less cost.'),
+    cost_unknown: staffOnly(count(), 'How many charges have no known cost.'),
+  })
+  .meta({ id: 'CostedUsage' })
+
 export const usage = z
   .object({
     from: time(),
     to: time(),
     by: z.array(z.string()).describe('As asked for.'),
     currency: z.string(),
-    total: usageRow,
-    items: z.array(usageRow),
+    total: costedRow,
+    items: z.array(costedRow),
   })
   .meta({ id: 'Usage' })
 
@@ -97,4 +105,4 @@ export const usageQuery = z.object({
 })
 
 export type TrafficRow = z.infer<typeof trafficRow>
-export type UsageRow = z.infer<typeof usageRow>
+export type UsageRow = z.infer<typeof costedRow>

@@ -30,7 +30,7 @@ const maxDaysByHour = 31
 
 type Given = Ask<{ query: typeof usageQuery }>['query']
 
-async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery }>) {
+async function sum({ engine, query, account, x, viewer }: Ask<{ query: typeof usageQuery }>) {
   const words = [...new Set((query.by ?? 'day').split(',').filter((word) => word !== ''))]
   const tagKey = tagKeyAmong(words)
   const by = keysOf(words.filter((word) => word !== tagKey))
@@ -40,7 +40,8 @@ async function sum({ engine, query, account, x }: Ask<{ query: typeof usageQuery
   }
   const stretch = stretchOf(query, by, x.atMs)
   if (stretch instanceof Refusal) return stretch
-  const asked = { ...stretch, by, accountId: account?.id }
+  const withCosts = viewer?.role !== 'member'
+  const asked = { ...stretch, by, accountId: account?.id, withCosts }
   const { read } = engine.store
   const { rows, total } =
     tagKey === undefined

@@ -1,6 +1,6 @@
 // The arithmetic of a charge, line by line, for a person to follow.
 import type { Entry } from '../../contract/ledger.ts'
-import type { Applied, Price, PriceTerms } from '../../contract/price.ts'
+import { type Applied, callUnits, type Price, type PriceTerms } from '../../contract/price.ts'
 import { hoursName } from '../../contract/price-hours.ts'
 import { factorText } from '../../contract/price-terms.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
@@ -10,6 +10,7 @@ import {
   type ChargedPart,
   chargedParts,
   chargeImages,
+  chargeQuantity,
   chargeSeconds,
   chargeTokens,
   chargeVideoTokens,
@@ -136,6 +137,12 @@ export function explainUnits(
   return [`${count} x ${each}${times} = ${formatNanos(charge)} ${currency}, rounded half up`]
 }
 
+const quantityNames = {
+  search: 'searches',
+  character: 'characters',
+  audio_second: 'seconds of audio',
+} as const
+
 function unitsOf(
   terms: PriceTerms,
   quantity: number,
@@ -161,6 +168,16 @@ function unitsOf(
         chargeVideoTokens(terms, quantity, hours),
         `${formatNanos(terms.perMillionNanos)} per million`,
       ]
+    case 'search':
+    case 'character':
+    case 'audio_second':
+      return [
+        `${quantity} ${quantityNames[terms.unit]}`,
+        chargeQuantity(terms, quantity, hours),
+        `${formatNanos(terms.rateNanos)} ${callUnits[terms.unit].field.replace('_', ' ')}`,
+      ]
+    case 'free':
+      return ['calls of this model', 0n, '0.00']
     default:
       return ['', undefined, '']
   }

@@ -33,7 +33,7 @@ const none: Spent = {
   cacheWriteTokens: 0,
 }
 
-type TokenCount = Exclude<keyof TokenUsage, 'toolCalls' | 'parts' | 'others'>
+type TokenCount = Exclude<keyof TokenUsage, 'toolCalls' | 'parts' | 'others' | 'quantity'>
 
 /** As the ledger adds them up: by size class of the input. */
 function summed(usages: readonly TokenUsage[]): Spent[] {

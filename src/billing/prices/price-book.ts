@@ -1,6 +1,7 @@
 // The prices in force. A price is never edited: a newer version takes over, and a call keeps the
 // version it was admitted with. An account's own price wins over the general one; within either
-// list declared prices win over the admin API's, those over built-in ones.
+// list declared prices win over the admin API's, those over built-in ones. A book of costs has a list
+// for each channel, by its name, and no general one.
 import type { Source } from '../../contract/catalog.ts'
 import { hasBegun, type Price, type PriceTerms } from '../../contract/price.ts'
 
@@ -9,6 +10,10 @@ export interface PriceBook {
   current(model: string, accountId?: string): Price | undefined
   /** The version of one list alone: the account's own, or the general one. */
   listed(model: string, accountId?: string): Price | undefined
+  /** The version of a list that was in force at a moment; one made since then where none was. */
+  listedAt(model: string, listId: string, atMs: number): Price | undefined
+  /** The version of the general list that was in force then. */
+  generalAt(model: string, ms: number): Price | undefined
   /** The version that takes over for this account, and when; undefined: none is known. */
   next(model: string, accountId?: string): Price | undefined
   /** Any version, also a superseded one. */
@@ -38,7 +43,7 @@ export function createPriceBook(
 ): PriceBook {
   const byId = new Map(versions.map((price) => [price.id, price]))
   const kept = versions.filter(({ source, model }) => source !== 'file' || declared.has(model))
-  const owners = Map.groupBy(kept, ({ account }) => account?.id ?? generalId)
+  const owners = Map.groupBy(kept, ({ account, channel }) => channel ?? account?.id ?? generalId)
   const ofAccounts = new Map([...owners].map(([id, list]) => [id, listsOf(list)]))
   const general = ofAccounts.get(generalId) ?? new Map<string, Price[]>()
   ofAccounts.delete(generalId)
@@ -46,7 +51,6 @@ export function createPriceBook(
   const anyOwn = ofAccounts.size > 0
   const own = (model: string, accountId = generalId): Price | undefined =>
     begun(ofAccounts.get(accountId)?.get(model), nowMs())
-  const all = () => [general, ...ofAccounts.values()].flatMap((lists) => [...lists.values()])
   return {
     current(model, accountId) {
       const price = anyOwn ? own(model, accountId) : undefined
@@ -55,22 +59,20 @@ export function createPriceBook(
     },
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),
+    listedAt: (model, listId, atMs) => inForceAt(ofAccounts.get(listId)?.get(model), atMs, nowMs()),
+    generalAt: (model, ms) => oldestAt(general.get(model), ms),
     byId: (id) => byId.get(id),
     next: (model, id = generalId) =>
       nextOf(ofAccounts.get(id)?.get(model), general.get(model), nowMs()),
-    active: () =>
-      all()
-        .flatMap((list) => active(list, nowMs()))
-        .sort(byName),
-    ownersOf: (model) =>
-      [...ofAccounts.keys()]
-        .map((id) => own(model, id))
-        .flatMap((price) => (price?.terms.unit === 'default' ? [] : (price?.account?.name ?? [])))
-        .sort(),
+    active: () => activeIn([general, ...ofAccounts.values()], nowMs()),
+    ownersOf: (model) => [...ofAccounts.keys()].flatMap((id) => ownerOf(own(model, id))).sort(),
     hasFree: kept.some(({ terms }) => mayBeFree(terms)),
     nextStartMs: () => nextStartMs(kept, nowMs()),
   }
 }
+
+const activeIn = (all: readonly Lists[], now: number): Price[] =>
+  all.flatMap((lists) => [...lists.values()].flatMap((list) => active(list, now))).sort(byName)
 
 function nextStartMs(prices: readonly Price[], nowMs: number): number | undefined {
   let next = Number.POSITIVE_INFINITY
@@ -92,6 +94,12 @@ function mayBeFree(terms: PriceTerms): boolean {
       return Object.values(terms.perSecondNanos).includes(0n)
     case 'video_token':
       return terms.perMillionNanos === 0n
+    case 'search':
+    case 'character':
+    case 'audio_second':
+      return terms.rateNanos === 0n
+    case 'free':
+      return true
     case 'default':
       return false
   }
@@ -108,6 +116,16 @@ function begun(list: readonly Price[] | undefined, now: number): Price | undefin
   for (const price of list) if (hasBegun(price, now)) return price
   return undefined
 }
+
+const inForceAt = (list: readonly Price[] | undefined, atMs: number, now: number) =>
+  list?.find((each) => each.effectiveFromMs <= atMs) ?? begun(list, now)
+
+const ownerOf = (price: Price | undefined): string[] =>
+  price?.account === undefined || price.terms.unit === 'default' ? [] : [price.account.name]
+
+/** The oldest one for what was before it. */
+const oldestAt = (list: readonly Price[] = [], ms: number): Price | undefined =>
+  list.find(({ effectiveFromMs }) => effectiveFromMs <= ms) ?? list.at(-1)
 
 /** The version in force, and upcoming ones that will be: a lower source never takes over. */
 function active(list: readonly Price[], now: number): Price[] {

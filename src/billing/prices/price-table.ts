@@ -5,7 +5,9 @@
 //                                                tool=price, with spaces between them; service_tiers, geo: as JSON
 //   image          1k, 2k, 4k, or empty          price: per image; default_size
 //   video_second   resolution                    price: per second
-//   video_token                                  price: per million
+//   video_token, character                       price: per million
+//   search, audio_second                         price: per search, per minute
+//   free                                         none
 //   default                                      none: the account pays the general price
 //
 // Any but the last may have `hours`, as JSON. What is for the whole price stands in each of its rows.
@@ -15,7 +17,7 @@ import {
   nearestName,
   priceDeclaration,
 } from '../../contract/config-schema/index.ts'
-import { type Price, rateNames } from '../../contract/price.ts'
+import { callUnits, type Price, rateNames } from '../../contract/price.ts'
 import { CsvReader, type CsvRow, csvRow, type Separator, unmarked } from '../../lib/text/csv.ts'
 import { declarationOf, type ListedPrice, type ListProblem, type PriceList } from './price-list.ts'
 
@@ -39,6 +41,8 @@ const columnsOf: Readonly<Record<string, readonly Column[]>> = {
   image: ['tier', 'price', 'default_size', 'hours'],
   video_second: ['tier', 'price', 'hours'],
   video_token: ['price', 'hours'],
+  ...Object.fromEntries(Object.keys(callUnits).map((unit) => [unit, ['price', 'hours'] as const])),
+  free: ['hours'],
   default: [],
 }
 
@@ -100,7 +104,13 @@ function rowsOf(declared: ReturnType<typeof declarationOf>): WrittenCells[] {
     case 'video_second':
       return Object.entries(declared.per_second).map(([tier, price]) => ({ tier, price }))
     case 'video_token':
+    case 'character':
       return [{ price: declared.per_million }]
+    case 'search':
+      return [{ price: declared.per_search }]
+    case 'audio_second':
+      return [{ price: declared.per_minute }]
+    case 'free':
     case 'default':
       return [{}]
   }
@@ -231,7 +241,12 @@ function declaredBy(group: readonly Row[]): object {
     case 'video_second':
       return { ...base, per_second: byTier() }
     case 'video_token':
-      return { ...base, ...(cells.price !== '' && { per_million: cells.price }) }
+    case 'search':
+    case 'character':
+    case 'audio_second': {
+      const field = cells.unit === 'video_token' ? 'per_million' : callUnits[cells.unit].field
+      return { ...base, ...(cells.price !== '' && { [field]: cells.price }) }
+    }
     default:
       return base
   }

@@ -2,6 +2,7 @@
 // the result is a range: exact wherever rounding and tiers are unambiguous. Pure.
 import { sizeCharged } from '../../contract/media/image-size.ts'
 import {
+  callUnits,
   imageSizes,
   type PriceTerms,
   type RateName,
@@ -10,7 +11,7 @@ import {
 } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { TokenParts } from '../../contract/usage.ts'
-import { chargeCalls, hoursFactor, imageRateNanos, rateFactors } from '../charge.ts'
+import { billionths, chargeCalls, hoursFactor, imageRateNanos, rateFactors } from '../charge.ts'
 import { factsOf, partRates } from '../charge-label.ts'
 import { ownRates, rateFifths, tierFor } from '../rates.ts'
 
@@ -66,6 +67,18 @@ export function reprice(
       const sum = { parts: [[whole(spent.quantity), rate, rate]], per: million } as const
       return rounded(atHours(sum, terms, spent), spent.entries)
     }
+    case 'search':
+    case 'character':
+    case 'audio_second': {
+      const { unit, rateNanos: rate } = terms
+      const parts = [[billionths(spent.quantity), rate, rate]] as const
+      return rounded(
+        atHours({ parts, per: one * callUnits[unit].per }, terms, spent),
+        spent.entries,
+      )
+    }
+    case 'free':
+      return { minNanos: 0n, maxNanos: 0n }
   }
 }
 

@@ -18,6 +18,7 @@ import {
 import { grouped, namesOf } from '../bills/bill.ts'
 import { foldedIn, hasManyNames, keptNames, maxSums, noNames, shareOf } from './bounded-sums.ts'
 import {
+  chargesOf,
   dimensions,
   rowOf,
   type Usage,
@@ -38,10 +39,10 @@ type Tagged = MoneySum & { value?: string }
 
 /** All reads of `db` must see the same moment. Rows are in order of the tag and the other keys. */
 export async function sumTaggedUsage(db: Tx, asked: TaggedQuestion): Promise<Usage> {
-  const { accountId, fromMs, untilMs, by, tokenId, tagKey } = asked
+  const { accountId, fromMs, untilMs, by, tokenId, tagKey, withCosts } = asked
   const wanted = new Set<TagDimension>(['unit'])
   for (const key of by) wanted.add(dimensions[key] as TagDimension)
-  const question = { accountId, fromMs, untilMs, tokenId, by: [...wanted] }
+  const question = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts }
   const query = { ...question, name: nameOfKey(tagKey) }
   const { tagged, charges } =
     (await readSums(db, query, {})) ??
@@ -52,10 +53,10 @@ export async function sumTaggedUsage(db: Tx, asked: TaggedQuestion): Promise<Usa
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
   const groups = grouped(sums, (sum: Tagged) => [nameOf(sum), ...keyOf(sum)])
   return {
-    total: rowOf(charges, [], names),
+    total: rowOf(charges, [], names, withCosts),
     rows: await mapInTurns(groups, (group) => ({
       ...shownValue(tagKey, (group[0] as Tagged).value),
-      ...rowOf(group, by, names),
+      ...rowOf(group, by, names, withCosts),
     })),
   }
 }
@@ -74,7 +75,7 @@ async function readSums(db: Tx, query: TagQuery, fewer: Fewer, max = maxSums) {
   const by = ['kind' as const, ...query.by]
   const all = await sumMoney(db, { ...query, ...fewer, by, limit })
   if (all.length > max || hasManyNames(all)) return undefined
-  return { tagged, charges: all.filter(({ kind }) => kind === 'charge') }
+  return { tagged, charges: merged(chargesOf(all, query.withCosts), query.by) }
 }
 
 async function fewerNames(db: Tx, query: TagQuery): Promise<Fewer> {
@@ -101,7 +102,28 @@ const amounts = [
   'outputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
+  'costUnknown',
 ] as const
+const nanos = ['amountNanos', 'costNanos', 'refundNanos'] as const
+
+function add(sum: MoneySum, other: MoneySum, sign: 1 | -1): void {
+  for (const name of nanos) sum[name] += BigInt(sign) * other[name]
+  for (const name of amounts) sum[name] += sign * other[name]
+}
+
+const keyOf = (sum: MoneySum, by: readonly TagDimension[]): string =>
+  by.map((each) => sum[fields[each]]).join('\u001f')
+
+/** One sum for each key: those of refunds are added to those of charges. */
+function merged(sums: readonly MoneySum[], by: readonly TagDimension[]): MoneySum[] {
+  const byKey = new Map<string, MoneySum>()
+  for (const sum of sums) {
+    const same = byKey.get(keyOf(sum, by))
+    if (same === undefined) byKey.set(keyOf(sum, by), { ...sum })
+    else add(same, sum, 1)
+  }
+  return [...byKey.values()]
+}
 
 /** What is left of these charges without the tagged ones. */
 function remainders(
@@ -109,13 +131,13 @@ function remainders(
   tagged: readonly TagSum[],
   by: readonly TagDimension[],
 ): MoneySum[] {
-  const keyOf = (sum: MoneySum) => by.map((each) => sum[fields[each]]).join('\u001f')
-  const left = new Map(charges.map((sum) => [keyOf(sum), { ...sum }]))
+  const left = new Map(charges.map((sum) => [keyOf(sum, by), { ...sum }]))
   for (const sum of tagged) {
-    const rest = left.get(keyOf(sum))
+    const rest = left.get(keyOf(sum, by))
     ensure(rest !== undefined, 'a tagged charge is one of all charges')
-    rest.amountNanos -= sum.amountNanos
-    for (const amount of amounts) rest[amount] -= sum[amount]
+    add(rest, sum, -1)
   }
-  return [...left.values()].filter(({ entries }) => entries > 0)
+  return [...left.values()].filter(
+    ({ entries, costNanos, refundNanos }) => entries > 0 || costNanos !== 0n || refundNanos !== 0n,
+  )
 }

@@ -2,6 +2,7 @@
 // asks.
 import { usageKeys } from '../../contract/caller-api.ts'
 import { otherNames, shownName } from '../../contract/totals.ts'
+import { formatNanos } from '../../lib/text/decimal.ts'
 import { monthAt } from '../../lib/text/month.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
@@ -29,6 +30,11 @@ export interface UsageRow extends Omit<BillTotal, 'quantity'> {
   /** Null where the row sums several units; then there is no quantity either. */
   unit: string | null
   quantity: number | null
+  /** For staff. What upstreams take, as far as it is known; charges less refunds less that. */
+  cost?: string
+  margin?: string
+  /** Charges whose cost is not known. */
+  cost_unknown?: number
 }
 
 export const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
@@ -67,6 +73,8 @@ export interface UsageQuestion {
   by: readonly UsageKey[]
   /** Only charges of this token. */
   tokenId?: string | undefined
+  /** With cost and margin, also of work that was not charged. */
+  withCosts?: boolean | undefined
 }
 
 export interface Usage {
@@ -81,16 +89,39 @@ export async function sumUsage(
   asked: UsageQuestion,
   sum: typeof sumMoney = sumMoney,
 ): Promise<Usage> {
-  const { accountId, fromMs, untilMs, by, tokenId } = asked
+  const { accountId, fromMs, untilMs, by, tokenId, withCosts } = asked
   const wanted = new Set<MoneyDimension>(['kind', 'unit', ...by.map((key) => dimensions[key])])
-  const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted] }
-  const sums = await sumBounded(db, query, sum)
-  const charges = sums.filter((sum) => sum.kind === 'charge')
+  const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts }
+  const charges = chargesOf(await sumBounded(db, query, sum), withCosts)
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
   const keyOf = (sum: MoneySum) => by.map((key) => values[key](sum))
   return {
-    total: rowOf(charges, [], names),
-    rows: await mapInTurns(grouped(charges, keyOf), (group) => rowOf(group, by, names)),
+    total: rowOf(charges, [], names, withCosts),
+    rows: await mapInTurns(grouped(charges, keyOf), (group) => rowOf(group, by, names, withCosts)),
+  }
+}
+
+/** Sums of charges; with costs, also what was refunded, and nothing else of a refund. */
+export const chargesOf = (sums: readonly MoneySum[], withCosts: boolean | undefined): MoneySum[] =>
+  sums.flatMap((sum) => {
+    if (sum.kind === 'charge') return [sum]
+    return withCosts === true && sum.kind === 'refund' ? [{ ...sum, ...noCharge }] : []
+  })
+
+const noCharge = { entries: 0, quantity: 0, amountNanos: 0n }
+
+/** Charges less refunds less costs. */
+function marginOf(group: readonly MoneySum[]) {
+  let [costNanos, marginNanos, unknown] = [0n, 0n, 0]
+  for (const sum of group) {
+    costNanos += sum.costNanos
+    marginNanos -= sum.amountNanos + sum.refundNanos + sum.costNanos
+    unknown += sum.costUnknown
+  }
+  return {
+    cost: formatNanos(costNanos),
+    margin: formatNanos(marginNanos),
+    cost_unknown: unknown,
   }
 }
 
@@ -98,6 +129,7 @@ export function rowOf(
   group: readonly MoneySum[],
   by: readonly UsageKey[],
   names: ReadonlyMap<string, string>,
+  withCosts?: boolean,
 ): UsageRow {
   const [first] = group
   const shown: Partial<UsageRow> = {}
@@ -118,5 +150,6 @@ export function rowOf(
     unit: isOneUnit ? first.unit || null : null,
     quantity: isOneUnit ? quantity : null,
     ...rest,
+    ...(withCosts && marginOf(group)),
   }
 }

@@ -4,11 +4,20 @@ import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Price, PriceTerms } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import type { RequestDetail } from '../../contract/requests.ts'
-import { partsWithin, type TokenParts, type TokenUsage } from '../../contract/usage.ts'
+import type { Task } from '../../contract/task.ts'
+import {
+  noTokens,
+  partsWithin,
+  type TokenCounts,
+  type TokenParts,
+  type TokenUsage,
+} from '../../contract/usage.ts'
+import { isObject, parseJson } from '../../lib/json/parse.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { ChargeRow } from '../../store/proof/audit-chain.ts'
 import {
   chargeImages,
+  chargeQuantity,
   chargeSeconds,
   chargeTokens,
   chargeVideoTokens,
@@ -16,6 +25,9 @@ import {
 } from '../charge.ts'
 import { factsOf, partNames, tierLabel } from '../charge-label.ts'
 import type { CheckName } from './audit-findings.ts'
+
+/** More than any body has. */
+const maxBodyDepth = 128
 
 export interface ChargeDeps {
   priceOf: (id: string) => Price | undefined
@@ -93,7 +105,8 @@ async function amountProblem(row: ChargeRow, deps: ChargeDeps): Promise<string |
 /** Its cost, or why that cannot be computed. */
 function callCost(terms: PriceTerms, row: ChargeRow, termsOf: TermsOf): bigint | string {
   const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = row
-  if (terms.unit !== 'token' || row.unit !== 'token') return 'a call is priced by tokens'
+  if (terms.unit !== row.unit) return `it is priced by ${terms.unit}, not ${row.unit}`
+  if (terms.unit !== 'token') return quantityCost(terms, row)
   const usage = {
     inputTokens: input_tokens ?? -1,
     outputTokens: output_tokens ?? -1,
@@ -124,6 +137,19 @@ function callCost(terms: PriceTerms, row: ChargeRow, termsOf: TermsOf): bigint |
   return chargeTokens(terms, charged, applied, termsOf)
 }
 
+/** Of calls by searches, characters or seconds. */
+function quantityCost(terms: PriceTerms, row: ChargeRow): bigint | string {
+  const { quantity } = row
+  if (quantity === undefined || !(quantity >= 0)) return 'it says no quantity'
+  if (row.unit !== 'audio_second' && !Number.isSafeInteger(quantity)) {
+    return 'its quantity is not whole'
+  }
+  const { applied } = basisIn(row)
+  if (row.tier !== (tierLabel(terms, noTokens, applied) ?? ''))
+    return `its tier is not '${row.tier}'`
+  return chargeQuantity(terms, quantity, applied?.hours) ?? `a call is not priced by ${terms.unit}`
+}
+
 const sameParts = (said: TokenParts, within: TokenParts | undefined): boolean =>
   partNames.every((name) => (said[name] ?? 0) === (within?.[name] ?? 0))
 
@@ -137,6 +163,7 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
   const hours = row.task_at_ms === undefined ? undefined : hoursAt(terms, row.task_at_ms)
   if (terms.unit !== unit) return `it is priced by ${terms.unit}, not ${unit}`
   if (quantity === undefined || !(quantity >= 0)) return 'it says no quantity'
+  if (terms.unit === 'token') return imageTokenCost(terms, row, hours)
   if (unit !== 'video_second' && !Number.isSafeInteger(quantity)) return 'its quantity is not whole'
   const cost =
     terms.unit === 'video_second'
@@ -145,6 +172,37 @@ function taskCost(terms: PriceTerms, row: ChargeRow): bigint | string {
         ? chargeVideoTokens(terms, quantity, hours)
         : chargeImages(terms, quantity, tier, hours)
   return cost ?? `its price has no tier '${tier}'`
+}
+
+/** Images by tokens: what was charged for is in the row of the task. */
+function imageTokenCost(
+  terms: PriceTerms,
+  { task_body, quantity, tier }: ChargeRow,
+  hours: number | undefined,
+): bigint | string {
+  const tokens = tokensIn(task_body)
+  if (tokens === undefined) return 'its task says no usage'
+  const { parts, ...counts } = tokens
+  const fresh = tokens.inputTokens - tokens.cacheReadTokens - tokens.cacheWriteTokens
+  const isUsage = [...Object.values(counts), fresh].every(
+    (each) => Number.isSafeInteger(each) && each >= 0,
+  )
+  if (!isUsage) return 'its task says no usage'
+  if (parts !== undefined && !sameParts(parts, partsWithin(parts, tokens))) {
+    return 'its task says more of a part than of the whole'
+  }
+  const total = tokens.inputTokens + tokens.outputTokens
+  if (quantity !== total) return `its quantity is ${quantity}, its task says ${total}`
+  const applied = hours === undefined ? undefined : { hours }
+  if (tier !== (tierLabel(terms, tokens, applied) ?? '')) return `its tier is not '${tier}'`
+  return chargeTokens(terms, tokens, applied)
+}
+
+function tokensIn(body: string): TokenCounts | undefined {
+  const parsed = parseJson(body, maxBodyDepth)
+  const value = 'value' in parsed ? (parsed.value as Partial<Pick<Task, 'usage'>> | null) : null
+  const tokens = value?.usage?.tokens
+  return isObject(tokens) ? (tokens as unknown as TokenCounts) : undefined
 }
 
 /** Charges from before schema 5 name no tier: finds the one that yields their amount. */

@@ -170,7 +170,7 @@ describe.each([...storeKinds])('an audit on %s', (dialect) => {
       'a price of something else',
       { priceId: 'price_1' },
       { priceId: 'price_1' },
-      'a call is priced by tokens',
+      'it is priced by video_second, not token',
     ],
     ['another model', {}, { model: 'txta-max' }, 'charge and request row do not agree'],
     ['another token', {}, { tokenId: 'tok_2' }, 'charge and request row do not agree'],

@@ -16,13 +16,13 @@ const keptBy = new WeakMap<Tx, Kept>()
 
 /** The same as `sumMoney`; `by` must include the hour. */
 export async function sumHours(db: Tx, given: DaysQuery): Promise<MoneySum[]> {
-  const { accountId, fromMs, untilMs, by } = given
+  const { accountId, fromMs, untilMs, by, withCosts = false } = given
   if (given.kept !== undefined || given.tokenId !== undefined) return sumMoney(db, given)
   // Without a limit: what is kept must be whole.
-  const asked = { accountId, fromMs, untilMs, by }
+  const asked = { accountId, fromMs, untilMs, by, withCosts }
   const kept = keptBy.get(db) ?? { sums: 0, days: new Map() }
   keptBy.set(db, kept)
-  const keyAt = (atMs: number) => `${atMs} ${by.join()} ${accountId ?? ''}`
+  const keyAt = (atMs: number) => `${atMs} ${by.join()} ${accountId ?? ''} ${withCosts}`
   const first = Math.ceil(fromMs / dayMs) * dayMs
   const settledMs = Math.min(untilMs, await settledUntil(db))
   const last = Math.max(first, Math.floor(settledMs / dayMs) * dayMs)

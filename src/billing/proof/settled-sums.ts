@@ -72,4 +72,7 @@ function add(group: MoneySum, sum: MoneySum): void {
   group.outputTokens += sum.outputTokens
   group.cacheReadTokens += sum.cacheReadTokens
   group.cacheWriteTokens += sum.cacheWriteTokens
+  group.costNanos += sum.costNanos
+  group.costUnknown += sum.costUnknown
+  group.refundNanos += sum.refundNanos
 }

@@ -1,10 +1,10 @@
-// gateway model and gateway price: what can be asked for and what it costs. A price is sent as it was
+// gateway model, gateway price and gateway cost: what can be asked for, what it costs, and what upstreams take. A price is sent as it was
 // written; no arithmetic happens here.
 import { readFileSync } from 'node:fs'
 import { parse as parseYaml } from 'yaml'
 import { model, modelQuery } from '../../admin/catalog/model-schema.ts'
-import { price, priceQuery } from '../../admin/catalog/price-schema.ts'
-import { type RateName, rateNames } from '../../contract/price.ts'
+import { cost, costQuery, price, priceQuery } from '../../admin/catalog/price-schema.ts'
+import { callUnits, type RateName, rateNames } from '../../contract/price.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { askCommand } from '../terminal/ask.ts'
 import type { Command, Flags } from '../terminal/command.ts'
@@ -38,9 +38,13 @@ const amountFields: Readonly<Record<string, string>> = {
   image: 'per_image',
   video_second: 'per_second',
   video_token: 'per_million',
+  ...Object.fromEntries(Object.entries(callUnits).map(([unit, { field }]) => [unit, field])),
 }
 const termFlags: Flags = {
-  unit: { value: 'UNIT', summary: `token, ${Object.keys(amountFields).join(', ')} or default` },
+  unit: {
+    value: 'UNIT',
+    summary: `token, ${Object.keys(amountFields).join(', ')}, free or default`,
+  },
   input: { value: 'AMOUNT', summary: 'of the unit token: per million input tokens' },
   output: { value: 'AMOUNT', summary: 'per million output tokens' },
   'cache-read': { value: 'AMOUNT', summary: 'per million read from a cache; default: as input' },
@@ -67,7 +71,8 @@ const termFlags: Flags = {
   },
 }
 
-function priceBody(line: Line): Row {
+/** `own`: what a price or a cost has besides; each may be a flag, or in the body. */
+function versionBody(line: Line, own: readonly string[]): Row {
   const [file, json] = [line.text('file'), line.text('json-body')]
   const named = [line.optionalArg(0), line.text('model')]
   if (named[0] !== undefined && named[1] !== undefined && named[0] !== named[1]) {
@@ -78,22 +83,23 @@ function priceBody(line: Line): Row {
   if (given.length !== 1) {
     const [first] = terms
     const clash = first === undefined ? '' : `; --${first} is one of the terms`
-    throw misuse(`price create needs one of --file, --json-body and its terms (--unit …)${clash}`)
+    throw misuse(`the version needs one of --file, --json-body and its terms (--unit …)${clash}`)
   }
   const body = file === undefined ? lineBody(line, json) : parseText(readText(file), file)
-  const said = { model: line.optionalArg(0) ?? line.text('model'), account: line.text('account') }
+  const said: Record<string, string | undefined> = {
+    model: line.optionalArg(0) ?? line.text('model'),
+    ...Object.fromEntries(own.map((field) => [field, line.text(field)])),
+  }
   for (const [field, value] of Object.entries(said)) {
     const other = body[field]
     if (value === undefined || other === undefined || other === value) continue
     throw misuse(`--${field} says '${value}' and the price says '${cell(other)}'`)
   }
-  const model = said.model ?? body['model']
-  if (model === undefined) throw misuse('price create needs a model')
+  if ((said['model'] ?? body['model']) === undefined) throw misuse('the version needs a model')
   const from = line.time('effective-from')
   return {
     ...body,
-    model,
-    ...(said.account !== undefined && { account: said.account }),
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
     ...(from !== undefined && { effective_from: from }),
   }
 }
@@ -103,7 +109,7 @@ const lineBody = (line: Line, json: string | undefined): Row =>
 
 function termsFrom(line: Line): Row {
   const unit = line.text('unit') ?? (line.has('input') ? 'token' : undefined)
-  if (unit === undefined) throw misuse('price create needs --unit')
+  if (unit === undefined) throw misuse('the version needs --unit')
   const isToken = unit === 'token'
   const field = isToken ? undefined : amountFields[unit]
   const misplaced = Object.keys(termFlags).find(
@@ -237,6 +243,33 @@ export const priceCommands: readonly Command[] = [
       'json-body': { value: 'JSON', summary: 'the same as text' },
     },
     call: 'POST /prices',
-    body: ({ line }) => priceBody(line),
+    body: ({ line }) => versionBody(line, ['account']),
+  }),
+  listCommand(
+    { path: ['cost', 'list'], summary: 'versions of what upstreams take' },
+    { path: '/costs', what: 'costs', item: cost, query: costQuery, own: { terms: termsOf } },
+  ),
+  askCommand({
+    path: ['cost', 'create'],
+    args: ['[MODEL]'],
+    summary: 'add a version of what the upstream of a channel takes for a model',
+    flags: {
+      model: { value: 'MODEL', summary: 'unless the cost names it' },
+      channel: { value: 'CHANNEL', summary: 'whose upstream takes it, unless the cost names it' },
+      currency: { value: 'CODE', summary: "of its amounts; default: the ledger's" },
+      'effective-from': { value: 'TIME', summary: 'when it takes effect; at once if left out' },
+      ...termFlags,
+      file: { value: 'FILE', summary: 'YAML or JSON, the same fields as in gateway.yaml' },
+      'json-body': { value: 'JSON', summary: 'the same as text' },
+    },
+    call: 'POST /costs',
+    body: ({ line }) => versionBody(line, ['channel', 'currency']),
+  }),
+  askCommand({
+    path: ['cost', 'delete'],
+    args: ['ID'],
+    summary: 'withdraw a version that has not begun',
+    call: 'DELETE /costs/:id',
+    text: ({ id }) => `deleted ${cell(id)}`,
   }),
 ]

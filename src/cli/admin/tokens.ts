@@ -26,7 +26,7 @@ export const tokenCommands: readonly Command[] = [
     call: 'POST /tokens',
     input: {
       schema: tokenCreation,
-      without: ['token', 'budget'],
+      without: ['token', 'token_sha256', 'prefix', 'disabled', 'budget'],
       values: { account: 'ID|NAME' },
       repeated: tags,
     },

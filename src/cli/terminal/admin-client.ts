@@ -2,7 +2,7 @@
 // wrong. It knows no resource and prints nothing.
 import { isObject } from '../../lib/json/parse.ts'
 import { printable } from './show.ts'
-import { exitCodes, misuse, Stop } from './stop.ts'
+import { exitCodes, misuse, Refused, Stop } from './stop.ts'
 
 /** A recomputation of every balance is the slowest call there is. */
 const adminTimeoutMs = 300_000
@@ -11,6 +11,7 @@ interface Ask {
   query?: Readonly<Record<string, string | number | undefined>>
   /** Sent as JSON; a blob is sent as it is, with its type. */
   body?: unknown
+  headers?: Readonly<Record<string, string>>
 }
 
 export interface Admin {
@@ -23,11 +24,11 @@ export function openAdmin(url: string, findToken: () => string | undefined): Adm
   const send = async (
     method: string,
     path: string,
-    { query = {}, body }: Ask,
+    { query = {}, body, headers: more = {} }: Ask,
     limit?: AbortSignal,
   ) => {
     const token = findToken()
-    const headers: Record<string, string> = { accept: 'application/json, */*' }
+    const headers: Record<string, string> = { accept: 'application/json, */*', ...more }
     if (token !== undefined) headers['authorization'] = `Bearer ${token}`
     if (body !== undefined) headers['content-type'] = typeOf(body)
     const response = await reach(url, `/admin/v1${path}${queryOf(query)}`, {
@@ -103,7 +104,10 @@ export async function answerOf(response: Response, url: string): Promise<unknown
   }
   const answer = parseJson(text)
   if (!response.ok) {
-    throw new Stop(exitCodes.refused, refusalSentence(response.status, answer, requestId(response)))
+    throw new Refused(
+      refusalSentence(response.status, answer, requestId(response)),
+      response.status,
+    )
   }
   if (answer === undefined) {
     throw new Stop(exitCodes.refused, `${url} answered without JSON: is that the gateway?`)

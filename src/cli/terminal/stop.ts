@@ -14,4 +14,14 @@ export class Stop extends Error {
   }
 }
 
+/** The gateway answered, and not with a success. */
+export class Refused extends Stop {
+  readonly status: number
+
+  constructor(message: string, status: number) {
+    super(exitCodes.refused, message)
+    this.status = status
+  }
+}
+
 export const misuse = (message: string): Stop => new Stop(exitCodes.usage, message)

@@ -19,6 +19,7 @@ import {
 } from './fields.ts'
 import { presets, protocolPaths, protocols } from './names.ts'
 import { type Preset, trainingModes } from './preset.ts'
+import { costFactor } from './prices.ts'
 import { promptCacheFields } from './prompt-cache.ts'
 import { capabilitiesDeclaration, realmName, translationMode } from './translation.ts'
 
@@ -144,6 +145,7 @@ export const channelFields = strict({
   vertex: vertexPlace.optional(),
   request: requestRules.optional(),
   data: dataTerms.optional(),
+  cost_factor: costFactor.optional(),
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })

@@ -279,7 +279,7 @@ describe('prices', () => {
       problemsOf(priceDeclaration, price({ unit: 'image', per_image: '1', tiers: [] })),
     ).toHaveLength(1)
     expect(problemsOf(priceDeclaration, price({ unit: 'hour' }))).toEqual([
-      'unit must be one of token, image, video_second, video_token, default',
+      'unit must be one of token, image, video_second, video_token, search, character, audio_second, free, default',
     ])
   })
 

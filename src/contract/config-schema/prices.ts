@@ -65,6 +65,16 @@ const factor = (description: string) =>
     )
     .meta({ description, pattern: '^\\d{1,3}(\\.\\d{1,9})?$' })
 
+/** Of the ledger's currency for one unit of another. */
+export const exchangeRate = amount('Units for one.').refine((value) => parseNanos(value) !== 0n, {
+  message: 'must be above 0',
+})
+
+/** Zero: what a channel serves costs nothing. */
+export const costFactor = amount(
+  'Part of the general price that its upstream takes for models that have no entry in `costs`, such as "0.7". Left out, not known.',
+).refine((value) => (parseNanos(value) ?? 0n) <= maxFactor, { message: 'must be at most 100' })
+
 const clockTime = (description: string) =>
   text(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time from 00:00 to 23:59', description)
 
@@ -134,15 +144,28 @@ const geo = z
   .refine((value) => Object.keys(value).length > 0, 'must name at least one place')
   .meta({ description: 'By the place where the answer says that it was made.' })
 
-const priceOf = {
+const version = {
   model: modelName('Model it prices.'),
-  account: name(
-    'Account that this price applies to. Left out, all accounts without one.',
-  ).optional(),
   effective_from: timestamp('When it takes effect. Left out, at once.').optional(),
 }
 
-const hourly = { ...priceOf, hours: hours.optional() }
+const priceOf = {
+  ...version,
+  account: name(
+    'Account that this price applies to. Left out, all accounts without one.',
+  ).optional(),
+}
+
+export const currencyCode = (description: string) =>
+  text(/^[A-Z]{3}$/, 'three capital letters', description)
+
+const costOf = {
+  ...version,
+  channel: name('Channel whose upstream takes it.'),
+  currency: currencyCode(
+    "Currency of its amounts, with a rate in `exchange`. Left out, the ledger's.",
+  ).optional(),
+}
 
 const perCall = z
   .record(
@@ -155,8 +178,8 @@ const perCall = z
       'Price per call of tools that the upstream runs, such as web_search. Tools without one are refused.',
   })
 
-const tokenPrice = strict({
-  ...hourly,
+const tokenTerms = {
+  hours: hours.optional(),
   unit: z.literal('token'),
   per_million: tokenRates.optional(),
   tiers: tokenTiers
@@ -165,15 +188,14 @@ const tokenPrice = strict({
   per_call: perCall.optional(),
   service_tiers: serviceTiers.optional(),
   geo: geo.optional(),
-})
-  .refine((price) => (price.per_million === undefined) !== (price.tiers === undefined), {
-    message: 'must have either per_million or tiers',
-  })
-  .meta({
-    title: 'Token price',
-    description: 'Has either per_million or tiers.',
-    oneOf: [{ required: ['per_million'] }, { required: ['tiers'] }],
-  })
+}
+const hasOneOfRates = (price: { per_million?: unknown; tiers?: unknown }): boolean =>
+  (price.per_million === undefined) !== (price.tiers === undefined)
+const oneOfRates = { message: 'must have either per_million or tiers' }
+const tokenMeta = {
+  description: 'Has either per_million or tiers.',
+  oneOf: [{ required: ['per_million'] }, { required: ['tiers'] }],
+}
 
 const perImage = z
   .union([
@@ -188,20 +210,18 @@ const perImage = z
   ])
   .meta({ description: 'Per delivered image: one amount, or one for each size.' })
 
-const imagePrice = strict({
-  ...hourly,
+const imageTerms = {
+  hours: hours.optional(),
   unit: z.literal('image'),
   per_image: perImage,
   default_size: z
     .enum(imageSizes)
     .meta({ description: 'Size of a request that names none. Default 1k.' })
     .optional(),
-})
-  .refine((price) => price.default_size === undefined || typeof price.per_image !== 'string', {
-    path: ['default_size'],
-    message: 'is for prices by size only',
-  })
-  .meta({ title: 'Image price' })
+}
+const isSized = (price: { default_size?: unknown; per_image: unknown }): boolean =>
+  price.default_size === undefined || typeof price.per_image !== 'string'
+const onlySized = { path: ['default_size'], message: 'is for prices by size only' }
 
 const secondPrices = z
   .record(
@@ -211,23 +231,56 @@ const secondPrices = z
   .refine((value) => Object.keys(value).length > 0, 'must name at least one tier')
   .meta({ description: 'Price per second of output, by resolution tier.' })
 
-const { account: own, ...ofEverybody } = priceOf
+const secondTerms = {
+  hours: hours.optional(),
+  unit: z.literal('video_second'),
+  per_second: secondPrices,
+}
+
+const videoTokenTerms = {
+  hours: hours.optional(),
+  unit: z.literal('video_token'),
+  per_million: amount('Per million video tokens.'),
+}
+
+/** Of calls that are counted otherwise than by tokens. */
+const searchTerms = {
+  hours: hours.optional(),
+  unit: z.literal('search'),
+  per_search: amount('Per search of a rerank model, as its upstream counts them.'),
+}
+const characterTerms = {
+  hours: hours.optional(),
+  unit: z.literal('character'),
+  per_million: amount('Per million characters of text that is spoken.'),
+}
+const audioSecondTerms = {
+  hours: hours.optional(),
+  unit: z.literal('audio_second'),
+  per_minute: amount('Per minute of audio that is transcribed; counted in seconds.'),
+}
+const freeTerms = {
+  hours: hours.optional(),
+  unit: z.literal('free').meta({ description: 'Calls of the model cost nothing.' }),
+}
 
 export const priceDeclaration = z
   .discriminatedUnion('unit', [
-    tokenPrice,
-    imagePrice,
-    strict({ ...hourly, unit: z.literal('video_second'), per_second: secondPrices }).meta({
-      title: 'Video second price',
-    }),
+    strict({ ...priceOf, ...tokenTerms })
+      .refine(hasOneOfRates, oneOfRates)
+      .meta({ title: 'Token price', ...tokenMeta }),
+    strict({ ...priceOf, ...imageTerms })
+      .refine(isSized, onlySized)
+      .meta({ title: 'Image price' }),
+    strict({ ...priceOf, ...secondTerms }).meta({ title: 'Video second price' }),
+    strict({ ...priceOf, ...videoTokenTerms }).meta({ title: 'Video token price' }),
+    strict({ ...priceOf, ...searchTerms }).meta({ title: 'Search price' }),
+    strict({ ...priceOf, ...characterTerms }).meta({ title: 'Character price' }),
+    strict({ ...priceOf, ...audioSecondTerms }).meta({ title: 'Audio second price' }),
+    strict({ ...priceOf, ...freeTerms }).meta({ title: 'Free' }),
     strict({
-      ...hourly,
-      unit: z.literal('video_token'),
-      per_million: amount('Per million video tokens.'),
-    }).meta({ title: 'Video token price' }),
-    strict({
-      ...ofEverybody,
-      account: own.unwrap(),
+      ...priceOf,
+      account: priceOf.account.unwrap(),
       unit: z
         .literal('default')
         .meta({ description: "Ends the account's price: the general price applies again." }),
@@ -235,9 +288,27 @@ export const priceDeclaration = z
   ])
   .meta({ title: 'Price', description: 'One version of what a model costs.' })
 
+export const costDeclaration = z
+  .discriminatedUnion('unit', [
+    strict({ ...costOf, ...tokenTerms })
+      .refine(hasOneOfRates, oneOfRates)
+      .meta({ title: 'Token cost', ...tokenMeta }),
+    strict({ ...costOf, ...imageTerms })
+      .refine(isSized, onlySized)
+      .meta({ title: 'Image cost' }),
+    strict({ ...costOf, ...secondTerms }).meta({ title: 'Video second cost' }),
+    strict({ ...costOf, ...videoTokenTerms }).meta({ title: 'Video token cost' }),
+    strict({ ...costOf, ...searchTerms }).meta({ title: 'Search cost' }),
+    strict({ ...costOf, ...characterTerms }).meta({ title: 'Character cost' }),
+    strict({ ...costOf, ...audioSecondTerms }).meta({ title: 'Audio second cost' }),
+    strict({ ...costOf, ...freeTerms }).meta({ title: 'No cost' }),
+  ])
+  .meta({ title: 'Cost', description: 'One version of what an upstream takes for a model.' })
+
 export const maxListed = 10_000
 
 export type PriceDeclaration = z.infer<typeof priceDeclaration>
+export type CostDeclaration = z.infer<typeof costDeclaration>
 
 export const startOf = (price: { effective_from?: string | undefined }): number | undefined =>
   price.effective_from === undefined ? undefined : Date.parse(price.effective_from)

@@ -23,7 +23,16 @@ import { issuerDeclaration, topUpDeclaration } from './issuer.ts'
 import { logsDeclaration } from './logs.ts'
 import { downloadsDeclaration, mediaDeclaration } from './media.ts'
 import { fallbackMode, modelDeclaration, plainModelDeclaration } from './models.ts'
-import { maxListed, type PriceDeclaration, priceDeclaration, startOf } from './prices.ts'
+import {
+  type CostDeclaration,
+  costDeclaration,
+  currencyCode,
+  exchangeRate,
+  maxListed,
+  type PriceDeclaration,
+  priceDeclaration,
+  startOf,
+} from './prices.ts'
 import { profileFields } from './profile.ts'
 import { accountTagFields, defaultTagsField } from './tags.ts'
 import { translationMode } from './translation.ts'
@@ -108,7 +117,11 @@ const tasks = strict({
 
 const fileShape = strict({
   region: region("This gateway's region.").default('cn'),
-  currency: text(/^[A-Z]{3}$/, 'three capital letters', 'Currency of all amounts.').default('CNY'),
+  currency: currencyCode('Currency of all amounts.').default('CNY'),
+  exchange: z
+    .record(currencyCode('A currency that upstreams take.'), exchangeRate)
+    .default({})
+    .meta({ description: "Units of the ledger's currency for one unit of another." }),
   accounts: z
     .array(accountDeclaration)
     .default([])
@@ -126,6 +139,10 @@ const fileShape = strict({
     .array(priceDeclaration)
     .default([])
     .meta({ description: 'Additions to the built-in prices, and replacements.' }),
+  costs: z
+    .array(costDeclaration)
+    .default([])
+    .meta({ description: 'What the upstream of a channel takes for a model.' }),
   issuer: issuerDeclaration.optional(),
   top_up: topUpDeclaration.optional(),
   left_calls: z
@@ -170,8 +187,13 @@ export const fileDeclaration = fileShape
     once('tokens', file.tokens, 'name', (token) => `${token.account} ${token.name}`)
     once('tokens', file.tokens, 'token', (token) => token.token)
     once('prices', file.prices, 'model', priceKey)
+    once('costs', file.costs, 'model', costKey)
     once('webhooks', file.webhooks, 'url', ({ url }) => url)
     once('webhooks', file.webhooks, 'email', ({ email }) => email)
+    for (const [index, { currency }] of file.costs.entries()) {
+      if (!needsRate(file, currency)) continue
+      refuse(['costs', index, 'currency'], `is ${currency}, which has no rate in exchange`)
+    }
     for (const [index, channel] of file.channels.entries()) {
       if (channel.region === undefined || channel.region === file.region) continue
       const message = `is ${channel.region}, but this gateway's region is ${file.region}`
@@ -187,3 +209,11 @@ export type FileDeclaration = z.infer<typeof fileDeclaration>
 /** Two prices with the same key would be one version. */
 const priceKey = (price: PriceDeclaration) =>
   `${price.model} ${price.account ?? '-'} ${startOf(price)}`
+
+const costKey = (cost: CostDeclaration) => `${cost.channel} ${cost.model} ${startOf(cost)}`
+
+/** Whether amounts in this currency cannot be converted to the ledger's. */
+export const needsRate = (
+  { currency: own, exchange }: Pick<FileDeclaration, 'currency' | 'exchange'>,
+  currency: string | undefined,
+): boolean => currency !== undefined && currency !== own && exchange[currency] === undefined

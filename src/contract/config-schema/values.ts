@@ -64,6 +64,7 @@ export function channelFrom(
     ...(declared.auth !== undefined && cloudFrom(declared.auth, declared.vertex)),
     ...given('request', rulesFrom(declared.request)),
     ...given('data', dataFrom(declared.data)),
+    ...given('costFactor', declared.cost_factor),
     ...(declared.preset !== undefined && { preset: declared.preset }),
     ...dataPolicyFrom(declared),
     disabled: false,

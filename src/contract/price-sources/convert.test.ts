@@ -140,8 +140,7 @@ describe('models.dev', () => {
     expect(remarks.sort()).toEqual([
       'left out: it has no price: openai/free',
       'left out: it makes audio, priced by tokens: openai/sound',
-      'simplified: it has a rate for audio tokens, which are charged as text: openai/deep',
-      'simplified: it has another rate for reasoning tokens, which are charged as output: openai/deep',
+      'not carried: cost.reasoning (reasoning is charged as output): openai/deep',
     ])
   })
 })

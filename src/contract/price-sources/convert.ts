@@ -6,7 +6,7 @@ import { isPlainName, plainName } from '../../lib/text/plain-name.ts'
 import { type Decimal, formatDecimal, isZero, times } from './decimal.ts'
 import { readLitellm } from './litellm.ts'
 import { readModelsDev } from './models-dev.ts'
-import type { Json, SourceList, SourcePrice, SourceRates } from './source.ts'
+import type { Json, SourceList, SourcePrice, SourceTokenTerms } from './source.ts'
 
 export const sources = { 'models.dev': readModelsDev, litellm: readLitellm } as const
 export type SourceName = keyof typeof sources
@@ -42,6 +42,9 @@ interface ListedPrice {
   per_million?: ListedTier['per_million']
   tiers?: readonly ListedTier[]
   per_call?: Readonly<Record<string, string>>
+  service_tiers?: Readonly<Record<string, { factor: string } | Pick<ListedTier, 'per_million'>>>
+  geo?: Readonly<Record<string, { factor: string }>>
+  hours?: readonly { from: string; to: string; factor: string }[]
   per_image?: string
 }
 
@@ -73,7 +76,7 @@ export function convert(file: Json, source: SourceName, options: Options): Conve
       remarks.add('left out: its price is larger than amounts can be', price.id)
       continue
     }
-    for (const lost of price.lost) remarks.add(`simplified: it has ${lost}`, price.id)
+    for (const lost of price.lost) remarks.add(`not carried: ${lost}`, price.id)
     if (isRoundedAway(price, listed)) remarks.add('rounded to 0: use more decimals', price.id)
     if (isFree(price)) remarks.add('costs nothing there, and so would it here', price.id)
     converted.models.push(modelOf(price))
@@ -121,53 +124,78 @@ const modelOf = ({ model, kind, contextWindow, maxOutputTokens }: SourcePrice): 
   ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
 })
 
+type Amount = (value: Decimal) => string | undefined
+
+/** Undefined: an amount is too large. */
 function listedOf({ model, terms }: SourcePrice, options: Options): ListedPrice | undefined {
-  const amount = (value: Decimal) => formatDecimal(times(value, options.factor), options.places)
-  if (terms.unit === 'image') {
-    const per_image = amount(terms.perImage)
-    return per_image === undefined
-      ? undefined
-      : { model: plainName(model), unit: 'image', per_image }
+  let isTooLarge = false
+  const amount: Amount = (value) => {
+    const text = formatDecimal(times(value, options.factor), options.places)
+    if (text === undefined) isTooLarge = true
+    return text
   }
-  const tiers = terms.tiers.flatMap(({ upTo, rates }): ListedTier[] => {
-    const per_million = amounts(rates, amount)
-    if (per_million === undefined) return []
-    return [upTo === undefined ? { per_million } : { up_to: upTo, per_million }]
+  const name = plainName(model)
+  const listed: ListedPrice =
+    terms.unit === 'image'
+      ? { model: name, unit: 'image', per_image: amount(terms.perImage)! }
+      : { model: name, unit: 'token', ...tokenTerms(terms, amount) }
+  return isTooLarge ? undefined : listed
+}
+
+function tokenTerms(terms: SourceTokenTerms, amount: Amount): Partial<ListedPrice> {
+  const { perCall, serviceTiers, geo, hours } = terms
+  const tiers = terms.tiers.map(({ upTo, rates }): ListedTier => {
+    const per_million = mapped(rates, (rate) => amount(rate)!)
+    return upTo === undefined ? { per_million } : { up_to: upTo, per_million }
   })
-  if (tiers.length < terms.tiers.length) return undefined
-  const search = terms.webSearch === undefined ? undefined : amount(terms.webSearch)
   return {
-    model: plainName(model),
-    unit: 'token',
     ...(tiers.length === 1 ? { per_million: tiers[0]!.per_million } : { tiers }),
-    ...(search !== undefined && { per_call: { web_search: search } }),
+    ...(perCall !== undefined && { per_call: mapped(perCall, (each) => amount(each)!) }),
+    ...(serviceTiers !== undefined && {
+      service_tiers: mapped(serviceTiers, (tier) =>
+        'factor' in tier
+          ? { factor: factorText(tier.factor) }
+          : { per_million: mapped(tier.rates, (rate) => amount(rate)!) },
+      ),
+    }),
+    ...(geo !== undefined && { geo: mapped(geo, (factor) => ({ factor: factorText(factor) })) }),
+    ...(hours !== undefined && {
+      hours: hours.map((each) => ({ ...each, factor: factorText(each.factor) })),
+    }),
   }
 }
 
-function amounts(rates: SourceRates, amount: (value: Decimal) => string | undefined) {
-  const pairs = Object.entries(rates).map(([name, value]) => [name, amount(value)] as const)
-  return pairs.some(([, value]) => value === undefined)
-    ? undefined
-    : (Object.fromEntries(pairs) as Record<string, string>)
-}
+const mapped = <From, To>(
+  record: Readonly<Record<string, From>>,
+  to: (value: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, to(value)]))
+
+/** A factor is no amount: neither margin nor rate multiply it. */
+const factorText = (factor: Decimal): string =>
+  (formatDecimal(factor, maxPlaces) ?? '1').replace(/0+$/, '').replace(/\.$/, '')
 
 function isFree({ terms }: SourcePrice): boolean {
   if (terms.unit === 'image') return isZero(terms.perImage)
   return terms.tiers.every(({ rates }) => isZero(rates.input) && isZero(rates.output))
 }
 
-/** A price that was above 0 and no longer is. */
+/** An amount that was above 0 and no longer is. */
 function isRoundedAway({ terms }: SourcePrice, listed: ListedPrice): boolean {
   if (terms.unit === 'image') return !isZero(terms.perImage) && listed.per_image === '0.00'
-  const { webSearch } = terms
-  const isCallLost = webSearch !== undefined && !isZero(webSearch)
-  if (isCallLost && listed.per_call?.['web_search'] === '0.00') return true
+  const isLost = (
+    was: Readonly<Record<string, Decimal>> = {},
+    is: Readonly<Record<string, string>> = {},
+  ) => Object.entries(was).some(([name, value]) => !isZero(value) && is[name] === '0.00')
+  if (isLost(terms.perCall, listed.per_call)) return true
+  const own = Object.entries(terms.serviceTiers ?? {}).some(([name, tier]) => {
+    const shown = listed.service_tiers?.[name]
+    return (
+      'rates' in tier && shown && 'per_million' in shown && isLost(tier.rates, shown.per_million)
+    )
+  })
   const shown = listed.tiers ?? [{ per_million: listed.per_million ?? {} }]
-  return terms.tiers.some(({ rates }, at) =>
-    Object.entries(rates).some(
-      ([name, value]) => !isZero(value) && shown[at]?.per_million[name] === '0.00',
-    ),
-  )
+  return own || terms.tiers.some(({ rates }, at) => isLost(rates, shown[at]?.per_million))
 }
 
 /** Models with the same remark share a line. */

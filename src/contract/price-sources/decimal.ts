@@ -8,6 +8,8 @@ export interface Decimal {
   scale: number
 }
 
+const nanoPlaces = 9
+
 export const one: Decimal = { digits: 1n, scale: 0 }
 export const million: Decimal = { digits: 1_000_000n, scale: 0 }
 
@@ -34,6 +36,16 @@ export const times = (a: Decimal, b: Decimal): Decimal => ({
   scale: a.scale + b.scale,
 })
 
+/** a / b, if that has at most 9 decimals. */
+export function ratio(a: Decimal, b: Decimal): Decimal | undefined {
+  const [over, under] = [
+    a.digits * 10n ** BigInt(nanoPlaces + b.scale),
+    b.digits * 10n ** BigInt(a.scale),
+  ]
+  if (under === 0n || over % under !== 0n) return undefined
+  return { digits: over / under, scale: nanoPlaces }
+}
+
 export const isZero = ({ digits }: Decimal): boolean => digits === 0n
 
 export const isSame = (a: Decimal, b: Decimal): boolean => compare(a, b) === 0
@@ -46,8 +58,6 @@ export function compare(a: Decimal, b: Decimal): number {
 
 const atScale = ({ digits, scale }: Decimal, wanted: number): bigint =>
   digits * 10n ** BigInt(wanted - scale)
-
-const nanoPlaces = 9
 
 /** Rounded half up to so many decimals, at most 9; undefined when an amount cannot be as large. */
 export function formatDecimal({ digits, scale }: Decimal, places: number): string | undefined {

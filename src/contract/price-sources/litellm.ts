@@ -1,15 +1,28 @@
 // LiteLLM's model_prices_and_context_window.json: one map of models, prices in US dollars per token, per
-// image or per query.
-import { compare, type Decimal, isSame, million, times } from './decimal.ts'
+// image or per query. Every field that tells a price is carried or told.
+import { type Decimal, isSame, isZero } from './decimal.ts'
+import {
+  type Cells,
+  cellsOf,
+  dearest,
+  type Names,
+  perMillion,
+  rangesOf,
+  tiersOf,
+} from './litellm-rates.ts'
+import { factorOf, serviceTierOf } from './service-tier.ts'
 import {
   boundsOf,
   decimalIn,
   type Json,
   objectIn,
-  ratesOf,
+  type SourceHours,
   type SourceList,
   type SourcePrice,
+  type SourceServiceTier,
   type SourceTerms,
+  type SourceTiers,
+  type SourceTokenTerms,
 } from './source.ts'
 
 /** Not models. */
@@ -21,6 +34,7 @@ const kinds: Readonly<Record<string, SourcePrice['kind']>> = {
   responses: 'text',
   embedding: 'embedding',
   image_generation: 'image',
+  image_edit: 'image',
 }
 
 export function readLitellm(file: Json): SourceList {
@@ -42,108 +56,189 @@ function readModel(details: Json, id: string, key: string, provider: string): So
   const { mode = 'chat' } = details
   const kind = typeof mode === 'string' ? kinds[mode] : undefined
   if (kind === undefined) return `models of the mode ${String(mode)} have no unit here`
-  const lost: string[] = []
-  const terms = kind === 'image' ? imageTerms(details) : tokenTerms(details, lost)
+  const fields = new Fields(details)
+  const terms = kind === 'image' ? imageTerms(fields) : tokenTerms(fields)
   if (typeof terms === 'string') return terms
   const context = details['max_input_tokens'] ?? details['max_tokens']
+  const isByTokens = terms.unit === 'token'
   return {
     id,
     model: key.startsWith(`${provider}/`) ? key.slice(provider.length + 1) : key,
     kind,
     terms,
-    ...(kind !== 'image' && boundsOf(context, details['max_output_tokens'])),
-    lost,
+    ...(isByTokens && kind !== 'image' && boundsOf(context, details['max_output_tokens'])),
+    lost: fields.lost(),
     // Keys without a path are those of the makers.
     rank: key.split('/').length - 1,
   }
 }
 
-function imageTerms(details: Json): SourceTerms | string {
-  const perImage = decimalIn(details['output_cost_per_image'] ?? details['input_cost_per_image'])
+/** The fields of an entry, and which of them have found their place. */
+class Fields {
+  readonly #taken = new Set<string>()
+  readonly #reasons: string[] = []
+  readonly details: Json
+
+  constructor(details: Json) {
+    this.details = details
+  }
+
+  take(name: string): unknown {
+    this.#taken.add(name)
+    return this.details[name]
+  }
+
+  lose(name: string, why?: string): void {
+    this.#taken.add(name)
+    if (isSaid(this.details[name.split('.')[0]!])) {
+      this.#reasons.push(why === undefined ? name : `${name} (${why})`)
+    }
+  }
+
+  /** Whatever tells a price and was not taken. */
+  lost(): string[] {
+    for (const name of Object.keys(this.details)) {
+      if (/cost|pric|uplift|provider_specific/.test(name) && !this.#taken.has(name)) this.lose(name)
+    }
+    return this.#reasons
+  }
+}
+
+/** A price of 0 loses nothing. */
+function isSaid(value: unknown): boolean {
+  const decimal = decimalIn(value)
+  if (decimal !== undefined) return !isZero(decimal)
+  return typeof value === 'object' && value !== null && Object.values(value).some(isSaid)
+}
+
+function imageTerms(fields: Fields): SourceTerms | string {
+  const { details } = fields
+  if (details['output_cost_per_image_token'] !== undefined) {
+    const terms = tokenTerms(fields)
+    if (typeof terms !== 'string') return terms
+  }
+  const name = details['output_cost_per_image'] === undefined ? 'input' : 'output'
+  const perImage = decimalIn(fields.take(`${name}_cost_per_image`))
   return perImage === undefined
-    ? 'its images are priced by pixels or tokens, which have no unit here'
+    ? 'its images are priced by pixels, which have no unit here'
     : { unit: 'image', perImage }
 }
 
-const perMillion = (value: unknown): Decimal | undefined => {
-  const perToken = decimalIn(value)
-  return perToken === undefined ? undefined : times(perToken, million)
-}
-
-function tokenTerms(details: Json, lost: string[]): SourceTerms | string {
-  const tiers = Array.isArray(details['tiered_pricing'])
-    ? rangesOf(details['tiered_pricing'])
-    : thresholdsOf(details)
+function tokenTerms(fields: Fields): SourceTerms | string {
+  const { details } = fields
+  const read = cellsOf(details)
+  const ranges = details['tiered_pricing']
+  const tiers = Array.isArray(ranges) ? rangesOf(ranges) : tiersOf(read.cells, details)
   if (tiers === undefined) return 'it has no price by tokens'
-  const reasoning = perMillion(details['output_cost_per_reasoning_token'])
-  if (reasoning !== undefined && !isSame(reasoning, tiers[0]!.rates.output)) {
-    lost.push('another rate for reasoning tokens, which are charged as output')
-  }
-  if (Object.keys(details).some((name) => /cost_per_(?:audio|video|character)/.test(name))) {
-    lost.push('a rate for audio, video or characters, which are charged as tokens')
-  }
-  if (details['cache_creation_input_token_cost_above_1hr'] !== undefined) {
-    lost.push('another rate for what is cached for an hour, which is charged as other writes')
-  }
-  const webSearch = dearest(Object.values(objectIn(details['search_context_cost_per_query'])))
-  return { unit: 'token', tiers, ...(webSearch !== undefined && { webSearch }) }
+  for (const name of read.names.keys()) fields.take(name)
+  for (const name of ['tiered_pricing', 'input_cost_per_token_cache_hit']) fields.take(name)
+  loseReasoning(fields, tiers, ranges)
+  const terms: SourceTokenTerms = { unit: 'token', tiers }
+  const perCall = callsOf(fields)
+  const { serviceTiers, geo } = namedFactors(fields)
+  Object.assign(serviceTiers, tiersByName(fields, tiers, read.cells, read.names))
+  const hours = hoursOf(fields, tiers)
+  if (Object.keys(perCall).length > 0) terms.perCall = perCall
+  if (Object.keys(serviceTiers).length > 0) terms.serviceTiers = serviceTiers
+  if (Object.keys(geo).length > 0) terms.geo = geo
+  if (hours !== undefined) terms.hours = hours
+  return terms
 }
 
-function dearest(values: readonly unknown[]): Decimal | undefined {
-  const amounts = values.flatMap((value) => decimalIn(value) ?? [])
-  return amounts.toSorted(compare).at(-1)
-}
-
-type Tiers = Extract<SourceTerms, { unit: 'token' }>['tiers']
-
-const rateNames = [
-  'input_cost_per_token',
-  'output_cost_per_token',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-] as const
-
-/** Of the names with a suffix; what has none is as it is without. */
-function ratesAt(details: Json, suffix: string) {
-  const [input, output, read, write] = rateNames.map((name) =>
-    perMillion(details[`${name}${suffix}`] ?? details[name]),
-  )
-  if (input === undefined) return undefined
-  const isEmbedding = details['mode'] === 'embedding'
-  const made = output ?? (isEmbedding ? { digits: 0n, scale: 0 } : undefined)
-  return made === undefined ? undefined : ratesOf(input, made, read, write)
-}
-
-/** `…_above_200k_tokens`: what inputs above that size cost. */
-function thresholdsOf(details: Json): Tiers | undefined {
-  const found = Object.keys(details).flatMap((name) => {
-    const above = /^(?:input|output)_cost_per_token_above_(\d+)k_tokens$/.exec(name)?.[1]
-    return above === undefined ? [] : [Number(above)]
+function loseReasoning(fields: Fields, tiers: SourceTiers, ranges: unknown): void {
+  const why = 'reasoning is charged as output'
+  const name = 'output_cost_per_reasoning_token'
+  const own = perMillion(fields.take(name))
+  if (own !== undefined && !isSame(own, tiers[0]!.rates.output)) fields.lose(name, why)
+  const differs = (Array.isArray(ranges) ? ranges : []).some((range, at) => {
+    const rate = perMillion(objectIn(range)[name])
+    return rate !== undefined && !isSame(rate, tiers[at]!.rates.output)
   })
-  const thresholds = [0, ...new Set(found.toSorted((a, b) => a - b))]
-  const tiers: Tiers = []
-  for (const [at, above] of thresholds.entries()) {
-    const rates = ratesAt(details, above === 0 ? '' : `_above_${above}k_tokens`)
-    if (rates === undefined) return undefined
-    const next = thresholds[at + 1]
-    tiers.push(next === undefined ? { rates } : { upTo: next * 1_000, rates })
-  }
-  return tiers
+  if (differs) fields.lose(`tiered_pricing.${name}`, why)
 }
 
-/** `tiered_pricing`: each with its `range` of input tokens. */
-function rangesOf(ranges: readonly unknown[]): Tiers | undefined {
-  const tiers: Tiers = []
-  for (const [at, each] of ranges.entries()) {
-    const range = objectIn(each)
-    const rates = ratesAt(range, '')
-    const upTo = Number(decimalTextOf(range['range']))
-    if (rates === undefined) return undefined
-    const isLast = at === ranges.length - 1
-    if (!isLast && !(Number.isSafeInteger(upTo) && upTo > 0)) return undefined
-    tiers.push(isLast ? { rates } : { upTo, rates })
+/** Tools that the upstream runs. */
+function callsOf(fields: Fields): Record<string, Decimal> {
+  const calls: Record<string, Decimal> = {}
+  const name = 'search_context_cost_per_query'
+  const searches = Object.values(objectIn(fields.take(name))).flatMap(
+    (each) => decimalIn(each) ?? [],
+  )
+  const search = dearest(searches)
+  if (search !== undefined) calls['web_search'] = search
+  if (searches.some((each) => !isSame(each, search!))) {
+    fields.lose(name, 'the dearest of its sizes is taken')
   }
-  return tiers.length === 0 ? undefined : tiers
+  const files = decimalIn(fields.take('file_search_cost_per_1k_calls'))
+  if (files !== undefined && !isZero(files)) {
+    calls['file_search'] = { digits: files.digits, scale: files.scale + 3 }
+  }
+  return calls
 }
 
-const decimalTextOf = (range: unknown): unknown => (Array.isArray(range) ? range[1] : undefined)
+/** `provider_specific_entry: { us: 1.1, fast: 2 }`: a place, and a service tier. */
+function namedFactors(fields: Fields) {
+  const serviceTiers: Record<string, SourceServiceTier> = {}
+  const geo: Record<string, Decimal> = {}
+  const name = 'provider_specific_entry'
+  for (const [key, value] of Object.entries(objectIn(fields.take(name)))) {
+    const factor = decimalIn(value)
+    if (factor === undefined || isZero(factor)) continue
+    if (key === 'fast') serviceTiers[key] = { factor }
+    else if (/^[a-z]{2}$/.test(key)) geo[key] = factor
+    else fields.lose(`${name}.${key}`)
+  }
+  return { serviceTiers, geo }
+}
+
+const tierNames = { flex: 'flex', priority: 'priority', batches: 'batch' } as const
+
+function tiersByName(fields: Fields, tiers: SourceTiers, cells: Cells, names: Names) {
+  const found: Record<string, SourceServiceTier> = {}
+  for (const [suffix, name] of Object.entries(tierNames)) {
+    const own = cells.get(`0 ${suffix}`)
+    const of = [...names].filter(([, cell]) => cell.tier === suffix)
+    if (of.length === 0) continue
+    const read = own === undefined ? undefined : serviceTierOf(tiers, own)
+    if (read === undefined) {
+      for (const [field] of of) fields.lose(field, `${name} has no rate of input and output`)
+      continue
+    }
+    found[name] = read.tier
+    for (const [field, { above, rate }] of of) {
+      const isLost = above === 0 ? read.lost.includes(rate) : !isAsCharged(field)
+      if (isLost) fields.lose(field, `charged as the other rates of ${name}`)
+    }
+    function isAsCharged(field: string): boolean {
+      const { above, rate } = names.get(field)!
+      if (!('factor' in read!.tier)) return false
+      const base = cells.get(`${above} `)
+      const there = cells.get(`${above} ${suffix}`)
+      return base !== undefined && factorOf(base, there!, [rate], read!.tier.factor) !== undefined
+    }
+  }
+  return found
+}
+
+/** `off_peak_pricing: { hours_utc: "16:30-00:30", … }`, where all of its rates are one factor. */
+function hoursOf(fields: Fields, tiers: SourceTiers): SourceHours[] | undefined {
+  const name = 'off_peak_pricing'
+  const off = objectIn(fields.take(name))
+  const { hours_utc: spans } = off
+  if (spans === undefined) return undefined
+  const { cells, names } = cellsOf(off)
+  const own = cells.get('0 ')
+  const factor =
+    own &&
+    factorOf(
+      tiers[0]!.rates,
+      own,
+      [...names.values()].map(({ rate }) => rate),
+    )
+  const read = [spans].flat().map((span) => /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(String(span)))
+  if (factor === undefined || read.includes(null)) {
+    fields.lose(name, 'its rates are not one factor of the others')
+    return undefined
+  }
+  return read.map((span) => ({ from: span![1]!, to: span![2]!, factor }))
+}

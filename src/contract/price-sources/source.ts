@@ -1,18 +1,32 @@
 // What a public price file says of one model, in words that both formats share: US dollars, exact.
 import { isObject } from '../../lib/json/parse.ts'
+import type { RateName } from '../price.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
 
+export type SomeRates = Partial<Record<RateName, Decimal>>
 /** Per million tokens. */
-export interface SourceRates {
-  input: Decimal
-  output: Decimal
-  cache_read?: Decimal
-  cache_write?: Decimal
+export type SourceRates = SomeRates & Record<'input' | 'output', Decimal>
+export type SourceTiers = { upTo?: number; rates: SourceRates }[]
+
+export type SourceServiceTier = { factor: Decimal } | { rates: SourceRates }
+
+export interface SourceHours {
+  from: string
+  to: string
+  factor: Decimal
 }
 
-export type SourceTerms =
-  | { unit: 'token'; tiers: { upTo?: number; rates: SourceRates }[]; webSearch?: Decimal }
-  | { unit: 'image'; perImage: Decimal }
+export interface SourceTokenTerms {
+  unit: 'token'
+  tiers: SourceTiers
+  perCall?: Readonly<Record<string, Decimal>>
+  serviceTiers?: Readonly<Record<string, SourceServiceTier>>
+  /** By place: what all rates are multiplied by. */
+  geo?: Readonly<Record<string, Decimal>>
+  hours?: readonly SourceHours[]
+}
+
+export type SourceTerms = SourceTokenTerms | { unit: 'image'; perImage: Decimal }
 
 export interface SourcePrice {
   /** With the provider: 'openai/gpt-5'. */
@@ -23,7 +37,7 @@ export interface SourcePrice {
   terms: SourceTerms
   contextWindow?: number
   maxOutputTokens?: number
-  /** What it says and a price here cannot. */
+  /** Its fields that a price here cannot say, with the reason. */
   lost: string[]
   /** Where two have one name, the smaller is taken. */
   rank: number
@@ -58,20 +72,5 @@ export const boundsOf = (context: unknown, output: unknown) => {
   return {
     ...(contextWindow !== undefined && { contextWindow }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-  }
-}
-
-/** Cached tokens without a rate of their own are charged as input. */
-export function ratesOf(
-  input: Decimal,
-  output: Decimal,
-  read: Decimal | undefined,
-  write: Decimal | undefined,
-): SourceRates {
-  return {
-    input,
-    output,
-    ...(read !== undefined && { cache_read: read }),
-    ...(write !== undefined && { cache_write: write }),
   }
 }

@@ -101,7 +101,7 @@ describe('a secret', () => {
 
   test('that makes no sense is not even hashed', () => {
     const { engine: fresh, hashed } = gateFor({})
-    for (const odd of ['', 'x', 'sk-', 'sk-short', 'sk-with space in it', 'Bearer sk-1234567890']) {
+    for (const odd of ['', 'x', 'sk-', 'sk-with space in it', 'Bearer sk-1234567890']) {
       authenticate(fresh, odd, nowhere)
     }
     expect(hashed).toEqual([])

@@ -44,10 +44,13 @@ function usable({ clock }: Pick<TokenDeps, 'clock'>, token: Token | undefined): 
   return token
 }
 
-/** The format of a declared token: anything else is not worth hashing. */
-const possibleSecret = /^sk-[A-Za-z0-9_-]{24,253}$/
+/** The format of a token; one that was issued elsewhere may be shorter. Anything else is not worth hashing. */
+const possibleSecret = /^sk-[\x21-\x7e]{1,253}$/
 
-/** Found by a keyed hash of the whole secret; the hash is cached, not computed every time. */
+/**
+ * Found by a keyed hash of the whole secret, or of the digest by which it was brought from elsewhere; what was
+ * found is cached, not computed every time.
+ */
 function tokenOf(
   { catalog, knownSecrets, limits, seal }: TokenDeps,
   secret: string,
@@ -55,7 +58,9 @@ function tokenOf(
   const known = knownSecrets.get(secret)
   if (known !== undefined) return known
   if (!possibleSecret.test(secret)) return undefined
-  const token = catalog.tokens.get(seal.hash(secret))
+  const token =
+    catalog.tokens.get(seal.hash(secret)) ??
+    catalog.tokens.get(seal.hashOfDigest(Bun.SHA256.hash(secret, 'hex')))
   if (token === undefined) return undefined
   if (knownSecrets.size >= limits.tokenCacheEntries) knownSecrets.clear()
   knownSecrets.set(secret, token)

@@ -6,7 +6,7 @@ import type { TextBounds } from './text-bounds.ts'
 
 /** A call and the most that it can use. */
 export interface Sized {
-  call: Pick<TextCall, 'interface' | 'maxOutputTokens'>
+  call: Pick<TextCall, 'interface' | 'maxOutputTokens' | 'quantity'>
   bounds: TextBounds
 }
 
@@ -20,7 +20,7 @@ const boundFields: Readonly<Partial<Record<Interface, string>>> = {
 /** Without a size, as of tasks, only the amount. */
 export function costText(nanos: bigint, sized?: Sized): string {
   const amount = formatNanos(nanos)
-  if (sized === undefined) return amount
+  if (sized === undefined || sized.call.quantity !== undefined) return amount
   const { call, bounds } = sized
   const field = call.maxOutputTokens === undefined ? boundFields[call.interface] : undefined
   const hint = field === undefined ? '' : `; set '${field}' to need less`

@@ -3,7 +3,7 @@ import type { Ledger } from '../../billing/ledger.ts'
 import type { CallContext } from '../../contract/caller-api.ts'
 import type { Model } from '../../contract/catalog.ts'
 import { modelNotFound, type Refusal, refuse } from '../../contract/errors.ts'
-import type { Price } from '../../contract/price.ts'
+import { isCallTerms, type Price } from '../../contract/price.ts'
 import type { BaseDeps, Offers } from '../base-deps.ts'
 
 export interface PriceDeps extends BaseDeps, Offers {
@@ -20,8 +20,9 @@ export function priceFor(
   if (engine.ledger.stopped.has(accountId)) return accountSuspended
   if (!engine.store.healthy || !engine.ledger.usable(accountId)) return notNow
   const price = engine.prices.current(backing?.pricedAs ?? pricedAs ?? name, accountId)
-  // A price per image or second does not apply to text.
-  return price?.terms.unit === 'token' ? price : modelNotFound(called)
+  // A price per image or second of video does not apply to calls.
+  const fits = price !== undefined && (price.terms.unit === 'token' || isCallTerms(price.terms))
+  return fits ? price : modelNotFound(called)
 }
 
 export const notNow = refuse('overloaded', 'the gateway cannot record charges at the moment', {

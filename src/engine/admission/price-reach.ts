@@ -44,16 +44,22 @@ export function appliedAt(terms: PriceTerms, nowMs: number): Applied | undefined
 
 /** What the hold has to be enough for; undefined: the usual rates. */
 export function reachOf(
-  { hourCache, inputBound, asks }: Pick<TextCall, 'hourCache' | 'inputBound' | 'asks'>,
+  {
+    hourCache,
+    inputBound,
+    asks,
+    speaks,
+  }: Pick<TextCall, 'hourCache' | 'inputBound' | 'asks' | 'speaks'>,
   terms: PriceTerms,
   applied: Applied | undefined,
 ): Reach | undefined {
   const { isOpen, images } = inputBound
-  const isPlain = !hourCache && !isOpen && images === 0 && asks === undefined
+  const isPlain = !hourCache && !isOpen && images === 0 && asks === undefined && !speaks
   if (isPlain && applied === undefined) return undefined
   const rates: RateName[] = []
   if (hourCache) rates.push('cache_write_1h')
   if (isOpen) rates.push('input_audio')
+  if (speaks) rates.push('output_audio')
   if (isOpen || images > 0) rates.push('input_image')
   const tiers = terms.unit === 'token' ? tiersOf(asks ?? [], terms) : undefined
   return { rates, serviceTiers: tiers, hours: applied?.hours }

@@ -1,6 +1,6 @@
 // Calls of tools that an upstream runs: what they are held and charged for. A tool without a price is
 // refused before anything is sent.
-import { chargeCalls, hoursFactor } from '../../billing/charge.ts'
+import { chargeCalls, chargeQuantity, hoursFactor } from '../../billing/charge.ts'
 import { maxChargeTokens } from '../../billing/max-charge.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { Applied, PriceTerms } from '../../contract/price.ts'
@@ -25,11 +25,14 @@ const toolRefusal = (tools: readonly ServerTool[], terms: PriceTerms): Refusal |
 
 /** The cost of all tokens within the bounds, and of all calls that the tools may make. */
 export function maxCharge(
-  call: Pick<TextCall, 'serverTools' | 'hourCache' | 'inputBound' | 'asks'>,
+  call: Pick<TextCall, 'serverTools' | 'hourCache' | 'inputBound' | 'asks' | 'quantity' | 'speaks'>,
   terms: PriceTerms,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
   applied?: Applied,
 ): bigint {
+  if (terms.unit !== 'token') {
+    return chargeQuantity(terms, call.quantity?.max ?? 0, applied?.hours) ?? 0n
+  }
   const reach = reachOf(call, terms, applied)
   const tokens = maxChargeTokens(terms, inputTokens, outputTokens, reach)
   const { serverTools: tools } = call

@@ -1,10 +1,10 @@
 // The usage that a text call is charged for: as the upstream reported it, with missing sides counted, and
 // without what neither the request nor the answer explains. The rest is a loss on its request log row.
 import { addLoss } from '../../billing/call-loss.ts'
-import { chargeTokens } from '../../billing/charge.ts'
+import { chargeQuantity, chargeTokens } from '../../billing/charge.ts'
 import type { Route } from '../../catalog/snapshot.ts'
 import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
-import type { RequestRecord } from '../../contract/requests.ts'
+import type { TextCall } from '../../contract/requests.ts'
 import {
   type NamedUsage,
   type OtherUsage,
@@ -14,6 +14,7 @@ import {
 } from '../../contract/usage.ts'
 import { appliedAt } from '../admission/price-reach.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
+import { addCost } from './call-cost.ts'
 import { isId } from './clean-error.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -112,13 +113,36 @@ interface Cost {
   quantity: number
 }
 
-export const costOf = ({ price, applied, engine }: OpenCall, usage: TokenUsage): Cost => ({
-  nanos:
+export function costOf({ price, applied, engine }: OpenCall, usage: TokenUsage): Cost {
+  const { terms } = price
+  if (terms.unit !== 'token') {
+    const { quantity = 0 } = usage
+    return { nanos: chargeQuantity(terms, quantity, applied?.hours) ?? 0n, quantity }
+  }
+  const nanos =
     usage.others === undefined
-      ? chargeTokens(price.terms, usage, applied)
-      : chargeTokens(price.terms, usage, applied, (id) => engine.prices.byId(id)?.terms),
-  quantity: tokensOf(usage),
-})
+      ? chargeTokens(terms, usage, applied)
+      : chargeTokens(terms, usage, applied, (id) => engine.prices.byId(id)?.terms)
+  return { nanos, quantity: tokensOf(usage) }
+}
+
+/**
+ * The usage of a call by searches, characters or seconds: as reported, else as the request has it. Tokens are
+ * for the log, where the upstream reports them.
+ */
+export function quantityUsage(
+  reported: ReportedUsage | undefined,
+  { quantity }: TextCall,
+): TokenUsage {
+  const { inputTokens = 0, outputTokens = 0 } = reported ?? {}
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    quantity: reported?.quantity ?? quantity?.counted ?? 0,
+  }
+}
 
 interface EndedAttempt {
   readonly route: Route
@@ -131,7 +155,13 @@ interface EndedAttempt {
 export function addFailedLoss(
   open: OpenCall,
   { route, cancelled, isAbandoned, deadline }: EndedAttempt,
-  { begun, outputTokens = 0, usage: reportedUsage, upstreamRequestId: id }: UpstreamError,
+  {
+    begun,
+    outputTokens = 0,
+    usage: reportedUsage,
+    upstreamRequestId: id,
+    httpStatus,
+  }: UpstreamError,
   watcher: StreamWatcher | undefined,
 ): void {
   const counted = watcher?.countOutputTokens() ?? outputTokens
@@ -139,26 +169,30 @@ export function addFailedLoss(
   // One that was read on for a caller that had left may have been served.
   const mayBeServed = begun === true || (isAbandoned && cancelled)
   if (!mayBeServed && counted === 0 && usage === undefined) return
-  const { call, record } = open
+  const { call, record, price } = open
+  const isByTokens = price.terms.unit === 'token'
   // As reported, and else by count.
-  const { nanos, quantity } = costOf(
-    open,
-    completeUsage(usage, call.inputTokens, () => counted),
-  )
+  const used = isByTokens
+    ? completeUsage(usage, call.inputTokens, () => counted)
+    : quantityUsage(usage, call)
+  if (usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)) {
+    addCost(open, route.channel.name, used, watcher?.reported.served)
+  }
+  const { nanos, quantity } = costOf(open, used)
   const part = {
     reason: cancelled && !deadline.expired ? 'caller_left' : 'failed_after_cost',
     channel: route.channel.name,
     ...(id !== undefined && isId(id) && { upstreamId: id }),
-    unit: 'token',
+    unit: price.terms.unit,
     quantity,
-    ...(!isComplete(usage) && { estimated: true }),
+    ...((isByTokens ? !isComplete(usage) : usage?.quantity === undefined) && { estimated: true }),
   } as const
   addLoss(record.detail, part, nanos)
 }
 
 /** An answer, or a part of one, that the account could not pay, or that its caller need not. */
 export function addUnpaid(
-  { channel = '', upstreamRequestId, detail }: RequestRecord,
+  { price, record: { channel = '', upstreamRequestId, detail } }: OpenCall,
   reason: 'not_delivered' | 'implausible_usage',
   { nanos, quantity }: Cost,
   isEstimate: boolean,
@@ -167,7 +201,7 @@ export function addUnpaid(
     reason,
     channel,
     ...(upstreamRequestId !== undefined && { upstreamId: upstreamRequestId }),
-    unit: 'token',
+    unit: price.terms.unit,
     quantity,
     ...(isEstimate && { estimated: true }),
   }

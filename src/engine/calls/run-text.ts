@@ -36,7 +36,8 @@ export async function runText(
     recordOverhead(open)
     forgetBody(open.call)
     forgetBody(call)
-    return answerOf(open, pass.view, undefined, new CallerStream(open, answer))
+    const { contentType } = answer.reply
+    return answerOf(open, pass.view, undefined, new CallerStream(open, answer), contentType)
   }
   const keep = ctx.own?.keep
   if (keep !== undefined && !(await keep(ctx.requestId, answer.body))) {
@@ -45,7 +46,8 @@ export async function runText(
   const ending = open.hasLeft ? 'caller_left' : 'complete'
   const refusal = await settleCall(open, answer.reported, answer.countOutputTokens, ending)
   recordOverhead(open)
-  if (refusal === undefined) return answerOf(open, pass.view, answer.body, undefined)
+  if (refusal === undefined)
+    return answerOf(open, pass.view, answer.body, undefined, answer.contentType)
   await notifyEmpty(engine, ctx, refusal)
   return refusal
 }
@@ -63,6 +65,7 @@ function answerOf(
   rate: TextAnswer['rate'],
   body: TextAnswer['body'],
   stream: CallerStream | undefined,
+  contentType: string | undefined,
 ): TextAnswer {
   const { translation: path, translationLosses: losses = [], servedModel } = record.detail
   return {
@@ -71,6 +74,7 @@ function answerOf(
     rate,
     translation: path === undefined ? undefined : { path, losses },
     servedModel,
+    contentType,
     body,
     stream,
   }

@@ -11,6 +11,7 @@ import type { TokenUsage } from '../../contract/usage.ts'
 import { trimmed } from '../../lib/json/trim.ts'
 import { atOwnTier, termsOfAnswer } from '../admission/price-reach.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
+import { addCost, sentAsks } from './call-cost.ts'
 import {
   endRecord,
   type RecordDeps,
@@ -25,6 +26,7 @@ import {
   isComplete,
   othersAmong,
   payable,
+  quantityUsage,
   tokensOf,
 } from './charged-usage.ts'
 import type { OpenCall } from './open-call.ts'
@@ -44,13 +46,15 @@ export async function settleCall(
   ending: SettledEnding,
 ): Promise<undefined | Refusal> {
   const { engine, record } = open
-  const isEstimate = ending === 'cut_short' || !isComplete(reported.usage)
+  const isEstimate = isEstimated(open, reported, ending)
   if (open.call.asks !== undefined || reported.served !== undefined) {
     applyServed(open, reported.served)
   }
   const usage = paidOf(open, reported, countOutputTokens)
   if (reported.raw !== undefined) record.detail.reported = trimmed(reported.raw)
-  open.pass.leave(tokensOf(usage))
+  open.pass.leave(
+    usage.quantity === undefined ? tokensOf(usage) : tokensOf(usage) || open.call.inputTokens,
+  )
   try {
     const settled = await charge(open, usage, isEstimate, ending)
     if (settled === 'already_short') {
@@ -71,21 +75,30 @@ export async function settleCall(
 
 /** From here on its terms are those by which it was served. */
 function applyServed(open: OpenCall, served: Reported['served']): void {
-  const { price, call, record } = open
-  const lost = record.detail.translationLosses
-  const sent = call.asks?.filter(({ param }) => !lost?.includes(param))
-  const { applied, unknown } = termsOfAnswer(price.terms, open.applied, sent, served)
+  const { price, call } = open
+  const { applied, unknown } = termsOfAnswer(price.terms, open.applied, sentAsks(open), served)
   const own = open.ctx.own?.serviceTier
   open.applied = own === undefined ? applied : atOwnTier(price.terms, applied, call.asks, own)
   if (unknown !== undefined) recordUnpriced(open, unknown)
 }
 
+const isEstimated = (
+  { price, call }: OpenCall,
+  { usage }: Reported,
+  ending: SettledEnding,
+): boolean =>
+  price.terms.unit === 'token'
+    ? ending === 'cut_short' || !isComplete(usage)
+    : usage?.quantity === undefined && call.quantity?.isEstimate === true
+
 /** What the caller pays of the usage; the rest is booked as a loss, and raised as an alert. */
 function paidOf(open: OpenCall, reported: Reported, countOutputTokens: () => number): TokenUsage {
-  const { bounds, price, call, record } = open
+  const { bounds, price, call } = open
+  if (price.terms.unit !== 'token') return paidQuantity(open, reported)
   const claimed = completeUsage(reported.usage, call.inputTokens, countOutputTokens)
   const others = reported.usage?.named && othersAmong(open, reported.usage.named)
   if (others !== undefined) claimed.others = others
+  addCost(open, open.record.channel!, claimed, reported.served)
   const allowed = payable(claimed, bounds, reported.usage, countOutputTokens)
   const paid = withChargedCalls(allowed, price.terms, bounds.toolUses)
   if (paid === claimed) return claimed
@@ -93,7 +106,21 @@ function paidOf(open: OpenCall, reported: Reported, countOutputTokens: () => num
   // Calls of tools without a price, or a price by which more input costs less.
   if (some.nanos >= all.nanos) return withChargedCalls(claimed, price.terms, undefined)
   const rest = { nanos: all.nanos - some.nanos, quantity: all.quantity - some.quantity }
-  addUnpaid(record, 'implausible_usage', rest, false)
+  addUnpaid(open, 'implausible_usage', rest, false)
+  recordImplausible(open, claimed, paid)
+  return paid
+}
+
+/** The same of searches, characters and seconds. */
+function paidQuantity(open: OpenCall, reported: Reported): TokenUsage {
+  const claimed = quantityUsage(reported.usage, open.call)
+  addCost(open, open.record.channel!, claimed, reported.served)
+  const { quantity = 0 } = claimed
+  const max = open.call.quantity?.plausible ?? 0
+  if (quantity <= max) return claimed
+  const paid = { ...claimed, quantity: max }
+  const nanos = costOf(open, claimed).nanos - costOf(open, paid).nanos
+  addUnpaid(open, 'implausible_usage', { nanos, quantity: quantity - max }, false)
   recordImplausible(open, claimed, paid)
   return paid
 }
@@ -115,8 +142,8 @@ function charge(
   if (applied !== undefined) detail.applied = applied
   const labels: ChargeLabels = {
     model: call.model,
-    unit: 'token',
-    quantity: tokensOf(usage),
+    unit: price.terms.unit,
+    quantity: usage.quantity ?? tokensOf(usage),
     priceId: price.id,
   }
   const tier = tierLabel(price.terms, usage, applied)
@@ -138,21 +165,19 @@ async function withhold(
   isEstimate: boolean,
   countOutputTokens: () => number,
 ): Promise<Refusal> {
-  const { engine, call, bounds, record } = open
+  const { engine, record } = open
   let rest = costOf(open, usage)
   delete record.detail.toolCalls
   delete record.detail.parts
   delete record.detail.others
   delete record.detail.applied
   if (record.detail.stream) {
-    const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
-    // No more than the hold is for.
-    const delivered = payable(own, bounds, undefined, () => 0)
+    const delivered = deliveredOf(open, countOutputTokens)
     const paid = costOf(open, delivered)
     if (paid.nanos < rest.nanos) {
       const quantity = Math.max(0, rest.quantity - paid.quantity)
       const left = { nanos: rest.nanos - paid.nanos, quantity }
-      addUnpaid(record, 'not_delivered', left, isEstimate)
+      addUnpaid(open, 'not_delivered', left, isEstimate)
       rest = paid
       const ending = record.detail.ending === 'caller_left' ? 'caller_left' : 'cut_short'
       if ((await charge(open, delivered, true, ending)) === 'charged') {
@@ -162,10 +187,20 @@ async function withhold(
     }
   }
   engine.ledger.release(open.hold)
-  addUnpaid(record, 'not_delivered', rest, isEstimate)
+  addUnpaid(open, 'not_delivered', rest, isEstimate)
   delete record.usage
   delete record.detail.estimated
   return recordUnbilled(engine, record, 'failed', notDelivered)
+}
+
+/** What a stream has delivered, by the gateway's own count; no more than the hold is for. */
+function deliveredOf(
+  { call, bounds, price }: OpenCall,
+  countOutputTokens: () => number,
+): TokenUsage {
+  if (price.terms.unit !== 'token') return quantityUsage(undefined, call)
+  const own = completeUsage(undefined, call.inputTokens, countOutputTokens)
+  return payable(own, bounds, undefined, () => 0)
 }
 
 const notDelivered = refuse(

@@ -93,7 +93,7 @@ export class CallerStream implements AnswerStream, BodyReader {
 
   /** The deadline's heartbeat for a waiting caller. */
   beat(): void {
-    if (this.#isFull || this.#isEnding) return
+    if (this.#isFull || this.#isEnding || this.#reply.watcher.isRaw) return
     this.#give(this.#reply.watcher.keepAlive?.() ?? keepAlive)
   }
 
@@ -251,7 +251,12 @@ export class CallerStream implements AnswerStream, BodyReader {
     return this.#errorEvent((await this.#settle('cut_short')) ?? why)
   }
 
-  #errorEvent(refusal: Refusal): Uint8Array {
+  #errorEvent(refusal: Refusal): Uint8Array | undefined {
+    if (this.#reply.watcher.isRaw) {
+      this.#sink?.cut()
+      this.#sink = undefined
+      return undefined
+    }
     const isTranslated = this.#attempt.route.translated === true
     return this.#open.ctx.errorEvent(refusal, { events: this.#reply.watcher.events, isTranslated })
   }

@@ -41,7 +41,11 @@ function raise({ engine, record }: OpenCall, { kind, subject, message }: Raised)
 
 export function recordImplausible(open: OpenCall, claimed: TokenUsage, paid: TokenUsage): void {
   const { record, bounds } = open
-  const message = implausibleMessage(record, bounds, claimed, paid)
+  const message =
+    claimed.quantity === undefined
+      ? implausibleMessage(record, bounds, claimed, paid)
+      : `channel '${record.channel ?? ''}' reported ${claimed.quantity} of ${open.price.terms.unit} for ` +
+        `${record.requestId} (model '${record.model}'); charged for ${paid.quantity}, the rest is a loss`
   raise(open, { kind: 'implausible_usage', subject: record.channel ?? '', message })
 }
 

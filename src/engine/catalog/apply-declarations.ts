@@ -6,6 +6,7 @@ import type { Source } from '../../contract/catalog.ts'
 import { accountSettingsFrom } from '../../contract/config-schema/account-settings.ts'
 import { requirementFrom } from '../../contract/config-schema/channel/data.ts'
 import {
+  type CostDeclaration,
   type FileDeclaration,
   nearestName,
   type PriceDeclaration,
@@ -21,8 +22,9 @@ import type { Seal } from '../../lib/crypto/seal.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
 import { editDistance } from '../../lib/text/edit-distance.ts'
 import { accountNames, findAccount, updateAccount } from '../../store/catalog/accounts.ts'
+import { loadChannels } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
-import { insertPrice, loadPrices } from '../../store/catalog/prices.ts'
+import { insertPrice, loadCosts, loadPrices } from '../../store/catalog/prices.ts'
 import {
   insertToken,
   isIssued,
@@ -33,9 +35,12 @@ import {
 import { isUniqueConflict, type Tx } from '../../store/index.ts'
 import { loadBudgets } from '../../store/ledger/budgets.ts'
 import { applyAccountBudgets, setTokenBudget } from './account-budgets.ts'
-import { lastVersion, misfitsIn, saysTheSame } from './declared-prices.ts'
+import { lastVersion, misfitsIn, saysTheSame, whoseOf } from './declared-prices.ts'
 import { applyWebhooks } from './declared-webhooks.ts'
 import { type AccountDeps, openAccount } from './open-account.ts'
+
+/** It is there without being declared. */
+const sandboxName = 'sandbox'
 
 export interface DeclarationDeps extends AccountDeps {
   readonly seal: Seal
@@ -82,6 +87,7 @@ export async function applyDeclarations(
       const made = await applyTokens(deps, tx, file.tokens)
       await applyPrices(deps, tx, builtinPrices, 'builtin')
       await applyPrices(deps, tx, file.prices, 'file')
+      await applyPrices(deps, tx, file.costs, 'file')
       const secrets = await applyWebhooks(deps, tx, file)
       return [...made, ...secrets.map((each) => ({ account: '', name: '', ...each }))]
     })
@@ -111,6 +117,12 @@ async function refuseImpossible(deps: DeclarationDeps, file: FileDeclaration): P
       ['prices', index, 'account'],
     )
   }
+  const channels = [...file.channels, ...(await loadChannels(read))].map((channel) => channel.name)
+  for (const [index, { model, channel }] of file.costs.entries()) {
+    if (channel === sandboxName || channels.includes(channel)) continue
+    const says = `the cost of '${model}' names the channel '${channel}', which does not exist`
+    throw new DeclarationRefused(says + slip(channel, channels), ['costs', index, 'channel'])
+  }
   for (const [index, { account: payer, name, token: secret, tags }] of file.tokens.entries()) {
     const refused = (message: string, setting: string) =>
       new DeclarationRefused(message, ['tokens', index, setting])
@@ -137,10 +149,15 @@ async function noAccount(
   name: string,
 ): Promise<string> {
   const stored = [...(await accountNames(store.read)).values()]
-  const near = nearestName(name, [...accounts.map((each) => each.name), ...stored]) ?? ''
-  const isSlip = editDistance(name, near) <= Math.ceil(name.length / 3)
-  const hint = isSlip ? `; did you mean '${near}'?` : ''
+  const hint = slip(name, [...accounts.map((each) => each.name), ...stored])
   return `the account '${name}', which does not exist${hint}`
+}
+
+/** The name that was probably meant. */
+function slip(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known) ?? ''
+  const isSlip = editDistance(name, near) <= Math.ceil(name.length / 3)
+  return isSlip ? `; did you mean '${near}'?` : ''
 }
 
 async function applyTokens(
@@ -229,22 +246,26 @@ const changeOf = (declared: TokenDeclaration) => ({
 async function applyPrices(
   deps: DeclarationDeps,
   tx: Tx,
-  declarations: readonly PriceDeclaration[],
+  declarations: readonly (PriceDeclaration | CostDeclaration)[],
   source: Source,
 ): Promise<void> {
   const nowMs = deps.clock.nowMs()
-  const stored = (await loadPrices(tx)).filter((price) => price.source === source)
+  const all = [...(await loadPrices(tx)), ...(await loadCosts(tx))]
+  const stored = all.filter((price) => price.source === source)
   const storedFor = Map.groupBy(stored, ({ model }) => model)
   const declaredFor = Map.groupBy(declarations, ({ model }) => model)
   for (const declared of declarations) {
     const versions = storedFor.get(declared.model) ?? []
     const said = lastVersion(declared, declaredFor.get(declared.model)!, versions, nowMs)
     if (said !== undefined && saysTheSame(declared, said)) continue
-    const payer = declared.account && (await findAccount(tx, declared.account))!
+    const { account, channel } = whoseOf(declared)
+    const payer = account && (await findAccount(tx, account))!
     const price: Price = {
-      id: newShortId('price', nowMs),
+      id: newShortId(channel === undefined ? 'price' : 'cost', nowMs),
       model: declared.model,
       ...(payer && { account: { id: payer.id, name: payer.name } }),
+      ...(channel !== undefined && { channel }),
+      ...('currency' in declared && declared.currency && { currency: declared.currency }),
       terms: termsFrom(declared),
       effectiveFromMs: startOf(declared) ?? nowMs,
       source,

@@ -2,6 +2,7 @@
 // declared data, and swaps them in whole and in order: an older snapshot never replaces a newer
 // one.
 import type { Budgets } from '../../billing/budgets/budgets.ts'
+import { type CostBook, createCostBook } from '../../billing/prices/cost-book.ts'
 import { createPriceBook, type PriceBook } from '../../billing/prices/price-book.ts'
 import { builtinModels } from '../../catalog/builtin.ts'
 import { type Catalog, createCatalog } from '../../catalog/snapshot.ts'
@@ -12,9 +13,10 @@ import { channelFrom, type FileDeclaration, modelFrom } from '../../contract/con
 import type { Price } from '../../contract/price.ts'
 import type { Seal } from '../../lib/crypto/seal.ts'
 import { type Cleaner, createCleaner } from '../../lib/redact/index.ts'
+import { parseNanos } from '../../lib/text/decimal.ts'
 import { loadChannels, type StoredChannel } from '../../store/catalog/channels.ts'
 import { loadModels } from '../../store/catalog/models.ts'
-import { loadPrices } from '../../store/catalog/prices.ts'
+import { loadCosts, loadPrices } from '../../store/catalog/prices.ts'
 import { readTokens, tokenIdsOf } from '../../store/catalog/tokens.ts'
 import type { Tx } from '../../store/index.ts'
 import { loadBudgets } from '../../store/ledger/budgets.ts'
@@ -34,6 +36,7 @@ export interface CatalogDeps extends BaseDeps {
   readonly jobs: { readonly priceWatch: { check(): Promise<void> } }
   catalog: Catalog
   prices: PriceBook
+  costs: CostBook
   cleaner: Cleaner
 }
 
@@ -131,12 +134,13 @@ async function rebuild(deps: CatalogDeps): Promise<void> {
 
 async function rebuildWith(deps: CatalogDeps, changed: ChangedTokens): Promise<void> {
   const { store, declared, seal } = deps
-  const [stopped, budgets, stored, models, prices, swapTokens] = await Promise.all([
+  const [stopped, budgets, stored, models, prices, costs, swapTokens] = await Promise.all([
     loadSuspended(store.read),
     loadBudgets(store.read),
     loadChannels(store.read),
     loadModels(store.read),
     loadPrices(store.read),
+    loadCosts(store.read),
     loadTokens(deps, changed),
     deps.subscriptions.load(store.read),
   ])
@@ -145,6 +149,7 @@ async function rebuildWith(deps: CatalogDeps, changed: ChangedTokens): Promise<v
   deps.ledger.stopped = stopped
   const held = deps.ledger.budgets.declare(budgets)
   deps.prices = book
+  deps.costs = costsOf(declared.file, costs, book, channels, deps.clock.nowMs)
   deps.catalog = createCatalog({
     region: declared.file.region,
     models: modelsOf(declared.file, models),
@@ -220,6 +225,30 @@ export function pricesOf(
   const inForce = withoutDropped(stored, file.prices, nowMs())
   const { byId } = createPriceBook(stored, priced, nowMs)
   return { ...createPriceBook(inForce, priced, nowMs), byId }
+}
+
+/** The same of costs, with the part of the general price that channels take. */
+function costsOf(
+  { costs, currency, exchange }: FileDeclaration,
+  stored: readonly Price[],
+  prices: PriceBook,
+  channels: readonly Channel[],
+  nowMs: () => number,
+): CostBook {
+  const declared = new Set(costs.map(({ model }) => model))
+  const inForce = withoutDropped(stored, costs, nowMs())
+  const nanosIn = (entries: readonly (readonly [string, string | undefined])[]) =>
+    new Map(
+      entries.flatMap(([name, text]) => (text === undefined ? [] : [[name, parseNanos(text)!]])),
+    )
+  return createCostBook({
+    versions: createPriceBook(inForce, declared, nowMs),
+    hasVersions: inForce.length > 0,
+    prices,
+    currency,
+    exchange: nanosIn(Object.entries(exchange)),
+    factors: nanosIn(channels.map(({ name, costFactor }) => [name, costFactor])),
+  })
 }
 
 /** Declared ones take precedence over those of the admin API, those over the shipped ones. */

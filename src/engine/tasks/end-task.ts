@@ -20,7 +20,7 @@ import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
-import { type Settled, settlementFor } from './task-charge.ts'
+import { costFor, type Settled, settlementFor } from './task-charge.ts'
 import type { TaskDeps } from './task-deps.ts'
 
 /** The depth that providers read. */
@@ -95,7 +95,12 @@ async function writeEnd(
   ensure(row?.upstreamId === task.upstreamId, `task ${task.id} is the one that was polled`)
   const outcome = booked.isWithheld ? withheld : end
   const ended = endedAs({ ...task, ...row }, outcome, nowMs, booked.chargeNanos)
+  if (ended.state === 'succeeded' && ended.kind === 'image') {
+    ended.usage = usageOf(ended.usage, settled)
+  }
   ended.checks = Math.max(ended.checks, task.checks)
+  const costNanos = end.state === 'succeeded' ? settled?.costNanos : 0n
+  if (costNanos !== undefined) ended.costNanos = costNanos
   ended.timeline = timelineOf(row ?? task, ended, end, nowMs)
   if (isRefusedCreate(end)) {
     ended.hidden = true
@@ -110,6 +115,11 @@ async function writeEnd(
   if (checkAtMs !== undefined) await insertAbandonedCheck(tx, task.id, checkAtMs)
   crashPoint('task-ending')
   return { ended, losses }
+}
+
+/** Tokens as they were charged, where the price is by tokens. */
+function usageOf({ tokens: _, ...usage }: TaskUsage = {}, settled: Settled | undefined): TaskUsage {
+  return settled?.tokens === undefined ? usage : { ...usage, tokens: settled.tokens }
 }
 
 /** The transition from its current state. */
@@ -229,14 +239,18 @@ function settlementOf(
   const price = deps.prices.byId(task.priceId)
   ensure(price !== undefined, `price ${task.priceId} of task ${task.id} is known`)
   const images = media.filter(({ kind }) => kind === 'image').length
-  return settlementFor(price.terms, task, { ...sane(usage), images })
+  const used = { ...sane(usage), images }
+  const settled = settlementFor(price.terms, task, used)
+  const costNanos = costFor(deps.costs, task, used, price.model)
+  return costNanos === undefined ? settled : { ...settled, costNanos }
 }
 
 /** An invalid value counts as not reported: it must not keep the task from ending. */
-export function sane({ outputSeconds, videoTokens }: TaskUsage): TaskUsage {
+export function sane({ outputSeconds, videoTokens, tokens }: TaskUsage): TaskUsage {
   const isCount = (count: number | undefined) => count !== undefined && count >= 0
   return {
     ...(isCount(outputSeconds) && { outputSeconds }),
     ...(isCount(videoTokens) && { videoTokens }),
+    ...(tokens !== undefined && { tokens }),
   } as TaskUsage
 }

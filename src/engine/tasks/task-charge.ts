@@ -1,12 +1,21 @@
 // What a task costs. Videos by seconds or video tokens, as the price says, and by the upstream's
-// count; images by how many were delivered. A hold is the maximum cost of a request; a charge is
+// count; images by how many were delivered, or by tokens. A hold is the maximum cost of a request; a charge is
 // for what was delivered, capped by what the model can make.
-import { chargeImages, chargeSeconds, chargeVideoTokens } from '../../billing/charge.ts'
+import {
+  chargeImages,
+  chargeSeconds,
+  chargeTokens,
+  chargeVideoTokens,
+} from '../../billing/charge.ts'
+import { tierLabel } from '../../billing/charge-label.ts'
+import { timesFactor } from '../../billing/cost.ts'
 import type { TaskSettlement } from '../../billing/end-hold.ts'
+import { maxChargeTokens } from '../../billing/max-charge.ts'
+import type { CostBook } from '../../billing/prices/cost-book.ts'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { imageTier } from '../../contract/media/image-size.ts'
 import { estimateTokens, framesIn } from '../../contract/media/video-size.ts'
-import type { PriceTerms } from '../../contract/price.ts'
+import type { PriceTerms, RateName } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
 import {
   type ImageRequest,
@@ -18,7 +27,9 @@ import {
   type VideoRequest,
   type VideoTask,
 } from '../../contract/task.ts'
+import type { TokenCounts } from '../../contract/usage.ts'
 import { ensure } from '../../lib/ensure.ts'
+import { chargedImageTokens } from './image-tokens.ts'
 
 /** Upstreams count tokens in their own way: the hold is a tenth above the expected count. */
 const marginDivisor = 10
@@ -49,6 +60,7 @@ export function holdFor(
 ): bigint | undefined {
   const hours = hoursAt(terms, nowMs)
   if (asked.kind === 'image') {
+    if (terms.unit === 'token') return holdForTokens(terms, asked.request, hours)
     return chargeImages(terms, asked.request.count, tierOf(terms, asked.request), hours)
   }
   const { tokens, seconds, resolution } = boundOf(asked)
@@ -57,22 +69,76 @@ export function holdFor(
     : chargeSeconds(terms, resolution, seconds, hours)
 }
 
+function holdForTokens(
+  terms: PriceTerms,
+  { tokenBound, media }: ImageRequest,
+  hours: number | undefined,
+): bigint {
+  ensure(tokenBound !== undefined, 'a request that is priced by tokens has its maximum')
+  const rates: RateName[] = ['output_image']
+  if (media.length > 0) rates.push('input_image')
+  const { inputTokens, outputTokens } = tokenBound
+  return maxChargeTokens(terms, inputTokens, outputTokens, { rates, hours })
+}
+
 /** The charge of a task, and whether the report exceeds the model's maximum. */
 export interface Settled extends TaskSettlement {
   /** The reported usage, where it was rejected. */
   implausible?: number
+  /** What was charged for, of images that are priced by tokens. */
+  tokens?: TokenCounts
 }
 
 /** By what was delivered, at the price of admission. */
 export function settlementFor(terms: PriceTerms, task: Task, usage: TaskUsage): Settled {
-  return task.kind === 'image' ? imagesFor(terms, task, usage) : videoFor(terms, task, usage)
+  const settled = pricedBy(terms, task, usage)
+  ensure(settled !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  return settled
 }
 
-function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage): Settled {
+function tokensFor(terms: PriceTerms, task: ImageTask, usage: TaskUsage): Settled {
+  const { tokens, estimated, implausible } = chargedImageTokens(task.request, usage)
+  const hours = hoursAt(terms, task.createdAtMs)
+  const applied = hours === undefined ? undefined : { hours }
+  const tier = tierLabel(terms, tokens, applied)
+  return {
+    taskId: task.id,
+    tokenId: task.tokenId,
+    chargeNanos: chargeTokens(terms, tokens, applied),
+    ...modelOf(task),
+    unit: 'token',
+    ...(tier !== undefined && { tier }),
+    quantity: tokens.inputTokens + tokens.outputTokens,
+    priceId: task.priceId,
+    tokens,
+    ...(estimated && { estimated: true }),
+    ...(implausible !== undefined && { implausible }),
+  }
+}
+
+/** By any terms. Undefined: they have no unit or tier for it. */
+function pricedBy(terms: PriceTerms, task: Task, usage: TaskUsage): Settled | undefined {
+  if (task.kind === 'video') return videoFor(terms, task, usage)
+  return terms.unit === 'token' ? tokensFor(terms, task, usage) : imagesFor(terms, task, usage)
+}
+
+/** What the upstream takes for it. Undefined: not known. */
+export function costFor(costs: CostBook, task: Task, usage: TaskUsage, pricedAs: string) {
+  const model = { name: servingModel(task), pricedAs }
+  const cost = costs.find(model, task.channel, task.createdAtMs)
+  const used = cost && pricedBy(cost.terms, task, usage)
+  return used && timesFactor(used.chargeNanos, cost.factorNanos)
+}
+
+function imagesFor(
+  terms: PriceTerms,
+  task: ImageTask,
+  { images = 0 }: TaskUsage,
+): Settled | undefined {
   const quantity = Math.min(images, task.request.count)
   const tier = tierOf(terms, task.request)
   const chargeNanos = chargeImages(terms, quantity, tier, hoursAt(terms, task.createdAtMs))
-  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  if (chargeNanos === undefined) return undefined
   const { id: taskId, tokenId, priceId } = task
   const size = tier !== undefined && { tier }
   return {
@@ -91,7 +157,7 @@ function imagesFor(terms: PriceTerms, task: ImageTask, { images = 0 }: TaskUsage
 const tierOf = (terms: PriceTerms, request: ImageRequest) =>
   terms.unit === 'image' ? imageTier(terms, request) : undefined
 
-function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled {
+function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled | undefined {
   const byTokens = terms.unit === 'video_token'
   const bound = boundOf(task)
   const used = byTokens ? tokensUsed(task, bound, usage) : secondsUsed(task, bound, usage)
@@ -100,7 +166,7 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
   const chargeNanos = byTokens
     ? chargeVideoTokens(terms, quantity, hours)
     : chargeSeconds(terms, bound.resolution, quantity, hours)
-  ensure(chargeNanos !== undefined, `price ${task.priceId} can charge for task ${task.id}`)
+  if (chargeNanos === undefined) return undefined
   return {
     taskId: task.id,
     tokenId: task.tokenId,

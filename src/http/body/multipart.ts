@@ -1,10 +1,15 @@
 // Parses the parts of a multipart form without copying its files. Accepts what SDKs and browsers send;
 // anything unusual is not a form.
 
-export interface FormPart {
+export interface PartHead {
   name: string
   /** Undefined for a text, else the declared type of a file. */
   type: string | undefined
+  /** Of a file, as the caller named it. */
+  fileName?: string | undefined
+}
+
+export interface FormPart extends PartHead {
   content: Buffer<ArrayBuffer>
 }
 
@@ -49,14 +54,7 @@ function partIn(part: Buffer<ArrayBuffer>): FormPart | undefined {
   const end = part.indexOf('\r\n\r\n')
   if (end === -1 || end > maxHead) return undefined
   const head = partHead(part.toString('utf8', 0, end))
-  return head && { name: head.name, type: head.type, content: part.subarray(end + 4) }
-}
-
-export interface PartHead {
-  name: string
-  /** Undefined for a text, else the declared type of a file. */
-  type: string | undefined
-  filename: string | undefined
+  return head && { ...head, content: part.subarray(end + 4) }
 }
 
 /** Undefined when it is no part of a form. */
@@ -67,7 +65,7 @@ export function partHead(head: string): PartHead | undefined {
   if (name === undefined) return undefined
   const isFile = /;\s*filename\*?=/i.test(disposition)
   const type = isFile ? (headerIn(head, 'content-type')?.trim() ?? '') : undefined
-  return { name, type, filename: wordIn(disposition, 'filename') }
+  return isFile ? { name, type, fileName: wordIn(disposition, 'filename') } : { name, type }
 }
 
 const headerIn = (head: string, name: string): string | undefined =>

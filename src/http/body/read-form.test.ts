@@ -181,7 +181,8 @@ describe('a form', () => {
     const form = await readParts([['input_reference', file]])
     const upload = (form as { fields: Record<string, unknown> }).fields['input_reference']
     expect(isUpload(upload)).toBe(true)
-    expect(upload).toEqual({ type: 'image/png', bytes: new Uint8Array([1, 2, 3]) })
+    const bytes = new Uint8Array([1, 2, 3])
+    expect(upload).toEqual({ type: 'image/png', fileName: 'a.png', bytes })
     expect(isUpload({ type: 'image/png', bytes: [1, 2, 3] })).toBe(false)
   })
 })

@@ -14,6 +14,8 @@ import type { BodyLimits } from './read-json.ts'
 export interface Upload {
   /** As the caller declared it; may be empty. */
   type: string
+  /** As the caller named it; absent: it did not. */
+  fileName?: string
   bytes: Uint8Array
 }
 
@@ -66,9 +68,11 @@ interface Field {
 async function decoded(parts: readonly FormPart[], account: string | undefined): Promise<Field[]> {
   const fields: Field[] = []
   let inThisTurn = 0
-  for (const { name, type, content } of parts) {
+  for (const { name, type, fileName, content } of parts) {
     if (type !== undefined) {
-      fields.push({ name, value: { type, bytes: content } })
+      const value: Upload = { type, bytes: content }
+      if (fileName !== undefined) value.fileName = fileName
+      fields.push({ name, value })
       continue
     }
     inThisTurn += content.length

@@ -53,7 +53,12 @@ export async function readJsonObject(
   if (encoding !== null && encoding !== 'identity') {
     return refuse('unsupported_media_type', `a body with content-encoding ${encoding} is not taken`)
   }
-  const body = await readBody(x, limits)
+  let body: string | Buffer<ArrayBuffer> | Refusal
+  try {
+    body = await readBody(x, limits)
+  } catch (cause) {
+    return notComplete(cause)
+  }
   const read =
     typeof body === 'string'
       ? readText(body, limits, work ?? plainWork)
@@ -179,8 +184,12 @@ export async function readTextBody(
   x: RequestContext,
   limits: BodyLimits,
 ): Promise<string | Refusal> {
-  const body = await readBody(x, limits)
-  return body instanceof Uint8Array ? body.toString() : body
+  try {
+    const body = await readBody(x, limits)
+    return body instanceof Uint8Array ? body.toString() : body
+  } catch (cause) {
+    return notComplete(cause)
+  }
 }
 
 /** As text, a long one as bytes. */
@@ -191,7 +200,7 @@ function readBody(
   const declared = Number(x.request.headers.get('content-length') ?? 0)
   // A small body comes with its headers or soon after; the connection's idle limit covers it.
   if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {
-    return x.request.text().catch(notComplete)
+    return x.request.text()
   }
   return declared > 0 && declared <= longTextBytes && declared <= limits.bodyBytes
     ? readDeclaredText(x, limits, declared)

@@ -65,6 +65,8 @@ export interface AnswerLimits {
   readonly idleMs: number
 }
 
+type WholeText = string | Uint8Array<ArrayBuffer>
+
 /** Both the call and its reply: one object serves a whole exchange. */
 export class Exchange implements HttpCall, HttpAnswer {
   readonly answer: Promise<HttpAnswer>
@@ -249,18 +251,19 @@ export class Exchange implements HttpCall, HttpAnswer {
     maxBytes: number,
     progress: { touch(): void },
     longBytes: number,
-  ): Promise<string | Uint8Array<ArrayBuffer> | undefined>
+  ): WholeText | Promise<WholeText | undefined>
   text(
     maxBytes: number,
     progress?: { touch(): void },
-    longBytes = Number.POSITIVE_INFINITY,
-  ): Promise<string | Uint8Array<ArrayBuffer> | undefined> {
+    longBytes?: number,
+  ): WholeText | Promise<WholeText | undefined> {
     const leftBytes = this.#leftBytes === Number.POSITIVE_INFINITY ? 0 : this.#leftBytes
-    const text = this.#body.text(maxBytes, leftBytes, longBytes)
-    if (text === 'tooLarge') {
+    const text = this.#body.text(maxBytes, leftBytes, longBytes ?? Number.POSITIVE_INFINITY)
+    if (text === undefined) {
       this.cancel()
       return Promise.resolve(undefined)
     }
+    if (!(text instanceof Promise)) return longBytes === undefined ? Promise.resolve(text) : text
     if (!this.ended) {
       this.#link?.widen()
       this.#progress = progress

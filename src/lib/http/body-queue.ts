@@ -135,16 +135,19 @@ export class BodyQueue {
     this.#flow.startReading()
   }
 
-  /** `leftBytes`: those that are announced and have not come. `longBytes`: more are not decoded. */
+  /**
+   * Undefined when it is too large. `leftBytes`: those that are announced and have not come. `longBytes`: more
+   * are not decoded. No promise for a body that is all there, as most answers are.
+   */
   text(
     maxBytes: number,
     leftBytes: number,
-    longBytes = Number.POSITIVE_INFINITY,
-  ): Promise<WholeBody | undefined> | 'tooLarge' {
+    longBytes: number,
+  ): WholeBody | Promise<WholeBody | undefined> | undefined {
     if (this.#error !== undefined) return Promise.reject(this.#error)
-    if (this.#queuedBytes + leftBytes > maxBytes) return 'tooLarge'
+    if (this.#queuedBytes + leftBytes > maxBytes) return undefined
     this.#longBytes = longBytes
-    if (this.#isDone) return Promise.resolve(this.#takeText())
+    if (this.#isDone) return this.#takeText()
     this.#maxTextBytes = maxBytes
     this.#text = Promise.withResolvers()
     this.unpause()

@@ -12,10 +12,15 @@ const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 export function withModel(text: string, model: string): string {
   const value = JSON.stringify(model)
   if (!namesOnce(text)) return withField(text, 'model', value)
-  const field = modelField.exec(text)
-  if (field === null) return withField(text, 'model', value)
-  if (field[0].slice(field[0].indexOf(':') + 1).trim() === value) return text
-  return `${text.slice(0, field.index)}"model":${value}${text.slice(field.index + field[0].length)}`
+  const key = text.indexOf('"model"')
+  const colon = valueStart(text, key + 7)
+  const start = valueStart(text, colon + 1)
+  if (text.charCodeAt(colon) !== 0x3a || text.charCodeAt(start) !== 0x22) {
+    return withField(text, 'model', value)
+  }
+  const end = endOfString(text, start) + 1
+  if (end - start === value.length && text.startsWith(value, start)) return text
+  return `${text.slice(0, key)}"model":${value}${text.slice(end)}`
 }
 
 /** The same for a text that may name none and is then returned unchanged. */

@@ -1,5 +1,7 @@
 // The images of an answer in this style. Pure: a parsed answer in, a report out.
+import { partsWithin, type TokenCounts } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { plainUsage } from '../../styles/common/answer-usage.ts'
 import { textOf } from '../tasks/fields.ts'
 import { imageAt, imageOf } from '../tasks/images.ts'
 import type { Json } from '../tasks/read-reply.ts'
@@ -12,7 +14,25 @@ export function readImages({ data, created, usage }: Json): FinishedReport | und
   const media = rows.map(imageIn).filter((image) => image !== undefined)
   // Without the images themselves and their URLs.
   const about = rows.map(({ url: _, b64_json: __, ...rest }) => rest)
-  return { state: 'succeeded', media, usage: {}, raw: { created, data: about, usage } }
+  const tokens = tokensIn(usage)
+  return {
+    state: 'succeeded',
+    media,
+    usage: tokens === undefined ? {} : { tokens },
+    raw: { created, data: about, usage },
+  }
+}
+
+/** Undefined unless both sides are told. Output that is not told apart is of images. */
+function tokensIn(raw: unknown): TokenCounts | undefined {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, parts } =
+    plainUsage(raw) ?? {}
+  if (inputTokens === undefined || outputTokens === undefined) return undefined
+  const counts = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } as TokenCounts
+  const isApart = isObject(raw) && isObject((raw as Json)['output_tokens_details'])
+  const drawn = isApart ? {} : { outputImageTokens: outputTokens }
+  const all = partsWithin({ ...drawn, ...parts }, counts)
+  return all === undefined ? counts : { ...counts, parts: all }
 }
 
 function imageIn({ url, b64_json }: Json) {

@@ -25,6 +25,8 @@ export const hosts: readonly Preset[] = [
     protocols: {
       chat: 'https://api.groq.com/openai/v1',
       responses: 'https://api.groq.com/openai/v1',
+      speech: 'https://api.groq.com/openai/v1',
+      transcriptions: 'https://api.groq.com/openai/v1',
     },
     models: {},
     retention: 'none, or 30 days where abuse is suspected',
@@ -133,6 +135,9 @@ export const hosts: readonly Preset[] = [
       chat: 'https://api.siliconflow.cn/v1',
       messages: 'https://api.siliconflow.cn',
       embeddings: 'https://api.siliconflow.cn/v1',
+      rerank: 'https://api.siliconflow.cn/v1',
+      speech: 'https://api.siliconflow.cn/v1',
+      transcriptions: 'https://api.siliconflow.cn/v1',
     },
     models: {},
     messages: { headers: 'anthropic', auth: 'bearer' },

@@ -5,7 +5,18 @@ import type { Preset } from '../../contract/config-schema/preset.ts'
 const named = (...patterns: string[]): Record<string, string> =>
   Object.fromEntries(patterns.map((pattern) => [pattern, '*']))
 
-const openaiModels = named('gpt-*', 'o1*', 'o3*', 'o4*', 'chatgpt-*', 'codex-*', 'text-embedding-*')
+const openaiModels = named(
+  'gpt-*',
+  'o1*',
+  'o3*',
+  'o4*',
+  'chatgpt-*',
+  'codex-*',
+  'text-embedding-*',
+  'omni-moderation-*',
+  'tts-*',
+  'whisper-*',
+)
 const openaiCapabilities = { max_tokens_field: 'max_completion_tokens', documents: true } as const
 const anthropicHeaders = { headers: 'anthropic', auth: 'x-api-key' } as const
 const bearerHeaders = { headers: 'anthropic', auth: 'bearer' } as const
@@ -20,6 +31,9 @@ export const makers: readonly Preset[] = [
       responses: 'https://api.openai.com/v1',
       embeddings: 'https://api.openai.com/v1',
       images: 'https://api.openai.com/v1',
+      moderations: 'https://api.openai.com/v1',
+      speech: 'https://api.openai.com/v1',
+      transcriptions: 'https://api.openai.com/v1',
     },
     models: openaiModels,
     capabilities: openaiCapabilities,
@@ -80,7 +94,12 @@ export const makers: readonly Preset[] = [
     name: 'mistral',
     title: 'Mistral AI',
     group: 'makers',
-    protocols: { chat: 'https://api.mistral.ai/v1', embeddings: 'https://api.mistral.ai/v1' },
+    protocols: {
+      chat: 'https://api.mistral.ai/v1',
+      embeddings: 'https://api.mistral.ai/v1',
+      moderations: 'https://api.mistral.ai/v1',
+      transcriptions: 'https://api.mistral.ai/v1',
+    },
     models: named(
       'mistral-*',
       'ministral-*',
@@ -88,6 +107,7 @@ export const makers: readonly Preset[] = [
       'devstral-*',
       'magistral-*',
       'pixtral-*',
+      'voxtral-*',
       'open-mistral-*',
     ),
     capabilities: { stream_options: false },
@@ -138,6 +158,7 @@ export const makers: readonly Preset[] = [
     protocols: {
       chat: 'https://api.cohere.ai/compatibility/v1',
       embeddings: 'https://api.cohere.ai/compatibility/v1',
+      rerank: 'https://api.cohere.ai/v2',
     },
     models: named('command-*', 'embed-*', 'c4ai-*'),
     retention: 'up to 30 days',

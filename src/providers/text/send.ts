@@ -47,7 +47,8 @@ export async function sendText(
   if (!call.stream || !streamed || style.stream === undefined) {
     let text: string | Uint8Array<ArrayBuffer> | undefined
     try {
-      text = await answer.text(maxAnswerBytes, upstream.progress, longAnswerBytes)
+      const whole = answer.text(maxAnswerBytes, upstream.progress, longAnswerBytes)
+      text = whole instanceof Promise ? await whole : whole
     } catch (cause) {
       return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
     }

@@ -3,6 +3,7 @@
 // answer, by the provider of its style.
 
 import { Refusal } from '../../contract/errors.ts'
+import { noTiers } from '../../contract/price.ts'
 import type {
   Reported,
   Stop,
@@ -170,12 +171,14 @@ function translationOf(
 /** What is charged; reasoning is a part of it that only callers are shown. */
 function shownUsage(
   { chargedUsage }: Translating,
-  { usage: reported }: Reported,
+  { usage: reported, served }: Reported,
   countOutputTokens: () => number,
 ): AnswerUsage {
   const charged = chargedUsage(reported, countOutputTokens)
   const reasoningTokens = Math.min(reported?.reasoningTokens ?? 0, charged.outputTokens)
-  return { ...charged, reasoningTokens }
+  const servedTier = served?.tiers?.find((name) => !noTiers.includes(name))
+  if (servedTier === undefined) return { ...charged, reasoningTokens }
+  return { ...charged, reasoningTokens, servedTier }
 }
 
 /** Under the upstream's name of the model: the answer is written anew, with the caller's. */

@@ -95,7 +95,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { region, protocols, models, priority, weight, timeouts } = channel
   const { maxConcurrency, messages, translation, capabilities, realm } = channel
   const { affinity, autoCache, trace, disabled, source } = channel
-  const { preset, retention, training, request, data, cloud } = channel
+  const { preset, retention, training, request, data, cloud, costFactor } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -113,6 +113,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     trace,
     request,
     data,
+    costFactor,
     cloud,
     preset,
     retention,

@@ -1,4 +1,4 @@
-// Rows of prices: one version each, never edited. Amounts are stored in the JSON text as whole
+// Rows of prices and of costs, which have a channel: one version each, never edited. Amounts are stored in the JSON text as whole
 // numbers with an `n` suffix ("800n"), because JSON numbers are not exact.
 import type { Kysely, Selectable } from 'kysely'
 import type { Source } from '../../contract/catalog.ts'
@@ -31,6 +31,8 @@ export async function insertPrice(
       created_at_ms: isAtOnce ? Math.max(createdAtMs, fromMs) : createdAtMs,
       account_id: price.account?.id ?? null,
       created_by: price.createdBy ?? null,
+      channel: price.channel ?? null,
+      currency: price.currency ?? null,
     })
     .execute()
   return fromMs
@@ -50,7 +52,7 @@ export async function deletePrice(tx: Kysely<Schema>, id: string, nowMs: number)
 /** The latest start in its list of a version that started at creation, if that is in the future. */
 async function lastAtOnceMs(
   tx: Kysely<Schema>,
-  { model, account, source }: Price,
+  { model, account, channel, source }: Price,
   nowMs: number,
 ): Promise<number | undefined> {
   const row = await tx
@@ -59,6 +61,7 @@ async function lastAtOnceMs(
     .where('model', '=', model)
     .where('source', '=', source)
     .where('account_id', account === undefined ? 'is' : '=', account?.id ?? null)
+    .where('channel', channel === undefined ? 'is' : '=', channel ?? null)
     .where('effective_from_ms', '>', nowMs)
     .whereRef('effective_from_ms', '<=', 'created_at_ms')
     .orderBy('effective_from_ms', 'desc')
@@ -68,8 +71,12 @@ async function lastAtOnceMs(
 }
 
 /** Every version of every price, oldest first within a model. */
-export async function loadPrices(db: Kysely<Schema>): Promise<Price[]> {
-  const rows = await withNames(db)
+export const loadPrices = (db: Kysely<Schema>): Promise<Price[]> => load(db, 'price')
+/** The same of costs. */
+export const loadCosts = (db: Kysely<Schema>): Promise<Price[]> => load(db, 'cost')
+
+async function load(db: Kysely<Schema>, kind: Kind): Promise<Price[]> {
+  const rows = await versionsOf(db, kind)
     .orderBy('prices.model')
     .orderBy('effective_from_ms')
     .orderBy('prices.id')
@@ -81,33 +88,44 @@ interface PriceFilter extends PageQuery {
   model?: string | undefined
   /** Versions of this account's own list only. */
   accountId?: string | undefined
+  /** Costs of this channel only. */
+  channel?: string | undefined
 }
 
-export async function findPrice(db: Kysely<Schema>, id: string): Promise<Price | undefined> {
-  const row = await withNames(db).where('prices.id', '=', id).executeTakeFirst()
+export async function findPrice(
+  db: Kysely<Schema>,
+  id: string,
+  kind: Kind = 'price',
+): Promise<Price | undefined> {
+  const row = await versionsOf(db, kind).where('prices.id', '=', id).executeTakeFirst()
   return row && shape(row)
 }
 
 /** In order of id. */
 export async function listPrices(
   db: Kysely<Schema>,
-  { limit, cursor, model, accountId }: PriceFilter,
+  { limit, cursor, model, accountId, channel }: PriceFilter,
+  kind: Kind = 'price',
 ): Promise<Page<Price>> {
-  let query = withNames(db)
+  let query = versionsOf(db, kind)
     .orderBy('prices.id')
     .limit(limit + 1)
   if (model !== undefined) query = query.where('prices.model', '=', model)
   if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (channel !== undefined) query = query.where('prices.channel', '=', channel)
   if (cursor !== undefined) query = query.where('prices.id', '>', textCursor(cursor))
   return pageOf(await query.execute(), limit, (row) => row.id, shape)
 }
 
-const withNames = (db: Kysely<Schema>) =>
+type Kind = 'price' | 'cost'
+
+const versionsOf = (db: Kysely<Schema>, kind: Kind) =>
   db
     .selectFrom('prices')
     .leftJoin('accounts', 'accounts.id', 'prices.account_id')
     .selectAll('prices')
     .select('accounts.name as account_name')
+    .where('prices.channel', kind === 'price' ? 'is' : 'is not', null)
 
 const wholeNumber = /^-?\d+n$/
 
@@ -126,4 +144,6 @@ const shape = (row: Row): Price => ({
   ...(row.effective_from_ms <= row.created_at_ms && { atOnce: true as const }),
   source: row.source as Source,
   ...(row.created_by !== null && { createdBy: row.created_by }),
+  ...(row.channel !== null && { channel: row.channel }),
+  ...(row.currency !== null && { currency: row.currency }),
 })

@@ -269,6 +269,18 @@ export async function isIssued(
   return (await found.executeTakeFirst()) !== undefined
 }
 
+/** Whether a token with this secret existed and was revoked. */
+export async function wasRevoked(db: Kysely<Schema>, hash: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('tokens')
+    .select('id')
+    .where('hash', '=', hash)
+    .where('revoked_at_ms', 'is not', null)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Unrevoked tokens, in order of id. */
 export async function listTokens(
   db: Kysely<Schema>,

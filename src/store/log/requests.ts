@@ -119,6 +119,7 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
   if (row.error_code !== null) record.errorCode = row.error_code
   if (row.price_id !== null) record.priceId = row.price_id
   if (row.tags !== null) record.tags = row.tags
+  if (row.cost_nanos !== 0n) record.costNanos = row.cost_nanos
   if (row.first_byte_ms !== null) record.firstByteMs = row.first_byte_ms
   if (row.input_tokens !== null) {
     record.usage = {
@@ -130,6 +131,10 @@ function shape(row: Selectable<Schema['requests']>): RequestRecord {
       ...(record.detail.parts !== undefined && { parts: record.detail.parts }),
       ...(record.detail.others !== undefined && { others: record.detail.others }),
     }
+  }
+  // By tokens the counts say it all.
+  if (row.unit !== null && row.unit !== 'token') {
+    record.charge = { unit: row.unit, quantity: row.quantity ?? 0 }
   }
   return record
 }

@@ -122,15 +122,20 @@ export const addChargeText = (
     version,
     up: (dialect) => [
       'DROP VIEW ledger',
-      `DROP TRIGGER requests_keep${dialect === 'sqlite' ? '' : ' ON requests'}`,
-      `DROP TRIGGER requests_stay${dialect === 'sqlite' ? '' : ' ON requests'}`,
       ...spell(dialect, `ALTER TABLE entries ADD COLUMN ${name} {text}`),
       ...spell(dialect, `ALTER TABLE requests ADD COLUMN ${name} {text}`),
       makeLedgerView([...viewedOfLedger, ...added], own),
-      ...guardCalls(dialect, [...keptOfCalls, ...added]),
+      ...keepCalls(dialect, added),
     ],
   }
 }
+
+/** From here on these must stay, too. */
+export const keepCalls = (dialect: Dialect, added: readonly string[]): string[] => [
+  `DROP TRIGGER requests_keep${dialect === 'sqlite' ? '' : ' ON requests'}`,
+  `DROP TRIGGER requests_stay${dialect === 'sqlite' ? '' : ' ON requests'}`,
+  ...guardCalls(dialect, [...keptOfCalls, ...added]),
+]
 
 export const callRows: Migration = {
   version: 33,

@@ -43,7 +43,9 @@ import { refunds } from './0045-refunds.ts'
 import { codeTable } from './0046-codes.ts'
 import { profileColumns } from './0047-profiles.ts'
 import { priceAuthors } from './0048-price-authors.ts'
+import { costColumns } from './0050-costs.ts'
 import { batchTables } from './0051-batches.ts'
+import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -86,7 +88,9 @@ export const migrations: readonly Migration[] = [
   codeTable,
   profileColumns,
   priceAuthors,
+  costColumns,
   batchTables,
+  revokedSecrets,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -121,6 +121,8 @@ export interface ChargeRow {
   cache_write_tokens: number | undefined
   /** Of the request row, where the tier says that the amount depends on it; else empty. */
   detail: string
+  /** The body of a task that was charged by tokens; else empty. */
+  task_body: string
 }
 
 const chargeShapes = {
@@ -144,17 +146,15 @@ const chargeShapes = {
   cache_read_tokens: 'number',
   cache_write_tokens: 'number',
   detail: 'text',
+  task_body: 'text',
 } as const
 
 const chargeColumns: TextColumns = Object.fromEntries(
   Object.entries(chargeShapes).map(([name, shape]) => [name, [shape, name]]),
 )
 
-interface Apart {
-  task_id: string
-  task_at_ms: string
-  same: string
-}
+type Apart = Record<(typeof apartNames)[number], string>
+const apartNames = ['task_id', 'task_at_ms', 'task_body', 'same'] as const
 
 /** Where an entry and its row are one, they agree. */
 const chargesOf = (of: typeof inEntry, apart: Apart) =>
@@ -171,7 +171,8 @@ const requestColumns: Readonly<Record<string, string>> = {
 }
 
 function columnOf(name: string, of: typeof inEntry, apart: Apart) {
-  if (name === 'task_id' || name === 'task_at_ms' || name === 'same') return apart[name]
+  const outside = apartNames.find((each) => each === name)
+  if (outside !== undefined) return apart[outside]
   if (name === 'detail') {
     const says = ['=', 'cache_write_1h', 'input_', 'output_', 'other models']
     const any = says.map((word) => `${of('tier')} LIKE '%${word}%'`).join(' OR ')
@@ -184,6 +185,7 @@ function columnOf(name: string, of: typeof inEntry, apart: Apart) {
 const ofEntries = chargesOf(inEntry, {
   task_id: `CASE WHEN e.ref LIKE 'req%' THEN NULL ELSE (SELECT t.id FROM tasks t WHERE t.id = e.ref) END`,
   task_at_ms: `CASE WHEN e.ref LIKE 'req%' THEN NULL ELSE (SELECT t.created_at_ms FROM tasks t WHERE t.id = e.ref) END`,
+  task_body: `CASE WHEN e.ref LIKE 'req%' OR e.unit <> 'token' THEN NULL ELSE (SELECT t.body FROM tasks t WHERE t.id = e.ref) END`,
   same: `CASE WHEN r.account_id = e.account_id AND r.model = e.model AND r.price_id = e.price_id
     AND r.token_id = coalesce(e.token_id, r.token_id)
     AND coalesce(r.tags, '') = coalesce(e.tags, '') THEN 1 ELSE 0 END`,
@@ -191,6 +193,7 @@ const ofEntries = chargesOf(inEntry, {
 const ofChargedCalls = chargesOf(inCall, {
   task_id: 'CAST(NULL AS text)',
   task_at_ms: 'CAST(NULL AS bigint)',
+  task_body: 'CAST(NULL AS text)',
   same: '1',
 })
 

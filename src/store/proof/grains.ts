@@ -38,6 +38,9 @@ export const sumColumns = [
   'output_tokens',
   'cache_read_tokens',
   'cache_write_tokens',
+  'cost_nanos',
+  'cost_unknown',
+  'refund_nanos',
 ] as const
 
 export const columnsOf = ({ keys }: Grain): readonly string[] => [...keys, ...sumColumns]

@@ -135,6 +135,9 @@ describe.each([...storeKinds])('receipts on %s', (dialect) => {
       entries: 1,
       quantity: 30,
       ...tokens,
+      costNanos: 0n,
+      costUnknown: 0,
+      refundNanos: 0n,
     }
     expect(await ask()).toEqual([
       { ...sum, tier: '', estimated: 0, amountNanos: -30n },

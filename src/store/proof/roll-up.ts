@@ -24,12 +24,17 @@ export interface RollUp {
 export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, RollUp, NamesKnown> {
   const names = yield* nameTotals(bookings)
   const [hours, tags] = [new Map<string, Value[]>(), new Map<string, Value[]>()]
+  let last: { booking: Booking; sums: Value[] } | undefined
   for (const booking of bookings) {
     const model = booking.model === undefined ? '' : names.of(booking, modelName, booking.model)
     const shares = sharesOf(booking)
-    addHour(hours, booking, model, shares)
-    if (booking.kind === 'charge' && booking.tags !== undefined) {
-      addTags(tags, booking, { model, shares, names })
+    // Calls of one token come in rows: comparing is cheaper than making a key for each.
+    if (last !== undefined && areAlike(last.booking, booking)) addTo(last.sums, hourKeys, shares)
+    else last = { booking, sums: addHour(hours, booking, model, shares) }
+    if (booking.tags === undefined) continue
+    if (booking.kind === 'charge') addTags(tags, booking, { model, shares, names })
+    else if (booking.kind === 'refund') {
+      addTags(tags, booking, { model, shares: refundShares(booking), names })
     }
   }
   const rows = { hour: [...hours.values()], day: daysOf(hours.values()), tag: [...tags.values()] }
@@ -37,31 +42,62 @@ export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, Rol
 }
 
 /** In the order of `sumColumns`. */
-const sharesOf = ({ quantity, amountNanos, estimated, usage }: Booking): Value[] => [
-  quantity ?? 0,
-  amountNanos,
-  1,
-  estimated === true ? 1 : 0,
-  usage?.inputTokens ?? 0,
-  usage?.outputTokens ?? 0,
-  usage?.cacheReadTokens ?? 0,
-  usage?.cacheWriteTokens ?? 0,
-]
+function sharesOf(booking: Booking): Value[] {
+  const { kind, quantity, amountNanos, estimated, usage, isFree, costNanos } = booking
+  return [
+    quantity ?? 0,
+    amountNanos,
+    isFree === true ? 0 : 1,
+    estimated === true ? 1 : 0,
+    usage?.inputTokens ?? 0,
+    usage?.outputTokens ?? 0,
+    usage?.cacheReadTokens ?? 0,
+    usage?.cacheWriteTokens ?? 0,
+    costNanos ?? 0n,
+    kind === 'charge' && costNanos === undefined ? 1 : 0,
+    kind === 'refund' ? amountNanos : 0n,
+  ]
+}
 
+/** Tags have sums of charges: of a refund only what is given back of them. */
+const refundShares = ({ amountNanos }: Booking): Value[] =>
+  sumColumns.map((name) => (name === 'refund_nanos' ? amountNanos : isNanos(name) ? 0n : 0))
+
+const isNanos = (name: string): boolean => name.endsWith('_nanos')
+
+const hourKeys = grains.hour.keys.length
+const hourOf = (atMs: number): number => atMs - (atMs % hourMs)
+const bucketOf = ({ usage }: Booking): number => inputBucketOf(usage?.inputTokens ?? 0)
+
+/** Both add to the same row of an hour. */
+const areAlike = (one: Booking, other: Booking): boolean =>
+  one.accountId === other.accountId &&
+  one.tokenId === other.tokenId &&
+  one.model === other.model &&
+  one.priceId === other.priceId &&
+  one.kind === other.kind &&
+  one.unit === other.unit &&
+  one.tier === other.tier &&
+  hourOf(one.atMs) === hourOf(other.atMs) &&
+  bucketOf(one) === bucketOf(other)
+
+/** The row that it is added to. */
 function addHour(
   hours: Map<string, Value[]>,
   booking: Booking,
   model: string,
   shares: readonly Value[],
-): void {
+): Value[] {
   const { accountId, atMs, kind, tokenId = '', unit = '', tier = '', priceId = '' } = booking
-  const hour = atMs - (atMs % hourMs)
-  const bucket = inputBucketOf(booking.usage?.inputTokens ?? 0)
+  const hour = hourOf(atMs)
+  const bucket = bucketOf(booking)
   const name = `${accountId}\x1f${hour}\x1f${kind}\x1f${tokenId}\x1f${model}\x1f${unit}\x1f${tier}\x1f${priceId}\x1f${bucket}`
   const sums = hours.get(name)
-  if (sums !== undefined) addTo(sums, grains.hour.keys.length, shares)
-  else
-    hours.set(name, [accountId, hour, kind, tokenId, model, unit, tier, priceId, bucket, ...shares])
+  if (sums !== undefined) return addTo(sums, hourKeys, shares)
+  const keys = [accountId, hour, kind, tokenId, model, unit, tier, priceId, bucket]
+  const made = [...keys, ...shares]
+  hours.set(name, made)
+  return made
 }
 
 function addTags(
@@ -70,7 +106,7 @@ function addTags(
   { model, shares, names }: { model: string; shares: readonly Value[]; names: TotalNames },
 ): void {
   const { accountId, atMs, tokenId = '', unit = '' } = booking
-  const hour = atMs - (atMs % hourMs)
+  const hour = hourOf(atMs)
   for (const [name, given] of pairsIn(booking.tags!)) {
     const value = names.of(booking, name, given)
     const key = [accountId, hour, name, value, tokenId, model, unit]
@@ -84,22 +120,24 @@ function addTags(
 /** What hours add to their days, without the size class of inputs. */
 function daysOf(hours: Iterable<readonly Value[]>): Value[][] {
   const days = new Map<string, Value[]>()
-  const width = grains.hour.keys.length
   for (const hour of hours) {
-    const [accountId, hourAt, ...rest] = hour.slice(0, width - 1)
+    const [accountId, hourAt, ...rest] = hour.slice(0, hourKeys - 1)
     const key = [accountId!, Number(hourAt) - (Number(hourAt) % dayMs), ...rest]
     const text = key.join('\x1f')
     const sums = days.get(text)
-    const shares = hour.slice(width)
+    const shares = hour.slice(hourKeys)
     if (sums !== undefined) addTo(sums, key.length, shares)
     else days.set(text, [...key, ...shares])
   }
   return [...days.values()]
 }
 
-function addTo(sums: Value[], from: number, shares: readonly Value[]): void {
-  // Each column is of one kind of number.
+function addTo(sums: Value[], from: number, shares: readonly Value[]): Value[] {
   for (let i = 0; i < sumColumns.length; i++) {
-    sums[from + i] = ((sums[from + i] as number) + (shares[i] as number)) as never
+    const share = shares[i]!
+    // Each column is of one kind of number.
+    if (share !== 0 && share !== 0n)
+      sums[from + i] = ((sums[from + i] as number) + (share as number)) as never
   }
+  return sums
 }

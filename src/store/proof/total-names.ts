@@ -89,8 +89,13 @@ function scopesIn(rows: readonly Named[]) {
     }
     found.values.add(value)
   }
+  let last: Named | undefined
   for (const row of rows) {
-    if (row.model !== undefined) add(row, modelName, row.model)
+    // Calls of one account come in rows.
+    const isKnown =
+      last?.model === row.model && last?.accountId === row.accountId && isSameDay(last, row)
+    if (row.model !== undefined && !isKnown) add(row, modelName, row.model)
+    last = row
     if (row.kind !== 'charge' || row.tags === undefined) continue
     for (const [name, value] of pairsIn(row.tags)) add(row, name, value)
   }
@@ -98,6 +103,10 @@ function scopesIn(rows: readonly Named[]) {
 }
 
 const dayMs = 86_400_000
+
+const isSameDay = (one: Named, other: Named): boolean =>
+  Math.floor(one.atMs / dayMs) === Math.floor(other.atMs / dayMs)
+
 let lastDay = { day: -1, month: '' }
 
 /** Entries of a chunk are mostly of one day. */

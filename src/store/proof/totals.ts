@@ -34,6 +34,8 @@ interface Asked {
   kept?: KeptNames | undefined
   /** Sums at most. */
   limit?: number | undefined
+  /** Also what has costs or refunds and no charge. */
+  withCosts?: boolean | undefined
 }
 
 export interface MoneyQuery extends Asked {
@@ -77,6 +79,10 @@ export interface MoneySum {
   outputTokens: number
   cacheReadTokens: number
   cacheWriteTokens: number
+  costNanos: bigint
+  /** Charges whose cost is not known. */
+  costUnknown: number
+  refundNanos: bigint
 }
 
 export interface TagSum extends MoneySum {
@@ -160,7 +166,7 @@ const grouped = (count: number) =>
 
 async function summed(
   db: Kysely<Schema>,
-  { fromMs, untilMs, by, limit }: Asked,
+  { fromMs, untilMs, by, limit, withCosts }: Asked,
   before: readonly string[],
   parts: readonly RawBuilder<unknown>[],
 ): Promise<MoneySum[]> {
@@ -174,8 +180,13 @@ async function summed(
     ${grouped(names.length)} ${order} ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`.execute(
     db,
   )
-  return rows.filter(({ entries }) => entries > 0).map((row) => shape(row, by, before))
+  return rows
+    .filter((row) => row.entries > 0 || (withCosts === true && hasCosts(row)))
+    .map((row) => shape(row, by, before))
 }
+
+const hasCosts = ({ cost_nanos, refund_nanos }: SumRow): boolean =>
+  cost_nanos !== 0n || refund_nanos !== 0n
 
 /** Without an account it changes only the plan: keys begin with the account, so all are listed. */
 export const ofAccounts = ({ accountId }: Pick<Asked, 'accountId'>): RawBuilder<unknown> =>
@@ -202,6 +213,9 @@ interface SumRow extends Record<string, unknown> {
   output_tokens: number
   cache_read_tokens: number
   cache_write_tokens: number
+  cost_nanos: bigint
+  cost_unknown: number
+  refund_nanos: bigint
 }
 
 function shape(row: SumRow, by: readonly MoneyDimension[], before: readonly string[]): MoneySum {
@@ -218,6 +232,9 @@ function shape(row: SumRow, by: readonly MoneyDimension[], before: readonly stri
     outputTokens: row.output_tokens,
     cacheReadTokens: row.cache_read_tokens,
     cacheWriteTokens: row.cache_write_tokens,
+    costNanos: row.cost_nanos,
+    costUnknown: row.cost_unknown,
+    refundNanos: row.refund_nanos,
   }
 }
 

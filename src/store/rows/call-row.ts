@@ -38,6 +38,7 @@ const known = {
   total_ms: given('int'),
   detail: given('text'),
   tags: orNull('text'),
+  cost_nanos: orNull('nanos'),
   // From here on of calls that were charged.
   booked_at_ms: orNull('int'),
   unit: orNull('text'),
@@ -103,7 +104,7 @@ export function cellsOfCall(call: RequestRecord): string {
     `${usage?.inputTokens ?? ''}${S}${usage?.outputTokens ?? ''}${S}` +
     `${usage?.cacheReadTokens ?? ''}${S}${usage?.cacheWriteTokens ?? ''}${S}` +
     `${call.firstByteMs ?? ''}${S}${call.totalMs}${S}${JSON.stringify(call.detail)}${S}` +
-    `${call.tags ?? ''}${S}`
+    `${call.tags ?? ''}${S}${call.costNanos === undefined ? 0 : (call.costNanos ?? '')}${S}`
   if (charge === undefined) return logged + uncharged
   let booked =
     `${logged}${call.atMs + call.totalMs}${S}${charge.unit ?? ''}${S}${charge.quantity ?? ''}${S}` +
@@ -139,6 +140,7 @@ export function chargeIn(
     tokenId: cells[at + cell.token_id]!,
     estimated: cells[at + cell.estimated] === '1',
     tags: textOf('tags'),
+    costNanos: costIn(cells, at),
     usage: {
       inputTokens: numberOf('input_tokens'),
       outputTokens: numberOf('output_tokens'),
@@ -148,4 +150,32 @@ export function chargeIn(
   }
   for (const { column, field } of chargeTexts) booking[field] = textOf(column)
   return booking
+}
+
+const costIn = (cells: readonly string[], at: number): bigint | undefined => {
+  const text = cells[at + cell.cost_nanos]
+  return text === '' || text === undefined ? undefined : BigInt(text)
+}
+
+/** What the cells of a call that was not charged add to the totals; undefined: nothing, as most do. */
+export function freeCostIn(cells: readonly string[], at: number): Booking | undefined {
+  const text = cells[at + cell.cost_nanos]
+  if (text === '' || text === '0') return undefined
+  const tags = cells[at + cell.tags]
+  const priceId = cells[at + cell.price_id]
+  return {
+    id: 0,
+    atMs: Number(cells[at + cell.at_ms]) + Number(cells[at + cell.total_ms]),
+    accountId: cells[at + cell.account_id]!,
+    kind: 'charge',
+    isFree: true,
+    amountNanos: 0n,
+    ref: cells[at + cell.request_id]!,
+    model: cells[at + cell.model]!,
+    unit: 'token',
+    tokenId: cells[at + cell.token_id]!,
+    costNanos: BigInt(text!),
+    ...(priceId && { priceId }),
+    ...(tags && { tags }),
+  }
 }

@@ -59,6 +59,8 @@ export interface StoredEntry extends Entry {
 
 /** An entry that moved a balance, with the usage of the call that it charged. */
 export interface Booking extends StoredEntry {
+  /** No entry: work that was not charged, whose cost is counted. */
+  isFree?: true
   usage?: Omit<TokenUsage, 'toolCalls'> | undefined
 }
 

@@ -56,6 +56,8 @@ export interface AnswerUsage {
   /** Those of the counts that styles tell apart; absent: none. */
   parts?: TokenParts
   reasoningTokens: number
+  /** The service tier that the answer names; absent: the plain one, or nothing. */
+  servedTier?: string
 }
 
 /** Parts of an answer that may not come through as its upstream gave them. */

@@ -27,7 +27,7 @@ const defaults: Json = {
 export function echoOf(fields: Json): Json {
   const echo: Record<string, unknown> = {}
   for (const name of Object.keys(defaults)) echo[name] = fields[name] ?? defaults[name]
-  // It is another tier that served the call, and nothing is kept.
+  // Which tier serves the call is known at its end only, and nothing is kept.
   echo['service_tier'] = 'default'
   echo['store'] = false
   const { reasoning, text } = fields
@@ -37,6 +37,9 @@ export function echoOf(fields: Json): Json {
     text: { format: { type: 'text' }, ...(isObject(text) ? withoutNulls(text) : {}) },
   }
 }
+
+/** What another style calls fast is priority here. */
+export const tierWord = (tier: string): string => (tier === 'fast' ? 'priority' : tier)
 
 const withoutNulls = (fields: Json): Json =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))

@@ -5,7 +5,7 @@ import type { AnswerEvent, AnswerUsage, Block, StreamWriter } from '../common/an
 import type { Json } from '../common/conversation.ts'
 import type { Seal } from '../common/envelope.ts'
 import type { WriteContext } from '../common/style.ts'
-import { echoOf } from './echo.ts'
+import { echoOf, tierWord } from './echo.ts'
 import { failedCode } from './failure-words.ts'
 import { writeUsage } from './usage.ts'
 import { type ItemEvent, newItem, type WrittenItem } from './written-items.ts'
@@ -186,6 +186,7 @@ export class ResponsesWriter implements StreamWriter {
       model,
       output: [...output],
       ...this.#echo,
+      ...(usage?.servedTier !== undefined && { service_tier: tierWord(usage.servedTier) }),
       usage: usage === undefined ? null : writeUsage(usage),
     }
   }

@@ -92,13 +92,13 @@ async function readPart(
   part: StreamPart,
   receive: Receive,
 ): Promise<Refusal | undefined> {
-  const { name, type, filename, content } = part
+  const { name, type, fileName, content } = part
   if (name === 'file' && type !== undefined) {
     if (form.received !== undefined) return wrong('file', "the form field 'file' is given twice")
     const received = await receive(content)
     if (received instanceof Refusal) return received
     form.received = received
-    form.filename = plainName(filename)
+    form.filename = plainName(fileName)
     return undefined
   }
   if (form.fields.has(name)) {

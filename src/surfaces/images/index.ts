@@ -4,6 +4,7 @@
 import type { CallerApi, MadeImages } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
+import type { TokenCounts } from '../../contract/usage.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
@@ -56,6 +57,25 @@ async function make(
   return withServed(answerJson(x, body, 200, headers), made.task)
 }
 
+/** As this style tells it: what is not of images is text. */
+function usageView({ inputTokens, outputTokens, cacheReadTokens, parts = {} }: TokenCounts) {
+  const { inputImageTokens = 0, outputImageTokens = 0 } = parts
+  return {
+    input_tokens: inputTokens,
+    input_tokens_details: {
+      text_tokens: inputTokens - inputImageTokens,
+      image_tokens: inputImageTokens,
+      cached_tokens: cacheReadTokens,
+    },
+    output_tokens: outputTokens,
+    output_tokens_details: {
+      text_tokens: outputTokens - outputImageTokens,
+      image_tokens: outputImageTokens,
+    },
+    total_tokens: inputTokens + outputTokens,
+  }
+}
+
 function viewOf(api: CallerApi, { task, images }: MadeImages) {
   const linkTo = api.linkTo
   const data = images.map(({ part, bytes, inlineUrl, revisedPrompt }) => ({
@@ -64,5 +84,10 @@ function viewOf(api: CallerApi, { task, images }: MadeImages) {
       : { b64_json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') }),
     ...(revisedPrompt !== undefined && { revised_prompt: revisedPrompt }),
   }))
-  return { created: Math.floor((task.finishedAtMs ?? task.updatedAtMs) / 1_000), data }
+  const { tokens } = task.usage ?? {}
+  return {
+    created: Math.floor((task.finishedAtMs ?? task.updatedAtMs) / 1_000),
+    data,
+    ...(tokens !== undefined && { usage: usageView(tokens) }),
+  }
 }

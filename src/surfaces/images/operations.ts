@@ -81,6 +81,20 @@ const images = named(
         'revised_prompt?': text('What the upstream made of the prompt.'),
       }),
     ),
+    'usage?': described(
+      object({
+        input_tokens: whole(0),
+        input_tokens_details: object({
+          text_tokens: whole(0),
+          image_tokens: whole(0),
+          cached_tokens: whole(0),
+        }),
+        output_tokens: whole(0),
+        output_tokens_details: object({ text_tokens: whole(0), image_tokens: whole(0) }),
+        total_tokens: whole(0),
+      }),
+      'What was charged for, of models that are priced by tokens.',
+    ),
   }),
 )
 

@@ -2,7 +2,7 @@
 // a style comes as a table.
 
 import type { CallerApi, TextAnswer, TranslationNote } from '../../contract/caller-api.ts'
-import type { Interface, InterfaceRow } from '../../contract/catalog.ts'
+import type { Interface, InterfaceRow, ModelKind } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { Keys } from '../../http/body/exact-keys.ts'
@@ -38,6 +38,8 @@ import { identify, type Opening } from './conversation.ts'
 export interface TextShape {
   name: Interface
   keys: Keys
+  /** Absent: as a JSON object. */
+  readBody?(x: RequestContext, limits: BodyLimits): Promise<JsonBody | Refusal>
   parse(body: JsonBody, x: RequestContext): TextCall | Refusal
   /** What tells one conversation from others; absent: calls are independent of each other. */
   opening?(fields: JsonBody['fields']): Opening
@@ -58,7 +60,7 @@ export interface PlainShape extends TextShape {
   path: string
   /** What it says of its models; upstreams are asked in the protocol of the same name. */
   models: Pick<InterfaceRow, 'clientWords' | 'question' | 'translates' | 'minOutputTokens'> & {
-    kind?: 'text' | 'embedding'
+    kind?: Exclude<ModelKind, 'image' | 'video'>
   }
   /** What is not as usual: its path as the only prefix, the usual errors and places for a token. */
   dialect?: Partial<DialectDeclaration>
@@ -125,7 +127,7 @@ export async function readCall(
   const body =
     api.refusalBeforeBody(token) ??
     tagCall(ctx, x) ??
-    (await readJsonObject(x, limits, keys, textWork))
+    (await (shape.readBody?.(x, limits) ?? readJsonObject(x, limits, keys, textWork)))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
@@ -156,9 +158,16 @@ function chargedHeaders(done: TextAnswer): AnswerHeaders | undefined {
 }
 
 /** Nothing for most answers. */
-function headersOf({ rate, translation, servedModel }: TextAnswer): AnswerHeaders | undefined {
-  if (rate === undefined && translation === undefined && servedModel === undefined) return undefined
+function headersOf({
+  rate,
+  translation,
+  servedModel,
+  contentType,
+}: TextAnswer): AnswerHeaders | undefined {
+  const isPlain = translation === undefined && servedModel === undefined
+  if (rate === undefined && isPlain && contentType === undefined) return undefined
   return {
+    ...(contentType !== undefined && { 'content-type': contentType }),
     ...rateHeaders(rate),
     ...translationHeaders(translation),
     ...servedHeader(servedModel),

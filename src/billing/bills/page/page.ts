@@ -191,6 +191,10 @@ const units: Readonly<Record<string, keyof PageWords>> = {
   image: 'unitImage',
   video_second: 'unitVideoSecond',
   video_token: 'unitVideoToken',
+  search: 'unitSearch',
+  character: 'unitCharacter',
+  audio_second: 'unitAudioSecond',
+  free: 'unitFree',
 }
 
 const unitName = (words: PageWords, unit: string | null): string => {

@@ -8,7 +8,13 @@
 import type { CallContext, Image, MadeImages } from '../../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
 import type { RequestRecord } from '../../../contract/requests.ts'
-import { type ImageTask, isEnd, type OutputMedia, type Task } from '../../../contract/task.ts'
+import {
+  type ImageTask,
+  isEnd,
+  type OutputMedia,
+  type Task,
+  type TaskUsage,
+} from '../../../contract/task.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import { addTaskLoss, lossOfTask } from '../../books/losses.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
@@ -20,6 +26,7 @@ import { runAdmitted } from '../../tasks/create/run-admitted.ts'
 import { refusalFor, sendTask } from '../../tasks/create/send-task.ts'
 import type { TaskInput } from '../../tasks/create/task-members.ts'
 import { endTask, type TaskEnd, withheld } from '../../tasks/end-task.ts'
+import { sharedTokens } from '../../tasks/image-tokens.ts'
 import { retryWrite } from '../../tasks/retry-write.ts'
 import { keepBytes } from '../copy-media.ts'
 import { keptParts } from '../kept-media.ts'
@@ -180,20 +187,32 @@ async function deliver(
   }
   const bytes = input.wantsBytes ? await fetchImages(engine, task, files) : []
   const media = input.wantsBytes ? files.filter((_, at) => bytes[at] !== undefined) : files
-  const losses = undelivered(engine, task, files.length - media.length)
+  const shared = sharedUsage(report.usage, media.length, files.length)
+  const losses = undelivered(engine, task, shared.others)
   if (media.length === 0) {
     const end = { state: 'failed' as const, error: downloadFailed, raw: report.raw, losses, steps }
     return { end, images: [] }
   }
   const had = bytes.filter((each) => each !== undefined)
   return {
-    end: { ...report, media, usage: { ...report.usage, images: media.length }, losses },
+    end: { ...report, media, usage: shared.delivered, losses },
     images: media.map(({ url }, part) => imageOf(part, had[part], url)),
   }
 }
 
-const undelivered = (engine: Engine, task: ImageTask, images: number) =>
-  images === 0 ? [] : [lossOfTask(engine, task, 'not_delivered', { usage: { images } })]
+const undelivered = (engine: Engine, task: ImageTask, usage: TaskUsage) =>
+  usage.images === 0 ? [] : [lossOfTask(engine, task, 'not_delivered', { usage })]
+
+/** Of the images that were delivered, and of the others. */
+function sharedUsage(usage: TaskUsage, images: number, made: number) {
+  const [delivered, others]: TaskUsage[] = [{ ...usage, images }, { images: made - images }]
+  if (usage.tokens !== undefined) {
+    const shared = sharedTokens(usage.tokens, images, made)
+    delivered!.tokens = shared.delivered
+    others!.tokens = shared.others
+  }
+  return { delivered: delivered!, others: others! }
+}
 
 const imageOf = (part: number, bytes: Uint8Array | undefined, url = ''): Image => ({
   part,
@@ -208,7 +227,7 @@ async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task 
   if (end.state === 'cancelled') return refuse('upstream_timeout', 'nobody waited for the pictures')
   if (ended?.state === 'failed') return refusalFor(withheld.error)
   if (ended !== undefined) return ended
-  const usage = { images: end.media.length }
+  const usage = { ...end.usage, images: end.media.length }
   await addTaskLoss(engine, lossOfTask(engine, task, 'not_delivered', { usage }))
   return refuse('upstream_timeout', 'the pictures came too late')
 }

@@ -47,7 +47,7 @@ export async function admitTask(
   if (placed instanceof Refusal) return placed
   const { picked, member } = placed
   const { model, price, servedModel } = member
-  const bounded = withBound(engine, model, input, picked.route)
+  const bounded = withBound(engine, member, input, picked.route)
   const ownNanos = holdFor(price.terms, bounded, engine.clock.nowMs())
   if (ownNanos === undefined) {
     leavePlace(engine, picked.route.channel, picked.channelState, accountId)

@@ -25,7 +25,7 @@ export async function moveTask(
   if (!engine.routing.retries.take()) return undefined
   const placed = placeNow(engine, task.accountId, others)
   if ('picked' in placed) {
-    const next = withBound(engine, placed.member.model, input, placed.picked.route)
+    const next = withBound(engine, placed.member, input, placed.picked.route)
     const moved = movedTo(engine, task, next, placed)
     if (
       await retryWrite(engine, () => engine.store.tx((tx) => updateTask(tx, moved, 'accepted')))

@@ -11,6 +11,7 @@ import { membersInOrder } from '../../admission/members.ts'
 import type { Engine } from '../../engine.ts'
 import type { PickedRoute } from '../../routing/pick-route.ts'
 import { takeFreePlace, takePlace } from '../../routing/take-place.ts'
+import { imageTokenBound } from '../image-tokens.ts'
 import { holdFor, plainBound } from '../task-charge.ts'
 import { keysOf } from '../task-upstream.ts'
 
@@ -133,11 +134,15 @@ export function placeNow(
 /** The request with its maximum at an upstream of this protocol. */
 export function withBound(
   engine: Engine,
-  model: Model,
+  { model, price }: Pick<TaskMember, 'model' | 'price'>,
   input: TaskInput,
   { protocol }: Pick<Route, 'protocol'>,
 ): TaskInput {
-  if (input.kind !== 'video') return input
+  if (input.kind === 'image') {
+    if (price.terms.unit !== 'token') return input
+    const tokenBound = imageTokenBound(model, input.request)
+    return { ...input, request: { ...input.request, tokenBound } }
+  }
   const { request } = input
   const outlook = engine.providers.get(protocol)?.video?.outlook?.(request, model.name)
   const expected = request.native === undefined ? {} : outlook?.expected
@@ -153,9 +158,10 @@ export function affordable(
   ownNanos: bigint,
 ): { others: TaskMember[]; holdNanos: bigint } {
   let holdNanos = ownNanos
-  const kept = others.filter(({ model, routes, price }) => {
+  const kept = others.filter((member) => {
+    const { routes, price } = member
     const costs = [...new Set(routes.map(({ protocol }) => protocol))].map((protocol) =>
-      holdFor(price.terms, withBound(engine, model, input, { protocol }), engine.clock.nowMs()),
+      holdFor(price.terms, withBound(engine, member, input, { protocol }), engine.clock.nowMs()),
     )
     if (costs.length === 0 || costs.includes(undefined)) return false
     for (const nanos of costs) if (nanos! > holdNanos) holdNanos = nanos!

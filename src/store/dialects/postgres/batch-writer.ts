@@ -11,6 +11,7 @@ import {
   callColumns,
   cell,
   chargeIn,
+  freeCostIn,
   isNullable,
   kindOf,
   storedColumns,
@@ -220,7 +221,8 @@ class BatchTransaction {
   async #lock(calls: readonly string[]): Promise<void> {
     const payers = new Set<string>()
     for (let at = 0; at < calls.length; at += width) {
-      if (calls[at + cell.booked_at_ms] !== '') payers.add(calls[at + cell.account_id]!)
+      const isBooked = calls[at + cell.booked_at_ms] !== '' || freeCostIn(calls, at) !== undefined
+      if (isBooked) payers.add(calls[at + cell.account_id]!)
     }
     const listed = [...payers].sort().map((id) => pg.escapeLiteral(id))
     const text = `BEGIN;
@@ -253,6 +255,8 @@ class BatchTransaction {
     for (let at = 0, row = 0; at < calls.length; at += width, row++) {
       if (calls[at + cell.booked_at_ms] === '') {
         for (const column of [numbers!, balances!, hashes!]) column.push(null)
+        const free = freeCostIn(calls, at)
+        if (free !== undefined && this.#accounts.has(free.accountId)) bookings.push(free)
         continue
       }
       const accountId = calls[at + cell.account_id]!

@@ -13,6 +13,7 @@ import {
   callColumns,
   cell,
   chargeIn,
+  freeCostIn,
   isNullable,
   kindOf,
   storedColumns,
@@ -163,7 +164,10 @@ export class BatchWriter {
     const isCharged = cells[at + cell.booked_at_ms] !== ''
     if (!isCharged) {
       row[width + 1] = row[width + 2] = row[width + 3] = null
-      if (this.#call.run(row).changes > 0) this.#lastId = id
+      if (this.#call.run(row).changes === 0) return
+      this.#lastId = id
+      const free = freeCostIn(cells, at)
+      if (free !== undefined) this.#bookings.push(free)
       return
     }
     const accountId = cells[at + cell.account_id]!

@@ -1,0 +1,152 @@
+// What upstreams take: versions as prices have them, one list for each channel and model. None is ever changed.
+import {
+  type CostDeclaration,
+  costDeclaration,
+  declaredTerms,
+  needsRate,
+  startOf,
+  termsFrom,
+} from '../../contract/config-schema/index.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Price } from '../../contract/price.ts'
+import { costProblem, isOfList } from '../../engine/catalog/declared-prices.ts'
+import { announce, noTokens } from '../../engine/catalog/refresh.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { newShortId } from '../../lib/crypto/ids.ts'
+import { deletePrice, findPrice, insertPrice, listPrices } from '../../store/catalog/prices.ts'
+import { auditChange, listOf, time } from '../answers.ts'
+import { forFinance, forStaff } from '../permission.ts'
+import { type Ask, routesOf, type View } from '../route.ts'
+import { deleted } from '../schema.ts'
+import { costList, costQuery, cost as costSchema } from './price-schema.ts'
+import { stateOf } from './prices.ts'
+
+const creation = costDeclaration.meta({ id: 'CostDeclaration' })
+
+async function create({ engine, body, viewer, x }: Ask<{ body: typeof creation }>) {
+  const { channel, model, currency } = body
+  const refused = misfit(engine, body)
+  if (refused !== undefined) return refused
+  if (engine.declared.file.costs.some((each) => isOfList({ model, channel }, each))) {
+    const message = `the cost of '${model}' at '${channel}' is declared in the configuration file, which wins`
+    return refuse('conflict', `${message}; change it there`, { param: 'model' })
+  }
+  const cost: Price = {
+    id: newShortId('cost', x.atMs),
+    ...{ model, channel, ...(currency !== undefined && { currency }) },
+    terms: termsFrom(body),
+    // What has been served is paid for.
+    effectiveFromMs: Math.max(startOf(body) ?? x.atMs, x.atMs),
+    source: 'api',
+    createdBy: viewer?.actor ?? 'gateway',
+  }
+  await engine.store.tx(async (tx) => {
+    cost.effectiveFromMs = await insertPrice(tx, cost, x.atMs)
+    const after = { ...body, effective_from: time(cost.effectiveFromMs) }
+    await auditChange(tx, x, { action: 'cost.create', subject: cost.id, after })
+  })
+  await announce(engine, noTokens)
+  return costView(engine, cost)
+}
+
+/** Why nothing can cost that. */
+function misfit(
+  { catalog, declared }: Engine,
+  { channel, model: name, unit, currency }: CostDeclaration,
+): Refusal | undefined {
+  const wrong = (param: string, message: string) => refuse('invalid_request', message, { param })
+  if (!catalog.channels.some((each) => each.name === channel)) {
+    return wrong('channel', `there is no channel '${channel}'`)
+  }
+  const model = catalog.models.get(name)
+  if (model === undefined) return wrong('model', `there is no model '${name}'`)
+  const problem = costProblem(model, unit)
+  if (problem !== undefined) return wrong(problem.includes('unit') ? 'unit' : 'model', problem)
+  return needsRate(declared.file, currency)
+    ? wrong('currency', `${currency} has no rate in 'exchange' of the configuration file`)
+    : undefined
+}
+
+/** Only a version that has not begun: what calls were counted by stays. */
+async function withdraw({ engine, id, found, x }: Ask<{ found: Price }>) {
+  if (found.source !== 'api') {
+    return refuse('conflict', 'this cost is declared in the configuration file; change it there')
+  }
+  const nowMs = engine.clock.nowMs()
+  const isGone = await engine.store.tx(async (tx) => {
+    if (!(await deletePrice(tx, id, nowMs))) return false
+    const { model, channel, terms } = found
+    const before = { channel, model, ...declaredTerms(terms) }
+    await auditChange(tx, x, { action: 'cost.delete', subject: id, before })
+    return true
+  })
+  if (!isGone) return refuse('price_in_force', 'this cost has begun; make a new version instead')
+  await announce(engine, noTokens)
+  return { id, deleted: true as const }
+}
+
+function costView(engine: Engine, cost: Price): View<typeof costSchema> {
+  const { unit, ...terms } = declaredTerms(cost.terms)
+  const current = engine.costs.versions.listed(cost.model, cost.channel)
+  return {
+    id: cost.id,
+    channel: cost.channel!,
+    model: cost.model,
+    unit,
+    ...terms,
+    currency: cost.currency ?? engine.declared.file.currency,
+    effective_from: time(cost.effectiveFromMs),
+    ...stateOf(engine, cost, current),
+    source: cost.source,
+    created_by: cost.createdBy ?? null,
+  }
+}
+
+const costRoute = routesOf({
+  tag: 'Models and prices',
+  thing: 'cost',
+  permission: forFinance,
+  find: ({ store }, id) => findPrice(store.read, id, 'cost'),
+})
+
+export const costRoutes = [
+  costRoute('GET /costs', {
+    id: 'listCosts',
+    permission: forStaff,
+    summary: 'List all versions of what upstreams take',
+    query: costQuery,
+    answer: costList,
+    async handle({ engine, query, page }) {
+      const { channel, model } = query
+      const filter = { ...page, channel, model }
+      const versions = await listPrices(engine.store.read, filter, 'cost')
+      return listOf(versions, (each) => costView(engine, each))
+    },
+  }),
+  costRoute('POST /costs', {
+    id: 'createCost',
+    summary: 'Make a new version of what the upstream of a channel takes for a model',
+    body: creation,
+    examples: {
+      tokens: {
+        channel: 'sandbox',
+        model: 'txta-plus',
+        unit: 'token',
+        per_million: { input: '0.40', output: '1.00' },
+      },
+    },
+    answer: costSchema,
+    status: 201,
+    returns: 'The version.',
+    refusals: ['conflict'],
+    handle: create,
+  }),
+  costRoute('DELETE /costs/:id', {
+    id: 'deleteCost',
+    summary: 'Withdraw a version of a cost that has not begun',
+    param: 'Id of a cost.',
+    answer: deleted,
+    refusals: ['conflict', 'price_in_force'],
+    handle: withdraw,
+  }),
+]

@@ -1,0 +1,99 @@
+// Margins over any grouping against plain sums: charges less refunds less costs, to the nano-unit, however
+// calls were charged, refunded, free or of unknown cost. A property over random books.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { tagText } from '../../contract/tags/index.ts'
+import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
+import { monthBounds } from '../../lib/text/month.ts'
+import { insertAccount } from '../../store/catalog/accounts.ts'
+import { inSnapshot, type Store } from '../../store/index.ts'
+import { appendEntry } from '../../store/ledger/entries.ts'
+import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
+import { sumTaggedUsage } from './tagged-usage.ts'
+import { manyKeys, sumUsage, type UsageRow } from './usage-rows.ts'
+
+const stretch = monthBounds('2026-10')!
+
+const work = fc.record({
+  minute: fc.nat(30 * 24 * 60 - 1),
+  nanos: fc.nat(2_000_000_000).map(BigInt),
+  cost: fc.option(fc.nat(2_000_000_000).map(BigInt)),
+  isCharged: fc.boolean(),
+  refunded: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+  model: fc.constantFrom('words', 'more-words'),
+  token: fc.constantFrom('tok_1', 'tok_2'),
+  team: fc.option(fc.constantFrom('red', 'blue')),
+})
+const books = fc.array(work, { minLength: 1, maxLength: 30 })
+const groupings = fc.uniqueArray(fc.constantFrom(...manyKeys), { maxLength: 4 })
+
+const sumOf = (rows: readonly UsageRow[], name: 'margin' | 'cost'): bigint =>
+  rows.reduce((sum, row) => sum + signed(row[name]!), 0n)
+const signed = (text: string): bigint =>
+  text.startsWith('-') ? -parseNanos(text.slice(1))! : parseNanos(text)!
+
+describe.each(storeKinds)('margins on %s', (dialect) => {
+  let place: Place
+  let store: Store
+  let accounts = 0
+  beforeAll(async () => {
+    place = await newPlace(dialect)
+    store = await place.open()
+  })
+  afterAll(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  test('add up over any grouping', async () => {
+    await fc.assert(
+      fc.asyncProperty(books, groupings, async (given, by) => {
+        const accountId = `acc_${accounts++}`
+        await store.tx((tx) =>
+          insertAccount(tx, { id: accountId, name: accountId, source: 'api', createdAtMs: 1 }),
+        )
+        let [costNanos, marginNanos, unknown] = [0n, 0n, 0]
+        for (const { minute, nanos, cost, isCharged, refunded, model, token, team } of given) {
+          const atMs = stretch.fromMs + minute * 60_000
+          const tags = team === null ? undefined : tagText([['team', team]])
+          const call = aRequest({
+            accountId,
+            ...{ atMs, totalMs: 0, model, tokenId: token, costNanos: cost },
+            ...(tags !== undefined && { tags }),
+            chargeNanos: isCharged ? nanos : 0n,
+            ...(isCharged && { charge: { unit: 'token', quantity: 1 } }),
+          })
+          await store.record(call)
+          const back = isCharged ? BigInt(Math.floor(Number(nanos) * (refunded ?? 0))) : 0n
+          if (back > 0n) {
+            const labels = { unit: 'token', model, tokenId: token, ...(tags && { tags }) }
+            const refund = { kind: 'refund' as const, refundOf: call.requestId, amountNanos: back }
+            const entry = { accountId, atMs, ref: `rfd_${call.requestId}`, ...labels, ...refund }
+            await store.tx((tx) => appendEntry(tx, entry))
+          }
+          costNanos += cost ?? 0n
+          marginNanos += call.chargeNanos - back - (cost ?? 0n)
+          if (isCharged && cost === null) unknown++
+        }
+        const asked = { accountId, ...stretch, by, withCosts: true }
+        const expected = { cost: formatNanos(costNanos), margin: formatNanos(marginNanos) }
+        const isTagged = !by.some((key) => key === 'tier' || key === 'price')
+        const found = [
+          await sumUsage(store.read, asked),
+          ...(isTagged
+            ? [
+                await inSnapshot(store, (db) =>
+                  sumTaggedUsage(db, { ...asked, tagKey: 'tag:team' }),
+                ),
+              ]
+            : []),
+        ]
+        for (const { total, rows } of found) {
+          expect(total).toMatchObject({ ...expected, cost_unknown: unknown })
+          expect([sumOf(rows, 'cost'), sumOf(rows, 'margin')]).toEqual([costNanos, marginNanos])
+        }
+      }),
+      { numRuns: 25 },
+    )
+  }, 60_000)
+})

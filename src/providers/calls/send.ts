@@ -1,0 +1,191 @@
+// One call that is no conversation to one upstream: the answer is JSON, a text or a file, whole or as a stream.
+// Every failure is returned as a value.
+import { answerWithoutCosts } from '../../contract/cost-fields.ts'
+import type { HttpAnswer } from '../../contract/http.ts'
+import type { Provider, Stop, TextReply, Upstream } from '../../contract/provider.ts'
+import type { TextCall } from '../../contract/requests.ts'
+import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
+import { isObject } from '../../lib/json/parse.ts'
+import { withEdits, withField } from '../../lib/json/splice.ts'
+import { countTokens } from '../../lib/text/count-tokens.ts'
+import { bearer } from '../common/bearer.ts'
+import { notAnswered, readTextError, upstreamRequestId } from '../common/errors.ts'
+import { listPlainModels } from '../common/list-models.ts'
+import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
+import { playedAnswer } from '../text/large/played-answer.ts'
+import { isPage, parseUpstream } from '../text/read-events.ts'
+import type { Json } from '../text/style.ts'
+import { failed, lost, tooLarge } from '../text/understand.ts'
+import { TextStreamWatcher } from '../text/watch-stream.ts'
+import { FileWatcher } from './file-watcher.ts'
+import type { CallAnswer, CallStyle } from './style.ts'
+
+const maxAnswerBytes = 32 * 1024 * 1024
+
+export const callProvider = (style: CallStyle): Provider => ({
+  protocol: style.protocol,
+  path: style.path,
+  listModels: listPlainModels,
+  text: { send: (call, upstream, stop) => sendCall(style, call, upstream, stop) },
+})
+
+async function sendCall(
+  style: CallStyle,
+  call: TextCall,
+  upstream: Upstream,
+  stop: Stop,
+): Promise<TextReply> {
+  const { type, body } = await requestOf(style, call, upstream)
+  const headers = bearer(upstream)
+  headers['content-type'] = type
+  headers['accept'] = '*/*'
+  headers['accept-encoding'] = 'identity'
+  headers['user-agent'] = 'model-gateway'
+  const path = style.pathOf?.(call) ?? style.path
+  const sent = upstream.http.post(upstream.baseUrl + path, headers, body, upstream.timeouts)
+  stop.replyBy(sent)
+  let answer: HttpAnswer
+  try {
+    answer = await sent.answer
+  } catch (error) {
+    return { kind: 'failed', error: notAnswered(error) }
+  }
+  upstream.progress.touch()
+  if (isRefused(answer)) return refusedAnswer(answer)
+  const contentType = answer.header('content-type') ?? ''
+  const form = style.formOf?.(call) ?? 'json'
+  if (form === 'file' && !isText(contentType)) return fileReply(style, call, answer, contentType)
+  if (call.stream && form === 'json' && /event-stream/i.test(contentType)) {
+    return streamReply(style, call, answer)
+  }
+  return wholeReply(style, call, upstream, answer, form)
+}
+
+interface SentBody {
+  type: string
+  body: string | Uint8Array
+}
+
+async function requestOf(style: CallStyle, call: TextCall, upstream: Upstream): Promise<SentBody> {
+  if (style.encode !== undefined) {
+    const { type, bytes } = style.encode(call, upstream)
+    return { type, body: bytes }
+  }
+  const model = { model: JSON.stringify(upstream.model) }
+  const fields = { ...model, ...style.fieldsFor?.(call), ...upstream.bodyEdits }
+  const isLong = call.body.length > longTextBytes
+  const body = isLong
+    ? await encodeLong(call.body, fields, upstream.queueKey)
+    : withEdits(call.body, fields)
+  return { type: 'application/json', body }
+}
+
+/** Of an error, or of a page of a proxy, where a file was asked for. */
+const isText = (contentType: string): boolean => /json|^text\//i.test(contentType)
+
+function fileReply(
+  style: CallStyle,
+  call: TextCall,
+  answer: HttpAnswer,
+  contentType: string,
+): TextReply {
+  answer.expectTrickle()
+  const requestId = upstreamRequestId(answer)
+  const outputTokens = style.countFileTokens?.(call) ?? 0
+  const watcher = new FileWatcher(outputTokens, requestId)
+  const type = contentType === '' ? 'application/octet-stream' : contentType
+  return { kind: 'stream', contentType: type, answer, watcher, upstreamRequestId: requestId }
+}
+
+function streamReply(style: CallStyle, call: TextCall, answer: HttpAnswer): TextReply {
+  const requestId = upstreamRequestId(answer)
+  answer.expectTrickle()
+  return watched(style, call, answer, requestId)
+}
+
+/** Events of these calls do not name the model. */
+function watched(
+  style: CallStyle,
+  call: TextCall,
+  answer: HttpAnswer,
+  upstreamId: string | undefined,
+): TextReply {
+  const watcher = new TextStreamWatcher(style.stream!, call, { model: call.model }, upstreamId)
+  return { kind: 'stream', answer, watcher, upstreamRequestId: upstreamId }
+}
+
+async function wholeReply(
+  style: CallStyle,
+  call: TextCall,
+  { progress }: Upstream,
+  answer: HttpAnswer,
+  form: 'json' | 'text' | 'file',
+): Promise<TextReply> {
+  const requestId = upstreamRequestId(answer)
+  let text: string | undefined
+  try {
+    text = await answer.text(maxAnswerBytes, progress)
+  } catch (cause) {
+    return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
+  }
+  if (text === undefined) return tooLarge(requestId)
+  const contentType = answer.header('content-type') ?? ''
+  if (form === 'text' && !/json/i.test(contentType)) {
+    return isPage(text) && /html/i.test(contentType)
+      ? noAnswer(style, requestId, text)
+      : textReply(text, contentType, requestId)
+  }
+  const parsed = parseUpstream(text)
+  if (!isObject(parsed)) return noAnswer(style, requestId, text)
+  if (parsed['error'] != null) return { kind: 'failed', error: readTextError(answer, text) }
+  const read = form === 'file' ? undefined : style.readAnswer(parsed, call)
+  if (read === undefined) return noAnswer(style, requestId, text)
+  if (call.stream) {
+    if (style.stream === undefined) return noAnswer(style, requestId, text)
+    const events = Buffer.from(style.stream.fromAnswer(parsed).join(''))
+    return watched(style, call, playedAnswer(events), requestId)
+  }
+  const body = form === 'text' ? read.text : shownBody(parsed, read.body, text, call.model)
+  return {
+    kind: 'json',
+    body: body ?? '',
+    ...(form === 'text' && { contentType: plainText }),
+    ...outcomeOf(read, requestId),
+  }
+}
+
+const outcomeOf = ({ reported, text = '' }: CallAnswer, upstreamRequestId: string | undefined) => ({
+  reported,
+  countOutputTokens: () => countTokens(text),
+  upstreamRequestId,
+})
+
+const plainText = 'text/plain; charset=utf-8'
+
+const textReply = (
+  text: string,
+  contentType: string,
+  requestId: string | undefined,
+): TextReply => ({
+  kind: 'json',
+  body: text,
+  contentType: /^text\/(?:plain|vtt|srt)/i.test(contentType) ? contentType : plainText,
+  reported: { usage: undefined, raw: undefined },
+  countOutputTokens: () => countTokens(text),
+  upstreamRequestId: requestId,
+})
+
+/** With the caller's name for the model, if the answer names one, and without what tells the operator's costs. */
+function shownBody(answer: Json, body: string | undefined, sent: string, model: string): string {
+  const shown = answerWithoutCosts(answer)
+  const own = body ?? (shown === answer ? sent : JSON.stringify(shown))
+  return answer['model'] === undefined || body !== undefined
+    ? own
+    : withField(own, 'model', JSON.stringify(model))
+}
+
+function noAnswer(style: CallStyle, requestId: string | undefined, text: string): TextReply {
+  const message = `the upstream answered with something that is not ${style.noun}`
+  const reply = failed('upstream_invalid_response', message, requestId)
+  return isPage(text) ? reply : lost(reply)
+}
