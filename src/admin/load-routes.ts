@@ -34,6 +34,7 @@ const taskSummaryRoutes: Load = () =>
 const taskRoutes: Load = () => import('./tasks/tasks.ts').then((module) => module.taskRoutes)
 const taskActionRoutes: Load = () =>
   import('./tasks/task-actions.ts').then((module) => module.taskActionRoutes)
+const batchRoutes: Load = () => import('./batches/batches.ts').then((module) => module.batchRoutes)
 const callbackRoutes: Load = () =>
   import('./tasks/callbacks.ts').then((module) => module.callbackRoutes)
 const billRoutes: Load = () => import('./money/bills.ts').then((module) => module.billRoutes)
@@ -84,6 +85,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   audit: [auditRoutes],
   'audit-log': [auditRoutes],
   backup: [backupRoutes],
+  batches: [batchRoutes],
   bills: [
     billRoutes,
     billTotalRoutes,

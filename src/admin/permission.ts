@@ -3,6 +3,7 @@
 // exist for them.
 import type { Role, Viewer } from '../contract/people.ts'
 import type { BaseDeps } from '../engine/base-deps.ts'
+import { findAnyBatch } from '../store/batches/batches.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { findToken, ownerOfToken } from '../store/catalog/tokens.ts'
 import { findBillLink } from '../store/ledger/bill-links.ts'
@@ -10,7 +11,7 @@ import { findRequest } from '../store/log/requests.ts'
 import { findTaskRow } from '../store/tasks/tasks.ts'
 
 /** What the id in the path is the name of, so that its owner can be found. */
-type Owned = 'account' | 'token' | 'request' | 'task' | 'request or task' | 'bill link'
+type Owned = 'account' | 'token' | 'request' | 'task' | 'request or task' | 'bill link' | 'batch'
 
 export interface Permission {
   /** Besides the administrator. */
@@ -95,6 +96,8 @@ async function ownerOf(
       return ofRequest()
     case 'request or task':
       return (await ofTask()) ?? (await ofRequest())
+    case 'batch':
+      return (await findAnyBatch(store.read, id))?.accountId
     case 'bill link':
       return (await findBillLink(store.read, id, clock.nowMs()))?.accountId
   }

@@ -1,4 +1,5 @@
 // Every call of the admin API. Where two paths fit, the first one in this list is taken.
+import { batchRoutes } from './batches/batches.ts'
 import { channelImportRoutes } from './catalog/channel-import.ts'
 import { channelRoutes } from './catalog/channels.ts'
 import { costRoutes } from './catalog/costs.ts'
@@ -67,6 +68,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...taskSummaryRoutes,
   ...taskRoutes,
   ...taskActionRoutes,
+  ...batchRoutes,
   ...refundRoutes,
   ...codeRoutes,
   ...issuerRoutes,

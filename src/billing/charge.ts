@@ -185,3 +185,6 @@ export function chargeQuantity(
 
 /** Seconds have fractions. */
 export const billionths = (quantity: number): bigint => BigInt(Math.round(quantity * 1e9))
+
+/** For a sum that grows with each charge. */
+export const addCharge = (sumNanos: bigint, chargeNanos: bigint): bigint => sumNanos + chargeNanos

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { metrics } from '../../src/engine/telemetry/metrics/families.ts'
+import { BatchClient, line } from '../batches/client.ts'
 import { apiToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
 import { attributesOf, type Collector, startCollector } from '../support/process/collector.ts'
 import { parseScrape, type Scrape, scrapeOf, sumOf } from '../support/process/scrape.ts'
@@ -87,6 +88,8 @@ async function makeTraffic(): Promise<void> {
   await (await gateway.chat('[[sim:cut=20]]', { stream: true })).text().catch(() => '')
   await leave('[[sim:chunk=50ms]] [[sim:tokens=20]]')
   await makeTask('/v1/videos', { model: 'vfa-2.7-t2v', prompt: 'a film', seconds: '5' }, traced)
+  const batch = [line(1, 'x', { model: 'txta-turbo' }), line(2, 'x', { model: 'no-such-model' })]
+  await new BatchClient(gateway.url, apiToken).run(batch)
   const callback_url = `${failing.url}/told`
   const image = { model_name: 'imgvendor-v2-1', prompt: 'p', callback_url }
   await makeTask('/imgvendor/v1/images/generations', image)
@@ -144,19 +147,23 @@ describe('a scrape', () => {
   test('counts what was done', () => {
     const calls = (labels: object) => sumOf(scrape, 'gateway_calls_total', { ...labels })
     expect(calls({ interface: 'chat', model: 'txta-plus', status: '2xx' })).toBe(1)
-    expect(calls({ interface: 'chat', model: 'txta-turbo', status: '2xx' })).toBe(1)
+    expect(calls({ interface: 'chat', model: 'txta-turbo', status: '2xx' })).toBe(2)
     expect(calls({ interface: 'chat', model: 'txta-plus', status: '5xx' })).toBe(2)
-    expect(calls({ interface: 'chat', model: 'other', status: '4xx' })).toBe(2)
+    expect(calls({ interface: 'chat', model: 'other', status: '4xx' })).toBe(3)
     expect(calls({ interface: 'embeddings', status: '2xx' })).toBe(1)
     expect(calls({ interface: 'images', model: 'imga-plus', status: '2xx' })).toBe(1)
     expect(calls({ interface: 'videos', status: '2xx' })).toBe(1)
     const errors = (code: string) => sumOf(scrape, 'gateway_errors_total', { code })
-    expect(errors('model_not_found')).toBe(1)
+    expect(errors('model_not_found')).toBe(2)
     expect(errors('invalid_json')).toBe(1)
     expect(sumOf(scrape, 'gateway_auth_failures_total', { code: 'invalid_api_key' })).toBe(1)
     expect(sumOf(scrape, 'gateway_images_total', { interface: 'images' })).toBe(2)
     expect(sumOf(scrape, 'gateway_video_seconds_total', { model: 'vfa-2.7-t2v' })).toBe(5)
     expect(sumOf(scrape, 'gateway_callback_attempts_total', { outcome: 'delivered' })).toBe(1)
+    for (const outcome of ['completed', 'failed']) {
+      expect(sumOf(scrape, 'gateway_batch_lines_total', { outcome })).toBe(1)
+    }
+    expect(sumOf(scrape, 'gateway_batches_ended_total', { state: 'completed' })).toBe(1)
     expect(sumOf(scrape, 'gateway_attempts_total', { channel: 'failing' })).toBeGreaterThan(1)
     expect(sumOf(scrape, 'gateway_failovers_total', { model: 'txta-plus' })).toBeGreaterThan(0)
     expect(sumOf(scrape, 'gateway_overhead_seconds_count')).toBeGreaterThan(2)

@@ -139,6 +139,7 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   uploadFile: [415],
   createBatch: [404],
   cancelBatch: [409],
+  cancelAnyBatch: [409],
   // A link cannot be guessed.
   showSharedBill: [404],
   // No mail server is set.
@@ -253,6 +254,7 @@ async function runBatch({ gateway, ids }: World): Promise<void> {
   const client = new BatchClient(gateway.url, apiToken)
   const batch = await client.run([line(1, 'hi', { model: 'txta-plus' })])
   ids.set('/v1/batches', [batch.id])
+  ids.set('/admin/v1/batches', [batch.id])
   ids.set('/v1/files', [batch.output_file_id])
 }
 

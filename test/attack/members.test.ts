@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
 import { adminRoutes } from '../../src/admin/routes.ts'
+import { BatchClient, line } from '../batches/client.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 import { newPerson, type SignedIn } from '../support/sign-in.ts'
@@ -17,7 +18,7 @@ let gateway: TestGateway
 let member: SignedIn
 /** What a path of a rule is asked with: things of the member's own account. */
 const own: Record<string, string[]> = {}
-const rival = { account: '', token: '', request: '', task: '', 'bill link': '' }
+const rival = { account: '', token: '', request: '', task: '', batch: '', 'bill link': '' }
 /** Words that must be in no answer. */
 let facts: string[] = []
 
@@ -88,6 +89,11 @@ prices:
   ]
   rival.request = await chat(rivalToken, 'hello')
   rival.task = (await video(rivalToken, 'a dog')).id
+  const batches = [ownToken, rivalToken].map((token) =>
+    new BatchClient(gateway.url, token).run([line(1, 'hello', { model: 'txta-plus' })]),
+  )
+  const [ownBatch, rivalBatch] = await Promise.all(batches)
+  rival.batch = rivalBatch.id
   for (const id of [...tasks.slice(0, 2), rival.task]) await ended(id)
   const tokens = (await asBoss('/tokens')).items as { id: string; name: string }[]
   rival.account = (await asBoss('/accounts/hush-rival')).id
@@ -97,6 +103,7 @@ prices:
     token: [tokens.find(({ name }) => name === 'own')!.id],
     request: requests,
     task: tasks,
+    batch: [ownBatch.id],
     'request or task': [...requests, ...tasks],
   })
   const linked = await gateway.admin('POST', '/bills/link?account=hush-rival')
@@ -281,6 +288,7 @@ test('only these calls change something for operators, finance and members', () 
   expect(of('operator')).toEqual(
     [
       ...tokensAndTasks,
+      'post /batches/:id/cancel',
       ...['delete /channels/:id', 'patch /channels/:id', 'post /channels', 'post /channels/import'],
       ...['post /channels/preview', 'post /channels/test', 'post /channels/:id/discover'],
       ...[

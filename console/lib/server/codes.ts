@@ -40,6 +40,7 @@ export const auditActions = {
   'statement.delete': ['Delete statement', '删除上游账单'],
   'statement.import': ['Import statement', '导入上游账单'],
   'task.rerun': ['Rerun task', '重新运行任务'],
+  'batch.cancel': ['Cancel batch', '取消批处理任务'],
   'task.callback': ['Resend callback', '重新发送回调'],
   'task.cancel': ['Cancel task', '取消任务'],
   'task.refund': ['Refund task', '任务退款'],

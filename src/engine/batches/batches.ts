@@ -1,5 +1,5 @@
 // What callers do with batches: create, read, list, cancel. The runner does the rest.
-import type { Batch, BatchCreate } from '../../contract/batches/index.ts'
+import type { Batch, BatchCreate, BatchState } from '../../contract/batches/index.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { newId } from '../../lib/crypto/ids.ts'
@@ -11,6 +11,7 @@ import {
   updateBatch,
 } from '../../store/batches/batches.ts'
 import { keepUntil } from '../../store/batches/files.ts'
+import type { Tx } from '../../store/index.ts'
 import type { Jobs } from '../jobs.ts'
 import { type FileDeps, readFile } from './files.ts'
 
@@ -75,17 +76,22 @@ export async function readBatch(
   return (await findBatch(store.read, accountId, id)) ?? batchNotFound(id)
 }
 
-/** Lines under way end; no other begins. One that has ended stays as it is. */
+/**
+ * Lines under way end; no other begins. One that has ended stays as it is. `changed` is called in the
+ * transaction of the change.
+ */
 export async function cancelBatch(
   { store, clock, jobs }: BatchApiDeps,
-  { accountId }: Token,
+  { accountId }: Pick<Token, 'accountId'>,
   id: string,
+  changed?: (tx: Tx, was: BatchState, now: BatchState) => Promise<void>,
 ): Promise<Batch | Refusal> {
   const cancelled = await store.tx(async (tx) => {
     const now = await lockOwnBatch(tx, store.dialect, accountId, id)
     if (now === undefined || (now.state !== 'validating' && now.state !== 'in_progress')) return now
     const batch: Batch = { ...now, state: 'cancelling', cancellingAtMs: clock.nowMs() }
     await updateBatch(tx, batch)
+    await changed?.(tx, now.state, batch.state)
     return batch
   })
   jobs.batches.wake()

@@ -9,28 +9,27 @@ import { keepPending } from '../../store/batches/files.ts'
 import { linesAfter, sumCharges } from '../../store/batches/lines.ts'
 import { findAccount } from '../../store/catalog/accounts.ts'
 import { notify } from '../../store/deliveries/notices.ts'
+import type { Tx } from '../../store/index.ts'
 import type { Jobs } from '../jobs.ts'
+import type { Meters } from '../telemetry/metrics/meters.ts'
 import { dropFile, type FileDeps, writeFile } from './files.ts'
 
-export interface Subscribed {
+export interface EndDeps extends FileDeps {
   readonly jobs: Pick<Jobs, 'notices'>
+  readonly meters?: Meters
 }
 
 const pageLines = 100
 const keptMs = 30 * 86_400_000
 
-export async function endBatch(
-  deps: FileDeps & Subscribed,
-  claim: Claim,
-  batch: Batch,
-): Promise<void> {
+export async function endBatch(deps: EndDeps, claim: Claim, batch: Batch): Promise<void> {
   const output = batch.completed > 0 ? await write(deps, batch, false) : undefined
   const errors = batch.failed > 0 ? await write(deps, batch, true) : undefined
   const chargeNanos = await sumCharges(deps.store.read, batch.id)
   crashPoint('batch-files')
-  const isEnded = await deps.store.tx(async (tx) => {
+  const ended = await deps.store.tx(async (tx) => {
     const now = await lockBatch(tx, deps.store.dialect, claim)
-    if (now === undefined) return false
+    if (now === undefined) return undefined
     const atMs = deps.clock.nowMs()
     const terms = { createdAtMs: atMs, expiresAtMs: atMs + keptMs }
     for (const [file, name] of [
@@ -49,12 +48,23 @@ export async function endBatch(
       ...(errors !== undefined && { errorFileId: errors.id }),
     }
     await updateBatch(tx, ended)
-    const account = await findAccount(tx, batch.accountId)
-    await notify(tx, { type: 'batch.completed', atMs, data: noticeOf(ended, account?.name ?? '') })
-    return true
+    await notifyEnded(tx, ended, atMs)
+    return ended
   })
-  if (isEnded) deps.jobs.notices.wake()
+  if (ended !== undefined) countEnded(deps, ended)
   else for (const file of [output, errors]) if (file !== undefined) await dropFile(deps, file.id)
+}
+
+/** In the transaction in which it ends. */
+export async function notifyEnded(tx: Tx, batch: Batch, atMs: number): Promise<void> {
+  const account = await findAccount(tx, batch.accountId)
+  await notify(tx, { type: 'batch.completed', atMs, data: noticeOf(batch, account?.name ?? '') })
+}
+
+/** After that transaction. */
+export function countEnded({ jobs, meters }: Pick<EndDeps, 'jobs' | 'meters'>, batch: Batch): void {
+  jobs.notices.wake()
+  meters?.batchEnded(batch.state)
 }
 
 const noticeOf = (batch: Batch, account: string) => ({

@@ -1,5 +1,6 @@
 // One batch from its claim to its end: the input is checked, its lines run, its files are written. Whatever is
 // done is in the store, so that the next owner goes on from there.
+import { addCharge } from '../../billing/charge.ts'
 import type { Batch, BatchState } from '../../contract/batches/index.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
@@ -10,16 +11,15 @@ import {
   saveProgress,
   updateBatch,
 } from '../../store/batches/batches.ts'
-import { dropUncharged, readDone } from '../../store/batches/lines.ts'
-import type { Subscribed } from './end-batch.ts'
-import { endBatch } from './end-batch.ts'
+import { dropUncharged, readDone, sumCharges } from '../../store/batches/lines.ts'
+import { countEnded, type EndDeps, endBatch, notifyEnded } from './end-batch.ts'
 import { openContent, readFile } from './files.ts'
 import type { LineSlots } from './line-slots.ts'
 import type { LineWriter } from './line-writer.ts'
 import { checkLines, isLineRequest, type LineRequest, linesIn, readLine } from './read-lines.ts'
 import { type LineDeps, type LineOutcome, runLine, unrunLine } from './run-line.ts'
 
-export interface BatchDeps extends LineDeps, Subscribed {
+export interface BatchDeps extends LineDeps, EndDeps {
   readonly limits: { bodyBytes: number }
 }
 
@@ -84,13 +84,14 @@ export class BatchRun {
   async #resume(): Promise<void> {
     const { store } = this.#deps
     const { id } = this.#batch
-    const done = await store.tx(async (tx) => {
+    const { done, chargeNanos } = await store.tx(async (tx) => {
       await dropUncharged(tx, id)
-      return readDone(tx, id)
+      return { done: await readDone(tx, id), chargeNanos: await sumCharges(tx, id) }
     })
     const failed = done.filter((each) => each.failed === 1).length
     this.#done = new Set(done.map(({ line }) => line))
-    this.#batch = { ...this.#batch, failed, completed: done.length - failed }
+    const completed = done.length - failed
+    this.#batch = { ...this.#batch, failed, completed, chargeNanos }
   }
 
   async *#lines() {
@@ -111,6 +112,7 @@ export class BatchRun {
         : { state: 'in_progress', in_progressAtMs: nowMs, total },
       ['validating'],
     )
+    if (this.#batch.state === 'failed' && !this.#isLost) countEnded(this.#deps, this.#batch)
   }
 
   /** Changes the stored batch, if it is still in one of these states; else takes over what is stored. */
@@ -119,9 +121,10 @@ export class BatchRun {
     const stored = await store.tx(async (tx) => {
       const now = await lockBatch(tx, store.dialect, this.#claim)
       if (now === undefined || !from.includes(now.state)) return now
-      const { completed, failed } = this.#batch
-      const moved = { ...now, completed, failed, ...change }
+      const { completed, failed, chargeNanos } = this.#batch
+      const moved = { ...now, completed, failed, chargeNanos, ...change }
       await updateBatch(tx, moved)
+      if (moved.state === 'failed') await notifyEnded(tx, moved, this.#deps.clock.nowMs())
       return moved
     })
     if (stored === undefined) this.#isLost = true
@@ -182,8 +185,11 @@ export class BatchRun {
       // It may replace an answer that was kept and could not be charged.
       if (!(await this.#put(number, outcome.text, true, outcome.requestId))) return
       this.#batch.failed++
+      this.#deps.meters?.batchLine('failed')
     } else {
       this.#batch.completed++
+      this.#batch.chargeNanos = addCharge(this.#batch.chargeNanos, outcome.chargeNanos)
+      this.#deps.meters?.batchLine('completed')
       this.#tools.slots.paid(this.#batch.accountId)
     }
     this.#done.add(number)
@@ -228,8 +234,8 @@ export class BatchRun {
       })
       if (stored === undefined) this.#isLost = true
       else if (stored.state !== this.#batch.state) {
-        const { completed, failed } = this.#batch
-        this.#batch = { ...stored, completed, failed }
+        const { completed, failed, chargeNanos } = this.#batch
+        this.#batch = { ...stored, completed, failed, chargeNanos }
       }
     } catch (error) {
       log.warn('batch progress not stored', { error })
@@ -248,6 +254,7 @@ export class BatchRun {
       if (!isLineRequest(read)) continue
       if (!(await this.#put(line.number, unrunLine(read, error), true))) return
       this.#batch.failed++
+      this.#deps.meters?.batchLine('unrun')
       this.#done.add(line.number)
     }
   }

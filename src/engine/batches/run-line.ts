@@ -7,6 +7,7 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
 import { tagsHeader } from '../../contract/tags/index.ts'
 import { newId } from '../../lib/crypto/ids.ts'
+import { parseNanos } from '../../lib/text/decimal.ts'
 import { tokenById } from '../admission/authenticate.ts'
 import type { RateLimits } from '../admission/limits/rate-limits.ts'
 import { countedAs } from '../admission/reserve.ts'
@@ -42,7 +43,7 @@ const firstWaitMs = 500
 const maxWaitMs = 30_000
 
 export type LineOutcome =
-  | { kind: 'completed' }
+  | { kind: 'completed'; chargeNanos: bigint }
   /** As a line of the error file. */
   | { kind: 'failed'; requestId?: string; text: string }
   /** It found no money beside other lines of its account. */
@@ -77,7 +78,7 @@ export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome
       await run.sleep(limitPollMs)
       continue
     }
-    if (answer.status === 200) return { kind: 'completed' }
+    if (answer.status === 200) return { kind: 'completed', chargeNanos: answer.chargeNanos }
     const { code } = answer
     if (code === 'rate_limit_exceeded') {
       await run.sleep(limitPollMs)
@@ -98,6 +99,7 @@ interface LineAnswer {
   code: string
   message: string
   retryAfterSeconds: number
+  chargeNanos: bigint
   /** There was an answer, which could not be charged. */
   isMade: boolean
 }
@@ -124,6 +126,7 @@ async function send(
     ...{ status, isMade, body: answer },
     requestId: headers.get('x-gateway-request-id') ?? '',
     retryAfterSeconds: Number(headers.get('retry-after') ?? 0),
+    chargeNanos: parseNanos(headers.get('x-gateway-charge') ?? '') ?? 0n,
     ...(status === 200 ? { code: '', message: '' } : errorIn(answer)),
   }
 }

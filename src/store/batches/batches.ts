@@ -2,6 +2,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { type Batch, type IdPage, liveBatchStates } from '../../contract/batches/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
+import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 
 type Db = Kysely<Schema>
 type Row = Selectable<Schema['batches']>
@@ -104,11 +105,11 @@ export async function updateBatch(tx: Db, batch: Batch): Promise<void> {
 export async function saveProgress(
   tx: Db,
   { batchId, owner, fence }: Claim,
-  { completed, failed }: Pick<Batch, 'completed' | 'failed'>,
+  { completed, failed, chargeNanos }: Pick<Batch, 'completed' | 'failed' | 'chargeNanos'>,
 ): Promise<void> {
   await tx
     .updateTable('batches')
-    .set({ completed, failed })
+    .set({ completed, failed, charge_nanos: chargeNanos })
     .where('id', '=', batchId)
     .where('owner', '=', owner)
     .where('fence', '=', fence)
@@ -122,6 +123,12 @@ export async function findBatch(db: Db, accountId: string, id: string): Promise<
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .executeTakeFirst()
+  return row && shape(row)
+}
+
+/** Of whichever account. */
+export async function findAnyBatch(db: Db, id: string): Promise<Batch | undefined> {
+  const row = await db.selectFrom('batches').selectAll().where('id', '=', id).executeTakeFirst()
   return row && shape(row)
 }
 
@@ -166,6 +173,27 @@ export async function listBatches(
     .limit(limit)
   if (after !== undefined) query = query.where('id', '<', after)
   return (await query.execute()).map(shape)
+}
+
+interface BatchFilter extends PageQuery {
+  accountId?: string | undefined
+  state?: Batch['state'] | undefined
+}
+
+/** Newest first. */
+export async function listAllBatches(
+  db: Db,
+  { limit, cursor, accountId, state }: BatchFilter,
+): Promise<Page<Batch>> {
+  let query = db
+    .selectFrom('batches')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+  if (accountId !== undefined) query = query.where('account_id', '=', accountId)
+  if (state !== undefined) query = query.where('state', '=', state)
+  if (cursor !== undefined) query = query.where('id', '<', textCursor(cursor))
+  return pageOf(await query.execute(), limit, ({ id }) => id, shape)
 }
 
 // Literal as in the partial index: only then does a planner use it.

@@ -26,7 +26,9 @@ describe.each([...storeKinds])('open work on %s', (dialect) => {
   })
 
   test('is none in an empty database', async () => {
-    expect(await countOpen(store.read, 10_000)).toEqual({ tasks: [], callbacks: 0, alerts: [] })
+    expect(await countOpen(store.read, 10_000)).toEqual({
+      ...{ tasks: [], batches: [], callbacks: 0, alerts: [] },
+    })
   })
 
   test('is counted by what it is, and what has ended is not', async () => {

@@ -48,6 +48,9 @@ export const metrics = {
   gateway_tasks_overdue_seconds: gauge('How long the next poll of a task is overdue.', 'max'),
   gateway_poll_lag_seconds: histogram('Delay of task polls.'),
   gateway_task_polls_total: counter('Task polls, by whether the upstream answered.'),
+  gateway_batches: gauge('Batches that have not ended, by state.', 'max'),
+  gateway_batches_ended_total: counter('Batches that have ended, by how.'),
+  gateway_batch_lines_total: counter('Lines of batches that have ended, by how.'),
   gateway_callbacks_waiting: gauge('Callbacks that have not been delivered.', 'max'),
   gateway_callbacks_overdue_seconds: gauge('How long the next callback is overdue.', 'max'),
   gateway_callback_attempts_total: counter('Attempts to deliver a callback, by how they went.'),
@@ -60,7 +63,7 @@ export const metrics = {
   gateway_alerts_open: gauge('Unresolved alerts, by kind.', 'max'),
   gateway_store_healthy: gauge('1 while the store takes writes.', 'min'),
   gateway_db_counts_timestamp_seconds: gauge(
-    'When tasks, callbacks and alerts were counted.',
+    'When tasks, batches, callbacks and alerts were counted.',
     'min',
   ),
   gateway_log_lines_total: counter('Lines of the log, by level.'),

@@ -109,6 +109,14 @@ export class Meters {
     this.#add('gateway_losses_total', { reason }, inUnits(amountNanos))
   }
 
+  batchEnded(state: string): void {
+    this.#add('gateway_batches_ended_total', { state })
+  }
+
+  batchLine(outcome: 'completed' | 'failed' | 'unrun'): void {
+    this.#add('gateway_batch_lines_total', { outcome })
+  }
+
   callbackAttempt(outcome: string): void {
     this.#add('gateway_callback_attempts_total', { outcome })
   }

@@ -3,6 +3,7 @@
 import type { Ledger } from '../../../billing/ledger.ts'
 import type { ReceiptWriter } from '../../../billing/proof/receipt-writer.ts'
 import type { Catalog } from '../../../catalog/snapshot.ts'
+import { liveBatchStates } from '../../../contract/batches/index.ts'
 import { hasOwnProtocol, interfaces } from '../../../contract/config-schema/names.ts'
 import type { Family, Sample } from '../../../lib/telemetry/metrics.ts'
 import { HistogramSeries, labelsOf, series } from '../../../lib/telemetry/metrics.ts'
@@ -122,6 +123,10 @@ function addOpen(open: Counted, at: Samples): void {
       const labelled = series('gateway_tasks', labelsOf({ interface: use, state }))
       at('gateway_tasks').push([labelled, found?.count ?? 0])
     }
+  }
+  for (const state of liveBatchStates) {
+    const found = open.batches.find((each) => each.state === state)
+    at('gateway_batches').push([series('gateway_batches', labelsOf({ state })), found?.count ?? 0])
   }
   put('gateway_tasks_oldest_seconds', sinceSeconds(open.oldestTaskMs))
   put('gateway_tasks_overdue_seconds', sinceSeconds(open.nextPollMs))
