@@ -110,7 +110,7 @@ const maxKey = 255
 const keyShape = new RegExp(`^[\\x20-\\x7e]{1,${maxKey}}$`)
 
 /** An empty one is refused: its sender relies on it against duplicates. */
-function keyIn({ request: { headers } }: RequestContext): string | null | Refusal {
+export function keyIn({ request: { headers } }: RequestContext): string | null | Refusal {
   const key = headers.get('idempotency-key')
   if (key === null || keyShape.test(key)) return key
   const message = `'Idempotency-Key' must have 1 to ${maxKey} printable ASCII characters`
