@@ -188,3 +188,7 @@ export const billionths = (quantity: number): bigint => BigInt(Math.round(quanti
 
 /** For a sum that grows with each charge. */
 export const addCharge = (sumNanos: bigint, chargeNanos: bigint): bigint => sumNanos + chargeNanos
+
+/** What all of a batch's lines cost if the rest costs as much as those that have ended; rounded up. */
+export const estimateOf = (chargeNanos: bigint, ended: number, total: number): bigint =>
+  (chargeNanos * BigInt(total) + BigInt(ended - 1)) / BigInt(ended)

@@ -12,7 +12,8 @@ import { withEndUser } from './admission/end-user.ts'
 import { hiddenModel } from './admission/hidden-model.ts'
 import { turnedAway } from './admission/refused-callers.ts'
 import { recordRefused } from './admission/refused-requests.ts'
-import { cancelBatch, createBatch, readBatch } from './batches/batches.ts'
+import { cancelBatch, readBatch } from './batches/batches.ts'
+import { createBatch } from './batches/create-batch.ts'
 import { deleteFile, dropFile, keepFile, openFile, readFile, receiveFile } from './batches/files.ts'
 import {
   begunMonth,

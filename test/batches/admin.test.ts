@@ -70,7 +70,7 @@ describe.each([...storeKinds])('batches in the admin API on %s', (kind) => {
     const { body } = await gateway.admin('GET', `/batches/${own.id}`)
     expect(body).toMatchObject({
       ...{ id: own.id, account: 'acme', token: 'test', state: 'completed', progress: 100 },
-      ...{ endpoint: '/v1/chat/completions', charge: '0.10', errors: [] },
+      ...{ endpoint: '/v1/chat/completions', charge: '0.10', estimate: null, errors: [] },
       request_counts: { total: 2, completed: 1, failed: 1 },
       output_file_id: own.output_file_id,
     })
@@ -113,7 +113,9 @@ describe.each([...storeKinds])('batches in the admin API on %s', (kind) => {
       const { body } = await gateway.admin('GET', `/batches/${id}`)
       return nanos(body.charge) > 0n ? body : undefined
     })
-    expect(running).toMatchObject({ state: 'in_progress', charge: '0.10', finished_at: null })
+    expect(running).toMatchObject({
+      ...{ state: 'in_progress', charge: '0.10', estimate: '6.10', finished_at: null },
+    })
     expect(running.request_counts).toEqual({ total: 61, completed: 1, failed: 0 })
     const finance = await newPerson(gateway, { name: 'fin', role: 'finance' })
     for (const person of [member, finance]) {

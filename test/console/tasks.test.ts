@@ -2,6 +2,7 @@
 // at once, the same again.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
+import { BatchClient, line } from '../batches/client.ts'
 import {
   chromiumPath,
   openBrowser,
@@ -11,7 +12,7 @@ import {
   type Visit,
   visit,
 } from '../support/console/browser.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
 if (chromiumPath === undefined) {
   console.error('left out: the task centre in a browser (install Chromium, or set TEST_CHROMIUM)')
@@ -94,6 +95,25 @@ if (chromiumPath === undefined) {
       const states = await Promise.all(ids.map(stateOf))
       expect(states).toEqual(['cancelled', 'cancelled', 'queued'])
       expect(await seriousFindings(page)).toEqual([])
+    }, 40_000)
+
+    test('shows how far a batch is and what it has cost, and cancels it', async () => {
+      const client = new BatchClient(gateway.url, apiToken)
+      const slow = { model: 'txta-plus' }
+      const held = Array.from({ length: 60 }, (_, n) => line(n, 'x [[sim:delay=8s]]', slow))
+      const { id } = await client.start([line(100, 'x', slow), ...held])
+      await page.goto('/console/tasks')
+      await page.getByText('Batches', { exact: true }).click()
+      const row = page.getByRole('row', { name: /61/ })
+      await row.getByText('1 %').waitFor()
+      await row.getByRole('progressbar', { name: 'Progress' }).waitFor()
+      expect(await seriousFindings(page)).toEqual([])
+      await row.getByRole('button', { name: 'Cancel batch' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Cancel batch' })
+      await dialog.getByRole('button', { name: 'Cancel batch' }).click()
+      await row.getByText(/^Cancell/).waitFor()
+      const { body } = await gateway.admin('GET', `/batches/${id}`)
+      expect(['cancelling', 'cancelled']).toContain(body.state)
     }, 40_000)
 
     test('enlarges pictures and sets them side by side', async () => {

@@ -1,5 +1,5 @@
-// Tasks of all asynchronous interfaces in one live list, as a table or a gallery.
-import { Button, SegmentedControl } from '@mantine/core'
+// Tasks of all asynchronous interfaces in one live list, as a table or a gallery; and batches.
+import { Button } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import {
@@ -14,11 +14,13 @@ import { useMessages } from '../../lib/messages.ts'
 import { actors, isLive, states, type Task } from '../../lib/resources/task.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { hasRole, isStaff, useSession } from '../../lib/session.ts'
+import { Batches } from './batches.tsx'
 import { BulkCancel, useSelection } from './bulk-cancel.tsx'
 import { useColumns } from './columns.tsx'
 import { TaskDrawer } from './drawer.tsx'
 import { Gallery } from './gallery.tsx'
 import { messages } from './messages.ts'
+import { ModeSwitch } from './mode-switch.tsx'
 import { NoTasks } from './no-tasks.tsx'
 import { TaskStatistics } from './statistics.tsx'
 
@@ -53,15 +55,18 @@ function useTaskFilters(): Filter[] {
   ]
 }
 
-export default function Tasks() {
+export default function TaskCentre() {
+  const [view] = useQueryValue('view')
+  return view === 'batches' ? <Batches /> : <Tasks mode={view === 'gallery' ? view : 'table'} />
+}
+
+function Tasks({ mode }: { mode: 'table' | 'gallery' }) {
   const t = useMessages(messages)
   const filters = useTaskFilters()
   const query = useFilters(filters)
   const list = useList<Task>('/tasks', query, refetchMs)
   const [opened, setOpened] = useQueryValue('open')
-  const [view, setView] = useQueryValue('view')
   const [plots, setPlots] = useQueryValue('plots')
-  const mode = view === 'gallery' ? view : 'table'
   return (
     <Page
       title={t('title')}
@@ -76,15 +81,7 @@ export default function Tasks() {
           >
             {t('plots')}
           </Button>
-          <SegmentedControl
-            size="xs"
-            value={mode}
-            onChange={(value) => setView(value === 'table' ? undefined : value, 'replace')}
-            data={[
-              { value: 'table', label: t('table') },
-              { value: 'gallery', label: t('gallery') },
-            ]}
-          />
+          <ModeSwitch mode={mode} />
           <ExportButton path="/tasks" filters={query} size="xs" />
         </>
       }

@@ -16,6 +16,9 @@ export const listedBatch = z
     progress: column(z.number().min(0).max(100)).describe('Percent of its lines that have ended.'),
     request_counts: z.object({ total: count(), completed: count(), failed: count() }),
     charge: column(money()).describe('What its lines have cost so far.'),
+    estimate: money()
+      .nullable()
+      .describe('What all lines cost if the rest costs as much; null: it has ended or not begun.'),
     metadata: z.record(z.string(), z.string()),
     input_file_id: z.string(),
     output_file_id: z.string().nullable(),
@@ -50,3 +53,5 @@ export const batchQuery = z.object({
   state: query.choice(batchStates),
   ...pageFields,
 })
+
+export type ListedBatch = z.infer<typeof listedBatch>

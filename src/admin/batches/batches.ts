@@ -1,4 +1,5 @@
 // Batches: listing, looking at one, and cancelling. How a batch moves is the engine's business.
+import { estimateOf } from '../../billing/charge.ts'
 import type { Batch } from '../../contract/batches/index.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { BaseDeps } from '../../engine/base-deps.ts'
@@ -37,6 +38,7 @@ const viewOf = (batch: Batch, names: TokenNames | undefined): View<typeof listed
     progress: total === 0 ? 0 : Math.floor((100 * (completed + failed)) / total),
     request_counts: { total, completed, failed },
     charge: formatNanos(batch.chargeNanos),
+    estimate: estimateIn(batch),
     metadata: { ...batch.metadata },
     input_file_id: batch.inputFileId,
     output_file_id: batch.outputFileId ?? null,
@@ -47,6 +49,12 @@ const viewOf = (batch: Batch, names: TokenNames | undefined): View<typeof listed
     finished_at: timeOrNull(finishedAtMs(batch)),
     expires_at: time(batch.expiresAtMs),
   }
+}
+
+function estimateIn(batch: Batch): string | null {
+  const ended = batch.completed + batch.failed
+  if (ended === 0 || finishedAtMs(batch) !== undefined) return null
+  return formatNanos(estimateOf(batch.chargeNanos, ended, batch.total))
 }
 
 const finishedAtMs = (batch: Batch): number | undefined =>

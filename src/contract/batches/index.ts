@@ -102,6 +102,14 @@ export interface BatchCreate {
   endpoint: string
   metadata?: Readonly<Record<string, string>>
   tags?: string
+  /** Idempotency key: a repeated create gets the first one's batch. */
+  key?: string
+}
+
+export interface CreatedBatch {
+  /** As it was when it was made. */
+  batch: Batch
+  replayed: boolean
 }
 
 export const maxFileBytes = 100 * 1024 * 1024
@@ -120,7 +128,7 @@ export interface BatchApi {
   listFiles(token: Token, page: IdPage & { purpose?: string }): Maybe<AccountFile[]>
   openFile(token: Token, id: string): Maybe<{ file: AccountFile; body: ReadableStream<Uint8Array> }>
   deleteFile(token: Token, id: string): Maybe<AccountFile>
-  createBatch(token: Token, create: BatchCreate): Maybe<Batch>
+  createBatch(token: Token, create: BatchCreate): Maybe<CreatedBatch>
   findBatch(token: Token, id: string): Maybe<Batch>
   listBatches(token: Token, page: IdPage): Maybe<Batch[]>
   cancelBatch(token: Token, id: string): Maybe<Batch>

@@ -3,6 +3,8 @@
 import { LoopService } from '../../lib/loop.ts'
 import { claimBatch, freeAllBatches, freeBatches } from '../../store/batches/batches.ts'
 import { dropEndedLines } from '../../store/batches/lines.ts'
+import { pruneCreates } from '../../store/tasks/create-keys.ts'
+import { keysSinceMs } from '../tasks/create/idempotency.ts'
 import { sweepExpired } from './files.ts'
 import { LineSlots } from './line-slots.ts'
 import { LineWriter } from './line-writer.ts'
@@ -68,6 +70,7 @@ export class BatchRunner extends LoopService {
     if (clock.nowMs() < this.#sweepAtMs) return
     this.#sweepAtMs = clock.nowMs() + sweepMs
     await sweepExpired(this.#deps)
+    await store.tx((tx) => pruneCreates(tx, keysSinceMs(clock), dropAtOnce))
     while (!this.#isStopping && (await store.tx((tx) => dropEndedLines(tx, dropAtOnce))));
   }
 

@@ -1,5 +1,5 @@
-// Idempotency keys of creates, each with the task it created. A row exists if and only if its task
-// does; the response is not stored, as the task provides it.
+// Idempotency keys of creates, each with the task or batch it created. A row exists if and only if that
+// does; the response is not stored, as the task or batch provides it.
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from '../schema.ts'
 
@@ -11,6 +11,7 @@ export interface CreateName {
 
 export interface CreateRow extends CreateName {
   fingerprint: string
+  /** Of the task or batch. */
   taskId: string
   createdAtMs: number
 }

@@ -10,6 +10,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { wrong } from '../common/fields.ts'
 import type { SurfaceDeps } from '../common/surface.ts'
 import type { Outcome } from '../media/as-caller.ts'
+import { asReplay, keyIn } from '../media/create.ts'
 import { batchView } from './view.ts'
 
 const names = ['input_file_id', 'endpoint', 'completion_window', 'metadata'] as const
@@ -32,11 +33,16 @@ export async function createBatch(
   if (body instanceof Refusal) return body
   const create = parseBatch(body.fields)
   if (create instanceof Refusal) return create
-  const batch = await api.createBatch(token, {
+  const key = keyIn(x)
+  if (key instanceof Refusal) return key
+  const created = await api.createBatch(token, {
     ...create,
     ...(header !== null && { tags: header }),
+    ...(key !== null && { key }),
   })
-  return batch instanceof Refusal ? batch : answerJson(x, JSON.stringify(batchView(batch)))
+  if (created instanceof Refusal) return created
+  const response = answerJson(x, JSON.stringify(batchView(created.batch)))
+  return created.replayed ? asReplay(response) : response
 }
 
 export function parseBatch(fields: Readonly<Record<string, unknown>>): BatchCreate | Refusal {

@@ -10,6 +10,7 @@ import {
   type Operation,
 } from '../../http/operation.ts'
 import { bytes, flag, list, named, object, orNull, text, whole, word } from '../../http/schema.ts'
+import { keyHeader } from '../media/operations.ts'
 import { maxMetadata } from './create.ts'
 import { defaultRows, maxRows } from './page.ts'
 
@@ -190,6 +191,7 @@ export const batchesOperations: readonly Operation[] = [
     method: 'post',
     path: '/v1/batches',
     summary: 'Run the calls of a file',
+    parameters: [keyHeader],
     body: {
       required: true,
       content: json(
@@ -215,8 +217,8 @@ export const batchesOperations: readonly Operation[] = [
         },
       ),
     },
-    answers: [answered(batch, 'The batch, not begun.')],
-    refusals: [...creates, 'file_not_found'],
+    answers: [{ ...answered(batch, 'The batch, not begun.'), headers: ['idempotent-replayed'] }],
+    refusals: [...creates, 'file_not_found', 'idempotency_mismatch'],
   },
   {
     ...base,

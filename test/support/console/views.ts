@@ -45,6 +45,7 @@ const overview: readonly View[] = [
 const operate: readonly View[] = [
   page('/tasks', 'tasks'),
   page('/tasks?view=gallery', 'tasks-gallery'),
+  page('/tasks?view=batches', 'tasks-batches'),
   pressed('/tasks', 'tasks-statistics', ['Statistics', '统计']),
   async ({ at, see, press, gateway }) => {
     await at(`/tasks?open=${gateway.told}`)

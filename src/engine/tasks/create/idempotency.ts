@@ -94,7 +94,10 @@ export const keepKey = (
   return insertCreate(tx, row, sinceMs(deps))
 }
 
-const sinceMs = (deps: TaskDeps): number => sureNowMs(deps.clock) - keptMs
+/** Keys from before are free. */
+export const keysSinceMs = (clock: TaskDeps['clock']): number => sureNowMs(clock) - keptMs
+
+const sinceMs = ({ clock }: TaskDeps): number => keysSinceMs(clock)
 
 /** The answer to the first create under this key. */
 export async function findFirst(
@@ -185,7 +188,7 @@ export const inFlight = refuse(
   { retryAfterSeconds: 1 },
 )
 
-const mismatch = refuse(
+export const mismatch = refuse(
   'idempotency_mismatch',
   'this Idempotency-Key was used for another request',
   { param: 'Idempotency-Key' },
