@@ -324,6 +324,60 @@ test('a channel takes keys from the environment and several protocols and models
   expect(unknown.stderr).toContain("did you mean 'chat'?")
 })
 
+test('accounts at clouds come from files and from the variables of their own tools', async () => {
+  const create = async (flags: string[], env: Record<string, string> = {}) => {
+    answer({ id: 'ch_1', name: 'up', keys: 1 })
+    const run = await gateway(['channel', 'create', ...flags], env)
+    return run.exitCode === 0 ? seen.at(-1)?.body : run.stderr
+  }
+  const AWS = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const bedrock = [
+    '--preset',
+    'bedrock',
+    '--aws-region',
+    'eu-west-1',
+    '--model',
+    'nova=amazon.nova',
+  ]
+  const account = { region: 'eu-west-1', access_key: 'AKID', secret_key: 'secret' }
+  const made = { preset: 'bedrock', models: { nova: 'amazon.nova' } }
+  expect(await create(bedrock, AWS)).toEqual({ ...made, auth: { aws: account } })
+  expect(await create(bedrock, { ...AWS, AWS_SESSION_TOKEN: 'session' })).toEqual({
+    ...made,
+    auth: { aws: { ...account, session_token: 'session' } },
+  })
+  expect(await create(bedrock)).toContain('the variable AWS_ACCESS_KEY_ID is not set')
+  const file = join(dir, 'account.json')
+  writeFileSync(file, '{"client_email":"a"}')
+  const vertex = ['--preset', 'vertex', '--vertex-location', 'global']
+  expect(await create([...vertex, '--google-file', file])).toEqual({
+    preset: 'vertex',
+    auth: { google: { service_account: '{"client_email":"a"}' } },
+    vertex: { location: 'global' },
+  })
+  expect(await create([...vertex, '--google-machine', '--vertex-project', 'p-1'])).toEqual({
+    preset: 'vertex',
+    auth: { google: {} },
+    vertex: { location: 'global', project: 'p-1' },
+  })
+  expect(await create([...vertex, '--google-file', join(dir, 'gone')])).toContain('ENOENT')
+  expect(await create(['--preset', 'vertex', '--vertex-project', 'p'])).toContain(
+    'needs --vertex-l',
+  )
+  const entra = [
+    '--preset',
+    'azure-entra',
+    '--base-url',
+    'https://a.example',
+    '--azure-tenant',
+    't',
+  ]
+  const AZURE = { AZURE_CLIENT_ID: 'id', AZURE_CLIENT_SECRET: 'secret' }
+  expect(await create(entra, AZURE)).toMatchObject({
+    auth: { azure: { tenant: 't', client_id: 'id', client_secret: 'secret' } },
+  })
+})
+
 test('a failed channel test and a failed audit exit 1 with the reason', async () => {
   answer({ ok: false, latency_ms: 3, error: 'key refused' })
   const tried = await gateway(['channel', 'test', 'ch_1', '--model', 'm'])

@@ -191,12 +191,16 @@ export type CloudCredential =
     }
   | {
       kind: 'google'
-      account: {
-        client_email: string
-        private_key: string
-        private_key_id?: string | undefined
-        token_uri?: string | undefined
-      }
+      /** Absent: that of the machine, from its metadata server. */
+      account?:
+        | {
+            client_email: string
+            private_key: string
+            private_key_id?: string | undefined
+            token_uri?: string | undefined
+          }
+        | undefined
+      metadata?: string | undefined
       project?: string | undefined
     }
 
@@ -237,8 +241,11 @@ export interface Channel extends DataPolicy {
   /** A decimal: the part of the general price that it takes for models without a cost of their own. */
   costFactor?: string
   billing?: BillingAccess
-  /** Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form. */
-  cloud?: { kind: CloudCredential['kind']; region?: string; location?: string }
+  /**
+   * Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form;
+   * `machine`: it is that of the machine.
+   */
+  cloud?: { kind: CloudCredential['kind']; region?: string; location?: string; machine?: true }
   /** The preset that it was made from. */
   preset?: string
   disabled: boolean

@@ -45,7 +45,7 @@ const arn = `arn:aws:bedrock:eu-central-1:${account}:application-inference-profi
 const secrets = [
   ...[aws.access_key, aws.secret_key, aws.session_token, azure.tenant, azure.client_id],
   ...[azure.client_secret, google.client_email, google.project_id, google.private_key_id, account],
-  ...['token-of-google', 'token-of-azure'],
+  ...['token-of-google', 'token-of-azure', 'token-of-machine'],
 ]
 
 const codec = new EventStreamCodec(toUtf8, fromUtf8)
@@ -122,6 +122,7 @@ let tokens = 0
 function reply(call: Captured): Response {
   const { path, body } = call
   if (path === '/google/token') return googleToken(body)
+  if (path.startsWith('/computeMetadata/')) return metadataToken(call)
   if (path.endsWith('/oauth2/v2.0/token')) return azureToken(body)
   const other = instead.shift()?.(call)
   if (other !== undefined) return other
@@ -170,6 +171,15 @@ function reply(call: Captured): Response {
   return jsonReply({ message: `nothing at ${path}` }, { status: 404 })
 }
 
+function metadataToken({ path, headers }: Captured): Response {
+  const isRight =
+    path === '/computeMetadata/v1/instance/service-accounts/default/token' &&
+    headers.get('metadata-flavor') === 'Google'
+  if (!isRight) return new Response('no', { status: 403 })
+  if (tokenFailure !== undefined) return tokenFailure.clone() as unknown as Response
+  return jsonReply({ access_token: 'token-of-machine', expires_in: 3599, token_type: 'Bearer' })
+}
+
 function googleToken(body: string): Response {
   if (tokenFailure !== undefined) return tokenFailure.clone() as unknown as Response
   const assertion = new URLSearchParams(body).get('assertion') ?? ''
@@ -211,7 +221,7 @@ const models = {
   nova: 'amazon.nova-pro-v1:0',
   profile: arn,
 }
-const texts = [...Object.keys(models), 'gemini', 'vclaude', 'gpt', 'bearer', 'bad']
+const texts = [...Object.keys(models), 'gemini', 'vclaude', 'gpt', 'bearer', 'bad', 'machine']
 
 beforeAll(async () => {
   upstream = startUpstream(reply)
@@ -585,6 +595,81 @@ describe('Vertex', () => {
     expect(sentBy).toEqual(['Bearer token-of-google-1', 'token', 'Bearer token-of-google-2'])
     expect((await ask('gemini')).status).toBe(200)
     expect(last().headers.get('authorization')).toBe('Bearer token-of-google-2')
+  })
+})
+
+describe('Vertex with the account of the machine', () => {
+  const channel = (auth: object, vertex = { project: 'prj-78', location: 'global' } as object) => ({
+    ...{ name: 'machine', protocols: { generate: upstream.url }, models: { machine: 'gemini-x' } },
+    ...{ auth, vertex },
+  })
+
+  test('its metadata server gives the tokens, one for all calls, and only when a channel asks', async () => {
+    const asked = () => upstream.calls.filter(({ path }) => path.startsWith('/computeMetadata/'))
+    expect(asked()).toHaveLength(0)
+    const metadata = channel({ google: { metadata: upstream.url } })
+    const made = await gateway.admin('POST', '/channels', metadata)
+    expect([made.status, made.body.auth]).toEqual([201, { google: {} }])
+    expect(asked()).toHaveLength(0)
+    tokenFailure = new Response('not yet', { status: 503 })
+    const failed = await ask('machine')
+    expect([failed.status, await failed.text()]).toEqual([
+      502,
+      expect.stringContaining('no access token for this channel: 503'),
+    ])
+    tokenFailure = undefined
+    await gateway.admin('POST', '/channels/machine/test', {})
+    const before = asked().length
+    const answers = await Promise.all([ask('machine'), ask('machine'), ask('machine')])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(asked()).toHaveLength(before)
+    expect(last().headers.get('authorization')).toBe('Bearer token-of-machine')
+    expect(last().path).toStartWith('/v1/projects/prj-78/locations/global/publishers/google/')
+    await gateway.admin('DELETE', '/channels/machine')
+  })
+
+  test('its tokens go to hosts of Google alone', async () => {
+    const refused = async (body: object) => {
+      const { status, body: answer } = await gateway.admin('POST', '/channels/preview', body)
+      return [status, answer.error?.param]
+    }
+    expect(await refused(channel({ google: {} }))).toEqual([400, 'auth'])
+    const preset = {
+      ...{ preset: 'vertex', auth: { google: {} }, models: { machine: '*' } },
+      vertex: { project: 'prj-78', location: 'eu' },
+    }
+    expect(await refused(preset)).toEqual([200, undefined])
+    for (const base_url of [
+      'https://vertex.example',
+      'http://x.googleapis.com',
+      'https://googleapis.com.example',
+      'https://evil-googleapis.com',
+    ]) {
+      expect(await refused({ ...preset, base_url })).toEqual([400, 'auth'])
+    }
+    for (const host of [
+      'metadata.google.internal',
+      '169.254.169.254',
+      'METADATA',
+      '[fd20:ce::254]',
+    ]) {
+      const metadata = `http://${host}`
+      expect(await refused(channel({ google: { metadata } }))).toEqual([
+        400,
+        'auth.google.metadata',
+      ])
+    }
+    const nowhere = channel({ google: { metadata: upstream.url } }, { location: 'global' })
+    expect(await refused(nowhere)).toEqual([400, 'vertex'])
+    const made = await gateway.admin(
+      'POST',
+      '/channels',
+      channel({ google: { metadata: upstream.url } }),
+    )
+    expect(made.status).toBe(201)
+    const taken = { auth: { google: {} }, vertex: { project: 'prj-78', location: 'global' } }
+    expect((await gateway.admin('PATCH', '/channels/machine', taken)).status).toBe(400)
+    await gateway.admin('DELETE', '/channels/machine')
   })
 })
 

@@ -67,8 +67,8 @@ export function misplaced(engine: ChannelDeps, channel: StoredChannel): Refusal 
   const misfit = cloudProblem({
     protocols,
     keys: undefined,
-    auth: cloud && { [cloud.kind]: true },
-    vertex: cloud?.location === undefined ? undefined : {},
+    auth: cloud && { [cloud.kind]: cloud.machine === true ? {} : true },
+    vertex: cloud?.location === undefined ? undefined : { project: true },
   })
   if (misfit !== undefined) {
     return refuse('invalid_request', misfit.join(' '), { param: misfit[0] })

@@ -10,6 +10,7 @@ import type { Command, Context, Flags } from '../terminal/command.ts'
 import { listCommand } from '../terminal/list.ts'
 import { cell, type Row, record, rowOf, rowsOf, table } from '../terminal/show.ts'
 import { misuse } from '../terminal/stop.ts'
+import { cloudFlags, cloudOf } from './clouds/flags.ts'
 
 const repeated = {
   keys: ['key', 'KEY'],
@@ -17,7 +18,7 @@ const repeated = {
   models: ['model', 'GATEWAY=UPSTREAM'],
 } as const
 
-/** Lists and objects inside are for the file and the API; credentials stay out of the shell's history. */
+/** Lists and objects inside are for the file and the API; accounts at clouds have flags of their own. */
 const nested = { auth: true, vertex: true, request: true, data: true, billing: true } as const
 const creation = channelFields.omit(nested).extend({ disabled: channelChange.shape.disabled })
 const change = channelChange.omit(nested)
@@ -40,10 +41,13 @@ function keysOf({ line, env }: Context): Row {
   return keys.length === 0 ? {} : { keys }
 }
 
+/** Keys, or an account at a cloud. */
+const credentialOf = (context: Context): Row => ({ ...keysOf(context), ...cloudOf(context) })
+
 /** A preset may know a server that takes none. */
 function newKeysOf(context: Context): Row {
-  const keys = keysOf(context)
-  const isGiven = keys['keys'] !== undefined || context.line.text('preset') !== undefined
+  const keys = credentialOf(context)
+  const isGiven = Object.keys(keys).length > 0 || context.line.text('preset') !== undefined
   if (!isGiven) throw misuse('channel create needs --key or --key-env')
   return keys
 }
@@ -99,6 +103,7 @@ export const channelCommands: readonly Command[] = [
     flags: {
       key: { value: 'KEY', many: true, summary: 'upstream key; several rotate' },
       ...keyFlags,
+      ...cloudFlags,
     },
     call: 'POST /channels',
     input: { schema: creation, repeated },
@@ -111,6 +116,7 @@ export const channelCommands: readonly Command[] = [
     flags: {
       key: { value: 'KEY', many: true, summary: 'upstream key; several rotate' },
       ...keyFlags,
+      ...cloudFlags,
     },
     call: 'POST /channels/preview',
     input: { schema: creation, repeated },
@@ -143,10 +149,10 @@ export const channelCommands: readonly Command[] = [
     path: ['channel', 'update'],
     args: ['ID'],
     summary: 'change a channel; keys, protocols and models given replace the old ones',
-    flags: keyFlags,
+    flags: { ...keyFlags, ...cloudFlags },
     call: 'PATCH /channels/:id',
     input: { schema: change, repeated },
-    body: keysOf,
+    body: credentialOf,
   }),
   askCommand({
     path: ['channel', 'delete'],

@@ -166,6 +166,7 @@ export function checkChannel(channel: ChannelFields, context: z.RefinementCtx): 
     context.addIssue({ code: 'custom', path: ['request', 'body'], message: wrong })
   const misfit = cloudProblem({
     protocols: channel.protocols ?? preset?.protocols,
+    base_url: channel.base_url,
     ...{ keys: channel.keys, auth: channel.auth, vertex: channel.vertex },
   })
   if (misfit !== undefined) refuse(...misfit)

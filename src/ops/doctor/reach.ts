@@ -11,6 +11,7 @@ import { Cancellation } from '../../lib/cancellation.ts'
 import type { HttpCall } from '../../lib/http/answer.ts'
 import { createHttpClient, type HttpClient, HttpError } from '../../lib/http/client.ts'
 import { providers } from '../../providers/index.ts'
+import { reachBedrock } from './bedrock.ts'
 import type { ClockReading } from './clock.ts'
 import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
@@ -65,6 +66,7 @@ async function reachChannel(
 ): Promise<Finding[]> {
   const check = `channel ${channel.name}`
   if (channel.disabled) return [leftOut(check, 'disabled')]
+  if (channel.cloud?.kind === 'aws') return reachBedrock(http, channel, clocks)
   const { messages, timeouts } = channel
   const findings: Finding[] = []
   const names = new Map<Protocol, readonly string[]>()

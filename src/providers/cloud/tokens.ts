@@ -12,7 +12,9 @@ const usualSeconds = 3600
 
 export interface TokenRequest {
   url: string
-  form: Readonly<Record<string, string>>
+  /** What is posted; absent: it is a GET. */
+  form?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>>
 }
 
 interface Held {
@@ -70,16 +72,10 @@ const timeLimitMs = 15_000
 async function fetchToken(
   http: HttpPort,
   limits: { connectMs: number },
-  { url, form }: TokenRequest,
+  asked: TokenRequest,
   nowMs: number,
 ): Promise<Held> {
-  const headers = {
-    'content-type': 'application/x-www-form-urlencoded',
-    accept: 'application/json',
-    'accept-encoding': 'identity',
-    'user-agent': 'model-gateway',
-  }
-  const call = http.post(url, headers, new URLSearchParams(form).toString(), limits)
+  const call = sendRequest(http, limits, asked)
   const timer = setTimeout(() => call.cancel(), timeLimitMs)
   try {
     const answer = await call.answer
@@ -96,6 +92,22 @@ async function fetchToken(
   } finally {
     clearTimeout(timer)
   }
+}
+
+function sendRequest(
+  http: HttpPort,
+  limits: { connectMs: number },
+  { url, form, headers }: TokenRequest,
+): ReturnType<HttpPort['get']> {
+  const sent = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'model-gateway',
+    ...headers,
+  }
+  if (form === undefined) return http.get(url, sent, limits)
+  const typed = { ...sent, 'content-type': 'application/x-www-form-urlencoded' }
+  return http.post(url, typed, new URLSearchParams(form).toString(), limits)
 }
 
 /** What a header can carry. */

@@ -57,6 +57,22 @@ const serviceAccount = z
   })
   .meta({ description: 'A service account: a mapping, or its JSON, which may come from a file.' })
 
+/** Whose tokens are for the account of the machine: they go to hosts of Google alone. */
+const machineHost = /^(?:metadata(?:\.google\.internal)?|169\.254\..*|\[f[de].*\])\.?$/i
+
+const google = strict({
+  service_account: serviceAccount.optional(),
+  metadata: baseUrl(
+    "Another server of metadata, in place of the machine's own; without service_account.",
+  )
+    .refine((url) => !machineHost.test(URL.parse(url)?.hostname ?? ''), {
+      error: "must be left out for the machine's own",
+    })
+    .optional(),
+}).refine((given) => given.service_account === undefined || given.metadata === undefined, {
+  error: 'must not have both service_account and metadata',
+})
+
 function parsed(given: string): unknown {
   try {
     return JSON.parse(given)
@@ -67,8 +83,8 @@ function parsed(given: string): unknown {
 
 export const cloudAuth = strict({
   aws: aws.meta({ description: 'Signs requests (protocol bedrock).' }).optional(),
-  google: strict({ service_account: serviceAccount })
-    .meta({ description: 'Tokens of a service account.' })
+  google: google
+    .meta({ description: 'Tokens of a service account, or of the machine.' })
     .optional(),
   azure: azure.meta({ description: 'Tokens of an application in Entra ID.' }).optional(),
 })
@@ -94,12 +110,12 @@ export function cloudFrom(
   auth: DeclaredAuth,
   vertex: DeclaredVertex | undefined,
 ): Pick<Channel, 'keys' | 'cloud'> {
-  const { aws: signs, google, azure: entra } = auth
-  const project = vertex?.project ?? google?.service_account.project_id
+  const { aws: signs, google: by, azure: entra } = auth
+  const project = vertex?.project ?? by?.service_account?.project_id
   const credential: CloudCredential = signs
     ? { kind: 'aws', ...signs }
-    : google
-      ? { kind: 'google', account: google.service_account, project }
+    : by
+      ? { kind: 'google', account: by.service_account, metadata: by.metadata, project }
       : { kind: 'azure', ...entra! }
   return {
     keys: [JSON.stringify(credential)],
@@ -107,6 +123,7 @@ export function cloudFrom(
       kind: credential.kind,
       ...(signs && { region: signs.region }),
       ...(vertex && { location: vertex.location }),
+      ...(by && !by.service_account && !by.metadata && { machine: true as const }),
     },
   }
 }
@@ -119,6 +136,7 @@ export const cloudView = ({ cloud }: Pick<Channel, 'cloud'>) => ({
 
 interface Parts {
   protocols: Readonly<Record<string, unknown>> | undefined
+  base_url?: string | undefined
   keys: readonly string[] | undefined
   auth: Record<string, unknown> | undefined
   vertex: Record<string, unknown> | undefined
@@ -127,6 +145,7 @@ interface Parts {
 /** What does not go together: the field, and why. */
 export function cloudProblem({
   protocols = {},
+  base_url,
   keys,
   auth,
   vertex,
@@ -139,15 +158,41 @@ export function cloudProblem({
   if (auth !== undefined && !auth['aws'] && 'bedrock' in protocols) {
     return ['auth', 'must be aws for the protocol bedrock']
   }
+  const google = auth?.['google']
+  const machine = machineProblem(google, [base_url, ...Object.values(protocols)])
+  if (machine !== undefined) return ['auth', machine]
   if (vertex === undefined) return undefined
+  if (hasNoProject(google) && vertex['project'] === undefined)
+    return ['vertex', 'needs project: the account does not name one']
   if (!auth?.['google']) return ['vertex', 'needs auth.google']
   const wrong = Object.keys(protocols).find((name) => name !== 'generate' && name !== 'messages')
   return wrong === undefined ? undefined : ['vertex', `has no protocol ${wrong}`]
 }
 
+const ownsHost = (address: unknown): boolean =>
+  typeof address !== 'string' || /^https:\/\/(?:[\w-]+\.)*googleapis\.com(?:[:/]|$)/.test(address)
+
+/** Undefined for an account that is stored: it was checked when it came. */
+const partsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  typeof value === 'object' && value !== null ? { ...value } : undefined
+
+/** Tokens of the machine may do whatever it may, so that no channel can be made to collect them. */
+function machineProblem(google: unknown, addresses: readonly unknown[]): string | undefined {
+  const given = partsOf(google)
+  if (given === undefined || given['service_account'] || given['metadata']) return undefined
+  return addresses.every(ownsHost)
+    ? undefined
+    : 'without service_account goes to https hosts of googleapis.com only'
+}
+
+function hasNoProject(google: unknown): boolean {
+  const given = partsOf(google)
+  return given !== undefined && !partsOf(given['service_account'])?.['project_id']
+}
+
 /** Its strings are secrets, but for where it belongs. */
 export function secretsIn(key: string): string[] {
-  const { region: _, authority: __, kind: ___, account, ...rest } = JSON.parse(key)
+  const { region: _, authority: __, kind: ___, metadata: _____, account, ...rest } = JSON.parse(key)
   const { token_uri: ____, private_key: pem = '', ...named } = account ?? {}
   const lines = String(pem)
     .split('\n')
