@@ -131,6 +131,16 @@ test('reasons that the console shows are put into Chinese', () => {
   expect(reasons.filter((reason) => sentenceInChinese(reason) === undefined)).toEqual([])
 })
 
+test('why bills are not sent is put into Chinese', () => {
+  const reasons = [
+    ...reasonsIn('admin/closing/send-all.ts', /refuse\('conflict', '([^']+)'\)/g),
+    ...reasonsIn('admin/closing/send-all.ts', /\{ problem: '([^']+)' \}/g),
+    ...reasonsIn('admin/closing/mail-link.ts', /`(e-mail cannot [^`]+)`/g),
+  ].map((reason) => reason.replaceAll(/\$\{[^}]+\}/g, 'x'))
+  expect(reasons).toHaveLength(3)
+  expect(reasons.filter((reason) => sentenceInChinese(reason) === undefined)).toEqual([])
+})
+
 test('messages of alerts are put into Chinese', () => {
   const one = new LossSum('acc_1', 'caller_left')
   one.add('req_1', 5n)

@@ -283,6 +283,48 @@ test.if(storeKinds.includes('postgres'))(
 )
 
 test(
+  'more bills than one call sends go on with its cursor, and none is left out or sent twice',
+  async () => {
+    const place = await newPlace('sqlite')
+    expect(await (await start(place)).stop()).toBe(0)
+    const many = Array.from({ length: 52 }, (_, n) => `many-${1_000 + n}`)
+    const store = await place.open()
+    for (const name of many) {
+      const id = await openPast(store, name, past)
+      const email = emailOf(name)
+      await store.tx((tx) =>
+        tx.updateTable('accounts').set({ email }).where('id', '=', id).execute(),
+      )
+    }
+    await store.close()
+    const gateway = await start(place)
+    const pages = async (path: string) => {
+      const answers: { sent: number }[] = []
+      let cursor: string | null = null
+      do {
+        const { status, body } = await gateway.admin('POST', path, {
+          ...{ month, ...(cursor !== null && { cursor }) },
+        })
+        expect(status).toBe(200)
+        answers.push(body)
+        cursor = body.next_cursor
+      } while (cursor !== null)
+      return answers
+    }
+    await pages('/bills/close-all')
+    const sent = (await pages('/bills/send-all')).map((answer) => answer.sent)
+    expect(sent.length).toBeGreaterThan(1)
+    expect(sent).toEqual(sent.toSorted((a, b) => a - b))
+    expect(receivers()).toEqual(many.map(emailOf))
+    expect(await progress(gateway)).toMatchObject({ closed: 52, sent: 52, left: 0 })
+    expect((await archive(gateway)).size).toBe(53)
+    expect(await gateway.stop()).toBe(0)
+    await place.remove()
+  },
+  caseLimitMs,
+)
+
+test(
   'the command line saves the archive, sends, and says what is missing',
   async () => {
     const { place, gateway } = await prepared('sqlite')

@@ -1,4 +1,4 @@
-// Sentences of the gateway about refunds, about closing months and about public price files, in Chinese.
+// Sentences of the gateway about refunds, about closing months and sending bills, and about public price files, in Chinese.
 type Rule = readonly [RegExp, string]
 
 export const moneySentences: readonly Rule[] = [
@@ -11,6 +11,15 @@ export const moneySentences: readonly Rule[] = [
   [
     /^the bill of (\S+) ends with (\S+), the ledger with (\S+): .*$/,
     '$1 的账单期末为 $2，账本为 $3：此前已结账的月份与账本不一致，请查看其账单',
+  ],
+  [
+    /^e-mail cannot be sent: (.+) must be set where the gateway starts$/,
+    '无法发送邮件：启动网关时须设置 $1',
+  ],
+  [/^bills are being sent already; .*$/, '账单正在发送中，请稍后查看进度'],
+  [
+    /^the closed bill is not what the ledger says; see the bill$/,
+    '已结账的账单与账本不一致，请查看该账单',
   ],
   [/^rounded to 0: use more decimals: (.+)$/, '四舍五入后为 0，请增加小数位数：$1'],
   [/^left out: it has no price(?: by tokens)?: (.+)$/, '未导入，没有（按 Token 的）价格：$1'],
