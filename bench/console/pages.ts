@@ -13,6 +13,7 @@ export const menuPaths: readonly string[] = [
   '/tokens',
   '/accounts',
   '/bills',
+  '/codes',
   '/usage',
   '/playground',
   '/settings',
