@@ -638,8 +638,12 @@ describe('models and prices', () => {
   test('show a price in the words it can be declared with', async () => {
     for (const price of await listAll<Fields>(gateway, '/prices')) {
       expect(typeof price['id']).toBe('string')
-      const shown = ['per_million', 'tiers', 'per_image', 'per_second'].filter((k) => k in price)
-      expect([price['model'], shown.length]).toEqual([price['model'], 1])
+      const units = ['per_image', 'per_second', 'per_search', 'per_minute']
+      const shown = ['per_million', 'tiers', ...units].filter((k) => k in price)
+      expect([price['model'], shown.length]).toEqual([
+        price['model'],
+        price['unit'] === 'free' ? 0 : 1,
+      ])
     }
   })
 })

@@ -90,7 +90,6 @@ describe.each(styles)('%s', (_, parse, least) => {
       ['speed', { speed: 'fast' }, 'invalid_request'],
       ['audio', { audio: { voice: 'x' } }, 'invalid_request'],
       ['modalities', { modalities: ['text', 'image'] }, 'invalid_request'],
-      ['background', { background: true }, 'invalid_request'],
       ['deferred', { deferred: true }, 'invalid_request'],
       ['plugins', { plugins: [{ id: 'web' }] }, 'invalid_request'],
       ['mcp_servers', { mcp_servers: [{ url: 'https://a.example' }] }, 'invalid_request'],

@@ -763,13 +763,6 @@ describe('responses', () => {
     })
   })
 
-  test('that should be fetched later are refused', async () => {
-    const body = requestIn('responses', 'plain', { background: true })
-    const response = await gateway.post('/v1/responses', body)
-    expect(response.status).toBe(400)
-    expect(await errorOf(response)).toMatchObject({ code: 'invalid_request', param: 'background' })
-  })
-
   test('that failed are errors with their words and cost nothing', async () => {
     const error = { code: 'content_filter', message: 'the very words' }
     const failed = { ...answerIn('responses', { input: 5, output: 3 }), status: 'failed', error }

@@ -264,7 +264,6 @@ describe('what has no price', () => {
   test.each<[string, string, object]>([
     ['/v1/responses', 'tools[0].type', { input: 'hi', tools: [{ type: 'web_search' }] }],
     ['/v1/responses', 'service_tier', { input: 'hi', service_tier: 'priority' }],
-    ['/v1/responses', 'background', { input: 'hi', background: true }],
     ['/v1/chat/completions', 'web_search_options', { ...message, web_search_options: {} }],
     ['/v1/chat/completions', 'modalities', { ...message, modalities: ['audio'] }],
     ['/v1/chat/completions', 'enable_search', { ...message, enable_search: true }],

@@ -14,7 +14,7 @@ async function download({ engine, query, x }: Ask<{ query: typeof archiveQuery }
   if (month instanceof Refusal) return month
   x.connection.keepOpen(unreadSeconds)
   const file = openMonthFile(engine, { month, language: query.lang ?? 'en' })
-  return answerTable(x, file, `bills-${month}.zip`, 'application/zip')
+  return answerTable(x, file, `bills-${month}.zip`, 'application/octet-stream')
 }
 
 const route = routesOf({ tag: 'Bills', thing: 'month', permission: forFinance })
@@ -24,7 +24,7 @@ export const monthFileRoutes = [
     id: 'downloadMonth',
     summary: 'All bills of a month as one ZIP',
     query: archiveQuery,
-    files: { 'application/zip': bytes() },
+    files: { 'application/octet-stream': bytes() },
     headers: ['content-disposition'],
     returns: 'A page to print for each account, and a table with a row for each.',
     handle: download,

@@ -82,6 +82,8 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
       channel: 'up',
       protocol: 'vf',
       upstream_id: 'up-2',
+      cost: null,
+      margin: null,
       state: 'succeeded',
       progress: 100,
       request: {
