@@ -312,8 +312,8 @@ export interface CallerApi extends BatchApi {
 
   /** The token of a credential. A refusal is logged, counted and recorded. */
   authenticate(request: CallerRequest, credential: string | Refusal): Token | Refusal
-  /** Why any request of this caller would be refused. `mayRepeat`: it may get an earlier answer. */
-  refusalBeforeBody(token: Token, mayRepeat?: boolean): Refusal | undefined
+  /** Why any request of this caller would be refused. `mayBeFree`: this one may cost nothing. */
+  refusalBeforeBody(token: Token, mayBeFree?: boolean): Refusal | undefined
   /** These tags with the end user that the body of a call names, as its account keeps end users. */
   withEndUser(
     token: Token,

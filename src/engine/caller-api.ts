@@ -63,7 +63,7 @@ const callsOf = (engine: Engine) =>
           : authenticate(engine, credential, request.connection)
       return token instanceof Refusal ? notAuthenticated(engine, request, token) : token
     },
-    refusalBeforeBody: (token, mayRepeat) => turnedAway(engine, token, mayRepeat),
+    refusalBeforeBody: (token, mayBeFree) => turnedAway(engine, token, mayBeFree),
     withEndUser: (token, tags, fields) => withEndUser(engine, token, tags, fields),
     refuseCall: (context, surface, model, refusal) =>
       recordUnbilled(engine, newRecord(context, surface, model), 'refused', refusal),

@@ -98,8 +98,8 @@ function mayBeFree(terms: PriceTerms): boolean {
     case 'character':
     case 'audio_second':
       return terms.rateNanos === 0n
+    // Only at an interface whose calls may be free in any case.
     case 'free':
-      return true
     case 'default':
       return false
   }

@@ -12,14 +12,14 @@ interface RefusedCallerDeps extends PriceDeps, ReserveDeps {
 
 const nothingLeft = refuse('insufficient_quota', "the account's available balance is used up")
 
-/** `mayRepeat`: it may get an earlier answer again, which is free. */
+/** `mayBeFree`: such as an earlier answer that is given again. */
 export function turnedAway(
   { ledger, prices, rates, jobs }: RefusedCallerDeps,
   token: Token,
-  mayRepeat = false,
+  mayBeFree = false,
 ): Refusal | undefined {
   if (ledger.stopped.has(token.accountId)) return accountSuspended
-  if (!mayRepeat && ledger.isSpent(token.accountId) && !prices.hasFree) {
+  if (!mayBeFree && ledger.isSpent(token.accountId) && !prices.hasFree) {
     // The refusal that has to be told is that of the admission, which can wait for it.
     if (!jobs.emptyAccounts.isDue(token.accountId)) return nothingLeft
   }

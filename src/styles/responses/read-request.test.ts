@@ -277,7 +277,6 @@ describe('a field', () => {
     ['previous_response_id', { previous_response_id: 'resp_1' }],
     ['conversation', { conversation: { id: 'c' } }],
     ['prompt', { prompt: { id: 'p' } }],
-    ['background', { background: true }],
     ['truncation', { truncation: 'auto' }],
     ['tools[0].type', { tools: [{ type: 'web_search' }] }],
     [

@@ -68,7 +68,6 @@ function readState(fields: Json, reading: RequestReading): void {
   for (const name of stateFields) {
     if (fields[name] != null) reading.refuse(name, 'what is kept upstream cannot be used')
   }
-  if (fields['background'] === true) reading.refuse('background', 'answers are not kept upstream')
   if (fields['truncation'] === 'auto') reading.refuse('truncation', 'no input is left out')
   if (fields['store'] === true) reading.losses.add('store')
   if (fields['context_management'] != null) reading.losses.add('context_management')

@@ -11,6 +11,7 @@ export const moderations = textSurface(
     models: { kind: 'moderation', clientWords: [], question: { input: 'ping' } },
     keys: keysIn(moderationsFields),
     parse: parseModerations,
+    mayBeFree: true,
     errorEvent: (errorBody) => `data: ${errorBody}\n\n`,
   },
   async () => (await import('./operations.ts')).moderationsOperations,

@@ -41,6 +41,8 @@ export interface TextShape {
   /** Absent: as a JSON object. */
   readBody?(x: RequestContext, limits: BodyLimits): Promise<JsonBody | Refusal>
   parse(body: JsonBody, x: RequestContext): TextCall | Refusal
+  /** Some of its calls cost nothing, also with a price. */
+  mayBeFree?: true
   /** What tells one conversation from others; absent: calls are independent of each other. */
   opening?(fields: JsonBody['fields']): Opening
   /** The model that the path names, for the log; absent: the body names it. */
@@ -128,7 +130,7 @@ export async function readCall(
   const { keys, opening } = shape
   const { token } = ctx
   const body =
-    api.refusalBeforeBody(token, shape.later !== undefined && mayRepeat(x)) ??
+    api.refusalBeforeBody(token, shape.mayBeFree ?? (shape.later !== undefined && mayRepeat(x))) ??
     tagCall(ctx, x) ??
     (await (shape.readBody?.(x, limits) ?? readJsonObject(x, limits, keys, textWork)))
   const call = body instanceof Refusal ? body : shape.parse(body, x)
