@@ -60,7 +60,7 @@ interface Translated {
 /** The conversation, and what the styles themselves read. */
 const rules = rulesWithout([
   ...['messages', 'system', 'input', 'instructions', 'contents', 'systemInstruction'],
-  ...['generationConfig', 'toolConfig', 'prediction', 'previous_response_id'],
+  ...['generationConfig', 'toolConfig', 'prediction', 'previous_response_id', 'background'],
 ])
 
 function translate(from: StyleName, to: StyleName, fields: Json): Translated | Refusal {
