@@ -18,7 +18,7 @@ const messages = defineMessages({
   per_image: ['{currency} each', '{currency}/张'],
   second: ['Video', '视频'],
   per_second: ['{currency}/s', '{currency}/秒'],
-  more: ['Besides', '其他条款'],
+  more: ['Other terms', '其他条款'],
   tiers: ['tiers: {n}', '档位：{n}'],
   sizes: ['sizes: {n}', '尺寸：{n}'],
   resolutions: ['resolutions: {n}', '分辨率：{n}'],
