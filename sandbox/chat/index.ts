@@ -1,8 +1,8 @@
 // The chat protocol as an upstream speaks it.
 
-import { anyKey, bearerKey, jsonAnswer, type ProtocolMaker, plainUser } from '../protocol.ts'
+import { anyKey, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
 import { answerText, type TextStyle } from '../text/answer-text.ts'
-import { errorBody } from '../text/error-object.ts'
+import { plainErrorEvent, plainProtocol } from '../text/plain-protocol.ts'
 import { PromptCache } from '../text/prompt.ts'
 import { modelList } from './model-list.ts'
 import { readChatRequest } from './request.ts'
@@ -22,14 +22,8 @@ export const chat: ProtocolMaker = () => {
   const cache = new PromptCache()
   return {
     protocol: 'chat',
-    basePath: '/v1',
-    delaySlows: 'answer',
-    keepsRequests: true,
-    idHeaders: ['x-request-id'],
-    readKey: bearerKey,
-    readUser: plainUser,
-    errorBody,
-    errorEvent: (fault) => `data: ${JSON.stringify(errorBody(fault))}\n\n`,
+    ...plainProtocol,
+    errorEvent: plainErrorEvent,
     routes: [
       {
         method: 'POST',

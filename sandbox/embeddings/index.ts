@@ -1,29 +1,16 @@
 // The embeddings protocol as an upstream speaks it.
 
 import { isFault } from '../http/fields.ts'
-import {
-  type Answer,
-  bearerKey,
-  type Call,
-  jsonAnswer,
-  type ProtocolMaker,
-  plainUser,
-} from '../protocol.ts'
+import { type Answer, type Call, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
 import { failureOf } from '../text/answer-text.ts'
-import { errorBody } from '../text/error-object.ts'
+import { plainProtocol } from '../text/plain-protocol.ts'
 import { countTokens } from '../text/tokens.ts'
 import { type Input, readEmbeddingsRequest } from './request.ts'
 import { base64Of, vectorOf } from './vector.ts'
 
 export const embeddings: ProtocolMaker = () => ({
   protocol: 'embeddings',
-  basePath: '/v1',
-  delaySlows: 'answer',
-  keepsRequests: true,
-  idHeaders: ['x-request-id'],
-  readKey: bearerKey,
-  readUser: plainUser,
-  errorBody,
+  ...plainProtocol,
   routes: [{ method: 'POST', path: /^\/v1\/embeddings$/, answer }],
 })
 

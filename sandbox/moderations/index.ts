@@ -1,16 +1,8 @@
 // The moderations protocol as an upstream speaks it: a text that names a category is flagged with it.
 import { asObject, asText, isFault, type Json, missing } from '../http/fields.ts'
-import {
-  type Answer,
-  bearerKey,
-  type Call,
-  type Fault,
-  jsonAnswer,
-  type ProtocolMaker,
-  plainUser,
-} from '../protocol.ts'
+import { type Answer, type Call, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
 import { failureOf } from '../text/answer-text.ts'
-import { errorBody } from '../text/error-object.ts'
+import { plainProtocol } from '../text/plain-protocol.ts'
 
 const categories = [
   ...['harassment', 'harassment/threatening', 'hate', 'hate/threatening', 'illicit'],
@@ -20,13 +12,7 @@ const categories = [
 
 export const moderations: ProtocolMaker = () => ({
   protocol: 'moderations',
-  basePath: '/v1',
-  delaySlows: 'answer',
-  keepsRequests: true,
-  idHeaders: ['x-request-id'],
-  readKey: bearerKey,
-  readUser: plainUser,
-  errorBody,
+  ...plainProtocol,
   routes: [{ method: 'POST', path: /^\/v1\/moderations$/, answer }],
 })
 

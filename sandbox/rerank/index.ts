@@ -1,16 +1,8 @@
 // The rerank protocol as an upstream speaks it: documents that share more words with the query come first.
 import { asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
-import {
-  type Answer,
-  bearerKey,
-  type Call,
-  type Fault,
-  jsonAnswer,
-  type ProtocolMaker,
-  plainUser,
-} from '../protocol.ts'
+import { type Answer, type Call, type Fault, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
 import { failureOf } from '../text/answer-text.ts'
-import { errorBody } from '../text/error-object.ts'
+import { plainProtocol } from '../text/plain-protocol.ts'
 import { countTokens } from '../text/tokens.ts'
 
 const documentsPerSearch = 100
@@ -18,13 +10,7 @@ const maxDocuments = 10_000
 
 export const rerank: ProtocolMaker = () => ({
   protocol: 'rerank',
-  basePath: '/v1',
-  delaySlows: 'answer',
-  keepsRequests: true,
-  idHeaders: ['x-request-id'],
-  readKey: bearerKey,
-  readUser: plainUser,
-  errorBody,
+  ...plainProtocol,
   routes: [{ method: 'POST', path: /^\/v1\/rerank$/, answer }],
 })
 

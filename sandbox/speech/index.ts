@@ -2,17 +2,9 @@
 // events with pieces of it.
 import { soundFormats, soundOf } from '../audio/encode.ts'
 import { asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
-import {
-  type Answer,
-  bearerKey,
-  type Call,
-  type Fault,
-  type ProtocolMaker,
-  plainUser,
-  type StreamEvent,
-} from '../protocol.ts'
+import type { Answer, Call, Fault, ProtocolMaker, StreamEvent } from '../protocol.ts'
 import { failureOf } from '../text/answer-text.ts'
-import { errorBody } from '../text/error-object.ts'
+import { plainErrorEvent, plainProtocol } from '../text/plain-protocol.ts'
 import { countTokens } from '../text/tokens.ts'
 
 const charactersPerSecond = 15
@@ -21,14 +13,8 @@ const pieceBytes = 4_096
 
 export const speech: ProtocolMaker = () => ({
   protocol: 'speech',
-  basePath: '/v1',
-  delaySlows: 'answer',
-  keepsRequests: true,
-  idHeaders: ['x-request-id'],
-  readKey: bearerKey,
-  readUser: plainUser,
-  errorBody,
-  errorEvent: (fault) => `data: ${JSON.stringify(errorBody(fault))}\n\n`,
+  ...plainProtocol,
+  errorEvent: plainErrorEvent,
   routes: [{ method: 'POST', path: /^\/v1\/audio\/speech$/, answer }],
 })
 

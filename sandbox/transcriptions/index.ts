@@ -2,16 +2,14 @@
 import { asObject, asText, invalid, isFault, type Json, missing } from '../http/fields.ts'
 import {
   type Answer,
-  bearerKey,
   type Call,
   type Fault,
   jsonAnswer,
   type ProtocolMaker,
-  plainUser,
   type StreamEvent,
 } from '../protocol.ts'
 import { failureOf } from '../text/answer-text.ts'
-import { errorBody } from '../text/error-object.ts'
+import { plainErrorEvent, plainProtocol } from '../text/plain-protocol.ts'
 
 const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json']
 /** Of a file that cannot be measured. */
@@ -19,14 +17,8 @@ const bytesPerSecond = 16_000
 
 export const transcriptions: ProtocolMaker = () => ({
   protocol: 'transcriptions',
-  basePath: '/v1',
-  delaySlows: 'answer',
-  keepsRequests: true,
-  idHeaders: ['x-request-id'],
-  readKey: bearerKey,
-  readUser: plainUser,
-  errorBody,
-  errorEvent: (fault) => `data: ${JSON.stringify(errorBody(fault))}\n\n`,
+  ...plainProtocol,
+  errorEvent: plainErrorEvent,
   routes: ['transcriptions', 'translations'].map((method) => ({
     method: 'POST',
     path: new RegExp(`^/v1/audio/${method}$`),
