@@ -76,10 +76,11 @@ export function checkLatency(figures: readonly LatencyFigures[]): Verdict[] {
   return [
     check({ label: 'calls that failed', value: failed, limit: '= 0', valid: figures.length > 0 }),
     check({
+      // One call in twenty is placed as by default, and then goes to the slow one, which is the least busy.
       label: 'calls to the slow channel',
-      value: share(latency, 0, 'slow'),
-      limit: '<= 5 %',
-      note: `by default ${formatNumber(share(load, 0, 'slow'))} %`,
+      value: (share(latency, 0, 'slow') / share(load, 0, 'slow')) * 100,
+      limit: '<= 50 % of the default',
+      note: `${formatNumber(share(latency, 0, 'slow'))} % of all`,
     }),
     check({
       label: 'calls to the slow channel: it is not forgotten',
