@@ -9,6 +9,7 @@ import { cpuSeconds, runCpu } from './cpu/cpu.ts'
 import { downloadsSeconds, runDownloads } from './downloads/downloads.ts'
 import { failoverSeconds, runFailover } from './failover/failover.ts'
 import { growthSeconds, runGrowth } from './growth/growth.ts'
+import { latencySeconds, runLatency } from './latency/latency.ts'
 import { ledgerSeconds, runLedger } from './ledger/ledger.ts'
 import { formatCharges, sumCharges } from './lib/charges.ts'
 import { note, type PartResult, type Run, root, stopAll } from './lib/part.ts'
@@ -42,6 +43,7 @@ function planOf(options: Options): Planned[] {
     'first-token': { seconds: firstTokenSeconds(options), run: runFirstToken },
     memory: { seconds: memorySeconds, run: runMemory },
     failover: { seconds: failoverSeconds, run: runFailover },
+    latency: { seconds: latencySeconds, run: runLatency },
     downloads: { seconds: downloadsSeconds, run: runDownloads },
     poller: { seconds: pollerSeconds, run: runPoller },
     pages: { seconds: pagesSeconds(options), run: runPages },

@@ -8,6 +8,7 @@ export const parts = [
   'first-token',
   'memory',
   'failover',
+  'latency',
   'downloads',
   'poller',
   'pages',
@@ -78,6 +79,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            first-token   delay of the first token at 100 streams
                            memory        5,000 slow streams; 500 callers that stop reading
                            failover      one of three channels fails, and heals
+                           latency       a slow channel, a new one, and one that recovers
                            downloads     100 videos of 300 MB to slow and to stopped readers
                            poller        10,000 tasks in flight; a start with 100,000
                            pages         every list over a large log, on both stores

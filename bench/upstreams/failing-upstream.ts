@@ -1,4 +1,4 @@
-// The fake upstreams of the fail-over, one process: /a/..., /b/... and so on are channels that take
+// The fake upstreams of the fail-over and of routing by latency, one process: /a/..., /b/... and so on are channels that take
 // some time for a good answer and none for a bad one. Prints its port, then takes one command per
 // line. Refuses to know who asks. Argument: how long a good answer takes, in milliseconds.
 
@@ -9,6 +9,8 @@ import { jsonResponse, modelOf, type Peer, pathOf, send, serveRaw } from './raw-
 export type FailCommand =
   /** Which channels fail from now on. */
   | { command: 'fail'; channels: string[] }
+  /** How long good answers of channels take from now on, in milliseconds; of others as usual. */
+  | { command: 'slow'; channels: Record<string, number> }
   /** Prints the requests of each channel since the last count. */
   | { command: 'count' }
 
@@ -20,6 +22,7 @@ const refusal = jsonResponse(
 )
 
 let failing = new Set<string>()
+let slow: Record<string, number> = {}
 let counts: Record<string, number> = {}
 
 /** /a/v1/chat/completions -> a */
@@ -38,12 +41,16 @@ function answer(peer: Peer<object>, request: string): void {
     if (peer.data.work !== work) return
     peer.data.work = undefined
     send(peer, jsonResponse(payloads.chat.jsonAnswer(modelOf(request))))
-  }, answerMs)
+  }, slow[channel] ?? answerMs)
 }
 
 function run(command: FailCommand): object | undefined {
   if (command.command === 'fail') {
     failing = new Set(command.channels)
+    return undefined
+  }
+  if (command.command === 'slow') {
+    slow = command.channels
     return undefined
   }
   const result = counts

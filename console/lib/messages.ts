@@ -58,6 +58,7 @@ const common = defineMessages({
   prompt: ['Prompt', '提示词'],
   tag: ['Tag (name=value)', '标签（name=value）'],
   tags: ['Tags', '标签'],
+  require: ['Data policy', '数据政策'],
   end_user: ['End user', '终端用户'],
 })
 

@@ -3,6 +3,7 @@ import type { Protocol } from '../contract/catalog.ts'
 import type { Provider } from '../contract/provider.ts'
 
 export { cloudClient, projectOf } from './cloud/index.ts'
+export { CredentialError } from './common/credential-error.ts'
 
 import { arkvendor } from './arkvendor/index.ts'
 import { bedrockProvider } from './bedrock/index.ts'

@@ -773,6 +773,33 @@ describe('administration', () => {
     await gateway.admin('DELETE', '/channels/made')
   })
 
+  test('another account at Vertex stays at its location, and needs a project', async () => {
+    const { project_id: _, ...nameless } = google
+    const account = (service_account: object) => ({ auth: { google: { service_account } } })
+    const place = { protocols: { generate: 'https://vertex.example' }, models: { bad: '*' } }
+    const vertex = { location: 'europe-west1' }
+    const created = await gateway.admin('POST', '/channels', {
+      ...{ name: 'vtx', ...place, ...account(google), vertex },
+    })
+    expect([created.status, created.body.vertex]).toEqual([201, vertex])
+    const change = async (body: object) => {
+      const answer = await gateway.admin('PATCH', '/channels/vtx', body)
+      return answer.status === 200 ? answer.body.vertex : answer.body.error.param
+    }
+    expect(await change(account(google))).toEqual(vertex)
+    expect(await change(account(nameless))).toBe('vertex')
+    expect(await change({ ...account(nameless), vertex })).toBe('vertex')
+    expect(await change({ ...account(nameless), vertex: { ...vertex, project: 'p-1' } })).toEqual(
+      vertex,
+    )
+    expect(await change({ vertex: { location: 'global' } })).toEqual({ location: 'global' })
+    expect(await change({ vertex: { location: 'global', project: 'p-2' } })).toBe('auth')
+    // Without its place it may have no project: that comes with the account again.
+    expect(await change({ ...account(nameless), vertex: null })).toBeNull()
+    expect(await change({ vertex })).toBe('auth')
+    await gateway.admin('DELETE', '/channels/vtx')
+  })
+
   test('presets make addresses from region and location', async () => {
     const preview = async (body: object) =>
       (await gateway.admin('POST', '/channels/preview', body)).body

@@ -48,6 +48,20 @@ test('the menu has every page once, by audience, and pages lead to the next one'
   expect(walked).toEqual(links)
 })
 
+test('who comes from another gateway finds its page in the menu and by its name', async () => {
+  const home = await (await fetch(`${gateway.url}/docs/guide`)).text()
+  const entries = (await (await fetch(`${gateway.url}/docs/search.json`)).json()) as {
+    page: string
+    url: string
+  }[]
+  for (const name of ['LiteLLM', 'new-api', 'Helicone', 'Portkey', 'TensorZero']) {
+    const url = `/docs/guide/coming-from-${name.toLowerCase()}`
+    expect(home).toContain(`<a href="${url}"`)
+    expect(home).toContain(`Coming from ${name}`)
+    expect(entries.some((each) => each.page.includes(name) && each.url.startsWith(url))).toBe(true)
+  }
+})
+
 test('files of the site are sent to all, and no file of the console is', async () => {
   for (const name of ['site.css', 'site.js', 'site-theme.js', 'mark.svg']) {
     const file = await fetch(`${gateway.url}/docs/assets/${name}`)

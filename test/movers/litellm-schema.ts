@@ -1,12 +1,12 @@
 // The schema of LiteLLM's own package, from its registry: the migrations that its proxy applies. Only on
-// request, because it downloads: TEST_MOVERS=1.
+// request, because it downloads: TEST_MOVERS=1, or the folder where the package is already, as in CI.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from '../support/gateway.ts'
 import { createTables } from './litellm-tables.ts'
 
-const isWanted = process.env['TEST_MOVERS'] === '1'
-if (!isWanted) {
+const wanted = process.env['TEST_MOVERS'] ?? ''
+if (wanted === '') {
   console.error("left out: LiteLLM's own migrations (TEST_MOVERS=1, which downloads them)")
 }
 
@@ -14,11 +14,14 @@ const packageName = 'litellm-proxy-extras'
 
 /** Statements that make its tables; those that this repository knows unless the real ones are wanted. */
 export function schemaStatements(): string[] {
-  if (!isWanted) return [createTables]
+  if (wanted === '') return [createTables]
   const dir = tempDir()
-  run('-m', 'pip', 'download', '--quiet', '--no-deps', packageName, '--dest', dir)
-  const wheel = readdirSync(dir).find((name) => name.endsWith('.whl'))!
-  run('-m', 'zipfile', '-e', join(dir, wheel), dir)
+  const from = wanted === '1' ? dir : wanted
+  if (wanted === '1') {
+    run('-m', 'pip', 'download', '--quiet', '--no-deps', packageName, '--dest', dir)
+  }
+  const wheel = readdirSync(from).find((name) => name.endsWith('.whl'))!
+  run('-m', 'zipfile', '-e', join(from, wheel), dir)
   const migrations = join(dir, 'litellm_proxy_extras', 'migrations')
   return readdirSync(migrations)
     .sort()

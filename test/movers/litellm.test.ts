@@ -4,17 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
-import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
+import { startUpstream, type TestUpstream } from '../support/upstream.ts'
 import { schemaStatements } from './litellm-schema.ts'
 import { keys, rows } from './litellm-tables.ts'
 import {
   askWith,
+  chargeOf,
   hasPostgres,
   killAfterWrites,
   move,
   type OwnDatabase,
   ownDatabase,
   stateOf,
+  upstreamAnswer,
 } from './move.ts'
 
 const limitMs = 60_000
@@ -51,6 +53,24 @@ model_list:
     litellm_params: { model: groq/llama, api_key: os.environ/NOT_SET_ANYWHERE }
   - model_name: no-cost
     litellm_params: { model: openai/no-cost, api_base: "${base}", api_key: os.environ/HOUSE_KEY }
+  - model_name: house-rerank
+    litellm_params: { model: openai/reranker, api_base: "${base}", api_key: os.environ/HOUSE_KEY, input_cost_per_query: 0.002 }
+    model_info: { mode: rerank }
+  - model_name: house-speech
+    litellm_params: { model: openai/tts-1, api_base: "${base}", api_key: os.environ/HOUSE_KEY, input_cost_per_character: 0.000015 }
+    model_info: { mode: audio_speech }
+  - model_name: house-ears
+    litellm_params: { model: openai/whisper-1, api_base: "${base}", api_key: os.environ/HOUSE_KEY, input_cost_per_second: 0.0001 }
+    model_info: { mode: audio_transcription }
+  - model_name: house-guard
+    litellm_params: { model: openai/omni-moderation-latest, api_base: "${base}", api_key: os.environ/HOUSE_KEY, input_cost_per_token: 0, output_cost_per_token: 0 }
+    model_info: { mode: moderation }
+  - model_name: house-film
+    litellm_params: { model: openai/film, api_base: "${base}", api_key: os.environ/HOUSE_KEY }
+    model_info: { mode: video_generation }
+  - model_name: claude-rerank
+    litellm_params: { model: anthropic/rerank, api_key: literal-key }
+    model_info: { mode: rerank }
   - model_name: "openai/*"
     litellm_params: { model: "openai/*", api_key: os.environ/HOUSE_KEY }
 environment_variables: { HOUSE_KEY: upstream-key-1 }
@@ -61,9 +81,7 @@ general_settings: { master_key: sk-1234 }
 `
 
 beforeAll(async () => {
-  upstream = startUpstream(() =>
-    jsonReply(completion({ prompt_tokens: 1000, completion_tokens: 100 })),
-  )
+  upstream = startUpstream(({ path }) => upstreamAnswer(path))
   file = join(tempDir(), 'config.yaml')
   writeFileSync(file, configFor(upstream.chat))
   if (!hasPostgres) return
@@ -104,6 +122,9 @@ describe.if(hasPostgres)('a config and a database', () => {
       expect(left).toContain('metadata.tags')
       expect(left).toContain('no-cost: the config has no cost')
       expect(left).toContain('openai/*: a pattern')
+      expect(left).toContain('house-film: of the mode video_generation, which is not carried')
+      expect(left).toContain('claude-rerank: the channel litellm-anthropic')
+      expect(left).not.toContain('routing_strategy')
       const changed = report.carried_differently.map(({ name, reason }) => `${name}: ${reason}`)
       expect(changed.join('\n')).toContain("claude-big: callers have asked for 'Claude/Big'")
       expect(await stateOf(gateway)).toEqual(before)
@@ -145,6 +166,27 @@ describe.if(hasPostgres)('a config and a database', () => {
       expect((await askWith(gateway, keys.narrow, 'other-model')).status).toBe(200)
       expect((await askWith(gateway, keys.spent, 'house-chat')).status).toBe(402)
       expect((await askWith(gateway, `${keys.acme}x`, 'house-chat')).status).toBe(401)
+    },
+    limitMs,
+  )
+
+  test(
+    'models of other kinds come over with their units, and latency decides as it did',
+    async () => {
+      const charge = (path: string, body: object) => chargeOf(gateway, keys.acme, path, body)
+      const rerank = { model: 'house-rerank', query: 'q', documents: ['a'] }
+      expect(await charge('/v1/rerank', rerank)).toBe('0.002')
+      const speech = { model: 'house-speech', input: '0123456789', voice: 'alloy' }
+      expect(await charge('/v1/audio/speech', speech)).toBe('0.00015')
+      const text = { model: 'house-guard', input: 'x' }
+      expect(await charge('/v1/moderations', text)).toBe('0.00')
+      const { items: prices } = (await gateway.admin('GET', '/prices?model=house-ears')).body
+      expect(prices[0]).toMatchObject({ unit: 'audio_second', per_minute: '0.006' })
+      const { items } = (await gateway.admin('GET', '/models?limit=500')).body
+      const carried = items.filter(({ name }: { name: string }) => name.startsWith('house-'))
+      expect(new Set(carried.map(({ routing }: { routing: string }) => routing))).toEqual(
+        new Set(['latency']),
+      )
     },
     limitMs,
   )

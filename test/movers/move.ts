@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { adminToken, root, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
+import { requestIdOf, rowOf } from '../support/read.ts'
+import { completion, jsonReply } from '../support/upstream.ts'
 
 interface Item {
   kind: string
@@ -74,6 +76,42 @@ export async function stateOf(gateway: TestGateway): Promise<unknown> {
 }
 
 type Row = Record<string, unknown>
+
+/** What the upstream of a channel that came along answers. */
+export function upstreamAnswer(path: string): Response {
+  if (path.endsWith('/rerank')) {
+    return jsonReply({
+      results: [{ index: 0, relevance_score: 0.5 }],
+      usage: { total_tokens: 1000, prompt_tokens: 1000 },
+    })
+  }
+  if (path.endsWith('/audio/speech')) {
+    return new Response('sound', { headers: { 'content-type': 'audio/mpeg' } })
+  }
+  if (path.endsWith('/moderations'))
+    return jsonReply({
+      id: 'm',
+      model: 'm',
+      results: [{ flagged: false, categories: {}, category_scores: {} }],
+    })
+  if (path.endsWith('/images/generations')) {
+    return jsonReply({ created: 1, data: [{ b64_json: Buffer.from('png').toString('base64') }] })
+  }
+  return jsonReply(completion({ prompt_tokens: 1000, completion_tokens: 100 }))
+}
+
+/** A call of another interface, and what it cost. */
+export async function chargeOf(
+  gateway: TestGateway,
+  key: string,
+  path: string,
+  body: object,
+): Promise<string> {
+  const answer = await gateway.post(path, body, { authorization: `Bearer ${key}` })
+  const text = await answer.text()
+  if (answer.status !== 200) return text
+  return ((await rowOf(gateway, requestIdOf(answer))) as { charge?: string }).charge ?? ''
+}
 
 /** A call as a caller of the old gateway makes it. */
 export const askWith = (

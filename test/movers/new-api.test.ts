@@ -4,8 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
-import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
-import { askWith, hasPostgres, killAfterWrites, move, ownDatabase, stateOf } from './move.ts'
+import { startUpstream, type TestUpstream } from '../support/upstream.ts'
+import {
+  askWith,
+  chargeOf,
+  hasPostgres,
+  killAfterWrites,
+  move,
+  ownDatabase,
+  stateOf,
+  upstreamAnswer,
+} from './move.ts'
 import { keys, mysqlDump, statements, writeSqlite } from './new-api-tables.ts'
 
 const limitMs = 60_000
@@ -17,9 +26,7 @@ let file: string
 let args: string[]
 
 beforeAll(async () => {
-  upstream = startUpstream(() =>
-    jsonReply(completion({ prompt_tokens: 1000, completion_tokens: 100 })),
-  )
+  upstream = startUpstream(({ path }) => upstreamAnswer(path))
   file = join(tempDir(), 'one-api.db')
   writeSqlite(file, upstream.url)
   args = ['new-api', '--database', file]
@@ -59,7 +66,10 @@ describe('a database of SQLite', () => {
         'per-call: a price per call',
         'no-ratio: the option ModelRatio does not have it',
         'songs: channels of the type 36',
-        'tts-1: by its name',
+        'gpt-realtime: by its name it is of a kind that is not carried',
+        'tts-on-bedrock: by its name it is for speech, which its channel does not serve here',
+        'whisper-1: new-api makes tokens of seconds',
+        'user 2: a subscription with 1.50 left',
         'ann/key-5: its group svip',
         'GroupGroupRatio',
         'house: only for the groups default, vip',
@@ -72,6 +82,7 @@ describe('a database of SQLite', () => {
         .join('\n')
       expect(changed).toContain("qwen-big: callers have asked for 'Qwen/Big'")
       expect(changed).toContain('owing: it owes 0.50')
+      expect(changed).toContain('house-image-1: a price per call becomes one per image')
       expect(await stateOf(gateway)).toEqual(before)
     },
     limitMs,
@@ -83,7 +94,7 @@ describe('a database of SQLite', () => {
       const dump = join(tempDir(), 'new-api.sql')
       writeFileSync(dump, mysqlDump(upstream.url))
       const database = await ownDatabase()
-      await database.run(statements(upstream.url))
+      await database.run(statements(upstream.url, 'postgres'))
       const [one, two, three] = [
         await move(gateway, [...args, '--dry-run']),
         await move(gateway, ['new-api', '--database', dump, '--dry-run']),
@@ -150,6 +161,34 @@ describe('a database of SQLite', () => {
           ...{ input: '3.00', output: '15.00', cache_write: '3.75' },
         },
       )
+    },
+    limitMs,
+  )
+
+  test(
+    'models of other kinds come over with their units',
+    async () => {
+      const { items } = (await gateway.admin('GET', '/models?limit=500')).body
+      const shown = (name: string) => {
+        const { kind, interfaces } = items.find((each: { name: string }) => each.name === name)
+        return [kind, ...interfaces]
+      }
+      expect(shown('house-reranker')).toEqual(['rerank', 'rerank'])
+      expect(shown('tts-1')).toEqual(['speech', 'speech'])
+      expect(shown('whisper-1')).toEqual(['transcription', 'transcriptions'])
+      expect(shown('omni-moderation-latest')).toEqual(['moderation', 'moderations'])
+      const charge = (path: string, body: object) => chargeOf(gateway, `sk-${keys.ann}`, path, body)
+      // A thousand tokens at 0.10 for a million, ten characters at 15, an image at 0.04, and nothing.
+      const documents = ['a']
+      expect(await charge('/v1/rerank', { model: 'house-reranker', query: 'q', documents })).toBe(
+        '0.0001',
+      )
+      const speech = { model: 'tts-1', input: '0123456789', voice: 'alloy' }
+      expect(await charge('/v1/audio/speech', speech)).toBe('0.00015')
+      const image = { model: 'house-image-1', prompt: 'a cat' }
+      expect(await charge('/v1/images/generations', image)).toBe('0.04')
+      const text = { model: 'omni-moderation-latest', input: 'x' }
+      expect(await charge('/v1/moderations', text)).toBe('0.00')
     },
     limitMs,
   )

@@ -179,6 +179,14 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^keys must be given again: the stored ones were not given for (\S+)$/,
     '需要重新提供密钥：已保存的密钥不是为 $1 提供的',
   ],
+  [
+    /^auth must be given again where vertex names a project or is new$/,
+    '更改项目或首次设置 Vertex 时，需要重新提供账号',
+  ],
+  [
+    /^vertex needs project: the account does not name one$/,
+    'Vertex 需要项目：该账号未指明所属项目',
+  ],
 ]
 
 /** Undefined where no rule knows the sentence. */

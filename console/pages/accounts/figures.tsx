@@ -4,9 +4,11 @@ import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { BudgetFigures } from '../../components/billing/budget.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
+import { Qualifying } from '../../components/fields/require-fields.tsx'
 import { SectionTitle } from '../../components/page.tsx'
 import { Money, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
+import { dataText } from '../../lib/resources/data-terms.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
@@ -93,6 +95,8 @@ function AccountSettings({ account }: { account: Account }) {
           [t('tag_names'), account.tag_names.join(', ') || '–'],
           [t('end_users'), t(`end_users_${account.end_users}`)],
           [t('token_limit'), String(account.token_limit)],
+          [t('require'), dataText(account.require) || '–'],
+          ['', <Qualifying key="q" required={[account.require]} />],
           [t('source'), server.text('source', account.source)],
           [t('created'), <Time key="at" at={account.created_at} />],
         ]}

@@ -20,9 +20,11 @@ import {
   budgetFrom,
   draftOf,
 } from '../../components/billing/budget.tsx'
+import { RequireFields } from '../../components/fields/require-fields.tsx'
 import { SectionTitle } from '../../components/page.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { type DataRequirement, requirementFrom } from '../../lib/resources/data-terms.ts'
 import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 
@@ -40,6 +42,7 @@ interface Draft {
   tagNames: string[]
   endUsers: Account['end_users']
   tokenLimit: number | string
+  require: DataRequirement
 }
 
 const draftFrom = (account: Account): Draft => ({
@@ -53,20 +56,25 @@ const draftFrom = (account: Account): Draft => ({
   tagNames: [...account.tag_names],
   endUsers: account.end_users,
   tokenLimit: account.token_limit,
+  require: account.require ?? {},
 })
 
 /** As the admin API takes it. */
-const bodyFrom = ({ budget, tagBudgets, threshold, tagNames, endUsers, tokenLimit }: Draft) => ({
-  budget: budgetFrom(budget),
-  tag_budgets: tagBudgets.flatMap(({ tag, ...draft }) => {
-    const set = budgetFrom(draft)
-    return set === null ? [] : [{ tag: tag.trim(), ...set }]
-  }),
-  balance_low: threshold.trim() === '' ? null : threshold.trim(),
-  tag_names: tagNames,
-  end_users: endUsers,
-  token_limit: tokenLimit === '' ? null : Number(tokenLimit),
-})
+const bodyFrom = (draft: Draft) => {
+  const { budget, tagBudgets, threshold, tagNames, endUsers, tokenLimit, require } = draft
+  return {
+    budget: budgetFrom(budget),
+    tag_budgets: tagBudgets.flatMap(({ tag, ...draft }) => {
+      const set = budgetFrom(draft)
+      return set === null ? [] : [{ tag: tag.trim(), ...set }]
+    }),
+    balance_low: threshold.trim() === '' ? null : threshold.trim(),
+    tag_names: tagNames,
+    end_users: endUsers,
+    token_limit: tokenLimit === '' ? null : Number(tokenLimit),
+    require: requirementFrom(require),
+  }
+}
 
 function changesIn(before: Draft, after: Draft): object {
   const [old, fresh] = [bodyFrom(before), bodyFrom(after)]
@@ -131,6 +139,7 @@ export function EditSettings({
           value={draft.tokenLimit}
           onChange={(tokenLimit) => change({ tokenLimit })}
         />
+        <RequireFields value={draft.require} onChange={(require) => change({ require })} />
       </ActionForm>
     </Modal>
   )

@@ -12,6 +12,7 @@ import { api } from '../../lib/api.ts'
 import { downloadText } from '../../lib/download.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf } from '../../lib/resources/channel.ts'
+import { dataText } from '../../lib/resources/data-terms.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useAction } from '../../lib/use-action.ts'
@@ -20,6 +21,7 @@ import { DiscoverDialog } from './discover.tsx'
 import { ChannelForm } from './form.tsx'
 import { HealthChart } from './health-chart.tsx'
 import { messages } from './messages.ts'
+import { SentPreview } from './outgoing.tsx'
 import { ReplaceKeys } from './replace-keys.tsx'
 import { hasFailed, TestCell, type Tests } from './tests.tsx'
 import { channelsYaml } from './yaml.ts'
@@ -112,7 +114,7 @@ function Actions({
     <>
       {isEditable && <Button onClick={() => onOpen('edit')}>{t('edit')}</Button>}
       {opens('discover', t('discover'))}
-      {isEditable && opens('keys', t('new_keys'))}
+      {isEditable && channel.auth === null && opens('keys', t('new_keys'))}
       {isEditable && (
         <Button variant="default" onClick={onDrain} title={t('drain_hint')}>
           {t(channel.disabled ? 'resume' : 'drain')}
@@ -179,7 +181,10 @@ function ChannelProperties({
         [t('busy'), `${health.busy} / ${channel.max_concurrency}`],
         [t('region'), channel.region],
         [t('protocols'), <Lines key="p" text={linesOf(channel.protocols)} />],
+        [t('calls_go_to'), <SentPreview key="o" channel={channel} />],
         [t('models'), <Lines key="m" text={linesOf(channel.models)} />],
+        [t('cloud'), cloudText(channel)],
+        [t('data_terms'), channel.data === null ? t('not_stated') : dataText(channel.data)],
         [t('priority'), channel.priority],
         [t('weight'), channel.weight],
         [t('timeouts'), <Lines key="t" text={linesOf(channel.timeouts)} />],
@@ -188,6 +193,12 @@ function ChannelProperties({
     />
   )
 }
+
+/** Where the account belongs; nothing else of it is known here. */
+const cloudText = ({ auth, vertex }: Channel): string =>
+  Object.entries(auth ?? {})
+    .map(([kind, { region }]) => [kind, region ?? vertex?.location].filter(Boolean).join(', '))
+    .join()
 
 const Lines = ({ text }: { text: string }) => (
   <Text size="sm" style={{ whiteSpace: 'pre-wrap' }}>

@@ -6,8 +6,11 @@ import { api } from '../../lib/api.ts'
 import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf, pairsOf } from '../../lib/resources/channel.ts'
+import { type CloudDraft, type CloudKind, cloudBody, emptyCloud } from './cloud-draft.ts'
+import { CloudFields } from './cloud-fields.tsx'
 import { keysIn } from './draft.ts'
 import { messages } from './messages.ts'
+import { PolicyFields, policyBody, policyOf } from './outgoing.tsx'
 
 interface Props {
   /** To be changed. */
@@ -34,32 +37,57 @@ export function ChannelForm(props: Props) {
   )
 }
 
-function Fields({ channel, copyOf, onClose, onDone }: Props) {
+/** What was typed, and the call that saves it. */
+function useChannelDraft({ channel, copyOf }: Props) {
   const t = useMessages(messages)
-  const wrong = useFieldError()
   const from = channel ?? copyOf
-  const [name, setName] = useState(channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? '')
-  const [keys, setKeys] = useState('')
-  const [protocols, setProtocols] = useState(linesOf(from?.protocols ?? {}))
-  const [models, setModels] = useState(linesOf(from?.models ?? {}))
-  const [numbers, setNumbers] = useState({
+  const kind = cloudKindOf(from)
+  const [draft, setDraft] = useState(() => ({
+    name: channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? '',
+    keys: '',
+    protocols: linesOf(from?.protocols ?? {}),
+    models: linesOf(from?.models ?? {}),
     priority: from?.priority ?? 0,
     weight: from?.weight ?? 1,
     max_concurrency: from?.max_concurrency ?? 200,
-  })
-  const submit = async () => {
+    policy: policyOf(from),
+    cloud: cloudOf(from),
+  }))
+  const save = async () => {
+    const { name, keys, protocols, models, policy, cloud, ...numbers } = draft
     const read = { protocols: pairsOf(protocols), models: pairsOf(models) }
     for (const pairs of Object.values(read)) {
       if (typeof pairs === 'number') throw new Error(t('bad_line', { n: pairs }))
     }
     const given = keysIn(keys)
-    const body = { name, ...read, ...numbers, ...(given.length > 0 && { keys: given }) }
-    if (channel !== undefined) await api('PATCH', `/channels/${channel.id}`, { body })
-    else {
-      // A copy begins drained: it was not tried yet.
-      const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
-      await api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
+    const isNew = channel === undefined
+    const terms = policyBody(policy, isNew)
+    if (terms === undefined) throw new Error(t('bad_json'))
+    const body = {
+      ...{ name, ...read, ...numbers, ...terms },
+      ...(given.length > 0 && { keys: given }),
+      ...(kind !== undefined && accountBody(kind, cloud, from!, isNew)),
     }
+    if (!isNew) return api('PATCH', `/channels/${channel.id}`, { body })
+    // A copy begins drained: it was not tried yet.
+    const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
+    return api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
+  }
+  const change = (part: Partial<typeof draft>) => setDraft({ ...draft, ...part })
+  return { draft, change, save, kind }
+}
+
+function Fields(props: Props) {
+  const { channel, onClose, onDone } = props
+  const t = useMessages(messages)
+  const wrong = useFieldError()
+  const { draft, change, save, kind } = useChannelDraft(props)
+  const [error, setError] = useState<Error>()
+  const submit = async () => {
+    await save().catch((cause: Error) => {
+      setError(cause)
+      throw cause
+    })
     onDone()
     onClose()
   }
@@ -69,35 +97,70 @@ function Fields({ channel, copyOf, onClose, onDone }: Props) {
         label={t('name')}
         required
         data-autofocus
-        value={name}
-        error={wrong('name', name)}
-        onChange={(event) => setName(event.currentTarget.value)}
+        value={draft.name}
+        error={wrong('name', draft.name)}
+        onChange={(event) => change({ name: event.currentTarget.value })}
       />
       <Lines
         label={t('protocols')}
         hint={t('protocols_hint')}
-        value={protocols}
-        onChange={setProtocols}
+        value={draft.protocols}
+        onChange={(protocols) => change({ protocols })}
       />
+      {kind === undefined ? (
+        <Lines
+          label={t('keys')}
+          hint={t(channel === undefined ? 'keys_once' : 'keys_hint')}
+          value={draft.keys}
+          onChange={(keys) => change({ keys })}
+        />
+      ) : (
+        <CloudFields
+          {...{ kind, draft: draft.cloud, error, hasAccount: channel !== undefined }}
+          onChange={(cloud) => change({ cloud })}
+        />
+      )}
       <Lines
-        label={t('keys')}
-        hint={t(channel === undefined ? 'keys_once' : 'keys_hint')}
-        value={keys}
-        onChange={setKeys}
+        label={t('models')}
+        hint={t('models_hint')}
+        value={draft.models}
+        onChange={(models) => change({ models })}
       />
-      <Lines label={t('models')} hint={t('models_hint')} value={models} onChange={setModels} />
       <Group grow>
         {(['priority', 'weight', 'max_concurrency'] as const).map((each) => (
           <NumberInput
             key={each}
             label={t(each)}
-            value={numbers[each]}
-            onChange={(value) => setNumbers({ ...numbers, [each]: Number(value) })}
+            value={draft[each]}
+            onChange={(value) => change({ [each]: Number(value) })}
           />
         ))}
       </Group>
+      <PolicyFields draft={draft.policy} onChange={(policy) => change({ policy })} />
     </ActionForm>
   )
+}
+
+const cloudKindOf = (channel: Channel | undefined): CloudKind | undefined =>
+  (['aws', 'google', 'azure'] as const).find((kind) => channel?.auth?.[kind] !== undefined)
+
+const regionOf = (channel: Channel | undefined): string => channel?.auth?.['aws']?.region ?? ''
+
+const cloudOf = (channel: Channel | undefined): CloudDraft => ({
+  ...emptyCloud,
+  values: { region: regionOf(channel), location: channel?.vertex?.location ?? '' },
+})
+
+/** A new account, or the same one at another location. */
+function accountBody(kind: CloudKind, draft: CloudDraft, from: Channel, isNew: boolean): object {
+  const { region = '', location = '', ...typed } = draft.values
+  const isTyped =
+    draft.mode === 'machine' || Object.values(typed).some((text) => text.trim() !== '')
+  if (isNew || isTyped || (kind === 'aws' && region !== regionOf(from))) {
+    return cloudBody(kind, draft)
+  }
+  const isMoved = kind === 'google' && location !== '' && location !== from.vertex?.location
+  return isMoved ? { vertex: { location } } : {}
 }
 
 const Lines = ({

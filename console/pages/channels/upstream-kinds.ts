@@ -9,7 +9,7 @@ type Word = typeof messages extends Messages<infer K> ? K : never
 /** A provider that the gateway knows, as far as a new channel needs it. */
 export type Preset = Pick<
   PresetAnswer,
-  'name' | 'title' | 'protocols' | 'needs_base_url' | 'needs_key' | 'models'
+  'name' | 'title' | 'protocols' | 'needs_base_url' | 'needs_key' | 'models' | 'cloud'
 >
 
 export interface Kind {

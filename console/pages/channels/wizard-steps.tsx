@@ -20,8 +20,10 @@ import { errorText, type TestResult } from '../../lib/resources/channel.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import type { Draft } from './draft.ts'
+import { CloudFields } from './cloud-fields.tsx'
+import { type Draft, hasKeys, needsBase } from './draft.ts'
 import { messages } from './messages.ts'
+import { type Outgoing, SentPreview } from './outgoing.tsx'
 import { type Kind, kindOf, kinds, type Preset } from './upstream-kinds.ts'
 
 export interface OfferedModel {
@@ -31,11 +33,17 @@ export interface OfferedModel {
   price_id: string | null
   virtual?: unknown
   alias?: unknown
+  /** It was typed, and is not in the catalog yet. */
+  isNew?: true
 }
 
-/** Those of the catalog that such an upstream can serve. */
-export function useModels(kind: Kind | undefined): OfferedModel[] {
+/** Those of the catalog that such an upstream can serve; of a cloud, those that were typed. */
+export function useModels(kind: Kind | undefined, typed: readonly string[]): OfferedModel[] {
   const { data } = useResource<Page<OfferedModel>>('/models', { query: { limit: 500 } })
+  if (kind?.preset?.cloud != null) {
+    const known = new Map(data?.items.map((model) => [model.name, model]))
+    return typed.map((name) => known.get(name) ?? newModel(name))
+  }
   const patterns = Object.keys(kind?.preset?.models ?? {})
   if (kind?.preset !== undefined) {
     return (data?.items ?? []).filter(({ name }) => patterns.some((each) => fits(each, name)))
@@ -48,6 +56,10 @@ export function useModels(kind: Kind | undefined): OfferedModel[] {
       (virtual ?? alias ?? null) === null,
   )
 }
+
+const newModel = (name: string): OfferedModel => ({
+  ...{ name, kind: 'text', protocols: [], price_id: null, isNew: true },
+})
 
 const fits = (pattern: string, name: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name
@@ -104,17 +116,19 @@ export function KindStep({
   )
 }
 
-export function KeyStep({
-  kind,
-  draft,
-  onChange,
-}: {
+interface KeyStepProps {
   kind: Kind
   draft: Draft
   onChange: (draft: Draft) => void
-}) {
+  /** Of the last try. */
+  error: Error | undefined
+}
+
+export function KeyStep({ kind, draft, onChange, error }: KeyStepProps) {
   const t = useMessages(messages)
   const wrong = useFieldError()
+  const cloud = kind.preset?.cloud ?? undefined
+  const baseHint = cloud !== undefined && !needsBase(draft, kind) ? 'base_cloud_hint' : undefined
   return (
     <Stack>
       <TextInput
@@ -125,38 +139,74 @@ export function KeyStep({
         error={wrong('name', draft.name)}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
       />
+      {cloud !== undefined && (
+        <CloudFields
+          kind={cloud}
+          draft={draft.cloud}
+          error={error}
+          onChange={(next) => onChange({ ...draft, cloud: next })}
+        />
+      )}
       <TextInput
         label={t('base')}
-        description={t(kind.preset === undefined ? 'base_hint' : 'base_preset_hint')}
+        description={t(baseHint ?? (kind.preset === undefined ? 'base_hint' : 'base_preset_hint'))}
         placeholder={kind.example}
-        required={kind.preset?.needs_base_url ?? true}
+        required={needsBase(draft, kind)}
         value={draft.base}
         onChange={(event) => onChange({ ...draft, base: event.currentTarget.value })}
       />
-      <Textarea
-        label={t('keys')}
-        description={t('keys_once')}
-        required={kind.preset?.needs_key ?? true}
-        autosize
-        minRows={2}
-        maxRows={6}
-        autoComplete="off"
-        spellCheck={false}
-        classNames={{ input: 'private' }}
-        value={draft.keys}
-        onChange={(event) => onChange({ ...draft, keys: event.currentTarget.value })}
-      />
+      {hasKeys(draft, kind) && (
+        <KeysField
+          isRequired={kind.preset?.needs_key ?? true}
+          value={draft.keys}
+          onChange={(keys) => onChange({ ...draft, keys })}
+        />
+      )}
+      {cloud !== undefined && (
+        <Textarea
+          label={t('models')}
+          description={t('models_cloud_hint')}
+          required
+          autosize
+          minRows={2}
+          maxRows={8}
+          spellCheck={false}
+          value={draft.models}
+          onChange={(event) => onChange({ ...draft, models: event.currentTarget.value })}
+        />
+      )}
     </Stack>
   )
 }
 
-export function TestStep({
-  test,
-  endpoints,
+function KeysField({
+  isRequired,
+  value,
+  onChange,
 }: {
-  test: TestResult | undefined
-  endpoints: Readonly<Record<string, string>>
+  isRequired: boolean
+  value: string
+  onChange: (value: string) => void
 }) {
+  const t = useMessages(messages)
+  return (
+    <Textarea
+      label={t('keys')}
+      description={t('keys_once')}
+      required={isRequired}
+      autosize
+      minRows={2}
+      maxRows={6}
+      autoComplete="off"
+      spellCheck={false}
+      classNames={{ input: 'private' }}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+export function TestStep({ test, outgoing }: { test: TestResult | undefined; outgoing: Outgoing }) {
   const t = useMessages(messages)
   const format = useFormat()
   if (test === undefined) return null
@@ -165,11 +215,7 @@ export function TestStep({
       <Text size="sm" fw={500}>
         {t('calls_go_to')}
       </Text>
-      {Object.entries(endpoints).map(([protocol, url]) => (
-        <Text key={protocol} size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          {protocol}: {url}
-        </Text>
-      ))}
+      <SentPreview channel={outgoing} />
       {test.ok ? (
         <Alert color="teal">
           {t('test_ok', { ms: format.ms(test.latency_ms) })} · {test.model}
@@ -197,8 +243,12 @@ export function ModelStep({
 }) {
   const t = useMessages(messages)
   const server = useServerText()
-  const about = ({ kind, price_id }: OfferedModel) =>
-    [server.text('model', kind), ...(price_id === null ? [t('no_price')] : [])].join(' · ')
+  const about = ({ kind, price_id, isNew }: OfferedModel) =>
+    [
+      server.text('model', kind),
+      ...(isNew ? [t('new_model')] : []),
+      ...(price_id === null ? [t('no_price')] : []),
+    ].join(' · ')
   return (
     <Checkbox.Group
       label={t('models')}

@@ -9,9 +9,11 @@ import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { TestResult } from '../../lib/resources/channel.ts'
 import { useAction } from '../../lib/use-action.ts'
-import { type Draft, isComplete, keysIn } from './draft.ts'
+import { emptyCloud } from './cloud-draft.ts'
+import { bodyOf, type Draft, isComplete, modelsIn } from './draft.ts'
 import { messages } from './messages.ts'
-import { addressesOf, type Kind } from './upstream-kinds.ts'
+import type { Outgoing } from './outgoing.tsx'
+import type { Kind } from './upstream-kinds.ts'
 import {
   KeyStep,
   KindStep,
@@ -48,41 +50,34 @@ const buttons: Readonly<Record<Step, 'next' | 'go_test' | 'put_to_work' | 'finis
   step_prices: 'finish',
 }
 
-const emptyDraft: Draft = { name: '', base: '', keys: '' }
+const emptyDraft: Draft = { name: '', base: '', keys: '', cloud: emptyCloud, models: '' }
 
-function bodyOf(kind: Kind, draft: Draft, models: readonly string[]) {
-  const keys = keysIn(draft.keys)
-  if (kind.preset === undefined) {
-    const served = Object.fromEntries(models.map((name) => [name, '*']))
-    return { name: draft.name, protocols: addressesOf(kind, draft.base), keys, models: served }
-  }
-  const base_url = draft.base.trim()
-  return {
-    name: draft.name,
-    preset: kind.preset.name,
-    ...(keys.length > 0 && { keys }),
-    ...(base_url !== '' && { base_url }),
-  }
-}
-
-interface Preview {
-  endpoints: Record<string, string>
-}
-
-/** The URLs of its calls, and one call. */
+/** What would be sent, and one call. */
 async function testDraft(kind: Kind, draft: Draft, models: readonly OfferedModel[]) {
   const texts = models.filter((model) => model.kind === 'text').map(({ name }) => name)
+  // A call needs a model of the catalog; what was added stays as it is when this is tried again.
+  for (const model of models) if (model.isNew) await addModel(draft, kind, model.name)
   const body = bodyOf(kind, draft, texts.length === 0 ? ['*'] : texts)
-  const { endpoints } = await api<Preview>('POST', '/channels/preview', { body })
-  return { endpoints, test: await api<TestResult>('POST', '/channels/test', { body }) }
+  const outgoing = await api<Outgoing>('POST', '/channels/preview', { body })
+  return { outgoing, test: await api<TestResult>('POST', '/channels/test', { body }) }
 }
 
 /** With a preset, the models of its upstream come along. */
-async function createChannel(kind: Kind, draft: Draft, models: readonly string[]) {
-  await api('POST', '/channels', { body: bodyOf(kind, draft, models) })
-  if (kind.preset === undefined) return
+async function createChannel(kind: Kind, draft: Draft, models: readonly OfferedModel[]) {
+  const names = models.map(({ name }) => name)
+  await api('POST', '/channels', { body: bodyOf(kind, draft, names) })
+  if (kind.preset === undefined || kind.preset.cloud !== null) return
   const path = `/channels/${encodeURIComponent(draft.name)}/discover`
   await api('POST', path, { body: { add: true } })
+}
+
+/** In the style that its upstream speaks; others are translated. */
+async function addModel(draft: Draft, kind: Kind, name: string) {
+  const upstream = modelsIn(draft)[name] === '*' ? name : (modelsIn(draft)[name] ?? name)
+  const own = kind.preset?.cloud === 'google' ? 'generate' : 'chat'
+  const interfaces = [/claude|anthropic/i.test(upstream) ? 'messages' : own]
+  const path = `/models/${encodeURIComponent(name)}`
+  await api('PUT', path, { body: { kind: 'text', interfaces } })
 }
 
 /** Whether a step can be left. */
@@ -98,20 +93,21 @@ function useWizard(onDone: () => void) {
   const [kind, setKind] = useState<Kind>()
   const [draft, setDraft] = useState(emptyDraft)
   const [test, setTest] = useState<TestResult>()
-  const [endpoints, setEndpoints] = useState<Preview['endpoints']>({})
+  const [outgoing, setOutgoing] = useState<Outgoing>({ endpoints: {}, request: null })
   const [chosen, setChosen] = useState<string[]>()
   const action = useAction()
   const queryClient = useQueryClient()
-  const models = useModels(kind)
+  const models = useModels(kind, Object.keys(modelsIn(draft)))
   const picked = chosen ?? models.map(({ name }) => name)
   const step = steps[at]!
   const runTest = async () => {
     const found = await testDraft(kind!, draft, models)
-    setEndpoints(found.endpoints)
+    setOutgoing(found.outgoing)
     setTest(found.test)
   }
   const create = async () => {
-    await createChannel(kind!, draft, picked)
+    const served = models.filter(({ name }) => picked.includes(name))
+    await createChannel(kind!, draft, served)
     // With its first own channel a gateway leaves the sandbox.
     await queryClient.invalidateQueries({ queryKey: ['session'] })
     onDone()
@@ -126,7 +122,7 @@ function useWizard(onDone: () => void) {
     if (draft.name === '') setDraft({ ...draft, name: chosen.preset?.name ?? '' })
   }
   return {
-    ...{ at, step, setAt, kind, setKind: choose, draft, setDraft, test, endpoints },
+    ...{ at, step, setAt, kind, setKind: choose, draft, setDraft, test, outgoing },
     ...{ models, picked, setChosen },
     ...{ action, next, isReady: isReady(step, kind, draft, picked) },
   }
@@ -162,9 +158,14 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
       </Stepper>
       {step === 'step_kind' && <KindStep kind={kind} onChange={wizard.setKind} />}
       {step === 'step_key' && (
-        <KeyStep kind={kind!} draft={wizard.draft} onChange={wizard.setDraft} />
+        <KeyStep
+          kind={kind!}
+          draft={wizard.draft}
+          onChange={wizard.setDraft}
+          error={wizard.action.error}
+        />
       )}
-      {step === 'step_test' && <TestStep test={wizard.test} endpoints={wizard.endpoints} />}
+      {step === 'step_test' && <TestStep test={wizard.test} outgoing={wizard.outgoing} />}
       {step === 'step_models' && (
         <ModelStep models={models} chosen={picked} onChange={wizard.setChosen} />
       )}

@@ -10,7 +10,9 @@ const pairs = (values: Readonly<Record<string, string>>): string[] =>
 const channelLines = (channel: Channel): string[] => [
   `  - name: ${quoted(channel.name)}`,
   `    region: ${quoted(channel.region)}`,
-  `    keys: [${Array(Math.max(channel.keys, 1)).fill('"PUT_THE_KEY_HERE"').join(', ')}]`,
+  channel.auth === null
+    ? `    keys: [${Array(Math.max(channel.keys, 1)).fill('"PUT_THE_KEY_HERE"').join(', ')}]`
+    : `    # The cloud account (auth${channel.vertex === null ? '' : ', vertex'}) is not exported: an import keeps that of the channel.`,
   '    protocols:',
   ...pairs(channel.protocols),
   '    models:',
@@ -26,6 +28,9 @@ const channelLines = (channel: Channel): string[] => [
   ...(channel.affinity === 'on' ? [] : ['    affinity: off']),
   ...(channel.auto_cache ? ['    auto_cache: true'] : []),
   ...(channel.trace ? [] : ['    trace: false']),
+  // JSON is YAML.
+  ...(channel.request === null ? [] : [`    request: ${JSON.stringify(channel.request)}`]),
+  ...(channel.data === null ? [] : [`    data: ${JSON.stringify(channel.data)}`]),
 ]
 
 export const channelsYaml = (channels: readonly Channel[]): string =>

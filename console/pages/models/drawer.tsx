@@ -189,6 +189,7 @@ function Facts({
         [t('max_output_tokens'), isText ? bound(model.max_output_tokens) : ''],
         [t('max_tokens_per_image'), isText ? bound(model.max_tokens_per_image) : ''],
         [t('translate_short'), isText ? t(model.translate ? 'on' : 'off') : ''],
+        [t('routing'), isVirtual(model) || isAlias(model) ? '' : t(`routing_${model.routing}`)],
         [t('priced_by'), isVirtual(model) && model.price ? t(model.price) : ''],
         [t('price'), price && <Terms price={price} />],
         [t('source'), <SourceBadge key="b" source={model.source} />],

@@ -31,6 +31,7 @@ interface Entry {
   protocols: readonly string[]
   limits: Readonly<Record<Limit, number | undefined>>
   translate: boolean
+  routing: Model['routing']
 }
 
 const limits = ['context_window', 'max_output_tokens', 'max_tokens_per_image'] as const
@@ -55,11 +56,13 @@ function entryOf(model: Model | undefined, { kind = 'text', channel }: Begun): E
       max_tokens_per_image: own('max_tokens_per_image'),
     },
     translate: model?.translate ?? true,
+    routing: model?.routing ?? 'load',
   }
 }
 
 /** As PUT /models takes it. */
-function bodyOf({ kind, displayName, interfaces, protocols, limits: given, translate }: Entry) {
+function bodyOf(entry: Entry) {
+  const { kind, displayName, interfaces, protocols, limits: given, translate, routing } = entry
   const bounds = limitsOf(kind).flatMap((name) =>
     given[name] === undefined ? [] : [[name, given[name]]],
   )
@@ -70,6 +73,7 @@ function bodyOf({ kind, displayName, interfaces, protocols, limits: given, trans
     ...(displayName !== '' && { display_name: displayName }),
     ...Object.fromEntries(bounds),
     ...(kind === 'text' && !translate && { translate: false }),
+    ...(routing === 'latency' && { routing }),
   }
 }
 
@@ -209,6 +213,10 @@ function EntryFields({
           ))}
         </Group>
       )}
+      <RoutingField
+        routing={entry.routing}
+        onChange={(routing) => onChange({ ...entry, routing })}
+      />
       {kind === 'text' && (
         <Switch
           label={t('translate')}
@@ -217,6 +225,30 @@ function EntryFields({
         />
       )}
     </>
+  )
+}
+
+/** How one of several channels of equal priority is chosen. */
+function RoutingField({
+  routing,
+  onChange,
+}: {
+  routing: Model['routing']
+  onChange: (routing: Model['routing']) => void
+}) {
+  const t = useMessages(messages)
+  return (
+    <Select
+      label={t('routing')}
+      description={t('routing_hint')}
+      allowDeselect={false}
+      data={(['load', 'latency'] as const).map((value) => ({
+        value,
+        label: t(`routing_${value}`),
+      }))}
+      value={routing}
+      onChange={(value) => onChange(value === 'latency' ? 'latency' : 'load')}
+    />
   )
 }
 

@@ -8,12 +8,14 @@ import { CodeTabs } from '../../components/code-tabs.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { Qualifying } from '../../components/fields/require-fields.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { Money, Time } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { snippets } from '../../lib/client-snippets.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { dataText } from '../../lib/resources/data-terms.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
 import { dailySpend, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
@@ -160,6 +162,8 @@ function TokenDetails({ token }: { token: Token }) {
           [t('translation'), t(`translation_${token.translation}`)],
           [t('fallback'), t(`fallback_${token.fallback}`)],
           [t('tags'), tagsText(token.tags)],
+          [t('require'), dataText(token.require)],
+          ['', <Qualifying key="q" required={[token.require]} />],
           [t('rpm'), bound(token.limits.rpm)],
           [t('tpm'), bound(token.limits.tpm)],
           [t('concurrency'), bound(token.limits.concurrency)],

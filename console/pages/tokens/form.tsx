@@ -6,9 +6,11 @@ import { ActionForm } from '../../components/action-form.tsx'
 import { BudgetFields, budgetFrom, draftOf } from '../../components/billing/budget.tsx'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ModelNames } from '../../components/fields/model-names.tsx'
+import { RequireFields } from '../../components/fields/require-fields.tsx'
 import { api } from '../../lib/api.ts'
 import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { type DataRequirement, requirementFrom } from '../../lib/resources/data-terms.ts'
 import { tagPairs, tagsFrom } from '../../lib/resources/tags.ts'
 import type { Token } from '../../lib/resources/token.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
@@ -87,6 +89,7 @@ interface Rights {
   /** A day, or empty. */
   expires: string
   limits: Limits
+  require: DataRequirement
 }
 
 const noLimits: Limits = { rpm: '', tpm: '', concurrency: '' }
@@ -99,6 +102,7 @@ const rightsOf = (token: Token | undefined): Rights => ({
   tags: tagPairs(token?.tags ?? {}),
   expires: dayOf(token?.expires_at),
   limits: { ...noLimits, ...token?.limits },
+  require: token?.require ?? {},
 })
 
 function RightsFields({
@@ -154,6 +158,7 @@ function RightsFields({
         value={expires}
         onChange={(event) => change({ expires: event.currentTarget.value })}
       />
+      <RequireFields value={rights.require} onChange={(require) => change({ require })} />
     </>
   )
 }
@@ -196,6 +201,7 @@ const endOf = (day: string): string => `${day}T23:59:59Z`
 function newFields(rights: Rights): object {
   const { models, ips, translation, fallback, tags, expires, limits } = rights
   const set = Object.entries(limits).filter(([, value]) => value !== '')
+  const require = requirementFrom(rights.require)
   return {
     ...(models.length > 0 && { models }),
     ...(ips.length > 0 && { allowed_ips: ips }),
@@ -204,6 +210,7 @@ function newFields(rights: Rights): object {
     ...(tags.length > 0 && { tags: tagsFrom(tags) }),
     ...(expires !== '' && { expires_at: endOf(expires) }),
     ...(set.length > 0 && { limits: Object.fromEntries(set) }),
+    ...(require !== null && { require }),
   }
 }
 
@@ -216,6 +223,7 @@ const changedFields = ({
   tags,
   expires,
   limits,
+  require,
 }: Rights): object => ({
   models: models.length === 0 ? ['*'] : models,
   allowed_ips: ips,
@@ -224,4 +232,5 @@ const changedFields = ({
   tags: tags.length === 0 ? null : tagsFrom(tags),
   expires_at: expires === '' ? null : endOf(expires),
   limits: Object.fromEntries(limitNames.map((name) => [name, limits[name] || null])),
+  require: requirementFrom(require),
 })

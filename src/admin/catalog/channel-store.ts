@@ -109,20 +109,42 @@ export async function changeChannel(
 /** Why a change is refused: another region, a name in use, or stored keys for another origin. */
 export const unacceptable = (
   engine: ChannelDeps,
-  before: Pick<Channel, 'protocols'>,
+  before: Pick<Channel, 'protocols' | 'cloud'>,
   after: StoredChannel,
   body: Pick<Change, 'keys' | 'auth' | 'vertex'>,
 ): Refusal | undefined =>
   misplaced(engine, after) ??
+  projectMissing(body, after) ??
   (hasCredential(body) ? undefined : keysNeeded(before.protocols, after.protocols)) ??
-  (body.vertex?.project !== undefined && body.auth === undefined ? authNeeded : undefined)
+  (needsAuth(before, body) ? authNeeded : undefined)
 
 const hasCredential = ({ keys, auth }: Pick<Change, 'keys' | 'auth'>): boolean =>
   keys !== undefined || auth !== undefined
 
-const authNeeded = refuse('invalid_request', 'auth must be given again with vertex.project', {
-  param: 'auth',
-})
+/** The project is kept with the account. */
+const needsAuth = (
+  { cloud }: Pick<Channel, 'cloud'>,
+  { auth, vertex }: Pick<Change, 'auth' | 'vertex'>,
+) =>
+  auth === undefined &&
+  vertex != null &&
+  (vertex.project !== undefined || cloud?.location === undefined)
+
+/** A new account at Vertex names its project, or the change does. */
+function projectMissing(
+  { auth, vertex }: Pick<Change, 'auth' | 'vertex'>,
+  { cloud }: StoredChannel,
+) {
+  if (auth?.google === undefined || cloud?.location === undefined) return undefined
+  const misfit = cloudProblem({ protocols: {}, keys: undefined, auth, vertex: { ...vertex } })
+  return misfit && refuse('invalid_request', misfit.join(' '), { param: misfit[0] })
+}
+
+const authNeeded = refuse(
+  'invalid_request',
+  'auth must be given again where vertex names a project or is new',
+  { param: 'auth' },
+)
 
 /** Fields that are given replace the old ones; time-outs one by one. Old keys stay sealed. */
 export function merged(
@@ -177,12 +199,19 @@ function credentialAfter(before: StoredChannel, body: Change) {
 
 /** What may be null: none. */
 const mergedRules = (before: StoredChannel, body: Change) => ({
-  ...(body.auth && { auth: body.auth, vertex: body.vertex ?? undefined }),
+  ...(body.auth && { auth: body.auth, vertex: vertexAfter(before, body) }),
   request: asDeclared(body.request, before.request),
   data: asDeclared(body.data, dataView(before.data) ?? undefined),
   cost_factor: asDeclared(body.cost_factor, before.costFactor),
   billing: body.billing ?? undefined,
 })
+
+/** Another account stays where the last one was. */
+function vertexAfter({ cloud }: StoredChannel, { auth, vertex }: Change) {
+  if (vertex !== undefined) return vertex ?? undefined
+  const isKept = auth?.google !== undefined && cloud?.location !== undefined
+  return isKept ? { location: cloud.location! } : undefined
+}
 
 /** The same account at another location, or (null) at none. */
 function cloudAt(cloud: Channel['cloud'], vertex: Change['vertex']): Channel['cloud'] {

@@ -14,6 +14,10 @@ export const preset = z
     endpoints: addresses().describe('The URL of the calls of each protocol.'),
     needs_base_url: z.boolean().describe('Its host is your own, and `base_url` must name it.'),
     needs_key: z.boolean(),
+    cloud: z
+      .enum(['aws', 'google', 'azure'])
+      .nullable()
+      .describe('The kind of account that stands in place of keys (`auth`).'),
     key_form: z.string().nullable().describe('What the key looks like, where it is not one word.'),
     models: z
       .record(z.string(), z.string())

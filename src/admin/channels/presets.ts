@@ -25,6 +25,7 @@ const presetView = (preset: Preset): View<typeof presetSchema> => ({
   ),
   needs_base_url: preset.needsBaseUrl ?? false,
   needs_key: preset.keyless !== true,
+  cloud: preset.cloud ?? null,
   key_form: preset.keyForm ?? null,
   models: preset.models,
   retention: preset.retention ?? null,

@@ -8,6 +8,7 @@ import type {
   PriceDeclaration,
   plainModelDeclaration,
 } from '../../contract/config-schema/index.ts'
+import { presets } from '../../contract/config-schema/names.ts'
 
 export type Kind = 'model' | 'price' | 'channel' | 'account' | 'credit' | 'token' | 'setting'
 
@@ -57,13 +58,36 @@ export class Plan {
   }
 }
 
-const textInterfaces = ['chat', 'responses', 'messages', 'generate']
 const interfacesOf = {
-  text: textInterfaces,
+  text: ['chat', 'responses', 'messages', 'generate'],
   embedding: ['embeddings', 'generate'],
   image: ['images'],
+  rerank: ['rerank'],
+  moderation: ['moderations'],
+  speech: ['speech'],
+  transcription: ['transcriptions'],
 } as const
 export type CarriedKind = keyof typeof interfacesOf
+
+/** What a server that follows the chat style has for each kind, at one address. */
+export const usualProtocols = {
+  text: 'chat',
+  embedding: 'embeddings',
+  image: 'images',
+  rerank: 'rerank',
+  moderation: 'moderations',
+  speech: 'speech',
+  transcription: 'transcriptions',
+} as const satisfies Record<CarriedKind, string>
+
+const otherText = ['responses', 'messages', 'bedrock']
+
+/** Whether a channel could serve models of this kind. */
+export function canServe({ preset, protocols }: Partial<ChannelDraft>, kind: CarriedKind): boolean {
+  const spoken = Object.keys(protocols ?? presets.get(preset ?? '')?.protocols ?? {})
+  const able: readonly string[] = [usualProtocols[kind], ...interfacesOf[kind]]
+  return spoken.some((each) => able.includes(each) || (kind === 'text' && otherText.includes(each)))
+}
 
 export const modelDraft = (name: string, kind: CarriedKind): ModelDraft => ({
   name,

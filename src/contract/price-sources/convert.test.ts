@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { priceDeclaration } from '../config-schema/index.ts'
 import { convert, type Options, type SourceName } from './convert.ts'
 import { formatDecimal, one, parseDecimal, times, withNumbersAsText } from './decimal.ts'
 
@@ -108,10 +109,10 @@ describe('models.dev', () => {
     const model = (input: number) => ({ models: { 'gpt-x': { cost: { input, output: 1 } } } })
     const file = { reseller: model(0), openai: model(2), other: model(3) }
     const { prices, remarks } = converted('models.dev', file)
-    expect(prices.map(({ per_million }) => per_million?.['input'])).toEqual(['2.00'])
+    expect(prices).toMatchObject([{ per_million: { input: '2.00' } }])
     expect(remarks[0]).toContain('other/gpt-x')
     const only = converted('models.dev', file, { only: ['other/*'] })
-    expect(only.prices.map(({ per_million }) => per_million?.['input'])).toEqual(['3.00'])
+    expect(only.prices).toMatchObject([{ per_million: { input: '3.00' } }])
     expect(only.remarks).toEqual([])
     const some = converted('models.dev', file, { only: ['reseller/*', 'none/*', 'other/*'] })
     expect(some.remarks).toContain('no model fits: none/*')
@@ -206,19 +207,49 @@ describe('LiteLLM', () => {
     ])
   })
 
-  test('has images and embeddings, and modes without a unit', () => {
+  test('has images, embeddings, searches, speech and sound, and modes without a unit', () => {
     const file = {
       'dall-e': { mode: 'image_generation', output_cost_per_image: 0.04 },
       pixels: { mode: 'image_generation', input_cost_per_pixel: 1e-8 },
       embed: { mode: 'embedding', input_cost_per_token: 2e-8 },
-      whisper: { mode: 'audio_transcription', input_cost_per_second: 0.0001 },
+      rerank: { mode: 'rerank', input_cost_per_query: 0.002, input_cost_per_token: 0 },
+      'rerank-tokens': { mode: 'rerank', input_cost_per_token: 5e-8 },
+      tts: { mode: 'audio_speech', input_cost_per_character: 0.000015 },
+      'tts-tokens': {
+        mode: 'audio_speech',
+        input_cost_per_token: 2.5e-6,
+        output_cost_per_audio_token: 1.2e-5,
+      },
+      whisper: {
+        mode: 'audio_transcription',
+        input_cost_per_second: 0.0001,
+        output_cost_per_second: 0.0001,
+      },
+      omni: { mode: 'moderation', input_cost_per_token: 0, output_cost_per_token: 0 },
+      'not-said': { mode: 'moderation' },
+      film: { mode: 'video_generation', output_cost_per_second: 0.1 },
     }
-    const { prices, remarks } = converted('litellm', file)
+    const { models, prices, remarks } = converted('litellm', file)
     expect(prices).toEqual([
       { model: 'dall-e', unit: 'image', per_image: '0.04' },
       { model: 'embed', unit: 'token', per_million: { input: '0.02', output: '0.00' } },
+      { model: 'omni', unit: 'free' },
+      { model: 'rerank', unit: 'search', per_search: '0.002' },
+      { model: 'rerank-tokens', unit: 'token', per_million: { input: '0.05', output: '0.00' } },
+      { model: 'tts', unit: 'character', per_million: '15.00' },
+      {
+        model: 'tts-tokens',
+        unit: 'token',
+        per_million: { input: '2.50', output: '12.00', output_audio: '12.00' },
+      },
+      { model: 'whisper', unit: 'audio_second', per_minute: '0.006' },
     ])
-    expect(remarks.join()).toContain('audio_transcription')
+    for (const price of prices) expect(priceDeclaration.safeParse(price).error).toBeUndefined()
+    expect(models.find(({ name }) => name === 'whisper')).toEqual({
+      ...{ name: 'whisper', kind: 'transcription', interfaces: ['transcriptions'] },
+    })
+    expect(remarks.join()).toContain('video_generation')
+    expect(remarks.join()).toContain('it has no price by tokens: not-said')
     expect(remarks.join()).toContain('pixels')
   })
 

@@ -6,7 +6,14 @@ import { isPlainName, plainName } from '../../lib/text/plain-name.ts'
 import { type Decimal, formatDecimal, isZero, times } from './decimal.ts'
 import { readLitellm } from './litellm.ts'
 import { readModelsDev } from './models-dev.ts'
-import type { Json, SourceList, SourcePrice, SourceTokenTerms } from './source.ts'
+import {
+  type Json,
+  objectIn,
+  type SourceList,
+  type SourcePrice,
+  type SourceTokenTerms,
+  type SourceUnitTerms,
+} from './source.ts'
 
 export const sources = { 'models.dev': readModelsDev, litellm: readLitellm } as const
 export type SourceName = keyof typeof sources
@@ -38,14 +45,17 @@ interface ListedTier {
 
 interface ListedPrice {
   model: string
-  unit: 'token' | 'image'
-  per_million?: ListedTier['per_million']
+  unit: SourcePrice['terms']['unit']
+  /** Of characters one amount. */
+  per_million?: ListedTier['per_million'] | string
   tiers?: readonly ListedTier[]
   per_call?: Readonly<Record<string, string>>
   service_tiers?: Readonly<Record<string, { factor: string } | Pick<ListedTier, 'per_million'>>>
   geo?: Readonly<Record<string, { factor: string }>>
   hours?: readonly { from: string; to: string; factor: string }[]
   per_image?: string
+  per_search?: string
+  per_minute?: string
 }
 
 export interface Converted {
@@ -59,6 +69,10 @@ const interfaces: Readonly<Record<SourcePrice['kind'], readonly string[]>> = {
   text: ['chat', 'responses', 'messages', 'generate'],
   embedding: ['embeddings', 'generate'],
   image: ['images'],
+  rerank: ['rerank'],
+  moderation: ['moderations'],
+  speech: ['speech'],
+  transcription: ['transcriptions'],
 }
 
 export function convert(file: Json, source: SourceName, options: Options): Converted {
@@ -135,11 +149,33 @@ function listedOf({ model, terms }: SourcePrice, options: Options): ListedPrice 
     return text
   }
   const name = plainName(model)
-  const listed: ListedPrice =
-    terms.unit === 'image'
-      ? { model: name, unit: 'image', per_image: amount(terms.perImage)! }
-      : { model: name, unit: 'token', ...tokenTerms(terms, amount) }
+  const { unit } = terms
+  const listed: ListedPrice = {
+    ...{ model: name, unit },
+    ...(unit === 'token' ? tokenTerms(terms, amount) : unitTerms(terms, amount)),
+  }
   return isTooLarge ? undefined : listed
+}
+
+/** The field of a unit, and its amount. */
+function unitAmount(terms: SourceUnitTerms): [keyof ListedPrice, Decimal] | undefined {
+  switch (terms.unit) {
+    case 'image':
+      return ['per_image', terms.perImage]
+    case 'search':
+      return ['per_search', terms.perSearch]
+    case 'character':
+      return ['per_million', terms.perMillion]
+    case 'audio_second':
+      return ['per_minute', terms.perMinute]
+    case 'free':
+      return undefined
+  }
+}
+
+function unitTerms(terms: SourceUnitTerms, amount: Amount): Partial<ListedPrice> {
+  const [name, value] = unitAmount(terms) ?? []
+  return name === undefined ? {} : { [name]: amount(value!)! }
 }
 
 function tokenTerms(terms: SourceTokenTerms, amount: Amount): Partial<ListedPrice> {
@@ -175,14 +211,21 @@ const mapped = <From, To>(
 const factorText = (factor: Decimal): string =>
   (formatDecimal(factor, maxPlaces) ?? '1').replace(/0+$/, '').replace(/\.$/, '')
 
+const free: Decimal = { digits: 0n, scale: 0 }
+
 function isFree({ terms }: SourcePrice): boolean {
-  if (terms.unit === 'image') return isZero(terms.perImage)
+  if (terms.unit !== 'token') return isZero(unitAmount(terms)?.[1] ?? free)
   return terms.tiers.every(({ rates }) => isZero(rates.input) && isZero(rates.output))
 }
 
+type Rates = ListedTier['per_million']
+
 /** An amount that was above 0 and no longer is. */
 function isRoundedAway({ terms }: SourcePrice, listed: ListedPrice): boolean {
-  if (terms.unit === 'image') return !isZero(terms.perImage) && listed.per_image === '0.00'
+  if (terms.unit !== 'token') {
+    const [name, value] = unitAmount(terms) ?? []
+    return name !== undefined && !isZero(value!) && listed[name] === '0.00'
+  }
   const isLost = (
     was: Readonly<Record<string, Decimal>> = {},
     is: Readonly<Record<string, string>> = {},
@@ -194,7 +237,7 @@ function isRoundedAway({ terms }: SourcePrice, listed: ListedPrice): boolean {
       'rates' in tier && shown && 'per_million' in shown && isLost(tier.rates, shown.per_million)
     )
   })
-  const shown = listed.tiers ?? [{ per_million: listed.per_million ?? {} }]
+  const shown = listed.tiers ?? [{ per_million: objectIn(listed.per_million) as Rates }]
   return own || terms.tiers.some(({ rates }, at) => isLost(rates, shown[at]?.per_million))
 }
 

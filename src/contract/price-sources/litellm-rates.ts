@@ -80,12 +80,17 @@ export function tiersOf(cells: Cells, details: Json): SourceTiers | undefined {
   })
 }
 
-/** Embeddings have no output, and that of image models is of images. */
+/** These have no output by tokens. */
+const withoutOutput = new Set<unknown>(['embedding', 'rerank', 'moderation'])
+
+/** Embeddings have no output, and that of models of images and speech is of images and sound. */
 function wholeRates(rates: SomeRates, details: Json): SourceRates | undefined {
-  const { input, output_image } = rates
-  const none = details['mode'] === 'embedding' ? { digits: 0n, scale: 0 } : undefined
-  const isImage = String(details['mode']).startsWith('image')
-  const output = rates.output ?? none ?? (isImage ? output_image : undefined)
+  const { mode } = details
+  const { input, output_image, output_audio } = rates
+  const none = withoutOutput.has(mode) ? { digits: 0n, scale: 0 } : undefined
+  const isImage = String(mode).startsWith('image')
+  const sound = mode === 'audio_speech' ? output_audio : undefined
+  const output = rates.output ?? none ?? (isImage ? output_image : sound)
   if (input === undefined || output === undefined) return undefined
   const hit = rates.cache_read ?? perMillion(details['input_cost_per_token_cache_hit'])
   return { ...rates, input, output, ...(hit !== undefined && { cache_read: hit }) }

@@ -1,6 +1,6 @@
 // LiteLLM's model_prices_and_context_window.json: one map of models, prices in US dollars per token, per
-// image or per query. Every field that tells a price is carried or told.
-import { type Decimal, isSame, isZero } from './decimal.ts'
+// image, query, character or second. Every field that tells a price is carried or told.
+import { type Decimal, isSame, isZero, million, times } from './decimal.ts'
 import {
   type Cells,
   cellsOf,
@@ -23,6 +23,7 @@ import {
   type SourceTerms,
   type SourceTiers,
   type SourceTokenTerms,
+  type SourceUnitTerms,
 } from './source.ts'
 
 /** Not models. */
@@ -35,6 +36,10 @@ const kinds: Readonly<Record<string, SourcePrice['kind']>> = {
   embedding: 'embedding',
   image_generation: 'image',
   image_edit: 'image',
+  rerank: 'rerank',
+  moderation: 'moderation',
+  audio_speech: 'speech',
+  audio_transcription: 'transcription',
 }
 
 export function readLitellm(file: Json): SourceList {
@@ -57,7 +62,8 @@ function readModel(details: Json, id: string, key: string, provider: string): So
   const kind = typeof mode === 'string' ? kinds[mode] : undefined
   if (kind === undefined) return `models of the mode ${String(mode)} have no unit here`
   const fields = new Fields(details)
-  const terms = kind === 'image' ? imageTerms(fields) : tokenTerms(fields)
+  const terms =
+    kind === 'image' ? imageTerms(fields) : (unitTerms(kind, fields) ?? tokenTerms(fields))
   if (typeof terms === 'string') return terms
   const context = details['max_input_tokens'] ?? details['max_tokens']
   const isByTokens = terms.unit === 'token'
@@ -66,12 +72,14 @@ function readModel(details: Json, id: string, key: string, provider: string): So
     model: key.startsWith(`${provider}/`) ? key.slice(provider.length + 1) : key,
     kind,
     terms,
-    ...(isByTokens && kind !== 'image' && boundsOf(context, details['max_output_tokens'])),
+    ...(isByTokens && isText(kind) && boundsOf(context, details['max_output_tokens'])),
     lost: fields.lost(),
     // Keys without a path are those of the makers.
     rank: key.split('/').length - 1,
   }
 }
+
+const isText = (kind: SourcePrice['kind']): boolean => kind === 'text' || kind === 'embedding'
 
 /** The fields of an entry, and which of them have found their place. */
 class Fields {
@@ -109,6 +117,45 @@ function isSaid(value: unknown): boolean {
   const decimal = decimalIn(value)
   if (decimal !== undefined) return !isZero(decimal)
   return typeof value === 'object' && value !== null && Object.values(value).some(isSaid)
+}
+
+const minute: Decimal = { digits: 60n, scale: 0 }
+
+interface UnitFields {
+  /** Some rows say the same in two of them; one is charged. */
+  names: readonly string[]
+  terms(each: Decimal): SourceUnitTerms
+}
+
+const unitFields: Readonly<Partial<Record<SourcePrice['kind'], UnitFields>>> = {
+  rerank: {
+    names: ['input_cost_per_query'],
+    terms: (perSearch) => ({ unit: 'search', perSearch }),
+  },
+  speech: {
+    names: ['input_cost_per_character'],
+    terms: (each) => ({ unit: 'character', perMillion: times(each, million) }),
+  },
+  transcription: {
+    names: ['input_cost_per_second', 'output_cost_per_second'],
+    terms: (second) => ({ unit: 'audio_second', perMinute: times(second, minute) }),
+  },
+}
+
+/** Undefined: by tokens, if at all. */
+function unitTerms(kind: SourcePrice['kind'], fields: Fields): SourceUnitTerms | undefined {
+  if (kind === 'moderation') return isFree(fields.details) ? { unit: 'free' } : undefined
+  const { names, terms } = unitFields[kind] ?? { names: [] }
+  const amounts = names.flatMap((name) => decimalIn(fields.details[name]) ?? [])
+  const each = dearest(amounts.filter((amount) => !isZero(amount)))
+  if (each === undefined || terms === undefined) return undefined
+  for (const name of names) fields.take(name)
+  return terms(each)
+}
+
+function isFree(details: Json): boolean {
+  const costs = Object.entries(details).filter(([name]) => /cost/.test(name))
+  return costs.length > 0 && !costs.some(([, value]) => isSaid(value))
 }
 
 function imageTerms(fields: Fields): SourceTerms | string {

@@ -1,5 +1,6 @@
 // What a public price file says of one model, in words that both formats share: US dollars, exact.
 import { isObject } from '../../lib/json/parse.ts'
+import type { ModelKind } from '../catalog.ts'
 import type { RateName } from '../price.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
 
@@ -26,14 +27,22 @@ export interface SourceTokenTerms {
   hours?: readonly SourceHours[]
 }
 
-export type SourceTerms = SourceTokenTerms | { unit: 'image'; perImage: Decimal }
+/** What is counted otherwise than by tokens. */
+export type SourceUnitTerms =
+  | { unit: 'image'; perImage: Decimal }
+  | { unit: 'search'; perSearch: Decimal }
+  | { unit: 'character'; perMillion: Decimal }
+  | { unit: 'audio_second'; perMinute: Decimal }
+  | { unit: 'free' }
+
+export type SourceTerms = SourceTokenTerms | SourceUnitTerms
 
 export interface SourcePrice {
   /** With the provider: 'openai/gpt-5'. */
   id: string
   /** As the provider names it. */
   model: string
-  kind: 'text' | 'embedding' | 'image'
+  kind: Exclude<ModelKind, 'video'>
   terms: SourceTerms
   contextWindow?: number
   maxOutputTokens?: number

@@ -11,8 +11,8 @@ import { Cancellation } from '../../lib/cancellation.ts'
 import type { HttpCall } from '../../lib/http/answer.ts'
 import { createHttpClient, type HttpClient, HttpError } from '../../lib/http/client.ts'
 import { providers } from '../../providers/index.ts'
-import { reachBedrock } from './bedrock.ts'
 import type { ClockReading } from './clock.ts'
+import { reachCloud } from './clouds.ts'
 import { type Finding, leftOut, ok, problem, warning } from './finding.ts'
 
 const limitMs = 10_000
@@ -66,7 +66,8 @@ async function reachChannel(
 ): Promise<Finding[]> {
   const check = `channel ${channel.name}`
   if (channel.disabled) return [leftOut(check, 'disabled')]
-  if (channel.cloud?.kind === 'aws') return reachBedrock(http, channel, clocks)
+  const { cloud } = channel
+  if (cloud !== undefined) return reachCloud(http, { ...channel, cloud }, models, clocks)
   const { messages, timeouts } = channel
   const findings: Finding[] = []
   const names = new Map<Protocol, readonly string[]>()

@@ -80,9 +80,9 @@ async function fetchToken(
   try {
     const answer = await call.answer
     const body = parsed((await answer.text(maxAnswerBytes)) ?? '')
-    const { access_token: token, expires_in: seconds, error } = body
+    const { access_token: token, expires_in: seconds } = body
     if (answer.status !== 200 || !isToken(token)) {
-      throw noToken(`${answer.status}${wordOf(error)}`)
+      throw noToken(`${answer.status}${wordOf(body)}`)
     }
     const lifeMs = 1000 * (Number(seconds) > 0 ? Number(seconds) : usualSeconds)
     const untilMs = nowMs + lifeMs
@@ -117,11 +117,19 @@ const isToken = (value: unknown): value is string =>
 const noToken = (why: string): CredentialError =>
   new CredentialError(`the cloud gave no access token for this channel: ${why}`)
 
-/** Descriptions name tenants, projects and accounts. */
-function wordOf(error: unknown): string {
+/** Descriptions name tenants, projects and accounts: of them, a code or what they are about is told. */
+function wordOf({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   if (typeof error !== 'string' || !/^[a-z_]{1,40}$/.test(error)) return ''
-  const hint = error === 'invalid_grant' ? ' (is the clock right, and the key still valid?)' : ''
-  return ` ${error}${hint}`
+  const code = /\bAADSTS\d{4,8}\b/.exec(String(text))?.[0]
+  if (code !== undefined) return ` ${error} ${code}`
+  return error === 'invalid_grant' ? ` ${error} (${grantHint(String(text))})` : ` ${error}`
+}
+
+function grantHint(text: string): string {
+  if (/timeframe|\biat\b|\bexp\b/i.test(text)) return 'not valid by the clock: is it right?'
+  return /signature|account not found/i.test(text)
+    ? 'the key is no longer valid, or the account is gone'
+    : 'is the clock right, and the key still valid?'
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -33,7 +33,11 @@ export const tokenCases = (ids: string, nobody: (address: string) => object): Ca
     tokens: () => jsonReply({ error: 'invalid_client', error_description: ids }, { status: 401 }),
   },
   {
-    ...{ name: 'grant refused (400)', ...noToken, says: /400 invalid_grant \(is the clock right/ },
+    ...{
+      name: 'grant refused (400)',
+      ...noToken,
+      says: /400 invalid_grant (AADSTS\d+|\(is the clock right)/,
+    },
     tokens: () => jsonReply({ error: 'invalid_grant', error_description: ids }, { status: 400 }),
   },
   {

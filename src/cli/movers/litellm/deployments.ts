@@ -8,10 +8,12 @@ import type { Env } from '../../terminal/command.ts'
 import {
   type CarriedKind,
   type ChannelDraft,
+  canServe,
   distinctNames,
   modelDraft,
   type Plan,
   sha256,
+  usualProtocols,
 } from '../plan.ts'
 import { providers, splitModel } from './providers.ts'
 
@@ -34,6 +36,11 @@ const kinds: Readonly<Record<string, CarriedKind>> = {
   responses: 'text',
   embedding: 'embedding',
   image_generation: 'image',
+  image_edit: 'image',
+  rerank: 'rerank',
+  moderation: 'moderation',
+  audio_speech: 'speech',
+  audio_transcription: 'transcription',
 }
 
 /** What this page reads; others are named. Prices are read elsewhere. */
@@ -141,9 +148,15 @@ export function addChannels(plan: Plan, deployments: readonly Deployment[], env:
         plan.leave('channel', name, `${channel.message}; it would serve ${served}`)
         continue
       }
-      plan.channels.push(channel)
-      for (const { name: model, kind } of part) plan.models.set(model, modelDraft(model, kind))
-      nameUnread(plan, name, part)
+      const able = part.filter(({ name: model, kind }) => {
+        if (canServe(channel, kind)) return true
+        plan.leave('model', model, `the channel ${name} has no protocol for ${kind} here`)
+        return false
+      })
+      if (able.length === 0) continue
+      plan.channels.push({ ...channel, models: servedBy(able) })
+      for (const { name: model, kind } of able) plan.models.set(model, modelDraft(model, kind))
+      nameUnread(plan, name, able)
     }
   }
 }
@@ -184,6 +197,9 @@ function nameUnread(plan: Plan, channel: string, part: readonly Deployment[]): v
   }
 }
 
+const servedBy = (part: readonly Deployment[]): Record<string, string> =>
+  Object.fromEntries(part.map(({ name, upstream }) => [name, upstream === name ? '*' : upstream]))
+
 function channelOf(
   part: readonly Deployment[],
   name: string,
@@ -201,9 +217,6 @@ function channelOf(
   return {
     name,
     ...access,
-    models: Object.fromEntries(
-      part.map((each) => [each.name, each.upstream === each.name ? '*' : each.upstream]),
-    ),
     // There, a smaller order is first.
     ...(typeof order === 'number' && { priority: -order }),
     ...(typeof weight === 'number' && { weight }),
@@ -249,18 +262,20 @@ function accessOf(
 
 const originOf = (address: string): string => URL.parse(address)?.origin ?? address
 
+/** Some give the address of the call itself. */
+const callPath = /\/(chat\/completions|embeddings|rerank|moderations|audio\/\w+|images\/\w+)$/
+
 function addresses(
   provider: string,
   given: string,
   path: string,
   made: ReadonlySet<CarriedKind>,
 ): Record<string, string> {
-  const base = given.replace(/\/+$/, '').replace(/\/(chat\/completions|embeddings)$/, '')
+  const base = given.replace(/\/+$/, '').replace(callPath, '')
   if (provider === 'anthropic') return { messages: base.replace(/\/v1(\/messages)?$/, '') }
   if (provider === 'gemini') return { generate: base.replace(/\/v1(beta)?$/, '') }
   const whole = base.endsWith(path) ? base : base + path
-  const styles = { text: 'chat', embedding: 'embeddings', image: 'images' } as const
-  return Object.fromEntries([...made].map((kind) => [styles[kind], whole]))
+  return Object.fromEntries([...made].map((kind) => [usualProtocols[kind], whole]))
 }
 
 /** The values of these settings, or of the variables that stand for them. */

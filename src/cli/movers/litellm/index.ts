@@ -75,7 +75,17 @@ function addRouting(plan: Plan, router: Json, settings: Json): void {
   if (Array.isArray(fallbacks) && fallbacks.length > 0) {
     plan.leave('setting', 'fallbacks', 'make a virtual model that names the models in order')
   }
-  const carried = new Set(['model_group_alias', 'fallbacks'])
+  const byLatency = router['routing_strategy'] === 'latency-based-routing'
+  if (byLatency) {
+    for (const [name, draft] of plan.models) plan.models.set(name, { ...draft, routing: 'latency' })
+    const reason =
+      'by the time to the first byte of the last calls; routing_strategy_args is not carried'
+    plan.change('setting', 'routing_strategy', reason)
+  }
+  const carried = new Set([
+    ...['model_group_alias', 'fallbacks'],
+    ...(byLatency ? ['routing_strategy', 'routing_strategy_args'] : []),
+  ])
   const others = Object.keys(router).filter((name) => !carried.has(name))
   if (others.length > 0) plan.leave('setting', 'router_settings', others.join(', '))
 }

@@ -50,10 +50,13 @@ export const providers: Readonly<Record<string, Provider>> = {
 
 /** LiteLLM knows these without their provider. */
 const known: readonly [RegExp, string][] = [
-  [/^(gpt-|o\d|chatgpt-|text-embedding-|dall-e|ft:gpt)/, 'openai'],
+  [
+    /^(gpt-|o\d|chatgpt-|text-embedding-|dall-e|ft:gpt|tts-|whisper-|(omni|text)-moderation)/,
+    'openai',
+  ],
   [/^claude-/, 'anthropic'],
   [/^gemini-/, 'vertex_ai'],
-  [/^command/, 'cohere_chat'],
+  [/^(command|rerank-)/, 'cohere_chat'],
 ]
 
 /** 'azure/my-gpt' -> azure, my-gpt. */

@@ -5,22 +5,29 @@ import { isPlainName, wholePlainName } from '../../../lib/text/plain-name.ts'
 import {
   type CarriedKind,
   type ChannelDraft,
+  canServe,
   distinctNames,
   modelDraft,
   type Plan,
+  usualProtocols,
 } from '../plan.ts'
 import { numberIn, objectOf, type Row, textIn } from '../rows.ts'
 import { clouds, upstreams } from './upstreams.ts'
 
 /** Names do not say what models make, but their words do, the first row that fits. */
 const kinds: readonly [RegExp, CarriedKind | undefined][] = [
-  [/whisper|transcri|tts|speech|audio|realtime|moderation|rerank|guard|suno|^mj_|asr/i, undefined],
+  [/realtime|suno|^mj_|guard/i, undefined],
+  [/rerank/i, 'rerank'],
+  [/moderation/i, 'moderation'],
+  [/whisper|transcri|\basr\b|sensevoice/i, 'transcription'],
+  [/\btts\b|speech|cosyvoice/i, 'speech'],
+  [/audio/i, undefined],
   [/video|sora|\bveo|seedance|hailuo|kling|vidu/i, undefined],
   [/embed|\bbge|\bgte-|\be5-/i, 'embedding'],
   [/image|dall-e|flux|imagen|cogview|diffusion|sdxl|seedream|kolors/i, 'image'],
 ]
 
-const kindOf = (model: string): CarriedKind | undefined => {
+export const kindOf = (model: string): CarriedKind | undefined => {
   const row = kinds.find(([words]) => words.test(model))
   return row === undefined ? 'text' : row[1]
 }
@@ -41,7 +48,7 @@ export function addChannels(plan: Plan, rows: readonly Row[]): Map<string, strin
       plan.leave('channel', name, access.message)
       continue
     }
-    const models = modelsOf(plan, row, original)
+    const models = modelsOf(plan, row, original, access)
     if (Object.keys(models).length === 0) {
       plan.leave('channel', name, 'none of its models can be carried')
       continue
@@ -62,17 +69,33 @@ function placeOf(row: Row): Partial<ChannelDraft> {
   }
 }
 
-function modelsOf(plan: Plan, row: Row, original: Map<string, string>): Record<string, string> {
+const namesOf = (row: Row): string[] =>
+  textIn(row, 'models')
+    .split(',')
+    .map((each) => each.trim())
+
+function modelsOf(
+  plan: Plan,
+  row: Row,
+  original: Map<string, string>,
+  access: Access,
+): Record<string, string> {
   const mapping = objectOf(row['model_mapping'])
   const served: Record<string, string> = {}
-  for (const name of textIn(row, 'models')
-    .split(',')
-    .map((each) => each.trim())) {
+  for (const name of namesOf(row)) {
     const kind = kindOf(name)
     const here = isPlainName(name) ? name : wholePlainName(name)
     if (name === '' || here === '' || served[here] !== undefined) continue
     if (kind === undefined) {
       plan.leave('model', name, 'by its name it is of a kind that is not carried')
+      continue
+    }
+    if (!canServe(access, kind)) {
+      plan.leave(
+        'model',
+        name,
+        `by its name it is for ${kind}, which its channel does not serve here`,
+      )
       continue
     }
     if (here !== name && !original.has(here)) {
@@ -122,16 +145,27 @@ function accessOf(row: Row): Access | Error {
   if (address === undefined) {
     return preset === undefined ? new Error('it has no base_url') : { preset, ...access }
   }
-  return { ...(preset !== undefined && { preset }), ...access, protocols: addresses(type, address) }
+  const protocols = addresses(type, address, namesOf(row))
+  return { ...(preset !== undefined && { preset }), ...access, protocols }
 }
 
-function addresses(type: number, base: string): Record<string, string> {
-  const { path, protocol } = upstreams[type]!
+/** What it needs for its models; of a preset, only what that has. */
+function addresses(type: number, base: string, models: readonly string[]): Record<string, string> {
+  const { path, protocol, preset } = upstreams[type]!
   if (protocol !== undefined) return { [protocol]: base }
   // Of a custom channel the address is that of the call itself.
   const whole = (base + path).replace(/\/chat\/completions$/, '')
-  return { chat: whole, embeddings: whole, images: whole }
+  // A server at an address of its own may have whatever the chat style's first one does not.
+  const known = preset === 'openai' ? undefined : presets.get(preset ?? '')?.protocols
+  const needed = models.flatMap((name) => usualProtocols[kindOf(name) ?? 'text'])
+  return Object.fromEntries(
+    [...new Set(['chat', ...needed])]
+      .filter((each) => usual.has(each) || known === undefined || each in known)
+      .map((each) => [each, whole]),
+  )
 }
+
+const usual: ReadonlySet<string> = new Set(['chat', 'embeddings', 'images'])
 
 /** Lines, or the items of a JSON array; of several, those that are on. */
 function keysOf(row: Row): string[] {

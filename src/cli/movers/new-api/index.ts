@@ -31,14 +31,18 @@ export async function planNewApi(context: Context): Promise<Plan> {
 }
 
 function nameRest(plan: Plan, tables: Tables, quota: QuotaReader): void {
+  const nowSeconds = Date.now() / 1_000
   const codes = (tables.get('redemptions') ?? []).filter(
-    (row) => row['deleted_at'] == null && numberIn(row, 'status') === 1,
+    (row) =>
+      row['deleted_at'] == null &&
+      numberIn(row, 'status') === 1 &&
+      // 0: it does not expire.
+      (numberIn(row, 'expired_time') || Infinity) >= nowSeconds,
   )
   if (codes.length > 0) {
     const reason = `${codes.length} codes that are not redeemed, worth ${sumOf(codes, 'quota', quota)}: make new ones`
     plan.leave('setting', 'redemptions', reason)
   }
-  const nowSeconds = Date.now() / 1_000
   const running = (tables.get('user_subscriptions') ?? []).filter(
     (row) => textIn(row, 'status') !== 'cancelled' && (numberIn(row, 'end_time') ?? 0) > nowSeconds,
   )

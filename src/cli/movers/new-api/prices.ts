@@ -3,6 +3,7 @@
 import type { PriceDeclaration } from '../../../contract/config-schema/index.ts'
 import { amountText, type Decimal, decimalOf, one, times } from '../money.ts'
 import type { Plan } from '../plan.ts'
+import { kindOf } from './channels.ts'
 import { completionRatio } from './completion-ratio.ts'
 import type { Groups } from './customers.ts'
 import { optionObject } from './quota.ts'
@@ -18,6 +19,14 @@ interface PriceSources {
 /** By the name of the rate; dollars per million. */
 type Rates = Readonly<Record<string, Decimal>>
 
+/** What a price says in dollars: rates of tokens, one amount, or nothing. */
+type Terms =
+  | { unit: 'token'; rates: Rates }
+  | { unit: 'image' | 'search' | 'character'; field: string; dollars: Decimal }
+  | { unit: 'free' }
+
+const tokens = (rates: Rates): Terms => ({ unit: 'token', rates })
+
 const two: Decimal = { digits: 2n, scale: 0 }
 const usualCacheWrite: Decimal = { digits: 125n, scale: 2 }
 
@@ -27,10 +36,10 @@ export function addPrices(plan: Plan, { options, rate, original, accounts }: Pri
   const general = ratioOf('default')
   const builtIn: string[] = []
   for (const [model, name] of original) {
-    const rates = ratesOf(plan, options, { model, name, builtIn })
-    if (rates === undefined) continue
+    const terms = termsOf(plan, options, { model, name, builtIn })
+    if (terms === undefined) continue
     const add = (ratio: Decimal, account?: string) => {
-      const price = priceOf(model, rates, times(rate, ratio), account)
+      const price = priceOf(model, terms, times(rate, ratio), account)
       if (price === undefined) plan.leave('price', model, 'larger than amounts can be')
       else plan.prices.push(price)
     }
@@ -63,23 +72,21 @@ interface PricedModel {
   builtIn: string[]
 }
 
-function ratesOf(
+function termsOf(
   plan: Plan,
   options: ReadonlyMap<string, string>,
   { model, name, builtIn }: PricedModel,
-): Rates | undefined {
+): Terms | undefined {
   const ratio = (option: string): Decimal | undefined =>
     decimalOf(optionObject(options, option)[name])
   if (optionObject(options, 'billing_setting.billing_mode')[name] === 'tiered_expr') {
     const expression = optionObject(options, 'billing_setting.billing_expr')[name]
     const rates = linearRates(String(expression ?? ''))
     if (rates === undefined) plan.leave('price', model, `the expression ${String(expression)}`)
-    return rates
+    return rates && tokens(rates)
   }
-  if (ratio('ModelPrice') !== undefined) {
-    plan.leave('price', model, 'a price per call: make a price by tokens or images')
-    return undefined
-  }
+  const perCall = ratio('ModelPrice')
+  if (perCall !== undefined) return perCallTerms(plan, { model, name }, perCall)
   const own = ratio('ModelRatio')
   if (own === undefined) {
     const reason =
@@ -88,9 +95,44 @@ function ratesOf(
     return undefined
   }
   const input = times(own, two)
+  const byUnit = unitTerms(plan, { model, name }, input)
+  if (byUnit !== undefined) return byUnit === 'left' ? undefined : byUnit
   const completion = completionRatio(name, ratio('CompletionRatio'))
   if (completion.isBuiltIn) builtIn.push(model)
-  return { input, output: times(input, completion.ratio), ...otherRates(input, ratio) }
+  return tokens({ input, output: times(input, completion.ratio), ...otherRates(input, ratio) })
+}
+
+type Named = Pick<PricedModel, 'model' | 'name'>
+
+function perCallTerms(plan: Plan, { model, name }: Named, dollars: Decimal): Terms | undefined {
+  const kind = kindOf(name)
+  if (kind === 'image') {
+    plan.change('price', model, 'a price per call becomes one per image')
+    return { unit: 'image', field: 'per_image', dollars }
+  }
+  if (kind === 'rerank') {
+    plan.change('price', model, 'a price per call becomes one per search, as its upstream counts')
+    return { unit: 'search', field: 'per_search', dollars }
+  }
+  if (kind === 'moderation' && dollars.digits === 0n) return { unit: 'free' }
+  plan.leave('price', model, 'a price per call: make a price by tokens or images')
+  return undefined
+}
+
+/** What new-api counts as tokens and is none. */
+function unitTerms(
+  plan: Plan,
+  { model, name }: Named,
+  perMillion: Decimal,
+): Terms | 'left' | undefined {
+  // There, a character is a token of these.
+  if (kindOf(name) === 'speech' && name.startsWith('tts')) {
+    return { unit: 'character', field: 'per_million', dollars: perMillion }
+  }
+  if (kindOf(name) === 'moderation' && perMillion.digits === 0n) return { unit: 'free' }
+  if (!/whisper/i.test(name)) return undefined
+  plan.leave('price', model, 'new-api makes tokens of seconds: make a price by the minute')
+  return 'left'
 }
 
 function otherRates(input: Decimal, ratio: (option: string) => Decimal | undefined): Rates {
@@ -135,18 +177,22 @@ function linearRates(expression: string): Rates | undefined {
 
 function priceOf(
   model: string,
-  rates: Rates,
+  terms: Terms,
   factor: Decimal,
   account: string | undefined,
 ): PriceDeclaration | undefined {
-  const pairs = Object.entries(rates).map(
-    ([name, dollars]) => [name, amountText(times(dollars, factor))] as const,
+  const amounts = amountsOf(terms, factor)
+  if (Object.values(amounts).includes(undefined)) return undefined
+  const { unit } = terms
+  const said = unit === 'token' ? { per_million: amounts } : amounts
+  return { model, ...(account !== undefined && { account }), unit, ...said } as PriceDeclaration
+}
+
+/** Undefined: larger than amounts can be. */
+function amountsOf(terms: Terms, factor: Decimal): Record<string, string | undefined> {
+  if (terms.unit === 'free') return {}
+  const dollars = terms.unit === 'token' ? terms.rates : { [terms.field]: terms.dollars }
+  return Object.fromEntries(
+    Object.entries(dollars).map(([name, each]) => [name, amountText(times(each, factor))]),
   )
-  if (pairs.some(([, amount]) => amount === undefined)) return undefined
-  return {
-    model,
-    ...(account !== undefined && { account }),
-    unit: 'token',
-    per_million: Object.fromEntries(pairs),
-  } as PriceDeclaration
 }
