@@ -62,22 +62,44 @@ if (chromiumPath === undefined) {
     const send = () => it.page.keyboard.press('Control+Enter')
     const prompt = (page = it.page) => page.getByLabel('Prompt')
 
-    test('the cards of the overview lead to what is behind them, over the same time', async () => {
+    test('the overview says what is earned and spent, by whom and with what, and a bar filters it', async () => {
       const { page } = it
+      const cost = { channel: 'sandbox', model: 'txta-turbo', unit: 'token' }
+      const per_million = { input: '0.10', output: '0.20' }
+      await gateway.admin('POST', '/costs', { ...cost, per_million })
+      await (await gateway.chat('with a cost', { model: 'txta-turbo' })).text()
       await goTo(page, '/console/?range=week')
-      const card = (name: RegExp) => page.locator('main').getByRole('link', { name })
-      await card(/^Requests\s*[1-9]/).waitFor()
-      await card(/^Tasks running.*2 created/).waitFor()
+      const figure = (name: RegExp) => page.locator('main').getByRole('link', { name })
+      await figure(/^Requests\s*[1-9]/).waitFor()
+      await figure(/Margin, at most/).waitFor()
+      await page.getByText(/^The cost of \d+ of \d+ charges is not known/).waitFor()
+      const row = (table: string, name: RegExp) =>
+        page.getByRole('table', { name: table }).getByRole('row', { name })
+      await row('Top accounts', /acme.*new.*≤/).waitFor()
+      await row('Top models', /imga-plus.*new/).waitFor()
+      await row('Channels', /sandbox.*%/).waitFor()
       await page.getByRole('img', { name: /^Latency/ }).waitFor()
-      await page.getByRole('link', { name: 'test', exact: true }).waitFor()
       // Tall, so that all of it is in the picture.
       await page.setViewportSize({ width: 1280, height: 1600 })
       await shoot(page, 'overview-week')
       expect(await seriousFindings(page)).toEqual([])
-      expect(await card(/^Charges/).getAttribute('href')).toBe('/console/usage?days=7')
-      await card(/^Success rate\s*80/).click()
+      const charges = figure(/^Charges/)
+      expect(await charges.getAttribute('href')).toBe('/console/usage?days=7')
+      const whole = await charges.textContent()
+      const chart = page.getByRole('img', { name: /^Cost and margin over time/ }).locator('canvas')
+      const { width = 0, height = 0 } = (await chart.boundingBox()) ?? {}
+      const click = (x: number) => chart.click({ position: { x, y: height / 2 }, force: true })
+      await click(width * 0.35)
+      await page.getByRole('button', { name: 'Show all' }).waitFor()
+      await page.waitForURL(/at=day/)
+      await page.getByText('No charges in this period.').first().waitFor()
+      expect(await charges.textContent()).not.toBe(whole)
+      expect(await seriousFindings(page)).toEqual([])
+      await page.getByRole('button', { name: 'Show all' }).click()
+      await row('Top models', /imga-plus/).waitFor()
+      await figure(/^Success rate\s*8/).click()
       await page.waitForURL(/requests\?from=.*&to=/)
-      await page.locator('[role=row][data-clickable]').nth(3).waitFor()
+      await page.locator('[role=row][data-clickable]').first().waitFor()
     }, 60_000)
 
     test('what every interface has to begin with can be sent, and ends well', async () => {
@@ -301,7 +323,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('article', { name: 'Model' }).last().getByText(/\w/).last().waitFor()
       await page.keyboard.press('Escape')
       await page.getByText(/^Stopped\./).waitFor()
-      await page.getByRole('button', { name: /^Send/ }).waitFor()
+      await page.getByRole('button', { name: 'New conversation' }).click()
     }, 60_000)
 
     test('a request is kept under a name, and a link carries it without a token', async () => {

@@ -204,6 +204,7 @@ if (chromiumPath === undefined) {
         await page.getByText(hostileTexts[i]!).first().waitFor()
         await page.getByRole('button', { name: 'Details' }).click()
         await expectCalm(input)
+        await page.getByRole('button', { name: 'New conversation' }).click()
       }
     }, 60_000)
 
