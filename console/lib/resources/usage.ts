@@ -102,10 +102,8 @@ export const groupingFor = ({ group, subgroup }: Keys, measure: Measure): string
     .join(',')
 
 /** In billionths, whatever is measured: what is added stays exact. */
-export const measured = (row: UsageRow, measure: Measure): bigint =>
-  billionthsOf(String(quantityIn(row, measure)))
-
-export function billionthsOf(text: string): bigint {
+export function measured(row: UsageRow, measure: Measure): bigint {
+  const text = String(quantityIn(row, measure))
   const [, sign, whole = '0', places = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   const size = BigInt(whole + places.slice(0, 9).padEnd(9, '0'))
   return sign === '-' ? -size : size

@@ -1,7 +1,7 @@
 // What is earned and spent: charges, cost and margin, and a bar for every hour or day of it.
 import { Group, Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
-import { restColor } from '../../components/charts/series.ts'
+import { restColor, type Series } from '../../components/charts/series.ts'
 import { Panel } from '../../components/page.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -56,7 +56,7 @@ export function Earnings({ chosen }: { chosen: Chosen }) {
       <EarningsChart chosen={chosen} />
       {margin?.isAtMost && (
         <Text size="xs" c="dimmed" mt="xs">
-          {t('cost_unknown', {
+          {t(hasCost ? 'cost_unknown' : 'no_cost_known', {
             n: format.number(total?.cost_unknown),
             all: format.number(total?.charges),
           })}{' '}
@@ -77,6 +77,10 @@ function MarginNote({ now, before }: { now: Margin; before: Margin | undefined }
     : t('of_charges_before', { share, before: format.percent(before.share) })
 }
 
+/** What is nothing at all needs no place in the legend. */
+const drawnOnly = (all: readonly Series[]): Series[] =>
+  all.filter(({ values }) => values.some((value) => value !== 0))
+
 /** Always of the whole range: a bar is chosen here. */
 function EarningsChart({ chosen }: { chosen: Chosen }) {
   const t = useMessages(messages)
@@ -89,7 +93,6 @@ function EarningsChart({ chosen }: { chosen: Chosen }) {
   const rows = useCharges(range, `${by},model`).data?.items ?? []
   const { covered, margin, loss, unknown } = earningsOf(rows, moments, by)
   const hasLoss = loss.some((value) => value > 0)
-  const hasUnknown = unknown.some((value) => value > 0)
   return (
     <Chart
       label={t('earnings_over_time')}
@@ -98,12 +101,12 @@ function EarningsChart({ chosen }: { chosen: Chosen }) {
       format={(value) => format.drawn(value, currency)}
       axis={(value) => format.amountTick(value, currency)}
       onPick={(index) => pick(moments[index]!, by)}
-      series={[
+      series={drawnOnly([
         { name: t(hasLoss ? 'cost_covered' : 'upstream_cost'), color: restColor, values: covered },
         { name: t('margin'), color: marginColor, values: margin },
-        ...(hasUnknown ? [{ name: t('no_cost'), color: unknownColor, values: unknown }] : []),
-        ...(hasLoss ? [{ name: t('loss'), color: lossColor, values: loss }] : []),
-      ]}
+        { name: t('no_cost'), color: unknownColor, values: unknown },
+        { name: t('loss'), color: lossColor, values: loss },
+      ])}
     />
   )
 }

@@ -5,7 +5,7 @@ import { tabularNumbers } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { Link } from '../../lib/router.tsx'
-import { type Against, changeOf } from './figures.ts'
+import { type Against, changeOf, unusual } from './figures.ts'
 import { messages } from './messages.ts'
 
 export interface Compared {
@@ -64,7 +64,9 @@ export function Delta({ against, kind = 'amount', good }: Compared) {
   const size =
     kind === 'share'
       ? t('points', { n: format.number(Math.round(Math.abs(by) * 1000) / 10) })
-      : format.percent(Math.abs(by))
+      : by + 1 >= unusual
+        ? `${format.number(Math.round(by + 1))} ×`
+        : format.percent(Math.abs(by))
   const color =
     good === undefined || way === 'same'
       ? 'dimmed'

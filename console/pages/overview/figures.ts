@@ -1,12 +1,5 @@
 // What the overview says: sums of rows, and how they compare with the time before. Pure.
-import {
-  billionthsOf,
-  decimalOf,
-  drawn,
-  groupRows,
-  measured,
-  type UsageRow,
-} from '../../lib/resources/usage.ts'
+import { decimalOf, drawn, groupRows, measured, type UsageRow } from '../../lib/resources/usage.ts'
 import type { Column, TrafficRow } from './traffic.ts'
 
 /** A figure and what it was before; before is undefined until it is loaded. */
@@ -20,6 +13,9 @@ interface Change {
   by: number
   way: 'up' | 'down' | 'same'
 }
+
+/** From so many times as much on, it is worth a look. */
+export const unusual = 3
 
 /** Less than this is no change: a thousandth. */
 const minChange = 0.0005
@@ -159,7 +155,8 @@ export function earningsOf(
 
 export interface TopRow {
   name: string
-  amount: string
+  amount?: string
+  requests?: number
   /** As many times as before: 1 is the same, infinity is new; undefined while that is not known. */
   times: number | undefined
   margin?: Margin
@@ -169,9 +166,9 @@ export interface TopRow {
 
 type Named = (row: UsageRow) => string | null | undefined
 
-const timesOf = (now: bigint, before: bigint | undefined): number | undefined => {
-  if (before === undefined || (now === 0n && before === 0n)) return undefined
-  return before === 0n ? Number.POSITIVE_INFINITY : drawn(now) / drawn(before)
+const timesOf = (now: number, before: number | undefined): number | undefined => {
+  if (before === undefined || (now === 0 && before === 0)) return undefined
+  return before === 0 ? Number.POSITIVE_INFINITY : now / before
 }
 
 /** The largest, each by a name of its own; rows without a name are no part of it. */
@@ -192,7 +189,7 @@ export function topRows(
     .slice(0, top)
     .map(({ name, row, amount }) => ({
       ...{ name, amount: decimalOf(amount), margin: marginOf(row) },
-      times: timesOf(amount, old && (old.get(name) ?? 0n)),
+      times: timesOf(drawn(amount), old && drawn(old.get(name) ?? 0n)),
     }))
 }
 
@@ -203,26 +200,18 @@ export function channelRows(
   known: readonly string[],
   top: number,
 ): TopRow[] {
-  const chargesIn = (rows: readonly TrafficRow[]) =>
-    rows.reduce((sum, { charge }) => sum + billionthsOf(charge), 0n)
   const of = (rows: readonly TrafficRow[], name: string) =>
     rows.filter(({ channel }) => channel === name)
   const asked = now.flatMap(({ channel }) => (channel ? [channel] : []))
   return [...new Set([...asked, ...known])]
     .map((name) => {
       const rows = of(now, name)
-      const amount = chargesIn(rows)
+      const requests = requestsIn(rows)
       return {
-        ...{ name, amount, requests: requestsIn(rows) },
-        success: rows.length === 0 ? undefined : successIn(rows),
-        times: timesOf(amount, before && chargesIn(of(before, name))),
+        ...{ name, requests, success: requests === 0 ? undefined : successIn(rows) },
+        times: timesOf(requests, before && requestsIn(of(before, name))),
       }
     })
-    .sort((a, b) =>
-      a.amount === b.amount ? b.requests - a.requests : a.amount < b.amount ? 1 : -1,
-    )
+    .sort((a, b) => b.requests - a.requests)
     .slice(0, top)
-    .map(({ name, amount, success, times }) => ({
-      ...{ name, amount: decimalOf(amount), success, times },
-    }))
 }

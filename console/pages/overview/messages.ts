@@ -15,6 +15,7 @@ export const messages = defineMessages({
     'The cost of {n} of {all} charges is not known and counts as zero.',
     '{all} 笔消费中有 {n} 笔成本未知，按零计算。',
   ],
+  no_cost_known: ['The cost of these charges is not known.', '这些消费的成本未知。'],
   set_costs: ['Channels', '渠道'],
   earnings_over_time: ['Cost and margin over time', '成本与毛利趋势'],
   cost_covered: ['Cost that is covered', '已覆盖的成本'],

@@ -13,7 +13,7 @@ import { Link } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useChannels } from './channel-list.ts'
 import { useBusiness } from './charges.ts'
-import { channelRows, type TopRow, topRows } from './figures.ts'
+import { channelRows, type TopRow, topRows, unusual } from './figures.ts'
 import { requestsAt } from './links.ts'
 import { messages } from './messages.ts'
 import type { Chosen } from './period.ts'
@@ -58,7 +58,7 @@ export function TopModels({ chosen }: { chosen: Chosen }) {
   )
 }
 
-/** With how many of its requests succeeded, and the word of health where one may know it. */
+/** By requests: charges of tasks are not told apart by channel. With how many succeeded, and the word of health where one may know it. */
 export function TopChannels({ chosen }: { chosen: Chosen }) {
   const t = useMessages(messages)
   const format = useFormat()
@@ -73,6 +73,7 @@ export function TopChannels({ chosen }: { chosen: Chosen }) {
     <TopTable
       title={t('channels')}
       rows={rows}
+      what={t('requests')}
       last={t('success')}
       cell={({ success }) => (success === undefined ? '–' : format.percent(success))}
       name={({ name }) => {
@@ -112,11 +113,14 @@ function TopTable({
   title,
   rows,
   name,
+  what,
   last,
   cell,
 }: {
   title: string
   rows: readonly TopRow[]
+  /** What they are compared by; charges if left out. */
+  what?: string
   name: (row: TopRow) => ReactNode
   last: string
   cell: (row: TopRow) => ReactNode
@@ -132,7 +136,7 @@ function TopTable({
           <Table.Thead>
             <Table.Tr>
               <Table.Th scope="col">{t('name')}</Table.Th>
-              <Table.Th scope="col">{`${t('spend')}, ${currency}`}</Table.Th>
+              <Table.Th scope="col">{what ?? `${t('spend')}, ${currency}`}</Table.Th>
               <Table.Th scope="col">{t('change')}</Table.Th>
               <Table.Th scope="col">{last}</Table.Th>
             </Table.Tr>
@@ -142,7 +146,7 @@ function TopTable({
               <Table.Tr key={row.name}>
                 <Table.Td>{name(row)}</Table.Td>
                 <Table.Td style={tabularNumbers}>
-                  <Money amount={row.amount} currency={currency} isBare />
+                  <Size row={row} />
                 </Table.Td>
                 <Table.Td style={tabularNumbers}>
                   <ChangeText row={row} />
@@ -157,8 +161,12 @@ function TopTable({
   )
 }
 
-/** From here on it is worth a look. */
-const unusual = 3
+function Size({ row: { amount, requests } }: { row: TopRow }) {
+  const format = useFormat()
+  const { currency } = useSession()
+  if (requests === undefined) return <Money amount={amount} currency={currency} isBare />
+  return <span className={requests === 0 ? 'zero' : undefined}>{format.number(requests)}</span>
+}
 
 function ChangeText({ row: { times } }: { row: TopRow }) {
   const t = useMessages(messages)
