@@ -251,9 +251,8 @@ const rest: readonly View[] = [
   pressed(
     '/playground?try=Chat',
     'playground-sent',
-    ['Send', '发送'],
+    ['Send Ctrl', '发送 Ctrl'],
     ['Details', '详情'],
-    ['Compare two models', '对比两个模型'],
   ),
   pressed('/playground?try=Chat', 'playground-code', ['Code', '代码']),
   page('/playground?try=Messages&as=json', 'playground-json'),

@@ -61,14 +61,14 @@ export default function ChatView({ endpoint, begin, onChoose, onJson, children }
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 4 }} order={{ base: 1, md: 2 }}>
-        <Foldable>{settings}</Foldable>
+        <Foldable title={chat.models.join(', ')}>{settings}</Foldable>
       </Grid.Col>
     </Grid>
   )
 }
 
 /** On a phone what is said comes first; the rest unfolds. */
-function Foldable({ children }: { children: ReactNode }) {
+function Foldable({ title, children }: { title: string; children: ReactNode }) {
   const t = useMessages(messages)
   const [isOpen, setOpen] = useState(false)
   return (
@@ -80,7 +80,7 @@ function Foldable({ children }: { children: ReactNode }) {
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        {t('settings')}
+        {t('settings')} · {title}
       </Button>
       <div className="foldable" data-open={isOpen || undefined}>
         {children}
