@@ -12,7 +12,7 @@ export interface Chosen {
   range: Range
   /** What figures and lists are about. */
   period: Period
-  /** As much time right before it. */
+  /** As much time before it. */
   before: Period
   /** The bar that was clicked. */
   bar: { at: string; step: Step } | undefined
@@ -29,9 +29,10 @@ export function barPeriod(atMs: number, step: Step, range: Period): Period {
   return { from: iso(fromMs), to: iso(Math.min(atMs + stepMs[step], Date.parse(range.to))) }
 }
 
-/** A whole step right before: the day before a day, also where that day is not over. */
-const before = (atMs: number, step: Step): Period => ({
-  ...{ from: iso(atMs - stepMs[step]), to: iso(atMs) },
+/** The same hours of the day before, or as much of the hour before. */
+const stepBefore = ({ from, to }: Period, step: Step): Period => ({
+  from: iso(Date.parse(from) - stepMs[step]),
+  to: iso(Date.parse(to) - stepMs[step]),
 })
 
 export function useChosen(range: Range): Chosen {
@@ -41,10 +42,10 @@ export function useChosen(range: Range): Chosen {
   const atMs = Date.parse(time)
   const isIn = atMs < Date.parse(whole.to) && atMs > Date.parse(whole.from) - stepMs.day
   const bar = isIn ? { at: iso(atMs), step: step as Step } : undefined
+  const period = bar === undefined ? whole : barPeriod(atMs, bar.step, whole)
   return {
-    range,
-    period: bar === undefined ? whole : barPeriod(atMs, bar.step, whole),
-    before: bar === undefined ? periodOf(spans[range].days, 1) : before(atMs, bar.step),
+    ...{ range, period },
+    before: bar === undefined ? periodOf(spans[range].days, 1) : stepBefore(period, bar.step),
     bar,
     pick(pickedMs, pickedStep) {
       const next = `${pickedStep}:${iso(pickedMs)}`
