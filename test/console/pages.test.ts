@@ -149,7 +149,7 @@ if (chromiumPath === undefined) {
       await page.getByLabel('Prompt').fill('Say something [[sim:tokens=20]]')
       await page.getByRole('button', { name: /^Send/ }).click()
       await page.getByText(/^Cost: 0\.0000\d+ CNY/).waitFor()
-      await page.getByRole('tab', { name: /^Events/ }).click()
+      await page.getByRole('button', { name: 'Details' }).click()
       expect(await page.getByText('chat.completion.chunk').count()).toBeGreaterThan(5)
     }, 30_000)
 

@@ -191,14 +191,20 @@ if (chromiumPath === undefined) {
         [3, 'case 3 say'],
         [23, 'case 23'],
       ] as const) {
-        await page.goto('/console/playground')
-        await page.getByRole('tab', { name: 'JSON' }).click()
+        await page.goto('/console/playground?try=Chat&as=json')
         const body = { messages: [{ role: 'user', content: input }] }
         await page.getByRole('textbox', { name: 'JSON' }).fill(JSON.stringify(body))
         await page.getByRole('button', { name: /^Send/ }).click()
         await page.getByText(hostileTexts[i]!).first().waitFor()
         await page.getByRole('tab', { name: 'Raw' }).click()
         await expectCalm(input)
+        await page.goto('/console/playground?try=Chat')
+        await page.getByLabel('Prompt').fill(input)
+        await page.getByRole('button', { name: /^Send/ }).click()
+        await page.getByText(hostileTexts[i]!).first().waitFor()
+        await page.getByRole('button', { name: 'Details' }).click()
+        await expectCalm(input)
+        await page.getByRole('button', { name: 'New conversation' }).click()
       }
     }, 60_000)
 

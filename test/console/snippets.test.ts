@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { curlFor, type LoggedRequest } from '../../console/lib/resources/request.ts'
 import { codeFor } from '../../console/pages/playground/request/code.ts'
+import { formCodeFor } from '../../console/pages/playground/request/form-code.ts'
 import { hostileTexts } from '../support/console/hostile-texts.ts'
 import { tempDir } from '../support/gateway.ts'
 
@@ -78,10 +79,20 @@ else {
   }, 30_000)
 }
 
-test('JavaScript of the playground gets the body as it is, and runs nothing of it', () => {
+test('Node of the playground gets the body as it is, and runs nothing of it', () => {
   for (const prompt of texts) {
-    const code = codes({ prompt })['JavaScript']!
+    const code = codes({ prompt })['Node']!
     const sent = /body: JSON\.stringify\(([\s\S]*)\),\n\}\)/.exec(code)?.[1]
     expect(JSON.parse(sent ?? '')).toEqual({ prompt })
   }
 })
+
+test('a form of the playground gets its fields as they are, and the shell nothing', async () => {
+  for (const prompt of texts) {
+    const [curl] = formCodeFor(url, '/v1/audio/transcriptions', { prompt }, 'sk-1')
+    const { said, ran } = await inShell(curl!.code)
+    expect([prompt, ran]).toEqual([prompt, false])
+    expect(said.split('\0')).toContain(`prompt=${prompt}`)
+    expect(curl!.code).toContain('Bearer sk-1')
+  }
+}, 30_000)

@@ -1,7 +1,7 @@
-// Charts over time: requests by status, charges by model, latency, tasks by state.
+// Charts over time: latency, and tasks by state.
 import { Group, SimpleGrid, Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
-import { restColor, seriesColors } from '../../components/charts/series.ts'
+import { seriesColors } from '../../components/charts/series.ts'
 import { Panel } from '../../components/page.tsx'
 import { taskMessages } from '../../components/tasks/messages.ts'
 import { taskStateColors } from '../../components/tasks/state-colors.ts'
@@ -9,88 +9,24 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { states } from '../../lib/resources/task.ts'
 import { Link } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
-import { useSpend } from './charges.ts'
-import { spendByModel } from './figures.ts'
+import { Figure } from './figure.tsx'
 import { messages } from './messages.ts'
 import {
   countOf,
+  madeIn,
   runningStates,
   splitSlots,
   useTaskSummary,
   waitingStates,
 } from './task-summary.ts'
-import {
-  bucketsOf,
-  momentsOf,
-  noGrouping,
-  placed,
-  type Range,
-  spans,
-  useTraffic,
-} from './traffic.ts'
-
-const modelColors = seriesColors.slice(0, 5).concat(restColor)
+import { momentsOf, noGrouping, placed, type Range, spans, useTraffic } from './traffic.ts'
 
 export const Charts = ({ range }: { range: Range }) => (
   <SimpleGrid cols={{ base: 1, md: 2 }}>
-    <RequestsChart range={range} />
-    <SpendChart range={range} />
     <LatencyChart range={range} />
     <TasksChart range={range} />
   </SimpleGrid>
 )
-
-function RequestsChart({ range }: { range: Range }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const { by } = spans[range]
-  const columns = bucketsOf(range, useTraffic(range, `${by},status`).data?.items ?? [])
-  const of = (name: 'ok' | 'client' | 'server', shade: string) => ({
-    name: t(name),
-    color: shade,
-    values: columns.map((column) => column[name]),
-  })
-  return (
-    <Panel title={t('over_time')}>
-      <Chart
-        label={t('over_time')}
-        by={by}
-        moments={momentsOf(range, by)}
-        format={(value) => format.number(value)}
-        series={[
-          of('ok', restColor),
-          of('client', 'var(--warn-mark)'),
-          of('server', 'var(--bad-mark)'),
-        ]}
-      />
-    </Panel>
-  )
-}
-
-function SpendChart({ range }: { range: Range }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const { currency } = useSession()
-  const { moneyBy: by } = spans[range]
-  const moments = momentsOf(range, by)
-  const rows = useSpend(range).data?.items ?? []
-  const how = { by, top: modelColors.length - 1, other: t('other') }
-  return (
-    <Panel title={t('spend_over_time')}>
-      <Chart
-        label={t('spend_over_time')}
-        by={by}
-        moments={moments}
-        format={(value) => format.drawn(value, currency)}
-        axis={(value) => format.amountTick(value, currency)}
-        series={spendByModel(rows, moments, how).map(({ name, values }, i) => ({
-          ...{ name, values, color: modelColors[i] ?? restColor },
-        }))}
-      />
-    </Panel>
-  )
-}
 
 function LatencyChart({ range }: { range: Range }) {
   const t = useMessages(messages)
@@ -131,11 +67,19 @@ function TasksChart({ range }: { range: Range }) {
   const t = useMessages(messages)
   const stateName = useMessages(taskMessages)
   const format = useFormat()
-  const slots = useTaskSummary(range).data?.slots ?? []
-  const { now } = splitSlots(slots)
+  const { data } = useTaskSummary(range)
+  const slots = data?.slots ?? []
+  const { now, before } = splitSlots(slots)
+  const made = (all: typeof slots) => all.reduce((sum, slot) => sum + madeIn(slot), 0)
   const shownStates = states.filter((state) => countOf(now, [state]) > 0)
   return (
     <Panel title={t('tasks_over_time')}>
+      <Figure
+        title={t('tasks_created')}
+        value={data === undefined ? '–' : format.number(made(now))}
+        to="/tasks"
+        against={{ now: made(now), before: made(before) }}
+      />
       <Chart
         label={t('tasks_over_time')}
         moments={now.map(({ at }) => Date.parse(at))}

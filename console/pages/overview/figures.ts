@@ -1,5 +1,5 @@
-// What the cards say: sums of rows, and how they compare with the time before. Pure.
-import { decimalOf, groupRows, measured, type UsageRow } from '../../lib/resources/usage.ts'
+// What the overview says: sums of rows, and how they compare with the time before. Pure.
+import { decimalOf, drawn, groupRows, measured, type UsageRow } from '../../lib/resources/usage.ts'
 import type { Column, TrafficRow } from './traffic.ts'
 
 /** A figure and what it was before; before is undefined until it is loaded. */
@@ -13,6 +13,9 @@ interface Change {
   by: number
   way: 'up' | 'down' | 'same'
 }
+
+/** From so many times as much on, it is worth a look. */
+export const unusual = 3
 
 /** Less than this is no change: a thousandth. */
 const minChange = 0.0005
@@ -45,10 +48,6 @@ export function successLine(columns: readonly Column[]): number[] {
 /** How much of a unit: pictures, seconds. */
 export const quantityOf = (rows: readonly UsageRow[], unit: string): number =>
   rows.reduce((sum, row) => sum + (row.unit === unit ? (row.quantity ?? 0) : 0), 0)
-
-/** How many images and videos were charged for, in these units. */
-export const chargesOf = (rows: readonly UsageRow[], units: readonly string[]): number =>
-  rows.reduce((sum, { unit = '', charges }) => sum + (units.includes(unit ?? '') ? charges : 0), 0)
 
 const timeName = (atMs: number, by: 'hour' | 'day'): string => {
   const iso = new Date(atMs).toISOString()
@@ -112,4 +111,107 @@ export function rankOf(
     .sort(([, a], [, b]) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0))
     .slice(0, top)
     .map(([name, { charges, amount }]) => ({ name, charges, amount: decimalOf(amount) }))
+}
+
+/** What is left of charges; where the cost of some is unknown, at most so much is. */
+export interface Margin {
+  /** Of the charges; undefined where there are none, or none whose cost is known. */
+  share: number | undefined
+  isAtMost: boolean
+}
+
+export function marginOf({ amount, margin, charges, cost_unknown = 0 }: UsageRow): Margin {
+  const isKnown = margin !== undefined && Number(amount) > 0 && cost_unknown < charges
+  return {
+    share: isKnown ? Number(margin) / Number(amount) : undefined,
+    isAtMost: cost_unknown > 0,
+  }
+}
+
+const isUnknown = ({ charges, cost_unknown = 0 }: UsageRow): boolean =>
+  charges > 0 && cost_unknown === charges
+
+/**
+ * For drawing: cost that charges cover, what is left of them, cost beyond them; and charges of rows of
+ * which no cost is known.
+ */
+export function earningsOf(
+  rows: readonly UsageRow[],
+  moments: readonly number[],
+  by: 'hour' | 'day',
+): { covered: number[]; margin: number[]; loss: number[]; unknown: number[] } {
+  const known = rows.filter((row) => !isUnknown(row))
+  const line = (value: (cost: number, margin: number) => number) =>
+    lineOf(known, moments, by, ({ cost = '0', margin = '0' }) =>
+      value(Number(cost), Number(margin)),
+    )
+  return {
+    covered: line((cost, margin) => Math.max(0, Math.min(cost, cost + margin))),
+    margin: line((_, margin) => Math.max(0, margin)),
+    loss: line((_, margin) => Math.max(0, -margin)),
+    unknown: lineOf(rows.filter(isUnknown), moments, by, ({ amount }) => Number(amount)),
+  }
+}
+
+export interface TopRow {
+  name: string
+  amount?: string
+  requests?: number
+  /** As many times as before: 1 is the same, infinity is new; undefined while that is not known. */
+  times: number | undefined
+  margin?: Margin
+  /** How many of its requests succeeded. */
+  success?: number | undefined
+}
+
+type Named = (row: UsageRow) => string | null | undefined
+
+const timesOf = (now: number, before: number | undefined): number | undefined => {
+  if (before === undefined || (now === 0 && before === 0)) return undefined
+  return before === 0 ? Number.POSITIVE_INFINITY : now / before
+}
+
+/** The largest, each by a name of its own; rows without a name are no part of it. */
+export function topRows(
+  now: readonly UsageRow[],
+  before: readonly UsageRow[] | undefined,
+  nameOf: Named,
+  top: number,
+): TopRow[] {
+  const old = before && new Map(before.map((row) => [nameOf(row), measured(row, 'amount')]))
+  return now
+    .flatMap((row) => {
+      const name = nameOf(row)
+      return typeof name === 'string' ? [{ name, row, amount: measured(row, 'amount') }] : []
+    })
+    .filter(({ amount, row }) => amount > 0n || Number(row.cost ?? 0) > 0)
+    .sort((a, b) => (a.amount < b.amount ? 1 : a.amount > b.amount ? -1 : 0))
+    .slice(0, top)
+    .map(({ name, row, amount }) => ({
+      ...{ name, amount: decimalOf(amount), margin: marginOf(row) },
+      times: timesOf(drawn(amount), old && drawn(old.get(name) ?? 0n)),
+    }))
+}
+
+/** By channel and status; known channels without a request come last. */
+export function channelRows(
+  now: readonly TrafficRow[],
+  before: readonly TrafficRow[] | undefined,
+  known: readonly string[],
+  top: number,
+): TopRow[] {
+  const of = (rows: readonly TrafficRow[], name: string) =>
+    rows.filter(({ channel }) => channel === name)
+  const asked = now.flatMap(({ channel }) => (channel ? [channel] : []))
+  return [...new Set([...asked, ...known])]
+    .map((name) => {
+      const rows = of(now, name)
+      const requests = requestsIn(rows)
+      return {
+        ...{ name, requests, success: requests === 0 ? undefined : successIn(rows) },
+        times: timesOf(requests, before && requestsIn(of(before, name))),
+      }
+    })
+    .sort((a, b) => b.requests - a.requests)
+    .slice(0, top)
 }

@@ -8,7 +8,7 @@ import { api, type Page } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { navigate } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
-import { useChannels } from './channel-list.tsx'
+import { useChannels } from './channel-list.ts'
 import { messages } from './messages.ts'
 
 const hiddenKey = 'gateway-first-steps-hidden'

@@ -7,6 +7,7 @@ import type { Alert } from '../../../src/admin/system/system-schema.ts'
 import { remedyOf } from '../../components/alerts/open-alerts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
+import { State } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -18,7 +19,7 @@ import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import { useChannels } from './channel-list.tsx'
+import { useChannels } from './channel-list.ts'
 import { messages } from './messages.ts'
 
 /** The others are a click away. */
@@ -34,7 +35,9 @@ export function Problems() {
   const out = channels.filter(({ id, disabled }) => disabled && takenOut.includes(id))
   const lasting = alerts.filter(({ subject }) => out.every(({ id }) => id !== subject))
   const rest = lasting.length - maxShown
-  if (lasting.length === 0 && out.length === 0) return null
+  if (lasting.length === 0 && out.length === 0) {
+    return data === undefined ? null : <State state="good" label={t('no_alerts')} />
+  }
   return (
     <section className="problems" aria-label={t('problems')}>
       {lasting.slice(0, maxShown).map((alert) => (

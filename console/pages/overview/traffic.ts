@@ -1,6 +1,6 @@
 // Traffic as the admin API adds it up, prepared for cards and charts: of a period, or of the one before.
 import type { TrafficRow } from '../../lib/resources/traffic.ts'
-import { periodOf } from '../../lib/resources/usage.ts'
+import { type Period, periodOf } from '../../lib/resources/usage.ts'
 import { useResource } from '../../lib/use-resource.ts'
 
 export type { TrafficRow }
@@ -34,11 +34,15 @@ const settledMs = 300_000
  * Whole hours, so that all requests are alike and cached. `back`: so many stretches ago, and asked
  * only when wanted: what is now comes first.
  */
-export function useTraffic(range: Range, by: string, back = 0, isWanted = true) {
+export const useTraffic = (range: Range, by: string, back = 0, isWanted = true) =>
+  useTrafficIn(periodOf(spans[range].days, back), by, isWanted)
+
+export function useTrafficIn(period: Period, by: string, isWanted = true) {
   // What is over changes no more.
-  const refetchMs = back === 0 ? liveMs : settledMs
+  const isOver = Date.parse(period.to) < Date.now()
+  const refetchMs = isOver ? settledMs : liveMs
   return useResource<{ items: TrafficRow[] }>('/traffic', {
-    query: { ...periodOf(spans[range].days, back), by },
+    query: { ...period, by },
     enabled: isWanted,
     refetchInterval: refetchMs,
     staleTime: refetchMs,

@@ -1,7 +1,8 @@
 // The state of one call: running, answered, stopped or failed, and its charge.
 import { useRef, useState } from 'react'
 import { ApiError, api } from '../../lib/api.ts'
-import { bodyWith } from './request/editor.tsx'
+import { isStyle, styles } from './chat/styles/index.ts'
+import { bodyWith } from './request/body.ts'
 import { type Endpoint, taskIdIn } from './request/endpoints.ts'
 import { type Outcome, send } from './send.ts'
 
@@ -20,10 +21,9 @@ interface Tried {
 }
 
 export interface Attempt extends Tried {
-  /** The secret may still be on its way: two tries share one. */
-  run(secret: Promise<string>, model: string, text: string): Promise<void>
+  /** The secret may still be on its way. */
+  run(secret: Promise<string>, model: string, text: string, file?: File): Promise<void>
   stop(): void
-  forget(): void
 }
 
 const nothing: Tried = { isBusy: false, isStopped: false }
@@ -33,7 +33,7 @@ export function useCall(endpoint: Endpoint): Attempt {
   const stopper = useRef(new AbortController())
   const note = (more: Partial<Tried>) => setTried((before) => ({ ...before, ...more }))
 
-  async function run(secret: Promise<string>, model: string, text: string): Promise<void> {
+  async function run(secret: Promise<string>, model: string, text: string, file?: File) {
     stopper.current = new AbortController()
     const { signal } = stopper.current
     setTried({ ...nothing, isBusy: true })
@@ -43,35 +43,48 @@ export function useCall(endpoint: Endpoint): Attempt {
       const done = await send({
         path: endpoint.path(model),
         token: await secret,
-        body: JSON.stringify(sent),
+        body: file === undefined ? JSON.stringify(sent) : formWith(sent, file),
+        ...(isStyle(endpoint.use) && { style: styles[endpoint.use] }),
         signal,
         onProgress: (outcome) => note({ outcome }),
       })
-      note({ outcome: done, ...(await afterwards(endpoint, done)) })
+      note({ outcome: done, ...(await afterwards(done, endpoint)) })
     } catch (cause) {
       note(signal.aborted ? { isStopped: true } : { error: cause as Error })
     } finally {
       note({ isBusy: false })
     }
   }
-  const stop = () => stopper.current.abort()
-  return { ...tried, run, stop, forget: () => setTried(nothing) }
+  return { ...tried, run, stop: () => stopper.current.abort() }
+}
+
+/** Fields that are lists are sent once for each of their values. */
+function formWith(fields: object, file: File): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) {
+    for (const each of Array.isArray(value) ? value : [value]) form.append(name, String(each))
+  }
+  form.append('file', file)
+  return form
 }
 
 /** Who answered and for how much. An answer is an answer also where that is not to be known. */
-async function afterwards(endpoint: Endpoint, { status, requestId, body }: Outcome) {
-  const isTask = status < 400 && endpoint.taskId !== undefined
-  if (isTask) return { taskId: taskIdIn(endpoint, body) }
+export async function afterwards(outcome: Outcome, endpoint?: Endpoint) {
+  const { status, requestId, charge } = outcome
+  const isTask = status < 400 && endpoint?.taskId !== undefined
+  if (isTask) return { taskId: taskIdIn(endpoint, outcome.body) }
   // A call without a valid token is neither charged nor logged.
   if (requestId === '' || status === 401) return {}
+  const isAsked = charge === undefined && status < 400
   const [explained, logged] = await Promise.all([
-    status < 400 ? readSoon<{ charge: string }>(`/explain/${requestId}`) : undefined,
+    isAsked ? readSoon<{ charge: string }>(`/explain/${requestId}`) : undefined,
     readSoon<{ channel: string | null }>(`/requests/${requestId}`),
   ])
   const channel = logged?.channel ?? undefined
+  const known = charge ?? explained?.charge
   return {
     ...(channel !== undefined && { channel }),
-    ...(explained !== undefined && { charge: explained.charge }),
+    ...(known !== undefined && { charge: known }),
   }
 }
 

@@ -13,7 +13,7 @@ import { navigate } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import { tokenFor } from '../playground/send.ts'
+import { tokenFor } from '../playground/request/token.ts'
 import { messages } from './messages.ts'
 
 interface Sample {

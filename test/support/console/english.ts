@@ -5,8 +5,7 @@ import type { Page } from 'playwright-core'
 /** What is written in English in every language. */
 const allowed = [
   /Model Gateway/g,
-  /\b(?:API|URL|URLs|JSON|YAML|CSV|HTTP|OpenID Connect|Token|Tokens|gateway\.yaml|curl|Python|JavaScript)\b/g,
-  /\b(?:Chat|Responses|Messages|Generate|Embeddings|Images?|Image edit|Native video|Video|Operation|Image task)\b/g,
+  /\b(?:API|URL|URLs|JSON|YAML|CSV|HTTP|OpenID Connect|Token|Tokens|gateway\.yaml|curl|Python|Node|JSONL|POST)\b/g,
 ]
 
 export async function englishOn(

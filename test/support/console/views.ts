@@ -241,10 +241,21 @@ const rest: readonly View[] = [
   async ({ at, tabs, press, see }) => {
     await at('/playground')
     await tabs('playground')
+    await press('Use a sample', '使用示例')
+    await press('Start batch', '开始批处理')
+    await see('playground-batch')
+    await at('/playground?try=Chat')
     await press('Presets', '预设')
     await see('playground-presets')
   },
-  pressed('/playground?try=Chat', 'playground-sent', ['Send', '发送']),
+  pressed(
+    '/playground?try=Chat',
+    'playground-sent',
+    ['Send Ctrl', '发送 Ctrl'],
+    ['Details', '详情'],
+  ),
+  pressed('/playground?try=Chat', 'playground-code', ['Code', '代码']),
+  page('/playground?try=Messages&as=json', 'playground-json'),
   page('/settings', 'settings'),
   async ({ at, choose, press, see }) => {
     await at('/settings?yaml=difference')

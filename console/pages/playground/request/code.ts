@@ -1,8 +1,9 @@
-// The same call in several languages; readers replace `YOUR_TOKEN`.
+// The same call in several languages, with a token or with `YOUR_TOKEN` in its place.
 import type { Snippet } from '../../../lib/client-snippets.ts'
 
 interface Call {
   address: string
+  token: string
   body: unknown
   /** The body, indented. */
   json: string
@@ -10,29 +11,29 @@ interface Call {
 
 type Writer = (call: Call) => string
 
-const curl: Writer = ({ address, body }) => `curl ${address} \\
-  -H "Authorization: Bearer YOUR_TOKEN" \\
+const curl: Writer = ({ address, token, body }) => `curl ${address} \\
+  -H "Authorization: Bearer ${token}" \\
   -H "Content-Type: application/json" \\
   -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`
 
-const javaScript: Writer = ({ address, json }) => `const response = await fetch('${address}', {
+const node: Writer = ({ address, token, json }) => `const response = await fetch('${address}', {
   method: 'POST',
-  headers: { authorization: 'Bearer YOUR_TOKEN', 'content-type': 'application/json' },
+  headers: { authorization: 'Bearer ${token}', 'content-type': 'application/json' },
   body: JSON.stringify(${json.replaceAll('\n', '\n  ')}),
 })
 console.log(await response.text())`
 
-const python: Writer = ({ address, json }) => `import json, urllib.request
+const python: Writer = ({ address, token, json }) => `import json, urllib.request
 
 body = json.loads(r'''${json.replaceAll("'", '\\u0027')}''')
 request = urllib.request.Request(
     "${address}",
     data=json.dumps(body).encode(),
-    headers={"Authorization": "Bearer YOUR_TOKEN", "Content-Type": "application/json"},
+    headers={"Authorization": "Bearer ${token}", "Content-Type": "application/json"},
 )
 print(urllib.request.urlopen(request).read().decode())`
 
-const go: Writer = ({ address, json }) => `package main
+const go: Writer = ({ address, token, json }) => `package main
 
 import (
 	"fmt"
@@ -44,7 +45,7 @@ import (
 func main() {
 	body := strings.NewReader(\`${json.replaceAll('`', '` + "`" + `')}\`)
 	request, _ := http.NewRequest("POST", "${address}", body)
-	request.Header.Set("Authorization", "Bearer YOUR_TOKEN")
+	request.Header.Set("Authorization", "Bearer ${token}")
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -55,9 +56,13 @@ func main() {
 	fmt.Println(string(answer))
 }`
 
-const java: Writer = ({ address, json }) => `var client = java.net.http.HttpClient.newHttpClient();
+const java: Writer = ({
+  address,
+  token,
+  json,
+}) => `var client = java.net.http.HttpClient.newHttpClient();
 var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create("${address}"))
-    .header("Authorization", "Bearer YOUR_TOKEN")
+    .header("Authorization", "Bearer ${token}")
     .header("Content-Type", "application/json")
     .POST(java.net.http.HttpRequest.BodyPublishers.ofString("""
 ${json.replaceAll('\\', '\\\\')}
@@ -65,13 +70,13 @@ ${json.replaceAll('\\', '\\\\')}
     .build();
 System.out.println(client.send(request, java.net.http.HttpResponse.BodyHandlers.ofString()).body());`
 
-const php: Writer = ({ address, json }) => `<?php
+const php: Writer = ({ address, token, json }) => `<?php
 $body = json_decode(<<<'JSON'
 ${json}
 JSON);
 $context = stream_context_create(['http' => [
     'method' => 'POST',
-    'header' => "Authorization: Bearer YOUR_TOKEN\\r\\nContent-Type: application/json",
+    'header' => "Authorization: Bearer ${token}\\r\\nContent-Type: application/json",
     'content' => json_encode($body),
     'ignore_errors' => true,
 ]]);
@@ -79,14 +84,21 @@ echo file_get_contents('${address}', false, $context);`
 
 const writers: readonly (readonly [name: string, write: Writer])[] = [
   ['curl', curl],
-  ['JavaScript', javaScript],
+  ['Node', node],
   ['Python', python],
   ['Go', go],
   ['Java', java],
   ['PHP', php],
 ]
 
-export function codeFor(url: string, path: string, body: unknown): Snippet[] {
-  const call = { address: `${url}${path}`, body, json: JSON.stringify(body, null, 2) }
+export const noToken = 'YOUR_TOKEN'
+
+export function codeFor(
+  url: string,
+  path: string,
+  body: unknown,
+  token: string = noToken,
+): Snippet[] {
+  const call = { address: `${url}${path}`, token, body, json: JSON.stringify(body, null, 2) }
   return writers.map(([name, write]) => ({ name, code: write(call) }))
 }

@@ -8,7 +8,7 @@ import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
 import { useResource } from '../../../lib/use-resource.ts'
 import { messages } from '../messages.ts'
-import { type Rights, tokenFor } from '../send.ts'
+import { type Rights, tokenFor } from './token.ts'
 
 interface Token extends Rights {
   id: string
@@ -24,8 +24,8 @@ export interface Credential {
   setChoice: (choice: string) => void
   setSecret: (secret: string) => void
   isReady: boolean
-  /** For the account that pays, unless the secret is one's own. */
-  secretFor: (account: string) => Promise<string>
+  /** For the account that pays, unless the secret is one's own; good for that long. */
+  secretFor: (account: string, neededMs?: number) => Promise<string>
 }
 
 const tab = 'tab'
@@ -49,8 +49,10 @@ export function useCredential(account: string | null): Credential {
   return {
     ...{ choice: known, secret, tokens, setChoice, setSecret },
     isReady: known !== own || secret.trim() !== '',
-    secretFor: (payer) =>
-      known === own ? Promise.resolve(secret.trim()) : tokenFor(payer, like && rightsOf(like)),
+    secretFor: (payer, neededMs) =>
+      known === own
+        ? Promise.resolve(secret.trim())
+        : tokenFor(payer, like && rightsOf(like), neededMs),
   }
 }
 

@@ -1,21 +1,28 @@
 // The body of a call as a form, as JSON and as code. Form and JSON are two views of one text.
 import { Alert, NumberInput, Select, Stack, Switch, Tabs, Textarea, TextInput } from '@mantine/core'
-import { CodeTabs } from '../../../components/code-tabs.tsx'
+import type { ReactNode } from 'react'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
 import { useSession } from '../../../lib/session.ts'
 import { messages } from '../messages.ts'
+import { bodyWith } from './body.ts'
 import { codeFor } from './code.ts'
+import { CodePanel } from './code-panel.tsx'
 import { type Endpoint, type Field, promptAt, valueAt, withValue } from './endpoints.ts'
+import { formCodeFor } from './form-code.ts'
+import type { Payer } from './payer.tsx'
 import { SandboxControls } from './sandbox-controls.tsx'
 
 interface EditorProps {
   endpoint: Endpoint
   model: string
   text: string
+  payer: Payer
   /** The sandbox answers, or has just answered. */
   isSandbox: boolean
   onChange: (text: string) => void
+  /** Fields that are no part of the body. */
+  children?: ReactNode
 }
 
 function parse(text: string): { body?: unknown; why?: string } {
@@ -26,47 +33,30 @@ function parse(text: string): { body?: unknown; why?: string } {
   }
 }
 
-/** As it goes out. */
-export const bodyWith = (endpoint: Endpoint, model: string, body: unknown): unknown =>
-  endpoint.isModelInPath ? body : { [endpoint.modelField ?? 'model']: model, ...(body as object) }
-
-export function Editor({ endpoint, model, text, isSandbox, onChange }: EditorProps) {
+export function Editor(props: EditorProps) {
   const t = useMessages(messages)
   const { public_url } = useSession()
+  const { endpoint, model, text, payer, onChange } = props
   const { body, why } = parse(text)
-  const set = (at: string, value: unknown) =>
-    onChange(JSON.stringify(withValue(body, at, value), null, 2))
-  const at = promptAt(endpoint)
-  const prompt = at === undefined ? undefined : valueAt(body, at)
   const wrong = why !== undefined && <Alert color="red">{t('not_json', { why })}</Alert>
+  const hasForm = endpoint.fields.length > 0
+  const codes = endpoint.takesFile ? formCodeFor : codeFor
   return (
-    <Tabs defaultValue="form">
+    <Tabs defaultValue={hasForm ? 'form' : 'json'}>
       <Tabs.List>
-        <Tabs.Tab value="form">{t('form')}</Tabs.Tab>
+        {hasForm && <Tabs.Tab value="form">{t('form')}</Tabs.Tab>}
         <Tabs.Tab value="json">{t('json')}</Tabs.Tab>
         <Tabs.Tab value="code">{t('code')}</Tabs.Tab>
       </Tabs.List>
-      <Tabs.Panel value="form" pt="sm">
-        <Stack>
-          {wrong}
-          {endpoint.fields.map((field) => (
-            <FormField
-              key={field.at}
-              field={field}
-              value={valueAt(body, field.item ? `${field.at}.${field.item.valueAt}` : field.at)}
-              isDisabled={why !== undefined}
-              onChange={(value) => set(field.at, field.item ? itemOf(field.item, value) : value)}
-            />
-          ))}
-          {isSandbox && at !== undefined && typeof prompt === 'string' && (
-            <SandboxControls
-              prompt={prompt}
-              isText={endpoint.answer === 'text'}
-              onChange={(next) => set(at, next)}
-            />
-          )}
-        </Stack>
-      </Tabs.Panel>
+      {hasForm && (
+        <Tabs.Panel value="form" pt="sm">
+          <Stack>
+            {wrong}
+            {props.children}
+            <FormFields {...props} body={body} isDisabled={why !== undefined} />
+          </Stack>
+        </Tabs.Panel>
+      )}
       <Tabs.Panel value="json" pt="sm">
         <Stack>
           {wrong}
@@ -84,11 +74,38 @@ export function Editor({ endpoint, model, text, isSandbox, onChange }: EditorPro
         </Stack>
       </Tabs.Panel>
       <Tabs.Panel value="code" pt="sm">
-        <CodeTabs
-          snippets={codeFor(public_url, endpoint.path(model), bodyWith(endpoint, model, body))}
+        <CodePanel
+          payer={payer}
+          snippets={(token) =>
+            codes(public_url, endpoint.path(model), bodyWith(endpoint, model, body), token)
+          }
         />
       </Tabs.Panel>
     </Tabs>
+  )
+}
+
+function FormFields(props: EditorProps & { body: unknown; isDisabled: boolean }) {
+  const { endpoint, body, isDisabled, isSandbox, onChange } = props
+  const at = promptAt(endpoint)
+  const prompt = at === undefined ? undefined : valueAt(body, at)
+  const set = (place: string, value: unknown) =>
+    onChange(JSON.stringify(withValue(body, place, value), null, 2))
+  return (
+    <>
+      {endpoint.fields.map((field) => (
+        <FormField
+          key={field.at}
+          field={field}
+          value={valueAt(body, field.item ? `${field.at}.${field.item.valueAt}` : field.at)}
+          isDisabled={isDisabled}
+          onChange={(value) => set(field.at, field.item ? itemOf(field.item, value) : value)}
+        />
+      ))}
+      {isSandbox && at !== undefined && typeof prompt === 'string' && (
+        <SandboxControls prompt={prompt} isText={false} onChange={(next) => set(at, next)} />
+      )}
+    </>
   )
 }
 

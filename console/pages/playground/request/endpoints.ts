@@ -1,9 +1,11 @@
-// The endpoints of the playground: path, initial body, form fields and kind of answer of each.
+// The interfaces of the playground, by tab: path, initial body, form fields and kind of answer of each.
+import type { Tab } from './tabs.ts'
+
 /** `lines`: a list of texts, each on a line of its own. */
 type FieldKind = 'text' | 'long' | 'lines' | 'number' | 'switch' | 'choice'
 
 export interface Field {
-  /** Where it is in the body: `messages.0.content`. */
+  /** Where it is in the body: `images.0.image_url`. */
   at: string
   kind: FieldKind
   label: FieldLabel
@@ -15,30 +17,42 @@ export interface Field {
 type FieldLabel =
   | 'prompt'
   | 'inputs'
-  | 'max_tokens'
-  | 'stream'
-  | 'temperature'
   | 'seconds'
   | 'size'
   | 'count'
   | 'resolution'
   | 'seed'
   | 'image_url'
+  | 'spoken'
+  | 'voice'
+  | 'speed'
+  | 'format'
+  | 'language'
+  | 'vocabulary'
+  | 'query'
+  | 'documents'
+  | 'top_n'
+  | 'judged'
 
 export interface Endpoint {
+  tab: Tab
   /** As the catalog names the interface. */
   use: string
+  /** Its name in addresses and in saved requests. */
   title: string
   path: (model: string) => string
   /** The model stands in the path, not in the body. */
   isModelInPath?: boolean
   /** The initial body has an image. */
   takesImage?: boolean
+  /** A form with a sound file, not JSON. */
+  takesFile?: boolean
   /** The field of the body that names the model; default `model`. */
   modelField?: string
   body: Readonly<Record<string, unknown>>
+  /** None: edited as JSON only. */
   fields: readonly Field[]
-  answer: 'text' | 'vectors' | 'images' | 'task'
+  answer: 'text' | 'vectors' | 'images' | 'task' | 'sound' | 'transcript' | 'ranking' | 'moderation'
   /** Where the id of the task is in the answer. */
   taskId?: string
   /** What the interface leaves out of that id. */
@@ -52,47 +66,37 @@ const nativeImage: Field['item'] = {
   of: (url) => ({ type: 'image_url', image_url: { url } }),
   valueAt: 'image_url.url',
 }
-const stream: Field = { at: 'stream', kind: 'switch', label: 'stream' }
 
 export const endpoints: readonly Endpoint[] = [
   {
+    tab: 'chat',
     use: 'chat',
     title: 'Chat',
     path: () => '/v1/chat/completions',
     body: { messages: said(hello), stream: true, max_tokens: 200 },
-    fields: [
-      { at: 'messages.0.content', kind: 'long', label: 'prompt' },
-      { at: 'max_tokens', kind: 'number', label: 'max_tokens' },
-      { at: 'temperature', kind: 'number', label: 'temperature' },
-      stream,
-    ],
+    fields: [],
     answer: 'text',
   },
   {
+    tab: 'chat',
     use: 'responses',
     title: 'Responses',
     path: () => '/v1/responses',
     body: { input: hello, stream: true, max_output_tokens: 200 },
-    fields: [
-      { at: 'input', kind: 'long', label: 'prompt' },
-      { at: 'max_output_tokens', kind: 'number', label: 'max_tokens' },
-      stream,
-    ],
+    fields: [],
     answer: 'text',
   },
   {
+    tab: 'chat',
     use: 'messages',
     title: 'Messages',
     path: () => '/v1/messages',
     body: { messages: said(hello), stream: true, max_tokens: 200 },
-    fields: [
-      { at: 'messages.0.content', kind: 'long', label: 'prompt' },
-      { at: 'max_tokens', kind: 'number', label: 'max_tokens' },
-      stream,
-    ],
+    fields: [],
     answer: 'text',
   },
   {
+    tab: 'chat',
     use: 'generate',
     title: 'Generate',
     path: (model) => `/vendorg/v1beta/models/${model}:generateContent`,
@@ -101,14 +105,11 @@ export const endpoints: readonly Endpoint[] = [
       contents: [{ role: 'user', parts: [{ text: hello }] }],
       generationConfig: { maxOutputTokens: 200 },
     },
-    fields: [
-      { at: 'contents.0.parts.0.text', kind: 'long', label: 'prompt' },
-      { at: 'generationConfig.maxOutputTokens', kind: 'number', label: 'max_tokens' },
-      { at: 'generationConfig.temperature', kind: 'number', label: 'temperature' },
-    ],
+    fields: [],
     answer: 'text',
   },
   {
+    tab: 'embeddings',
     use: 'embeddings',
     title: 'Embeddings',
     path: () => '/v1/embeddings',
@@ -117,6 +118,7 @@ export const endpoints: readonly Endpoint[] = [
     answer: 'vectors',
   },
   {
+    tab: 'images',
     use: 'images',
     title: 'Images',
     path: () => '/v1/images/generations',
@@ -129,6 +131,7 @@ export const endpoints: readonly Endpoint[] = [
     answer: 'images',
   },
   {
+    tab: 'images',
     use: 'images',
     title: 'Image edit',
     path: () => '/v1/images/edits',
@@ -141,6 +144,7 @@ export const endpoints: readonly Endpoint[] = [
     answer: 'images',
   },
   {
+    tab: 'video',
     use: 'videos',
     title: 'Video',
     path: () => '/v1/videos',
@@ -156,6 +160,7 @@ export const endpoints: readonly Endpoint[] = [
     taskId: 'id',
   },
   {
+    tab: 'video',
     use: 'arkvendor',
     title: 'Native video',
     path: () => '/arkvendor/api/v3/contents/generations/tasks',
@@ -170,6 +175,7 @@ export const endpoints: readonly Endpoint[] = [
     taskId: 'platform_id',
   },
   {
+    tab: 'video',
     use: 'vendorg',
     title: 'Operation',
     path: (model) => `/vendorg/v1beta/models/${model}:predictLongRunning`,
@@ -193,6 +199,7 @@ export const endpoints: readonly Endpoint[] = [
     taskPrefix: 'video_',
   },
   {
+    tab: 'images',
     use: 'imgvendor',
     title: 'Image task',
     path: () => '/imgvendor/v1/images/generations',
@@ -205,7 +212,77 @@ export const endpoints: readonly Endpoint[] = [
     answer: 'task',
     taskId: 'data.task_id',
   },
+  {
+    tab: 'speech',
+    use: 'speech',
+    title: 'Speech',
+    path: () => '/v1/audio/speech',
+    body: { input: 'Good morning. The gateway is ready.', voice: 'alloy', response_format: 'mp3' },
+    fields: [
+      { at: 'input', kind: 'long', label: 'spoken' },
+      { at: 'voice', kind: 'text', label: 'voice' },
+      {
+        ...{ at: 'response_format', kind: 'choice', label: 'format' },
+        options: ['mp3', 'wav', 'opus', 'aac', 'flac', 'pcm'],
+      },
+      { at: 'speed', kind: 'number', label: 'speed' },
+    ],
+    answer: 'sound',
+  },
+  transcription('Transcription', '/v1/audio/transcriptions', [
+    { at: 'language', kind: 'text', label: 'language' },
+  ]),
+  transcription('Translation', '/v1/audio/translations', []),
+  {
+    tab: 'rerank',
+    use: 'rerank',
+    title: 'Rerank',
+    path: () => '/v1/rerank',
+    body: {
+      query: 'How do I get my money back?',
+      documents: [
+        'Deliveries take two days.',
+        'Refunds are paid within a week.',
+        'We are open from nine to five.',
+      ],
+      return_documents: true,
+    },
+    fields: [
+      { at: 'query', kind: 'long', label: 'query' },
+      { at: 'documents', kind: 'lines', label: 'documents' },
+      { at: 'top_n', kind: 'number', label: 'top_n' },
+    ],
+    answer: 'ranking',
+  },
+  {
+    tab: 'moderation',
+    use: 'moderations',
+    title: 'Moderation',
+    path: () => '/v1/moderations',
+    body: { input: ['Have a nice day!', 'An act of violence'] },
+    fields: [{ at: 'input', kind: 'lines', label: 'judged' }],
+    answer: 'moderation',
+  },
 ]
+
+/** Both take a file and answer with what was said in it. */
+function transcription(title: string, path: string, fields: readonly Field[]): Endpoint {
+  const options = ['json', 'verbose_json', 'text', 'srt', 'vtt']
+  return {
+    tab: 'transcription',
+    use: 'transcriptions',
+    title,
+    path: () => path,
+    takesFile: true,
+    body: { response_format: 'json' },
+    fields: [
+      ...fields,
+      { at: 'prompt', kind: 'text', label: 'vocabulary' },
+      { at: 'response_format', kind: 'choice', label: 'format', options },
+    ],
+    answer: 'transcript',
+  }
+}
 
 /** Of the models of an interface, the first that takes what the initial body has; else the first. */
 export const firstModel = (

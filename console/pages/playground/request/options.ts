@@ -1,11 +1,9 @@
-// The models and accounts to choose from, and the price of a model.
-
+// The models to choose from, and the price of one.
 import { useEffect } from 'react'
 import type { Model } from '../../../../src/admin/catalog/model-schema.ts'
 import type { Page } from '../../../lib/api.ts'
 import type { Task } from '../../../lib/resources/task.ts'
 import { useQueryValue } from '../../../lib/router.tsx'
-import { useSession } from '../../../lib/session.ts'
 import { useResource } from '../../../lib/use-resource.ts'
 import { type Endpoint, endpoints, withValue } from './endpoints.ts'
 import type { Priced } from './estimate.ts'
@@ -16,23 +14,22 @@ const kindsOf: Readonly<Record<Endpoint['answer'], readonly Model['kind'][]>> = 
   vectors: ['embedding'],
   images: ['image'],
   task: ['image', 'video'],
+  sound: ['speech'],
+  transcript: ['transcription'],
+  ranking: ['rerank'],
+  moderation: ['moderation'],
 }
 
-export function useChoices(endpoint: Endpoint) {
-  const session = useSession()
-  const accounts = useResource<Page<{ name: string }>>('/accounts', { query: { limit: 500 } })
-  const models = useResource<Page<Model>>('/models', { query: { limit: 500 } })
-  const names = accounts.data?.items.map(({ name }) => name) ?? []
-  const makes = kindsOf[endpoint.answer]
-  const fitting = (models.data?.items ?? []).filter(
-    ({ interfaces, callable, kind }) =>
-      callable && interfaces.includes(endpoint.use) && makes.includes(kind),
-  )
-  return {
-    accounts: session.account === null ? names : [session.account],
-    models: fitting.map(({ name }) => name),
-    isLoading: models.isLoading,
-  }
+/** Names of the models that the interface can call. */
+export function useModels({ use, answer }: Endpoint) {
+  const { data, isLoading } = useResource<Page<Model>>('/models', { query: { limit: 500 } })
+  const names = (data?.items ?? [])
+    .filter(
+      ({ interfaces, callable, kind }) =>
+        callable && interfaces.includes(use) && kindsOf[answer].includes(kind),
+    )
+    .map(({ name }) => name)
+  return { names, isLoading }
 }
 
 /** What the account that pays is charged for a model now. */

@@ -42,7 +42,7 @@ export function PresetsMenu({ now, onChoose }: PresetsMenuProps) {
     <Group gap="xs">
       <Choices
         presets={presets}
-        samples={samplesFor(now().title)}
+        samples={samplesFor(now())}
         onChoose={(preset) => {
           setNote(undefined)
           onChoose(preset)

@@ -11,7 +11,14 @@ test('a link carries the request whole, and nothing else', () => {
   expect(presetIn(fragmentOf({ ...preset, other: 'b' })!)?.other).toBe('b')
 })
 
-test('a request with pictures in it is too long for a link', () => {
+test('a link has neither tokens nor images, wherever they stand', () => {
+  const image = `data:image/png;base64,${'A'.repeat(50_000)}`
+  const text = JSON.stringify({ url: image, more: 'Bearer sk-test-0123456789abcdefghijklmnop' })
+  const shared = presetIn(fragmentOf({ ...preset, text, isConversation: true })!)
+  expect(shared).toEqual({
+    ...{ ...preset, isConversation: true },
+    text: JSON.stringify({ url: 'data:image/png;base64,', more: 'Bearer YOUR_TOKEN' }),
+  })
   expect(fragmentOf({ ...preset, text: 'x'.repeat(20_000) })).toBeUndefined()
 })
 

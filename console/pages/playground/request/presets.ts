@@ -6,8 +6,9 @@ export interface Preset {
   model?: string
   /** The model beside it, if two are compared. */
   other?: string
-  /** The body, as it is edited. */
+  /** The body, as it is edited; of a conversation all of it as JSON. */
   text: string
+  isConversation?: boolean
 }
 
 export interface NamedPreset extends Preset {
@@ -20,9 +21,16 @@ const maxLinkLength = 16_000
 const maxTextLength = 200_000
 const mark = '#request='
 
+/** Tokens of the gateway and images are no part of a link, wherever they stand in the text. */
+const withoutSecrets = (text: string): string =>
+  text
+    .replace(/\bsk-[\w-]{20,}/g, 'YOUR_TOKEN')
+    .replace(/data:image\/[\w.+-]+;base64,[\w+/=-]*/gi, 'data:image/png;base64,')
+
 /** What stands after the address of the page; undefined when it would be too long. */
-export function fragmentOf({ title, model, other, text }: Preset): string | undefined {
-  const bytes = new TextEncoder().encode(JSON.stringify({ title, model, other, text }))
+export function fragmentOf({ title, model, other, text, isConversation }: Preset) {
+  const shared = { title, model, other, isConversation, text: withoutSecrets(text) }
+  const bytes = new TextEncoder().encode(JSON.stringify(shared))
   if (bytes.length > maxLinkLength * 0.7) return undefined
   const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
   return mark + btoa(letters).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
@@ -43,13 +51,14 @@ export function presetIn(fragment: string): Preset | undefined {
 /** It may come from another person, so only the known texts are taken. */
 export function presetFrom(value: unknown): Preset | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { title, model, other, text } = value as Record<string, unknown>
+  const { title, model, other, text, isConversation } = value as Record<string, unknown>
   if (typeof title !== 'string' || typeof text !== 'string') return undefined
   return {
     title,
     text,
     ...(typeof model === 'string' && { model }),
     ...(typeof other === 'string' && { other }),
+    ...(isConversation === true && { isConversation }),
   }
 }
 

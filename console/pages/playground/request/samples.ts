@@ -1,4 +1,5 @@
 // Sample requests that show what an interface can do.
+import { type Conversation, emptySetUp, type SetUp } from '../chat/conversation.ts'
 import type { Preset } from './presets.ts'
 
 type SampleName =
@@ -12,53 +13,32 @@ type SampleName =
 const weather = {
   name: 'get_weather',
   description: 'The weather in a city',
-  schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 }
-const { name, description, schema } = weather
-const asked = (content: string) => [{ role: 'user', content }]
-const question = 'What is the weather in Paris?'
+const rivers = {
+  type: 'object',
+  properties: { rivers: { type: 'array', items: { type: 'string' } } },
+  required: ['rivers'],
+  additionalProperties: false,
+}
 const story = 'Tell a story about a lighthouse and a storm, in five paragraphs.'
 const list = 'Name three rivers as JSON: {"rivers": []}'
 
+const said = (prompt: string, more: Partial<SetUp> = {}): Conversation => ({
+  ...{ prompt, lanes: [], setUp: { ...emptySetUp, ...more } },
+})
+
+/** In any style of text. */
+const conversations: readonly [SampleName, Conversation][] = [
+  [
+    'sample_tool',
+    said('What is the weather in Paris?', { tools: JSON.stringify([weather], null, 2) }),
+  ],
+  ['sample_json', said(list, { format: 'json_schema', schema: JSON.stringify(rivers, null, 2) })],
+  ['sample_long', said(story, { max_tokens: 1_000 })],
+]
+
 const bodies: readonly [string, SampleName, object][] = [
-  [
-    'Chat',
-    'sample_tool',
-    {
-      messages: asked(question),
-      tools: [{ type: 'function', function: { name, description, parameters: schema } }],
-      stream: true,
-      max_tokens: 200,
-    },
-  ],
-  [
-    'Chat',
-    'sample_json',
-    { messages: asked(list), response_format: { type: 'json_object' }, max_tokens: 200 },
-  ],
-  ['Chat', 'sample_long', { messages: asked(story), stream: true, max_tokens: 1_000 }],
-  [
-    'Responses',
-    'sample_tool',
-    {
-      input: question,
-      tools: [{ type: 'function', name, description, parameters: schema }],
-      stream: true,
-      max_output_tokens: 200,
-    },
-  ],
-  ['Responses', 'sample_long', { input: story, stream: true, max_output_tokens: 1_000 }],
-  [
-    'Messages',
-    'sample_tool',
-    {
-      messages: asked(question),
-      tools: [{ name, description, input_schema: schema }],
-      stream: true,
-      max_tokens: 200,
-    },
-  ],
-  ['Messages', 'sample_long', { messages: asked(story), stream: true, max_tokens: 1_000 }],
   [
     'Embeddings',
     'sample_near',
@@ -72,7 +52,13 @@ const bodies: readonly [string, SampleName, object][] = [
   ['Video', 'sample_hd', { prompt: 'Waves at a lighthouse', seconds: 10, resolution: '1080p' }],
 ]
 
-export const samplesFor = (title: string): (Preset & { name: SampleName })[] =>
-  bodies.flatMap(([of, each, body]) =>
-    of === title ? [{ name: each, title, text: JSON.stringify(body, null, 2) }] : [],
-  )
+type Sample = Preset & { name: SampleName }
+
+export const samplesFor = ({ title, isConversation }: Preset): Sample[] =>
+  isConversation === true
+    ? conversations.map(([name, conversation]) => ({
+        ...{ name, title, isConversation, text: JSON.stringify(conversation) },
+      }))
+    : bodies.flatMap(([of, name, body]) =>
+        of === title ? [{ name, title, text: JSON.stringify(body, null, 2) }] : [],
+      )

@@ -1,24 +1,13 @@
-// What came back: messages, pictures, vectors or a task with its preview; the events as they came; the
-// raw answer; time and money.
-
-import {
-  Alert,
-  Code,
-  Group,
-  Loader,
-  ScrollArea,
-  SimpleGrid,
-  Stack,
-  Tabs,
-  Text,
-} from '@mantine/core'
+// What came back: text, images, vectors, sound, a ranking or a task with its preview; the events as they
+// came; the raw answer; time and money.
+import { Alert, Button, Group, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import { ErrorAlert } from '../../../components/page.tsx'
 import { taskMessages } from '../../../components/tasks/messages.ts'
 import { TaskProgress } from '../../../components/tasks/progress.tsx'
 import { Results } from '../../../components/tasks/results.tsx'
-import { HttpStatus, State } from '../../../components/values.tsx'
-import { SlowNote } from '../../../components/waiting.tsx'
+import { State } from '../../../components/values.tsx'
 import { localPath } from '../../../lib/api.ts'
+import { downloadBlob } from '../../../lib/download.ts'
 import { useFormat } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
@@ -28,21 +17,17 @@ import { useSession } from '../../../lib/session.ts'
 import { useResource } from '../../../lib/use-resource.ts'
 import { messages } from '../messages.ts'
 import { type Endpoint, valueAt } from '../request/endpoints.ts'
+import { Player } from '../request/sound-field.tsx'
 import type { Outcome } from '../send.ts'
 import type { Attempt } from '../use-call.ts'
+import { Busy } from './busy.tsx'
+import { Events, RawText } from './exchange.tsx'
+import { Figures } from './figures.tsx'
+import { ModerationView, RankingView } from './judged-views.tsx'
 import { LatencyBar } from './latency-bar.tsx'
 import { VectorsView } from './vectors-view.tsx'
 
-/** `scaleMs`: what the strip of time is drawn to, for two that are compared. */
-export function ResultView({
-  endpoint,
-  attempt,
-  scaleMs,
-}: {
-  endpoint: Endpoint
-  attempt: Attempt
-  scaleMs?: number
-}) {
+export function ResultView({ endpoint, attempt }: { endpoint: Endpoint; attempt: Attempt }) {
   const t = useMessages(messages)
   const { outcome, error, isBusy, isStopped } = attempt
   if (error !== undefined) return <ErrorAlert error={error} />
@@ -50,12 +35,11 @@ export function ResultView({
     if (isBusy) return <Busy />
     return <Text c="dimmed">{t(isStopped ? 'stopped' : 'waiting')}</Text>
   }
+  const { totalMs } = outcome
   return (
     <Stack>
       <Figures attempt={attempt} outcome={outcome} />
-      {outcome.totalMs !== undefined && (
-        <LatencyBar outcome={outcome} scaleMs={scaleMs ?? outcome.totalMs} />
-      )}
+      {totalMs !== undefined && <LatencyBar outcome={outcome} />}
       {attempt.isStopped && (
         <Text size="xs" c="dimmed" role="status">
           {t('stopped')}
@@ -69,7 +53,7 @@ export function ResultView({
               {t('events')} ({outcome.events.length})
             </Tabs.Tab>
           )}
-          <Tabs.Tab value="raw">{t('raw')}</Tabs.Tab>
+          {outcome.file === undefined && <Tabs.Tab value="raw">{t('raw')}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="answer" pt="sm">
           <Answer endpoint={endpoint} attempt={attempt} outcome={outcome} />
@@ -78,46 +62,10 @@ export function ResultView({
           <Events outcome={outcome} />
         </Tabs.Panel>
         <Tabs.Panel value="raw" pt="sm">
-          <ScrollArea.Autosize mah={500}>
-            <Code block tabIndex={0} className={privateClass}>
-              {outcome.body === undefined
-                ? outcome.events.map(({ data }) => data).join('\n')
-                : JSON.stringify(outcome.body, null, 2)}
-            </Code>
-          </ScrollArea.Autosize>
+          <RawText outcome={outcome} />
         </Tabs.Panel>
       </Tabs>
     </Stack>
-  )
-}
-
-function Figures({ attempt, outcome }: { attempt: Attempt; outcome: Outcome }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const { currency } = useSession()
-  const { status, requestId, totalMs, firstMs } = outcome
-  return (
-    <Group gap="md">
-      <HttpStatus status={status} />
-      {totalMs !== undefined && (
-        <Text size="sm">{t('took', { ms: format.ms(totalMs), first: format.ms(firstMs) })}</Text>
-      )}
-      {attempt.charge !== undefined && (
-        <Text size="sm" fw={600}>
-          {t('cost', { amount: format.cost(attempt.charge, currency) })}
-        </Text>
-      )}
-      {attempt.channel !== undefined && (
-        <Text size="sm" c="dimmed">
-          {t('by_channel', { name: attempt.channel })}
-        </Text>
-      )}
-      {requestId !== '' && !attempt.isBusy && (
-        <Text size="sm">
-          <Link to={`/requests?open=${requestId}`}>{t('open_request')}</Link>
-        </Text>
-      )}
-    </Group>
   )
 }
 
@@ -130,18 +78,64 @@ function Answer({
   attempt: Attempt
   outcome: Outcome
 }) {
-  if (outcome.status >= 400) return <Alert color="red">{outcome.text}</Alert>
+  const { body, answer, refusal } = outcome
+  const error = refusal ?? answer?.error
+  if (error !== undefined) return <Alert color="red">{error}</Alert>
   if (attempt.taskId !== undefined) return <TaskAnswer id={attempt.taskId} />
-  if (endpoint.answer === 'images') return <Images body={outcome.body} />
-  if (endpoint.answer === 'vectors') return <VectorsView body={outcome.body} sent={attempt.sent} />
+  switch (endpoint.answer) {
+    case 'images':
+      return <Images body={body} />
+    case 'vectors':
+      return <VectorsView body={body} sent={attempt.sent} />
+    case 'sound':
+      return outcome.file === undefined ? null : (
+        <Sound file={outcome.file} format={String(valueAt(attempt.sent, 'response_format'))} />
+      )
+    case 'ranking':
+      return <RankingView body={body} sent={attempt.sent} />
+    case 'moderation':
+      return <ModerationView body={body} sent={attempt.sent} />
+    case 'transcript':
+      return <Prose text={typeof body === 'string' ? body : String(valueAt(body, 'text') ?? '')} />
+    default:
+      return <Prose text={answer?.text ?? ''} />
+  }
+}
+
+const Prose = ({ text }: { text: string }) => (
+  <Text
+    className={privateClass}
+    style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+    aria-live="polite"
+  >
+    {text}
+  </Text>
+)
+
+function Sound({ file, format }: { file: Blob; format: string }) {
+  const t = useMessages(messages)
+  const { size } = useFormat()
+  const ending = /^\w+$/.test(format) ? format : 'mp3'
+  // Samples without a head: no browser plays them.
+  const isPlayable = ending !== 'pcm'
   return (
-    <Text
-      className={privateClass}
-      style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
-      aria-live="polite"
-    >
-      {outcome.text}
-    </Text>
+    <Stack gap="xs">
+      {isPlayable ? (
+        <Player file={file} label={t('sound')} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t('not_playable')}
+        </Text>
+      )}
+      <Group>
+        <Button variant="default" size="xs" onClick={() => downloadBlob(`speech.${ending}`, file)}>
+          {t('download')}
+        </Button>
+        <Text size="sm" c="dimmed">
+          {size(file.size)}
+        </Text>
+      </Group>
+    </Stack>
   )
 }
 
@@ -182,36 +176,5 @@ function Images({ body }: { body: unknown }) {
         return <img key={src} src={src} alt={`${i + 1}`} style={{ width: '100%' }} />
       })}
     </SimpleGrid>
-  )
-}
-
-/** Only the last ones are drawn: a long stream has thousands. */
-const maxShown = 300
-
-function Events({ outcome: { events } }: { outcome: Outcome }) {
-  const format = useFormat()
-  const first = Math.max(0, events.length - maxShown)
-  return (
-    <ScrollArea.Autosize mah={500}>
-      {events.slice(first).map(({ afterMs, data }, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two events may be the same in all they are
-        <Group key={first + i} gap="xs" wrap="nowrap" align="flex-start">
-          <Text size="xs" c="dimmed" w={70} ta="right">
-            {format.ms(afterMs)}
-          </Text>
-          <Code style={{ overflowWrap: 'anywhere' }}>{data}</Code>
-        </Group>
-      ))}
-    </ScrollArea.Autosize>
-  )
-}
-
-function Busy() {
-  const t = useMessages(messages)
-  return (
-    <Group>
-      <Loader size="sm" aria-label={t('busy')} />
-      <SlowNote />
-    </Group>
   )
 }

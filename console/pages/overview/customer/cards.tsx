@@ -1,26 +1,19 @@
 // Six figures with a sparkline, the change against the previous period, and a link to the details.
-import { Box, Card, Group, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
-import type { TaskSlot } from '../../../src/admin/tasks/task-schema.ts'
-import { Sparkline } from '../../components/charts/sparkline.tsx'
-import { tabularNumbers } from '../../components/values.tsx'
-import { type Format, useFormat } from '../../lib/format.ts'
-import type { Translate } from '../../lib/i18n.ts'
-import { useMessages } from '../../lib/messages.ts'
-import { periodOf, useUsage } from '../../lib/resources/usage.ts'
-import { Link } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
-import { useSpend } from './charges.ts'
-import {
-  type Against,
-  changeOf,
-  chargesOf,
-  lineOf,
-  quantityOf,
-  requestsIn,
-  successIn,
-  successLine,
-} from './figures.ts'
-import { messages } from './messages.ts'
+import { Box, Card, Group, SimpleGrid, Text } from '@mantine/core'
+import type { TaskSlot } from '../../../../src/admin/tasks/task-schema.ts'
+import { Sparkline } from '../../../components/charts/sparkline.tsx'
+import { tabularNumbers } from '../../../components/values.tsx'
+import { type Format, useFormat } from '../../../lib/format.ts'
+import type { Translate } from '../../../lib/i18n.ts'
+import { useMessages } from '../../../lib/messages.ts'
+import { periodOf, useUsage } from '../../../lib/resources/usage.ts'
+import { Link } from '../../../lib/router.tsx'
+import { useSession } from '../../../lib/session.ts'
+import { useSpend } from '../charges.ts'
+import { type Compared, Delta } from '../figure.tsx'
+import { lineOf, quantityOf, requestsIn, successIn, successLine } from '../figures.ts'
+import { requestsAt } from '../links.ts'
+import { messages } from '../messages.ts'
 import {
   countOf,
   madeIn,
@@ -28,7 +21,7 @@ import {
   splitSlots,
   useTaskSummary,
   waitingStates,
-} from './task-summary.ts'
+} from '../task-summary.ts'
 import {
   bucketsOf,
   momentsOf,
@@ -37,9 +30,9 @@ import {
   type Range,
   spans,
   useTraffic,
-} from './traffic.ts'
+} from '../traffic.ts'
 
-interface Stat {
+interface Stat extends Compared {
   title: string
   value: string
   /** Where `value` is rounded. */
@@ -48,16 +41,6 @@ interface Stat {
   note?: string
   values: readonly number[]
   to: string
-  against?: Against
-  kind?: 'amount' | 'share'
-  /** More of it is better, or worse; of some things neither. */
-  good?: 'up' | 'down'
-}
-
-/** The page of requests over the same time. */
-export function requestsAt(range: Range, more = ''): string {
-  const { from, to } = periodOf(spans[range].days)
-  return `/requests?from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}${more}`
 }
 
 interface Sources {
@@ -78,14 +61,11 @@ export function StatCards({ range }: { range: Range }) {
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       {order.map((name) => {
         const found = all.find(([each]) => each === name)
-        return found && <StatCard key={name} figure={found[1]} range={range} />
+        return found && <StatCard key={name} figure={found[1]} />
       })}
     </SimpleGrid>
   )
 }
-
-/** Units cannot be added; works made can. */
-const mediaUnits = ['image', 'video_second', 'video_token']
 
 type Named = [name: string, figure: Stat]
 
@@ -108,17 +88,14 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
     },
   }
   const made: Stat = {
-    title: t('media'),
+    title: t('images'),
     value: format.number(quantityOf(rows, 'image')),
-    note: t('media_note', {
-      seconds: format.number(quantityOf(rows, 'video_second')),
-      videos: format.number(chargesOf(rows, ['video_token'])),
-    }),
-    values: lineOf(rows, moments, moneyBy, (row) => chargesOf([row], mediaUnits)),
+    note: t('video_note', { seconds: format.number(quantityOf(rows, 'video_second')) }),
+    values: lineOf(rows, moments, moneyBy, (row) => quantityOf([row], 'image')),
     to: `/usage?measure=images&${per}`,
     against: {
-      now: chargesOf(rows, mediaUnits),
-      before: before && chargesOf(before.items, mediaUnits),
+      now: quantityOf(rows, 'image'),
+      before: before && quantityOf(before.items, 'image'),
     },
   }
   return [
@@ -129,7 +106,7 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
 
 function useTrafficStats(sources: Sources): Named[] {
   const { range, t, format } = sources
-  const { by } = spans[range]
+  const { by, days } = spans[range]
   const rows = useTraffic(range, `${by},status`).data?.items ?? []
   const before = useTraffic(range, 'status', 1, rows.length > 0).data?.items
   const buckets = bucketsOf(range, rows)
@@ -138,14 +115,14 @@ function useTrafficStats(sources: Sources): Named[] {
     title: t('requests'),
     value: format.number(requestsIn(rows)),
     values: buckets.map(({ ok, client, server }) => ok + client + server),
-    to: requestsAt(range),
+    to: requestsAt(periodOf(days)),
     against: { now: requestsIn(rows), before: before && requestsIn(before) },
   }
   const answered: Stat = {
     title: t('success'),
     value: Number.isNaN(success) ? '–' : format.percent(success),
     values: successLine(buckets),
-    to: requestsAt(range),
+    to: requestsAt(periodOf(days)),
     against: { now: success, before: before && successIn(before) },
     kind: 'share',
     good: 'up',
@@ -170,7 +147,7 @@ function useLatencyStat({ range, t, format }: Sources): Stat {
     value: format.ms(took(whole)),
     note: t('first_byte_note', { ms: format.ms(whole?.average_first_byte_ms) }),
     values: rows.map((row) => took(row) ?? 0),
-    to: requestsAt(range, '&plot=latency'),
+    to: requestsAt(periodOf(spans[range].days), '&plot=latency'),
     against: { now: took(whole) ?? Number.NaN, before: took(wholeBefore) },
     good: 'down',
   }
@@ -182,20 +159,20 @@ function useTaskStat({ range, t, format }: Sources): Named {
   const { now, before } = splitSlots(slots)
   const made = (all: readonly TaskSlot[]) => all.reduce((sum, slot) => sum + madeIn(slot), 0)
   const figure: Stat = {
-    title: t('tasks'),
-    value: data === undefined ? '–' : format.number(countOf(slots, runningStates)),
+    title: t('tasks_created'),
+    value: data === undefined ? '–' : format.number(made(now)),
     note: t('tasks_note', {
+      running: format.number(countOf(slots, runningStates)),
       n: format.number(countOf(slots, waitingStates)),
-      made: format.number(made(now)),
     }),
     values: now.map(madeIn),
-    to: '/tasks?state=running',
+    to: '/tasks',
     against: { now: made(now), before: made(before) },
   }
   return ['tasks', figure]
 }
 
-function StatCard({ figure, range }: { figure: Stat; range: Range }) {
+function StatCard({ figure }: { figure: Stat }) {
   const { title, value, exact = value, note, values, to } = figure
   return (
     <Card component={Link} to={to} withBorder padding="sm" style={{ minWidth: 0 }}>
@@ -206,7 +183,7 @@ function StatCard({ figure, range }: { figure: Stat; range: Range }) {
         <Text fw={600} fz="xl" lh={1.3} style={tabularNumbers} title={exact}>
           {value}
         </Text>
-        <Delta figure={figure} range={range} />
+        <Delta {...figure} />
       </Group>
       <Text size="xs" c="dimmed" style={{ ...tabularNumbers, whiteSpace: 'normal' }} mih={18}>
         {note}
@@ -215,30 +192,5 @@ function StatCard({ figure, range }: { figure: Stat; range: Range }) {
         <Sparkline values={values} />
       </Box>
     </Card>
-  )
-}
-
-const arrows = { up: '▲', down: '▼', same: '=' } as const
-
-function Delta({ figure, range }: { figure: Stat; range: Range }) {
-  const t = useMessages(messages)
-  const format = useFormat()
-  const { against, kind = 'amount', good } = figure
-  const change = against && changeOf(against, kind)
-  if (change === undefined) return null
-  const { way, by } = change
-  const size =
-    kind === 'share'
-      ? t('points', { n: format.number(Math.round(Math.abs(by) * 1000) / 10) })
-      : format.percent(Math.abs(by))
-  const color =
-    good === undefined || way === 'same'
-      ? 'dimmed'
-      : `var(--mantine-color-${way === good ? 'teal' : 'red'}-light-color)`
-  return (
-    <Text size="xs" c={color} style={tabularNumbers} title={t('against', { range: t(range) })}>
-      <span aria-hidden="true">{arrows[way]}</span>
-      <VisuallyHidden>{t(way)}</VisuallyHidden> {way === 'same' ? '' : size}
-    </Text>
   )
 }

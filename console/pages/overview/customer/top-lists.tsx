@@ -1,23 +1,29 @@
 // What most was charged for, and with which tokens.
 import { Group, Progress, Stack, Text } from '@mantine/core'
-import { Money } from '../../components/values.tsx'
-import { useFormat } from '../../lib/format.ts'
-import { useMessages } from '../../lib/messages.ts'
-import { privateClass } from '../../lib/privacy.ts'
-import { Link } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
-import { requestsAt } from './cards.tsx'
-import { useCharges, useSpend } from './charges.ts'
-import { type Ranked, rankOf } from './figures.ts'
-import { messages } from './messages.ts'
-import type { Range } from './traffic.ts'
+import { Money } from '../../../components/values.tsx'
+import { useFormat } from '../../../lib/format.ts'
+import { useMessages } from '../../../lib/messages.ts'
+import { privateClass } from '../../../lib/privacy.ts'
+import { periodOf } from '../../../lib/resources/usage.ts'
+import { Link } from '../../../lib/router.tsx'
+import { useSession } from '../../../lib/session.ts'
+import { useCharges, useSpend } from '../charges.ts'
+import { type Ranked, rankOf } from '../figures.ts'
+import { requestsAt } from '../links.ts'
+import { messages } from '../messages.ts'
+import { type Range, spans } from '../traffic.ts'
 
 const maxRows = 7
 
 export function TopModels({ range }: { range: Range }) {
   const rows = useSpend(range).data?.items ?? []
   const top = rankOf(rows, ({ model }) => model ?? undefined, maxRows)
-  return <TopList top={top} linkOf={(name) => requestsAt(range, `&model=${encode(name)}`)} />
+  return (
+    <TopList
+      top={top}
+      linkOf={(name) => requestsAt(periodOf(spans[range].days), `&model=${encode(name)}`)}
+    />
+  )
 }
 
 export function TopTokens({ range }: { range: Range }) {
@@ -28,7 +34,7 @@ export function TopTokens({ range }: { range: Range }) {
     <TopList
       top={rankOf(rows, ({ token_id }) => token_id ?? undefined, maxRows)}
       titleOf={(id) => names.get(id) ?? id}
-      linkOf={(id) => requestsAt(range, `&token=${encode(id)}`)}
+      linkOf={(id) => requestsAt(periodOf(spans[range].days), `&token=${encode(id)}`)}
       isPrivate
     />
   )
