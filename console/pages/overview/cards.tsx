@@ -6,7 +6,7 @@ import { tabularNumbers } from '../../components/values.tsx'
 import { type Format, useFormat } from '../../lib/format.ts'
 import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { periodOf, useUsage } from '../../lib/resources/usage.ts'
+import { periodOf, type UsageRow, useUsage } from '../../lib/resources/usage.ts'
 import { Link } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { useSpend } from './charges.ts'
@@ -17,6 +17,7 @@ import {
   lineOf,
   quantityOf,
   requestsIn,
+  retriesIn,
   successIn,
   successLine,
 } from './figures.ts'
@@ -87,6 +88,16 @@ export function StatCards({ range }: { range: Range }) {
 /** Units cannot be added; works made can. */
 const mediaUnits = ['image', 'video_second', 'video_token']
 
+/** How much of the charges is not by the usage that upstreams reported. */
+const estimatedNote = (
+  total: UsageRow | undefined,
+  t: Sources['t'],
+  format: Format,
+): Pick<Stat, 'note'> =>
+  total === undefined || total.estimated === 0
+    ? {}
+    : { note: t('estimated_note', { share: format.percent(total.estimated / total.charges) }) }
+
 type Named = [name: string, figure: Stat]
 
 function useBillingStats({ range, t, format, currency }: Sources): Named[] {
@@ -100,6 +111,7 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
     title: `${t('spend')}, ${currency}`,
     value: format.cost(data?.total.amount),
     exact: format.exact(data?.total.amount, currency),
+    ...estimatedNote(data?.total, t, format),
     values: lineOf(rows, moments, moneyBy, ({ amount }) => Number(amount)),
     to: `/usage?${per}`,
     against: {
@@ -134,9 +146,11 @@ function useTrafficStats(sources: Sources): Named[] {
   const before = useTraffic(range, 'status', 1, rows.length > 0).data?.items
   const buckets = bucketsOf(range, rows)
   const success = successIn(rows)
+  const retries = retriesIn(rows)
   const requests: Stat = {
     title: t('requests'),
     value: format.number(requestsIn(rows)),
+    ...(retries > 0 && { note: t('retries_note', { n: format.number(retries) }) }),
     values: buckets.map(({ ok, client, server }) => ok + client + server),
     to: requestsAt(range),
     against: { now: requestsIn(rows), before: before && requestsIn(before) },
