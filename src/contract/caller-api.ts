@@ -42,6 +42,10 @@ export interface CallContext {
   readonly tags?: string | undefined
   /** Set when the gateway makes it itself. */
   readonly own?: OwnCall | undefined
+  /** Which retry of its client's it is, as the client says. */
+  readonly clientRetry?: number | undefined
+  /** Tells its body from others; undefined once the body is no longer there. */
+  bodyHash?(): string | undefined
   /** Whether only the first choice of a virtual model may serve it; asked only where there are others. */
   fallback?(): 'never' | undefined | Refusal
   /** The error event in this caller's dialect. */

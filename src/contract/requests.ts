@@ -230,6 +230,10 @@ export interface RequestDetail {
   cacheMarks?: number
   /** The request that first got this answer. */
   replayOf?: string
+  /** Which retry of its client's it is, as the client says; absent: none. */
+  clientRetry?: number
+  /** Tells a body from others: of retries, and of calls whose caller left. */
+  bodyHash?: string
   /** The task it created, which has the ledger entries. */
   taskId?: string
   traceId?: string

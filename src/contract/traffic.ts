@@ -3,6 +3,8 @@
 
 export interface TrafficSums {
   requests: number
+  /** Retries of clients among them. */
+  retries: number
   totalMs: number
   /** Requests with a measured first byte, and their times. */
   firstBytes: number
@@ -21,6 +23,7 @@ export const tookClasses = tookBounds.length + 1
 
 export const noTraffic = (): TrafficSums => ({
   requests: 0,
+  retries: 0,
   totalMs: 0,
   firstBytes: 0,
   firstByteMs: 0,
@@ -32,6 +35,7 @@ export const noTraffic = (): TrafficSums => ({
 
 export function addTraffic(to: TrafficSums, more: TrafficSums): void {
   to.requests += more.requests
+  to.retries += more.retries
   to.totalMs += more.totalMs
   to.firstBytes += more.firstBytes
   to.firstByteMs += more.firstByteMs

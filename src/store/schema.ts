@@ -314,6 +314,8 @@ export interface Schema
 
 interface TrafficSumColumns {
   requests: number
+  /** Retries of clients among them. */
+  retries: number
   total_ms: number
   /** Requests with a measured first byte, and their times. */
   first_bytes: number

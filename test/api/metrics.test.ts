@@ -74,7 +74,11 @@ async function leave(content: string): Promise<void> {
 /** Something of everything that is counted. */
 async function makeTraffic(): Promise<void> {
   const bodies = [
-    gateway.chat('a fail-over, and then well', {}),
+    gateway.post(
+      '/v1/chat/completions',
+      { model: 'txta-plus', ...asked('a fail-over, and then well') },
+      { 'x-stainless-retry-count': '1' },
+    ),
     gateway.post('/v1/chat/completions', { model: 'txta-turbo', ...asked('x'), stream: true }),
     gateway.post('/v1/chat/completions', { model: 'no-such-model', ...asked('x') }),
     gateway.post('/v1/chat/completions', '{'),

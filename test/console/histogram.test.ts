@@ -52,6 +52,7 @@ test('every step has its column, and rows fall where they belong', () => {
     status,
     requests,
     charge: '0',
+    retries: 0,
     input_tokens: 0,
     cache_read_tokens: 0,
     average_ms: null,
@@ -76,6 +77,7 @@ test('every step has its column, and rows fall where they belong', () => {
 test('a channel fails by what its upstream did, not by what callers did', () => {
   const row = {
     charge: '0',
+    retries: 0,
     input_tokens: 0,
     cache_read_tokens: 0,
     average_ms: 1,

@@ -1,7 +1,7 @@
 // The life of a price in a real browser: prices stand in columns and are found, one is scheduled, its day
 // and its author are shown, the customer reads it, and it is withdrawn after a question.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import {
   chromiumPath,
   openBrowser,
@@ -13,6 +13,16 @@ import {
   visit,
 } from '../support/console/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+/** Drags from one cell to another. */
+async function paint(page: Page, from: Locator, to: Locator): Promise<void> {
+  await from.scrollIntoViewIfNeeded()
+  const [one, other] = [(await from.boundingBox())!, (await to.boundingBox())!]
+  await page.mouse.move(one.x + one.width / 2, one.y + one.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(other.x + other.width / 2, other.y + other.height / 2, { steps: 4 })
+  await page.mouse.up()
+}
 
 if (chromiumPath === undefined) {
   console.error(
@@ -110,5 +120,61 @@ if (chromiumPath === undefined) {
       await page.keyboard.press('Escape')
       await row().getByText('in force').waitFor()
     }, 40_000)
+
+    test('its hours are a week that is read, and painted by pointer and keyboard', async () => {
+      await row().click()
+      const drawer = page.getByRole('dialog').first()
+      const shown = drawer.getByRole('grid', { name: 'Hours of the week, Asia/Shanghai' }).first()
+      await shown.getByRole('gridcell', { name: 'Mon 00:00–01:00: 00:30–01:00 × 0.5' }).waitFor()
+      await shown.getByRole('gridcell', { name: 'Sun 07:00–08:00: × 0.5' }).waitFor()
+      await shown.getByRole('gridcell', { name: 'Sun 09:00–10:00: plain price' }).waitFor()
+      await drawer.getByRole('button', { name: 'New version' }).click()
+      const form = drawer.getByRole('form', { name: 'New version' })
+      const grid = form.getByRole('grid')
+      const cell = (name: string) => grid.getByRole('gridcell', { name: new RegExp(`^${name}`) })
+      await form.getByRole('button', { name: 'Add factor' }).click()
+      await form.getByRole('textbox', { name: 'Factor B' }).fill('2')
+      await paint(page, cell('Mon 09:00'), cell('Fri 17:00'))
+      await grid.getByRole('gridcell', { name: 'Wed 12:00–13:00: × 2' }).waitFor()
+      // By the keyboard: from Saturday 10:00 two hours more, and one of Friday cleared.
+      await cell('Sat 10:00').focus()
+      await page.keyboard.press('Space')
+      await page.keyboard.press('Shift+ArrowRight')
+      await page.keyboard.press('ArrowUp')
+      await page.keyboard.press('Enter')
+      await form.getByText('5 of 16 windows').waitFor()
+      await shoot(page, 'price-hours')
+      expect(await seriousFindings(page)).toEqual([])
+      await form.getByRole('button', { name: 'Activate' }).click()
+      await form.waitFor({ state: 'hidden' })
+      const { body } = await gateway.admin('GET', '/prices?model=txta-plus')
+      const zone = 'Asia/Shanghai'
+      expect(body.items.find((each: { current: boolean }) => each.current).hours).toEqual([
+        { from: '00:30', to: '08:30', zone, factor: '0.5' },
+        { days: ['mon', 'tue', 'wed', 'thu'], from: '09:00', to: '18:00', zone, factor: '2' },
+        { days: ['fri'], from: '09:00', to: '11:00', zone, factor: '2' },
+        { days: ['fri'], from: '12:00', to: '18:00', zone, factor: '2' },
+        { days: ['sat'], from: '10:00', to: '12:00', zone, factor: '2' },
+      ])
+    }, 40_000)
+
+    test.each(['light', 'dark'] as const)(
+      'a customer reads them in Chinese, %s',
+      async (theme) => {
+        const { page: theirs, context } = await visit(browser, gateway.url, {
+          language: 'zh',
+          theme,
+        })
+        await signIn(theirs, 'mel')
+        const week = theirs.getByRole('grid', { name: '一周时段，Asia/Shanghai' })
+        await week.getByRole('gridcell', { name: '周一 09:00–10:00: × 2' }).waitFor()
+        await week.scrollIntoViewIfNeeded()
+        expect(await week.getAttribute('aria-readonly')).toBe('true')
+        await shoot(theirs, `price-hours-customer-${theme}`)
+        expect(await seriousFindings(theirs)).toEqual([])
+        await context.close()
+      },
+      40_000,
+    )
   })
 }

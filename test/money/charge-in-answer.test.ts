@@ -1,6 +1,8 @@
 // What a call cost, in its answer: a header on JSON answers, and inside the usage of those that ask for it, as JSON
 // and as a stream, in every style. It is always the figure of the ledger.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { requests, type Style, startPricedUpstream, styles } from '../support/priced-upstream.ts'
 import { chargeOf, dataLines, requestIdOf, until } from '../support/read.ts'
@@ -162,4 +164,73 @@ describe('a caller that leaves a JSON call', () => {
     expect(Number(row['charge'])).toBeGreaterThan(0)
     expect((await chargeOf(gateway, row['request_id']))?.amount).toBe(`-${row['charge']}`)
   })
+})
+
+describe('a client that gives up waiting and asks again', () => {
+  const limits = { timeout: 400, maxRetries: 1, apiKey: apiToken }
+  const asking = (content: string) => ({
+    model: 'txta-plus',
+    max_tokens: 20,
+    messages: [{ role: 'user' as const, content: `[[sim:delay=1s]] ${content}` }],
+  })
+  const clients: Record<string, () => Promise<unknown>> = {
+    openai: () =>
+      new OpenAI({ ...limits, baseURL: `${gateway.url}/v1` }).chat.completions.create(
+        asking('openai'),
+      ),
+    anthropic: () =>
+      new Anthropic({ ...limits, baseURL: gateway.url }).messages.create(asking('anthropic')),
+  }
+
+  test.each(Object.keys(clients))('of %s is seen to', async (name) => {
+    const from = new Date().toISOString()
+    const outcome = await clients[name]!().catch((error: unknown) => error)
+    expect(outcome).toBeInstanceOf(Error)
+    const [again, first] = await until('both rows', async () => {
+      const { body } = await gateway.admin('GET', `/requests?status=499&from=${from}`)
+      return body.items.length === 2
+        ? body.items.toSorted((a: Json, b: Json) => (a['at'] < b['at'] ? 1 : -1))
+        : undefined
+    })
+    expect([first.retry, again.retry]).toEqual([undefined, 1])
+    const { body } = await gateway.admin('GET', `/requests/${again.request_id}`)
+    expect(body).toMatchObject({ retry: 1, retry_of: first.request_id, caller_left: true })
+    const { body: listed } = await gateway.admin('GET', `/requests?retry=true&from=${from}`)
+    expect(listed.items.map(({ request_id }: Json) => request_id)).toEqual([again.request_id])
+    const { body: sums } = await gateway.admin('GET', '/traffic?by=interface')
+    const use = name === 'openai' ? 'chat' : 'messages'
+    expect(sums.items.find((row: Json) => row['interface'] === use).retries).toBe(1)
+  })
+
+  test('and one that lies about it changes nothing else', async () => {
+    const hello = [{ role: 'user', content: 'hi' }]
+    for (const count of ['0', '-1', '1e3', '9999999999', 'x']) {
+      const answer = await gateway.post(
+        '/v1/chat/completions',
+        { ...asking(''), messages: hello },
+        {
+          'x-stainless-retry-count': count,
+        },
+      )
+      const { body } = await gateway.admin('GET', `/requests/${requestIdOf(answer)}`)
+      expect([body.status, body.retry]).toEqual([200, undefined])
+    }
+  })
+})
+
+test('the share of charges that are estimates is a metric', async () => {
+  const count = async (usage: string) => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text()
+    const labels = `interface="chat",model="txta-turbo",usage="${usage}"`
+    return Number(text.split(`gateway_charges_total{${labels}} `)[1]?.split('\n')[0])
+  }
+  const messages = (content: string) => [{ role: 'user', content }]
+  for (const content of ['hi', '[[sim:no-usage]] hi', 'hi']) {
+    const body = { model: 'txta-turbo', messages: messages(content) }
+    await (await gateway.post('/v1/chat/completions', body)).text()
+  }
+  expect([await count('reported'), await count('estimated')]).toEqual([2, 1])
+  const { body } = await gateway.admin('GET', '/usage?by=model')
+  const row = body.items.find(({ model }: Json) => model === 'txta-turbo')
+  expect(row).toMatchObject({ charges: 3, estimated: 1 })
 })

@@ -90,3 +90,8 @@ export function withPairs(
   const { [field]: _, ...rest } = terms
   return pairs.length === 0 ? rest : { ...rest, [field]: Object.fromEntries(pairs) }
 }
+
+export function withHours(terms: Terms, hours: unknown): Terms {
+  const { hours: _, ...rest } = terms
+  return hours === undefined ? rest : { ...rest, hours }
+}

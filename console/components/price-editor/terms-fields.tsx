@@ -3,7 +3,9 @@ import { Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantin
 import { useMessages } from '../../lib/messages.ts'
 import type { Terms } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
-import { amountFields, emptyTerms, imageSizes, withPairs } from './draft.ts'
+import { PriceHoursFields } from '../price-hours/index.tsx'
+import type { HoursWindow } from '../price-hours/week.ts'
+import { amountFields, emptyTerms, imageSizes, withHours, withPairs } from './draft.ts'
 import { editorMessages } from './messages.ts'
 import { NamedAmounts } from './named-amounts.tsx'
 import { TokenFields } from './token-fields.tsx'
@@ -35,6 +37,12 @@ export function TermsFields({ terms, units, onChange }: Props & { units: readonl
         </Text>
       )}
       <UnitFields unit={unit} terms={terms} onChange={onChange} />
+      {unit !== 'free' && (
+        <PriceHoursFields
+          hours={(terms['hours'] ?? []) as readonly HoursWindow[]}
+          onChange={(hours) => onChange(withHours(terms, hours))}
+        />
+      )}
     </Stack>
   )
 }

@@ -13,7 +13,7 @@ const unitMeasures = {
 } as const
 type UnitMeasure = keyof typeof unitMeasures
 
-const rowMeasures = ['amount', 'charges', 'input_tokens', 'output_tokens'] as const
+const rowMeasures = ['amount', 'charges', 'estimated', 'input_tokens', 'output_tokens'] as const
 export const measures = [
   ...rowMeasures,
   ...(['images', 'video_seconds', 'video_tokens'] as const satisfies readonly UnitMeasure[]),

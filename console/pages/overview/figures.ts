@@ -31,6 +31,9 @@ export function changeOf({ now, before }: Against, kind: 'amount' | 'share'): Ch
 export const requestsIn = (rows: readonly TrafficRow[]): number =>
   rows.reduce((sum, { requests }) => sum + requests, 0)
 
+export const retriesIn = (rows: readonly TrafficRow[]): number =>
+  rows.reduce((sum, { retries }) => sum + retries, 0)
+
 /** Not a number where nothing was asked. */
 export const successIn = (rows: readonly TrafficRow[]): number =>
   requestsIn(rows.filter(({ status = 200 }) => status < 400)) / requestsIn(rows)

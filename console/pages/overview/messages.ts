@@ -48,6 +48,8 @@ export const messages = defineMessages({
   range: ['Period', '时间范围'],
   spend: ['Charges', '消费'],
   requests: ['Requests', '请求数'],
+  retries_note: ['{n} retries of clients', '其中客户端重试 {n} 次'],
+  estimated_note: ['{share} of charges estimated', '{share} 的消费为估算'],
   success: ['Success rate', '成功率'],
   latency: ['Latency, p95', 'P95 耗时'],
   latency_average: ['Latency, average', '平均耗时'],

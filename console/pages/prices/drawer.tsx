@@ -6,6 +6,7 @@ import { Change, SourceBadge, Terms } from '../../components/billing/price-terms
 import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { SectionTitle } from '../../components/page.tsx'
+import { PriceHours } from '../../components/price-hours/index.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
@@ -63,6 +64,7 @@ export function ModelDrawer({
             [t('callable'), t(model.callable ? 'yes' : 'no')],
             [t('because'), model.unavailable_reason && server.sentence(model.unavailable_reason)],
             [t('price'), current && <Terms price={current} />],
+            [t('hours'), current?.hours && <PriceHours hours={current.hours} />],
             [t('source'), current && <SourceBadge source={current.source} />],
             ['', current?.source === 'file' ? t('from_file') : undefined],
           ]}

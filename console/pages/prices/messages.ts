@@ -14,6 +14,7 @@ export const messages = defineMessages({
   callable: ['Callable', '可调用'],
   price: ['Price', '价格'],
   unit: ['Unit', '单位'],
+  hours: ['Hours', '时段'],
   versions: ['Versions', '历史版本'],
   in_force: ['in force', '生效中'],
   scheduled: ['scheduled', '待生效'],

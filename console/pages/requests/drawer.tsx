@@ -111,11 +111,10 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
             request.upstream_request_id && <CopyId id={request.upstream_request_id} />,
           ],
           [t('trace'), request.trace_id && <CopyId id={request.trace_id} />],
-          [
-            t('task'),
-            request.task_id && <Link to={`/tasks?open=${request.task_id}`}>{request.task_id}</Link>,
-          ],
+          [t('task'), linkTo('/tasks', request.task_id)],
           [t('stream'), t(request.stream ? 'yes' : 'no')],
+          [t('retry'), request.retry],
+          [t('retry_of'), linkTo('/requests', request.retry_of)],
           [t('ending'), server.text('ending', request.ending)],
           [
             t('finish_reason'),
@@ -154,6 +153,9 @@ function RequestDetails({ request }: { request: LoggedRequest }) {
     </Stack>
   )
 }
+
+const linkTo = (page: string, id: string | undefined) =>
+  id && <Link to={`${page}?open=${id}`}>{id}</Link>
 
 /** Nothing where nothing was given back. */
 const refundedText = (format: Format, { refunded }: LoggedRequest, currency: string) =>

@@ -38,6 +38,11 @@ export default function Requests() {
     ...(isStaff(session) ? [channelFilter(t('channel'))] : []),
     { name: 'status', title: t('status'), suggest: 'status' },
     { name: 'error_code', title: t('error_code'), suggest: 'error_codes' },
+    {
+      name: 'retry',
+      title: t('retry_filter'),
+      options: [{ value: 'true', label: t('only_retries') }],
+    },
     { name: 'tag', title: t('tag') },
     { name: 'end_user', title: t('end_user') },
     { name: 'from', title: t('from'), isTime: true },

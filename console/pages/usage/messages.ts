@@ -11,6 +11,7 @@ export const messages = defineMessages({
   compare: ['Compare with previous period', '与上一周期对比'],
   amount: ['Amount', '金额'],
   charges: ['Number of charges', '消费笔数'],
+  estimated: ['Estimated charges', '估算消费笔数'],
   input_tokens: ['Input tokens', '输入 Token'],
   output_tokens: ['Output tokens', '输出 Token'],
   images: ['Images', '图片张数'],

@@ -66,6 +66,20 @@ const translationFields = {
     .describe('What of the request, or of its answer (`answer.…`), was changed or left out.'),
 }
 
+const retryFields = {
+  retry: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .describe("Which retry it is, as the caller's client says. Absent: none, or it does not say."),
+  retry_of: z
+    .string()
+    .exactOptional()
+    .describe(
+      'The request with the same body whose caller left before this retry; only where one request is asked for.',
+    ),
+}
+
 export const request = z
   .object({
     at: column(time()),
@@ -112,6 +126,7 @@ export const request = z
     operation: z.string().exactOptional(),
     task_id: z.string().exactOptional(),
     replay_of: z.string().exactOptional(),
+    ...retryFields,
     ...translationFields,
     conversation_by: z
       .string()
@@ -188,6 +203,7 @@ export const requestFilters = {
   channel: channelField,
   status: statusField,
   error_code: errorCodeField,
+  retry: query.choice(['true'], 'Only retries of clients.'),
   ...tagFilters,
   ...spanFields,
 }

@@ -40,7 +40,7 @@ type Filters = Omit<z.output<z.ZodObject<typeof requestFilters>>, 'account'>
 
 function filterOf(
   engine: Seals,
-  { token, model, channel, status, error_code, tag, end_user, from, to }: Filters,
+  { token, model, channel, status, error_code, retry, tag, end_user, from, to }: Filters,
   account: Account | undefined,
   page: PageQuery,
 ): RequestFilter {
@@ -54,6 +54,7 @@ function filterOf(
     channel,
     status: status === undefined ? undefined : Number(status),
     errorCode: error_code,
+    isRetry: retry === 'true',
     tag,
     endUser: endUserAsked(engine, account, end_user),
   }
@@ -80,7 +81,23 @@ async function listAll({
 async function show({ engine, id }: Ask) {
   const [record] = await newestFirst(engine, id)
   if (record === undefined) return missing(engine, id)
-  return (await viewPage(engine, { items: [record] })).items[0]!
+  const [shown] = (await viewPage(engine, { items: [record] })).items
+  const first = await leftBefore(engine, record)
+  return first === undefined ? shown! : { ...shown!, retry_of: first.requestId }
+}
+
+/** Clients wait for minutes before they give up, and seconds before they try again. */
+const maxRetryMs = 1_800_000
+
+/** The newest call with the same body whose caller left before this retry began. */
+async function leftBefore(
+  { store }: BaseDeps,
+  { tokenId, model, atMs, detail }: RequestRecord,
+): Promise<RequestRecord | undefined> {
+  if (detail.clientRetry === undefined || detail.bodyHash === undefined) return undefined
+  const span = { fromMs: atMs - maxRetryMs, toMs: atMs }
+  const left = await listRequests(store.read, { tokenId, model, status: 499, ...span, limit: 100 })
+  return left.items.find((each) => each.detail.bodyHash === detail.bodyHash)
 }
 
 async function explain({ engine, id, viewer }: Ask) {
@@ -153,6 +170,7 @@ const contextView = (detail: RequestRecord['detail']) => ({
   ...(detail.operation !== undefined && { operation: detail.operation }),
   ...(detail.taskId !== undefined && { task_id: detail.taskId }),
   ...(detail.replayOf !== undefined && { replay_of: detail.replayOf }),
+  ...(detail.clientRetry !== undefined && { retry: detail.clientRetry }),
   ...(detail.conversationBy !== undefined && { conversation_by: detail.conversationBy }),
   ...(detail.cacheMarks !== undefined && { cache_marks: detail.cacheMarks }),
   ...(detail.traceId !== undefined && { trace_id: detail.traceId }),

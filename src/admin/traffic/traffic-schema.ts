@@ -29,6 +29,7 @@ export const trafficRow = z.object({
   status: z.int().exactOptional(),
   error_code: name,
   requests: count(),
+  retries: count().describe('Retries among them that clients say they are.'),
   failed_attempts: staffOnly(
     count(),
     'Attempts that failed at the channel, also of requests that another one served then. Only by channel, with or without hours or days.',

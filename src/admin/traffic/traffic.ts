@@ -100,6 +100,7 @@ function view(sum: CountedSum, query: TrafficQuery): View<typeof trafficRow> {
       query.by.map((name, i) => [name === 'account' ? 'account_id' : name, shown(sum.values[i]!)]),
     ),
     requests,
+    retries: sum.retries,
     ...(sum.failedAttempts !== undefined && { failed_attempts: sum.failedAttempts }),
     charge: formatNanos(sum.chargeNanos),
     input_tokens: sum.inputTokens,

@@ -20,7 +20,8 @@ export interface RecordDeps extends BaseDeps {
 }
 
 /** The part of a request that its row needs. */
-interface RecordedContext extends Pick<CallContext, 'requestId' | 'atMs' | 'trace' | 'tags'> {
+interface RecordedContext
+  extends Pick<CallContext, 'requestId' | 'atMs' | 'trace' | 'tags' | 'clientRetry' | 'bodyHash'> {
   token: Pick<CallContext['token'], 'id' | 'accountId'>
 }
 
@@ -38,11 +39,21 @@ export function newRecord(ctx: RecordedContext, use: Interface, model: string): 
     detail: { stream: false, ending: 'refused', attempts: [] },
   }
   if (ctx.tags !== undefined) record.tags = ctx.tags
+  if (ctx.clientRetry !== undefined) {
+    record.detail.clientRetry = ctx.clientRetry
+    recordBody(record, ctx)
+  }
   if (ctx.trace !== undefined) {
     record.trace = ctx.trace
     record.detail.traceId = ctx.trace.traceId
   }
   return record
+}
+
+/** By it a retry is known for that of a call whose caller left. */
+export function recordBody({ detail }: RequestRecord, ctx: Pick<CallContext, 'bodyHash'>): void {
+  const hash = ctx.bodyHash?.()
+  if (hash !== undefined) detail.bodyHash = hash
 }
 
 /** How the answer of a call came about whose style is not the upstream's. */

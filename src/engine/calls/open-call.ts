@@ -18,7 +18,7 @@ import type { LearnDeps } from '../routing/learn.ts'
 import type { Tried } from '../routing/pick-route.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { PlaceDeps } from '../routing/take-place.ts'
-import { newRecord, type RecordDeps } from './call-record.ts'
+import { newRecord, type RecordDeps, recordBody } from './call-record.ts'
 import type { Deadlines } from './deadlines.ts'
 
 export type CallDeps = ReserveDeps & PlaceDeps & LearnDeps & RecordDeps & TextDeps
@@ -90,6 +90,7 @@ export class OpenCall implements EventListenerObject {
   hasLeft = false
   handleEvent(event: Event): void {
     this.hasLeft = true
+    recordBody(this.record, this.ctx)
     this.underWay?.handleEvent(event)
   }
 

@@ -79,7 +79,7 @@ export async function endTask(deps: TaskDeps, task: Task, end: TaskEnd): Promise
   if (done === undefined) return undefined
   crashPoint('task-ended')
   const { ended, losses } = done
-  deps.meters?.taskEnded(ended)
+  deps.meters?.taskEnded(ended, settled?.estimated)
   deps.tracer?.taskEnded(ended)
   for (const loss of losses) deps.jobs.lossAlerts.announce(loss)
   if (ended.callbackUrl !== undefined) deps.jobs.callbacks.wake()

@@ -4,6 +4,8 @@ import { getMeta } from '../sql/meta.ts'
 import { aRequest, newPlace, storeKinds, until } from '../test-stores.ts'
 import { lastUses, listFailedAttempts } from './facts.ts'
 import { segmentRows } from './posting-list.ts'
+import { listRequests } from './requests.ts'
+import { sumTraffic } from './traffic.ts'
 import { watermarkKey } from './watermark.ts'
 
 const hourMs = 3_600_000
@@ -35,12 +37,27 @@ describe.each(storeKinds)('facts of the log on %s', (dialect) => {
       }),
       row([tried('west', { status: 429, error })], { tokenId: 'tok_2', atMs: atMs + hourMs + 5 }),
     ]
+    const plain = { stream: false, ending: 'complete', attempts: [] } as const
+    rows.push(
+      // Retries of a client, and one that only talks of it.
+      row([], { model: 'again', detail: { ...plain, attempts: [], clientRetry: 1 } }),
+      row([], { model: 'again', detail: { ...plain, attempts: [], clientRetry: 12 } }),
+      row([], { model: 'again', detail: { ...plain, attempts: [], error: '"clientRetry":1' } }),
+    )
     for (const each of rows) await store.record(each)
+    const asked = {
+      ...{ fromMs: atMs, untilMs: atMs + hourMs },
+      ...{ by: ['model' as const], where: { model: 'again' } },
+    }
     const facts = async () => ({
       failed: (await listFailedAttempts(store.read, { fromMs: atMs, untilMs: atMs + 2 * hourMs }))
         .map(({ hourMs: at, channel, failed }) => [at, channel, failed])
         .sort(),
       uses: await lastUses(store.read, ['tok_1', 'tok_2', 'tok_3']),
+      retries: (await listRequests(store.read, { limit: 5, isRetry: true, model: 'again' })).items
+        .map(({ detail: { clientRetry } }) => clientRetry)
+        .sort(),
+      summed: (await sumTraffic(store.read, asked))!.sums.map(({ retries }) => retries),
     })
     const expected = {
       failed: [
@@ -51,6 +68,8 @@ describe.each(storeKinds)('facts of the log on %s', (dialect) => {
         ['tok_1', atMs],
         ['tok_2', atMs + hourMs + 5],
       ]),
+      retries: [1, 12],
+      summed: [2],
     }
     expect(await facts()).toEqual(expected)
     expect(

@@ -7,6 +7,9 @@ import type { Schema } from '../schema.ts'
 /** The shortest span for which traffic is stored. */
 export const slotMs = 300_000
 
+/** Texts inside of JSON have their quotes escaped: only the field itself is like this. */
+export const retryPattern = '%"clientRetry":%'
+
 export interface LogGroup {
   slotMs: number
   accountId: string
@@ -36,6 +39,7 @@ interface GroupRow {
   error_code: string
   took: number
   requests: number
+  retries: number
   total_ms: number
   first_bytes: number
   first_byte_ms: number
@@ -54,6 +58,7 @@ const columns = sql.raw(`
   coalesce(channel, '') AS channel, status, coalesce(error_code, '') AS error_code,
   CASE ${tookCase} ELSE ${tookBounds.length} END AS took,
   count(*) AS requests,
+  CAST(sum(CASE WHEN detail LIKE '${retryPattern}' THEN 1 ELSE 0 END) AS bigint) AS retries,
   CAST(sum(total_ms) AS bigint) AS total_ms,
   count(first_byte_ms) AS first_bytes,
   CAST(coalesce(sum(first_byte_ms), 0) AS bigint) AS first_byte_ms,
@@ -75,6 +80,20 @@ export async function readLogGroups(
   return rows.map(groupOf)
 }
 
+/** Retries of clients, both bounds included. */
+export async function readRetries(
+  db: Kysely<Schema>,
+  from: number,
+  upTo: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ seq: number }>`
+    SELECT seq FROM requests
+    WHERE seq >= ${from} AND seq <= ${upTo} AND detail LIKE ${retryPattern} ORDER BY seq`.execute(
+    db,
+  )
+  return rows.map(({ seq }) => seq)
+}
+
 /** Rows with tags, both bounds included. Not by group: nearly each row may have its own. */
 export async function readTagged(
   db: Kysely<Schema>,
@@ -90,6 +109,7 @@ export async function readTagged(
 function groupOf(row: GroupRow): LogGroup {
   const sums = noTraffic()
   sums.requests = row.requests
+  sums.retries = row.retries
   sums.totalMs = row.total_ms
   sums.firstBytes = row.first_bytes
   sums.firstByteMs = row.first_byte_ms

@@ -5,6 +5,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { endUserName } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { hasPair } from '../sql/tag-texts.ts'
+import { retryPattern } from './groups.ts'
 import {
   type FoundSegment,
   type LogFilter,
@@ -172,12 +173,13 @@ class Walk {
     const { values, fromId, toId } = this.#walk.filter
     // A charged call that was kept for the ledger only has no detail.
     let query = this.#db.selectFrom('requests').selectAll().where('detail', '<>', '')
-    const { tag, end_user: endUser, ...plain } = values
+    const { tag, end_user: endUser, retry, ...plain } = values
     for (const [field, value] of Object.entries(plain)) {
       query = query.where(columnOf[field as RowField], '=', value)
     }
     if (tag !== undefined) query = query.where(hasPair(String(tag)))
     if (endUser !== undefined) query = query.where(hasPair(`${endUserName}=${endUser}`))
+    if (retry !== undefined) query = query.where('detail', 'like', retryPattern)
     const from = larger(fromId, ids?.from_id)
     if (from !== undefined) query = query.where('request_id', '>=', from)
     if (toId !== undefined) query = query.where('request_id', '<', toId)

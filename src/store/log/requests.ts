@@ -10,6 +10,7 @@ import { getMeta } from '../sql/meta.ts'
 import { firstId } from './ids.ts'
 import { pageOfLog } from './pages.ts'
 import type { LogFilter } from './search.ts'
+import { retryValue } from './segments.ts'
 import { indexedSeq } from './watermark.ts'
 
 /** Set before rows are dropped. */
@@ -59,6 +60,8 @@ export interface RequestFilter extends PageQuery {
   tag?: string | undefined
   /** As the account keeps it. */
   endUser?: string | undefined
+  /** Only retries of clients. */
+  isRetry?: boolean | undefined
   /** From this moment on. */
   fromMs?: number | undefined
   /** Before this moment. */
@@ -85,6 +88,7 @@ export async function listRequests(
 
 function wantedValues(filter: RequestFilter): LogFilter['values'] {
   const { accountId, tokenId, model, channel, status, errorCode, tag, endUser } = filter
+  const { isRetry } = filter
   return {
     ...(accountId !== undefined && { account: accountId }),
     ...(tokenId !== undefined && { token: tokenId }),
@@ -93,6 +97,7 @@ function wantedValues(filter: RequestFilter): LogFilter['values'] {
     ...(status !== undefined && { status }),
     ...(errorCode !== undefined && { error_code: errorCode }),
     ...(tag !== undefined && { tag }),
+    ...(isRetry && { retry: retryValue }),
     ...(endUser !== undefined && { end_user: endUserText(endUser) }),
   }
 }

@@ -22,7 +22,8 @@ export interface FoundSegment {
 
 /** The most selective fields come first: segments they exclude are not queried for the others. */
 const askedFirst: readonly LogField[] = [
-  ...(['end_user', 'token', 'tag', 'account', 'error_code', 'model', 'channel', 'status'] as const),
+  ...(['end_user', 'token', 'tag', 'retry', 'account', 'error_code'] as const),
+  ...(['model', 'channel', 'status'] as const),
 ]
 
 const ofTime = ({ fromId, toId }: LogFilter) => sql`

@@ -7,7 +7,7 @@ import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
 import { setMeta } from '../sql/meta.ts'
 import { gatherFacts, type LogFacts, writeFacts } from './facts.ts'
-import { type LogGroup, readLogGroups, readTagged } from './groups.ts'
+import { type LogGroup, readLogGroups, readRetries, readTagged } from './groups.ts'
 import { packHits, segmentRows } from './posting-list.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
 import { indexedSeq, watermarkKey } from './watermark.ts'
@@ -20,9 +20,12 @@ export const lastSeqOf = (segment: number): number => firstSeqOf(segment + 1) - 
 const rowFields = ['account', 'token', 'model', 'channel', 'status', 'error_code'] as const
 /** Of which a row has none, one or several values. */
 const tagFields = ['tag', 'end_user'] as const
-const logFields = [...rowFields, ...tagFields] as const
+const logFields = [...rowFields, ...tagFields, 'retry'] as const
 export type RowField = (typeof rowFields)[number]
 export type LogField = (typeof logFields)[number]
+
+/** The one value of `retry`; rows that are none have none. */
+export const retryValue = 'true'
 
 /** PostgreSQL limits the key length; readers compare the rows as well. */
 const maxValueLength = 200
@@ -77,6 +80,8 @@ export async function gatherSegment(db: Kysely<Schema>, segment: number): Promis
   for (const group of groups) take(gathered, group)
   const tagged = await readTagged(db, from, upTo)
   for (const { seq, tags } of tagged) takeTags(gathered, seq, tags)
+  const places = (await readRetries(db, from, upTo)).map((seq) => seq - from)
+  if (places.length > 0) addPlaces(gathered, 'retry', retryValue, places)
   return gathered
 }
 

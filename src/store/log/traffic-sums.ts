@@ -96,6 +96,7 @@ function addUp<Key>(tallied: Iterable<Tallied<Key>>, cellsOf: (key: Key) => Cell
 
 export const sumColumns = [
   'requests',
+  'retries',
   'total_ms',
   'first_bytes',
   'first_byte_ms',
@@ -106,6 +107,7 @@ export const sumColumns = [
 
 const sumsOf = (sums: TrafficSums): (number | bigint)[] => [
   sums.requests,
+  sums.retries,
   sums.totalMs,
   sums.firstBytes,
   sums.firstByteMs,

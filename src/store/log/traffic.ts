@@ -212,6 +212,7 @@ const valuesOf = (row: KeptRow, { by }: TrafficQuery): (string | number)[] =>
 
 const sumsOf = (row: KeptRow): TrafficSums => ({
   requests: row.requests ?? 0,
+  retries: row['retries'] as number,
   totalMs: row['total_ms'] as number,
   firstBytes: row['first_bytes'] as number,
   firstByteMs: row['first_byte_ms'] as number,

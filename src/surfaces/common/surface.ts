@@ -69,6 +69,7 @@ export class Caller implements CallContext {
   readonly signal: AbortSignal
   readonly trace: CallTrace | undefined
   readonly own: OwnCall | undefined
+  readonly clientRetry: number | undefined
   tags: string | undefined
   /** Set once it is read. */
   call: TextCall | undefined
@@ -83,6 +84,7 @@ export class Caller implements CallContext {
     this.signal = x.request.signal
     this.trace = x.trace
     this.own = x.own
+    this.clientRetry = retryIn(x.request)
     this.tags = token.tagDefaults
     this.#dialect = x.dialect
     this.#request = x.request
@@ -97,11 +99,22 @@ export class Caller implements CallContext {
     return refuse('invalid_request', message, { param: 'x-gateway-fallback' })
   }
 
+  bodyHash(): string | undefined {
+    const body = this.call?.body
+    return body ? Bun.hash.xxHash64(body).toString(36) : undefined
+  }
+
   errorEvent(refusal: Refusal, stream: FailedStream): Uint8Array {
     const { requestId, atMs, call } = this
     const body = errorBody(refusal, requestId, this.#dialect, this.#request)
     return Buffer.from(this.#errorEvent(body, { ...stream, requestId, atMs, call }))
   }
+}
+
+/** The SDKs of OpenAI and Anthropic, and others made by the same generator, say it; Google's do not. */
+function retryIn({ headers }: Request): number | undefined {
+  const said = headers.get('x-stainless-retry-count')
+  return said === null || said === '0' || !/^\d{1,3}$/.test(said) ? undefined : Number(said)
 }
 
 /** Gives the call the tags of its header. */

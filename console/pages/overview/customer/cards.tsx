@@ -6,12 +6,12 @@ import { tabularNumbers } from '../../../components/values.tsx'
 import { type Format, useFormat } from '../../../lib/format.ts'
 import type { Translate } from '../../../lib/i18n.ts'
 import { useMessages } from '../../../lib/messages.ts'
-import { periodOf, useUsage } from '../../../lib/resources/usage.ts'
+import { periodOf, type UsageRow, useUsage } from '../../../lib/resources/usage.ts'
 import { Link } from '../../../lib/router.tsx'
 import { useSession } from '../../../lib/session.ts'
 import { useSpend } from '../charges.ts'
 import { type Compared, Delta } from '../figure.tsx'
-import { lineOf, quantityOf, requestsIn, successIn, successLine } from '../figures.ts'
+import { lineOf, quantityOf, requestsIn, retriesIn, successIn, successLine } from '../figures.ts'
 import { requestsAt } from '../links.ts'
 import { messages } from '../messages.ts'
 import {
@@ -67,6 +67,16 @@ export function StatCards({ range }: { range: Range }) {
   )
 }
 
+/** How much of the charges is not by the usage that upstreams reported. */
+const estimatedNote = (
+  total: UsageRow | undefined,
+  t: Sources['t'],
+  format: Format,
+): Pick<Stat, 'note'> =>
+  total === undefined || total.estimated === 0
+    ? {}
+    : { note: t('estimated_note', { share: format.percent(total.estimated / total.charges) }) }
+
 type Named = [name: string, figure: Stat]
 
 function useBillingStats({ range, t, format, currency }: Sources): Named[] {
@@ -80,6 +90,7 @@ function useBillingStats({ range, t, format, currency }: Sources): Named[] {
     title: `${t('spend')}, ${currency}`,
     value: format.cost(data?.total.amount),
     exact: format.exact(data?.total.amount, currency),
+    ...estimatedNote(data?.total, t, format),
     values: lineOf(rows, moments, moneyBy, ({ amount }) => Number(amount)),
     to: `/usage?${per}`,
     against: {
@@ -111,9 +122,11 @@ function useTrafficStats(sources: Sources): Named[] {
   const before = useTraffic(range, 'status', 1, rows.length > 0).data?.items
   const buckets = bucketsOf(range, rows)
   const success = successIn(rows)
+  const retries = retriesIn(rows)
   const requests: Stat = {
     title: t('requests'),
     value: format.number(requestsIn(rows)),
+    ...(retries > 0 && { note: t('retries_note', { n: format.number(retries) }) }),
     values: buckets.map(({ ok, client, server }) => ok + client + server),
     to: requestsAt(periodOf(days)),
     against: { now: requestsIn(rows), before: before && requestsIn(before) },

@@ -5,6 +5,7 @@ import type { PaidPrice } from '../../../../src/admin/catalog/price-schema.ts'
 import { Terms } from '../../../components/billing/price-terms.tsx'
 import { Icon } from '../../../components/icon.tsx'
 import { ErrorAlert } from '../../../components/page.tsx'
+import { PriceHours } from '../../../components/price-hours/index.tsx'
 import { SimpleTable } from '../../../components/table/simple-table.tsx'
 import type { Page } from '../../../lib/api.ts'
 import { useFormat } from '../../../lib/format.ts'
@@ -22,6 +23,7 @@ function PriceCell({ price }: { price: PaidPrice }) {
   return (
     <>
       <Terms price={price} />
+      <PriceHours hours={price.hours} />
       {next !== null && (
         <>
           <Text size="xs" c="dimmed" mt={4}>

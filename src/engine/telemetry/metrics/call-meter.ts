@@ -35,6 +35,10 @@ export class CallMeter {
   #images = 0
   #videoSeconds = 0
   #failovers = 0
+  #retries = 0
+  #charges = 0
+  /** Of these. */
+  #estimated = 0
 
   constructor(use: Interface, model: string) {
     const labels = labelsOf({ interface: use, model })
@@ -55,7 +59,14 @@ export class CallMeter {
       this.#countTokens(usage)
       this.#spend += inUnits(record.chargeNanos)
     }
+    if (record.charge !== undefined) this.#countCharge(detail.estimated === true)
+    if (detail.clientRetry !== undefined) this.#retries++
     if (detail.attempts.length > 1) this.#failovers += detail.attempts.length - 1
+  }
+
+  #countCharge(isEstimated: boolean): void {
+    this.#charges++
+    if (isEstimated) this.#estimated++
   }
 
   #countTokens(usage: TokenCounts): void {
@@ -71,7 +82,8 @@ export class CallMeter {
   }
 
   /** A successful one; the row of its request has no cost. */
-  countTask(task: Task): void {
+  countTask(task: Task, isEstimated: boolean): void {
+    this.#countCharge(isEstimated)
     this.#spend += inUnits(task.chargeNanos)
     this.#tokens.video += task.usage?.videoTokens ?? 0
     if (task.kind === 'image') {
@@ -102,11 +114,22 @@ export class CallMeter {
       const labelled = `${labels},kind="${kind}"`
       samples('gateway_tokens_total').push([series('gateway_tokens_total', labelled), tokens])
     }
+    if (this.#charges > 0) {
+      const charges = [
+        ['reported', this.#charges - this.#estimated],
+        ['estimated', this.#estimated],
+      ] as const
+      for (const [usage, count] of charges) {
+        const name = series('gateway_charges_total', `${labels},usage="${usage}"`)
+        samples('gateway_charges_total').push([name, count])
+      }
+    }
     const sums = [
       ['gateway_spend_total', this.#spend],
       ['gateway_images_total', this.#images],
       ['gateway_video_seconds_total', this.#videoSeconds],
       ['gateway_failovers_total', this.#failovers],
+      ['gateway_client_retries_total', this.#retries],
     ] as const
     for (const [name, sum] of sums) {
       if (sum > 0) samples(name).push([series(name, labels), sum])

@@ -28,6 +28,9 @@ export const metrics = {
   gateway_images_total: counter('Images, as charged.'),
   gateway_video_seconds_total: counter('Seconds of video that were delivered.'),
   gateway_spend_total: counter('Charges, in the currency of the gateway; approximate.'),
+  gateway_charges_total: counter(
+    'Charges, by whether the upstream reported the usage or the gateway estimated it.',
+  ),
   gateway_losses_total: counter('Upstream work that was not charged, in the currency.'),
   gateway_attempts_total: counter('Tries at an upstream, by how they ended.'),
   gateway_attempt_duration_seconds: histogram('From the start of a try to its end.'),
@@ -35,6 +38,7 @@ export const metrics = {
   gateway_calls_left_total: counter(
     'Text calls whose caller left while they were upstream, by how they are charged: exact, estimated or free.',
   ),
+  gateway_client_retries_total: counter('Requests that clients say they repeat.'),
   gateway_requests_in_flight: gauge('Requests under way.'),
   gateway_streams_abandoned: gauge('Answers read to their end although the caller has left.'),
   gateway_channel_state: gauge('1 for the state a channel is in, 0 for the others.'),

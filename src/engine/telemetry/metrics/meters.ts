@@ -98,9 +98,9 @@ export class Meters {
     this.#add('gateway_tasks_created_total', { interface: use })
   }
 
-  taskEnded(task: Task): void {
+  taskEnded(task: Task, isEstimated = false): void {
     const { interface: use, state } = task
-    if (state === 'succeeded') this.#meterOf(use, task.model).countTask(task)
+    if (state === 'succeeded') this.#meterOf(use, task.model).countTask(task, isEstimated)
     this.#add('gateway_tasks_ended_total', { interface: use, state })
     this.#taskTimeOf(use).histogram.note((task.updatedAtMs - task.createdAtMs) / 1000)
   }
