@@ -27,6 +27,7 @@ const loaders: Readonly<Record<PageName, () => Promise<{ default: ComponentType 
   tokens: () => import('./pages/tokens/index.tsx'),
   accounts: () => import('./pages/accounts/index.tsx'),
   bills: () => import('./pages/bills/index.tsx'),
+  month: () => import('./pages/month/index.tsx'),
   codes: () => import('./pages/codes/index.tsx'),
   usage: () => import('./pages/usage/index.tsx'),
   playground: () => import('./pages/playground/index.tsx'),

@@ -24,6 +24,7 @@ export const pageTitles = defineMessages({
   tokens: ['API tokens', 'API 令牌'],
   accounts: ['Accounts', '账户'],
   bills: ['Bills', '账单'],
+  month: ['Month close', '月结'],
   codes: ['Codes', '兑换码'],
   usage: ['Usage explorer', '用量分析'],
   playground: ['Playground', '调试台'],
@@ -115,6 +116,13 @@ export const pages: readonly PageEntry[] = [
     group: 'money',
     roles: ['finance', 'member'],
     key: 'b',
+  },
+  {
+    name: 'month',
+    path: '/month',
+    group: 'money',
+    roles: ['finance'],
+    key: 'x',
   },
   {
     name: 'codes',

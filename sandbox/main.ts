@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { repeatedFlag } from '../src/lib/repeated-flag.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from './server.ts'
+import type { Rates } from './statements/served-calls.ts'
 
 /** EX_CONFIG: a setting is wrong and trying again will not help. */
 const wrongSetting = 78
@@ -14,6 +15,8 @@ Flags
   --port PORT  where it listens; 9090 if left out, 0 takes a free one
   --host HOST  127.0.0.1 if left out
   --key KEY    the key that callers must send; any if left out
+  --rates MODEL=INPUT:OUTPUT,…
+               dollars for a million tokens; it then gives statements of what it served
   --help       show this
 `
 
@@ -26,6 +29,7 @@ const flags = {
   port: { type: 'string', default: '9090' },
   host: { type: 'string', default: '127.0.0.1' },
   key: { type: 'string' },
+  rates: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -43,10 +47,25 @@ function readOptions(args: string[]): SandboxOptions {
       giveUp(`--port must be a number from 0 to 65535, not '${values.port}'.`)
     }
     if (values.key === '') giveUp('--key must not be empty.')
-    return { port, host: values.host, ...(values.key === undefined ? {} : { key: values.key }) }
+    return {
+      ...{ port, host: values.host },
+      ...(values.key === undefined ? {} : { key: values.key }),
+      ...(values.rates === undefined ? {} : { rates: ratesIn(values.rates) }),
+    }
   } catch (error) {
     return giveUp(firstSentence(error))
   }
+}
+
+function ratesIn(text: string): Rates {
+  const pairs = text.split(',').map((part) => {
+    const [, model, input, output] = /^([^=]+)=(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)$/.exec(part) ?? []
+    if (model === undefined || input === undefined || output === undefined) {
+      giveUp(`--rates takes MODEL=INPUT:OUTPUT with commas between them, not '${part}'.`)
+    }
+    return [model, { input, output }] as const
+  })
+  return Object.fromEntries(pairs)
 }
 
 /** Bun and Node add advice after the first sentence; the first one names the flag. */

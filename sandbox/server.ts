@@ -18,6 +18,8 @@ import {
   type SimulatedProtocol,
 } from './protocol.ts'
 import { registry } from './registry.ts'
+import { report } from './statements/reports.ts'
+import { type Rates, ServedCalls } from './statements/served-calls.ts'
 
 export interface Sandbox {
   port: number
@@ -43,6 +45,8 @@ export interface SandboxOptions {
   maker?: string
   /** The clock of answers, of tasks and of the addresses of what they made. */
   now?: () => number
+  /** What it bills for texts, by model: it then has statements of what it served. */
+  rates?: Rates
   /** How long answers to GET are under way: old news when they arrive. */
   pollDelayMs?: number
 }
@@ -59,10 +63,9 @@ function makeProtocols(options: SandboxOptions) {
 }
 
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  const { port = 0, host = '127.0.0.1', now = Date.now } = options
+  const { port = 0, host = '127.0.0.1' } = options
   const { fallback, spoken } = makeProtocols(options)
-  const books = { log: new CallLog(), asked: new AskedRequests(), spoken }
-  const mediaCache = new MediaCache()
+  const books = newBooks(spoken, options)
   let served = 0
 
   const server = Bun.serve({
@@ -73,15 +76,16 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
     development: false,
     async fetch(request): Promise<Response> {
       const path = new URL(request.url).pathname
-      if (path.startsWith('/_sandbox/')) return control(books, request, path, options)
-      if (path.startsWith(mediaPath)) return mediaCache.serve(request, now())
+      const told = ownAnswer(books, request, path, options)
+      if (told !== undefined) return told
       const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
       const target = findTarget(spoken, request.method, ownPath(path))
       const protocol = target.protocol ?? fallback
       const call = books.log.open(id, target.protocol?.protocol ?? null)
       if (target.protocol?.keepsRequests) books.asked.keep(id, protocol.protocol, request, raw)
-      const visit = { request, origin: url, path, raw, call, protocol, target }
+      const { billed } = books
+      const visit = { request, origin: url, path, raw, call, protocol, target, billed }
       const response = await answerCall(visit, options)
       if (options.pollDelayMs && request.method === 'GET')
         await pause(options.pollDelayMs, request.signal)
@@ -113,6 +117,7 @@ interface Visit {
   call: LoggedCall
   protocol: SimulatedProtocol
   target: Target
+  billed: ServedCalls | undefined
 }
 
 /** A protocol without a route means that the path is right and the method is not. */
@@ -135,6 +140,7 @@ async function answerCall(
 ): Promise<Response> {
   const { request, path, raw, call, protocol, target } = visit
   const presented = (target.route?.readKey ?? protocol.readKey)(request.headers)
+  visit.billed?.add(call, presented, now())
   if (target.protocol === undefined) return refuse(visit, unknownPath(request.method, path))
   if (target.route === undefined) {
     return refuse(visit, { status: 405, message: `Not allowed on ${path}: ${request.method}` })
@@ -223,6 +229,23 @@ interface Books {
   log: CallLog
   asked: AskedRequests
   spoken: readonly SimulatedProtocol[]
+  media: MediaCache
+  /** Where it was given rates. */
+  billed: ServedCalls | undefined
+}
+
+const newBooks = (spoken: Books['spoken'], { rates }: SandboxOptions): Books => ({
+  ...{ log: new CallLog(), asked: new AskedRequests(), media: new MediaCache(), spoken },
+  billed: rates && new ServedCalls(rates),
+})
+
+/** What is not a call: files, statements of what it served, and what tests read. */
+function ownAnswer(books: Books, request: Request, path: string, options: SandboxOptions) {
+  const { now = Date.now } = options
+  if (path.startsWith(mediaPath)) return books.media.serve(request, now())
+  const statement = books.billed && report(books.billed, request)
+  if (statement !== undefined) return statement
+  return path.startsWith('/_sandbox/') ? control(books, request, path, options) : undefined
 }
 
 /** What tests read of a sandbox; only the requests themselves need a token. */

@@ -10,6 +10,7 @@ const paths = {
   tokens: 'M15 9a4 4 0 1 0-4 4l-1 1v2H8v2H5v-3l5.2-5.2',
   bills: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
   accounts: 'M3 6h18v13H3zM3 10h18M15 15h3',
+  month: 'M4 6h16v14H4zM4 10h16M8 3v4M16 3v4M9 15l2 2 4-4',
   codes: 'M4 7h16v4a2 2 0 0 0 0 3v3H4v-3a2 2 0 0 0 0-3zM14 8v1M14 12v1M14 16v1',
   usage: 'M4 20V10M10 20V4M16 20v-7M22 20H2',
   playground: 'M5 4l14 8-14 8z',

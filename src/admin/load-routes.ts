@@ -56,6 +56,7 @@ const refundRoutes: Load = () =>
   import('./traffic/refunds.ts').then((module) => module.refundRoutes)
 const statementRoutes: Load = () =>
   import('./money/statements.ts').then((module) => module.statementRoutes)
+const monthRoutes: Load = () => import('./months/months.ts').then((module) => module.monthRoutes)
 const pullRoutes: Load = () => import('./money/pull.ts').then((module) => module.pullRoutes)
 const sessionRoutes: Load = () =>
   import('./people/sessions.ts').then((module) => module.sessionRoutes)
@@ -107,6 +108,7 @@ const parts: Readonly<Record<string, readonly Load[]>> = {
   issuer: [issuerRoutes],
   losses: [lossRoutes],
   models: [modelRoutes],
+  months: [monthRoutes],
   oidc: [oidcRoutes],
   people: [peopleRoutes, invitationRoutes],
   presets: [presetRoutes],

@@ -25,6 +25,7 @@ import { codeRoutes } from './money/codes.ts'
 import { lossRoutes } from './money/losses.ts'
 import { pullRoutes } from './money/pull.ts'
 import { statementRoutes } from './money/statements.ts'
+import { monthRoutes } from './months/months.ts'
 import { webhookRoutes } from './notices/webhooks.ts'
 import { oidcRoutes } from './oidc/oidc.ts'
 import { signOutRoutes } from './oidc/sign-out.ts'
@@ -83,6 +84,7 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...lossRoutes,
   ...statementRoutes,
   ...pullRoutes,
+  ...monthRoutes,
   ...sessionRoutes,
   ...signOutRoutes,
   ...oidcRoutes,

@@ -4,6 +4,7 @@ import { accountCommands } from './admin/accounts.ts'
 import { auditCommands } from './admin/audits.ts'
 import { backupCommands } from './admin/backup.ts'
 import { billCommands } from './admin/bills.ts'
+import { channelMonthCommands } from './admin/channel-months.ts'
 import { channelCommands, presetCommands } from './admin/channels.ts'
 import { codeCommands } from './admin/codes.ts'
 import { healthCommand } from './admin/health.ts'
@@ -53,6 +54,10 @@ export const elsewhere: readonly Elsewhere[] = [
       port: { value: 'PORT', summary: 'where it listens; 9090 if left out, 0 takes a free one' },
       host: { value: 'HOST', summary: '127.0.0.1 if left out' },
       key: { value: 'KEY', summary: 'the key that callers must send; any if left out' },
+      rates: {
+        value: 'MODEL=INPUT:OUTPUT,…',
+        summary: 'dollars for a million tokens; it then gives statements of what it served',
+      },
       ...help,
     },
   },
@@ -114,6 +119,7 @@ export const commands: readonly Command[] = [
   ...codeCommands,
   ...lossCommands,
   ...reconcileCommands,
+  ...channelMonthCommands,
   ...auditCommands,
   ...alertCommands,
   ...webhookCommands,

@@ -32,6 +32,8 @@ export const crashPoints = [
   'notice-sent',
   'month-closing',
   'month-closed',
+  'channel-month-closing',
+  'channel-month-closed',
   'bill-sending',
   'bill-sent',
   'batch-line',

@@ -25,6 +25,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   Codes: 'Codes that members redeem for credit.',
   Losses: 'Upstream work that no caller paid for.',
   Statements: 'Comparison with the statements of upstreams.',
+  Months: 'Months closed against what upstreams billed.',
   People: 'People who sign in to the console.',
   Audit: 'Proof of the ledger, and who changed what.',
   Alerts: 'What an administrator must act on.',

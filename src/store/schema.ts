@@ -260,6 +260,28 @@ export interface Schema
     ref: string | null
     our_quantity: number | null
     our_amount_nanos: bigint | null
+    /** What explains the difference; null: that which the outcome says. */
+    reason: string | null
+    /** What the work should cost; 0: not known, or of another month. Null in lines of 0.3. */
+    cost_nanos: bigint | null
+    /** The first line of those that are compared together; null: it is this one. */
+    part_of: number | null
+    /** On the first line of several: their sums. */
+    their_quantity: number | null
+    their_nanos: bigint | null
+    /** That of the statement, where it is not the ledger's. */
+    currency: string | null
+  }
+  /** Months of channels that were closed against what the upstream billed, signed. */
+  channel_months: {
+    channel: string
+    month: string
+    closed_at_ms: number
+    /** The idempotency key of the call that closed it, hashed. */
+    request_key: string | null
+    body: string
+    key: string
+    signature: string
   }
   /** Alerts for administrators. */
   alerts: {

@@ -149,6 +149,7 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   deletePrice: [409],
   deleteCost: [409],
   pullStatement: [409],
+  closeChannelMonth: [200, 404, 409],
   redeemCode: [403],
   // All of it went back with the example before.
   'refundRequest part': [409],
@@ -222,6 +223,7 @@ const fixed: Readonly<Record<string, string>> = {
   '/v1/models': 'txta-plus',
   '/admin/v1/models': 'house-writer',
   '/admin/v1/accounts': 'acme',
+  '/admin/v1/months': '2026-10',
 }
 
 async function tryOut(described: Described, call: Call): Promise<string[]> {

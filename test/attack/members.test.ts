@@ -280,6 +280,7 @@ test('only these calls change something for operators, finance and members', () 
         'post /bills/close',
         'post /bills/close-all',
         'post /bills/send-all',
+        'post /months/:id/close',
       ],
       ...['post /prices', 'post /prices/convert', 'post /prices/import', 'post /prices/preview'],
       ...['delete /statements/:id', 'post /statements', 'post /channels/:id/statements/pull'],

@@ -40,6 +40,7 @@ const pagesFor = {
     '/prices',
     '/accounts',
     '/bills',
+    '/month',
     '/codes',
     '/usage',
     '/settings',

@@ -48,6 +48,7 @@ afterAll(async () => {
 const undescribed = [
   'GET /_sandbox/calls',
   'GET /_sandbox/requests',
+  'GET /_sandbox/statement',
   'GET /_sandbox/tasks',
   'GET /docs',
   'GET /docs/guide',

@@ -70,6 +70,7 @@ export const rooms: Readonly<Record<string, Parts>> = {
     catalog: nothing,
     channels: ['catalog'],
     closing: ['money'],
+    months: ['money'],
     'price-sources': ['catalog/read-aside.ts'],
     traffic: [
       'catalog/prices.ts',

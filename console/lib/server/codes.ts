@@ -10,6 +10,7 @@ export const auditActions = {
   'alert.resolve': ['Resolve alert', '处理告警'],
   backup: ['Download backup', '下载备份'],
   'bill.close': ['Close month', '月份结账'],
+  'channel_month.close': ['Close month of channel', '渠道月结'],
   'bill.link': ['Create bill link', '生成账单链接'],
   'bill.link_revoke': ['Revoke bill link', '撤销账单链接'],
   'bill.send': ['Send bill', '发送账单'],

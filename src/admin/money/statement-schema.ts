@@ -33,7 +33,10 @@ export const statement = z
     currency: z.string(),
     lines: column(count()),
     map: z
-      .object({ id: header, at: header, model: header, quantity: header, amount: header })
+      .object({
+        ...{ id: header, at: header, model: header },
+        ...{ quantity: header, amount: header, currency: header },
+      })
       .describe('Which column of the table is which.'),
     cost_factor: money().nullable(),
     tolerance: money().nullable(),

@@ -4,7 +4,8 @@ import { clearLines, importStatement } from '../../billing/reconciliation/import
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { BaseDeps, Declares, Offers } from '../../engine/base-deps.ts'
 import { text } from '../../http/schema.ts'
-import type { PageQuery } from '../../store/index.ts'
+import { type PageQuery, Rollback } from '../../store/index.ts'
+import { listChannelMonths } from '../../store/ledger/channel-months.ts'
 import {
   dropStatement,
   findStatement,
@@ -37,8 +38,11 @@ type StatementDeps = BaseDeps & Declares & Offers
 const taking = new WeakSet<object>()
 
 async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) {
-  const options = statementOptions(query)
-  if (options instanceof Refusal) return options
+  const asked = statementOptions(query)
+  if (asked instanceof Refusal) return asked
+  const { currency, exchange } = engine.declared.file
+  const form = { ...asked.form, currencies: { own: currency, rates: exchange } }
+  const options = { ...asked, form, models: modelNames(engine, asked.channel) }
   if (taking.has(engine)) {
     return refuse('conflict', 'another statement is being taken in; try again when it is done')
   }
@@ -61,6 +65,13 @@ async function takeIn({ engine, x, query }: Ask<{ query: typeof importQuery }>) 
   } finally {
     taking.delete(engine)
   }
+}
+
+/** By which callers and the channel's upstream know them. */
+function* modelNames({ catalog }: StatementDeps, channel: string): Generator<string> {
+  for (const { name } of catalog.models.values()) yield name
+  const own = catalog.channels.find(({ name }) => name === channel)
+  for (const name of Object.values(own?.models ?? {})) if (name !== '*') yield name
 }
 
 /** What may explain a surprising result. */
@@ -99,12 +110,30 @@ async function linesOf(
 async function remove({ engine: { store }, found, x }: Ask<{ found: Statement }>) {
   const { id, name, channel } = found
   const change = { action: 'statement.delete', subject: id, before: { name, channel } }
-  await store.tx(async (tx) => {
-    if (await dropStatement(tx, id)) await auditChange(tx, x, change)
-  })
+  try {
+    await store.tx(async (tx) => {
+      if (!(await dropStatement(tx, id))) return
+      // Closing locks the statements it counts: by now it is there, or it does not count this one.
+      const months = await listChannelMonths(tx, { channel })
+      const closed = months.find(({ body }) => countsIn(body, id))
+      if (closed !== undefined) throw new Rollback(closed.month)
+      await auditChange(tx, x, change)
+    })
+  } catch (error) {
+    if (!(error instanceof Rollback)) throw error
+    return refuse(
+      'conflict',
+      `it counts in ${error.result} of channel '${channel}', which is closed`,
+    )
+  }
   await clearLines(store, id)
   return { id, deleted: true as const }
 }
+
+const countsIn = (body: string, id: string): boolean =>
+  (JSON.parse(body) as { statements: readonly { id: string }[] }).statements.some(
+    (each) => each.id === id,
+  )
 
 const route = routesOf({
   tag: 'Statements',
@@ -159,6 +188,7 @@ export const statementRoutes = [
     id: 'deleteStatement',
     summary: 'Delete a statement',
     answer: deleted,
+    refusals: ['conflict'],
     handle: remove,
   }),
 ]

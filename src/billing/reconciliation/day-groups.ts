@@ -7,20 +7,14 @@ import type {
   Verdict,
 } from '../../store/ledger/statements.ts'
 import type { ChannelUsage } from './channel-usage.ts'
-import {
-  addOurs,
-  judge,
-  noneOfOurs,
-  type Ours,
-  type Rule,
-  shownOurs,
-  type Theirs,
-} from './judge-lines.ts'
+import { addOurs, judge, noneOfOurs, type Ours, shownOurs, type Theirs } from './judge-lines.ts'
+import { explain, type Scope } from './reasons.ts'
 
 interface DayGroup {
   theirs: Theirs
   ours: Ours
   firstNumber: number
+  isOfOtherCurrency: boolean
   outcome?: LineOutcome
 }
 
@@ -29,13 +23,11 @@ const dayMs = 24 * 3_600_000
 const maxGroups = 500_000
 
 export class DayGroups {
-  readonly #zoneMs: number
-  readonly #rule: Rule
+  readonly #scope: Scope
   readonly #groups = new Map<string, DayGroup>()
 
-  constructor({ zoneMs, rule }: { zoneMs: number; rule: Rule }) {
-    this.#zoneMs = zoneMs
-    this.#rule = rule
+  constructor(scope: Scope) {
+    this.#scope = scope
   }
 
   get size(): number {
@@ -48,11 +40,12 @@ export class DayGroups {
     if (group === undefined) {
       if (this.#groups.size >= maxGroups) throw new TooManyGroups()
       const theirs = { lines: 0, quantity: undefined, amountNanos: undefined }
-      group = { theirs, ours: noneOfOurs(), firstNumber: line.number }
+      group = { theirs, ours: noneOfOurs(), firstNumber: line.number, isOfOtherCurrency: false }
       this.#groups.set(key, group)
     }
     const { theirs } = group
     theirs.lines++
+    group.isOfOtherCurrency ||= line.currency !== this.#scope.currency
     if (line.quantity !== undefined) theirs.quantity = (theirs.quantity ?? 0) + line.quantity
     if (line.amountNanos !== undefined) {
       theirs.amountNanos = (theirs.amountNanos ?? 0n) + line.amountNanos
@@ -77,19 +70,21 @@ export class DayGroups {
   verdictOf({ number, atMs, model, upstreamId }: JudgedLine): Verdict | undefined {
     const group = upstreamId === undefined && this.#groups.get(this.#keyOf(atMs, model))
     if (!group) return undefined
-    group.outcome ??= judge(group.theirs, group.ours, this.#rule)
-    const { outcome, ours, firstNumber } = group
-    const shown = shownOurs(ours, outcome, this.#rule)
-    const isFirst = number === firstNumber && ours.isKnown
+    const { rule } = this.#scope
+    group.outcome ??= judge(group.theirs, group.ours, rule)
+    const { outcome, ours, theirs, firstNumber, isOfOtherCurrency } = group
+    const { reason, costNanos } = explain({ outcome, theirs, ours, isOfOtherCurrency }, this.#scope)
+    if (number !== firstNumber) return { number, outcome, reason, partOf: firstNumber }
+    const shown = shownOurs(ours, outcome, rule)
     return {
-      number,
-      outcome,
-      ...(isFirst && { ourQuantity: shown.quantity, ourAmountNanos: shown.nanos }),
+      ...{ number, outcome, reason, costNanos },
+      ...(theirs.lines > 1 && { theirQuantity: theirs.quantity, theirNanos: theirs.amountNanos }),
+      ...(ours.isKnown && { ourQuantity: shown.quantity, ourAmountNanos: shown.nanos }),
     }
   }
 
   #keyOf(atMs: number | undefined, model: string | undefined): string {
-    const day = atMs === undefined ? '' : Math.floor((atMs + this.#zoneMs) / dayMs)
+    const day = atMs === undefined ? '' : Math.floor((atMs + this.#scope.zoneMs) / dayMs)
     return `${day}\n${(model ?? '').toLowerCase()}`
   }
 }

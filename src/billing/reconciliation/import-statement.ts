@@ -25,6 +25,8 @@ export interface StatementOptions {
   name: string
   form: StatementForm
   rule: Omit<Rule, 'roundingNanos'>
+  /** Names of models that a line may have by mistake. */
+  models?: Iterable<string>
   /** It may have no lines: nothing was billed. */
   mayBeEmpty?: boolean
   /** Its period; absent: taken from its lines. */
@@ -108,23 +110,27 @@ async function takeIn(
   const period = periodOf(reader, input)
   if ('problem' in period) return period
   const rule: Rule = { ...input.rule, roundingNanos: halfUnit(reader.seen.decimals) }
-  const { channel, form } = input
   const job: Reconciling = {
     statementId: id,
-    channel,
+    channel: input.channel,
     ...period,
-    zoneMs: form.zoneMs,
-    rule,
+    zoneMs: input.form.zoneMs,
+    currency: reader.seen.currency,
+    models: smallNames(input),
     lastNumber: reader.seen.last,
-    keepOn,
+    ...{ rule, keepOn },
   }
   await reconcile(store, job)
   const body = await bodyOf(store, id, reader, input)
   const atMs = Number.parseInt(id.slice(4, 16), 16)
-  const statement = { id, atMs, channel, name: input.name, ...period, body: JSON.stringify(body) }
+  const { channel, name } = input
+  const statement = { id, atMs, channel, name, ...period, body: JSON.stringify(body) }
   await store.tx((tx) => insertStatement(tx, statement))
   return statement
 }
+
+const smallNames = ({ models = [] }: StatementOptions): Set<string> =>
+  new Set([...models].map((name) => name.toLowerCase()))
 
 /** Buffers lines, so that few writes insert many. */
 class LineWriter {

@@ -74,22 +74,28 @@ const agrees = (theirs: number | undefined, ours: number): boolean =>
 const billion = 1_000_000_000n
 const size = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos)
 
+/** What the upstream should take for it; undefined: not known. */
+export const expectedOf = (
+  ours: Pick<Ours, 'amountNanos' | 'costNanos'>,
+  { factorNanos }: Rule,
+): bigint | undefined =>
+  factorNanos === undefined
+    ? ours.costNanos
+    : (ours.amountNanos * factorNanos + billion / 2n) / billion
+
 function isWorth(
   { amountNanos, lines }: Theirs,
   ours: Ours,
-  { factorNanos, toleranceNanos, roundingNanos }: Rule,
+  rule: Rule,
   isBilled: boolean,
 ): boolean {
   if (amountNanos === undefined) return true
-  const rounding = roundingNanos * BigInt(lines)
+  const rounding = rule.roundingNanos * BigInt(lines)
   // Work that is free here but not there differs by any factor.
   if (!isBilled) return size(amountNanos) <= rounding
-  const expected =
-    factorNanos === undefined
-      ? ours.costNanos
-      : (ours.amountNanos * factorNanos + billion / 2n) / billion
+  const expected = expectedOf(ours, rule)
   if (expected === undefined) return true
-  const slack = (size(expected) * toleranceNanos) / billion + rounding
+  const slack = (size(expected) * rule.toleranceNanos) / billion + rounding
   return size(amountNanos - expected) <= slack
 }
 

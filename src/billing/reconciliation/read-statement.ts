@@ -23,7 +23,15 @@ export class StatementReader {
   #columns: Columns | undefined
   #width = 0
   /** Facts about all lines so far. */
-  readonly seen = { lines: 0, last: 0, decimals: 0, fromMs: Infinity, untilMs: -Infinity }
+  readonly seen: {
+    lines: number
+    last: number
+    decimals: number
+    fromMs: number
+    untilMs: number
+    /** Of the first line. */
+    currency?: string | undefined
+  } = { lines: 0, last: 0, decimals: 0, fromMs: Infinity, untilMs: -Infinity }
 
   constructor(form: StatementForm, mayBeEmpty = false) {
     this.#form = form
@@ -91,6 +99,7 @@ export class StatementReader {
     const { decimals, ...line } = read
     const { seen } = this
     if (++seen.lines > maxLines) return { line: number, problem: `more than ${maxLines} lines` }
+    if (seen.lines === 1) seen.currency = line.currency
     seen.last = number
     seen.decimals = Math.max(seen.decimals, decimals)
     if (line.atMs !== undefined) {

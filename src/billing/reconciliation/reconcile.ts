@@ -11,17 +11,14 @@ import {
 } from '../../store/ledger/statements.ts'
 import { type ChannelUsage, usageItems } from './channel-usage.ts'
 import { DayGroups } from './day-groups.ts'
-import { addOurs, judge, noneOfOurs, type Ours, type Rule, shownOurs } from './judge-lines.ts'
+import { addOurs, expectedOf, judge, noneOfOurs, type Ours, shownOurs } from './judge-lines.ts'
+import { explain, type Scope } from './reasons.ts'
 import { Verdicts } from './verdicts.ts'
 
-export interface Reconciling {
+/** Ids are searched a day beyond the period. */
+export interface Reconciling extends Scope {
   statementId: string
   channel: string
-  /** The statement's period; ids are searched a day beyond. */
-  fromMs: number
-  untilMs: number
-  zoneMs: number
-  rule: Rule
   /** Their last line. */
   lastNumber: number
   pageSize?: number
@@ -83,6 +80,7 @@ interface Group {
   lines: Map<number, JudgedLine>
   ours: Ours
   ref: string
+  work: ChannelUsage
 }
 
 class Matcher {
@@ -108,7 +106,8 @@ class Matcher {
       const named = each.upstreamIds.flatMap((id) => lines.get(id) ?? [])
       if (named.length > 0) join(groupOf, named, each)
       else if (this.#isInPeriod(each) && !this.#groups.addOurs(each) && isBilled(each)) {
-        alone.push(onlyHere(this.#nextNumber++, each))
+        const costNanos = expectedOf(each, this.#job.rule) ?? 0n
+        alone.push({ ...onlyHere(this.#nextNumber++, each), costNanos })
       }
     }
     for (const group of new Set(groupOf.values())) {
@@ -147,15 +146,22 @@ class Matcher {
     return found
   }
 
-  #judge({ lines, ours, ref }: Group): Verdict[] {
+  #judge({ lines, ours, ref, work }: Group): Verdict[] {
     const sorted = [...lines.values()].sort((a, b) => a.number - b.number)
-    const outcome = judge(theirsOf(sorted), ours, this.#job.rule)
+    const theirs = theirsOf(sorted)
+    const outcome = judge(theirs, ours, this.#job.rule)
+    const isOfOtherCurrency = sorted.some(({ currency }) => currency !== this.#job.currency)
+    const named = { lines: sorted, work }
+    const { reason, costNanos } = explain(
+      { outcome, theirs, ours, isOfOtherCurrency, named },
+      this.#job,
+    )
     const shown = shownOurs(ours, outcome, this.#job.rule)
+    const sums = { theirQuantity: theirs.quantity, theirNanos: theirs.amountNanos }
+    const first = { costNanos, ourQuantity: shown.quantity, ourAmountNanos: shown.nanos }
     return sorted.map(({ number }, at) => ({
-      number,
-      outcome,
-      ref,
-      ...(at === 0 && { ourQuantity: shown.quantity, ourAmountNanos: shown.nanos }),
+      ...{ number, outcome, reason, ref },
+      ...(at === 0 ? { ...first, ...(sorted.length > 1 && sums) } : { partOf: sorted[0]!.number }),
     }))
   }
 }
@@ -164,7 +170,7 @@ class Matcher {
 function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: ChannelUsage): void {
   // At most one: of the two ids of a task, only that of its create can also belong to another.
   const [known] = named.flatMap(({ number }) => groupOf.get(number) ?? [])
-  const group = known ?? { lines: new Map(), ours: noneOfOurs(), ref: work.ref }
+  const group = known ?? { lines: new Map(), ours: noneOfOurs(), ref: work.ref, work }
   for (const line of named) {
     if (group.lines.has(line.number)) continue
     group.lines.set(line.number, line)
@@ -175,7 +181,8 @@ function join(groupOf: Map<number, Group>, named: readonly JudgedLine[], work: C
 }
 
 /** Includes what an earlier page has found for the line. */
-function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: JudgedLine): void {
+function addBefore(group: Group, line: JudgedLine): void {
+  const { ref, outcome, ourQuantity, ourAmountNanos } = line
   if (ref === undefined) return
   group.ref = ref
   const isLost = outcome === 'loss'
@@ -183,12 +190,15 @@ function addBefore(group: Group, { ref, outcome, ourQuantity, ourAmountNanos }: 
   addOurs(group.ours, {
     quantity: isLost ? 0 : quantity,
     amountNanos: isLost ? 0n : nanos,
-    costNanos: undefined,
+    costNanos: ourQuantity === undefined ? 0n : costBefore(line),
     lostQuantity: isLost ? quantity : 0,
     lostNanos: isLost ? nanos : 0n,
     isLost,
   })
 }
+
+const costBefore = ({ outcome, reason, costNanos }: JudgedLine): bigint | undefined =>
+  outcome === 'loss' || reason === 'unknown_cost' || reason === 'late' ? undefined : costNanos
 
 export function theirsOf(lines: readonly JudgedLine[]) {
   const given = <T>(values: (T | undefined)[]): T[] => values.filter((value) => value !== undefined)

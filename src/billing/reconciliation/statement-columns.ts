@@ -1,8 +1,9 @@
 // Which column of an upstream's statement is what, and how to read its cells. Formats vary: an
 // ambiguous statement is refused rather than guessed.
+import { parseNanos } from '../../lib/text/decimal.ts'
 import type { StatementLine } from '../../store/ledger/statements.ts'
 
-export const statementFields = ['id', 'at', 'model', 'quantity', 'amount'] as const
+export const statementFields = ['id', 'at', 'model', 'quantity', 'amount', 'currency'] as const
 type StatementField = (typeof statementFields)[number]
 
 /** Header by field; a quantity may sum several columns, as in `input_tokens+output_tokens`. */
@@ -15,6 +16,8 @@ export interface StatementForm {
   /** Which comes first where days and months are written with slashes or dots. */
   dates?: 'dmy' | 'mdy' | undefined
   decimal: '.' | ','
+  /** The ledger's, and what one of another is worth in it; absent: all amounts are in the ledger's. */
+  currencies?: { own: string; rates: Readonly<Record<string, string>> } | undefined
 }
 
 /** Known column names of upstreams, compared without case, blanks and punctuation. */
@@ -30,6 +33,7 @@ const usualNames: Readonly<Record<StatementField, string>> = {
   amount:
     'amount cost charge totalcost totalamount pretaxamount payable fee total price ' +
     '金额 费用 应付金额 消费金额',
+  currency: 'currency currencycode 币种 货币',
 }
 
 /** Column index of each field. */
@@ -127,10 +131,29 @@ export function readLine(
   if (places.amount !== undefined) {
     const read = readAmount(amount, form)
     if (read === undefined) return `'${brief(amount)}' is not an amount`
-    line.amountNanos = read.nanos
-    line.decimals = read.decimals
+    const own = inLedgerCurrency(read, cell('currency') || read.currency, form)
+    if (typeof own === 'string') return own
+    return { ...line, ...own }
   }
   return line
+}
+
+const billion = 1_000_000_000n
+
+/** Half up, below zero as above it. */
+function inLedgerCurrency(
+  { nanos, decimals }: { nanos: bigint; decimals: number },
+  currency: string,
+  { currencies }: StatementForm,
+): Pick<ReadLine, 'amountNanos' | 'decimals' | 'currency'> | string {
+  const code = currency.toUpperCase().replace(/^RMB$/, 'CNY')
+  if (currencies === undefined || code === '' || code === currencies.own) {
+    return { amountNanos: nanos, decimals }
+  }
+  const rate = parseNanos(Object.hasOwn(currencies.rates, code) ? currencies.rates[code]! : '')
+  if (rate === undefined) return `amounts in ${brief(code)} have no rate in 'exchange'`
+  const size = ((nanos < 0n ? -nanos : nanos) * rate + billion / 2n) / billion
+  return { amountNanos: nanos < 0n ? -size : size, decimals, currency: code }
 }
 
 const maxName = 500
@@ -170,18 +193,20 @@ const nanosPerUnit = 9
 function readAmount(
   cell: string,
   form: StatementForm,
-): { nanos: bigint; decimals: number } | undefined {
+): { nanos: bigint; decimals: number; currency: string } | undefined {
+  const currency = /[A-Z]{3}$/.exec(cell)?.[0] ?? ''
   const bareCell = cell.replace(/^([+-]?)\s*[¥￥$€£]\s*/, '$1').replace(/\s*(?:[A-Z]{3}|元)$/, '')
   const text = plainNumber(bareCell, form)
   if (text === undefined) return undefined
-  if (text === '') return { nanos: 0n, decimals: 0 }
+  if (text === '') return { nanos: 0n, decimals: 0, currency }
   const [, sign, whole, fraction = '', exponent = '0'] =
     /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   if (whole === undefined || Math.abs(Number(exponent)) > 30 || text.length > 60) return undefined
   const decimals = Math.max(0, fraction.length - Number(exponent))
   const size = scaled(BigInt(whole + fraction), nanosPerUnit - fraction.length + Number(exponent))
   if (size >= 2n ** 63n) return undefined
-  return { nanos: sign === '-' ? -size : size, decimals: Math.min(nanosPerUnit, decimals) }
+  const nanos = sign === '-' ? -size : size
+  return { nanos, decimals: Math.min(nanosPerUnit, decimals), currency }
 }
 
 function scaled(digits: bigint, power: number): bigint {

@@ -1,4 +1,4 @@
-// gateway verify: whether a bill, or a single receipt, is what the gateway signed. Reads a file and
+// gateway verify: whether a bill, a single receipt or the closing of a channel's month is what the gateway signed. Reads a file and
 // calls no server.
 import { billColumns, billHead, cellsUnder } from '../../contract/bills/bill-line.ts'
 import { isPublicKey } from '../../lib/crypto/signing.ts'
@@ -9,6 +9,7 @@ import type { Command, Outcome } from '../terminal/command.ts'
 import { cell, record } from '../terminal/show.ts'
 import { misuse } from '../terminal/stop.ts'
 import { BillCheck, type VerifiedBill, verifyReceipt } from './verify-bill.ts'
+import { closingIn, verifyClosing } from './verify-closing.ts'
 
 /** Where in the file, and what. Line 0 is the file as a whole. */
 interface Problem {
@@ -61,14 +62,16 @@ export async function verifyTable(
   return typeof bill === 'string' ? { line: 0, problem: bill } : bill
 }
 
-/** A receipt by itself, or an explanation that has one. */
-function cellsOfReceipt(text: string): string[] | undefined {
-  let value: unknown
+function valueIn(text: string): unknown {
   try {
-    value = JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** A receipt by itself, or an explanation that has one. */
+function cellsOfReceipt(value: unknown): string[] | undefined {
   const receipt = isObject(value) && isObject(value['receipt']) ? value['receipt'] : value
   if (!isObject(receipt)) return undefined
 
@@ -123,8 +126,37 @@ function notValid(file: string, { line, problem }: Problem): Outcome {
   }
 }
 
-function receiptOutcome(file: string, text: string, key: string | undefined): Outcome {
-  const cells = cellsOfReceipt(text)
+function closingOutcome(
+  file: string,
+  closing: Record<string, unknown>,
+  key: string | undefined,
+): Outcome {
+  const verified = verifyClosing(closing, key)
+  if (typeof verified === 'string') return notValid(file, { line: 0, problem: verified })
+  const { currency, ...rows } = verified
+  const money = (amount: string) => `${cell(amount)} ${cell(currency)}`
+  const shown = {
+    ...rows,
+    ...{ invoice: money(rows.invoice), ours: money(rows.ours) },
+    difference: money(rows.difference),
+  }
+  return {
+    answer: { valid: true, ...verified },
+    text: `${file} is valid: the gateway signed this closing.\n\n${record(shown)}`,
+    ...(key === undefined && { note: compareKey }),
+  }
+}
+
+function jsonOutcome(file: string, text: string, key: string | undefined): Outcome {
+  const value = valueIn(text)
+  const closing = closingIn(value)
+  return closing === undefined
+    ? receiptOutcome(file, value, key)
+    : closingOutcome(file, closing, key)
+}
+
+function receiptOutcome(file: string, value: unknown, key: string | undefined): Outcome {
+  const cells = cellsOfReceipt(value)
   const line = cells === undefined ? 'it holds no receipt' : verifyReceipt(cells, key)
   if (typeof line === 'string') return notValid(file, { line: 0, problem: line })
   const { entry, number, currency } = line
@@ -146,7 +178,8 @@ export const verifyCommands: readonly Command[] = [
   {
     path: ['verify'],
     args: ['FILE'],
-    summary: 'whether a bill (CSV) or a receipt (JSON of explain) is as the gateway signed it',
+    summary:
+      'whether a bill (CSV), a receipt or the closing of a month (JSON) is as the gateway signed it',
     flags: { key: { value: 'KEY', summary: "the gateway's public key; another one is refused" } },
     async run({ line }) {
       const name = line.arg(0)
@@ -158,7 +191,7 @@ export const verifyCommands: readonly Command[] = [
       if (!(await file.exists())) throw misuse(`there is no file ${name}`)
       if (await looksLikeJson(file)) {
         if (file.size > maxReceiptChars) throw misuse(`${name} is too long for a receipt`)
-        return receiptOutcome(name, await file.text(), key)
+        return jsonOutcome(name, await file.text(), key)
       }
       const bill = await verifyTable(file.stream(), key)
       return 'problem' in bill ? notValid(name, bill) : billOutcome(name, bill, key)

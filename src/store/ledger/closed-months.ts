@@ -101,6 +101,14 @@ export async function lastClosedBefore(
   return row && shape(row)
 }
 
+/** How many bills of a month have a number; those that 0.3 closed have none. */
+export async function countNumberedMonths(db: Kysely<Schema>, month: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    SELECT count(*) AS count FROM closed_months
+    WHERE month = ${month} AND body LIKE ${`%"number":"${month}-%`}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
 const monthsAtOnce = 100
 
 /** All closed months, or those of one account, page by page. */

@@ -13,6 +13,8 @@ export interface StatementLine {
   upstreamId?: string
   quantity?: number
   amountNanos?: bigint
+  /** That of the amount before it was converted; absent: the ledger's. */
+  currency?: string
 }
 
 /** `lost`: the upstream billed it, and a loss explains why no caller paid. */
@@ -26,10 +28,36 @@ export const lineOutcomes = [
 ] as const
 export type LineOutcome = (typeof lineOutcomes)[number]
 
+/** What explains a difference, or its absence. */
+export const lineReasons = [
+  'matched',
+  'rounding',
+  'late',
+  'loss',
+  'price_differs',
+  'quantity_differs',
+  'model_differs',
+  'day_differs',
+  'billed_twice',
+  'exchange',
+  'unknown_cost',
+  'upstream_only',
+  'gateway_only',
+] as const
+export type LineReason = (typeof lineReasons)[number]
+
 /** Result for a line. Of several lines that belong together, the first carries our side. */
 export interface Verdict {
   number: number
   outcome: LineOutcome
+  reason?: LineReason | undefined
+  /** What the work should cost, where this is the first line of it. */
+  costNanos?: bigint | undefined
+  /** The first line of those that are compared together, where it is not this one. */
+  partOf?: number | undefined
+  /** On the first of several lines: their sums. */
+  theirQuantity?: number | undefined
+  theirNanos?: bigint | undefined
   ref?: string | undefined
   ourQuantity?: number | undefined
   ourAmountNanos?: bigint | undefined
@@ -64,9 +92,15 @@ export async function insertLines(
     line.upstreamId ?? null,
     line.quantity ?? null,
     line.amountNanos ?? null,
+    line.currency ?? null,
     ...('outcome' in line
-      ? [line.ref ?? null, line.ourQuantity ?? null, line.ourAmountNanos ?? null]
-      : [null, null, null]),
+      ? [
+          line.ref ?? null,
+          line.ourQuantity ?? null,
+          line.ourAmountNanos ?? null,
+          line.costNanos ?? null,
+        ]
+      : [null, null, null, null]),
   ])
   await insertRows(tx, dialect, { table: 'statement_lines', columns: lineColumns, values })
 }
@@ -80,9 +114,11 @@ const lineColumns = [
   'upstream_id',
   'quantity',
   'amount_nanos',
+  'currency',
   'ref',
   'our_quantity',
   'our_amount_nanos',
+  'cost_nanos',
 ]
 
 /** Updates existing lines. */
@@ -92,15 +128,23 @@ export async function putVerdicts(
   statementId: string,
   verdicts: readonly Verdict[],
 ): Promise<void> {
-  const values = verdicts.flatMap(({ number, outcome, ref, ourQuantity, ourAmountNanos }) => [
+  const values = verdicts.flatMap((verdict) => [
     statementId,
-    number,
-    outcome,
-    ref ?? null,
-    ourQuantity ?? null,
-    ourAmountNanos ?? null,
+    verdict.number,
+    verdict.outcome,
+    verdict.ref ?? null,
+    verdict.ourQuantity ?? null,
+    verdict.ourAmountNanos ?? null,
+    verdict.reason ?? null,
+    verdict.costNanos ?? null,
+    verdict.partOf ?? null,
+    verdict.theirQuantity ?? null,
+    verdict.theirNanos ?? null,
   ])
-  const columns = ['statement_id', 'number', 'outcome', 'ref', 'our_quantity', 'our_amount_nanos']
+  const columns = [
+    ...['statement_id', 'number', 'outcome', 'ref', 'our_quantity', 'our_amount_nanos'],
+    ...['reason', 'cost_nanos', 'part_of', 'their_quantity', 'their_nanos'],
+  ]
   const sets = columns.slice(2).map((column) => `${column} = excluded.${column}`)
   const ending = `ON CONFLICT (statement_id, number) DO UPDATE SET ${sets.join(', ')}`
   await insertRows(tx, dialect, { table: 'statement_lines', columns, values, ending })
@@ -280,4 +324,7 @@ const shapeLine = (row: Selectable<Schema['statement_lines']>): JudgedLine => ({
   ...(row.ref !== null && { ref: row.ref }),
   ...(row.our_quantity !== null && { ourQuantity: row.our_quantity }),
   ...(row.our_amount_nanos !== null && { ourAmountNanos: row.our_amount_nanos }),
+  ...(row.reason !== null && { reason: row.reason as LineReason }),
+  ...(row.cost_nanos !== null && { costNanos: row.cost_nanos }),
+  ...(row.currency !== null && { currency: row.currency }),
 })

@@ -42,6 +42,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   tag_totals: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
   closed_months: ['account_id', 'month'],
   bill_mails: ['month', 'account_id'],
+  channel_months: ['channel', 'month'],
   codes: ['id'],
   losses: ['id'],
   statements: ['id'],

@@ -48,6 +48,7 @@ import { batchTables } from './0051-batches.ts'
 import { taskTexts } from './0052-task-texts.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { billMails } from './0054-bill-mails.ts'
+import { channelMonths } from './0056-channel-months.ts'
 import { clientRetries } from './0057-client-retries.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
@@ -96,6 +97,7 @@ export const migrations: readonly Migration[] = [
   taskTexts,
   revokedSecrets,
   billMails,
+  channelMonths,
   clientRetries,
 ]
 
