@@ -11,6 +11,8 @@ export const parts = [
   'downloads',
   'poller',
   'pages',
+  'margins',
+  'month',
   'ledger',
   'scaling',
   'console',
@@ -38,7 +40,7 @@ export interface Options {
   chunksPerWrite: number
   /** In flight for the poller. */
   tasks: number
-  /** In the log of which pages are asked for. */
+  /** In the log of which pages are asked for, and charged calls of margins. */
   rows: number
   /** In the database under the console. */
   requests: number
