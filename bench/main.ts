@@ -16,6 +16,8 @@ import { note, type PartResult, type Run, root, stopAll } from './lib/part.ts'
 import { hasProc } from './lib/proc.ts'
 import { formatVerdicts } from './lib/report.ts'
 import { findNginx, nginxVersion } from './lib/targets.ts'
+import { marginsSeconds, runMargins } from './margins/margins.ts'
+import { monthSeconds, runMonth } from './month/month.ts'
 import { help, type Options, parseOptions } from './options.ts'
 import { overloadSeconds, runOverload } from './overload/overload.ts'
 import { pagesSeconds, runPages } from './pages/pages.ts'
@@ -47,6 +49,8 @@ function planOf(options: Options): Planned[] {
     downloads: { seconds: downloadsSeconds, run: runDownloads },
     poller: { seconds: pollerSeconds, run: runPoller },
     pages: { seconds: pagesSeconds(options), run: runPages },
+    margins: { seconds: marginsSeconds(options), run: runMargins },
+    month: { seconds: monthSeconds, run: runMonth },
     ledger: { seconds: ledgerSeconds(options), run: runLedger },
     scaling: { seconds: scalingSeconds(options), run: runScaling },
     console: { seconds: consoleSeconds, run: runConsole },

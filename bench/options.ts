@@ -12,6 +12,8 @@ export const parts = [
   'downloads',
   'poller',
   'pages',
+  'margins',
+  'month',
   'ledger',
   'scaling',
   'console',
@@ -39,7 +41,7 @@ export interface Options {
   chunksPerWrite: number
   /** In flight for the poller. */
   tasks: number
-  /** In the log of which pages are asked for. */
+  /** In the log of which pages are asked for, and charged calls of margins. */
   rows: number
   /** In the database under the console. */
   requests: number

@@ -15,6 +15,8 @@ export const menuPaths: readonly string[] = [
   '/bills',
   '/codes',
   '/usage',
+  '/margins',
+  '/costs',
   '/playground',
   '/settings',
   '/health',

@@ -1,6 +1,7 @@
 // A PostgreSQL of the bench's own, with what it costs. Refuses to know what is asked of it.
 
 import { readFileSync } from 'node:fs'
+import pg from 'pg'
 import { type OwnPostgres, startPostgres } from '../../test/support/own-postgres.ts'
 import { childrenOf, cpuMicros } from './proc.ts'
 
@@ -9,6 +10,26 @@ export { hasPostgresPrograms, type OwnPostgres } from '../../test/support/own-po
 /** As an operator would set it up for a small machine; every commit waits for the disk. */
 export const startBenchPostgres = (): Promise<OwnPostgres> =>
   startPostgres(['fsync=on', 'synchronous_commit=on', 'shared_buffers=512MB', 'max_wal_size=4GB'])
+
+/** A database of a server that runs, for as long as something works with it. */
+export async function withDatabase<T>(
+  server: string,
+  name: string,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const database = `gateway_${name}_${Date.now()}`
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${database}`)
+  try {
+    const url = new URL(server)
+    url.pathname = `/${database}`
+    return await work(url.href)
+  } finally {
+    await client.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+    await client.end()
+  }
+}
 
 interface PostgresCost {
   cpuMicros: number

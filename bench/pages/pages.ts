@@ -1,10 +1,10 @@
 // Lists over a large log: fills a database of each store, starts a gateway on it and asks its admin API
 // for pages of every list. Refuses to know how they are found.
 import { join } from 'node:path'
-import pg from 'pg'
 import { openStore } from '../../src/store/index.ts'
 import { adminToken, gatewayConfig } from '../lib/gateway-config.ts'
 import { note, type PartResult, type Run, workspaceFor } from '../lib/part.ts'
+import { withDatabase } from '../lib/postgres.ts'
 import { startGateway, type Target } from '../lib/targets.ts'
 import type { Options } from '../options.ts'
 import { fill, indexAll } from './fill.ts'
@@ -24,7 +24,7 @@ export async function runPages(run: Run): Promise<PartResult> {
   const figures = [await measure(run, undefined)]
   const server = Bun.env['TEST_POSTGRES_URL']
   if (server === undefined) note('left out: pages on PostgreSQL (set TEST_POSTGRES_URL)')
-  else figures.push(await onPostgres(run, server))
+  else figures.push(await withDatabase(server, 'pages', (url) => measure(run, url)))
   const filled = figures.map(
     ({ store, fillSeconds, indexSeconds, segments }) =>
       `${store} filled in ${Math.round(fillSeconds)} s, ${segments} segments indexed in ` +
@@ -36,21 +36,6 @@ export async function runPages(run: Run): Promise<PartResult> {
     verdicts: figures.flatMap(checkPages),
     failed: figures.flatMap(({ pages }) => pages).filter(({ status }) => status !== 200).length,
     figures: { pages: figures },
-  }
-}
-
-async function onPostgres(run: Run, server: string): Promise<PagesFigures> {
-  const name = `gateway_pages_${Date.now()}`
-  const client = new pg.Client({ connectionString: server })
-  await client.connect()
-  await client.query(`CREATE DATABASE ${name}`)
-  try {
-    const url = new URL(server)
-    url.pathname = `/${name}`
-    return await measure(run, url.href)
-  } finally {
-    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-    await client.end()
   }
 }
 

@@ -13,6 +13,8 @@ const paths = {
   month: 'M4 6h16v14H4zM4 10h16M8 3v4M16 3v4M9 15l2 2 4-4',
   codes: 'M4 7h16v4a2 2 0 0 0 0 3v3H4v-3a2 2 0 0 0 0-3zM14 8v1M14 12v1M14 16v1',
   usage: 'M4 20V10M10 20V4M16 20v-7M22 20H2',
+  margins: 'M4 18L10 11l4 4 6-9M15 6h5v5',
+  costs: 'M4 7h16v10H4zM12 10a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM7 12h.01M17 12h.01',
   playground: 'M5 4l14 8-14 8z',
   docs: 'M5 4h10l4 4v12H5zM9 12h6M9 16h6',
   settings:

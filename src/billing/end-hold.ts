@@ -8,11 +8,14 @@ import type { Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { appendEntry, findEntry } from '../store/ledger/entries.ts'
 import { claimShort } from '../store/ledger/short-accounts.ts'
-import { addToTotals } from '../store/proof/receipts.ts'
+import { addToTotals, lockAccount } from '../store/proof/receipts.ts'
 
 /** Labels of a charge; the ledger copies them into the entry. */
 export type ChargeLabels = ChargeTexts &
-  Pick<Entry, 'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated'>
+  Pick<
+    Entry,
+    'tokenId' | 'model' | 'unit' | 'tier' | 'quantity' | 'priceId' | 'estimated' | 'channel'
+  >
 
 export interface TaskSettlement extends ChargeLabels {
   taskId: string
@@ -80,10 +83,18 @@ export async function endHold(
   }
   if (isWithheld && charge?.costNanos) {
     const { taskId: _, chargeNanos: __, quantity: ___, estimated: ____, ...labels } = charge
-    const free = { id: 0, ...base, ...labels, kind: 'charge' as const, amountNanos: 0n }
-    await addToTotals(tx, [{ ...free, isFree: true }])
+    await bookFreeWork(tx, { ...base, ...labels })
   }
   return { chargeNanos, shortNanos, isWithheld, heldNanos: amountNanos }
+}
+
+/** Work without a charge, whose cost counts all the same. */
+export async function bookFreeWork(
+  tx: Tx,
+  work: Omit<Entry, 'kind' | 'amountNanos'>,
+): Promise<void> {
+  await lockAccount(tx, work.accountId)
+  await addToTotals(tx, [{ ...work, id: 0, kind: 'charge', amountNanos: 0n, isFree: true }])
 }
 
 async function freeFor(tx: Tx, accountId: string, { reservedNanos }: BeyondHold): Promise<bigint> {

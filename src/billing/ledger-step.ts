@@ -5,7 +5,7 @@ import type { Entry } from '../contract/ledger.ts'
 import { Rollback, type Store, type Tx } from '../store/index.ts'
 import { lockFreeNanos } from '../store/ledger/credit-leases.ts'
 import { appendEntry, findEntries, findEntry, type StoredEntry } from '../store/ledger/entries.ts'
-import { refundedOf } from '../store/ledger/refunds.ts'
+import { refundedOf, servingChannel } from '../store/ledger/refunds.ts'
 import { clearShort } from '../store/ledger/short-accounts.ts'
 import { type AccountFunds, availableNanos, type Balances } from './balances.ts'
 import type { CreditLeases } from './credit/credit-leases.ts'
@@ -222,7 +222,8 @@ export class RefundStep extends LedgerStep<Refunded | NotRefunded> {
     const amountNanos = this.#order.amountNanos ?? leftNanos
     if (chargedNanos === 0n || amountNanos === 0n) return 'nothing_to_refund'
     if (amountNanos > leftNanos) return 'refund_exceeds_charge'
-    const labels = { ...charge!, quantity: undefined, estimated: undefined }
+    const channel = await servingChannel(tx, refundOf)
+    const labels = { ...charge!, channel, quantity: undefined, estimated: undefined }
     await appendEntry(tx, { ...labels, kind: 'refund', ref, refundOf, amountNanos, note, atMs })
     await clearShort(tx, accountId)
     this.booked(() => this.funds.add(amountNanos))

@@ -66,6 +66,8 @@ export interface Entry extends ChargeTexts {
   tags?: string | undefined
   /** Of a charge: what upstreams take for the work, for the totals alone; absent: not known. */
   costNanos?: bigint | undefined
+  /** Of a charge or a refund: the channel that served the work, for the totals alone; absent: not known. */
+  channel?: string | undefined
   /** The request that created the task in `ref`; joined on reading, never stored. */
   requestId?: string
 }

@@ -45,4 +45,8 @@ export interface TotalTables {
     /** `*`: all values beyond the maximum of a month. */
     value: string
   }
+  /** Charges and refunds by the channel that served the work; '' where that is not known. Days by UTC. */
+  channel_totals: Omit<Sums, 'token_id'> & { day_ms: number; channel: string }
+  /** The same by month. */
+  monthly_totals: Omit<Sums, 'token_id'> & { month_ms: number; channel: string }
 }

@@ -143,6 +143,7 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   // A link cannot be guessed.
   showSharedBill: [404],
   // No mail server is set.
+  sendBill: [400],
   sendMonth: [400],
   // Members alone redeem codes.
   // The price of the example has begun.

@@ -1,5 +1,5 @@
 // All bills of a month over real HTTP, on both stores: as one archive, and sent to their accounts by e-mail, each
-// once, whoever asks, how often, and wherever a gateway dies.
+// once, whoever asks and how often. Where gateways die is in killed-month.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { CsvReader, type CsvRow } from '../../src/lib/text/csv.ts'
@@ -48,7 +48,6 @@ const start = (place: Place, env: Record<string, string> = {}) =>
 /** Accounts with a month that is over; dee has no address. */
 async function prepared(engine: Dialect, env: Record<string, string> = {}) {
   const place = await newPlace(engine)
-  expect(await (await start(place)).stop()).toBe(0)
   const store = await place.open()
   for (const name of names) await openPast(store, name, past)
   await store.close()
@@ -199,6 +198,33 @@ describe.each([...storeKinds])('the bills of a month on %s', (engine) => {
     )
   })
 
+  test('are sent again one by one on demand, and only closed ones', async () => {
+    const one = (body: object) => gateway.admin('POST', '/bills/send', body)
+    const email = 'new@books.example'
+    const again = await one({ account: 'ann', month })
+    expect(again.body).toEqual({ account: 'ann', month, email, sent: true, reason: null })
+    expect(receivers()).toEqual([email])
+    const [{ headers }] = server.mails as [(typeof server.mails)[number]]
+    // No program takes it for the first one.
+    expect(headers.get('message-id')).toMatch(/^<bill-\d{4}-\d{2}-acc_past_ann-\d+@mail\.example>$/)
+    server.refuse = () => ({ status: 550, text: 'no such box' })
+    const reason = expect.stringContaining('no such box')
+    expect((await one({ account: 'ann', month })).body).toMatchObject({ sent: false, reason })
+    expect(await progress(gateway)).toMatchObject({ sent: 4, failed: 0 })
+    for (const [body, status, param] of [
+      [{ account: 'nobody', month }, 404, undefined],
+      [{ account: 'acme', month }, 400, 'account'],
+      [{ account: 'ann', month: monthPlus(month, 1) }, 409, undefined],
+      [{ account: 'ann', month: '2026-13' }, 400, 'month'],
+      [{ account: 'ann', month, to: email }, 400, 'to'],
+    ] as const) {
+      const answer = await one(body)
+      expect([body, answer.status]).toEqual([body, status])
+      if (param !== undefined) expect(answer.body.error.param).toBe(param)
+    }
+    expect(await sendings(gateway)).toHaveLength(names.length + 1)
+  })
+
   test('have come with their figures, and with the page attached', async () => {
     expect(await gateway.stop()).toBe(0)
     const store = await place.open()
@@ -230,36 +256,6 @@ describe.each([...storeKinds])('the bills of a month on %s', (engine) => {
   })
 })
 
-const deaths = [
-  // Before the server has it: it was not sent.
-  ['bill-sending:2', [emailOf('ann'), emailOf('bob'), emailOf('cho')]],
-  // The server has it and nobody wrote that down: it comes again.
-  ['bill-sent:2', [emailOf('ann'), emailOf('bob'), emailOf('bob'), emailOf('cho')]],
-] as const
-
-describe.each([...storeKinds])('a gateway on %s that dies at', (engine) => {
-  test.each(deaths)(
-    '%s has lost no bill, and one that comes twice is the same message',
-    async (point, expected) => {
-      const { place, gateway: doomed } = await prepared(engine, { GATEWAY_CRASH_AT: point })
-      await closeAll(doomed)
-      await send(doomed).catch(() => {})
-      await doomed.exited
-      const gateway = await start(place)
-      expect(await progress(gateway)).toMatchObject({ closed: 4, sent: 1, left: 2 })
-      expect((await send(gateway)).body).toMatchObject({ sent: 3, left: 0, failed: 0 })
-      expect((await send(gateway)).body).toMatchObject({ sent: 3 })
-      expect(receivers()).toEqual([...expected])
-      const ids = server.mails.map(({ headers }) => headers.get('message-id'))
-      expect(new Set(ids).size).toBe(3)
-      expect(await sendings(gateway)).toHaveLength(3)
-      expect(await gateway.stop()).toBe(0)
-      await place.remove()
-    },
-    caseLimitMs,
-  )
-})
-
 test.if(storeKinds.includes('postgres'))(
   'of several gateways one sends at a time',
   async () => {
@@ -280,48 +276,6 @@ test.if(storeKinds.includes('postgres'))(
       expect(await progress(each)).toMatchObject({ sent: 3, left: 0, without_address: 1 })
       expect(await each.stop()).toBe(0)
     }
-    await place.remove()
-  },
-  caseLimitMs,
-)
-
-test(
-  'more bills than one call sends go on with its cursor, and none is left out or sent twice',
-  async () => {
-    const place = await newPlace('sqlite')
-    expect(await (await start(place)).stop()).toBe(0)
-    const many = Array.from({ length: 52 }, (_, n) => `many-${1_000 + n}`)
-    const store = await place.open()
-    for (const name of many) {
-      const id = await openPast(store, name, past)
-      const email = emailOf(name)
-      await store.tx((tx) =>
-        tx.updateTable('accounts').set({ email }).where('id', '=', id).execute(),
-      )
-    }
-    await store.close()
-    const gateway = await start(place)
-    const pages = async (path: string) => {
-      const answers: { sent: number }[] = []
-      let cursor: string | null = null
-      do {
-        const { status, body } = await gateway.admin('POST', path, {
-          ...{ month, ...(cursor !== null && { cursor }) },
-        })
-        expect(status).toBe(200)
-        answers.push(body)
-        cursor = body.next_cursor
-      } while (cursor !== null)
-      return answers
-    }
-    await pages('/bills/close-all')
-    const sent = (await pages('/bills/send-all')).map((answer) => answer.sent)
-    expect(sent.length).toBeGreaterThan(1)
-    expect(sent).toEqual(sent.toSorted((a, b) => a - b))
-    expect(receivers()).toEqual(many.map(emailOf))
-    expect(await progress(gateway)).toMatchObject({ closed: 52, sent: 52, left: 0 })
-    expect((await archive(gateway)).size).toBe(53)
-    expect(await gateway.stop()).toBe(0)
     await place.remove()
   },
   caseLimitMs,
@@ -351,20 +305,6 @@ test(
     expect(receivers()).toEqual(['ann', 'bob', 'cho'].map(emailOf))
     expect(await gateway.stop()).toBe(0)
     await place.remove()
-  },
-  caseLimitMs,
-)
-
-test(
-  'a gateway without a mail server says what to set',
-  async () => {
-    const gateway = await startGateway({})
-    const { status, body } = await send(gateway)
-    expect(status).toBe(400)
-    expect(body.error.message).toStartWith(
-      'e-mail cannot be sent: GATEWAY_SMTP_URL and GATEWAY_SMTP_FROM must be set where the gateway starts',
-    )
-    expect(await gateway.stop()).toBe(0)
   },
   caseLimitMs,
 )

@@ -174,6 +174,11 @@ describe.each([...storeKinds])('costs on %s', (engine) => {
       'tag:team',
       'account',
       'unit,price',
+      'channel',
+      'channel,model',
+      'day,channel,account',
+      'account,model',
+      'month',
       'tag:team,model',
       'hour',
     ]) {
@@ -184,8 +189,55 @@ describe.each([...storeKinds])('costs on %s', (engine) => {
       expect([by, sum('margin'), sum('cost')]).toEqual([by, nanos(total.margin), nanos(total.cost)])
     }
     const { items } = await get('/usage?by=tag:team')
+    const byChannel = await get('/usage?by=channel')
+    const alpha = byChannel.items.find(({ channel }: { channel: string }) => channel === 'alpha')
+    const mine = (await get('/requests?channel=alpha&limit=500')).items as {
+      margin: string | null
+    }[]
+    const known = mine.reduce((sum, { margin }) => sum + nanos(margin ?? '0'), 0n)
+    expect(byChannel.from).toEndWith('T00:00:00.000Z')
+    if (mine.every(({ margin }) => margin !== null)) expect(nanos(alpha.margin)).toBe(known)
     const red = items.find(({ tag }: { tag: string }) => tag === 'red')
     expect(red).toMatchObject({ amount: '0.02', cost: '0.0142', margin: '0.0008' })
+  })
+
+  test('usage by channel takes no key that its totals do not have, and no tag', async () => {
+    for (const by of ['channel,hour', 'channel,token', 'channel,price', 'channel,tag:team']) {
+      const { status, body } = await gateway.admin('GET', `/usage?by=${by}`)
+      expect([by, status, body.error.param]).toEqual([by, 400, 'by'])
+    }
+  })
+
+  test('a list is imported as a whole or not at all; what is in force stays', async () => {
+    const line = (model: string, more = '') =>
+      `  - { channel: alpha, model: ${model}, unit: token, per_million: { input: "1", output: "2" }${more} }\n`
+    const load = (yaml: string, dry_run = false) =>
+      gateway.admin('POST', '/costs/import', { yaml, dry_run })
+    const count = async () => (await get('/costs?channel=alpha&limit=500')).items.length
+    const before = await count()
+    const list = `costs:\n${line('txta-embed')}${line('txta-turbo', ', currency: USD')}`
+    const plan = await load(list, true)
+    expect(plan.body).toMatchObject({ dry_run: true, added: 2, unchanged: 0 })
+    expect(await count()).toBe(before)
+    for (const [yaml, message] of [
+      [`costs:\n${line('txta-embed')}${line('nothing')}`, "there is no model 'nothing'"],
+      [`costs:\n${line('txta-embed')}${line('txta-embed')}`, 'costs[1] is there twice'],
+      [`costs:\n${line('txta-embed', ', currency: XXX')}`, 'no rate'],
+      ['costs: [{ channel: alpha }]', 'costs[0]'],
+      ['costs: []', 'costs'],
+      [': :', 'YAML'],
+    ] as const) {
+      const { status, body } = await load(yaml)
+      expect([yaml, status, body.error?.param]).toEqual([yaml, 400, 'yaml'])
+      expect(body.error.message).toContain(message)
+    }
+    expect(await count()).toBe(before)
+    expect((await load(list)).body).toMatchObject({ dry_run: false, added: 2, unchanged: 0 })
+    expect((await load(list)).body).toMatchObject({ added: 0, unchanged: 2 })
+    expect(await count()).toBe(before + 2)
+    const { channels, exchange, currency } = await get('/costs/factors')
+    expect([currency, Object.keys(exchange)]).toEqual(['CNY', ['USD']])
+    expect(channels.map(({ channel }: { channel: string }) => channel)).toContain('alpha')
   })
 
   test('a task has its cost when it is over', async () => {

@@ -1,6 +1,7 @@
 // A price as people read it, and how it differs from another.
 import { Badge, Stack, Text } from '@mantine/core'
-import { useFormat } from '../../lib/format.ts'
+import { type Format, useFormat } from '../../lib/format.ts'
+import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
@@ -9,13 +10,19 @@ import { billingMessages } from './messages.ts'
 
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>
 
+type BillingText = Translate<keyof typeof billingMessages>
+
 const callAmount = ({ per_search, per_minute }: Shown) => per_search ?? per_minute
 
 /** Every line has its unit and currency, in front where there are several amounts: lists cut the end. */
-function useLines(): (price: Shown) => string[] {
+function useLines(): (price: Shown, currency?: string) => string[] {
   const t = useMessages(billingMessages)
   const format = useFormat()
-  const { currency } = useSession()
+  const { currency: own } = useSession()
+  return (price, currency = own) => linesOf(price, currency, t, format)
+}
+
+function linesOf(price: Shown, currency: string, t: BillingText, format: Format): string[] {
   const rates = (each: Rates) =>
     rateNames
       .filter((name) => each[name] !== undefined)
@@ -41,16 +48,14 @@ function useLines(): (price: Shown) => string[] {
     if (typeof amount === 'string') return [single(format.exact(amount), unit)]
     return tiered(amount ?? per_second ?? {}).map((line) => single(line, unit))
   }
-  return (price) =>
-    price.unit === 'default' || price.unit === 'free'
-      ? [t(price.unit)]
-      : [
-          ...amounts(price),
-          ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
-            t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
-          ),
-          ...factorLines(price, withFactor, withRates),
-        ]
+  if (price.unit === 'default' || price.unit === 'free') return [t(price.unit)]
+  return [
+    ...amounts(price),
+    ...Object.entries(price.per_call ?? {}).map(([tool, amount]) =>
+      t('tool_call', { tool, amount: `${format.exact(amount)} ${currency}` }),
+    ),
+    ...factorLines(price, withFactor, withRates),
+  ]
 }
 
 /** Service tiers, places and hours, each with its factor or its rates. */
@@ -85,9 +90,9 @@ export function Terms({ price }: { price: Shown }) {
 }
 
 /** All of it in one line. */
-export function usePriceText(): (price: Shown) => string {
+export function usePriceText(): (price: Shown, currency?: string) => string {
   const lines = useLines()
-  return (price) => lines(price).join(' | ')
+  return (price, currency) => lines(price, currency).join(' | ')
 }
 
 /** In one line, for a list. */

@@ -16,9 +16,18 @@ interface Props {
 }
 
 /** `units`: those that fit the model. */
-export function TermsFields({ terms, units, onChange }: Props & { units: readonly string[] }) {
+export function TermsFields({
+  terms,
+  units,
+  currency,
+  onChange,
+}: Props & {
+  units: readonly string[]
+  /** Absent: the ledger's. */
+  currency?: string
+}) {
   const t = useMessages(editorMessages)
-  const { currency } = useSession()
+  const session = useSession()
   const unit = String(terms['unit'])
   return (
     <Stack gap="sm">
@@ -27,13 +36,16 @@ export function TermsFields({ terms, units, onChange }: Props & { units: readonl
           label={t('unit')}
           w={260}
           allowDeselect={false}
-          data={units.map((value) => ({ value, label: `${currency} / ${t(value as 'token')}` }))}
+          data={units.map((value) => ({
+            value,
+            label: `${currency ?? session.currency} / ${t(value as 'token')}`,
+          }))}
           value={unit}
           onChange={(value) => onChange(emptyTerms(value ?? unit))}
         />
       ) : (
         <Text size="sm" c="dimmed">
-          {currency} / {t(unit as 'token')}
+          {currency ?? session.currency} / {t(unit as 'token')}
         </Text>
       )}
       <UnitFields unit={unit} terms={terms} onChange={onChange} />

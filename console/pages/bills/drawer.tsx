@@ -25,6 +25,7 @@ import { BillDays } from './days.tsx'
 import { BillFigures } from './figures.tsx'
 import { BillLines } from './lines.tsx'
 import { messages } from './messages.ts'
+import { SendOne } from './send-one.tsx'
 import { ShareBill } from './share.tsx'
 import { VerifyLedger } from './verify.tsx'
 
@@ -145,6 +146,7 @@ function BillActions({ bill, onCredit }: { bill: Bill; onCredit: () => void }) {
         </Button>
       )}
       {mayClose && <Button onClick={() => setDoing('close')}>{t('close_month')}</Button>}
+      {isFinance && state === 'closed' && <SendOne account={account} month={month} />}
       {isFinance && <VerifyLedger account={account} />}
       <Button variant="subtle" onClick={() => setQuery({ account, open: undefined })}>
         {t('months', { account })}

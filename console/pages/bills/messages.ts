@@ -166,4 +166,25 @@ export const messages = defineMessages({
   ],
   no_lines: ['No lines with this outcome.', '没有此结果的明细。'],
   no_charges: ['No charges in this month.', '本月没有消费。'],
+  archive: ['All bills (ZIP with CSV)', '全部账单（ZIP，含 CSV）'],
+  send_all: ['Send bills', '发送账单'],
+  send_all_of: ['Send the bills of {month}', '发送 {month} 的账单'],
+  send_all_text: [
+    'Sends every closed bill of {month} to the e-mail address of its account, each once. If it is interrupted, start it again: it goes on with the others and tries failed ones again.',
+    '将 {month} 的每份已结账单发送到账户邮箱，每份只发一次。如中途中断，重新开始即可继续，失败的会重试。',
+  ],
+  sent_of: ['{sent} of {closed} sent', '{closed} 份中已发送 {sent} 份'],
+  mail_counts: [
+    'Sent: {sent} of {closed}. Left: {left}. Failed: {failed}. Without an address: {none}.',
+    '已发送 {sent}/{closed} 份，待发送 {left} 份，失败 {failed} 份，无邮箱 {none} 份。',
+  ],
+  not_sent: ['Not sent', '未能发送'],
+  email: ['E-mail', '邮箱'],
+  no_address: ['No address:', '无邮箱：'],
+  send_one: ['Send by e-mail', '邮件发送'],
+  send_one_text: [
+    'Sends the bill of {account} for {month} to the e-mail address of the account, also if it was sent before.',
+    '将 {account} 的 {month} 账单发送到账户邮箱，即使此前已发送过。',
+  ],
+  do_not_send: ['Do not send', '暂不发送'],
 })

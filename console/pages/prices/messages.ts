@@ -111,4 +111,9 @@ export const messages = defineMessages({
     'Rows without an amount cannot be compared: {reasons}.',
     '没有金额的行无法比较：{reasons}。',
   ],
+  losing: ['This price is below cost', '此价格低于成本'],
+  losing_line: [
+    '{model} loses {each} per call at channel {channel}: {total} for the {n} calls of last month',
+    '{model} 在渠道 {channel} 每次调用亏损 {each}：上月 {n} 次调用共 {total}',
+  ],
 })

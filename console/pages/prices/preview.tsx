@@ -1,5 +1,5 @@
 // Last month's charges at draft prices, compared with the actual ones.
-import { Alert, Button, Table, Text } from '@mantine/core'
+import { Alert, Button, List, Table, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
 import { ScrollBox } from '../../components/scroll-box.tsx'
@@ -64,6 +64,7 @@ function PreviewTable({ preview }: { preview: Preview }) {
     ))
   return (
     <>
+      <Losing losing={preview.losing} />
       <ScrollBox label={t('preview_of', { month })} minWidth={520}>
         <Table aria-label={t('preview_of', { month })} className="cards-on-phone">
           <Table.Thead>
@@ -102,5 +103,32 @@ function PreviewTable({ preview }: { preview: Preview }) {
           ` ${t('no_preview', { reasons: reasons.map(server.sentence).join('; ') })}`}
       </Text>
     </>
+  )
+}
+
+/** Channels that are named one by one; the largest losses come first. */
+const maxLosing = 10
+
+/** A price below cost is said before it is saved. */
+function Losing({ losing }: Pick<Preview, 'losing'>) {
+  const t = useMessages(messages)
+  const format = useFormat()
+  const { currency } = useSession()
+  if (losing.length === 0) return null
+  return (
+    <Alert color="red" title={t('losing')} role="alert">
+      <List size="sm">
+        {losing.slice(0, maxLosing).map(({ model, channel, per_call, total, charges }) => (
+          <List.Item key={`${model} ${channel}`}>
+            {t('losing_line', {
+              ...{ model, channel, n: format.number(charges) },
+              each: format.exact(per_call, currency),
+              total: format.money(total, currency),
+            })}
+          </List.Item>
+        ))}
+      </List>
+      {losing.length > maxLosing && t('more_rows', { n: losing.length - maxLosing })}
+    </Alert>
   )
 }

@@ -3,9 +3,11 @@ import { readYamlPrices } from '../../billing/prices/price-list.ts'
 import { readCsvPrices } from '../../billing/prices/price-table.ts'
 import { convertText, type SourceFile } from '../../contract/price-sources/convert-text.ts'
 import { readChannels } from './read-channels.ts'
+import { readCosts } from './read-costs.ts'
 
 export const importReaders = {
   channels: readChannels,
+  costs: readCosts,
   yaml: readYamlPrices,
   csv: readCsvPrices,
   source: (text: string) => convertText(JSON.parse(text) as SourceFile),

@@ -116,6 +116,34 @@ export const cost = z
   })
   .meta({ id: 'Cost' })
 export const costList = pageOf(cost, 'CostList')
+export const costFactors = z
+  .object({
+    currency: z.string().describe("The ledger's."),
+    exchange: z
+      .record(z.string(), z.string())
+      .describe("Units of the ledger's currency for one of another, as the file declares them."),
+    channels: z.array(
+      z.object({
+        channel: z.string(),
+        cost_factor: z.string().nullable().describe('Part of the general price; null: none.'),
+      }),
+    ),
+  })
+  .meta({ id: 'CostFactors' })
+export const costImportRequest = z
+  .strictObject({
+    yaml: z.string().describe('`costs:` and a list as in gateway.yaml, or the list alone.'),
+    dry_run: z.boolean().optional().describe('Only show what would change.'),
+  })
+  .meta({ id: 'CostImportRequest' })
+export const costImport = z
+  .object({
+    dry_run: z.boolean(),
+    added: count(),
+    unchanged: count().describe('In force already.'),
+    items: z.array(cost.extend({ outcome: z.enum(['added', 'unchanged']) })),
+  })
+  .meta({ id: 'CostImport' })
 export const costQuery = z.object({ channel: channelField, model: modelField, ...pageFields })
 
 /** What an account pays for a model now. */

@@ -6,7 +6,7 @@ import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { ImportKind, ReadAs } from './import-readers.ts'
 
 /** YAML takes hundreds of times its length in memory; a table or JSON does not. */
-const yamlKinds: ReadonlySet<ImportKind> = new Set(['channels', 'yaml'])
+const yamlKinds: ReadonlySet<ImportKind> = new Set(['channels', 'costs', 'yaml'])
 const maxYamlLength = 1024 * 1024
 /** About as many keys, values and items may be in it; more is no list that a person has written. */
 const maxYamlParts = 150_000

@@ -1,18 +1,15 @@
 // Channels from a YAML text in the words of gateway.yaml, as an export writes them. Knows no store and
 // no channel that is there.
-import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import {
   type ChannelDeclaration,
   channelFields,
   checkChannel,
-  checkDeclaration,
   resolveChannel,
-  settingName,
 } from '../../contract/config-schema/index.ts'
+import { readListed } from './read-list.ts'
 
 const maxChannels = 200
-const maxAliases = 100
 /** Stands in an export where a key was. */
 const keptPlace = 'PUT_THE_KEY_HERE'
 
@@ -27,27 +24,9 @@ type ChannelList = { channels: ImportedChannel[] } | { problem: string }
 
 /** `channels:` and a list as in gateway.yaml, or the list alone. */
 export function readChannels(text: string): ChannelList {
-  const lines = new LineCounter()
-  const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' })
-  const broken = doc.errors[0] ?? doc.warnings[0]
-  if (broken !== undefined) {
-    return { problem: `line ${lines.linePos(broken.pos[0]).line} is not YAML` }
-  }
-  let value: unknown
-  try {
-    value = doc.toJS({ maxAliasCount: maxAliases })
-  } catch {
-    return { problem: 'the text has too many aliases' }
-  }
-  const checked = checkDeclaration(
-    importedFile,
-    Array.isArray(value) ? { channels: value } : (value ?? {}),
-  )
-  if ('problems' in checked) {
-    const { path, message } = checked.problems.toSorted((a, b) => +b.unknownKey - +a.unknownKey)[0]!
-    return { problem: `${settingName(path) || 'the text'} ${message}` }
-  }
-  const channels = checked.value.channels.map(resolved)
+  const read = readListed(text, 'channels', importedFile)
+  if ('problem' in read) return read
+  const channels = read.value.channels.map(resolved)
   const twice = channels.find(({ name }, i) => channels.some((c, j) => j < i && c.name === name))
   if (twice !== undefined) return { problem: `channel '${twice.name}' is there twice` }
   return { channels: channels.map(withoutPlaces) }

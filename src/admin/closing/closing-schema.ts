@@ -62,6 +62,24 @@ export const sendAllRequest = z
   })
   .meta({ id: 'SendMonth' })
 
+export const sendRequest = z
+  .strictObject({
+    account: z.string().describe('Id or name.'),
+    month: z.string(),
+    lang: z.enum(['en', 'zh']).optional().describe('Of mail and page. Default `en`.'),
+  })
+  .meta({ id: 'SendBill' })
+
+export const sentBill = z
+  .object({
+    account: z.string(),
+    month,
+    email: z.string(),
+    sent: z.boolean(),
+    reason: z.string().nullable().describe('Why the mail server did not take it.'),
+  })
+  .meta({ id: 'SentBill' })
+
 export const failedMail = z.object({
   account: column(z.string()),
   email: column(z.string()),
@@ -165,6 +183,7 @@ export const newBillLink = billLink
 export type MonthTotals = z.infer<typeof monthTotals>
 export type ClosedMonths = z.infer<typeof closedMonths>
 export type SentMonth = z.infer<typeof sentMonth>
+export type SentBill = z.infer<typeof sentBill>
 export type BillMails = z.infer<typeof billMails>
 export type BillLink = z.infer<typeof billLink>
 export type NewBillLink = z.infer<typeof newBillLink>

@@ -5,15 +5,24 @@ import { readBill } from '../../billing/bills/read-bill.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { billDeps } from '../../engine/books/bill-deps.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
+import { findAccount } from '../../store/catalog/accounts.ts'
 import { tryLock } from '../../store/index.ts'
 import { countSentBills, listUnsentBills, putBillMail } from '../../store/ledger/bill-mails.ts'
+import { findClosedMonth } from '../../store/ledger/closed-months.ts'
 import { cursorAt, textCursor } from '../../store/sql/cursor.ts'
-import { auditChange } from '../answers.ts'
+import { auditChange, notFound } from '../answers.ts'
 import { billOf, monthIn } from '../money/bills.ts'
 import { forFinance } from '../permission.ts'
 import { type Ask, routesOf } from '../route.ts'
 import { billMail } from './bill-mail.ts'
-import { billMails, mailsQuery, sendAllRequest, sentMonth } from './closing-schema.ts'
+import {
+  billMails,
+  mailsQuery,
+  sendAllRequest,
+  sendRequest,
+  sentBill,
+  sentMonth,
+} from './closing-schema.ts'
 import { cannotMail } from './mail-link.ts'
 
 const billsPerCall = 50
@@ -24,7 +33,17 @@ const maxNamed = 1_000
 const sendLock = 7_203_114_506
 
 type SendAsk = Ask<{ body: typeof sendAllRequest }>
-type Unsent = Awaited<ReturnType<typeof listUnsentBills>>[number]
+
+/** A bill and where it goes. */
+interface Addressed {
+  /** Of the account. */
+  id: string
+  name: string
+  month: string
+  email: string
+  /** A message of its own, although it may have been sent before. */
+  isAgain?: boolean
+}
 
 async function sendAll(ask: SendAsk) {
   const { engine, body, x } = ask
@@ -50,7 +69,8 @@ async function sendSome(ask: SendAsk, month: string, after: string) {
     if (performance.now() > endMs) break
     handled++
     if (unsent.email === null) continue
-    const reason = await sendBill(ask, month, { ...unsent, email: unsent.email })
+    const { accountId: id, account: name, email } = unsent
+    const reason = await sendBill(ask, { id, name, month, email })
     if (reason !== undefined)
       failures.push({ account: unsent.account, email: unsent.email, reason })
   }
@@ -61,11 +81,10 @@ async function sendSome(ask: SendAsk, month: string, after: string) {
 
 /** Why it was not sent. */
 async function sendBill(
-  { engine, body, x }: SendAsk,
-  month: string,
-  { accountId, account, email }: Unsent & { email: string },
+  { engine, body, x }: Pick<SendAsk, 'engine' | 'x'> & { body: Pick<SendAsk['body'], 'lang'> },
+  { id: accountId, name, month, email, isAgain = false }: Addressed,
 ): Promise<string | undefined> {
-  const asked = billOf(engine, { id: accountId, name: account }, month)
+  const asked = billOf(engine, { id: accountId, name }, month)
   if (asked instanceof Refusal) return asked.message
   const bill = await readBill(billDeps(engine), asked)
   const atMs = engine.clock.nowMs()
@@ -74,7 +93,12 @@ async function sendBill(
   const sent =
     bill.differences.length > 0
       ? { problem: 'the closed bill is not what the ledger says; see the bill' }
-      : await engine.mailer!.send({ ...mail, to: email, atMs })
+      : await engine.mailer!.send({
+          ...mail,
+          ...(isAgain && { id: `${mail.id}-${atMs}` }),
+          to: email,
+          atMs,
+        })
   const isSent = 'status' in sent && sent.status !== undefined && sent.status < 300
   const problem = isSent ? undefined : (sent.problem ?? 'the mail server did not take it')
   crashPoint('bill-sent')
@@ -91,6 +115,30 @@ async function sendBill(
     await auditChange(tx, x, { action: 'bill.send', subject: accountId, after })
   })
   return problem
+}
+
+/** One bill, whether or not it was sent before. */
+async function sendOne({ engine, body, x }: Ask<{ body: typeof sendRequest }>) {
+  const month = monthIn(engine, body.month)
+  if (month instanceof Refusal) return month
+  if (engine.mailer === undefined) return refuse('invalid_request', cannotMail(engine))
+  const found = await findAccount(engine.store.read, body.account)
+  if (found === undefined) return notFound('account', body.account)
+  const { id, name } = found
+  const email = found.profile?.email
+  if (email === undefined) {
+    return refuse('invalid_request', `account '${name}' has no email`, { param: 'account' })
+  }
+  if ((await findClosedMonth(engine.store.read, id, month)) === undefined) {
+    return refuse('conflict', `${month} of ${name} is open; only closed bills are sent`)
+  }
+  x.connection.keepOpen()
+  const addressed = { id, name, month, email, isAgain: true }
+  const done = await tryLock(engine.store, sendLock, async () => ({
+    reason: (await sendBill({ engine, body, x }, addressed)) ?? null,
+  }))
+  if (done === undefined) return refuse('conflict', 'bills are being sent already; try again later')
+  return { account: name, month, email, sent: done.reason === null, ...done }
 }
 
 async function countsOf({ engine }: Pick<Ask, 'engine'>, month: string) {
@@ -137,6 +185,16 @@ export const sendAllRoutes = [
     returns: 'How far the month is, and what failed.',
     refusals: ['conflict'],
     handle: sendAll,
+  }),
+  route('POST /bills/send', {
+    id: 'sendBill',
+    summary: 'Send one closed bill by e-mail, also one that was sent before',
+    body: sendRequest,
+    examples: { one: { account: 'acme', month: '2026-10' } },
+    answer: sentBill,
+    returns: 'Where it went, or why not.',
+    refusals: ['not_found', 'conflict'],
+    handle: sendOne,
   }),
   route('GET /bills/mails', {
     id: 'showSentMonth',

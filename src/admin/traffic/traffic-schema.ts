@@ -76,10 +76,12 @@ const usageKeys = [
   'tier',
   'price',
   'account',
+  'channel',
 ] as const
 
 const costedRow = usageRow
   .extend({
+    channel: staffOnly(z.string().nullable(), 'That served it; null: not known.'),
     cost: staffOnly(money(), 'What upstreams take for it, as far as that is known.'),
     margin: staffOnly(money(), 'Charges less refunds less cost.'),
     cost_unknown: staffOnly(count(), 'How many charges have no known cost.'),
@@ -99,7 +101,7 @@ export const usage = z
 
 export const usageQuery = z.object({
   by: query.text(
-    `Some of ${usageKeys.join(', ')}, and one of \`end_user\` or \`tag:NAME\`; default \`day\`.`,
+    `Some of ${usageKeys.join(', ')}, and one of \`end_user\` or \`tag:NAME\`; default \`day\`. By \`channel\`, which members cannot ask for, days are whole, by UTC.`,
   ),
   ...spanFields,
   account: accountField,

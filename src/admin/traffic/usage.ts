@@ -3,6 +3,7 @@
 import { maxSums } from '../../billing/prices/bounded-sums.ts'
 import { sumTaggedUsage, untaggedKeys } from '../../billing/prices/tagged-usage.ts'
 import {
+  dimensions,
   manyKeys,
   sumUsage,
   type UsageKey,
@@ -18,7 +19,7 @@ import { accountNames } from '../../store/catalog/accounts.ts'
 import { inSnapshot } from '../../store/index.ts'
 import { hourMs } from '../../store/proof/grains.ts'
 import { countModels } from '../../store/proof/top-names.ts'
-import { sumDays, sumMoney } from '../../store/proof/totals.ts'
+import { channelDimensions, sumChannels, sumDays, sumMoney } from '../../store/proof/totals.ts'
 import { time, wrong } from '../answers.ts'
 import type { Ask } from '../route.ts'
 import { requestRoute } from './requests.ts'
@@ -33,15 +34,22 @@ type Given = Ask<{ query: typeof usageQuery }>['query']
 async function sum({ engine, query, account, x, viewer }: Ask<{ query: typeof usageQuery }>) {
   const words = [...new Set((query.by ?? 'day').split(',').filter((word) => word !== ''))]
   const tagKey = tagKeyAmong(words)
-  const by = keysOf(words.filter((word) => word !== tagKey))
+  const isMember = viewer?.role === 'member'
+  const by = keysOf(
+    words.filter((word) => word !== tagKey),
+    isMember,
+  )
   if (by instanceof Refusal) return by
   if (tagKey !== undefined && by.some((key) => untaggedKeys.includes(key))) {
     return wrong('by', `cannot have ${untaggedKeys.join(' or ')} beside a tag or end_user`)
   }
+  const besideChannel = by.includes('channel') ? by.filter(isNotByChannel) : []
+  if (besideChannel.length > 0) {
+    return wrong('by', `cannot have ${besideChannel.join(' or ')} beside channel`)
+  }
   const stretch = stretchOf(query, by, x.atMs)
   if (stretch instanceof Refusal) return stretch
-  const withCosts = viewer?.role !== 'member'
-  const asked = { ...stretch, by, accountId: account?.id, withCosts }
+  const asked = { ...stretch, by, accountId: account?.id, withCosts: !isMember }
   const { read } = engine.store
   const { rows, total } =
     tagKey === undefined
@@ -57,33 +65,46 @@ async function sum({ engine, query, account, x, viewer }: Ask<{ query: typeof us
   }
 }
 
-/** By the hour from the cache where that gives few sums: what it has is not bounded. */
+const isNotByChannel = (key: UsageKey): boolean =>
+  key === 'hour' || !channelDimensions.includes(dimensions[key])
+
+/**
+ * By channel, and over all accounts, from the totals of channels. By the hour from the cache
+ * where that gives few sums: what it has is not bounded.
+ */
 async function sumFor(
   { store }: BaseDeps,
   { by, accountId, fromMs, untilMs }: UsageQuestion,
 ): Promise<typeof sumMoney> {
-  if (!by.includes('hour')) return sumDays
+  if (!by.includes('hour')) {
+    const isInOrder = !by.includes('day') || !by.includes('account')
+    const isOfAll = accountId === undefined && isInOrder && !by.some(isNotByChannel)
+    return isOfAll || by.includes('channel') ? sumChannels : sumDays
+  }
   if (by.some((key) => key !== 'hour' && key !== 'model' && key !== 'unit')) return sumMoney
   const months = { first: monthAt(fromMs), last: monthAt(untilMs) }
   const models = by.includes('model') ? await countModels(store.read, accountId, months) : 1
   return (models * (untilMs - fromMs)) / hourMs > maxSums ? sumMoney : sumHours
 }
 
-function keysOf(words: readonly string[]): UsageKey[] | Refusal {
-  const keys = manyKeys.filter((key) => words.includes(key))
+/** Members do not learn of channels. */
+function keysOf(words: readonly string[], isMember: boolean): UsageKey[] | Refusal {
+  const known = isMember ? manyKeys.filter((key) => key !== 'channel') : manyKeys
+  const keys = known.filter((key) => words.includes(key))
   return keys.length === words.length
     ? (words as UsageKey[])
-    : wrong('by', `must be some of ${manyKeys.join(', ')} and one of end_user or tag:NAME`)
+    : wrong('by', `must be some of ${known.join(', ')} and one of end_user or tag:NAME`)
 }
 
-/** The last thirty days unless given; hours are whole. */
+/** The last thirty days unless given; hours are whole, by channel days. */
 function stretchOf(
   { from, to }: Given,
   by: readonly UsageKey[],
   nowMs: number,
 ): { fromMs: number; untilMs: number } | Refusal {
-  const untilMs = Math.ceil((to ?? nowMs) / hourMs) * hourMs
-  const fromMs = from === undefined ? untilMs - 30 * dayMs : Math.floor(from / hourMs) * hourMs
+  const stepMs = by.includes('channel') ? dayMs : hourMs
+  const untilMs = Math.ceil((to ?? nowMs) / stepMs) * stepMs
+  const fromMs = from === undefined ? untilMs - 30 * dayMs : Math.floor(from / stepMs) * stepMs
   if (untilMs <= fromMs) return wrong('to', "must be after 'from'")
   const days = by.includes('hour') ? maxDaysByHour : maxDays
   return untilMs - fromMs > days * dayMs

@@ -8,6 +8,7 @@ import { monthBounds } from '../../lib/text/month.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import { inSnapshot, type Store } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
+import { sumChannels } from '../../store/proof/totals.ts'
 import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { sumTaggedUsage } from './tagged-usage.ts'
 import { manyKeys, sumUsage, type UsageRow } from './usage-rows.ts'
@@ -23,9 +24,13 @@ const work = fc.record({
   model: fc.constantFrom('words', 'more-words'),
   token: fc.constantFrom('tok_1', 'tok_2'),
   team: fc.option(fc.constantFrom('red', 'blue')),
+  channel: fc.constantFrom('one', 'two'),
 })
 const books = fc.array(work, { minLength: 1, maxLength: 30 })
-const groupings = fc.uniqueArray(fc.constantFrom(...manyKeys), { maxLength: 4 })
+const groupings = fc.uniqueArray(fc.constantFrom(...manyKeys.filter((key) => key !== 'channel')), {
+  maxLength: 4,
+})
+const ofChannels = fc.subarray(['channel', 'day', 'month', 'model', 'unit', 'account'] as const)
 
 const sumOf = (rows: readonly UsageRow[], name: 'margin' | 'cost'): bigint =>
   rows.reduce((sum, row) => sum + signed(row[name]!), 0n)
@@ -47,18 +52,20 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
 
   test('add up over any grouping', async () => {
     await fc.assert(
-      fc.asyncProperty(books, groupings, async (given, by) => {
+      fc.asyncProperty(books, groupings, ofChannels, async (given, by, byChannel) => {
         const accountId = `acc_${accounts++}`
         await store.tx((tx) =>
           insertAccount(tx, { id: accountId, name: accountId, source: 'api', createdAtMs: 1 }),
         )
         let [costNanos, marginNanos, unknown] = [0n, 0n, 0]
-        for (const { minute, nanos, cost, isCharged, refunded, model, token, team } of given) {
+        const ofChannel = { one: 0n, two: 0n }
+        for (const { minute, nanos, cost, isCharged, refunded, ...named } of given) {
+          const { model, token, team, channel } = named
           const atMs = stretch.fromMs + minute * 60_000
           const tags = team === null ? undefined : tagText([['team', team]])
           const call = aRequest({
             accountId,
-            ...{ atMs, totalMs: 0, model, tokenId: token, costNanos: cost },
+            ...{ atMs, totalMs: 0, model, tokenId: token, channel, costNanos: cost },
             ...(tags !== undefined && { tags }),
             chargeNanos: isCharged ? nanos : 0n,
             ...(isCharged && { charge: { unit: 'token', quantity: 1 } }),
@@ -66,13 +73,14 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
           await store.record(call)
           const back = isCharged ? BigInt(Math.floor(Number(nanos) * (refunded ?? 0))) : 0n
           if (back > 0n) {
-            const labels = { unit: 'token', model, tokenId: token, ...(tags && { tags }) }
+            const labels = { unit: 'token', model, tokenId: token, channel, ...(tags && { tags }) }
             const refund = { kind: 'refund' as const, refundOf: call.requestId, amountNanos: back }
             const entry = { accountId, atMs, ref: `rfd_${call.requestId}`, ...labels, ...refund }
             await store.tx((tx) => appendEntry(tx, entry))
           }
           costNanos += cost ?? 0n
           marginNanos += call.chargeNanos - back - (cost ?? 0n)
+          ofChannel[channel] += call.chargeNanos - back - (cost ?? 0n)
           if (isCharged && cost === null) unknown++
         }
         const asked = { accountId, ...stretch, by, withCosts: true }
@@ -80,6 +88,7 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
         const isTagged = !by.some((key) => key === 'tier' || key === 'price')
         const found = [
           await sumUsage(store.read, asked),
+          await sumUsage(store.read, { ...asked, by: byChannel }, sumChannels),
           ...(isTagged
             ? [
                 await inSnapshot(store, (db) =>
@@ -91,6 +100,10 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
         for (const { total, rows } of found) {
           expect(total).toMatchObject({ ...expected, cost_unknown: unknown })
           expect([sumOf(rows, 'cost'), sumOf(rows, 'margin')]).toEqual([costNanos, marginNanos])
+        }
+        const { rows } = await sumUsage(store.read, { ...asked, by: ['channel'] }, sumChannels)
+        for (const { channel, margin } of rows) {
+          expect(signed(margin!)).toBe(ofChannel[channel as 'one' | 'two'])
         }
       }),
       { numRuns: 25 },

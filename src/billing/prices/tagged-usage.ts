@@ -32,7 +32,7 @@ interface TaggedQuestion extends UsageQuestion {
 }
 
 /** Keys that hourly totals by tag do not have. */
-export const untaggedKeys: readonly UsageKey[] = ['tier', 'price']
+export const untaggedKeys: readonly UsageKey[] = ['tier', 'price', 'channel']
 
 /** A sum, and the value of its tag; absent: it has none. */
 type Tagged = MoneySum & { value?: string }

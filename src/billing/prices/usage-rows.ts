@@ -11,7 +11,7 @@ import { type BillTotal, grouped, namesOf, totalOf } from '../bills/bill.ts'
 import { sumBounded } from './bounded-sums.ts'
 
 /** Keys for queries over several accounts. */
-export const manyKeys = [...usageKeys, 'account'] as const
+export const manyKeys = [...usageKeys, 'account', 'channel'] as const
 export type UsageKey = (typeof manyKeys)[number]
 
 export interface UsageRow extends Omit<BillTotal, 'quantity'> {
@@ -24,6 +24,8 @@ export interface UsageRow extends Omit<BillTotal, 'quantity'> {
   tier?: string | null
   price_id?: string | null
   account_id?: string
+  /** For staff; null: not known. */
+  channel?: string | null
   /** Null: charges without one. */
   tag?: string | null
   end_user?: string | null
@@ -47,6 +49,7 @@ export const dimensions: Readonly<Record<UsageKey, MoneyDimension>> = {
   tier: 'tier',
   price: 'price',
   account: 'account',
+  channel: 'channel',
 }
 
 const at = ({ hourMs }: MoneySum): string => new Date(hourMs!).toISOString()
@@ -62,6 +65,7 @@ export const values: Readonly<Record<UsageKey, (sum: MoneySum) => string>> = {
   tier: ({ tier }) => shownName(tier!),
   price: ({ priceId }) => shownName(priceId!),
   account: ({ accountId }) => shownName(accountId!),
+  channel: ({ channel }) => channel!,
 }
 
 export interface UsageQuestion {
@@ -140,7 +144,7 @@ export function rowOf(
       shown.token = first!.tokenId === otherNames ? value : (names.get(value) ?? null)
     } else if (key === 'price') shown.price_id = value || null
     else if (key === 'account') shown.account_id = value
-    else if (key === 'model' || key === 'tier') shown[key] = value || null
+    else if (key === 'model' || key === 'tier' || key === 'channel') shown[key] = value || null
     else if (key !== 'unit') shown[key] = value
   }
   const isOneUnit = first !== undefined && group.every(({ unit }) => unit === first.unit)

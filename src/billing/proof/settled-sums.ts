@@ -61,6 +61,7 @@ const fieldOf = {
   tier: 'tier',
   price: 'priceId',
   bucket: 'inputBucket',
+  channel: 'channel',
 } as const satisfies Record<MoneyDimension, keyof MoneySum>
 
 function add(group: MoneySum, sum: MoneySum): void {

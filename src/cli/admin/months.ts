@@ -10,6 +10,7 @@ import {
   linksQuery,
   mailsQuery,
   refusedClosing,
+  type SentBill,
   type SentMonth,
   totalsQuery,
 } from '../../admin/closing/closing-schema.ts'
@@ -49,6 +50,14 @@ async function sendAll({ line, admin }: Context): Promise<Outcome> {
   return mailsOutcome(await admin.ask('GET', '/bills/mails', { query: { month } }))
 }
 
+async function sendOne({ line, admin }: Context): Promise<Outcome> {
+  const body = { account: line.arg(0), month: line.arg(1), lang: line.text('lang') }
+  const answer = (await admin.ask('POST', '/bills/send', { body })) as SentBill
+  const { account, month, email, sent, reason } = answer
+  const what = sent ? `sent to ${cell(email)}` : `not sent to ${cell(email)}: ${cell(reason)}`
+  return { answer, text: `${cell(account)}  ${month}  ${what}`, ok: sent }
+}
+
 function mailsOutcome(answer: unknown): Outcome {
   const sent = answer as BillMails
   const counts =
@@ -86,6 +95,13 @@ export const monthCommands: readonly Command[] = [
     summary: 'send the closed bills of a month to their accounts by e-mail, each once',
     flags: { lang: lang! },
     run: sendAll,
+  },
+  {
+    path: ['bill', 'send'],
+    args: ['ACCOUNT', 'MONTH'],
+    summary: 'send one closed bill by e-mail, also one that was sent before',
+    flags: { lang: lang! },
+    run: sendOne,
   },
   {
     path: ['bill', 'mails'],

@@ -266,6 +266,16 @@ export const priceCommands: readonly Command[] = [
     body: ({ line }) => versionBody(line, ['channel', 'currency']),
   }),
   askCommand({
+    path: ['cost', 'import'],
+    args: ['FILE'],
+    summary: 'add versions of costs from a YAML file, all or none',
+    flags: { 'dry-run': { summary: 'only tell what would change' } },
+    call: 'POST /costs/import',
+    body: ({ line }) => ({ yaml: readText(line.arg(0)), dry_run: line.has('dry-run') }),
+    text: ({ added, unchanged, dry_run }) =>
+      `${cell(added)} ${dry_run === true ? 'to add' : 'added'}, ${cell(unchanged)} unchanged`,
+  }),
+  askCommand({
     path: ['cost', 'delete'],
     args: ['ID'],
     summary: 'withdraw a version that has not begun',

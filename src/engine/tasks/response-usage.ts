@@ -1,7 +1,6 @@
 // The usage that a background response is charged for, by the price and the bounds of its admission. What its
 // caller need not pay of the usage that was reported is a loss, as with any text call.
 import { chargeTokens } from '../../billing/charge.ts'
-import { costTokens } from '../../billing/cost.ts'
 import type { CostBook } from '../../billing/prices/cost-book.ts'
 import type { Loss } from '../../contract/ledger.ts'
 import type { PriceTerms } from '../../contract/price.ts'
@@ -10,6 +9,7 @@ import { type ResponseTask, servingModel, type TaskUsage } from '../../contract/
 import type { TokenUsage } from '../../contract/usage.ts'
 import { appliedAt, termsOfAnswer } from '../admission/price-reach.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
+import { costOfAnswer } from '../admission/usage-cost.ts'
 import { completeUsage, isComplete, payable, tokensOf } from '../calls/charged-usage.ts'
 
 interface ResponseUsage {
@@ -28,13 +28,15 @@ export function responseCost(
   { reported, outputTokens }: MadeAnswer,
   pricedAs: string,
 ): bigint | undefined {
-  const { channel, createdAtMs, request } = task
-  const cost = costs.find({ name: servingModel(task), pricedAs }, channel, createdAtMs)
-  if (cost?.terms.unit !== 'token') return undefined
-  const admitted = appliedAt(cost.terms, createdAtMs)
-  const { applied } = termsOfAnswer(cost.terms, admitted, request.asks, reported.served)
-  const used = completeUsage(reported.usage, request.inputTokens, () => outputTokens)
-  return costTokens(cost, used, applied)
+  const { channel, createdAtMs: atMs, request } = task
+  return costOfAnswer(costs, {
+    model: { name: servingModel(task), pricedAs },
+    channel,
+    atMs,
+    usage: completeUsage(reported.usage, request.inputTokens, () => outputTokens),
+    served: reported.served,
+    asks: request.asks,
+  })
 }
 
 export function responseUsage(

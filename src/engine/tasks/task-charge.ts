@@ -218,8 +218,9 @@ function videoFor(terms: PriceTerms, task: VideoTask, usage: TaskUsage): Settled
   }
 }
 
-const modelOf = ({ model, servedModel }: Task) => ({
+const modelOf = ({ model, servedModel, channel }: Task) => ({
   model,
+  channel,
   ...(servedModel !== undefined && { servedModel }),
 })
 

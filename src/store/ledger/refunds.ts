@@ -16,3 +16,11 @@ export async function refundedOf(
     .execute()
   return new Map(rows.map(({ refund_of, refunded_nanos }) => [refund_of!, refunded_nanos]))
 }
+
+/** The channel that served a request or a task; undefined: its row is gone. */
+export async function servingChannel(db: Kysely<Schema>, id: string): Promise<string | undefined> {
+  const row = id.startsWith('req_')
+    ? db.selectFrom('requests').select('channel').where('request_id', '=', id)
+    : db.selectFrom('tasks').select('channel').where('id', '=', id)
+  return (await row.executeTakeFirst())?.channel ?? undefined
+}

@@ -50,6 +50,7 @@ import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { billMails } from './0054-bill-mails.ts'
 import { channelMonths } from './0056-channel-months.ts'
 import { clientRetries } from './0057-client-retries.ts'
+import { channelTotals } from './0059-channel-totals.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -99,6 +100,7 @@ export const migrations: readonly Migration[] = [
   billMails,
   channelMonths,
   clientRetries,
+  channelTotals,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -1,12 +1,17 @@
-// Totals of entries by grain: hour, day, and hour by tag. What each table is keyed by, and the columns that
+// Totals of entries by grain: hour, day, hour by tag, and by channel day and month. What each table is keyed by, and the columns that
 // all of them sum. The empty string stands for an absent value.
 
 export const hourMs = 3_600_000
 export const dayMs = 86_400_000
 
 export interface Grain {
-  readonly table: 'hourly_totals' | 'daily_totals' | 'tag_totals'
-  readonly time: 'hour_ms' | 'day_ms'
+  readonly table:
+    | 'hourly_totals'
+    | 'daily_totals'
+    | 'tag_totals'
+    | 'channel_totals'
+    | 'monthly_totals'
+  readonly time: 'hour_ms' | 'day_ms' | 'month_ms'
   readonly keys: readonly string[]
 }
 
@@ -23,6 +28,17 @@ export const grains = {
     table: 'tag_totals',
     time: 'hour_ms',
     keys: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
+  },
+  // By day first: questions about all accounts sum rows in the order in which they are stored.
+  channel: {
+    table: 'channel_totals',
+    time: 'day_ms',
+    keys: ['day_ms', 'channel', 'model', 'unit', 'account_id'],
+  },
+  month: {
+    table: 'monthly_totals',
+    time: 'month_ms',
+    keys: ['month_ms', 'account_id', 'channel', 'model', 'unit'],
   },
 } as const satisfies Record<string, Grain>
 
@@ -44,6 +60,12 @@ export const sumColumns = [
 ] as const
 
 export const columnsOf = ({ keys }: Grain): readonly string[] => [...keys, ...sumColumns]
+
+/** The beginning of the month of a moment, by UTC, or of one so many after it. */
+export function monthStart(ms: number, plus = 0): number {
+  const at = new Date(ms)
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + plus)
+}
 
 /** What follows the values of an insert. */
 export const adding = ({ table, keys }: Grain): string =>

@@ -29,6 +29,12 @@ export function nextReceipt(end: ChainEnd, entry: StoredEntry, currency: string)
   return { number, balanceNanos, hash }
 }
 
+/** Until the end of the transaction; with one writer nothing else can be in its way. */
+export async function lockAccount(tx: Kysely<Schema>, id: string): Promise<void> {
+  const row = tx.selectFrom('accounts').select('id').where('id', '=', id)
+  if (dialectOf(tx) === 'postgres') await row.forUpdate().execute()
+}
+
 /** Adds entries to the totals of their accounts, whose rows are locked. */
 export async function addToTotals(tx: Kysely<Schema>, bookings: readonly Booking[]): Promise<void> {
   const dialect = dialectOf(tx)

@@ -2,7 +2,15 @@
 // names that have totals of their own, and gives the rows to add; each dialect runs the statements.
 import { pairsIn } from '../../contract/tags/index.ts'
 import type { Booking } from '../rows/ledger-rows.ts'
-import { dayMs, type GrainName, grains, hourMs, inputBucketOf, sumColumns } from './grains.ts'
+import {
+  dayMs,
+  type GrainName,
+  grains,
+  hourMs,
+  inputBucketOf,
+  monthStart,
+  sumColumns,
+} from './grains.ts'
 import {
   modelName,
   type NamesAsked,
@@ -23,21 +31,34 @@ export interface RollUp {
 /** Asks about names, then gives what to write. */
 export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, RollUp, NamesKnown> {
   const names = yield* nameTotals(bookings)
-  const [hours, tags] = [new Map<string, Value[]>(), new Map<string, Value[]>()]
-  let last: { booking: Booking; sums: Value[] } | undefined
+  const hours = new Map<string, Value[]>()
+  const tags = new Map<string, Value[]>()
+  const channels = new Map<string, Value[]>()
+  let last: { booking: Booking; sums: Value[]; ofChannel: Value[] | undefined } | undefined
   for (const booking of bookings) {
     const model = booking.model === undefined ? '' : names.of(booking, modelName, booking.model)
     const shares = sharesOf(booking)
     // Calls of one token come in rows: comparing is cheaper than making a key for each.
-    if (last !== undefined && areAlike(last.booking, booking)) addTo(last.sums, hourKeys, shares)
-    else last = { booking, sums: addHour(hours, booking, model, shares) }
+    if (last !== undefined && areAlike(last.booking, booking)) {
+      addTo(last.sums, hourKeys, shares)
+      if (last.ofChannel !== undefined)
+        addTo(last.ofChannel, channelKeys, workShares(booking, shares))
+    } else {
+      const sums = addHour(hours, booking, model, shares)
+      last = { booking, sums, ofChannel: addChannel(channels, booking, model, shares) }
+    }
     if (booking.tags === undefined) continue
-    if (booking.kind === 'charge') addTags(tags, booking, { model, shares, names })
-    else if (booking.kind === 'refund') {
-      addTags(tags, booking, { model, shares: refundShares(booking), names })
+    if (isWork(booking)) {
+      addTags(tags, booking, { model, shares: workShares(booking, shares), names })
     }
   }
-  const rows = { hour: [...hours.values()], day: daysOf(hours.values()), tag: [...tags.values()] }
+  const rows = {
+    hour: [...hours.values()],
+    day: daysOf(hours.values()),
+    tag: [...tags.values()],
+    channel: [...channels.values()],
+    month: monthsOf(channels.values()),
+  }
   return { names: names.added, rows }
 }
 
@@ -59,17 +80,22 @@ function sharesOf(booking: Booking): Value[] {
   ]
 }
 
-/** Tags have sums of charges: of a refund only what is given back of them. */
-const refundShares = ({ amountNanos }: Booking): Value[] =>
-  sumColumns.map((name) => (name === 'refund_nanos' ? amountNanos : isNanos(name) ? 0n : 0))
+const isWork = ({ kind }: Booking): boolean => kind === 'charge' || kind === 'refund'
+
+/** Tags and channels have sums of charges: of a refund only what is given back of them. */
+const workShares = ({ kind, amountNanos }: Booking, shares: readonly Value[]): readonly Value[] =>
+  kind === 'charge'
+    ? shares
+    : sumColumns.map((name) => (name === 'refund_nanos' ? amountNanos : isNanos(name) ? 0n : 0))
 
 const isNanos = (name: string): boolean => name.endsWith('_nanos')
 
 const hourKeys = grains.hour.keys.length
+const channelKeys = grains.channel.keys.length
 const hourOf = (atMs: number): number => atMs - (atMs % hourMs)
 const bucketOf = ({ usage }: Booking): number => inputBucketOf(usage?.inputTokens ?? 0)
 
-/** Both add to the same row of an hour. */
+/** Both add to the same row of an hour, and of a channel. */
 const areAlike = (one: Booking, other: Booking): boolean =>
   one.accountId === other.accountId &&
   one.tokenId === other.tokenId &&
@@ -78,6 +104,7 @@ const areAlike = (one: Booking, other: Booking): boolean =>
   one.kind === other.kind &&
   one.unit === other.unit &&
   one.tier === other.tier &&
+  one.channel === other.channel &&
   hourOf(one.atMs) === hourOf(other.atMs) &&
   bucketOf(one) === bucketOf(other)
 
@@ -97,6 +124,24 @@ function addHour(
   const keys = [accountId, hour, kind, tokenId, model, unit, tier, priceId, bucket]
   const made = [...keys, ...shares]
   hours.set(name, made)
+  return made
+}
+
+/** The row that it is added to; undefined: it is no work of a channel. */
+function addChannel(
+  channels: Map<string, Value[]>,
+  booking: Booking,
+  model: string,
+  shares: readonly Value[],
+): Value[] | undefined {
+  if (!isWork(booking)) return undefined
+  const { accountId, atMs, channel = '', unit = '' } = booking
+  const day = atMs - (atMs % dayMs)
+  const name = `${day}\x1f${channel}\x1f${model}\x1f${unit}\x1f${accountId}`
+  const sums = channels.get(name)
+  if (sums !== undefined) return addTo(sums, channelKeys, workShares(booking, shares))
+  const made = [day, channel, model, unit, accountId, ...workShares(booking, shares)]
+  channels.set(name, made)
   return made
 }
 
@@ -130,6 +175,21 @@ function daysOf(hours: Iterable<readonly Value[]>): Value[][] {
     else days.set(text, [...key, ...shares])
   }
   return [...days.values()]
+}
+
+/** What days of channels add to their months. */
+function monthsOf(days: Iterable<readonly Value[]>): Value[][] {
+  const months = new Map<string, Value[]>()
+  for (const day of days) {
+    const [dayAt, channel, model, unit, accountId] = day
+    const key = [monthStart(Number(dayAt)), accountId!, channel!, model!, unit!]
+    const text = key.join('\x1f')
+    const sums = months.get(text)
+    const shares = day.slice(channelKeys)
+    if (sums !== undefined) addTo(sums, key.length, shares)
+    else months.set(text, [...key, ...shares])
+  }
+  return [...months.values()]
 }
 
 function addTo(sums: Value[], from: number, shares: readonly Value[]): Value[] {

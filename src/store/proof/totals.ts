@@ -1,11 +1,11 @@
-// Sums of money from the totals: by the hour, by the day where whole days are asked for, and by tag. They
+// Sums of money from the totals: by the hour, by the day where whole days are asked for, by tag and by channel. They
 // equal the ledger at every moment. Knows no prices.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import { otherNames } from '../../contract/totals.ts'
 import { bothOf } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
-import { dayMs, type Grain, grains, hourMs, sumColumns } from './grains.ts'
+import { dayMs, type Grain, grains, hourMs, monthStart, sumColumns } from './grains.ts'
 
 const dimensions = {
   account: ['account_id', 'accountId'],
@@ -17,6 +17,7 @@ const dimensions = {
   tier: ['tier', 'tier'],
   price: ['price_id', 'priceId'],
   bucket: ['input_bucket', 'inputBucket'],
+  channel: ['channel', 'channel'],
 } as const
 
 export type MoneyDimension = keyof typeof dimensions
@@ -70,6 +71,7 @@ export interface MoneySum {
   tier?: string
   priceId?: string
   inputBucket?: number
+  channel?: string
   entries: number
   estimated: number
   quantity: number
@@ -97,17 +99,78 @@ export const sumMoney = (db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySu
  * whole day stand as one at its beginning.
  */
 export function sumDays(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
-  const { fromMs, untilMs, by } = asked
+  if (asked.by.includes('bucket')) throw new Error('days have no size classes')
+  const { days, rest } = splitDays(asked)
+  return summed(db, asked, [], [partOf(grains.day, { ...asked, ...days }), ...hoursIn(asked, rest)])
+}
+
+type Part = Pick<Asked, 'fromMs' | 'untilMs'>
+
+/** The whole days, and the hours before and after them. */
+function splitDays({ fromMs, untilMs }: Part): { days: Part; rest: Part[] } {
   const first = Math.ceil(fromMs / dayMs) * dayMs
   const last = Math.max(first, Math.floor(untilMs / dayMs) * dayMs)
-  if (by.includes('bucket')) throw new Error('days have no size classes')
   const rest = [
     { fromMs, untilMs: Math.min(first, untilMs) },
     { fromMs: Math.max(last, fromMs), untilMs },
   ].filter((part) => part.fromMs < part.untilMs)
-  const days = partOf(grains.day, { ...asked, fromMs: first, untilMs: last })
-  const hours = rest.map((part) => partOf(grains.hour, { ...asked, ...part }))
-  return summed(db, asked, [], [days, ...hours])
+  return { days: { fromMs: first, untilMs: last }, rest }
+}
+
+const hoursIn = (asked: DaysQuery, parts: readonly Part[]) =>
+  parts.map((part) => partOf(grains.hour, { ...asked, ...part }))
+
+/** Dimensions that channels have totals by. Of kinds there are charges alone, with what was refunded of them. */
+export const channelDimensions: readonly MoneyDimension[] = [
+  ...(['account', 'hour', 'kind', 'model', 'unit', 'channel'] as const),
+]
+
+/**
+ * Charges and refunds by channel, and by other dimensions over all accounts: as `sumDays`, of fewer rows, or of rows
+ * that are in the right order. By channel only whole days can be asked for.
+ */
+export function sumChannels(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
+  const { days, rest } = splitDays(asked)
+  if (asked.by.includes('channel') && rest.length > 0) throw new Error('hours have no channels')
+  const isByAccount = asked.by.includes('account') && !asked.by.includes('hour')
+  const { months, others } = isByAccount ? splitMonths(days) : { months: [], others: [days] }
+  return summed(
+    db,
+    asked,
+    [],
+    [
+      ...months.map((part) => channelsIn(grains.month, { ...asked, ...part })),
+      ...others.map((part) => channelsIn(grains.channel, { ...asked, ...part })),
+      ...hoursIn(asked, rest),
+    ],
+  )
+}
+
+/** The whole months, and the days before and after them. */
+function splitMonths({ fromMs, untilMs }: Part): { months: Part[]; others: Part[] } {
+  const first = monthStart(fromMs) === fromMs ? fromMs : monthStart(fromMs, 1)
+  const last = monthStart(untilMs)
+  if (first >= last) return { months: [], others: [{ fromMs, untilMs }] }
+  const others = [
+    { fromMs, untilMs: first },
+    { fromMs: last, untilMs },
+  ].filter((part) => part.fromMs < part.untilMs)
+  return { months: [{ fromMs: first, untilMs: last }], others }
+}
+
+/** Sums of days are made in the order of their key first, which needs no sorting, unless accounts are told apart. */
+function channelsIn(grain: Grain, asked: DaysQuery): RawBuilder<unknown> {
+  const columns = asked.by.map((dimension) =>
+    dimension === 'kind' ? sql`CAST('charge' AS text) AS kind` : columnOf(grain, dimension, asked),
+  )
+  const [time, table] = [sql.raw(grain.time), sql.raw(grain.table)]
+  const where = sql`WHERE ${time} >= ${asked.fromMs} AND ${time} < ${asked.untilMs}
+    ${asked.accountId === undefined ? sql`` : sql`AND account_id = ${asked.accountId}`}`
+  const ordered = sql.raw(grain.keys.filter((key) => key !== 'account_id').join(', '))
+  const from = asked.by.includes('account')
+    ? sql`${table} ${where}`
+    : sql`(SELECT ${ordered}, ${sums} FROM ${table} ${where} GROUP BY ${ordered}) AS of_all`
+  return sql`SELECT ${list(columns)} ${sums} FROM ${from} ${grouped(columns.length)}`
 }
 
 /** Tagged charges by value and dimensions. */

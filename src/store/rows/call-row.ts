@@ -145,6 +145,7 @@ export function chargeIn(
     estimated: cells[at + cell.estimated] === '1',
     tags: textOf('tags'),
     costNanos: costIn(cells, at),
+    channel: textOf('channel'),
     usage: {
       inputTokens: numberOf('input_tokens'),
       outputTokens: numberOf('output_tokens'),
@@ -167,6 +168,7 @@ export function freeCostIn(cells: readonly string[], at: number): Booking | unde
   if (text === '' || text === '0') return undefined
   const tags = cells[at + cell.tags]
   const priceId = cells[at + cell.price_id]
+  const channel = cells[at + cell.channel]
   return {
     id: 0,
     atMs: Number(cells[at + cell.at_ms]) + Number(cells[at + cell.total_ms]),
@@ -180,6 +182,7 @@ export function freeCostIn(cells: readonly string[], at: number): Booking | unde
     tokenId: cells[at + cell.token_id]!,
     costNanos: BigInt(text!),
     ...(priceId && { priceId }),
+    ...(channel && { channel }),
     ...(tags && { tags }),
   }
 }

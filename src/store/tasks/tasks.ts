@@ -1,6 +1,6 @@
 // Rows of tasks. Updates are conditional ("set if still"): the loser of a race changes nothing.
 // Searchable fields have a column; the rest is in `body`.
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Interface, Protocol } from '../../contract/catalog.ts'
 import { readTaskBody } from '../../contract/former-names.ts'
 import { kindOf, type Task, type TaskState } from '../../contract/task.ts'
@@ -76,6 +76,16 @@ export async function updateTask(
 /** Updates only the timeline, after the end of a task. */
 export async function putTimeline(tx: Kysely<Schema>, id: string, timeline: string): Promise<void> {
   await tx.updateTable('tasks').set({ timeline }).where('id', '=', id).execute()
+}
+
+/** What an upstream takes for work that was found after the end; undefined: not known. */
+export async function addTaskCost(
+  tx: Kysely<Schema>,
+  id: string,
+  costNanos: bigint | undefined,
+): Promise<void> {
+  const cost = costNanos === undefined ? null : sql<bigint>`cost_nanos + ${costNanos}`
+  await tx.updateTable('tasks').set({ cost_nanos: cost }).where('id', '=', id).execute()
 }
 
 /** Updates only the media addresses of a task, while it is the same success. */

@@ -235,6 +235,11 @@ const money: readonly View[] = [
   page('/usage', 'usage'),
   page(`/usage?days=90&compare=1&group=account&subgroup=model`, 'usage-grouped'),
   page('/usage?account=late-closer', 'usage-none'),
+  page('/margins', 'margins'),
+  page('/margins?group=day', 'margins-by-day'),
+  page('/costs', 'costs'),
+  pressed('/costs', 'costs-new', ['New version', '新增版本']),
+  pressed('/costs', 'costs-import', ['Import', '导入']),
 ]
 
 const rest: readonly View[] = [
@@ -318,6 +323,8 @@ export const pageViews: readonly View[] = [
   page('/bills', 'bills'),
   page('/codes', 'codes'),
   page('/usage', 'usage'),
+  page('/margins', 'margins'),
+  page('/costs', 'costs'),
   page('/playground', 'playground'),
   page('/settings', 'settings'),
   page('/health', 'health'),

@@ -1,9 +1,14 @@
 // Abandoned tasks: a late success is recorded once as the operator's loss, however many gateways
-// check and however often, and the task itself never changes.
+// check and however often, with what its upstream takes; state and charge of the task never change.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createCostBook } from '../../../billing/prices/cost-book.ts'
+import { createPriceBook } from '../../../billing/prices/price-book.ts'
+import { sumUsage } from '../../../billing/prices/usage-rows.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { Task } from '../../../contract/task.ts'
+import { formatNanos } from '../../../lib/text/decimal.ts'
 import { listLosses } from '../../../store/ledger/losses.ts'
+import { sumChannels, sumDays } from '../../../store/proof/totals.ts'
 import { storeKinds } from '../../../store/test-stores.ts'
 import {
   anError,
@@ -81,10 +86,37 @@ describe.each([...storeKinds])('tasks that were given up on %s', (on) => {
     ])
     const { timeline = '' } = await it.row(task.id)
     expect(timeline).toStartWith(before.timeline!)
-    expect(await it.row(task.id)).toEqual({ ...before, timeline })
+    // No cost of the channel is declared.
+    const { costNanos: _, ...known } = before
+    expect(await it.row(task.id)).toEqual({ ...known, timeline })
     expect((await it.booked(task.id)).map(([kind]) => kind)).toEqual(['hold', 'release'])
     expect(await pollDue(30 * dayMs)).toBe(0)
     expect(await losses()).toHaveLength(1)
+  })
+
+  test('and succeed late have the cost of their upstream, once, and no charge', async () => {
+    const { engine } = it
+    const task = await outlived()
+    // Half of the price.
+    const factors = new Map([[task.channel, 500_000_000n]])
+    const empty = createPriceBook([], new Set(), () => it.clock.ms)
+    const book = { versions: empty, prices: engine.prices, hasVersions: false, factors }
+    engine.costs = createCostBook({ ...book, exchange: new Map(), currency: 'CNY' })
+    it.script.check = () => succeeded(4)
+    it.clock.ms += 10 * minuteMs
+    await Promise.all([pollOnce(engine), pollOnce(engine)])
+    expect((await it.row(task.id)).costNanos).toBe(2n * secondNanos)
+    const atMs = it.clock.ms - (it.clock.ms % dayMs)
+    const by = ['account', 'model', 'channel'] as const
+    const span = { fromMs: atMs - dayMs, untilMs: atMs + dayMs, withCosts: true }
+    for (const sum of [sumDays, sumChannels]) {
+      const wanted = sum === sumDays ? by.slice(0, 2) : by
+      const { total, rows } = await sumUsage(engine.store.read, { ...span, by: wanted }, sum)
+      const cost = formatNanos(2n * secondNanos)
+      expect(total).toMatchObject({ charges: 0, amount: '0.00', cost, margin: `-${cost}` })
+      expect(rows).toHaveLength(1)
+      if (sum === sumChannels) expect(rows[0]!.channel).toBe(task.channel)
+    }
   })
 
   test('and fail late cost nobody anything, and are not looked for again', async () => {

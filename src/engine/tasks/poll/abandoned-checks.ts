@@ -1,12 +1,15 @@
 // Polls abandoned tasks a few more times, because an upstream that finishes one bills it. A late
-// success is recorded as the operator's loss; state and charge of the task never change.
+// success is recorded as the operator's loss, with what the upstream takes for it; state and charge of the task never
+// change.
 
-import type { LossReason } from '../../../contract/ledger.ts'
+import { bookFreeWork } from '../../../billing/end-hold.ts'
+import type { Loss, LossReason } from '../../../contract/ledger.ts'
 import type { TaskReport } from '../../../contract/provider.ts'
-import type { Task } from '../../../contract/task.ts'
+import type { Task, TaskUsage } from '../../../contract/task.ts'
 import { withStep } from '../../../contract/timeline.ts'
 import { Cancellation } from '../../../lib/cancellation.ts'
 import { LoopService } from '../../../lib/loop.ts'
+import type { Tx } from '../../../store/index.ts'
 import { recordLoss } from '../../../store/ledger/losses.ts'
 import {
   type AbandonedCheck,
@@ -16,10 +19,11 @@ import {
   takeAbandonedChecks,
   wakeStrandedPolls,
 } from '../../../store/tasks/abandoned-checks.ts'
-import { findTaskRow, putTimeline } from '../../../store/tasks/tasks.ts'
+import { addTaskCost, findTaskRow, putTimeline } from '../../../store/tasks/tasks.ts'
 import { lossOfTask } from '../../books/losses.ts'
 import { completeUsage } from '../../calls/charged-usage.ts'
 import type { Engine } from '../../engine.ts'
+import { costFor } from '../task-charge.ts'
 import { originOf, pollTargetFor, taskUpstream } from '../task-upstream.ts'
 import { searchLost } from './find-lost.ts'
 import { pollFactors, waitAfterPoll, waitBeforePoll } from './task-timeouts.ts'
@@ -94,12 +98,31 @@ async function pollAt(engine: Engine, { taskId, polls }: AbandonedCheck): Promis
       if (report.state !== 'succeeded') continue
       const cost = { usage: usageOf(report), upstreamId }
       const loss = lossOfTask(engine, task!, reasonFor(task!), cost)
-      if (await recordLoss(tx, loss)) engine.jobs.lossAlerts.announce(loss)
+      if (!(await recordLoss(tx, loss))) continue
+      engine.jobs.lossAlerts.announce(loss)
+      await bookCost(tx, engine, task!, loss, cost.usage)
     }
     if (task !== undefined) await putTimeline(tx, taskId, timelineAfter(task, steps, nowMs))
     if (waitMs === undefined) await dropAbandonedCheck(tx, taskId)
     else await putOffAbandonedCheck(tx, taskId, nowMs + waitMs)
   })
+}
+
+/** Once, with its loss: it has no charge, and the upstream takes it all the same. */
+async function bookCost(
+  tx: Tx,
+  { costs, prices }: Engine,
+  task: Task,
+  { atMs, unit }: Loss,
+  usage: TaskUsage | undefined,
+): Promise<void> {
+  const { id, accountId, model, channel, tokenId, priceId, tags } = task
+  const pricedAs = prices.byId(priceId)?.model ?? model
+  const costNanos = costFor(costs, task, usage ?? {}, pricedAs)
+  await addTaskCost(tx, id, costNanos)
+  if (costNanos === undefined || costNanos === 0n) return
+  const work = { accountId, atMs, ref: id, model, unit, channel, tokenId, priceId, tags, costNanos }
+  await bookFreeWork(tx, work)
 }
 
 function timelineAfter(task: Task, steps: readonly FoundStep[] | undefined, atMs: number): string {

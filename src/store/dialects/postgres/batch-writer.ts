@@ -57,7 +57,9 @@ const logStatement = insert('requests', storedColumns, callTypes, 1)
 
 const hoursFrom = 1 + storedColumns.length
 const daysFrom = hoursFrom + columnsOf(grains.hour).length
-const sumsFrom = daysFrom + columnsOf(grains.day).length
+const channelsFrom = daysFrom + columnsOf(grains.day).length
+const monthsFrom = channelsFrom + columnsOf(grains.channel).length
+const sumsFrom = monthsFrom + columnsOf(grains.month).length
 const gatewayParameter = `$${sumsFrom + 4}::text`
 const deadlineParameter = `$${sumsFrom + 5}::float8`
 
@@ -68,6 +70,8 @@ const bookStatement = `
 WITH logged AS (${logStatement}),
 hours AS (${addTo(grains.hour, hoursFrom)}),
 days AS (${addTo(grains.day, daysFrom)}),
+channels AS (${addTo(grains.channel, channelsFrom)}),
+months AS (${addTo(grains.month, monthsFrom)}),
 sums AS (
   SELECT * FROM ${unnested(['text', 'bigint', 'bigint', 'text'], sumsFrom)}
     AS sums (account_id, balance, number, hash)
@@ -206,6 +210,8 @@ class BatchTransaction {
       ...columns,
       ...byColumn(rows.hour, columnsOf(grains.hour).length),
       ...byColumn(rows.day, columnsOf(grains.day).length),
+      ...byColumn(rows.channel, columnsOf(grains.channel).length),
+      ...byColumn(rows.month, columnsOf(grains.month).length),
       accounts.map(([id]) => id),
       accounts.map(([, { sumNanos }]) => sumNanos),
       accounts.map(([, { number }]) => number),

@@ -1,7 +1,7 @@
 // Rows that are on the page, as a table for spreadsheets; made here. Whole lists are exported by the
 // gateway.
-import { downloadText } from '../../lib/download.ts'
-import type { UsageRow } from '../../lib/resources/usage.ts'
+import { downloadText } from '../download.ts'
+import type { UsageRow } from './usage.ts'
 
 function cell(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
@@ -12,9 +12,9 @@ function cell(value: unknown): string {
 }
 
 /** Amounts as they came, to the billionth. */
-export function saveCsv(rows: readonly UsageRow[]): void {
+export function saveCsv(rows: readonly UsageRow[], file = 'usage.csv'): void {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const lines = rows.map((row) => names.map((name) => cell(row[name as keyof UsageRow])).join(','))
   const text = `\uFEFF${[names.join(','), ...lines].join('\r\n')}\r\n`
-  downloadText('usage.csv', text, 'text/csv')
+  downloadText(file, text, 'text/csv')
 }

@@ -1,0 +1,42 @@
+// Texts of the margins page.
+import { defineMessages } from '../../lib/i18n.ts'
+
+export const messages = defineMessages({
+  title: ['Margins', '毛利'],
+  hint: [
+    'Charges less refunds less what upstreams take. Days are by UTC.',
+    '消费减去退款与上游成本。日期按 UTC 计。',
+  ],
+  group: ['Group by', '分组'],
+  account: ['Account', '账户'],
+  model: ['Model', '模型'],
+  channel: ['Channel', '渠道'],
+  day: ['Day', '日期'],
+  range: ['Period', '时间范围'],
+  rolling: ['Up to now', '截至现在'],
+  calendar: ['Calendar month (UTC)', '自然月（UTC）'],
+  all_accounts: ['all accounts', '所有账户'],
+  days_7: ['7 days', '7 天'],
+  days_30: ['30 days', '30 天'],
+  days_90: ['90 days', '90 天'],
+  days_365: ['365 days', '365 天'],
+  download: ['Download CSV', '下载 CSV'],
+  by: ['Margins by {key}', '按{key}的毛利'],
+  summary: ['Sums of the period', '本期合计'],
+  count: ['Number of charges', '消费笔数'],
+  charged: ['Charged', '消费'],
+  refunded: ['Refunded', '退款'],
+  cost: ['Cost', '成本'],
+  margin: ['Margin', '毛利'],
+  share: ['Margin, %', '毛利率'],
+  unknown: ['Cost unknown', '成本未知'],
+  loss: ['loss', '亏损'],
+  not_known: ['not known', '未知'],
+  unknown_text: [
+    '{n} of {all} charges have no known cost and count as if they had cost nothing: the margin is too high. Add costs for their channels.',
+    '{all} 笔消费中有 {n} 笔成本未知，按零成本计入，毛利因此偏高。请为对应渠道补充成本。',
+  ],
+  to_costs: ['Costs', '成本'],
+  nothing: ['No charges and no costs in this period.', '此期间没有消费，也没有成本。'],
+  over_time: ['Margin by day', '每日毛利'],
+})
