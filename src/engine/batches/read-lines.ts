@@ -1,6 +1,7 @@
 // The lines of a batch's input: read one by one from a stream, so that a file of any size takes little memory.
 import { type BatchError, maxBatchLines } from '../../contract/batches/index.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { spansIn } from '../../lib/json/spans.ts'
 
 interface InputLine {
   /** From 1. */
@@ -10,7 +11,17 @@ interface InputLine {
 
 export interface LineRequest {
   customId: string
-  body: Record<string, unknown>
+  /** Of its body. */
+  fields: Readonly<Record<string, unknown>>
+  /** The whole line. */
+  text: string
+}
+
+/** Its body as it stands there: numbers beyond double precision and the order of keys stay as they are. */
+export function bodyIn({ text }: Pick<LineRequest, 'text'>): string {
+  // Where it is given twice, the last counts, as for every reader of JSON.
+  const { start, end } = spansIn(text, 0).findLast(({ key }) => key === 'body')!
+  return text.slice(start, end)
 }
 
 const newline = 0x0a
@@ -79,7 +90,7 @@ export function readLine(
   if (!isObject(body)) {
     return wrong('missing_required_parameter', "'body' must be an object", 'body')
   }
-  return { customId, body }
+  return { customId, fields: body, text }
 }
 
 export const isLineRequest = (read: LineRequest | BatchError): read is LineRequest =>

@@ -13,6 +13,7 @@ import {
 } from '../../store/batches/batches.ts'
 import { dropUncharged, readDone, sumCharges } from '../../store/batches/lines.ts'
 import { countEnded, type EndDeps, endBatch, notifyEnded } from './end-batch.ts'
+import { fenceKept } from './fence-kept.ts'
 import { openContent, readFile } from './files.ts'
 import type { LineSlots } from './line-slots.ts'
 import type { LineWriter } from './line-writer.ts'
@@ -84,6 +85,7 @@ export class BatchRun {
   async #resume(): Promise<void> {
     const { store } = this.#deps
     const { id } = this.#batch
+    await fenceKept(store, this.#batch)
     const { done, chargeNanos } = await store.tx(async (tx) => {
       await dropUncharged(tx, id)
       return { done: await readDone(tx, id), chargeNanos: await sumCharges(tx, id) }

@@ -13,7 +13,7 @@ import type { RateLimits } from '../admission/limits/rate-limits.ts'
 import { countedAs } from '../admission/reserve.ts'
 import type { Load } from '../base-deps.ts'
 import type { FileDeps } from './files.ts'
-import type { LineRequest } from './read-lines.ts'
+import { bodyIn, type LineRequest } from './read-lines.ts'
 
 export interface LineDeps extends FileDeps {
   readonly catalog: Catalog
@@ -66,9 +66,9 @@ interface LineRun {
 
 export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome> {
   const { line } = run
-  const unfit = unfitField(line.body)
+  const unfit = unfitField(line.fields)
   if (unfit !== undefined) return refused(line, unfit)
-  const body = JSON.stringify(line.body)
+  const body = bodyIn(line)
   for (let tries = 1; ; ) {
     if (run.isStopped() || deps.load.draining) return { kind: 'stopped' }
     const token = tokenById(deps, run.tokenId)
@@ -117,7 +117,7 @@ async function send(
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
     keep(id, answer) {
       isMade = true
-      return run.keep(id, answerLine(run.line, 200, id, answer.toString()))
+      return run.keep(id, answerLine(run.line, 200, id, textOf(answer)))
     },
   })
   const { status, headers } = response
@@ -142,9 +142,9 @@ const waitOf = (seconds: number, tries: number): number =>
   Math.min(maxWaitMs, Math.max(seconds * 1000, firstWaitMs * 2 ** Math.min(tries - 1, 6)))
 
 /** Fields that make no sense where no caller waits. */
-function unfitField(body: Readonly<Record<string, unknown>>): Refusal | undefined {
+function unfitField(fields: LineRequest['fields']): Refusal | undefined {
   for (const field of ['stream', 'background']) {
-    if (body[field] !== true) continue
+    if (fields[field] !== true) continue
     return refuse('invalid_request', `'${field}' cannot be used in a batch`, { param: field })
   }
   return undefined
@@ -178,6 +178,11 @@ export const unrunLine = (
   { customId }: Pick<LineRequest, 'customId'>,
   error: { code: string; message: string },
 ): string => JSON.stringify({ id: newId('batch_req'), custom_id: customId, response: null, error })
+
+const textOf = (body: string | Uint8Array<ArrayBuffer>): string =>
+  typeof body === 'string'
+    ? body
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
 
 /** White space between values may contain line ends; within texts they are escaped. */
 const oneLine = (json: string): string => {
