@@ -172,6 +172,16 @@ for (const kind of storeKinds) {
       expect(upstream.calls.at(-1)!.body).not.toContain('service_tier')
     })
 
+    test('the body of a line goes upstream as it stands there', async () => {
+      const body =
+        '{"seed":9007199254740993, "model":"plain","z":1,"a":1.10,"messages":[{"role":"user","content":"as it is"}]}'
+      const raw = `{"custom_id":"raw","method":"POST","url":"/v1/chat/completions","body":1,"body":${body}}`
+      const batch = await client.run([line(1, 'hi')], {}, raw)
+      expect(batch.request_counts).toEqual({ total: 2, completed: 2, failed: 0 })
+      const sent = upstream.calls.find((call) => call.body.includes('as it is'))!
+      expect(sent.body).toBe(body.replace('"plain"', '"up"'))
+    })
+
     test('lines of other interfaces are served as their callers are', async () => {
       const body = { model: 'plain', max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] }
       const url = '/v1/messages'

@@ -1,56 +1,29 @@
-// The lines of a batch's input: read one by one from a stream, so that a file of any size takes little memory.
+// The lines of a batch's input: what each asks for, and what is wrong with it.
 import { type BatchError, maxBatchLines } from '../../contract/batches/index.ts'
 import { isObject } from '../../lib/json/parse.ts'
-
-interface InputLine {
-  /** From 1. */
-  number: number
-  text: string
-}
+import { spansIn } from '../../lib/json/spans.ts'
+import type { ByteLine } from '../../lib/text/byte-lines.ts'
 
 export interface LineRequest {
   customId: string
-  body: Record<string, unknown>
+  /** Of its body. */
+  fields: Readonly<Record<string, unknown>>
+  /** The whole line. */
+  text: string
 }
 
-const newline = 0x0a
+/** Its body as it stands there: numbers beyond double precision and the order of keys stay as they are. */
+export function bodyIn({ text }: Pick<LineRequest, 'text'>): string {
+  // Where it is given twice, the last counts, as for every reader of JSON.
+  const { start, end } = spansIn(text, 0).findLast(({ key }) => key === 'body')!
+  return text.slice(start, end)
+}
+
 const maxCustomId = 512
-
-/** Empty lines are counted and left out. A line that is too long has no text. */
-export async function* linesIn(
-  content: AsyncIterable<Uint8Array>,
-  maxLineBytes: number,
-): AsyncGenerator<InputLine> {
-  let held: Uint8Array[] = []
-  let size = 0
-  let number = 0
-  const take = (): InputLine | undefined => {
-    number++
-    const text = size > maxLineBytes ? '' : Buffer.concat(held).toString().trim()
-    const isLong = size > maxLineBytes
-    held = []
-    size = 0
-    return text === '' && !isLong ? undefined : { number, text }
-  }
-  for await (const piece of content) {
-    for (let at = 0; at < piece.byteLength; ) {
-      const end = piece.indexOf(newline, at)
-      const part = piece.subarray(at, end === -1 ? piece.byteLength : end)
-      size += part.byteLength
-      if (size <= maxLineBytes) held.push(part)
-      at += part.byteLength + 1
-      if (end === -1) break
-      const line = take()
-      if (line !== undefined) yield line
-    }
-  }
-  const line = size > 0 ? take() : undefined
-  if (line !== undefined) yield line
-}
 
 /** What a line asks for, or the first mistake in it. */
 export function readLine(
-  { number: line, text }: InputLine,
+  { number: line, text }: ByteLine,
   endpoint: string,
 ): LineRequest | BatchError {
   const wrong = (code: string, message: string, param: string | null = null): BatchError => ({
@@ -79,7 +52,7 @@ export function readLine(
   if (!isObject(body)) {
     return wrong('missing_required_parameter', "'body' must be an object", 'body')
   }
-  return { customId, body }
+  return { customId, fields: body, text }
 }
 
 export const isLineRequest = (read: LineRequest | BatchError): read is LineRequest =>
@@ -90,7 +63,7 @@ const maxErrors = 100
 
 /** How many lines there are, and what is wrong with them. */
 export async function checkLines(
-  lines: AsyncIterable<InputLine>,
+  lines: AsyncIterable<ByteLine>,
   endpoint: string,
 ): Promise<{ total: number; errors: BatchError[] }> {
   const errors: BatchError[] = []

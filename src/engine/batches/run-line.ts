@@ -2,7 +2,7 @@
 // charge; what a limit or a busy channel refuses is tried again.
 
 import type { Catalog } from '../../catalog/snapshot.ts'
-import type { RunOwnCall } from '../../contract/caller-api.ts'
+import type { OwnCall, RunOwnCall } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
 import { tagsHeader } from '../../contract/tags/index.ts'
@@ -12,8 +12,10 @@ import { tokenById } from '../admission/authenticate.ts'
 import type { RateLimits } from '../admission/limits/rate-limits.ts'
 import { countedAs } from '../admission/reserve.ts'
 import type { Load } from '../base-deps.ts'
+import type { CallDeps } from '../calls/open-call.ts'
 import type { FileDeps } from './files.ts'
-import type { LineRequest } from './read-lines.ts'
+import { type PreparedLine, prepareLine } from './native/native-line.ts'
+import { bodyIn, type LineRequest } from './read-lines.ts'
 
 export interface LineDeps extends FileDeps {
   readonly catalog: Catalog
@@ -51,7 +53,9 @@ export type LineOutcome =
   /** The batch stopped first: nothing was done, or nothing that counts. */
   | { kind: 'stopped' }
 
-interface LineRun {
+export type FinalOutcome = Exclude<LineOutcome, { kind: 'crowded' }>
+
+export interface LineRun {
   tokenId: string
   endpoint: string
   tags: string | undefined
@@ -62,13 +66,15 @@ interface LineRun {
   isOnlyLine: boolean
   isStopped(): boolean
   sleep(ms: number): Promise<void>
+  /** Takes the call in place of the engine. */
+  instead?: OwnCall['instead']
 }
 
 export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome> {
   const { line } = run
-  const unfit = unfitField(line.body)
+  const unfit = unfitField(line.fields)
   if (unfit !== undefined) return refused(line, unfit)
-  const body = JSON.stringify(line.body)
+  const body = bodyIn(line)
   for (let tries = 1; ; ) {
     if (run.isStopped() || deps.load.draining) return { kind: 'stopped' }
     const token = tokenById(deps, run.tokenId)
@@ -92,6 +98,43 @@ export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome
   }
 }
 
+/** Money and the gateway's own trouble are no outcome of a line that its upstream has run. */
+const notYet: ReadonlySet<string> = new Set(['overloaded', 'internal_error'])
+
+/** A line whose result is there: it is charged and kept, however long that takes. */
+export async function adoptLine(
+  deps: LineDeps,
+  run: LineRun & Required<Pick<LineRun, 'instead'>>,
+): Promise<FinalOutcome> {
+  for (;;) {
+    if (run.isStopped()) return { kind: 'stopped' }
+    const token = tokenById(deps, run.tokenId)
+    if (token instanceof Refusal) return refused(run.line, token)
+    const answer = await send(deps, run, token, bodyIn(run.line))
+    if (answer.status === 200) return { kind: 'completed', chargeNanos: answer.chargeNanos }
+    if (!notYet.has(answer.code)) return failure(run.line, answer)
+    await run.sleep(limitPollMs)
+  }
+}
+
+/** As a batch API of an upstream would take it; undefined: it has to be made as a call. */
+export async function offerLine(
+  deps: LineDeps & CallDeps,
+  run: Pick<LineRun, 'tokenId' | 'endpoint' | 'tags' | 'line'>,
+): Promise<PreparedLine | undefined> {
+  const token = tokenById(deps, run.tokenId)
+  if (token instanceof Refusal || unfitField(run.line.fields) !== undefined) return undefined
+  let prepared: PreparedLine | undefined
+  const instead: LineRun['instead'] = async (context, call) => {
+    prepared = await prepareLine(deps, context, call)
+    return unsent
+  }
+  await send(deps, { ...run, instead, isOnlyLine: false }, token, bodyIn(run.line))
+  return prepared
+}
+
+const unsent = refuse('overloaded', 'it is not sent yet')
+
 interface LineAnswer {
   status: number
   requestId: string
@@ -104,9 +147,12 @@ interface LineAnswer {
   isMade: boolean
 }
 
+type SentLine = Pick<LineRun, 'endpoint' | 'tags' | 'line' | 'isOnlyLine' | 'instead'> &
+  Partial<Pick<LineRun, 'keep'>>
+
 async function send(
   { runOwnCall }: LineDeps,
-  run: LineRun,
+  run: SentLine,
   token: Token,
   body: string,
 ): Promise<LineAnswer> {
@@ -114,10 +160,11 @@ async function send(
   const response = await runOwnCall({
     ...{ token, body, path: run.endpoint, serviceTier: batchTier },
     isTrial: !run.isOnlyLine,
+    ...(run.instead !== undefined && { instead: run.instead }),
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
     keep(id, answer) {
       isMade = true
-      return run.keep(id, answerLine(run.line, 200, id, answer.toString()))
+      return run.keep!(id, answerLine(run.line, 200, id, textOf(answer)))
     },
   })
   const { status, headers } = response
@@ -131,7 +178,7 @@ async function send(
   }
 }
 
-function failure(line: LineRequest, answer: LineAnswer): LineOutcome {
+function failure(line: LineRequest, answer: LineAnswer): FinalOutcome {
   const { status, requestId, body, code, message } = answer
   const text = answerLine(line, status, requestId, body, { code, message })
   return { kind: 'failed', requestId, text }
@@ -142,16 +189,19 @@ const waitOf = (seconds: number, tries: number): number =>
   Math.min(maxWaitMs, Math.max(seconds * 1000, firstWaitMs * 2 ** Math.min(tries - 1, 6)))
 
 /** Fields that make no sense where no caller waits. */
-function unfitField(body: Readonly<Record<string, unknown>>): Refusal | undefined {
+function unfitField(fields: LineRequest['fields']): Refusal | undefined {
   for (const field of ['stream', 'background']) {
-    if (body[field] !== true) continue
+    if (fields[field] !== true) continue
     return refuse('invalid_request', `'${field}' cannot be used in a batch`, { param: field })
   }
   return undefined
 }
 
 /** Without a call. */
-function refused(line: LineRequest, { code, message, status, extras }: Refusal): LineOutcome {
+export function refused(
+  line: LineRequest,
+  { code, message, status, extras }: Refusal,
+): FinalOutcome {
   const { type } = refusals[code]
   const error = { message, type, code, param: extras.param ?? null }
   const text = answerLine(line, status, '', JSON.stringify({ error }), { code, message })
@@ -178,6 +228,11 @@ export const unrunLine = (
   { customId }: Pick<LineRequest, 'customId'>,
   error: { code: string; message: string },
 ): string => JSON.stringify({ id: newId('batch_req'), custom_id: customId, response: null, error })
+
+const textOf = (body: string | Uint8Array<ArrayBuffer>): string =>
+  typeof body === 'string'
+    ? body
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
 
 /** White space between values may contain line ends; within texts they are escaped. */
 const oneLine = (json: string): string => {

@@ -10,11 +10,14 @@ import { LineSlots } from './line-slots.ts'
 import { LineWriter } from './line-writer.ts'
 import { type BatchDeps, BatchRun } from './run-batch.ts'
 
-const pollMs = 5_000
-const sweepMs = 60_000
+/** Creates, cancels and gateways that die wake it; otherwise it looks this rarely. */
+const everyMs = 60_000
+const retryMs = 1_000
 /** At once, of all accounts and of one. */
 const maxBatches = 16
 const maxOfAccount = 2
+/** With those that only wait for upstreams. */
+const maxWaiting = 200
 const readAhead = 500
 /** Lines at once: alone, and beside calls of callers. */
 const maxLines = 24
@@ -22,11 +25,13 @@ const maxBeside = 4
 const dropAtOnce = 1_000
 /** Until another is begun. */
 const nextMs = 50
+/** Until one is tried again. */
+const interruptedMs = 5_000
 
 export class BatchRunner extends LoopService {
   readonly #deps: BatchDeps
   readonly #owner: string
-  readonly #runs = new Map<string, { accountId: string; ended: Promise<void> }>()
+  readonly #runs = new Map<string, { run: BatchRun; accountId: string; ended: Promise<void> }>()
   readonly #slots: LineSlots
   readonly #writer: LineWriter
   readonly #stop = Promise.withResolvers<void>()
@@ -36,8 +41,8 @@ export class BatchRunner extends LoopService {
   constructor(deps: BatchDeps, owner: string) {
     super({
       name: 'batch-runner',
-      everyMs: pollMs,
-      retryMs: 1_000,
+      everyMs,
+      retryMs,
       jitter: 0.1,
       log: deps.log,
       failure: 'batch round failed',
@@ -55,27 +60,38 @@ export class BatchRunner extends LoopService {
     const { store } = this.#deps
     // No other process can be working on this store.
     if (store.cluster === undefined) await store.tx(freeAllBatches)
+    // One that dies may leave batches: the others are told.
+    store.cluster?.subscribe(({ kind }) => {
+      if (kind === 'changed' || kind === 'evicted') this.wake()
+    })
     super.start()
   }
 
-  protected async run(): Promise<void> {
+  protected async run(): Promise<number | undefined> {
     const { store, clock, load } = this.#deps
-    if (!store.healthy || load.draining || this.#isStopping) return
+    if (load.draining || this.#isStopping) return undefined
+    if (!store.healthy) return retryMs
     this.#slots.next()
     const free = await freeBatches(store.read, store.dialect, readAhead)
     for (const { id, accountId } of free) {
-      if (this.#runs.size >= maxBatches) break
+      if (this.#active().length >= maxBatches || this.#runs.size >= maxWaiting) break
       if (!this.#runs.has(id) && this.#runsOf(accountId) < maxOfAccount) await this.#begin(id)
     }
-    if (clock.nowMs() < this.#sweepAtMs) return
-    this.#sweepAtMs = clock.nowMs() + sweepMs
+    if (clock.nowMs() < this.#sweepAtMs) return undefined
+    this.#sweepAtMs = clock.nowMs() + everyMs
     await sweepExpired(this.#deps)
     await store.tx((tx) => pruneCreates(tx, keysSinceMs(clock), dropAtOnce))
     while (!this.#isStopping && (await store.tx((tx) => dropEndedLines(tx, dropAtOnce))));
+    return undefined
   }
 
   #runsOf(accountId: string): number {
-    return [...this.#runs.values()].filter((run) => run.accountId === accountId).length
+    return this.#active().filter((each) => each.accountId === accountId).length
+  }
+
+  /** Those that do not only wait for upstreams. */
+  #active() {
+    return [...this.#runs.values()].filter(({ run }) => !run.isWaiting)
   }
 
   async #begin(id: string): Promise<void> {
@@ -89,7 +105,8 @@ export class BatchRunner extends LoopService {
       isStopping: () => this.#isStopping,
       sleep: (ms: number) => Promise.race([Bun.sleep(ms), this.#stop.promise]),
     }
-    const ended = new BatchRun(this.#deps, tools, batch, claim)
+    const run = new BatchRun(this.#deps, tools, batch, claim)
+    const ended = run
       .run()
       .then(
         () => {
@@ -97,10 +114,13 @@ export class BatchRunner extends LoopService {
           this.#sweepAtMs = 0
           this.wake(nextMs)
         },
-        (error) => log.warn('batch interrupted', { name: id, error }),
+        (error) => {
+          log.warn('batch interrupted', { name: id, error })
+          this.wake(interruptedMs)
+        },
       )
       .finally(() => this.#runs.delete(id))
-    this.#runs.set(id, { accountId: batch.accountId, ended })
+    this.#runs.set(id, { run, accountId: batch.accountId, ended })
   }
 
   /** Lines under way end first; the rest is left to the next gateway. */
@@ -108,6 +128,8 @@ export class BatchRunner extends LoopService {
     this.#isStopping = true
     this.#stop.resolve()
     await super.stop()
-    await Promise.all([...this.#runs.values()].map(({ ended }) => ended))
+    const runs = [...this.#runs.values()]
+    await Promise.all(runs.map(({ ended }) => ended))
+    if (runs.length > 0) this.#deps.store.cluster?.publish({ kind: 'changed' })
   }
 }

@@ -14,6 +14,7 @@ export class BadForm extends Error {
 
 const maxHead = 16 * 1024
 const blank = Buffer.from('\r\n\r\n')
+const none = Buffer.alloc(0)
 
 export class StreamForm {
   readonly #source: AsyncIterator<Uint8Array>
@@ -53,8 +54,24 @@ export class StreamForm {
       this.#held = this.#held.subarray(at === -1 ? end : at + divider.length)
       this.#isPartOpen = at === -1
       if (piece.length > 0) yield piece
-      if (at === -1) await this.#read()
+      if (at === -1) yield* this.#readOn()
     }
+  }
+
+  /** The end of a piece may be the start of a divider: only there the next one is joined to it, not as a whole. */
+  async *#readOn(): AsyncGenerator<Uint8Array> {
+    const held = this.#held
+    this.#held = none
+    await this.#read()
+    if (held.length === 0) return
+    const next = this.#held
+    const seam = Buffer.concat([held, next.subarray(0, this.#divider.length)])
+    if (next.length <= this.#divider.length || seam.includes(this.#divider)) {
+      this.#held = Buffer.concat([held, next])
+      return
+    }
+    // No divider begins in what was held.
+    yield held
   }
 
   async #find(wanted: Buffer, max: number): Promise<number> {

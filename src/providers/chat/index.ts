@@ -3,6 +3,7 @@
 import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { fileBatches } from '../batches/file-batches.ts'
 import { bearer } from '../common/bearer.ts'
 import { servedBy, servedIn } from '../common/served-as.ts'
 import { markMessages } from '../text/cache-marks.ts'
@@ -25,7 +26,7 @@ export const chatStyle: TextStyle = {
   stream,
 }
 
-export const chat = textProvider(chatStyle)
+export const chat = { ...textProvider(chatStyle), batches: fileBatches(chatStyle) }
 
 /** A stream is billed by its usage, so usage is always requested. */
 function usageOption(

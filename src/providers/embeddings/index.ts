@@ -3,6 +3,7 @@
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { asBase64, asFloats } from '../../styles/embeddings/vectors.ts'
+import { fileBatches } from '../batches/file-batches.ts'
 import { bearer } from '../common/bearer.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
@@ -16,7 +17,10 @@ export const embeddingsStyle: TextStyle = {
   readAnswer,
 }
 
-export const embeddings = textProvider(embeddingsStyle)
+export const embeddings = {
+  ...textProvider(embeddingsStyle),
+  batches: fileBatches(embeddingsStyle),
+}
 
 /**
  * Vectors in the requested encoding: SDKs decode without checking, and not every upstream supports

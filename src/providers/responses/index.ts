@@ -2,6 +2,7 @@
 
 import type { Provider } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { fileBatches } from '../batches/file-batches.ts'
 import { bearer } from '../common/bearer.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import { counterFor } from '../text/count-tokens.ts'
@@ -33,6 +34,7 @@ export const responses: Provider = {
     counterFor(responsesStyle, () => countQuestion),
   ),
   response: backgroundOf(responsesStyle),
+  batches: fileBatches(responsesStyle),
 }
 
 /** `incomplete` is an answer: it stopped at a limit. Any other unfinished one is an error. */

@@ -39,6 +39,14 @@ export async function putLines(tx: Db, lines: readonly LineRow[]): Promise<void>
   }
 }
 
+/** Of calls whose answers are kept and whose charges are not written. */
+export async function unchargedIds(db: Db, batchId: string): Promise<string[]> {
+  const { rows } = await sql<{ request_id: string }>`
+    SELECT request_id FROM batch_lines l WHERE batch_id = ${batchId} AND failed = 0
+      AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.request_id = l.request_id)`.execute(db)
+  return rows.map(({ request_id }) => request_id)
+}
+
 /** Drops answers whose charge was never written, or was taken back because its call was not answered. */
 export async function dropUncharged(tx: Db, batchId: string): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -48,6 +48,7 @@ import { batchTables } from './0051-batches.ts'
 import { taskTexts } from './0052-task-texts.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { billMails } from './0054-bill-mails.ts'
+import { batchParts } from './0055-batch-parts.ts'
 import { channelMonths } from './0056-channel-months.ts'
 import { clientRetries } from './0057-client-retries.ts'
 import { channelTotals } from './0059-channel-totals.ts'
@@ -98,6 +99,7 @@ export const migrations: readonly Migration[] = [
   taskTexts,
   revokedSecrets,
   billMails,
+  batchParts,
   channelMonths,
   clientRetries,
   channelTotals,

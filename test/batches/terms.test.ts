@@ -1,0 +1,149 @@
+// Terms of batches and files, on both stores: batches end after 24 hours, files expire, accounts have a quota, and
+// files may be in S3.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../../src/store/schema.ts'
+import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
+import { chargesOf, readLedger } from '../support/books.ts'
+import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type FakeS3, s3Keys, s3Region, startFakeS3 } from '../support/tasks/fake-s3.ts'
+import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
+import { answersIn, BatchClient, line } from './client.ts'
+
+const config = (chat: string) => `
+accounts: [{ name: acme, balance: "100.00" }]
+tokens: [{ account: acme, name: test, token: ${apiToken} }]
+models: [{ name: plain, kind: text, interfaces: [chat] }]
+prices: [{ model: plain, unit: token, per_million: { input: "1000", output: "1000" } }]
+channels:
+  - name: upstream
+    keys: [sk-upstream-0123456789]
+    protocols: { chat: "${chat}" }
+    models: { plain: up }
+`
+
+const inS3 = ({ url }: FakeS3) => `
+media:
+  keep: s3
+  s3:
+    endpoint: ${url}
+    region: ${s3Region}
+    bucket: results
+    access_key: ${s3Keys.access}
+    secret_key: ${s3Keys.secret}
+`
+
+const masterKey = Buffer.alloc(32, 7).toString('base64')
+
+describe.each([...storeKinds])('terms of batches on %s', (kind) => {
+  let place: Place
+  let upstream: TestUpstream
+  let s3: FakeS3
+  let gateway: TestGateway
+  let client: BatchClient
+  let gate = Promise.withResolvers<void>()
+
+  const start = async (more = '') => {
+    const { dataDir, databaseUrl } = place.options
+    const env = {
+      GATEWAY_MASTER_KEY: masterKey,
+      ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
+    }
+    gateway = await startGateway({ config: config(upstream.chat) + more, dataDir, env })
+    client = new BatchClient(gateway.url, apiToken)
+  }
+
+  beforeAll(async () => {
+    upstream = startUpstream(async ({ body }) => {
+      if (body.includes('hold on')) await gate.promise
+      return jsonReply(completion({ prompt_tokens: 50, completion_tokens: 50 }))
+    })
+    s3 = startFakeS3()
+    place = await newPlace(kind)
+    await start()
+  })
+  afterAll(async () => {
+    await gateway.stop('SIGKILL')
+    await upstream.stop()
+    await s3.stop()
+    await place.remove()
+  })
+
+  /** As if time had passed: while no gateway has the store. */
+  async function change(work: (db: Kysely<Schema>) => Promise<unknown>, more?: string) {
+    await gateway.stop('SIGKILL')
+    const store = await place.open()
+    await store.tx(work)
+    await store.close()
+    await start(more)
+  }
+
+  test('after 24 hours lines that were not run are in the error file, and cost nothing', async () => {
+    const lines = [line(1, 'hi'), ...Array.from({ length: 40 }, (_, n) => line(n + 2, 'hold on'))]
+    const { id, created_at, expires_at } = await client.start(lines)
+    expect(expires_at - created_at).toBe(86_400)
+    while ((await client.get(`/batches/${id}`)).request_counts.completed < 1) await Bun.sleep(20)
+    await change((db) => sql`UPDATE batches SET expires_at_ms = 1 WHERE id = ${id}`.execute(db))
+    const batch = await client.ended(id)
+    gate.resolve()
+    gate = Promise.withResolvers<void>()
+    expect([batch.status, batch.request_counts]).toEqual([
+      'expired',
+      { total: 41, completed: 1, failed: 40 },
+    ])
+    expect(batch.expired_at).toBeGreaterThan(0)
+    expect(answersIn(await client.content(batch.output_file_id))).toHaveLength(1)
+    const unrun = answersIn(await client.content(batch.error_file_id))
+    expect(unrun.map(({ custom_id }) => custom_id)).toEqual(
+      lines.slice(1).map(({ custom_id }) => custom_id),
+    )
+    for (const { response, error } of unrun) {
+      expect([response, error.code]).toEqual([null, 'batch_expired'])
+    }
+    expect(chargesOf(await readLedger(gateway))).toHaveLength(1)
+  }, 60_000)
+
+  test('a file that has expired is gone, and its content with it', async () => {
+    const file = await client.upload('{}\n')
+    expect(file.expires_at - file.created_at).toBe(30 * 86_400)
+    const kept = await client.upload('{}\n')
+    await change((db) =>
+      sql`UPDATE account_files SET expires_at_ms = 1 WHERE id = ${file.id}`.execute(db),
+    )
+    expect((await client.fails('GET', `/files/${file.id}`)).error.code).toBe('file_not_found')
+    expect((await client.fails('GET', `/files/${file.id}/content`)).status).toBe(404)
+    const { data } = await client.get('/files')
+    const ids = data.map(({ id }: { id: string }) => id)
+    expect([ids.includes(file.id), ids.includes(kept.id)]).toEqual([false, true])
+    const create = { endpoint: '/v1/chat/completions', completion_window: '24h' }
+    const refused = await client.fails('POST', '/batches', { ...create, input_file_id: file.id })
+    expect([refused.status, refused.error.param]).toEqual([404, 'input_file_id'])
+  }, 60_000)
+
+  test('the files of an account have a quota', async () => {
+    const file = await client.upload('{}\n')
+    const full = (db: Kysely<Schema>) =>
+      sql`UPDATE account_files SET bytes = ${2 * 1024 ** 3} WHERE id = ${file.id}`.execute(db)
+    await change(full)
+    const refused = await client.form({ file: new File(['{}\n'], 'a'), purpose: 'batch' })
+    expect(refused.status).toBe(413)
+    await client.call('DELETE', `/files/${file.id}`)
+    expect((await client.upload('{}\n')).bytes).toBe(3)
+  }, 60_000)
+
+  test('files are in S3, encrypted, where results are kept there', async () => {
+    await change(async () => undefined, inS3(s3))
+    const keyOf = (id: string) => [...s3.objects.keys()].find((key) => key.endsWith(id))
+    const text = `${JSON.stringify(line(1, 'a secret text'))}\n`
+    const file = await client.upload(text)
+    const stored = s3.objects.get(keyOf(file.id)!)!
+    expect(Buffer.from(stored).includes('a secret text')).toBe(false)
+    expect(await client.content(file.id)).toBe(text)
+    const batch = await client.run([line(1, 'a secret text')])
+    expect(batch.request_counts.completed).toBe(1)
+    expect(keyOf(batch.output_file_id)).toBeDefined()
+    expect(answersIn(await client.content(batch.output_file_id))).toHaveLength(1)
+    await client.call('DELETE', `/files/${file.id}`)
+    expect(keyOf(file.id)).toBeUndefined()
+  }, 60_000)
+})
