@@ -3,9 +3,11 @@
 import { bugs } from './bugs/bugs.ts'
 import { removeCopy, tryBug } from './bugs/try-bug.ts'
 import { makeTemplate } from './gateway/database.ts'
+import { loadOwnCalls } from './gateway/own-calls.ts'
 import { type Options, parseOptions } from './options.ts'
 import { runSeed, type Verdict } from './run-seed.ts'
 import { takeOver } from './world/globals.ts'
+import { partsText } from './world/parts.ts'
 
 /** Those of this process, before a world replaces them. */
 const [realNow, realSoon] = [performance.now.bind(performance), setImmediate]
@@ -22,15 +24,16 @@ async function main(): Promise<number> {
 
 async function simulate(options: Options): Promise<number> {
   const template = await makeTemplate()
+  const ownCalls = await loadOwnCalls(options.parts)
   takeOver()
   // Dead processes leave rejected promises behind.
   process.on('unhandledRejection', () => {})
   const startMs = realNow()
   const total = { tasks: 0, events: 0, virtualMs: 0, deaths: new Map<string, number>() }
-  const { from = 1, seeds, tasks, gateways, heavy } = options
+  const { from = 1, seeds, tasks, gateways, parts, heavy } = options
   for (let seed = from; seed < from + seeds; seed++) {
     const onLine = options.verbose ? { onLine: (line: string) => print(line) } : {}
-    const verdict = runSeed({ seed, template, tasks, gateways, heavy, ...onLine })
+    const verdict = runSeed({ seed, template, tasks, gateways, parts, heavy, ownCalls, ...onLine })
     if (verdict.violations.length > 0) {
       print(reportOf(verdict, options))
       print(`failed after ${seed - from + 1} seeds`)
@@ -73,7 +76,8 @@ async function findBugs(options: Options): Promise<number> {
 function reportOf({ seed, digest, violations, lines }: Verdict, options: Options): string {
   const trace = options.verbose ? [] : [...lines.slice(-linesShown), '']
   const gateways = options.gateways === undefined ? '' : ` --gateways ${options.gateways}`
-  const shape = `${gateways}${options.heavy ? ' --heavy' : ''}`
+  const parts = options.parts === undefined ? '' : ` --parts ${partsText(options.parts)}`
+  const shape = `${gateways}${parts}${options.heavy ? ' --heavy' : ''}`
   const again = `--seeds 1 --from ${seed} --tasks ${options.tasks}${shape} --verbose`
   return [
     ...trace,

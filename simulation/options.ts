@@ -1,5 +1,6 @@
 // The command line of the simulator.
 import { bugs } from './bugs/bugs.ts'
+import { type Parts, partsFrom } from './world/parts.ts'
 
 export interface Options {
   seeds: number
@@ -7,6 +8,8 @@ export interface Options {
   from: number | undefined
   tasks: number
   gateways: 1 | 3 | undefined
+  /** Drawn by the seed by default. */
+  parts: Parts | undefined
   /** More kills, and more commits of unknown outcome. */
   heavy: boolean
   verbose: boolean
@@ -20,7 +23,7 @@ export interface Options {
 
 const usage =
   'usage: npm run simulate -- [--seeds N] [--from SEED] [--tasks N] [--gateways 1|3] [--heavy] ' +
-  '[--verbose] [--digests] [--deaths] [--bug NAME | --bugs]'
+  '[--parts none|all|books,batches,background] [--verbose] [--digests] [--deaths] [--bug NAME | --bugs]'
 
 export function parseOptions(args: readonly string[]): Options | { problem: string } {
   const options: Options = {
@@ -28,6 +31,7 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
     from: undefined,
     tasks: 12,
     gateways: undefined,
+    parts: undefined,
     heavy: false,
     verbose: false,
     digests: false,
@@ -46,6 +50,9 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
       const names = bugs.map((known) => known.name)
       if (!names.includes(bug)) return { problem: `--bug takes one of: ${names.join(', ')}` }
       options.bugs = [...options.bugs, bug]
+    } else if (name === '--parts') {
+      options.parts = partsFrom(args[++at] ?? '')
+      if (options.parts === undefined) return { problem: usage }
     } else {
       const value = Number(args[++at])
       if (!Number.isSafeInteger(value) || value < 1) return { problem: usage }

@@ -2,20 +2,22 @@
 // it is closed, at any gateway that replies.
 import { closeMonth } from '../../src/billing/bills/close-month.ts'
 import { billDeps } from '../../src/engine/books/bill-deps.ts'
-import type { Calling } from './calling.ts'
+import { type Calling, closedMonth as month } from './calling.ts'
 import { sendCall } from './send-call.ts'
 
-const month = '2027-01'
 const closeTries = 12
 
 export function planClosings(calling: Calling, overMs: number): void {
   const { context, callers, records } = calling
+  const { world, random, parts } = context
   for (const { id } of records.accounts) {
-    context.world.after(
-      context.random.work.between(0, overMs),
-      callers,
-      () => void close(calling, id),
-    )
+    const atMs = random.work.between(0, overMs)
+    world.after(atMs, callers, () => void close(calling, id))
+    if (!parts.books) continue
+    // A second one for the same account, and both near those of the others.
+    for (const from of [atMs, overMs / 2]) {
+      world.after(from + random.parts.between(0, 50), callers, () => void close(calling, id))
+    }
   }
 }
 
@@ -30,6 +32,7 @@ async function close(calling: Calling, accountId: string): Promise<void> {
     )
     const kind = sent === 'lost' ? sent : sent.answer?.kind
     world.note(`closing ${month} of ${accountId}: ${kind}`, callers)
+    if (kind === 'closed') records.closed.add(accountId)
     if (kind === 'closed') break
     await world.pause(random.work.between(500, 6_000), callers)
   }

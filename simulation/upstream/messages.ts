@@ -14,6 +14,8 @@ export interface WireReply {
   headers?: Readonly<Record<string, string>>
   /** For a stream. */
   chunks?: readonly string[]
+  /** Called with what a gateway has read of it. */
+  onRead?: (text: string) => void
 }
 
 export interface UpstreamWire {

@@ -7,6 +7,7 @@ import type { Answer, Input } from '../callers/records.ts'
 import { textInputTokens } from '../callers/text-caller.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { textCosts } from '../world/prices.ts'
+import { models } from '../world/settings.ts'
 import { shown } from './check-commit.ts'
 
 /** A charge that was neither voided nor written as free for lack of a reply. */
@@ -47,7 +48,8 @@ export function verifyText(calling: Calling, upstream: Upstream): void {
 function verifyWithheld({ context, records }: Calling, upstream: Upstream): void {
   const { rows } = context.db.query<{ request_id: string; price_id: string; detail: string }>(
     `SELECT request_id, price_id, detail FROM requests
-     WHERE error_code = 'insufficient_quota' AND channel IS NOT NULL AND interface = 'chat'`,
+     WHERE error_code = 'insufficient_quota' AND channel IS NOT NULL AND model = ?`,
+    [models.text],
   )
   for (const { request_id, price_id, detail } of rows) {
     const price = records.prices.get(price_id)

@@ -105,7 +105,7 @@ interface LineAnswer {
 }
 
 async function send(
-  { runOwnCall }: LineDeps,
+  { runOwnCall, log }: LineDeps,
   run: LineRun,
   token: Token,
   body: string,
@@ -117,7 +117,11 @@ async function send(
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
     keep(id, answer) {
       isMade = true
-      return run.keep(id, answerLine(run.line, 200, id, answer.toString()))
+      // One that could not be written is none: the call ends as any that was not answered.
+      return run.keep(id, answerLine(run.line, 200, id, answer.toString())).catch((error) => {
+        log.warn('answer of a line not stored', { request_id: id, error })
+        return false
+      })
     },
   })
   const { status, headers } = response
