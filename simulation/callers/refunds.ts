@@ -34,7 +34,8 @@ function orderSome(calling: Calling): void {
      WHERE kind = 'charge' AND amount_nanos < 0 ORDER BY id`,
   )
   if (rows.length === 0) return
-  const some = random.parts.chance(0.7) ? rows.slice(-recent) : rows
+  const lost = rows.filter(({ ref }) => isRefused(calling, ref))
+  const some = lost.length > 0 ? lost : random.parts.chance(0.7) ? rows.slice(-recent) : rows
   const { ref: of, account_id: accountId, charge_nanos: chargeNanos } = random.parts.pick(some)
   const times = random.parts.pick([1, 2, 3])
   for (let count = 0; count < times; count++) {
@@ -49,6 +50,12 @@ function orderSome(calling: Calling): void {
     void order(calling, refund)
   }
 }
+
+/** Its charge may still be given back without a refund. */
+const isRefused = ({ records }: Calling, requestId: string): boolean =>
+  records.inputs.some(({ answers }) =>
+    answers.some((answer) => answer.kind === 'refused' && answer.requestId === requestId),
+  )
 
 async function order(calling: Calling, refund: RefundInput): Promise<void> {
   const { context, records, callers } = calling

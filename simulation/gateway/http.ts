@@ -26,13 +26,18 @@ export class SimHttp implements HttpPort {
     this.#proc = proc
   }
 
-  post: HttpPort['post'] = (url, _headers, body) =>
-    this.#call({ method: 'POST', url: new URL(url), body: parsed(body) })
+  get #from() {
+    return { from: this.#proc.name }
+  }
 
-  get: HttpPort['get'] = (url) => this.#call({ method: 'GET', url: new URL(url), body: {} })
+  post: HttpPort['post'] = (url, _headers, body) =>
+    this.#call({ method: 'POST', url: new URL(url), body: parsed(body), ...this.#from })
+
+  get: HttpPort['get'] = (url) =>
+    this.#call({ method: 'GET', url: new URL(url), body: {}, ...this.#from })
 
   delete: HttpPort['delete'] = (url) =>
-    this.#call({ method: 'DELETE', url: new URL(url), body: {} })
+    this.#call({ method: 'DELETE', url: new URL(url), body: {}, ...this.#from })
 
   #call(request: WireRequest): ReturnType<HttpPort['get']> {
     const { world, random, faults } = this.#context

@@ -6,6 +6,8 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
   body: Readonly<Record<string, unknown>>
+  /** The process that has sent it. */
+  from: string
 }
 
 export interface WireReply {

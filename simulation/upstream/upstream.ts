@@ -15,6 +15,8 @@ export interface Work {
   readonly prompt: string
   /** Of a text call. */
   readonly channel?: string
+  /** The process that has sent it. */
+  readonly from?: string
   /** The gateway's own id for it, if it sends one. */
   readonly marker: string | undefined
   readonly createdMs: number
@@ -43,6 +45,7 @@ interface Input {
   model: string
   prompt: string
   channel?: string
+  from?: string
   marker?: string | undefined
   /** Seconds, tokens or images. */
   requested: number

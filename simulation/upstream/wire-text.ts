@@ -15,6 +15,7 @@ export function answerChat(upstreamWire: UpstreamWire, request: WireRequest): Wi
     model: String(request.body['model']),
     prompt: typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
     channel: request.url.host.split('.')[0]!,
+    from: request.from,
     requested: 200,
   })
   if (work!.fate !== 'succeeded') {
@@ -84,6 +85,7 @@ export function answerResponses({ upstream }: UpstreamWire, request: WireRequest
     model: String(request.body['model']),
     prompt: typeof input === 'string' ? input : JSON.stringify(input),
     channel: request.url.host.split('.')[0]!,
+    from: request.from,
     requested: 200,
   })
   return responseOf(work, 'queued')

@@ -56,10 +56,21 @@ export function verifyBatches(calling: Calling, upstream: Upstream): void {
     verifyFiles(calling, upstream, input, row, charges)
   }
   for (const ref of charges.keys()) world.addViolation(`${ref} is charged and is no line's answer`)
+  verifySenders(calling, upstream)
   for (const model of [partModels.response, partModels.ownResponse]) {
     for (const ref of chargesOf(calling, model).keys()) {
       world.addViolation(`${ref} is charged beside the task that it was made for`)
     }
+  }
+}
+
+/** A response that a gateway has sent is not sent by another. */
+function verifySenders({ context, records }: Calling, upstream: Upstream): void {
+  for (const { kind, prompt } of records.inputs) {
+    if (kind !== 'ownResponse') continue
+    const works = [...upstream.works.values()].filter((work) => work.prompt === prompt)
+    const senders = new Set(works.map(({ from }) => from))
+    if (senders.size > 1) context.world.addViolation(`${prompt} was sent by ${[...senders]}`)
   }
 }
 

@@ -29,6 +29,13 @@ export function verifyRefunds({ context, records }: Calling): void {
     left.set(of, leftOf(context.db, of) - nanos)
     if (left.get(of)! < 0n) world.addViolation(`${of} was given back ${nanos}, which is too much`)
   }
+  const voided = db.query<{ ref: string }>(
+    `SELECT ref FROM entries WHERE kind = 'credit' AND ref LIKE 'req_%'`,
+  )
+  for (const { ref } of voided.rows) {
+    const rest = left.get(ref) ?? leftOf(db, ref)
+    if (rest !== 0n) world.addViolation(`${ref} was not answered, and ${rest} of it is charged`)
+  }
   for (const refund of records.refunds) {
     const wrong = wrongWith(refund, rows, left.get(refund.of) ?? leftOf(db, refund.of))
     if (wrong !== undefined) world.addViolation(`${refund.ref} of ${refund.of} ${wrong}`)

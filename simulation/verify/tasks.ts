@@ -3,6 +3,7 @@
 import type { LossReason } from '../../src/contract/ledger.ts'
 import type { Price } from '../../src/contract/price.ts'
 import type { TokenCounts } from '../../src/contract/usage.ts'
+import { withheld } from '../../src/engine/tasks/end-task.ts'
 import { isBackground } from '../callers/background.ts'
 import { linePrompt } from '../callers/batches.ts'
 import type { Calling } from '../callers/calling.ts'
@@ -98,13 +99,18 @@ function verifyEnd(calling: Calling, upstream: Upstream, row: TaskRow, input: In
   }
 }
 
+/** Not one that was refused before it was sent. */
 const isWithheld = ({ body }: TaskRow): boolean =>
-  (JSON.parse(body) as { error?: { code: string } }).error?.code === 'insufficient_quota'
+  (JSON.parse(body) as { error?: { message: string } }).error?.message === withheld.error.message
 
 /** Done and not delivered for lack of money: its account was short before, and pays nothing. */
 function verifyWithheld({ context, records }: Calling, row: TaskRow, work: Work | undefined): void {
   const price = records.prices.get(row.price_id)
-  const cost = price && tokensCost(price, work?.quantity ?? 0)
+  const cost =
+    price &&
+    (row.interface === 'responses'
+      ? responseCosts(price, row, work)
+      : tokensCost(price, work?.quantity ?? 0))
   const lost = lossOf(context, row.id, 'not_delivered')
   const isDone = work?.reported.includes('succeeded') === true
   if (isDone && lost === cost && row.charge_nanos === 0n && lost > row.hold_nanos) return

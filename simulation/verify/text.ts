@@ -30,7 +30,7 @@ export function verifyText(calling: Calling, upstream: Upstream): void {
     `SELECT e.ref, e.amount_nanos, e.price_id, e.estimated, r.price_id AS price_of_request,
        r.input_tokens, r.output_tokens, r.detail
      FROM ledger e JOIN requests r ON r.request_id = e.ref
-     LEFT JOIN entries b ON b.ref = e.ref AND b.kind = 'credit' AND b.amount_nanos = -e.amount_nanos
+     LEFT JOIN entries b ON b.ref = e.ref AND b.kind = 'credit'
      WHERE e.kind = 'charge' AND b.id IS NULL AND NOT (e.amount_nanos = 0 AND r.status = 503)`,
   )
   for (const row of rows) charges.set(row.ref, row)
