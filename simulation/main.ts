@@ -3,9 +3,11 @@
 import { bugs } from './bugs/bugs.ts'
 import { removeCopy, tryBug } from './bugs/try-bug.ts'
 import { makeTemplate } from './gateway/database.ts'
+import { loadOwnCalls } from './gateway/own-calls.ts'
 import { type Options, parseOptions } from './options.ts'
 import { runSeed, type Verdict } from './run-seed.ts'
 import { takeOver } from './world/globals.ts'
+import { partsText } from './world/parts.ts'
 
 /** Those of this process, before a world replaces them. */
 const [realNow, realSoon] = [performance.now.bind(performance), setImmediate]
@@ -22,18 +24,20 @@ async function main(): Promise<number> {
 
 async function simulate(options: Options): Promise<number> {
   const template = await makeTemplate()
+  const ownCalls = await loadOwnCalls(options.parts)
   takeOver()
   // Dead processes leave rejected promises behind.
   process.on('unhandledRejection', () => {})
   const startMs = realNow()
   const total = { tasks: 0, events: 0, virtualMs: 0, deaths: new Map<string, number>() }
-  const { from = 1, seeds, tasks, gateways, heavy } = options
-  for (let seed = from; seed < from + seeds; seed++) {
+  const { from = 1, seeds, tasks, gateways, parts, heavy } = options
+  const all = [...options.first, ...Array.from({ length: seeds }, (_, at) => from + at)]
+  for (const [at, seed] of all.entries()) {
     const onLine = options.verbose ? { onLine: (line: string) => print(line) } : {}
-    const verdict = runSeed({ seed, template, tasks, gateways, heavy, ...onLine })
+    const verdict = runSeed({ seed, template, tasks, gateways, parts, heavy, ownCalls, ...onLine })
     if (verdict.violations.length > 0) {
       print(reportOf(verdict, options))
-      print(`failed after ${seed - from + 1} seeds`)
+      print(`failed after ${at + 1} seeds`)
       return 1
     }
     if (options.digests) print(`seed ${seed} digest ${verdict.digest}`)
@@ -43,13 +47,13 @@ async function simulate(options: Options): Promise<number> {
     for (const why of verdict.deaths) total.deaths.set(why, (total.deaths.get(why) ?? 0) + 1)
     await new Promise<void>((go) => realSoon(go))
   }
-  const all = [...total.deaths].sort(([, one], [, other]) => other - one)
-  if (options.deaths) for (const [why, times] of all) print(`${times} ${why}`)
-  const deaths = all.reduce((sum, [, times]) => sum + times, 0)
+  const byCause = [...total.deaths].sort(([, one], [, other]) => other - one)
+  if (options.deaths) for (const [why, times] of byCause) print(`${times} ${why}`)
+  const deaths = byCause.reduce((sum, [, times]) => sum + times, 0)
   const seconds = ((realNow() - startMs) / 1000).toFixed(1)
   const hours = Math.round(total.virtualMs / 3_600_000)
   print(
-    `${seeds} seeds, ${total.tasks} tasks, ${deaths} deaths, ${total.events} events, ` +
+    `${all.length} seeds, ${total.tasks} tasks, ${deaths} deaths, ${total.events} events, ` +
       `${hours} h of their time in ${seconds} s: no violation`,
   )
   return 0
@@ -73,7 +77,8 @@ async function findBugs(options: Options): Promise<number> {
 function reportOf({ seed, digest, violations, lines }: Verdict, options: Options): string {
   const trace = options.verbose ? [] : [...lines.slice(-linesShown), '']
   const gateways = options.gateways === undefined ? '' : ` --gateways ${options.gateways}`
-  const shape = `${gateways}${options.heavy ? ' --heavy' : ''}`
+  const parts = options.parts === undefined ? '' : ` --parts ${partsText(options.parts)}`
+  const shape = `${gateways}${parts}${options.heavy ? ' --heavy' : ''}`
   const again = `--seeds 1 --from ${seed} --tasks ${options.tasks}${shape} --verbose`
   return [
     ...trace,

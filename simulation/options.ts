@@ -1,12 +1,17 @@
 // The command line of the simulator.
 import { bugs } from './bugs/bugs.ts'
+import { type Parts, partsFrom } from './world/parts.ts'
 
 export interface Options {
   seeds: number
-  /** 1 by default; a bug starts at its known seed. */
+  /** 1 by default; of a bug, its known worlds come first. */
   from: number | undefined
+  /** Seeds before them. */
+  first: readonly number[]
   tasks: number
   gateways: 1 | 3 | undefined
+  /** Drawn by the seed by default. */
+  parts: Parts | undefined
   /** More kills, and more commits of unknown outcome. */
   heavy: boolean
   verbose: boolean
@@ -19,15 +24,17 @@ export interface Options {
 }
 
 const usage =
-  'usage: npm run simulate -- [--seeds N] [--from SEED] [--tasks N] [--gateways 1|3] [--heavy] ' +
-  '[--verbose] [--digests] [--deaths] [--bug NAME | --bugs]'
+  'usage: npm run simulate -- [--seeds N] [--from SEED] [--first SEED,SEED] [--tasks N] [--gateways 1|3] [--heavy] ' +
+  '[--parts none|all|books,batches,background] [--verbose] [--digests] [--deaths] [--bug NAME | --bugs]'
 
 export function parseOptions(args: readonly string[]): Options | { problem: string } {
   const options: Options = {
     seeds: 100,
     from: undefined,
+    first: [],
     tasks: 12,
     gateways: undefined,
+    parts: undefined,
     heavy: false,
     verbose: false,
     digests: false,
@@ -46,6 +53,12 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
       const names = bugs.map((known) => known.name)
       if (!names.includes(bug)) return { problem: `--bug takes one of: ${names.join(', ')}` }
       options.bugs = [...options.bugs, bug]
+    } else if (name === '--first') {
+      options.first = (args[++at] ?? '').split(',').map(Number)
+      if (!options.first.every((seed) => Number.isSafeInteger(seed))) return { problem: usage }
+    } else if (name === '--parts') {
+      options.parts = partsFrom(args[++at] ?? '')
+      if (options.parts === undefined) return { problem: usage }
     } else {
       const value = Number(args[++at])
       if (!Number.isSafeInteger(value) || value < 1) return { problem: usage }

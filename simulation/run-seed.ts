@@ -4,13 +4,15 @@
 import { armCrashPoint } from '../src/lib/crash-point.ts'
 import { insertAccount } from '../src/store/catalog/accounts.ts'
 import { insertPrice } from '../src/store/catalog/prices.ts'
+import { insertToken } from '../src/store/catalog/tokens.ts'
 import { appendEntry } from '../src/store/ledger/entries.ts'
 import type { Calling } from './callers/calling.ts'
 import { Receivers } from './callers/receivers.ts'
 import { CallerRecords } from './callers/records.ts'
+import { tokenOf } from './callers/send-call.ts'
 import type { Hub } from './gateway/cluster.ts'
 import { kyselyOver, SimDatabase } from './gateway/database.ts'
-import { SimGateway, type Surroundings } from './gateway/gateway.ts'
+import { type OwnCalls, SimGateway, type Surroundings } from './gateway/gateway.ts'
 import { closeWriter } from './gateway/write-batch.ts'
 import { Upstream } from './upstream/upstream.ts'
 import { checkHolds, checkMemory } from './verify/check-memory.ts'
@@ -19,9 +21,11 @@ import { openEnds, verifyWorld } from './verify/verify.ts'
 import { SimContext } from './world/context.ts'
 import { drawFaults, noFaults } from './world/faults.ts'
 import { enter } from './world/globals.ts'
-import { newPrice } from './world/prices.ts'
+import { writeHistory } from './world/history.ts'
+import { drawParts, type Parts } from './world/parts.ts'
+import { newCosts, newPrice } from './world/prices.ts'
 import { createRandom } from './world/random.ts'
-import { models } from './world/settings.ts'
+import { models, partModels } from './world/settings.ts'
 import { planInputs, planTrouble } from './world/workload.ts'
 import { World } from './world/world.ts'
 
@@ -31,6 +35,9 @@ interface SeedOptions {
   tasks: number
   /** Drawn by the seed by default. */
   gateways?: 1 | 3 | undefined
+  parts?: Parts | undefined
+  /** Undefined where no world needs them. */
+  ownCalls?: OwnCalls | undefined
   heavy?: boolean
   onLine?: ((line: string) => void) | undefined
 }
@@ -66,12 +73,14 @@ export function runSeed(options: SeedOptions): Verdict {
   enter(world)
   const db = SimDatabase.fresh(template)
   const gateways = options.gateways ?? (createRandom(seed, 'shape').chance(0.5) ? 1 : 3)
-  const context = new SimContext(world, db, noFaults, gateways)
+  const parts = options.parts ?? drawParts(seed)
+  const context = new SimContext(world, db, noFaults, gateways, parts)
   const around: Surroundings = {
     context,
     upstreamWire: { context, upstream: new Upstream(context) },
     receivers: new Receivers(context),
     hub: new Map() as Hub,
+    ownCalls: options.ownCalls,
   }
   const names = gateways === 1 ? ['g1'] : ['g1', 'g2', 'g3']
   const all = names.map((name) => new SimGateway(name, around))
@@ -124,6 +133,8 @@ function createAccounts({ context, records }: Calling): void {
         const id = `acc_${at + 1}`
         records.accounts.push({ id, openingNanos: nanos })
         await insertAccount(tx, { id, name: id, source: 'api', createdAtMs: 1 })
+        const { accountName: _, ...token } = tokenOf(id)
+        await insertToken(tx, { ...token, source: 'api', hash: `hash of ${id}`, createdAtMs: 1 })
         const opening = {
           atMs: openedMs,
           accountId: id,
@@ -137,16 +148,26 @@ function createAccounts({ context, records }: Calling): void {
         records.prices.set(price.id, price)
         await insertPrice(tx, price, 1)
       }
+      for (const model of Object.values(partModels)) {
+        const price = newPrice(model, `price_${model}`, 1, random.costs)
+        records.prices.set(price.id, price)
+        await insertPrice(tx, price, 1)
+      }
+      for (const cost of newCosts(random.costs)) {
+        records.costs.push(cost)
+        await insertPrice(tx, cost, 1)
+      }
     })
   })
   world.run(1)
+  if (context.parts.books) writeHistory(context, records)
 }
 
 function runPhases(
   calling: Calling,
   all: SimGateway[],
   around: Surroundings,
-  { tasks, heavy }: SeedOptions,
+  { tasks, heavy = false }: SeedOptions,
 ): void {
   const { context } = calling
   const { world } = context
@@ -159,7 +180,7 @@ function runPhases(
   }
   planChecks(calling, all)
   const overMs = minMs + tasks * context.profile.inputEveryMs
-  context.faults = drawFaults(world.seed, heavy)
+  context.faults = drawFaults(world.seed, heavy, context.parts)
   context.mayBeCutOff = context.faults.process.partitions > 0
   world.note(`faults: ${JSON.stringify(context.faults)}`)
   planInputs(calling, tasks)

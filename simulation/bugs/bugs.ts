@@ -1,5 +1,7 @@
 // Bugs on purpose, to check that the simulation finds them: each replaces some words of the sources, in a copy,
 // never in the working tree.
+import { batchBugs } from './batch-bugs.ts'
+import { booksBugs } from './books-bugs.ts'
 import { type Bug, knownWorld, one } from './bug.ts'
 import { outageBugs } from './outage-bugs.ts'
 
@@ -279,4 +281,6 @@ export const bugs: readonly Bug[] = [
     'await addLeased(tx, account_id, -amount_nanos / 2n)',
   ),
   ...outageBugs,
+  ...booksBugs,
+  ...batchBugs,
 ]

@@ -14,22 +14,26 @@ interface Tried {
   what: string
 }
 
-/** Starts at the known seed of the bug, unless another one is given. One at a time. */
+/** The known worlds of the bug first, unless another start is given. One at a time. */
 export async function tryBug(
   bug: Bug,
-  { seeds, from = bug.known.seed }: { seeds: number; from?: number | undefined },
+  { seeds, from }: { seeds: number; from?: number | undefined },
 ): Promise<Tried> {
   const copy = copyOfSources()
   try {
     const problem = putInto(copy, bug)
     if (problem !== undefined) return { name: bug.name, foundBySeed: undefined, what: problem }
-    const { gateways } = bug.known
+    const { gateways, parts = 'none', seeds: known } = bug.known
     const shape = gateways === undefined ? [] : ['--gateways', `${gateways}`]
-    const args = ['--seeds', `${seeds}`, '--from', `${from}`, ...shape]
-    const child = Bun.spawn([process.execPath, join(copy, 'simulation/main.ts'), ...args], {
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
+    const first = from === undefined && known.length > 0 ? ['--first', known.join(',')] : []
+    const args = ['--seeds', `${seeds}`, '--from', `${from ?? 1}`, '--parts', parts, ...first]
+    const child = Bun.spawn(
+      [process.execPath, join(copy, 'simulation/main.ts'), ...args, ...shape],
+      {
+        stdout: 'pipe',
+        stderr: 'pipe',
+      },
+    )
     const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()])
     await child.exited
     const [, found, what] = /^seed (\d+) digest \w+ FAILED\n\s*(.{0,160})/m.exec(out) ?? []

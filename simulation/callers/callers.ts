@@ -9,6 +9,7 @@ import { createTask } from '../../src/engine/tasks/create/create-task.ts'
 import type { TaskInput } from '../../src/engine/tasks/create/task-members.ts'
 import { findTask } from '../../src/engine/tasks/read-task.ts'
 import { models } from '../world/settings.ts'
+import { cancelBackground, createBackground, isBackground, readBackground } from './background.ts'
 import { type Calling, checkRefused } from './calling.ts'
 import type { Answer, Input } from './records.ts'
 import { type Sent, sendCall, tokenOf } from './send-call.ts'
@@ -78,6 +79,9 @@ async function createAt(
   ctx: CallContext,
   input: Input,
 ): Promise<Made> {
+  if (input.kind === 'response' || input.kind === 'ownResponse') {
+    return createBackground(engine, ctx, input)
+  }
   const order = orderOf(input)
   if (order.kind === 'image' && input.kind === 'image') {
     const made = await makeImages(
@@ -156,13 +160,15 @@ function checkAnswered(
 }
 
 async function callOff(calling: Calling, input: Input, taskId: string): Promise<void> {
-  if (input.kind !== 'video' && input.kind !== 'tokenVideo') return
+  if (input.kind === 'image' || input.kind === 'imageTask') return
   const { context, records, callers } = calling
   const sent = await sendCall(calling, input.accountId, (engine) =>
-    cancelVideo(engine, tokenOf(input.accountId), taskId),
+    isBackground(input)
+      ? cancelBackground(engine, input, taskId)
+      : cancelVideo(engine, tokenOf(input.accountId), taskId),
   )
   const outcome =
-    sent === 'lost' ? sent : sent.answer instanceof Refusal ? sent.answer.code : 'cancelled'
+    sent === 'lost' ? sent : sent.answer instanceof Refusal ? sent.answer.code : sent.answer.state
   context.world.note(`cancel of ${taskId}: ${outcome}`, callers)
   if (outcome !== 'cancelled') return
   records.cancelled.add(taskId)
@@ -176,7 +182,9 @@ async function watch(calling: Calling, input: Input, taskId: string): Promise<vo
   for (let polls = 0; polls < 12; polls++) {
     await world.pause(random.work.between(200, 8_000), callers)
     const sent = await sendCall(calling, input.accountId, (engine) =>
-      findTask(engine, tokenOf(input.accountId), taskId, kind),
+      isBackground(input)
+        ? readBackground(engine, input, taskId)
+        : findTask(engine, tokenOf(input.accountId), taskId, kind),
     )
     if (sent === 'lost') continue
     if (sent.answer === undefined) return world.addViolation(`task ${taskId} is not to be found`)

@@ -3,6 +3,9 @@ import type { SolventAccounts } from '../verify/solvent-accounts.ts'
 import type { Answer, CallerRecords, Input } from './records.ts'
 import type { Sender } from './send-call.ts'
 
+/** The month that ends in worlds at the end of one. */
+export const closedMonth = '2027-01'
+
 export interface Calling extends Sender {
   records: CallerRecords
   solvent: SolventAccounts

@@ -2,7 +2,14 @@
 // compares the database with it.
 import type { Price } from '../../src/contract/price.ts'
 
-export type InputKind = 'video' | 'tokenVideo' | 'imageTask' | 'image' | 'text'
+export type InputKind =
+  | 'video'
+  | 'tokenVideo'
+  | 'imageTask'
+  | 'image'
+  | 'text'
+  | 'response'
+  | 'ownResponse'
 
 /** One input of a caller, however often it is sent. */
 export interface Input {
@@ -40,6 +47,30 @@ export interface CreditInput {
   answer: string | undefined
 }
 
+export interface RefundInput {
+  ref: string
+  /** The request or task. */
+  of: string
+  accountId: string
+  /** Undefined: all that is left. */
+  amountNanos: bigint | undefined
+  /** Undefined without one: what was booked, or why nothing was. */
+  answer: { amountNanos: bigint } | string | undefined
+}
+
+export interface BatchInput {
+  number: number
+  accountId: string
+  key: string
+  /** Prompts, by custom id. */
+  lines: ReadonlyMap<string, string>
+  /** Undefined before a gateway has replied. */
+  fileId: string | undefined
+  batchId: string | undefined
+  /** Lines of its output and error files; undefined before they were read. */
+  files: { output: string; errors: string } | undefined
+}
+
 interface Account {
   id: string
   openingNanos: bigint
@@ -48,9 +79,15 @@ interface Account {
 export class CallerRecords {
   readonly inputs: Input[] = []
   readonly credits: CreditInput[] = []
+  readonly refunds: RefundInput[] = []
+  readonly batches: BatchInput[] = []
   readonly accounts: Account[] = []
+  /** Accounts whose month was said to be closed. */
+  readonly closed = new Set<string>()
   /** Every version that was ever stored, or may have been. */
   readonly prices = new Map<string, Price>()
+  /** The same of costs. */
+  readonly costs: Price[] = []
   /** Ends that callers have seen, by task. */
   readonly seenEnds = new Map<string, string>()
   /** How many images of a task could be fetched for a waiting caller. */

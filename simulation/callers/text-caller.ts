@@ -11,7 +11,7 @@ import type { Input } from './records.ts'
 import { sendCall } from './send-call.ts'
 
 export const textInputTokens = 120
-const textOutputTokens = 300
+export const textOutputTokens = 300
 
 export async function callText(calling: Calling, input: Input): Promise<void> {
   const { context, callers } = calling

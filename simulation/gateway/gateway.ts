@@ -1,6 +1,7 @@
 // One gateway of a world: the real engine over the simulated store and wire, in a process that dies and
 // restarts. It starts as the real one does, without the HTTP listener.
 
+import type { RunOwnCall } from '../../src/contract/caller-api.ts'
 import { createEngine, type RunningEngine } from '../../src/engine/create-engine.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createSeal } from '../../src/lib/crypto/seal.ts'
@@ -46,7 +47,11 @@ export interface Surroundings {
   upstreamWire: UpstreamWire
   receivers: Receivers
   hub: Hub
+  /** For worlds whose gateways make calls themselves. */
+  ownCalls?: OwnCalls | undefined
 }
+
+export type OwnCalls = (engine: Engine) => RunOwnCall
 
 export class SimGateway {
   readonly name: string
@@ -145,7 +150,7 @@ export class SimGateway {
   }
 
   #create(store: SimStore, proc: Proc): Promise<RunningEngine> {
-    const { upstreamWire, receivers, context } = this.#around
+    const { upstreamWire, receivers, context, ownCalls } = this.#around
     const owner = store.cluster?.gatewayId ?? proc.name
     return createEngine({
       store,
@@ -155,11 +160,12 @@ export class SimGateway {
       limits,
       declared: { file: settings, ownSecrets: [] },
       publicUrl: 'http://gateway.test',
+      ...(ownCalls !== undefined && { ownCalls }),
       owner,
       journal: new SimJournal(context, proc, this.#journals, owner),
       noticeFor: ({ id, state, requestId }) => JSON.stringify({ id, state, requestId }),
       post: receivers.postFrom(proc),
-      services,
+      services: context.parts.batches ? [...services, 'batch-runner'] : services,
     })
   }
 }

@@ -26,13 +26,18 @@ export class SimHttp implements HttpPort {
     this.#proc = proc
   }
 
-  post: HttpPort['post'] = (url, _headers, body) =>
-    this.#call({ method: 'POST', url: new URL(url), body: parsed(body) })
+  get #from() {
+    return { from: this.#proc.name }
+  }
 
-  get: HttpPort['get'] = (url) => this.#call({ method: 'GET', url: new URL(url), body: {} })
+  post: HttpPort['post'] = (url, _headers, body) =>
+    this.#call({ method: 'POST', url: new URL(url), body: parsed(body), ...this.#from })
+
+  get: HttpPort['get'] = (url) =>
+    this.#call({ method: 'GET', url: new URL(url), body: {}, ...this.#from })
 
   delete: HttpPort['delete'] = (url) =>
-    this.#call({ method: 'DELETE', url: new URL(url), body: {} })
+    this.#call({ method: 'DELETE', url: new URL(url), body: {}, ...this.#from })
 
   #call(request: WireRequest): ReturnType<HttpPort['get']> {
     const { world, random, faults } = this.#context
@@ -94,7 +99,8 @@ export class SimHttp implements HttpPort {
     world.after(wayMs, this.#proc, () => resolve(this.#answerOf(reply, state)))
   }
 
-  #answerOf({ status, body, headers = {}, chunks = [] }: WireReply, state: CallState): HttpAnswer {
+  #answerOf(reply: WireReply, state: CallState): HttpAnswer {
+    const { status, body, headers = {}, chunks = [], onRead = () => {} } = reply
     const { world, random, faults } = this.#context
     const breaks = random.wire.chance(faults.wire.brokenOff)
     const isTrickle = random.wire.chance(faults.wire.answerSlow)
@@ -115,14 +121,19 @@ export class SimHttp implements HttpPort {
       later(() => {
         if (breaks && rest.length <= minLeft) breakOff()
         const chunk = rest.shift()
+        if (chunk !== undefined) onRead(chunk)
         return chunk === undefined ? undefined : Buffer.from(chunk)
       })
     return {
       status,
       header: (name) => headers[name],
       text: () => {
-        if (!breaks && !isTrickle) return Promise.resolve(body)
-        return later(() => (breaks ? breakOff() : body))
+        const whole = () => {
+          onRead(body)
+          return body
+        }
+        if (!breaks && !isTrickle) return Promise.resolve(whole())
+        return later(() => (breaks ? breakOff() : whole()))
       },
       ...readable(read),
       cancel() {

@@ -14,7 +14,7 @@ export function watchTables(db: Database): void {
     WHEN OLD.state <> NEW.state OR OLD.charge_nanos <> NEW.charge_nanos OR OLD.hold_nanos <> NEW.hold_nanos
     BEGIN ${touch('NEW.id')} END`)
   db.run(`CREATE TRIGGER sim_entry_new AFTER INSERT ON entries
-    WHEN NEW.ref LIKE 'video%' OR NEW.ref LIKE 'image%' BEGIN ${touch('NEW.ref')} END`)
+    WHEN NEW.ref LIKE 'video%' OR NEW.ref LIKE 'image%' OR NEW.ref LIKE 'resp%' BEGIN ${touch('NEW.ref')} END`)
   db.run(`CREATE TRIGGER sim_end_changed AFTER UPDATE OF state ON tasks
     WHEN OLD.state IN ${ends} AND NEW.state <> OLD.state
     BEGIN ${wrong(`'task ' || OLD.id || ' was ' || OLD.state || ' and is ' || NEW.state`)} END`)
@@ -29,7 +29,8 @@ export function watchTables(db: Database): void {
       WHERE account_id = NEW.account_id AND reason = 'balance_short'
     ) > (
       SELECT count(*) FROM entries
-      WHERE account_id = NEW.account_id AND kind = 'credit' AND ref NOT LIKE 'req_%'
+      WHERE account_id = NEW.account_id
+        AND (refund_of IS NOT NULL OR (kind = 'credit' AND ref NOT LIKE 'req_%'))
     )
     BEGIN ${wrong(`NEW.account_id || ' was short more often than it had credits, by ' || NEW.ref`)} END`)
   db.run(`CREATE TRIGGER sim_task_gone AFTER DELETE ON tasks

@@ -6,6 +6,8 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
   body: Readonly<Record<string, unknown>>
+  /** The process that has sent it. */
+  from: string
 }
 
 export interface WireReply {
@@ -14,6 +16,8 @@ export interface WireReply {
   headers?: Readonly<Record<string, string>>
   /** For a stream. */
   chunks?: readonly string[]
+  /** Called with what a gateway has read of it. */
+  onRead?: (text: string) => void
 }
 
 export interface UpstreamWire {

@@ -2,7 +2,7 @@
 // has reported of it. Knows no wire format; that is in wire-*.ts.
 import type { SimContext } from '../world/context.ts'
 
-type WorkKind = 'video' | 'image' | 'text'
+type WorkKind = 'video' | 'image' | 'text' | 'response'
 type WorkEnd = 'succeeded' | 'failed' | 'cancelled'
 export type ReportedState = 'queued' | 'running' | 'unrecognized' | 'missing' | 'empty' | WorkEnd
 
@@ -13,6 +13,10 @@ export interface Work {
   readonly protocol: string
   readonly model: string
   readonly prompt: string
+  /** Of a text call. */
+  readonly channel?: string
+  /** The process that has sent it. */
+  readonly from?: string
   /** The gateway's own id for it, if it sends one. */
   readonly marker: string | undefined
   readonly createdMs: number
@@ -31,6 +35,8 @@ export interface Work {
   cancelledMs: number | undefined
   /** The ends that were reported, in order. */
   readonly reported: WorkEnd[]
+  /** A gateway has read its usage. */
+  isTold?: true
 }
 
 interface Input {
@@ -38,6 +44,8 @@ interface Input {
   protocol: string
   model: string
   prompt: string
+  channel?: string
+  from?: string
   marker?: string | undefined
   /** Seconds, tokens or images. */
   requested: number

@@ -2,7 +2,7 @@
 // hosts; the dialects are in wire-tasks.ts and wire-text.ts.
 import { json, type UpstreamWire, type WireReply, type WireRequest } from './messages.ts'
 import { answerArk, answerImages, answerImgvendor, answerVf } from './wire-tasks.ts'
-import { answerChat } from './wire-text.ts'
+import { answerChat, answerResponses } from './wire-text.ts'
 
 type Dialect = (upstreamWire: UpstreamWire, request: WireRequest) => WireReply
 
@@ -13,6 +13,7 @@ const dialects: Readonly<Record<string, Dialect>> = {
   'draw.test': answerImages,
   'talk-a.test': answerChat,
   'talk-b.test': answerChat,
+  'think.test': answerResponses,
 }
 
 export function answer(upstreamWire: UpstreamWire, request: WireRequest): WireReply {

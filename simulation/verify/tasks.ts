@@ -1,10 +1,15 @@
 // Verifies every task against the upstream log: whether the upstream reported its end, what it should have
 // cost, whether it was sent more than once, and whether its key created only one.
 import type { LossReason } from '../../src/contract/ledger.ts'
+import type { Price } from '../../src/contract/price.ts'
+import type { TokenCounts } from '../../src/contract/usage.ts'
+import { withheld } from '../../src/engine/tasks/end-task.ts'
+import { isBackground } from '../callers/background.ts'
+import { linePrompt } from '../callers/batches.ts'
 import type { Calling } from '../callers/calling.ts'
 import type { Input } from '../callers/records.ts'
 import type { Upstream, Work } from '../upstream/upstream.ts'
-import { imagesCost, tokensCost, videoCosts } from '../world/prices.ts'
+import { costsOf, imagesCost, textCosts, tokensCost, videoCosts } from '../world/prices.ts'
 import { lifetimeMs } from '../world/settings.ts'
 import { shown } from './check-commit.ts'
 
@@ -23,6 +28,9 @@ export interface TaskRow {
   charged_nanos: bigint | null
   charged_price: string | null
   charged_quantity: number | null
+  model: string
+  channel: string
+  cost_nanos: bigint | null
 }
 
 export const taskRows = ({ context }: Calling): TaskRow[] =>
@@ -31,6 +39,9 @@ export const taskRows = ({ context }: Calling): TaskRow[] =>
        c.quantity AS charged_quantity
      FROM tasks t LEFT JOIN entries c ON c.ref = t.id AND c.kind = 'charge'`,
   ).rows
+
+/** Made by a text call of the gateway. */
+const isOwnCall = ({ kind }: Input): boolean => kind === 'text' || kind === 'ownResponse'
 
 export const promptIn = ({ body }: TaskRow): string =>
   (JSON.parse(body) as { request: { prompt: string } }).request.prompt
@@ -53,8 +64,10 @@ export function verifyTasks(calling: Calling, upstream: Upstream): void {
   for (const [name, count] of upstream.arrivals) {
     const isMarker = name.startsWith('marker ')
     const prompt = name.slice('prompt '.length)
-    const isText = records.inputs.some((input) => input.kind === 'text' && input.prompt === prompt)
-    if (isMarker ? count > 1 : !isText && count > (perPrompt.get(prompt) ?? 0)) {
+    // Such a call may go to several channels.
+    const isCall = records.inputs.some((input) => isOwnCall(input) && input.prompt === prompt)
+    const isLine = prompt.startsWith(linePrompt)
+    if (isMarker ? count > 1 : !isCall && !isLine && count > (perPrompt.get(prompt) ?? 0)) {
       world.addViolation(
         `${name} was sent ${count} times, there are ${perPrompt.get(prompt) ?? 0} tasks`,
       )
@@ -65,10 +78,7 @@ export function verifyTasks(calling: Calling, upstream: Upstream): void {
 
 function verifyEnd(calling: Calling, upstream: Upstream, row: TaskRow, input: Input): void {
   const { world } = calling.context
-  const work =
-    row.upstream_id === null
-      ? workAtOnce(upstream, row, input)
-      : upstream.works.get(row.upstream_id)
+  const work = workOf(upstream, row, input)
   const isCharged = row.charged_nanos !== null
   if (isCharged !== (row.state === 'succeeded')) {
     world.addViolation(`task ${row.id} is ${row.state} and ${isCharged ? '' : 'not '}charged`)
@@ -77,6 +87,7 @@ function verifyEnd(calling: Calling, upstream: Upstream, row: TaskRow, input: In
   if (seen !== undefined && seen !== row.state) {
     world.addViolation(`task ${row.id} was shown as ${seen} and is ${row.state}`)
   }
+  verifyCost(calling, row, input, work)
   if (row.state === 'succeeded') verifyCharge(calling, row, input, work)
   else if (isWithheld(row)) verifyWithheld(calling, row, work)
   else if (work !== undefined && mustSucceed(calling, work, row)) {
@@ -88,18 +99,39 @@ function verifyEnd(calling: Calling, upstream: Upstream, row: TaskRow, input: In
   }
 }
 
+/** Not one that was refused before it was sent. */
 const isWithheld = ({ body }: TaskRow): boolean =>
-  (JSON.parse(body) as { error?: { code: string } }).error?.code === 'insufficient_quota'
+  (JSON.parse(body) as { error?: { message: string } }).error?.message === withheld.error.message
 
 /** Done and not delivered for lack of money: its account was short before, and pays nothing. */
 function verifyWithheld({ context, records }: Calling, row: TaskRow, work: Work | undefined): void {
   const price = records.prices.get(row.price_id)
-  const cost = price && tokensCost(price, work?.quantity ?? 0)
+  const cost =
+    price &&
+    (row.interface === 'responses'
+      ? responseCosts(price, row, work)
+      : tokensCost(price, work?.quantity ?? 0))
   const lost = lossOf(context, row.id, 'not_delivered')
   const isDone = work?.reported.includes('succeeded') === true
   if (isDone && lost === cost && row.charge_nanos === 0n && lost > row.hold_nanos) return
   context.world.addViolation(`task ${row.id} was not delivered, its loss is ${lost} of ${cost}`)
 }
+
+function workOf(upstream: Upstream, row: TaskRow, input: Input): Work | undefined {
+  if (row.upstream_id !== null) return upstream.works.get(row.upstream_id)
+  if (input.kind !== 'ownResponse') return workAtOnce(upstream, row, input)
+  // It may be lost between the upstream and its task.
+  if (row.state !== 'succeeded' && !isWithheld(row)) return undefined
+  const served = [...upstream.works.values()].filter(
+    ({ prompt, channel, reported }) =>
+      prompt === input.prompt && channel === row.channel && reported.includes('succeeded'),
+  )
+  return served.find(({ isTold }) => isTold) ?? served[0]
+}
+
+/** Tokens as they were charged, of a response. */
+const usageIn = ({ body }: TaskRow): TokenCounts | undefined =>
+  (JSON.parse(body) as { usage?: { tokens?: TokenCounts } }).usage?.tokens
 
 /** Synchronous images have no id: finds one with the usage that was charged. */
 function workAtOnce(upstream: Upstream, row: TaskRow, input: Input): Work | undefined {
@@ -159,9 +191,49 @@ function verifyCharge(calling: Calling, row: TaskRow, input: Input, work: Work |
   }
 }
 
+/** What was charged for, at the cost of its channel; of one that was withheld, what would have been. */
+function verifyCost(calling: Calling, row: TaskRow, input: Input, work: Work | undefined): void {
+  const { context, records } = calling
+  const isPaid = row.state === 'succeeded' || isWithheld(row)
+  const quantity = row.charged_quantity ?? work?.quantity ?? 0
+  const amount = (cost: Price) =>
+    isBackground(input)
+      ? responseCosts(cost, row, work)
+      : input.kind === 'video'
+        ? videoCosts(cost, input.resolution, quantity)
+        : input.kind === 'tokenVideo'
+          ? tokensCost(cost, quantity)
+          : imagesCost(cost, quantity)
+  const books = { prices: records.prices.values(), costs: records.costs }
+  const costs = costsOf(books, row.channel, row.model, row.created_at_ms, amount)
+  const right: (bigint | null)[] = isPaid ? (costs.length > 0 ? costs : [null]) : [0n]
+  if (right.includes(row.cost_nanos)) return
+  context.world.addViolation(
+    `task ${row.id} (${row.state}) costs ${row.cost_nanos}, it should be ${right.join(' or ')}`,
+  )
+}
+
+const responseCosts = (cost: Price, row: TaskRow, work: Work | undefined): bigint | undefined => {
+  const { inputTokens, outputTokens } = responseTokens(row, work)
+  return textCosts(cost, inputTokens, outputTokens)
+}
+
+/** As reported; as counted where nothing was. */
+function responseTokens(row: TaskRow, work: Work | undefined) {
+  if (work?.quantity === undefined) return usageIn(row) ?? { inputTokens: 0, outputTokens: 0 }
+  return { inputTokens: work.inputTokens, outputTokens: work.quantity }
+}
+
 function expected({ context, records }: Calling, row: TaskRow, input: Input, work: Work): bigint[] {
   const price = records.prices.get(row.price_id)!
   const { quantity } = work
+  if (isBackground(input)) {
+    const { inputTokens, outputTokens } = responseTokens(row, work)
+    const losses = (['balance_short', 'implausible_usage'] as const).map((reason) =>
+      lossOf(context, row.id, reason),
+    )
+    return [textCosts(price, inputTokens, outputTokens)! - losses[0]! - losses[1]!]
+  }
   if (input.kind === 'video') {
     const seconds = Math.min(quantity ?? input.seconds, input.seconds)
     return [videoCosts(price, input.resolution, seconds)!]
@@ -203,7 +275,7 @@ function verifyKey(
     world.addViolation(`${input.key} has made ${real.map(({ id }) => id).join(', ')}`)
   const isAlone = !records.inputs.some((other) => other !== input && other.prompt === input.prompt)
   const works = [...upstream.works.values()].filter(
-    ({ prompt, isExtra }) => isAlone && prompt === input.prompt && !isExtra,
+    ({ prompt, isExtra }) => isAlone && !isOwnCall(input) && prompt === input.prompt && !isExtra,
   )
   // A reply with an error ends the attempt: the next one is new.
   const begun = works.filter(({ protocol, fate }) => protocol !== 'images' || fate === 'succeeded')

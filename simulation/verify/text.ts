@@ -7,6 +7,7 @@ import type { Answer, Input } from '../callers/records.ts'
 import { textInputTokens } from '../callers/text-caller.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { textCosts } from '../world/prices.ts'
+import { models } from '../world/settings.ts'
 import { shown } from './check-commit.ts'
 
 /** A charge that was neither voided nor written as free for lack of a reply. */
@@ -29,7 +30,7 @@ export function verifyText(calling: Calling, upstream: Upstream): void {
     `SELECT e.ref, e.amount_nanos, e.price_id, e.estimated, r.price_id AS price_of_request,
        r.input_tokens, r.output_tokens, r.detail
      FROM ledger e JOIN requests r ON r.request_id = e.ref
-     LEFT JOIN entries b ON b.ref = e.ref AND b.kind = 'credit' AND b.amount_nanos = -e.amount_nanos
+     LEFT JOIN entries b ON b.ref = e.ref AND b.kind = 'credit'
      WHERE e.kind = 'charge' AND b.id IS NULL AND NOT (e.amount_nanos = 0 AND r.status = 503)`,
   )
   for (const row of rows) charges.set(row.ref, row)
@@ -47,7 +48,8 @@ export function verifyText(calling: Calling, upstream: Upstream): void {
 function verifyWithheld({ context, records }: Calling, upstream: Upstream): void {
   const { rows } = context.db.query<{ request_id: string; price_id: string; detail: string }>(
     `SELECT request_id, price_id, detail FROM requests
-     WHERE error_code = 'insufficient_quota' AND channel IS NOT NULL AND interface = 'chat'`,
+     WHERE error_code = 'insufficient_quota' AND channel IS NOT NULL AND model = ?`,
+    [models.text],
   )
   for (const { request_id, price_id, detail } of rows) {
     const price = records.prices.get(price_id)

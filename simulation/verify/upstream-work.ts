@@ -57,11 +57,13 @@ function unaccounted({ context }: Calling, upstream: Upstream, accounts: Account
   return found
 }
 
+const prefixes: Readonly<Record<string, string>> = { vf: '', responses: 'resp' }
+
 /** By the marker, or by the prompt where the upstream takes no marker. */
 const ownersOf = ({ marker, prompt, protocol }: Work, { rows }: Accounts): TaskRow[] =>
   marker === undefined
     ? rows.filter(
-        (row) => promptIn(row) === prompt && row.id.startsWith(protocol === 'vf' ? '' : 'image'),
+        (row) => promptIn(row) === prompt && row.id.startsWith(prefixes[protocol] ?? 'image'),
       )
     : rows.filter(({ id }) => id === marker)
 
@@ -103,4 +105,4 @@ export function verifyUpstreamWork(calling: Calling, upstream: Upstream): void {
 
 /** This upstream takes no marker: a task whose reply was lost cannot be identified. */
 const isUnknowable = (work: Work, { byUpstream }: Accounts): boolean =>
-  work.protocol === 'vf' && !byUpstream.has(work.id)
+  (work.protocol === 'vf' || work.protocol === 'responses') && !byUpstream.has(work.id)

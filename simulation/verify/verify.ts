@@ -3,10 +3,13 @@
 import { auditBooks } from '../../src/billing/proof/audit.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Calling } from '../callers/calling.ts'
-import { kyselyOver } from '../gateway/database.ts'
 import type { Surroundings } from '../gateway/gateway.ts'
+import { openBatches, verifyBatches } from './batches.ts'
+import { verifyBills, verifyRefunds } from './books.ts'
 import { verifyCallbacks } from './callbacks.ts'
 import { shown } from './check-commit.ts'
+import { verifyCallCosts, verifyMargins } from './costs.ts'
+import { readNow } from './read-now.ts'
 import { verifyTasks } from './tasks.ts'
 import { verifyText } from './text.ts'
 import { verifyTimelines } from './timelines.ts'
@@ -33,6 +36,8 @@ export function openEnds(calling: Calling, around: Surroundings): string[] {
     `SELECT id, state FROM tasks WHERE state IN ('accepted', 'unknown', 'queued', 'running') LIMIT 5`,
   ).rows
   if (live.length > 0) return live.map(({ id, state }) => `task ${id} is ${state}`)
+  const running = openBatches(calling)
+  if (running.length > 0) return running
   const due = db.query<{ id: string; task_id: string }>(
     `SELECT id, task_id FROM callbacks WHERE state = 'waiting' AND next_at_ms <= ? LIMIT 5`,
     [world.wallMs(undefined) + skewMs],
@@ -60,28 +65,33 @@ export function verifyWorld(calling: Calling, around: Surroundings): void {
   verifyText(calling, around.upstreamWire.upstream)
   verifyUpstreamWork(calling, around.upstreamWire.upstream)
   verifyCallbacks(calling, around.receivers)
+  verifyCosts(calling, around)
+  verifyBatches(calling, around.upstreamWire.upstream)
+  verifyRefunds(calling)
+  verifyBills(calling)
   context.world.note(`verified: ${context.world.violations.length} violations`)
+}
+
+/** Of text calls, and of all. */
+function verifyCosts(calling: Calling, { upstreamWire }: Surroundings): void {
+  const prompts = new Map<string, string>()
+  for (const { kind, prompt, requestIds } of calling.records.inputs) {
+    if (kind === 'text') for (const id of requestIds) prompts.set(id, prompt)
+  }
+  verifyCallCosts(calling, upstreamWire.upstream, (requestId) => prompts.get(requestId))
+  verifyMargins(calling)
 }
 
 /** The gateway's own audit, and the sums again without it. */
 function verifyBalances(calling: Calling): void {
   const { world, db } = calling.context
-  const read = kyselyOver({
-    ask: async (sql, parameters) => db.query(sql, parameters),
-    begin: async () => {},
-    commit: async () => {},
-    rollback: async () => {},
-  })
-  world.after(0, undefined, () => {
+  readNow(calling.context, async (read) => {
     const snapshot = async () => ({ db: read, end: async () => {} })
-    void auditBooks({ read, snapshot, dialect: 'sqlite' } as unknown as Store).then(
-      ({ problems }) => {
-        for (const problem of problems)
-          world.addViolation(`the audit finds ${JSON.stringify(problem)}`)
-      },
-    )
+    const clock = { nowMs: () => world.wallMs(undefined) }
+    const store = { read, snapshot, clock, dialect: 'sqlite' } as unknown as Store
+    const { problems } = await auditBooks(store)
+    for (const problem of problems) world.addViolation(`the audit finds ${JSON.stringify(problem)}`)
   })
-  world.run(world.nowMs)
   const wrong = db.query(
     `SELECT a.id, a.balance_nanos, (SELECT sum(e.amount_nanos) FROM ledger e WHERE e.account_id = a.id
        AND e.kind NOT IN ('hold', 'release')) AS entries_nanos FROM accounts a

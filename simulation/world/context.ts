@@ -3,6 +3,7 @@
 
 import type { SimDatabase } from '../gateway/database.ts'
 import type { Faults } from './faults.ts'
+import type { Parts } from './parts.ts'
 import { createRandom, type Random } from './random.ts'
 import type { Proc } from './schedule.ts'
 import type { World } from './world.ts'
@@ -31,15 +32,27 @@ interface Profile {
 /** The end of 2027-01; worlds at the end of a month start around it. */
 const monthEndMs = Date.UTC(2027, 1, 1)
 
+/** The books of a month can be closed five minutes after its end. */
+const monthEndedMs = (random: Random): number | undefined =>
+  random.pick([
+    undefined,
+    random.whole(-8_000, 0),
+    ...Array.from({ length: 3 }, () => random.whole(265_000, 302_000)),
+  ])
+
 export class SimContext {
   readonly world: World
   readonly db: SimDatabase
   readonly gateways: 1 | 3
+  readonly parts: Parts
   /** Replaced as a whole when they change. */
   faults: Faults
   /** The profile of callers and upstreams. */
   readonly profile: Profile
-  readonly random: Record<'store' | 'wire' | 'upstream' | 'reports' | 'process' | 'work', Random>
+  readonly random: Record<
+    'store' | 'wire' | 'upstream' | 'reports' | 'process' | 'work' | 'costs' | 'parts',
+    Random
+  >
   storeAwayUntilMs = 0
   /** Wall time from which no faults happen. */
   calmSinceMs = 0
@@ -48,7 +61,8 @@ export class SimContext {
   /** The database server is frozen until then; what was sent to it waits. */
   frozenUntilMs = 0
 
-  constructor(world: World, db: SimDatabase, faults: Faults, gateways: 1 | 3) {
+  constructor(world: World, db: SimDatabase, faults: Faults, gateways: 1 | 3, parts: Parts) {
+    this.parts = parts
     this.world = world
     this.db = db
     this.faults = faults
@@ -61,6 +75,8 @@ export class SimContext {
       reports: stream('reports'),
       process: stream('process'),
       work: stream('work'),
+      costs: stream('costs'),
+      parts: stream('work of parts'),
     }
     // The name is part of the seed: another one would give other worlds.
     const profile = stream('manners')
@@ -84,6 +100,7 @@ export class SimContext {
       ]),
       overstated: profile.pick([0, 0, 0, 0.3, 0.8]),
     }
+    if (parts.books) this.profile.monthEndedMs = monthEndedMs(stream('months'))
     if (this.profile.monthEndedMs !== undefined)
       world.beginsMs = monthEndMs + this.profile.monthEndedMs
   }

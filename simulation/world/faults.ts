@@ -1,5 +1,6 @@
 // The fault rates of a world. Every seed draws its own, many of them zero, so that some worlds are calm, some
 // have one kind of fault and some have all of them. Without faults all rates are zero.
+import type { Parts } from './parts.ts'
 import { createRandom, type Random } from './random.ts'
 
 interface StoreFaults {
@@ -84,6 +85,12 @@ interface LaterFaults {
   undercounted: number
 }
 
+/** Only where a world has the part that they are about. */
+interface PartFaults {
+  /** A stream reports its usage and then an error. */
+  spoiled: number
+}
+
 export interface Faults {
   store: StoreFaults
   wire: WireFaults
@@ -92,6 +99,7 @@ export interface Faults {
   callers: CallerFaults
   /** Drawn last, so that older seeds keep their values. */
   later: LaterFaults
+  parts: PartFaults
 }
 
 /** The maximum of every rate. */
@@ -134,6 +142,7 @@ const ceilings: Faults = {
   process: { crash: 0.06, crashAtCommit: 0.015, kills: 4, stops: 1, clockSteps: 6, partitions: 4 },
   callers: { answerLost: 0.2, hangsUp: 0.15, receiverFails: 0.4, receiverGone: 0.1 },
   later: { freezes: 3, freezesUnderLoad: 1, diesFrozen: 1, undercounted: 0.5 },
+  parts: { spoiled: 0.5 },
 }
 
 /** Gateways die, and do not learn what was stored, far more often. */
@@ -147,10 +156,11 @@ const calmShare = 0.1
 /** Share of the kinds of faults that a world has, unless it is calm. */
 const present = 0.6
 
-export function drawFaults(seed: number, isHeavy = false): Faults {
+export function drawFaults(seed: number, isHeavy: boolean, parts: Parts): Faults {
   const random = createRandom(seed, 'faults')
   const isCalm = random.chance(calmShare)
-  return mapped(isHeavy ? heavyCeilings : ceilings, (max) => drawn(random, isCalm, max))
+  const faults = mapped(isHeavy ? heavyCeilings : ceilings, (max) => drawn(random, isCalm, max))
+  return parts.books ? faults : { ...faults, parts: noFaults.parts }
 }
 
 function drawn(random: Random, isCalm: boolean, max: number): number {

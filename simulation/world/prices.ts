@@ -2,7 +2,7 @@
 // as an independent check of the gateway's arithmetic.
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { Random } from './random.ts'
-import { models } from './settings.ts'
+import { drawFactorNanos, models, partModels } from './settings.ts'
 
 const perMillion = 1_000_000n
 
@@ -24,11 +24,64 @@ function termsFor(model: string, random: Random): PriceTerms {
   if (model === models.tokenVideo) {
     return { unit: 'video_token', perMillionNanos: nanos(4_000_000_001, 16_000_000_007) }
   }
-  if (model === models.text) {
+  if (isText(model)) {
     const [inputNanos, outputNanos] = [nanos(1, 90_000_000_000), nanos(1, 2_000_000_000_000)]
     return { unit: 'token', tiers: [{ inputNanos, outputNanos }] }
   }
   return { unit: 'image', perImageNanos: nanos(25_000_000, 300_000_003) }
+}
+
+const isText = (model: string): boolean =>
+  model === models.text || Object.values<string>(partModels).includes(model)
+
+/** What each channel takes, at first. The channel `draw` takes a part of the price; of `img` it is not known. */
+export const newCosts = (random: Random): Price[] =>
+  costedAt.map(([channel, model]) => newCost(channel, model, `cost_${channel}_${model}`, 1, random))
+
+const costedAt: readonly (readonly [channel: string, model: string])[] = [
+  ...[models.video, models.image].map((model) => ['vf', model] as const),
+  ['ark', models.tokenVideo],
+  ...['talk-a', 'talk-b'].flatMap((channel) =>
+    [models.text, partModels.line, partModels.ownResponse].map(
+      (model) => [channel, model] as const,
+    ),
+  ),
+  ['think', partModels.response],
+]
+
+export function newCost(
+  channel: string,
+  model: string,
+  id: string,
+  fromMs: number,
+  random: Random,
+): Price {
+  return { ...newPrice(model, id, fromMs, random), channel }
+}
+
+/** Another version of one of them. */
+export function changedCost(id: string, fromMs: number, random: Random): Price {
+  const [channel, model] = random.pick(costedAt)
+  return newCost(channel, model, id, fromMs, random)
+}
+
+/** A gateway may not know the newest version yet. Empty: not known. */
+export function costsOf(
+  { prices, costs }: { prices: Iterable<Price>; costs: readonly Price[] },
+  channel: string,
+  model: string,
+  atMs: number,
+  amount: (price: Price) => bigint | undefined,
+): bigint[] {
+  const all = channel === 'draw' ? [...prices] : costs.filter((cost) => cost.channel === channel)
+  const inForce = all.filter(
+    (price) => price.model === model && (channel === 'draw' || price.effectiveFromMs <= atMs),
+  )
+  const factorNanos = channel === 'draw' ? drawFactorNanos : 1_000_000_000n
+  return inForce.flatMap((price) => {
+    const nanos = amount(price)
+    return nanos === undefined ? [] : [rounded(nanos * factorNanos, 1_000_000_000n)]
+  })
 }
 
 const rounded = (amount: bigint, divisor: bigint): bigint => (amount + divisor / 2n) / divisor

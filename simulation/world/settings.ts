@@ -24,14 +24,34 @@ export const models = {
   text: 'txta-plus',
 } as const
 
+/** Of the parts that not every world has: lines of batches, and responses in the background. */
+export const partModels = {
+  line: 'words-by-line',
+  response: 'words-in-background',
+  ownResponse: 'words-of-our-own',
+} as const
+
+/** What this channel takes of the general price. */
+export const drawFactorNanos = 700_000_000n
+
+const texts = Object.fromEntries(
+  [models.text, partModels.line, partModels.ownResponse].map((name) => [name, name]),
+)
+
 export const settings: FileDeclaration = fileDeclaration.parse({
   channels: [
     channel('vf', 'vf', { [models.video]: models.video, [models.image]: 'imga-2.5-t2i' }),
     channel('ark', 'arkvendor', { [models.tokenVideo]: 'lite-in-our-account' }),
     channel('img', 'imgvendor', { [models.imageTask]: models.imageTask }),
-    channel('draw', 'images', { [models.image]: models.image }),
-    channel('talk-a', 'chat', { [models.text]: models.text }),
-    channel('talk-b', 'chat', { [models.text]: models.text }, { priority: -1 }),
+    channel('draw', 'images', { [models.image]: models.image }, { cost_factor: '0.7' }),
+    channel('talk-a', 'chat', texts),
+    channel('talk-b', 'chat', texts, { priority: -1 }),
+    channel('think', 'responses', { [partModels.response]: partModels.response }),
   ],
+  models: Object.values(partModels).map((name) => ({
+    name,
+    kind: 'text',
+    interfaces: ['chat', 'responses'],
+  })),
   tasks: { lifetime: `${lifetimeMs}ms`, unknown_for: `${unknownMs}ms`, lost_after: '10s' },
 })

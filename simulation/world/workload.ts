@@ -2,15 +2,18 @@
 import { announce, noTokens } from '../../src/engine/catalog/refresh.ts'
 import { newShortId } from '../../src/lib/crypto/ids.ts'
 import { insertPrice } from '../../src/store/catalog/prices.ts'
+import { planBackground } from '../callers/background.ts'
+import { planBatches } from '../callers/batches.ts'
 import { follow } from '../callers/callers.ts'
 import type { Calling } from '../callers/calling.ts'
 import { planClosings } from '../callers/close-months.ts'
 import type { CreditInput, Input, InputKind } from '../callers/records.ts'
+import { planRefunds } from '../callers/refunds.ts'
 import { sendCall } from '../callers/send-call.ts'
 import type { SimGateway } from '../gateway/gateway.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { freeze } from './freeze.ts'
-import { newPrice } from './prices.ts'
+import { changedCost, newPrice } from './prices.ts'
 import { models } from './settings.ts'
 
 /** Weights of the kinds other than text. */
@@ -22,6 +25,7 @@ const creditTries = 4
 const minBurst = 34
 const maxBurst = 60
 const maxRecalls = 3
+const costChanges = 2
 
 /** Plans all inputs; `tasks` of them are videos and images. */
 export function planInputs(calling: Calling, tasks: number): void {
@@ -38,6 +42,14 @@ export function planInputs(calling: Calling, tasks: number): void {
     planBurst(calling, random.work.between(0, inputsMs))
   }
   if (context.profile.monthEndedMs !== undefined) planClosings(calling, inputsMs)
+  if (context.parts.batches) planBatches(calling, inputsMs)
+  if (context.parts.background) planBackground(calling, inputsMs)
+  if (context.parts.books) {
+    planRefunds(calling, inputsMs)
+    for (let count = 0; count < costChanges; count++) {
+      world.after(random.parts.between(0, inputsMs), callers, () => void changeCost(calling))
+    }
+  }
   const others = Math.ceil(tasks / 10)
   for (let count = 0; count < others; count++) {
     const atMs = random.work.between(0, inputsMs)
@@ -91,7 +103,8 @@ function newInput({ context, records }: Calling, given?: Given): Input {
     accountId:
       given?.accountId ??
       (oneAccount ? records.accounts[1]! : random.work.pick(records.accounts)).id,
-    prompt: twin?.prompt ?? `task ${number}`,
+    // What upstreams did for a text call is found by its prompt.
+    prompt: (kind === 'text' ? undefined : twin?.prompt) ?? `task ${number}`,
     key: isKeyed ? `key ${number}` : undefined,
     callbackUrl: random.work.chance(0.5) ? `https://receiver.test/${number}` : undefined,
     seconds: random.work.pick([2, 5, 5, 8, 10]),
@@ -144,6 +157,21 @@ async function changePrice(calling: Calling): Promise<void> {
     const price = newPrice(model, newShortId('price', nowMs), startMs, context.random.work)
     records.prices.set(price.id, price)
     await engine.store.tx((tx) => insertPrice(tx, price, nowMs))
+    await announce(engine, noTokens)
+  })
+  records.waiting--
+}
+
+async function changeCost(calling: Calling): Promise<void> {
+  const { context, records } = calling
+  const { random } = context
+  records.waiting++
+  await sendCall(calling, records.accounts[0]!.id, async (engine) => {
+    const nowMs = engine.clock.nowMs()
+    const startMs = nowMs + random.parts.whole(0, 5_000)
+    const cost = changedCost(newShortId('cost', nowMs), startMs, random.parts)
+    records.costs.push(cost)
+    await engine.store.tx((tx) => insertPrice(tx, cost, nowMs))
     await announce(engine, noTokens)
   })
   records.waiting--

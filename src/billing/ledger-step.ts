@@ -133,8 +133,8 @@ export class EntryStep<Refused extends string = never> extends LedgerStep<
     return undefined
   }
 
-  protected async book(tx: Tx): Promise<Taken> {
-    const { entry, funds, accountId } = this
+  protected async book(tx: Tx, entry = this.entry): Promise<Taken> {
+    const { funds, accountId } = this
     const { creditLeases } = this.deps
     if (creditLeases !== undefined && this.#takenNanos > 0n) {
       const freeNanos = await lockFreeNanos(tx, accountId)
@@ -173,6 +173,17 @@ export class CreditStep extends EntryStep<'repeated' | 'mismatch'> {
   protected override freed(creditLeases: CreditLeases): void {
     if (this.entry.amountNanos > 0n) creditLeases.funded(this.funds)
     else super.freed(creditLeases)
+  }
+}
+
+/** Gives back the charge of a call that was not answered, less what was refunded of it. */
+export class VoidStep extends EntryStep {
+  protected override async book(tx: Tx): Promise<Taken> {
+    const { entry, deps, accountId } = this
+    if (deps.creditLeases !== undefined) await lockFreeNanos(tx, accountId)
+    const refundedNanos = (await refundedOf(tx, [entry.ref])).get(entry.ref) ?? 0n
+    const amountNanos = entry.amountNanos - refundedNanos
+    return amountNanos === 0n ? 'repeated' : super.book(tx, { ...entry, amountNanos })
   }
 }
 
@@ -218,9 +229,11 @@ export class RefundStep extends LedgerStep<Refunded | NotRefunded> {
     if (known !== undefined) return this.#repeated(known, before)
     const charge = await findEntry(tx, refundOf, 'charge')
     const chargedNanos = charge?.accountId === accountId ? -charge.amountNanos : 0n
-    const leftNanos = chargedNanos - before
+    // Of a call that was not answered.
+    const voided = await findEntry(tx, refundOf, 'credit')
+    const leftNanos = chargedNanos - before - (voided?.amountNanos ?? 0n)
     const amountNanos = this.#order.amountNanos ?? leftNanos
-    if (chargedNanos === 0n || amountNanos === 0n) return 'nothing_to_refund'
+    if (chargedNanos === 0n || amountNanos <= 0n) return 'nothing_to_refund'
     if (amountNanos > leftNanos) return 'refund_exceeds_charge'
     const channel = await servingChannel(tx, refundOf)
     const labels = { ...charge!, channel, quantity: undefined, estimated: undefined }

@@ -40,6 +40,7 @@ import {
   type RefundOrder,
   RefundStep,
   type StepDeps,
+  VoidStep,
 } from './ledger-step.ts'
 import type { Journal } from './void-journal.ts'
 import { VoidedCalls } from './voided.ts'
@@ -73,7 +74,7 @@ export class Ledger {
     this.#balances = new Balances(store)
     this.#voided = new VoidedCalls(
       store,
-      async (entry) => void (await new EntryStep(this.#steps, entry).commit()),
+      async (entry) => void (await new VoidStep(this.#steps, entry).commit()),
       { nowMs: store.clock.nowMs, journal },
     )
     const { cluster } = store

@@ -58,3 +58,27 @@ test('one that was written after all gets its charge back, once', async () => {
   ])
   await until(() => availableNanos(ledger.funds(id)) === 1_000n)
 })
+
+const refund = (refundOf: string, amountNanos?: bigint) =>
+  ledger
+    .refund({ ref: 'rfd_1', refundOf, accountId: id, amountNanos, reason: 'sorry', atMs: 5 })
+    .commit()
+
+test('one that got its charge back has nothing to refund', async () => {
+  const record = called()
+  await ledger.settle(ledger.hold(id, 400n)!, 300n, record, {})
+  ledger.voidCall(record)
+  await until(async () => (await balance()) === 1_000n)
+  expect(await refund(record.requestId)).toBe('nothing_to_refund')
+  expect(await refund(record.requestId, 100n)).toBe('refund_exceeds_charge')
+  expect(await balance()).toBe(1_000n)
+})
+
+test('one that was refunded in part gets the rest back', async () => {
+  const record = called()
+  await ledger.settle(ledger.hold(id, 400n)!, 300n, record, {})
+  expect(await refund(record.requestId, 100n)).toMatchObject({ amountNanos: 100n })
+  ledger.voidCall(record)
+  await until(async () => (await balance()) === 1_000n)
+  await until(() => availableNanos(ledger.funds(id)) === 1_000n)
+})

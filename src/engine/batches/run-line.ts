@@ -151,7 +151,7 @@ type SentLine = Pick<LineRun, 'endpoint' | 'tags' | 'line' | 'isOnlyLine' | 'ins
   Partial<Pick<LineRun, 'keep'>>
 
 async function send(
-  { runOwnCall }: LineDeps,
+  { runOwnCall, log }: LineDeps,
   run: SentLine,
   token: Token,
   body: string,
@@ -164,7 +164,11 @@ async function send(
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
     keep(id, answer) {
       isMade = true
-      return run.keep!(id, answerLine(run.line, 200, id, textOf(answer)))
+      // One that could not be written is none: the call ends as any that was not answered.
+      return run.keep!(id, answerLine(run.line, 200, id, textOf(answer))).catch((error) => {
+        log.warn('answer of a line not stored', { request_id: id, error })
+        return false
+      })
     },
   })
   const { status, headers } = response

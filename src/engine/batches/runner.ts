@@ -1,7 +1,12 @@
 // Runs batches in the background: claims those that no gateway runs, a few of each account at a time, and
 // removes what is no longer needed.
 import { LoopService } from '../../lib/loop.ts'
-import { claimBatch, freeAllBatches, freeBatches } from '../../store/batches/batches.ts'
+import {
+  claimBatch,
+  freeAllBatches,
+  freeBatches,
+  freeBatchesOf,
+} from '../../store/batches/batches.ts'
 import { dropEndedLines } from '../../store/batches/lines.ts'
 import { pruneCreates } from '../../store/tasks/create-keys.ts'
 import { keysSinceMs } from '../tasks/create/idempotency.ts'
@@ -36,6 +41,8 @@ export class BatchRunner extends LoopService {
   readonly #writer: LineWriter
   readonly #stop = Promise.withResolvers<void>()
   #isStopping = false
+  /** A write failed: the store may have claims of this gateway for batches that it does not run. */
+  #mayBeLeft = false
   #sweepAtMs = 0
 
   constructor(deps: BatchDeps, owner: string) {
@@ -72,6 +79,15 @@ export class BatchRunner extends LoopService {
     if (load.draining || this.#isStopping) return undefined
     if (!store.healthy) return retryMs
     this.#slots.next()
+    if (this.#mayBeLeft) {
+      this.#mayBeLeft = false
+      await store
+        .tx((tx) => freeBatchesOf(tx, this.#owner, [...this.#runs.keys()]))
+        .catch((error) => {
+          this.#mayBeLeft = true
+          throw error
+        })
+    }
     const free = await freeBatches(store.read, store.dialect, readAhead)
     for (const { id, accountId } of free) {
       if (this.#active().length >= maxBatches || this.#runs.size >= maxWaiting) break
@@ -96,7 +112,11 @@ export class BatchRunner extends LoopService {
 
   async #begin(id: string): Promise<void> {
     const { store, log } = this.#deps
-    const claimed = await store.tx((tx) => claimBatch(tx, store.dialect, id, this.#owner))
+    const claiming = store.tx((tx) => claimBatch(tx, store.dialect, id, this.#owner))
+    const claimed = await claiming.catch((error) => {
+      this.#mayBeLeft = true
+      throw error
+    })
     if (claimed === undefined) return
     const { batch, claim } = claimed
     const tools = {
@@ -115,6 +135,7 @@ export class BatchRunner extends LoopService {
           this.wake(nextMs)
         },
         (error) => {
+          this.#mayBeLeft = true
           log.warn('batch interrupted', { name: id, error })
           this.wake(interruptedMs)
         },

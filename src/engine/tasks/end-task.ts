@@ -143,10 +143,11 @@ function usageOf({ tokens: _, ...usage }: TaskUsage = {}, settled: Settled | und
 }
 
 /** Of a call that the gateway makes itself: who served it is known at its end. */
-const servedBy = ({ kind, priceId, servedModel, upstreamModel }: Task) =>
+const servedBy = ({ kind, priceId, servedModel, upstreamModel, channel, channelId }: Task) =>
   kind === 'response' && {
     priceId,
     upstreamModel,
+    ...(channelId !== '' && { channel, channelId }),
     ...(servedModel !== undefined && { servedModel }),
   }
 

@@ -172,7 +172,7 @@ class ResponseCall implements CallingTask {
   async settle(answer: MadeAnswer, record: RequestRecord): Promise<Refusal | undefined> {
     crashPoint('response-answered')
     const engine = this.#engine
-    const task = servedAs(this.#task, record)
+    const task = servedAs(engine, this.#task, record)
     const end = { state: 'succeeded', media: [], usage: {}, raw: answer.reported.raw } as const
     const ended = await retryWrite(engine, () => endTask(engine, task, { ...end, answer }))
     if (ended?.state === 'succeeded') return undefined
@@ -210,10 +210,13 @@ class ResponseCall implements CallingTask {
 }
 
 /** By which channel, model and price. Those of a plain model are frozen. */
-function servedAs(task: ResponseTask, { priceId, detail }: RequestRecord): ResponseTask {
+function servedAs({ catalog }: Engine, task: ResponseTask, record: RequestRecord): ResponseTask {
+  const { priceId = task.priceId, channel = task.channel, detail } = record
   const { servedModel, upstreamModel = servedModel ?? task.model } = detail
-  if (servedModel === undefined) return { ...task, upstreamModel }
-  return { ...task, upstreamModel, servedModel, priceId: priceId ?? task.priceId }
+  const { id: channelId = task.channelId } =
+    catalog.channels.find(({ name }) => name === channel) ?? {}
+  const served = { ...task, channel, channelId, upstreamModel }
+  return servedModel === undefined ? served : { ...served, servedModel, priceId }
 }
 
 /** As the caller of an interface would read it, without the id of a request that no caller has made. */

@@ -244,6 +244,12 @@ export const releaseClaim = (tx: Db, { batchId, owner, fence }: Claim) =>
     .where('fence', '=', fence)
     .execute()
 
+/** What a gateway has claimed, but for some. */
+export function freeBatchesOf(tx: Db, owner: string, but: readonly string[]) {
+  const query = tx.updateTable('batches').set({ owner: null }).where('owner', '=', owner)
+  return (but.length === 0 ? query : query.where('id', 'not in', but)).execute()
+}
+
 /** Where no other process can have the database open. */
 export const freeAllBatches = (tx: Db) =>
   tx.updateTable('batches').set({ owner: null }).where('owner', 'is not', null).execute()

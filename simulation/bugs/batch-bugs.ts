@@ -1,0 +1,84 @@
+// Bugs on purpose in batches and in background responses.
+import { type Bug, knownWorld, one } from './bug.ts'
+
+const runBatch = 'src/engine/batches/run-batch.ts'
+const ownResponses = 'src/engine/tasks/own-responses.ts'
+const claimed = "updateTask(tx, claimed, 'queued', fence)"
+
+export const batchBugs: readonly Bug[] = [
+  one(
+    'line-charged-twice',
+    'a gateway that goes on with a batch runs lines again that have their answer',
+    runBatch,
+    'this.#done = new Set(done.map(({ line }) => line))',
+    'this.#done = new Set(done.flatMap(({ line, failed }) => (failed === 1 ? [line] : [])))',
+  ),
+  one(
+    'line-lost',
+    'a line is charged although its answer could not be stored',
+    'src/engine/batches/run-line.ts',
+    '        return false\n',
+    '        return true\n',
+  ),
+  one(
+    'line-not-charged',
+    'an answer whose charge was not written counts as done',
+    runBatch,
+    '      await dropUncharged(tx, id)\n',
+    '      void dropUncharged\n',
+  ),
+  {
+    name: 'line-adopted-twice',
+    why: 'a gateway goes on with a batch that another one has taken over',
+    known: knownWorld('line-adopted-twice'),
+    edits: [
+      {
+        file: 'src/store/batches/batches.ts',
+        find: 'return (await lockBatch(tx, dialect, claim)) !== undefined',
+        replace: 'return (await lockBatch(tx, dialect, claim)) !== null',
+      },
+      {
+        file: runBatch,
+        find: `      if (stored === undefined) this.#isLost = true
+      else if (stored.state`,
+        replace: '      if (stored !== undefined && stored.state',
+      },
+    ],
+  },
+  {
+    name: 'response-adopted-twice',
+    why: 'two gateways make the same response',
+    known: knownWorld('response-adopted-twice'),
+    edits: [
+      { file: ownResponses, find: claimed, replace: "updateTask(tx, claimed, 'queued')" },
+      {
+        file: ownResponses,
+        find: "if (row?.kind !== 'response' || row.awaitedBy !== owner || isEnd(row.state)) return false",
+        replace: "if (row?.kind !== 'response' || owner === '' || isEnd(row.state)) return false",
+      },
+    ],
+  },
+  {
+    name: 'response-sent-again',
+    why: 'a response whose gateway died after it was sent is sent again',
+    known: knownWorld('response-sent-again'),
+    edits: [
+      {
+        file: 'src/engine/tasks/poll/advance-task.ts',
+        find: "  if (task.state !== 'queued') return giveUp(deps, task, cutOff, [])\n",
+        replace: '  void cutOff\n',
+      },
+      { file: ownResponses, find: claimed, replace: 'updateTask(tx, claimed, task.state, fence)' },
+    ],
+  },
+  one(
+    'response-charged-again',
+    'a call that was made for a task is charged beside its task',
+    'src/engine/calls/run-text.ts',
+    'if (task !== undefined) return settleTask(open, task, answer)',
+    `if (task !== undefined) {
+    const refusal = await settleTask(open, task, answer)
+    return refusal ?? settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
+  }`,
+  ),
+]
