@@ -7,6 +7,7 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import type { Task } from '../../contract/task.ts'
+import { statusRange } from '../../contract/traffic.ts'
 import { endUserAsked } from '../../engine/admission/end-user.ts'
 import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
@@ -52,7 +53,7 @@ function filterOf(
     tokenId: token,
     model,
     channel,
-    status: status === undefined ? undefined : Number(status),
+    status: status === undefined ? undefined : statusRange(status),
     errorCode: error_code,
     tag,
     endUser: endUserAsked(engine, account, end_user),
