@@ -72,7 +72,7 @@ export function makeCall(
   const hold = engine.ledger.hold(caller.accountId, amountNanos)
   if (hold === undefined) return { requestId: '', written: fail(world, record, noMoney) }
   const lastMs = record.detail.attempts.at(-1)!
-  lastMs.ms = firstMs + Math.round(usage.outputTokens * (6 + 9 * random.next()))
+  lastMs.ms = firstMs + Math.round(usage.outputTokens * (2 + 3 * random.next()))
   complete(world, record, usage, firstMs)
   record.costNanos = costOf(world, model, channel, usage) ?? null
   const labels = {

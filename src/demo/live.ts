@@ -1,4 +1,4 @@
-// What customers do while the demonstration runs: a call every second or two, over HTTP like any caller's.
+// What customers do while the demonstration runs: a call every few seconds, over HTTP like any caller's.
 import type { Interface } from '../contract/catalog.ts'
 import { type Customer, customers } from './company.ts'
 import type { Secrets } from './history.ts'
@@ -15,8 +15,8 @@ interface Traffic {
   signal: AbortSignal
 }
 
-const pauseMs = [600, 2_600] as const
-const batchLines = 40
+const pauseMs = [2_000, 9_000] as const
+const batchLines = 5
 
 const questions = [
   'Summarise the attached minutes in five points.',
