@@ -25,16 +25,17 @@ const words: Readonly<Record<string, () => Promise<unknown>>> = {
     process.argv.splice(2, 1)
     return import('../sandbox/main.ts')
   },
+  demo: () => import('./demo/main.ts'),
   doctor: () => import('./ops/doctor/main.ts'),
   check: () => import('./ops/check.ts'),
   restore: () => import('./ops/db.ts'),
   db: () => import('./ops/db.ts'),
 }
 
-const serving = ['start', 'worker', 'sandbox']
+const serving = ['start', 'worker', 'sandbox', 'demo']
 const first = process.argv[2] ?? 'start'
 /** Settings are no flags: the command line says so, and what `start --help` asks. */
 const word = first === 'start' && process.argv.length > 3 ? 'help' : first
 if (serving.includes(word)) settle()
-if (word === 'start' || word === 'worker') keepSignals()
+if (word === 'start' || word === 'worker' || word === 'demo') keepSignals()
 void (words[word] ?? (() => import('./cli/main.ts')))()

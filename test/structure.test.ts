@@ -36,6 +36,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/process': [everything],
   'src/process/pool-metrics': ['src/lib'],
   'src/ops': [everything],
+  'src/demo': [everything],
   'src/ops/check': ['src/config', 'src/ops/doctor/offer.ts'],
   'src/guide': ['src/contract', 'src/http', 'src/lib', 'src/openapi'],
   'src/config': ['src/contract', 'src/lib'],

@@ -1,4 +1,4 @@
-// How to call the gateway from common tools and SDKs; readers replace `YOUR_TOKEN`.
+// How to call the gateway from common tools and SDKs; readers replace `YOUR_TOKEN` where no secret is known.
 /** A piece of code to copy, by the name of its language or tool. */
 export interface Snippet {
   name: string
@@ -119,5 +119,9 @@ curl {url}/v1/videos/ID/content -H "Authorization: Bearer YOUR_TOKEN" -o video.m
   },
 ]
 
-export const snippets = (url: string): Snippet[] =>
-  templates.map(({ name, code }) => ({ name, code: code.replaceAll('{url}', url) }))
+/** `secret`: of a token, while it is on the screen. */
+export const snippets = (url: string, secret = 'YOUR_TOKEN'): Snippet[] =>
+  templates.map(({ name, code }) => ({
+    name,
+    code: code.replaceAll('{url}', () => url).replaceAll('YOUR_TOKEN', () => secret),
+  }))

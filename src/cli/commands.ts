@@ -62,6 +62,16 @@ export const elsewhere: readonly Elsewhere[] = [
     },
   },
   {
+    name: 'demo',
+    summary: 'run a gateway with the history of a company that does not exist',
+    flags: {
+      port: { value: 'PORT', summary: 'where it listens; 8080 if left out, 0 takes a free one' },
+      seed: { value: 'N', summary: 'another history; 1 if left out' },
+      keep: { value: 'DIR', summary: 'keep everything in this directory, and go on with it' },
+      ...help,
+    },
+  },
+  {
     name: 'doctor',
     summary: 'look at all that a gateway with these settings needs',
     flags: { ...json, offline: { summary: 'reach no channel' }, ...help },

@@ -60,3 +60,21 @@ export function durationAt(took: readonly number[], share: number): number | nul
   }
   return tookBounds.at(-1)!
 }
+
+/** HTTP statuses as filters name them: one of them, a class such as 5xx, or all that tell of a failure. */
+export interface StatusRange {
+  from: number
+  /** Included. */
+  to: number
+}
+
+export const statusPattern = /^(\d{3}|[1-5]xx|failed)$/
+
+export function statusRange(word: string): StatusRange {
+  if (word === 'failed') return { from: 400, to: 599 }
+  const first = Number(word.replace('xx', '00'))
+  return { from: first, to: word.endsWith('xx') ? first + 99 : first }
+}
+
+export const isInRange = (status: number, { from, to }: StatusRange): boolean =>
+  status >= from && status <= to

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { RequestRecord } from '../../src/contract/requests.ts'
+import { isInRange, statusRange } from '../../src/contract/traffic.ts'
 import { newId } from '../../src/lib/crypto/ids.ts'
 import type { Store } from '../../src/store/index.ts'
 import { indexNextSegment } from '../../src/store/log/indexer.ts'
@@ -60,16 +61,17 @@ const filters = (rows: number): fc.Arbitrary<RequestFilter> =>
     tokenId: maybe(['tok_0_0', 'tok_3_1']),
     model: maybe(['model-0', 'model-1', 'rare', 'never']),
     channel: maybe(['own', 'channel-1']),
-    status: maybe([200, 429, 418]),
+    status: maybe(['200', '429', '418', '4xx', '5xx', 'failed'].map(statusRange)),
     errorCode: maybe(['upstream_error', 'rate_limit_exceeded']),
     fromMs: moment(rows),
     toMs: moment(rows),
   })
 
 const passes = (row: RequestRecord, filter: RequestFilter): boolean =>
-  (['accountId', 'tokenId', 'model', 'channel', 'status', 'errorCode'] as const).every(
+  (['accountId', 'tokenId', 'model', 'channel', 'errorCode'] as const).every(
     (name) => filter[name] === undefined || filter[name] === row[name],
   ) &&
+  (filter.status === undefined || isInRange(row.status, filter.status)) &&
   row.atMs >= (filter.fromMs ?? 0) &&
   row.atMs < (filter.toMs ?? Number.MAX_SAFE_INTEGER)
 
@@ -151,7 +153,7 @@ for (const engine of storeKinds) {
       const ofAll = fc.record({
         by: fc.subarray(['model', 'channel', 'interface', 'status', 'error_code'] as const),
         model: maybe(['model-1']),
-        status: maybe([200]),
+        status: maybe(['200', 'failed'].map(statusRange)),
       })
       const ofAccounts = fc.record({
         by: fc.subarray(['status', 'error_code'] as const),
@@ -207,7 +209,9 @@ function plainSums(rows: readonly RequestRecord[], query: TrafficQuery): unknown
   const sums = new Map<string, { key: (string | number)[]; rows: RequestRecord[] }>()
   for (const row of rows) {
     if (row.atMs < fromMs || row.atMs >= untilMs) continue
-    if (Object.entries(query.where).some(([name, value]) => cellOf(row, name) !== value)) continue
+    const { status, ...equal } = query.where
+    if (status !== undefined && !isInRange(row.status, status)) continue
+    if (Object.entries(equal).some(([name, value]) => cellOf(row, name) !== value)) continue
     const width = query.time === undefined ? undefined : timeSpans[query.time]
     const slot = width === undefined ? 0 : row.atMs - (row.atMs % width)
     const key = [slot, ...query.by.map((name) => cellOf(row, name))]

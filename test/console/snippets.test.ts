@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { snippets } from '../../console/lib/client-snippets.ts'
 import { curlFor, type LoggedRequest } from '../../console/lib/resources/request.ts'
 import { codeFor } from '../../console/pages/playground/request/code.ts'
 import { formCodeFor } from '../../console/pages/playground/request/form-code.ts'
@@ -34,6 +35,14 @@ async function run(command: string[]): Promise<{ said: string; ran: boolean }> {
   return { said, ran: existsSync(join(cwd, 'ran')) }
 }
 const inShell = (code: string) => run(['sh', '-c', `curl() { printf '%s\\0' "$@"; }\n${code}`])
+
+test('code beside a new secret has it; elsewhere readers put in their own', () => {
+  const secret = 'sk-0123456789abcdefghijklmnop'
+  for (const { name, code } of snippets(url, secret)) {
+    expect([name, code.includes(secret), code.includes('YOUR_TOKEN')]).toEqual([name, true, false])
+  }
+  for (const { code } of snippets(url)) expect(code).toContain('YOUR_TOKEN')
+})
 
 test('curl of a request gets the model as it was asked for, and the shell nothing', async () => {
   for (const model of texts) {

@@ -187,10 +187,10 @@ export const messages = defineMessages({
   test_all: ['Test all', '全部测试'],
   test_ok: ['OK, {ms}', '可用，{ms}'],
   test_failed: ['Failed', '失败'],
-  drain: ['Drain', '停止接单'],
-  resume: ['Resume', '恢复接单'],
+  drain: ['Take out', '停止接单'],
+  resume: ['Bring back', '恢复接单'],
   drain_hint: [
-    'A drained channel gets no new requests; running ones finish.',
+    'It gets no new requests; running ones finish. Bring it back at any time.',
     '停止接单后不再接收新请求，进行中的请求会正常结束。',
   ],
   delete_channel: ['Delete channel', '删除渠道'],

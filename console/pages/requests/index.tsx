@@ -52,6 +52,7 @@ export default function Requests() {
   const list = useList<LoggedRequest>('/requests', query)
   const [opened, setOpened] = useQueryValue('open')
   const [plot, setPlot] = useQueryValue('plot')
+  const [, setStatus] = useQueryValue('status')
   const columns = useColumns()
   return (
     <Page title={t('title')} hint={t(isStaff(session) ? 'hint' : 'hint_own')}>
@@ -70,6 +71,14 @@ export default function Requests() {
               onClick={() => setPlot(plot === undefined ? 'latency' : undefined, 'replace')}
             >
               {t('latency')}
+            </Button>
+            <Button
+              variant={query['status'] === 'failed' ? 'light' : 'subtle'}
+              size="xs"
+              aria-pressed={query['status'] === 'failed'}
+              onClick={() => setStatus(query['status'] === 'failed' ? undefined : 'failed')}
+            >
+              {t('failed')}
             </Button>
             <LiveTail list={list} query={query} />
             <ExportButton path="/requests" filters={query} size="xs" />

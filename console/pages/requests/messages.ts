@@ -15,6 +15,7 @@ export const messages = defineMessages({
   pause: ['Pause', '暂停'],
   resume: ['Resume', '继续'],
   any_id: ['Request or upstream ID', '请求 ID 或上游 ID'],
+  failed: ['Failed', '失败'],
   latency: ['Latency', '耗时分布'],
   scatter: ['Request latency', '请求耗时分布'],
   scatter_hint: [

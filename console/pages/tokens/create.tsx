@@ -96,7 +96,9 @@ function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
         <CopyBlock text={secret} label={t('secret')} />
       </div>
       <Text fw={600}>{t('connect')}</Text>
-      <CodeTabs snippets={snippets(public_url)} />
+      <div className={privateClass}>
+        <CodeTabs snippets={snippets(public_url, secret)} />
+      </div>
       <Button onClick={onDone}>{t('done')}</Button>
     </Stack>
   )

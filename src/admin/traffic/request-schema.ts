@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { ownBudget } from '../../contract/answers/budget-schema.ts'
 import { billColumns } from '../../contract/bills/bill-line.ts'
 import { affinities, moveReasons } from '../../contract/requests.ts'
+import { statusPattern } from '../../contract/traffic.ts'
 import { price } from '../catalog/price-schema.ts'
 import { entry } from '../money/account-schema.ts'
 import {
@@ -190,9 +191,9 @@ export const explanation = z
 
 export const statusField = z
   .string()
-  .regex(/^\d{3}$/, 'must be an HTTP status')
+  .regex(statusPattern, 'must be an HTTP status, a class such as 4xx or 5xx, or failed')
   .optional()
-  .meta({ description: 'An HTTP status.', flag: 'N' })
+  .meta({ description: 'An HTTP status, a class such as `5xx`, or `failed`.', flag: 'STATUS' })
 export const errorCodeField = query.text('A code of the table of errors.', 'CODE')
 
 /** One request by any of its ids, or those that all filters fit. */

@@ -7,6 +7,7 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { tagsView } from '../../contract/tags/index.ts'
 import type { Task } from '../../contract/task.ts'
+import { statusRange } from '../../contract/traffic.ts'
 import { endUserAsked } from '../../engine/admission/end-user.ts'
 import type { BaseDeps, Seals } from '../../engine/base-deps.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
@@ -52,7 +53,7 @@ function filterOf(
     tokenId: token,
     model,
     channel,
-    status: status === undefined ? undefined : Number(status),
+    status: status === undefined ? undefined : statusRange(status),
     errorCode: error_code,
     isRetry: retry === 'true',
     tag,
@@ -96,7 +97,13 @@ async function leftBefore(
 ): Promise<RequestRecord | undefined> {
   if (detail.clientRetry === undefined || detail.bodyHash === undefined) return undefined
   const span = { fromMs: atMs - maxRetryMs, toMs: atMs }
-  const left = await listRequests(store.read, { tokenId, model, status: 499, ...span, limit: 100 })
+  const left = await listRequests(store.read, {
+    tokenId,
+    model,
+    status: statusRange('499'),
+    ...span,
+    limit: 100,
+  })
   return left.items.find((each) => each.detail.bodyHash === detail.bodyHash)
 }
 

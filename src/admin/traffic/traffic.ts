@@ -1,7 +1,7 @@
 // How much was asked, how long it took and how it ended, over time.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { shownName } from '../../contract/totals.ts'
-import { durationAt } from '../../contract/traffic.ts'
+import { durationAt, statusRange } from '../../contract/traffic.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import {
@@ -66,7 +66,7 @@ function queryFrom(
 
 function whereFrom(given: Given, account: string | undefined): TrafficQuery['where'] {
   const where: TrafficQuery['where'] = account === undefined ? {} : { account }
-  if (given.status !== undefined) where.status = Number(given.status)
+  if (given.status !== undefined) where.status = statusRange(given.status)
   for (const name of ['model', 'channel', 'interface', 'error_code'] as const) {
     const value = given[name]
     if (value !== undefined) where[name] = value.replaceAll('\0', '')

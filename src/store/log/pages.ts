@@ -170,12 +170,15 @@ class Walk {
 
   /** The bounds only limit the number of partitions that are read. */
   #matching(ids?: Ids) {
-    const { values, fromId, toId } = this.#walk.filter
+    const { values, status, fromId, toId } = this.#walk.filter
     // A charged call that was kept for the ledger only has no detail.
     let query = this.#db.selectFrom('requests').selectAll().where('detail', '<>', '')
     const { tag, end_user: endUser, retry, ...plain } = values
     for (const [field, value] of Object.entries(plain)) {
       query = query.where(columnOf[field as RowField], '=', value)
+    }
+    if (status !== undefined) {
+      query = query.where('status', '>=', status.from).where('status', '<=', status.to)
     }
     if (tag !== undefined) query = query.where(hasPair(String(tag)))
     if (endUser !== undefined) query = query.where(hasPair(`${endUserName}=${endUser}`))

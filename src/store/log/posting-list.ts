@@ -28,9 +28,13 @@ export function packHits(places: readonly number[]): string {
   return bits.toString('base64url')
 }
 
-/** The positions, or their intersection with others; the last one first. */
-export function placesAlsoIn(places: readonly number[] | undefined, text: string): number[] {
-  const bits = unpackHits(text)
+/** The positions in any of the lists, or their intersection with others; the last one first. */
+export function placesAlsoIn(
+  places: readonly number[] | undefined,
+  texts: readonly string[],
+): number[] {
+  const bits = new Uint8Array(bitBytes)
+  for (const text of texts) addHits(bits, text)
   if (places !== undefined) return places.filter((place) => (bits[place >> 3]! >> (place & 7)) & 1)
   const all: number[] = []
   for (let byte = bitBytes - 1; byte >= 0; byte--) {
@@ -43,12 +47,13 @@ export function placesAlsoIn(places: readonly number[] | undefined, text: string
   return all
 }
 
-function unpackHits(text: string): Uint8Array {
-  if (text.length > 2 * maxListed) return Buffer.from(text, 'base64url')
-  const bits = new Uint8Array(bitBytes)
+function addHits(bits: Uint8Array, text: string): void {
+  if (text.length > 2 * maxListed) {
+    for (const [at, byte] of Buffer.from(text, 'base64url').entries()) bits[at]! |= byte
+    return
+  }
   for (let at = 0; at < text.length; at += 2) {
     const place = (codes[text.charCodeAt(at)]! << 6) | codes[text.charCodeAt(at + 1)]!
     bits[place >> 3]! |= 1 << (place & 7)
   }
-  return bits
 }

@@ -4,6 +4,7 @@ import type { Interface } from '../../contract/catalog.ts'
 import { readRequestDetail } from '../../contract/former-names.ts'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { endUserText } from '../../contract/tags/index.ts'
+import type { StatusRange } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 import { cursorAt, numberCursor, type Page, type PageQuery } from '../sql/cursor.ts'
 import { getMeta } from '../sql/meta.ts'
@@ -54,7 +55,7 @@ export interface RequestFilter extends PageQuery {
   tokenId?: string | undefined
   model?: string | undefined
   channel?: string | undefined
-  status?: number | undefined
+  status?: StatusRange | undefined
   errorCode?: string | undefined
   /** `team=red` */
   tag?: string | undefined
@@ -73,7 +74,7 @@ export async function listRequests(
   db: Kysely<Schema>,
   filter: RequestFilter,
 ): Promise<Page<RequestRecord>> {
-  const { limit, cursor, fromMs, toMs } = filter
+  const { limit, cursor, fromMs, toMs, status } = filter
   const values = wantedValues(filter)
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberCursor(cursor)
   // PostgreSQL rejects such text; no row contains it.
@@ -81,20 +82,18 @@ export async function listRequests(
   // Request ids begin with their time, and so do the bounds of segments and partitions.
   const fromId = fromMs === undefined ? undefined : firstId(fromMs)
   const toId = toMs === undefined ? undefined : firstId(toMs)
-  const page = await pageOfLog(db, { filter: { values, fromId, toId }, limit, before })
+  const page = await pageOfLog(db, { filter: { values, status, fromId, toId }, limit, before })
   const items = page.rows.map(shape)
   return page.before === undefined ? { items } : { items, nextCursor: cursorAt(page.before) }
 }
 
 function wantedValues(filter: RequestFilter): LogFilter['values'] {
-  const { accountId, tokenId, model, channel, status, errorCode, tag, endUser } = filter
-  const { isRetry } = filter
+  const { accountId, tokenId, model, channel, errorCode, tag, endUser, isRetry } = filter
   return {
     ...(accountId !== undefined && { account: accountId }),
     ...(tokenId !== undefined && { token: tokenId }),
     ...(model !== undefined && { model }),
     ...(channel !== undefined && { channel }),
-    ...(status !== undefined && { status }),
     ...(errorCode !== undefined && { error_code: errorCode }),
     ...(tag !== undefined && { tag }),
     ...(isRetry && { retry: retryValue }),

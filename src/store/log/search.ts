@@ -1,11 +1,13 @@
 // Searches complete segments of the request log for wanted values and their rows.
 import { type Kysely, sql } from 'kysely'
+import type { StatusRange } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 import { placesAlsoIn } from './posting-list.ts'
 import { type LogField, valueKey } from './segments.ts'
 
 export interface LogFilter {
-  values: Partial<Record<LogField, string | number>>
+  values: Partial<Record<Exclude<LogField, 'status'>, string>>
+  status?: StatusRange | undefined
   /** From this id on, and before that one; ids begin with their time. */
   fromId?: string | undefined
   toId?: string | undefined
@@ -21,10 +23,9 @@ export interface FoundSegment {
 }
 
 /** The most selective fields come first: segments they exclude are not queried for the others. */
-const askedFirst: readonly LogField[] = [
-  ...(['end_user', 'token', 'tag', 'retry', 'account', 'error_code'] as const),
-  ...(['model', 'channel', 'status'] as const),
-]
+const askedFirst = [
+  ...(['end_user', 'token', 'tag', 'retry', 'account', 'error_code', 'model', 'channel'] as const),
+] as const
 
 const ofTime = ({ fromId, toId }: LogFilter) => sql`
   ${fromId === undefined ? sql`` : sql`AND s.until_id >= ${fromId}`}
@@ -56,29 +57,41 @@ export async function segmentsWith(
   for (const field of askedFirst) {
     const value = filter.values[field]
     if (value === undefined || found.length === 0) continue
-    const hits = await hitsIn(db, found, field, valueKey(String(value)))
-    found = found.flatMap((segment) => {
-      const text = hits.get(segment.segment)
-      const places = text === undefined ? [] : placesAlsoIn(segment.places, text)
-      return places.length === 0 ? [] : [{ ...segment, places }]
-    })
+    const key = valueKey(value)
+    found = alsoIn(found, await hitsIn(db, found, field, key, key))
   }
-  return found
+  const { status } = filter
+  if (status === undefined || found.length === 0) return found
+  // All of them have three digits, so that their order as texts is that of the numbers.
+  return alsoIn(found, await hitsIn(db, found, 'status', `${status.from}`, `${status.to}`))
 }
+
+/** Those of the segments and rows that are in one of the lists of their segment. */
+const alsoIn = (found: readonly FoundSegment[], hits: ReadonlyMap<number, string[]>) =>
+  found.flatMap((segment): FoundSegment[] => {
+    const places = placesAlsoIn(segment.places, hits.get(segment.segment) ?? [])
+    return places.length === 0 ? [] : [{ ...segment, places }]
+  })
 
 async function hitsIn(
   db: Kysely<Schema>,
   segments: readonly FoundSegment[],
   field: LogField,
-  value: string,
-): Promise<Map<number, string>> {
+  fromValue: string,
+  toValue: string,
+): Promise<Map<number, string[]>> {
   const [first, ...others] = segments.map(({ segment }) => segment)
   const { rows } = await sql<{ segment: number; hits: string }>`
     SELECT segment, hits FROM log_values
     WHERE segment IN (${sql.join(padded([first!, ...others]))})
-      AND field = ${field} AND value = ${value}`.execute(db)
-  return new Map(rows.map(({ segment, hits }) => [segment, hits]))
+      AND field = ${field} AND ${between(fromValue, toValue)}`.execute(db)
+  const lists = new Map<number, string[]>()
+  for (const { segment, hits } of rows) lists.set(segment, [...(lists.get(segment) ?? []), hits])
+  return lists
 }
+
+const between = (from: string, to: string) =>
+  from === to ? sql`value = ${from}` : sql`value >= ${from} AND value <= ${to}`
 
 /** Padded to few lengths, so that prepared statements are reused. */
 export function padded(numbers: readonly [number, ...number[]]): number[] {

@@ -2,7 +2,13 @@
 // are current. Never rescans the log.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { maxTotalNames, otherNames } from '../../contract/totals.ts'
-import { addTraffic, noTraffic, type TrafficSums } from '../../contract/traffic.ts'
+import {
+  addTraffic,
+  isInRange,
+  noTraffic,
+  type StatusRange,
+  type TrafficSums,
+} from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 import { readLogGroups, slotMs } from './groups.ts'
 import { dayMs, hourMs, sumColumns, TrafficTally, tookColumns } from './traffic-sums.ts'
@@ -32,7 +38,7 @@ export interface TrafficQuery {
   time?: TimeDimension | undefined
   /** By account, status and error_code, or by all but the account. */
   by: readonly Column[]
-  where: Partial<Record<Column, string | number>>
+  where: Partial<Record<Exclude<Column, 'status'>, string>> & { status?: StatusRange }
 }
 
 export interface TrafficSum extends TrafficSums {
@@ -190,8 +196,10 @@ function sumOfPiece(query: FoldedQuery, piece: Slice, ofAccounts: boolean): RawB
   const added = [...sumColumns, ...(ofAccounts ? [] : tookColumns)].map((name) =>
     sql.raw(`, CAST(sum(${name}) AS bigint) AS ${name}`),
   )
-  const conditions = Object.entries(query.where).map(
-    ([name, value]) => sql`AND ${sql.ref(columns[name]!)} = ${value}`,
+  const conditions = Object.entries(query.where).map(([name, value]) =>
+    typeof value === 'string'
+      ? sql`AND ${sql.ref(columns[name]!)} = ${value}`
+      : sql`AND ${sql.ref(columns[name]!)} BETWEEN ${value.from} AND ${value.to}`,
   )
   return sql`SELECT * FROM (
     SELECT ${slot} AS slot_ms ${sql.join(by, sql``)} ${sql.join(added, sql``)}
@@ -222,6 +230,11 @@ const sumsOf = (row: KeptRow): TrafficSums => ({
   took: tookColumns.map((name) => (row[name] as number | undefined) ?? 0),
 })
 
+const isWanted = ({ where }: TrafficQuery, cells: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(where).every(([name, value]) =>
+    typeof value === 'string' ? cells[name] === value : isInRange(Number(cells[name]), value),
+  )
+
 /** Returns how many were too many to count. */
 async function addTail(
   db: Kysely<Schema>,
@@ -247,7 +260,7 @@ async function addTail(
     name === named && names?.has(value) === false ? otherNames : value
   for (const { key, sums } of tallied) {
     const cells = cellsOf(key)
-    if (Object.entries(query.where).some(([name, value]) => cells[name] !== value)) continue
+    if (!isWanted(query, cells)) continue
     const slot = query.time === undefined ? 0 : key.slotMs - (key.slotMs % timeSpans[query.time])
     groups.add(
       slot,

@@ -50,7 +50,7 @@ const sources: Readonly<Record<SuggestionSource, () => Promise<Suggestion[]>>> =
   async status() {
     const query = { ...periodOf(30), by: 'status' }
     const { items } = await api<{ items: TrafficRow[] }>('GET', '/traffic', { query })
-    return plain(items.map(({ status }) => String(status)).sort())
+    return plain(['failed', '4xx', '5xx', ...items.map(({ status }) => String(status)).sort()])
   },
   error_codes: () => Promise.resolve(plain(Object.keys(errorCodes).sort())),
 }

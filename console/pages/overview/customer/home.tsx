@@ -70,10 +70,12 @@ function MoneyCards({ account }: { account: Account | undefined }) {
     query: { from: `${month}-01T00:00:00Z`, by: 'model' },
     refetchInterval: refetchMs,
   })
+  const week = useLastWeek()
+  const days = daysLeft(account?.available, week?.total.amount)
   const money = (amount: string | undefined) => format.money(amount, currency)
   const bill = `/bills?open=${encodeURIComponent(`${month} ${account?.name ?? ''}`)}`
   return (
-    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
       <MoneyCard title={t('balance')} amount={money(account?.balance)} exact={account?.balance}>
         {t('held', { amount: money(account?.held) })}
       </MoneyCard>
@@ -81,12 +83,50 @@ function MoneyCards({ account }: { account: Account | undefined }) {
         title={t('available')}
         amount={money(account?.available)}
         exact={account?.available}
-      />
+      >
+        {days !== undefined && t(lasting(days), { n: days })}
+      </MoneyCard>
+      <MoneyCard title={t('today')} amount={money(week?.today)} exact={week?.today}>
+        {t('today_hint')}
+      </MoneyCard>
       <MoneyCard title={t('spend')} amount={money(data?.total.amount)} exact={data?.total.amount}>
         {t('spend_hint', { month })} · <Link to={bill}>{t('bill')}</Link>
       </MoneyCard>
     </SimpleGrid>
   )
+}
+
+const weekDays = 7
+const dayMs = 24 * 3_600_000
+/** Beyond a year it says nothing. */
+const maxDaysLeft = 365
+
+/** Charges of the last seven whole days, and of today. */
+function useLastWeek() {
+  const todayMs = Date.now() - (Date.now() % dayMs)
+  const time = (ms: number) => new Date(ms).toISOString()
+  const today = useResource<{ total: UsageRow }>('/usage', {
+    query: { from: time(todayMs), by: 'day' },
+    refetchInterval: refetchMs,
+  })
+  const week = useResource<{ total: UsageRow }>('/usage', {
+    query: { from: time(todayMs - weekDays * dayMs), to: time(todayMs), by: 'day' },
+  })
+  if (today.data === undefined || week.data === undefined) return undefined
+  return { today: today.data.total.amount, total: week.data.total }
+}
+
+/** Undefined when nothing was spent, or it lasts for longer than anyone plans. */
+function daysLeft(available: string | undefined, spent: string | undefined): number | undefined {
+  const perDay = Number(spent ?? 0) / weekDays
+  if (available === undefined || perDay <= 0) return undefined
+  const days = Math.floor(Math.max(0, Number(available)) / perDay)
+  return days > maxDaysLeft ? undefined : days
+}
+
+const lasting = (days: number) => {
+  if (days === 0) return 'lasts_less'
+  return days === 1 ? 'lasts_one' : 'lasts'
 }
 
 const MoneyCard = ({
