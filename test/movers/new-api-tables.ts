@@ -1,7 +1,9 @@
 // A database of new-api in SQLite, PostgreSQL and as a dump of MySQL: the same rows. new-api cannot be installed from
-// a registry here, so the tables are those of its own model files: github.com/QuantumNous/new-api, model/*.go, as
-// published in 2026. Each table names its file; each column has the type of the Go field there, or what its gorm tag
-// says, and what GORM makes of it for each database is in `made`. Columns of forks are left out.
+// a registry here, so the columns are those of its own model files in github.com/QuantumNous/new-api: model/token.go at
+// 0067bd9, model/channel.go at 0102ffa, model/user.go at 0089a12, model/option.go at 014c3ef, model/redemption.go at
+// 03f1ecc. What looked like a fork's own column was left out. user_subscriptions is from a copy of model/subscription.go
+// whose commit is not known; of logs only what a dump has to be read past. Each column has the type of the Go field,
+// or the one that its gorm tag names.
 import { Database } from 'bun:sqlite'
 
 type Value = string | number | boolean | null
@@ -24,7 +26,7 @@ interface Table {
   rows: readonly Row[]
 }
 
-/** As the drivers of GORM for each database map them. */
+/** What GORM makes of Go types, as its drivers are known to do; it was not run. */
 const made: Readonly<Record<string, Readonly<Record<Dialect, string>>>> = {
   int: { sqlite: 'integer', postgres: 'bigint', mysql: 'bigint' },
   bool: { sqlite: 'numeric', postgres: 'boolean', mysql: 'tinyint(1)' },
@@ -195,7 +197,7 @@ const redemptions: Table = {
   ],
 }
 
-/** model/subscription.go */
+/** A copy of model/subscription.go. */
 const subscriptions: Table = {
   columns: {
     ...{ id: 'int', user_id: 'int', plan_id: 'int', amount_total: 'bigint=0' },
@@ -213,7 +215,7 @@ const subscriptions: Table = {
   ],
 }
 
-/** model/log.go, as far as a dump has to be read past it. */
+/** Not read from its file: a table that is passed over. */
 const logs: Table = {
   columns: { id: 'int', user_id: 'int', created_at: 'int', type: 'int', content: 'string' },
   rows: [{ id: 1, content: "'; -- INSERT" }],
