@@ -161,6 +161,8 @@ test('a wrong flag or command exits 2 and names the nearest one', async () => {
     [['price', 'create', '--model', 'm', '--input', '1', '--price', '2'], 'has no --price'],
     [['price', 'create', '--model', 'm', '--input', 'x'], '--input takes an amount'],
     [['price', 'create', '--model', 'm', '--output', '1'], 'needs --unit'],
+    [['price', 'create', 'm', '--input', '1', '--cach-read', '1'], 'did you mean --cache-read?'],
+    [['price', 'create', 'm', '--input', '1', '--output-audoi', '1'], 'mean --output-audio?'],
   ] as const
   const runs = await Promise.all(cases.map(([args]) => gateway(args)))
   runs.forEach((run, i) => {
@@ -454,6 +456,28 @@ test('the terms of a simple price are flags', async () => {
     { model, unit: 'video_second', per_second: { '720p': '0.90', '1080p': '1.20' } },
     { model, unit: 'video_token', per_million: '15', effective_from: '2027-01-01T00:00:00Z' },
     { model, unit: 'default', account: 'acme' },
+  ])
+})
+
+test('a price of one line has the model, every rate and service tiers', async () => {
+  const rates = {
+    ...{ input: '1.25', output: '10', cache_read: '0.125', cache_write: '1.5' },
+    ...{ cache_write_1h: '2.5', input_audio: '3', input_image: '4' },
+    ...{ output_audio: '20', output_image: '30' },
+  }
+  const flags = Object.entries(rates).flatMap(([name, amount]) => [
+    `--${name.replaceAll('_', '-')}`,
+    amount,
+  ])
+  const tiers = ['--tier', 'priority=2', '--tier', 'flex=0.5']
+  await gateway(['price', 'create', 'gpt-x', ...flags, ...tiers])
+  expect(seen.map((each) => each.body)).toEqual([
+    {
+      model: 'gpt-x',
+      unit: 'token',
+      per_million: rates,
+      service_tiers: { priority: { factor: '2' }, flex: { factor: '0.5' } },
+    },
   ])
 })
 

@@ -307,6 +307,114 @@ describe('service tiers', () => {
     expect(lost.includes('service_tier')).toBe(Object.keys(sent).length === 0)
   })
 
+  // As the tools and SDKs send them: their fields and headers go on unchanged, and what is served is charged.
+  const beta = 'fast-mode-2026-02-01'
+  const codex = {
+    ...{ instructions: 'You are Codex.', store: false, parallel_tool_calls: true },
+    ...{
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'thread-1',
+      tool_choice: 'auto',
+    },
+  }
+  const claudeCode = { system: [{ type: 'text', text: 'You are Claude Code.' }] }
+  test.each<[string, Style, string, object, Told, string, string | null]>([
+    [
+      '/fast of Codex',
+      'responses',
+      'tiered',
+      { ...codex, service_tier: 'priority' },
+      { tier: 'priority' },
+      '0.004',
+      'priority',
+    ],
+    [
+      '/fast of Codex, not granted',
+      'responses',
+      'tiered',
+      { ...codex, service_tier: 'priority' },
+      { tier: 'default' },
+      '0.002',
+      null,
+    ],
+    [
+      'fast of its older versions',
+      'responses',
+      'tiered',
+      { ...codex, service_tier: 'fast' },
+      { tier: 'priority' },
+      '0.004',
+      'priority',
+    ],
+    [
+      'flex of Codex',
+      'responses',
+      'tiered',
+      { ...codex, service_tier: 'flex' },
+      { tier: 'flex' },
+      '0.0009',
+      'flex',
+    ],
+    [
+      '/fast of Claude Code',
+      'messages',
+      'both',
+      { ...claudeCode, speed: 'fast' },
+      { speed: 'fast', tier: 'standard' },
+      '0.006',
+      'fast',
+    ],
+    [
+      '/fast of Claude Code, cooled down',
+      'messages',
+      'both',
+      { ...claudeCode, speed: 'fast' },
+      { speed: 'standard', tier: 'standard' },
+      '0.002',
+      null,
+    ],
+    [
+      'Claude Code without it',
+      'messages',
+      'both',
+      { ...claudeCode, service_tier: 'auto' },
+      { speed: 'standard', tier: 'standard' },
+      '0.002',
+      null,
+    ],
+    [
+      'flex of the OpenAI SDK',
+      'chat',
+      'tiered',
+      { service_tier: 'flex' },
+      { tier: 'flex' },
+      '0.0009',
+      'flex',
+    ],
+    [
+      'priority of the Google SDK',
+      'generate',
+      'tiered',
+      { serviceTier: 'priority' },
+      { tier: 'priority' },
+      '0.004',
+      'priority',
+    ],
+  ])('%s works unchanged', async (_, style, price, fields, said, amount, tier) => {
+    for (const stream of [false, true]) {
+      const word = `case-${++cases}-x`
+      upstream.tell(word, { ...used, ...said })
+      const { path, body } = requests[style](over(price, style), word, stream)
+      const answer = await gateway.post(path, { ...body, ...fields }, { 'anthropic-beta': beta })
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('hi')])
+      expect(upstream.sent(word)).toMatchObject(fields)
+      const { headers } = upstream.calls.findLast((call) => call.body.includes(word))!
+      expect(headers.get('anthropic-beta')).toBe(style === 'messages' ? beta : null)
+      const { body: row } = await gateway.admin('GET', `/requests/${requestIdOf(answer)}`)
+      expect([row.charge, row.service_tier]).toEqual([amount, tier])
+    }
+  })
+
   test.each<[Style, Told, boolean, string]>([
     ['chat', { tier: 'flex' }, false, 'flex'],
     ['chat', { tier: 'priority' }, true, 'priority'],
