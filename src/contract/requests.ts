@@ -45,9 +45,12 @@ export interface ServerTool {
   refusal: Refusal
 }
 
-/** What a call asks for at another price: a service tier, any of them (`auto`), or the place where it runs. */
+/**
+ * What a call asks for at another price: a service tier, any of them (`auto`), the place where it runs, or output
+ * that has a rate of its own.
+ */
 export interface AskedTerm {
-  kind: 'tier' | 'auto' | 'geo'
+  kind: 'tier' | 'auto' | 'geo' | 'rate'
   name: string
   /** The field that asks for it. */
   param: string

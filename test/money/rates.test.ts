@@ -165,6 +165,54 @@ test('explain names each part by its rate, and usage shows the parts', async () 
   expect(body.usage).toMatchObject({ cache_write_1h_tokens: 200, output_image_tokens: 30 })
 })
 
+describe('output other than text', () => {
+  const sound = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }
+  const picture = { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }
+  const speech = {
+    generationConfig: { response_modalities: ['AUDIO'], speechConfig: { languageCode: 'en' } },
+  }
+  const asks = [
+    ['chat', 'modalities', sound],
+    ['chat', 'modalities', { modalities: ['image', 'text'] }],
+    ['generate', 'generationConfig.responseModalities', picture],
+    ['generate', 'generationConfig.responseModalities', speech],
+  ] as const
+
+  test.each(asks)('is for models of %s with a rate for it: %s, %j', async (caller, param, more) => {
+    const model = over('all', caller)
+    const charge = await chargedFor({ caller, model, told, more })
+    expect(Number(charge)).toBe(expected[caller] / 1e6)
+    expect(JSON.parse(upstream.calls.at(-1)!.body)).toMatchObject(more)
+    const before = upstream.calls.length
+    const { answer } = await ask({ caller, model: over('cheap', caller), told, more })
+    expect([answer.status, (await errorOf(answer)).param]).toEqual([400, param])
+    expect(upstream.calls.length).toBe(before)
+  })
+
+  test.each([
+    { modalities: ['text', 'video'] },
+    { modalities: 'audio' },
+    { modalities: [null] },
+    { audio: 'loud' },
+  ])('of another kind is refused: %j', async (more) => {
+    const { answer } = await ask({ caller: 'chat', model: 'all-chat', told, more })
+    expect([answer.status, (await errorOf(answer)).param]).toEqual([400, Object.keys(more)[0]!])
+  })
+
+  test('is held at its own rate', async () => {
+    const config = { account: 'poor', name: 'poor' }
+    await gateway.admin('POST', '/accounts', { name: 'poor', balance: '0.10' })
+    const { body } = await gateway.admin('POST', '/tokens', config)
+    const own = { authorization: `Bearer ${body.token}` }
+    const messages = [{ role: 'user', content: 'case-held' }]
+    const plain = { model: 'all-chat', messages, max_tokens: 5_000 }
+    upstream.tell('case-held', { input: 5, output: 5 })
+    expect((await gateway.post('/v1/chat/completions', plain, own)).status).toBe(200)
+    const spoken = await gateway.post('/v1/chat/completions', { ...plain, ...sound }, own)
+    expect([spoken.status, (await errorOf(spoken)).code]).toEqual([402, 'insufficient_quota'])
+  })
+})
+
 test('parts never exceed their whole', async () => {
   const lie = { input: 100, output: 10, audioIn: 9e9, imageIn: 9e9, audioOut: 9e9, imageOut: 5 }
   expect(await chargedFor({ caller: 'chat', model: 'all-chat', told: lie })).toBe('0.0008')

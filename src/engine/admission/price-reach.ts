@@ -7,6 +7,7 @@ import {
   noTiers,
   type PriceTerms,
   type RateName,
+  rateFields,
   type TokenTerms,
 } from '../../contract/price.ts'
 import { hoursAt } from '../../contract/price-hours.ts'
@@ -20,8 +21,12 @@ export const askRefusal = (asks: readonly AskedTerm[], terms: PriceTerms): Refus
 function isUnpriced({ kind, name }: AskedTerm, terms: PriceTerms): boolean {
   if (terms.unit !== 'token') return true
   if (kind === 'tier') return tierNamed(terms, name) === undefined
+  if (kind === 'rate') return !hasRate(terms, name as RateName)
   return kind === 'geo' && !hasPlace(terms, name)
 }
+
+const hasRate = ({ tiers }: TokenTerms, name: RateName): boolean =>
+  tiers.some((tier) => tier[rateFields[name]] !== undefined)
 
 const hasPlace = ({ geo }: TokenTerms, name: string): boolean =>
   geo !== undefined && Object.hasOwn(geo, name)
@@ -60,6 +65,7 @@ export function reachOf(
   if (hourCache) rates.push('cache_write_1h')
   if (isOpen) rates.push('input_audio')
   if (speaks) rates.push('output_audio')
+  for (const { kind, name } of asks ?? []) if (kind === 'rate') rates.push(name as RateName)
   if (isOpen || images > 0) rates.push('input_image')
   const tiers = terms.unit === 'token' ? tiersOf(asks ?? [], terms) : undefined
   return { rates, serviceTiers: tiers, hours: applied?.hours }

@@ -45,7 +45,8 @@ export function parseGenerate(
   if (extras?.isOpen) input.open()
   const tier = askedTier(fields)
   if (tier instanceof Refusal) return tier
-  const { choices, maxOutputTokens: bound } = settings
+  const { choices, maxOutputTokens: bound, asks: outputs = [] } = settings
+  const asks = tier === undefined ? outputs : [tier, ...outputs]
   const call: TextCall = {
     interface: 'generate',
     model,
@@ -58,7 +59,7 @@ export function parseGenerate(
     inputBound: input.bound(text),
     ...(input.serverTools.length > 0 && { serverTools: input.serverTools }),
     choices,
-    ...(tier !== undefined && { asks: [tier] }),
+    ...(asks.length > 0 && { asks }),
   }
   limitOutput(call, bound, extras, input)
   return call

@@ -1,8 +1,9 @@
 // `generationConfig`: what bounds the output of a call, and output that has no price.
 import { Refusal } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import type { AskedTerm, TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
+import { ratesOfOutput } from '../text/refuse-extras.ts'
 import { fieldIn, givenTwice } from './fields.ts'
 import { settingNames, thinkingNames } from './keys.ts'
 
@@ -11,20 +12,26 @@ export const maxCandidates = 128
 const at = 'generationConfig.'
 
 /** `maxOutputTokens` is of one answer. */
-type Bounds = Pick<TextCall, 'choices' | 'maxOutputTokens'>
+type Bounds = Pick<TextCall, 'choices' | 'maxOutputTokens'> & { asks?: readonly AskedTerm[] }
 
 export function readSettings(config: unknown): Bounds | Refusal {
   if (config === undefined) return { choices: 1 }
   if (!isObject(config)) return wrong('generationConfig', "'generationConfig' must be an object")
-  const problem = givenTwice(config, settingNames, at) ?? outputProblem(config)
+  const problem = givenTwice(config, settingNames, at)
   if (problem !== undefined) return problem
+  const asks = outputAsks(config)
+  if (asks instanceof Refusal) return asks
   const choices = wholeIn(config, 'candidateCount', maxCandidates) ?? 1
   if (choices instanceof Refusal) return choices
   const limit = wholeIn(config, 'maxOutputTokens')
   if (limit instanceof Refusal) return limit
   const problemOfThinking = thinkingProblem(fieldIn(config, 'thinkingConfig'))
   if (problemOfThinking !== undefined) return problemOfThinking
-  return limit === undefined ? { choices } : { choices, maxOutputTokens: limit }
+  return {
+    choices,
+    ...(limit !== undefined && { maxOutputTokens: limit }),
+    ...(asks.length > 0 && { asks }),
+  }
 }
 
 /** `thinkingBudget` is 0 for none and -1 for a number that the model chooses. */
@@ -43,16 +50,17 @@ function thinkingProblem(config: unknown): Refusal | undefined {
   )
 }
 
-/** Only text has a price here. */
-function outputProblem(config: Fields): Refusal | undefined {
-  const modalities = fieldIn(config, 'responseModalities')
-  const isText = (each: unknown) => typeof each === 'string' && each.toUpperCase() === 'TEXT'
-  if (modalities !== undefined && !(Array.isArray(modalities) && modalities.every(isText))) {
-    return unpriced('responseModalities', 'output other than text')
-  }
-  return fieldIn(config, 'speechConfig') === undefined
-    ? undefined
-    : unpriced('speechConfig', 'audio')
+/** Output other than text, for models whose price has rates for it. */
+function outputAsks(config: Fields): AskedTerm[] | Refusal {
+  const asks: AskedTerm[] = []
+  const ask = (field: string, rate: string, what: string) =>
+    asks.push({ kind: 'rate', name: rate, param: at + field, refusal: unpriced(field, what) })
+  const kinds = fieldIn(config, 'responseModalities')
+  const rates = kinds === undefined ? [] : ratesOfOutput(kinds)
+  if (rates === undefined) return unpriced('responseModalities', 'output other than text')
+  for (const rate of rates) ask('responseModalities', rate, 'output other than text')
+  if (fieldIn(config, 'speechConfig') !== undefined) ask('speechConfig', 'output_audio', 'audio')
+  return asks
 }
 
 const unpriced = (name: string, what: string): Refusal =>

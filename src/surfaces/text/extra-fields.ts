@@ -6,7 +6,15 @@ import { type Refusal, unknownObject } from '../../contract/errors.ts'
 import type { AskedTerm, ServerTool, TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { checks, isAddress, isSearch, namesFile, noFile, squashed } from './refuse-extras.ts'
+import {
+  checks,
+  isAddress,
+  isSearch,
+  namesFile,
+  noFile,
+  outputRates,
+  squashed,
+} from './refuse-extras.ts'
 
 /** What was found. */
 interface Extras {
@@ -184,6 +192,13 @@ const checked: [string, Rule][] = Object.entries(checks).flatMap(([name, check])
     }
     if (isSearch(name)) {
       tools.push({ name: 'web_search', refusal: problem })
+      return undefined
+    }
+    const rates = outputRates(at, value)
+    if (rates !== undefined) {
+      for (const rate of rates) {
+        found.ask({ kind: 'rate', name: rate, param: at, refusal: problem })
+      }
       return undefined
     }
     const kind = askedBy[at]

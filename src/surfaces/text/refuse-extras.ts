@@ -102,6 +102,24 @@ export const checks: Readonly<Record<string, Check>> = {
     isObject(value) && value['id'] != null ? unknownObject('prompt.id') : undefined,
 }
 
+/** Rates of the output that these fields ask for; undefined: other output, or another field. */
+export function outputRates(name: string, value: unknown): readonly string[] | undefined {
+  if (name === 'audio') return isObject(value) ? ['output_audio'] : undefined
+  return name === 'modalities' ? ratesOfOutput(value) : undefined
+}
+
+/** `['text', 'audio']` in any case -> `['output_audio']`; undefined: another kind is among them. */
+export function ratesOfOutput(kinds: unknown): readonly string[] | undefined {
+  if (!Array.isArray(kinds)) return undefined
+  const rates = new Set<string>()
+  for (const kind of kinds) {
+    const word = typeof kind === 'string' ? kind.toLowerCase() : ''
+    if (word === 'audio' || word === 'image') rates.add(`output_${word}`)
+    else if (word !== 'text') return undefined
+  }
+  return [...rates]
+}
+
 /** Of a field: models may have a price for what it asks for. */
 export const isSearch = (name: string): boolean => searches.has(name)
 
