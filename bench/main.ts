@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { batchesSeconds, runBatches } from './batches/batches.ts'
 import { consoleSeconds, runConsole } from './console/console.ts'
 import { cpuSeconds, runCpu } from './cpu/cpu.ts'
 import { downloadsSeconds, runDownloads } from './downloads/downloads.ts'
@@ -53,6 +54,7 @@ function planOf(options: Options): Planned[] {
     hostile: { seconds: hostileSeconds, run: runHostile },
     translated: { seconds: translatedSeconds(options), run: runTranslated },
     growth: { seconds: growthSeconds(options), run: runGrowth },
+    batches: { seconds: batchesSeconds, run: runBatches },
     overload: { seconds: overloadSeconds, run: runOverload },
     peers: { seconds: peersSeconds(options), run: runPeers },
     large: { seconds: largeSeconds, run: runLarge },

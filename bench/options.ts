@@ -21,6 +21,7 @@ export const parts = [
   'large',
   'growth',
   'overload',
+  'batches',
 ] as const
 /** Needs a package registry, so only if it is asked for. */
 const peersPart = 'peers'
@@ -91,6 +92,7 @@ export const help = `Measures what the gateway costs beside nginx, on this machi
                            large         1,000 streams with requests of 500 KB
                            growth        CPU per call with more rows, tokens, models, channels
                            overload      three times as many calls as the channel has places for
+                           batches       50,000 lines over kills; calls of others beside them
   --styles LIST          of the CPU figures: ${styles.join(', ')} (all);
                          chat always comes along, the others are compared with it
   --cases LIST           of the CPU figures, or all (${usualCases.join(', ')}):

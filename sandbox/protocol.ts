@@ -4,7 +4,7 @@ import type { Protocol } from '../src/contract/catalog.ts'
 import type { Directives } from './http/directives.ts'
 import type { TaskMemory } from './tasks/task-memory.ts'
 
-interface SandboxSettings {
+export interface SandboxSettings {
   /** How long an image or video task takes. */
   taskSeconds: number
   now: () => number
@@ -80,6 +80,10 @@ export interface Route {
   bodyOptional?: boolean
   /** A form may come instead of JSON. */
   takesForms?: boolean
+  /** Directives in it are for its lines. */
+  isBatch?: boolean
+  /** Files of forms are read as texts. */
+  keepsFiles?: boolean
   /** Where it is not as with the rest of the protocol. */
   delaySlows?: Slowed | ((fields: Readonly<Record<string, unknown>>) => Slowed)
   /** Where it takes its credential, if not as the rest of the protocol. */

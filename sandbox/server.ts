@@ -150,7 +150,7 @@ async function answerCall(
   if (typeof user === 'string') call.user = user
   call.stream = fields['stream'] === true
 
-  const directives = readDirectives(fields)
+  const directives = readDirectives(target.route.isBatch === true ? {} : fields)
   directives.strict ||= strict === true
   const { signal } = request
   if (directives.hang) await untilAborted(signal)

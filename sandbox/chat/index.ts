@@ -1,6 +1,9 @@
 // The chat protocol as an upstream speaks it.
 
-import { anyKey, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
+import { answerWith, fileBatchRoutes } from '../batches/file-batches.ts'
+import { embeddings } from '../embeddings/index.ts'
+import { anyKey, type Call, jsonAnswer, type ProtocolMaker } from '../protocol.ts'
+import { responses } from '../responses/index.ts'
 import { answerText, type TextStyle } from '../text/answer-text.ts'
 import { plainErrorEvent, plainProtocol } from '../text/plain-protocol.ts'
 import { PromptCache } from '../text/prompt.ts'
@@ -18,8 +21,9 @@ const style: TextStyle = {
   stateFields: [],
 }
 
-export const chat: ProtocolMaker = () => {
+export const chat: ProtocolMaker = (settings) => {
   const cache = new PromptCache()
+  const answer = (call: Call) => answerText(call, cache, style)
   return {
     protocol: 'chat',
     ...plainProtocol,
@@ -28,8 +32,13 @@ export const chat: ProtocolMaker = () => {
       {
         method: 'POST',
         path: /^\/v1\/chat\/completions$/,
-        answer: (call) => answerText(call, cache, style),
+        answer,
       },
+      ...fileBatchRoutes(settings, {
+        '/v1/chat/completions': answer,
+        '/v1/responses': answerWith(responses(settings)),
+        '/v1/embeddings': answerWith(embeddings(settings)),
+      }),
       {
         method: 'GET',
         path: /^\/v1\/models$/,

@@ -13,6 +13,8 @@ interface FormFile {
   sha256: string
   /** Of sound that can be measured. */
   seconds?: number
+  /** Where the route keeps files. */
+  text?: string
 }
 
 const formType = /^multipart\/form-data\b/i
@@ -26,11 +28,11 @@ const wrongBody = (message: string): ReadFields => ({ fault: { status: 400, mess
 export async function readFields(
   raw: Uint8Array<ArrayBuffer>,
   { method, headers }: Pick<Request, 'method' | 'headers'>,
-  { bodyOptional = method !== 'POST', takesForms = false }: Route,
+  { bodyOptional = method !== 'POST', takesForms = false, keepsFiles = false }: Route,
 ): Promise<ReadFields> {
   if (raw.length === 0 && bodyOptional) return { fields: {} }
   const contentType = headers.get('content-type') ?? ''
-  if (takesForms && formType.test(contentType)) return readForm(raw, contentType)
+  if (takesForms && formType.test(contentType)) return readForm(raw, contentType, keepsFiles)
   const fields = readObject(raw)
   return fields ? { fields } : wrongBody('The body of the request is not a JSON object.')
 }
@@ -45,14 +47,18 @@ function readObject(raw: Uint8Array): Json | undefined {
   }
 }
 
-async function readForm(raw: Uint8Array<ArrayBuffer>, contentType: string): Promise<ReadFields> {
+async function readForm(
+  raw: Uint8Array<ArrayBuffer>,
+  contentType: string,
+  keepsFiles: boolean,
+): Promise<ReadFields> {
   const form = await parseForm(raw, contentType)
   if (form === undefined) return wrongBody('The body of the request is not a proper form.')
   const fields: Record<string, unknown> = Object.create(null)
   const parts = [...form]
   if (parts.length > maxParts) return wrongBody(`The form has more than ${maxParts} parts.`)
   for (const [name, part] of parts) {
-    const value = typeof part === 'string' ? part : await describeFile(part)
+    const value = typeof part === 'string' ? part : await describeFile(part, keepsFiles)
     // `image[]`, and a name that comes again, make a list.
     const list = name.endsWith('[]')
     const plain = list ? name.slice(0, -2) : name
@@ -71,7 +77,7 @@ async function parseForm(raw: Uint8Array<ArrayBuffer>, contentType: string) {
   }
 }
 
-async function describeFile(file: File): Promise<FormFile> {
+async function describeFile(file: File, keepsFiles: boolean): Promise<FormFile> {
   const bytes = await file.bytes()
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   const seconds = audioSeconds(bytes)
@@ -81,5 +87,6 @@ async function describeFile(file: File): Promise<FormFile> {
     bytes: bytes.length,
     sha256,
     ...(seconds !== undefined && { seconds }),
+    ...(keepsFiles && { text: new TextDecoder().decode(bytes) }),
   }
 }

@@ -1,5 +1,6 @@
 // The messages protocol as an upstream speaks it. Any version and any beta is served alike.
 
+import { messageBatchRoutes } from '../batches/message-batches.ts'
 import { asObject, isFault } from '../http/fields.ts'
 import {
   type Answer,
@@ -28,7 +29,8 @@ const styleWith = (seals: Seals): TextStyle => ({
   stateFields: ['container'],
 })
 
-export const messages: ProtocolMaker = ({ maker }) => {
+export const messages: ProtocolMaker = (settings) => {
+  const { maker } = settings
   const cache = new PromptCache()
   const style = styleWith(createSeals(maker, 'messages'))
   return {
@@ -49,6 +51,7 @@ export const messages: ProtocolMaker = ({ maker }) => {
         answer: (call) => answerText(call, cache, style),
       },
       { method: 'POST', path: /^\/v1\/messages\/count_tokens$/, answer: countInput },
+      ...messageBatchRoutes(settings, (call) => answerText(call, cache, style), messagesError),
     ],
   }
 }

@@ -68,6 +68,8 @@ export interface OwnCall {
    * charged. False: the call is neither charged nor answered.
    */
   keep?(requestId: string, body: string | Uint8Array<ArrayBuffer>): Promise<boolean>
+  /** Takes the call once it is read, in place of the engine: its answer comes by another way. */
+  instead?(context: CallContext, call: TextCall): Promise<TextAnswer | Refusal>
   /** The task that it is for, which holds and is charged for it: the call itself costs nothing. */
   readonly task?: CallingTask
 }

@@ -241,6 +241,8 @@ export interface Channel extends DataPolicy {
   /** A decimal: the part of the general price that it takes for models without a cost of their own. */
   costFactor?: string
   billing?: BillingAccess
+  /** Its upstream takes batches; absent: the gateway makes the calls of their lines. */
+  batches?: 'native'
   /**
    * Its only key is a cloud account: which kind, and where. `location`: calls are in Vertex form;
    * `machine`: it is that of the machine.

@@ -1,6 +1,7 @@
 // What an upstream adapter offers; a capability is a property that is present. A provider knows no
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
+import type { BatchResult, BatchSource } from './batches/upstream.ts'
 import type { MessagesSettings, Protocol, Timeouts, TranslationSettings } from './catalog.ts'
 import type { FailureReason, Refusal, RefusalCode } from './errors.ts'
 import type { HttpAnswer, HttpPort } from './http.ts'
@@ -316,6 +317,57 @@ export type ImageProvider = TaskProvider<ImageRequest>
 /** Makes responses in the background, for upstreams that can. */
 export type ResponseProvider = TaskProvider<TextCall>
 
+/** What an upstream says of its batch. `failed`: it has run none of its lines. */
+export interface BatchReport {
+  state: 'running' | 'ended' | 'failed'
+  /** Where its results are. */
+  results: readonly string[]
+  /** Why lines without a result have none; absent: it does not say. */
+  unrun?: 'expired' | 'cancelled'
+  error?: UpstreamError
+}
+
+type OrFailed<Result> = Promise<Result | { kind: 'failed'; error: UpstreamError }>
+
+/** Lines of batches, for upstreams that run many calls in their own time. */
+export interface BatchProvider {
+  /** What a line is told by in the results. */
+  idOf(line: { customId: string; number: number }, marker: string): string
+  /** Without a line end. */
+  line(id: string, body: string): string
+  /** Absent: the lines are sent with the create. */
+  upload?(
+    source: BatchSource,
+    upstream: Upstream,
+    stop: Stop,
+  ): OrFailed<{ kind: 'uploaded'; fileId: string }>
+  /** `unknown`: it was sent, and may or may not have arrived. */
+  create(
+    source: BatchSource,
+    upstream: Upstream,
+    stop: Stop,
+  ): Promise<
+    { kind: 'created'; upstreamId: string } | { kind: 'refused' | 'unknown'; error: UpstreamError }
+  >
+  /** A batch that was made from this source; one that cannot be told yet is none. */
+  find(
+    source: Omit<BatchSource, 'lines'> & { fromMs: number },
+    upstream: Upstream,
+    stop: Stop,
+  ): OrFailed<{ kind: 'found'; upstreamId?: string }>
+  check(
+    upstreamId: string,
+    upstream: Upstream,
+    stop: Stop,
+  ): OrFailed<{ kind: 'report'; report: BatchReport }>
+  /** Its lines under way may still end. */
+  cancel(upstreamId: string, upstream: Upstream, stop: Stop): Promise<void>
+  /** In any order; fails when they cannot all be read. */
+  results(report: BatchReport, upstream: Upstream, stop: Stop): AsyncIterable<BatchResult>
+  /** Removes what was uploaded or made, as far as possible. */
+  remove?(files: readonly string[], upstream: Upstream, stop: Stop): Promise<void>
+}
+
 /** The model names that an upstream lists. */
 export type ModelsReply =
   | { kind: 'listed'; names: readonly string[] }
@@ -338,4 +390,5 @@ export interface Provider {
   video?: VideoProvider
   image?: ImageProvider
   response?: ResponseProvider
+  batches?: BatchProvider
 }

@@ -36,6 +36,11 @@ export const crashPoints = [
   'bill-sent',
   'batch-line',
   'batch-files',
+  'native-held',
+  'native-uploaded',
+  'native-created',
+  'native-adopting',
+  'native-kept',
   'schema-step',
 ] as const
 export type CrashPoint = (typeof crashPoints)[number]

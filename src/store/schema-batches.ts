@@ -1,6 +1,12 @@
 // Files of accounts and batches of calls; a part of schema.ts.
 import type { BatchState, FilePurpose } from '../contract/batches/index.ts'
 
+/**
+ *   held ─> uploaded ─> created ─> adopting ─> ended
+ *     └────────┴───────────┴─────> refused: the gateway makes the calls itself
+ */
+export type PartState = 'held' | 'uploaded' | 'created' | 'adopting' | 'ended' | 'refused'
+
 export interface BatchTables {
   account_files: {
     id: string
@@ -41,6 +47,25 @@ export interface BatchTables {
     tags: string | null
     /** JSON: metadata, errors, times. */
     body: string
+  }
+  /** Lines that were given to the batch API of an upstream. */
+  batch_parts: {
+    id: string
+    batch_id: string
+    account_id: string
+    state: PartState
+    channel_id: string
+    protocol: string
+    upstream_model: string
+    key_fingerprint: string
+    hold_nanos: bigint
+    file_id: string | null
+    upstream_id: string | null
+    /** JSON: their numbers. */
+    lines: string
+    created_at_ms: number
+    /** When its hold ended. */
+    released_at_ms: number | null
   }
   batch_lines: {
     batch_id: string

@@ -50,6 +50,11 @@ const others = {
   'notice-sent': 'as above',
   'batch-line': 'no batch runs in a storm; batches are struck in their own test',
   'batch-files': 'as above',
+  'native-held': 'as above',
+  'native-uploaded': 'as above',
+  'native-created': 'as above',
+  'native-adopting': 'as above',
+  'native-kept': 'as above',
 }
 
 /** Points that no gateway of a storm comes by, and why. */

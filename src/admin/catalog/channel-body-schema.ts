@@ -9,6 +9,7 @@ import {
   channelFields,
   checkChannel,
   costFactor,
+  nativeBatches,
 } from '../../contract/config-schema/index.ts'
 
 const isDisabled = { disabled: z.boolean().optional() }
@@ -27,6 +28,7 @@ export const channelChange = channelFields
     data: dataTerms.nullable().optional(),
     cost_factor: costFactor.nullable().optional(),
     billing: billingAccess.nullable().optional(),
+    batches: nativeBatches.nullable().optional(),
   })
   .meta({ id: 'ChannelChange' })
 export const channelDraft = channelDeclaration.meta({ id: 'ChannelDeclaration' })

@@ -74,6 +74,10 @@ export const channel = z
       .object({ kind: z.enum(billingKinds), url: z.string().nullable() })
       .nullable()
       .describe('Where its statements are pulled from; the key never comes out.'),
+    batches: z
+      .enum(['native'])
+      .nullable()
+      .describe('Whether lines of batches go to its batch API.'),
     preset: z.string().nullable().describe('The preset that it was made from.'),
     retention: column(z.string().nullable()).describe('How long the provider keeps requests.'),
     training: column(z.enum(trainingModes).nullable()).describe(

@@ -182,6 +182,7 @@ const mergedRules = (before: StoredChannel, body: Change) => ({
   data: asDeclared(body.data, dataView(before.data) ?? undefined),
   cost_factor: asDeclared(body.cost_factor, before.costFactor),
   billing: body.billing ?? undefined,
+  batches: asDeclared(body.batches, before.batches),
 })
 
 /** The same account at another location, or (null) at none. */
@@ -279,6 +280,7 @@ const viewOf = (channel: Omit<Channel, 'keys'>, keys: number) => ({
   data: dataView(channel.data),
   cost_factor: channel.costFactor ?? null,
   billing: billingView(channel.billing),
+  batches: channel.batches ?? null,
   preset: channel.preset ?? null,
   retention: channel.retention ?? null,
   training: channel.training ?? null,

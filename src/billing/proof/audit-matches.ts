@@ -7,6 +7,7 @@ import { type AuditScope, uncharged } from '../../store/proof/audit.ts'
 import { type Books, chargePages, shortNanos } from '../../store/proof/audit-chain.ts'
 import {
   mischargedTasks,
+  misheldParts,
   misheldTasks,
   paidTwice,
   unmatchedHolds,
@@ -40,5 +41,6 @@ export async function matchEntries(
   findings.addAll('charges_and_tasks', await mischargedTasks(db, scope, maxOfEach))
   findings.addAll('charged_once', await paidTwice(db, scope, maxOfEach))
   findings.addAll('holds', await misheldTasks(db, scope, maxOfEach))
+  findings.addAll('holds', await misheldParts(db, scope, maxOfEach))
   findings.addAll('holds', await unmatchedHolds(db, scope, maxOfEach))
 }

@@ -85,6 +85,11 @@ export const dataPolicyFields = {
     .optional(),
 }
 
+export const nativeBatches = z.enum(['native']).meta({
+  description:
+    'Lines of batches go to the batch API of its upstream (chat, responses, embeddings and messages). Left out, the gateway makes a call for each line.',
+})
+
 // Without rules across fields, so that partial() can check a change of single fields.
 export const channelFields = strict({
   name: name("Name of the channel. Default: the preset's.").optional(),
@@ -148,6 +153,7 @@ export const channelFields = strict({
   data: dataTerms.optional(),
   cost_factor: costFactor.optional(),
   billing: billingAccess.optional(),
+  batches: nativeBatches.optional(),
   trace: z
     .boolean()
     .meta({ description: 'Whether traceparent and tracestate are sent upstream. Default true.' })

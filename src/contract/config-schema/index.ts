@@ -7,6 +7,7 @@ export {
   channelDeclaration,
   channelFields,
   checkChannel,
+  nativeBatches,
   resolveChannel,
 } from './channels.ts'
 export * from './check.ts'

@@ -67,6 +67,7 @@ export function channelFrom(
     ...given('data', dataFrom(declared.data)),
     ...given('costFactor', declared.cost_factor),
     ...given('billing', declared.billing as BillingAccess | undefined),
+    ...given('batches', declared.batches),
     ...(declared.preset !== undefined && { preset: declared.preset }),
     ...dataPolicyFrom(declared),
     disabled: false,

@@ -1,13 +1,8 @@
-// The lines of a batch's input: read one by one from a stream, so that a file of any size takes little memory.
+// The lines of a batch's input: what each asks for, and what is wrong with it.
 import { type BatchError, maxBatchLines } from '../../contract/batches/index.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { spansIn } from '../../lib/json/spans.ts'
-
-interface InputLine {
-  /** From 1. */
-  number: number
-  text: string
-}
+import type { ByteLine } from '../../lib/text/byte-lines.ts'
 
 export interface LineRequest {
   customId: string
@@ -24,44 +19,11 @@ export function bodyIn({ text }: Pick<LineRequest, 'text'>): string {
   return text.slice(start, end)
 }
 
-const newline = 0x0a
 const maxCustomId = 512
-
-/** Empty lines are counted and left out. A line that is too long has no text. */
-export async function* linesIn(
-  content: AsyncIterable<Uint8Array>,
-  maxLineBytes: number,
-): AsyncGenerator<InputLine> {
-  let held: Uint8Array[] = []
-  let size = 0
-  let number = 0
-  const take = (): InputLine | undefined => {
-    number++
-    const text = size > maxLineBytes ? '' : Buffer.concat(held).toString().trim()
-    const isLong = size > maxLineBytes
-    held = []
-    size = 0
-    return text === '' && !isLong ? undefined : { number, text }
-  }
-  for await (const piece of content) {
-    for (let at = 0; at < piece.byteLength; ) {
-      const end = piece.indexOf(newline, at)
-      const part = piece.subarray(at, end === -1 ? piece.byteLength : end)
-      size += part.byteLength
-      if (size <= maxLineBytes) held.push(part)
-      at += part.byteLength + 1
-      if (end === -1) break
-      const line = take()
-      if (line !== undefined) yield line
-    }
-  }
-  const line = size > 0 ? take() : undefined
-  if (line !== undefined) yield line
-}
 
 /** What a line asks for, or the first mistake in it. */
 export function readLine(
-  { number: line, text }: InputLine,
+  { number: line, text }: ByteLine,
   endpoint: string,
 ): LineRequest | BatchError {
   const wrong = (code: string, message: string, param: string | null = null): BatchError => ({
@@ -101,7 +63,7 @@ const maxErrors = 100
 
 /** How many lines there are, and what is wrong with them. */
 export async function checkLines(
-  lines: AsyncIterable<InputLine>,
+  lines: AsyncIterable<ByteLine>,
   endpoint: string,
 ): Promise<{ total: number; errors: BatchError[] }> {
   const errors: BatchError[] = []

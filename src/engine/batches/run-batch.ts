@@ -4,6 +4,7 @@ import { addCharge } from '../../billing/charge.ts'
 import type { Batch, BatchState } from '../../contract/batches/index.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
+import { byteLines } from '../../lib/text/byte-lines.ts'
 import {
   type Claim,
   lockBatch,
@@ -12,17 +13,28 @@ import {
   updateBatch,
 } from '../../store/batches/batches.ts'
 import { dropUncharged, readDone, sumCharges } from '../../store/batches/lines.ts'
+import { tokenById } from '../admission/authenticate.ts'
+import type { CallDeps } from '../calls/open-call.ts'
 import { countEnded, type EndDeps, endBatch, notifyEnded } from './end-batch.ts'
 import { fenceKept } from './fence-kept.ts'
 import { openContent, readFile } from './files.ts'
 import type { LineSlots } from './line-slots.ts'
 import type { LineWriter } from './line-writer.ts'
-import { checkLines, isLineRequest, type LineRequest, linesIn, readLine } from './read-lines.ts'
-import { type LineDeps, type LineOutcome, runLine, unrunLine } from './run-line.ts'
+import { NativeBatch } from './native/native-batch.ts'
+import type { NativeDeps, NativeHost, NumberedLine, Ran } from './native/native-host.ts'
+import { adoptResult } from './native/native-line.ts'
+import { checkLines, isLineRequest, type LineRequest, readLine } from './read-lines.ts'
+import {
+  adoptLine,
+  type FinalOutcome,
+  type LineDeps,
+  offerLine,
+  refused,
+  runLine,
+  unrunLine,
+} from './run-line.ts'
 
-export interface BatchDeps extends LineDeps, EndDeps {
-  readonly limits: { bodyBytes: number }
-}
+export type BatchDeps = LineDeps & EndDeps & NativeDeps & CallDeps
 
 interface BatchTools {
   slots: LineSlots
@@ -41,6 +53,7 @@ const unrun = {
     code: 'batch_cancelled',
     message: 'the batch was cancelled before this line was run',
   },
+  failed: { code: 'upstream_error', message: 'the upstream gave no result for this line' },
 } as const
 
 export class BatchRun {
@@ -53,12 +66,16 @@ export class BatchRun {
   readonly #running = new Set<Promise<void>>()
   #isLost = false
   #problem: unknown
+  readonly #native: NativeBatch
+  /** All that is left is up to upstreams. */
+  isWaiting = false
 
   constructor(deps: BatchDeps, tools: BatchTools, batch: Batch, claim: Claim) {
     this.#deps = deps
     this.#tools = tools
     this.#batch = batch
     this.#claim = claim
+    this.#native = new NativeBatch(deps, this.#nativeHost())
   }
 
   /** Resolves when it has ended, is another gateway's, or the gateway stops. */
@@ -67,6 +84,7 @@ export class BatchRun {
       await this.#resume()
       if (this.#batch.state === 'validating') await this.#validate()
       if (this.#batch.state === 'in_progress') await this.#runLines()
+      if (this.#mayGoOn && this.#batch.state === 'cancelling') await this.#native.work()
       if (this.#mayGoOn && isEnding(this.#batch.state)) {
         await this.#fillIn()
         if (this.#mayGoOn) await endBatch(this.#deps, this.#claim, this.#batch)
@@ -94,6 +112,7 @@ export class BatchRun {
     this.#done = new Set(done.map(({ line }) => line))
     const completed = done.length - failed
     this.#batch = { ...this.#batch, failed, completed, chargeNanos }
+    await this.#native.load()
   }
 
   async *#lines() {
@@ -102,7 +121,7 @@ export class BatchRun {
     const content = file instanceof Refusal ? undefined : await openContent(this.#deps, file)
     // Such as a directory of another gateway: that one has to go on.
     if (content === undefined) throw new Error('the input of the batch cannot be reached')
-    yield* linesIn(content, this.#deps.limits.bodyBytes)
+    yield* byteLines(content, this.#deps.limits.bodyBytes)
   }
 
   async #validate(): Promise<void> {
@@ -134,31 +153,16 @@ export class BatchRun {
   }
 
   async #runLines(): Promise<void> {
-    const { slots } = this.#tools
-    const { accountId, endpoint } = this.#batch
     const timer = setInterval(() => void this.#saveProgress(), progressMs)
     try {
-      for await (const line of this.#lines()) {
-        if (this.#done.has(line.number)) continue
-        const read = readLine(line, endpoint)
-        if (!isLineRequest(read)) continue
-        await slots.take(accountId)
-        if (this.#isOver()) {
-          slots.leave(accountId)
-          break
-        }
-        const running = this.#runLine(line.number, read)
-          .catch((error) => {
-            this.#problem = error
-          })
-          .finally(() => {
-            slots.leave(accountId)
-            this.#running.delete(running)
-          })
-        this.#running.add(running)
-      }
-      while (this.#running.size > 0) await Promise.all(this.#running)
+      do {
+        await this.#beginLines()
+        await this.#native.flush()
+        await this.#settled()
+        this.isWaiting = true
+      } while ((await this.#native.work()) && !this.#isOver())
     } finally {
+      this.isWaiting = false
       clearInterval(timer)
     }
     if (this.#problem !== undefined) throw this.#problem
@@ -171,6 +175,42 @@ export class BatchRun {
     await this.#move({ state: 'finalizing', finalizingAtMs: nowMs, ending }, ['in_progress'])
   }
 
+  async #beginLines(): Promise<void> {
+    this.isWaiting = false
+    const { accountId, endpoint } = this.#batch
+    for await (const line of this.#lines()) {
+      const { number } = line
+      if (this.#done.has(number) || this.#native.isTaken(number)) continue
+      const request = readLine(line, endpoint)
+      if (!isLineRequest(request)) continue
+      if (this.#isOver()) break
+      if (await this.#native.offer({ number, request })) continue
+      await this.#tools.slots.take(accountId)
+      if (this.#isOver()) {
+        this.#tools.slots.leave(accountId)
+        break
+      }
+      this.#begin(this.#runLine(number, request))
+    }
+  }
+
+  /** It has a slot. */
+  #begin(work: Promise<void>): void {
+    const running = work
+      .catch((error) => {
+        this.#problem = error
+      })
+      .finally(() => {
+        this.#tools.slots.leave(this.#batch.accountId)
+        this.#running.delete(running)
+      })
+    this.#running.add(running)
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
   get #isExpired(): boolean {
     return this.#deps.clock.nowMs() >= this.#batch.expiresAtMs
   }
@@ -181,7 +221,10 @@ export class BatchRun {
   }
 
   async #runLine(number: number, line: LineRequest): Promise<void> {
-    const outcome = await this.#outcomeOf(number, line)
+    await this.#record(number, await this.#outcomeOf(number, line))
+  }
+
+  async #record(number: number, outcome: FinalOutcome): Promise<void> {
     if (outcome.kind === 'stopped') return
     if (outcome.kind === 'failed') {
       // It may replace an answer that was kept and could not be charged.
@@ -225,6 +268,55 @@ export class BatchRun {
     return isWritten
   }
 
+  #nativeHost(): NativeHost {
+    const { accountId, tokenId, endpoint, tags } = this.#batch
+    const of = { tokenId, endpoint, tags }
+    return {
+      ...{ accountId, claim: this.#claim, sleep: this.#tools.sleep },
+      linesIn: (numbers) => this.#requestsIn(numbers),
+      prepare: (line) => offerLine(this.#deps, { ...of, line }),
+      payer: () => {
+        const token = tokenById(this.#deps, tokenId)
+        return token instanceof Refusal ? undefined : token
+      },
+      adopt: (line, at) => this.#adopt(line, at),
+      refuse: ({ number, request }, refusal) => this.#record(number, refused(request, refusal)),
+      unrun: ({ number, request }, why) =>
+        this.#record(number, { kind: 'failed', text: unrunLine(request, unrun[why]) }),
+      settled: () => this.#settled(),
+      isEnding: () => this.#isExpired || isEnding(this.#batch.state),
+      isStopped: () => !this.#mayGoOn,
+      lost: () => {
+        this.#isLost = true
+      },
+    }
+  }
+
+  /** As a call whose reply is there. */
+  async #adopt({ number, request: line }: NumberedLine, at: Ran): Promise<void> {
+    const { accountId, tokenId, endpoint, tags } = this.#batch
+    const { slots, sleep } = this.#tools
+    await slots.take(accountId)
+    const adopted = adoptLine(this.#deps, {
+      ...{ tokenId, endpoint, tags, line, sleep, isOnlyLine: true },
+      keep: (requestId, text) => this.#put(number, text, false, requestId),
+      isStopped: () => !this.#mayGoOn,
+      instead: (context, call) =>
+        adoptResult(this.#deps, context, call, { ...at, keep: context.own!.keep! }),
+    })
+    this.#begin(adopted.then((outcome) => this.#record(number, outcome)))
+  }
+
+  /** Those of the lines with these numbers that have no outcome. */
+  async *#requestsIn(numbers: ReadonlySet<number>): AsyncGenerator<NumberedLine> {
+    for await (const line of this.#lines()) {
+      const { number } = line
+      if (!numbers.has(number) || this.#done.has(number)) continue
+      const request = readLine(line, this.#batch.endpoint)
+      if (isLineRequest(request)) yield { number, request }
+    }
+  }
+
   /** Stores how far it is; learns whether it is to be cancelled, or is another gateway's. */
   async #saveProgress(): Promise<void> {
     const { store, log } = this.#deps
@@ -261,7 +353,5 @@ export class BatchRun {
     }
   }
 }
-
-type FinalOutcome = Exclude<LineOutcome, { kind: 'crowded' }>
 
 const isEnding = (state: BatchState): boolean => state === 'finalizing' || state === 'cancelling'

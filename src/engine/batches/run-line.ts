@@ -2,7 +2,7 @@
 // charge; what a limit or a busy channel refuses is tried again.
 
 import type { Catalog } from '../../catalog/snapshot.ts'
-import type { RunOwnCall } from '../../contract/caller-api.ts'
+import type { OwnCall, RunOwnCall } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
 import { tagsHeader } from '../../contract/tags/index.ts'
@@ -12,7 +12,9 @@ import { tokenById } from '../admission/authenticate.ts'
 import type { RateLimits } from '../admission/limits/rate-limits.ts'
 import { countedAs } from '../admission/reserve.ts'
 import type { Load } from '../base-deps.ts'
+import type { CallDeps } from '../calls/open-call.ts'
 import type { FileDeps } from './files.ts'
+import { type PreparedLine, prepareLine } from './native/native-line.ts'
 import { bodyIn, type LineRequest } from './read-lines.ts'
 
 export interface LineDeps extends FileDeps {
@@ -42,7 +44,7 @@ const limitPollMs = 250
 const firstWaitMs = 500
 const maxWaitMs = 30_000
 
-export type LineOutcome =
+type LineOutcome =
   | { kind: 'completed'; chargeNanos: bigint }
   /** As a line of the error file. */
   | { kind: 'failed'; requestId?: string; text: string }
@@ -50,6 +52,8 @@ export type LineOutcome =
   | { kind: 'crowded' }
   /** The batch stopped first: nothing was done, or nothing that counts. */
   | { kind: 'stopped' }
+
+export type FinalOutcome = Exclude<LineOutcome, { kind: 'crowded' }>
 
 interface LineRun {
   tokenId: string
@@ -62,6 +66,8 @@ interface LineRun {
   isOnlyLine: boolean
   isStopped(): boolean
   sleep(ms: number): Promise<void>
+  /** Takes the call in place of the engine. */
+  instead?: OwnCall['instead']
 }
 
 export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome> {
@@ -92,6 +98,43 @@ export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome
   }
 }
 
+/** Money and the gateway's own trouble are no outcome of a line that its upstream has run. */
+const notYet: ReadonlySet<string> = new Set(['overloaded', 'internal_error'])
+
+/** A line whose result is there: it is charged and kept, however long that takes. */
+export async function adoptLine(
+  deps: LineDeps,
+  run: LineRun & Required<Pick<LineRun, 'instead'>>,
+): Promise<FinalOutcome> {
+  for (;;) {
+    if (run.isStopped()) return { kind: 'stopped' }
+    const token = tokenById(deps, run.tokenId)
+    if (token instanceof Refusal) return refused(run.line, token)
+    const answer = await send(deps, run, token, bodyIn(run.line))
+    if (answer.status === 200) return { kind: 'completed', chargeNanos: answer.chargeNanos }
+    if (!notYet.has(answer.code)) return failure(run.line, answer)
+    await run.sleep(limitPollMs)
+  }
+}
+
+/** As a batch API of an upstream would take it; undefined: it has to be made as a call. */
+export async function offerLine(
+  deps: LineDeps & CallDeps,
+  run: Pick<LineRun, 'tokenId' | 'endpoint' | 'tags' | 'line'>,
+): Promise<PreparedLine | undefined> {
+  const token = tokenById(deps, run.tokenId)
+  if (token instanceof Refusal || unfitField(run.line.fields) !== undefined) return undefined
+  let prepared: PreparedLine | undefined
+  const instead: LineRun['instead'] = async (context, call) => {
+    prepared = await prepareLine(deps, context, call)
+    return unsent
+  }
+  await send(deps, { ...run, instead, isOnlyLine: false }, token, bodyIn(run.line))
+  return prepared
+}
+
+const unsent = refuse('overloaded', 'it is not sent yet')
+
 interface LineAnswer {
   status: number
   requestId: string
@@ -104,9 +147,12 @@ interface LineAnswer {
   isMade: boolean
 }
 
+type SentLine = Pick<LineRun, 'endpoint' | 'tags' | 'line' | 'isOnlyLine' | 'instead'> &
+  Partial<Pick<LineRun, 'keep'>>
+
 async function send(
   { runOwnCall }: LineDeps,
-  run: LineRun,
+  run: SentLine,
   token: Token,
   body: string,
 ): Promise<LineAnswer> {
@@ -114,10 +160,11 @@ async function send(
   const response = await runOwnCall({
     ...{ token, body, path: run.endpoint, serviceTier: batchTier },
     isTrial: !run.isOnlyLine,
+    ...(run.instead !== undefined && { instead: run.instead }),
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
     keep(id, answer) {
       isMade = true
-      return run.keep(id, answerLine(run.line, 200, id, textOf(answer)))
+      return run.keep!(id, answerLine(run.line, 200, id, textOf(answer)))
     },
   })
   const { status, headers } = response
@@ -131,7 +178,7 @@ async function send(
   }
 }
 
-function failure(line: LineRequest, answer: LineAnswer): LineOutcome {
+function failure(line: LineRequest, answer: LineAnswer): FinalOutcome {
   const { status, requestId, body, code, message } = answer
   const text = answerLine(line, status, requestId, body, { code, message })
   return { kind: 'failed', requestId, text }
@@ -151,7 +198,10 @@ function unfitField(fields: LineRequest['fields']): Refusal | undefined {
 }
 
 /** Without a call. */
-function refused(line: LineRequest, { code, message, status, extras }: Refusal): LineOutcome {
+export function refused(
+  line: LineRequest,
+  { code, message, status, extras }: Refusal,
+): FinalOutcome {
   const { type } = refusals[code]
   const error = { message, type, code, param: extras.param ?? null }
   const text = answerLine(line, status, '', JSON.stringify({ error }), { code, message })

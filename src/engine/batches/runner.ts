@@ -16,6 +16,8 @@ const retryMs = 1_000
 /** At once, of all accounts and of one. */
 const maxBatches = 16
 const maxOfAccount = 2
+/** With those that only wait for upstreams. */
+const maxWaiting = 200
 const readAhead = 500
 /** Lines at once: alone, and beside calls of callers. */
 const maxLines = 24
@@ -29,7 +31,7 @@ const interruptedMs = 5_000
 export class BatchRunner extends LoopService {
   readonly #deps: BatchDeps
   readonly #owner: string
-  readonly #runs = new Map<string, { accountId: string; ended: Promise<void> }>()
+  readonly #runs = new Map<string, { run: BatchRun; accountId: string; ended: Promise<void> }>()
   readonly #slots: LineSlots
   readonly #writer: LineWriter
   readonly #stop = Promise.withResolvers<void>()
@@ -72,7 +74,7 @@ export class BatchRunner extends LoopService {
     this.#slots.next()
     const free = await freeBatches(store.read, store.dialect, readAhead)
     for (const { id, accountId } of free) {
-      if (this.#runs.size >= maxBatches) break
+      if (this.#active().length >= maxBatches || this.#runs.size >= maxWaiting) break
       if (!this.#runs.has(id) && this.#runsOf(accountId) < maxOfAccount) await this.#begin(id)
     }
     if (clock.nowMs() < this.#sweepAtMs) return undefined
@@ -84,7 +86,12 @@ export class BatchRunner extends LoopService {
   }
 
   #runsOf(accountId: string): number {
-    return [...this.#runs.values()].filter((run) => run.accountId === accountId).length
+    return this.#active().filter((each) => each.accountId === accountId).length
+  }
+
+  /** Those that do not only wait for upstreams. */
+  #active() {
+    return [...this.#runs.values()].filter(({ run }) => !run.isWaiting)
   }
 
   async #begin(id: string): Promise<void> {
@@ -98,7 +105,8 @@ export class BatchRunner extends LoopService {
       isStopping: () => this.#isStopping,
       sleep: (ms: number) => Promise.race([Bun.sleep(ms), this.#stop.promise]),
     }
-    const ended = new BatchRun(this.#deps, tools, batch, claim)
+    const run = new BatchRun(this.#deps, tools, batch, claim)
+    const ended = run
       .run()
       .then(
         () => {
@@ -112,7 +120,7 @@ export class BatchRunner extends LoopService {
         },
       )
       .finally(() => this.#runs.delete(id))
-    this.#runs.set(id, { accountId: batch.accountId, ended })
+    this.#runs.set(id, { run, accountId: batch.accountId, ended })
   }
 
   /** Lines under way end first; the rest is left to the next gateway. */

@@ -4,6 +4,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { asBase64, asFloats } from '../../styles/embeddings/vectors.ts'
 import { bearer } from '../common/bearer.ts'
+import { FileBatches } from '../text/batches/file-batches.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { readUsage } from './usage.ts'
@@ -16,7 +17,10 @@ export const embeddingsStyle: TextStyle = {
   readAnswer,
 }
 
-export const embeddings = textProvider(embeddingsStyle)
+export const embeddings = {
+  ...textProvider(embeddingsStyle),
+  batches: new FileBatches(embeddingsStyle),
+}
 
 /**
  * Vectors in the requested encoding: SDKs decode without checking, and not every upstream supports

@@ -96,7 +96,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
   const { maxConcurrency, messages, translation, capabilities, realm } = channel
   const { affinity, autoCache, trace, disabled, source } = channel
   const { preset, retention, training, request, data, cloud } = channel
-  const { costFactor, billing } = channel
+  const { costFactor, billing, batches } = channel
   return JSON.stringify({
     region,
     protocols,
@@ -116,6 +116,7 @@ function bodyOf(channel: Omit<StoredChannel, 'createdAtMs'>): string {
     data,
     costFactor,
     billing,
+    batches,
     cloud,
     preset,
     retention,

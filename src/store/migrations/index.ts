@@ -48,6 +48,7 @@ import { batchTables } from './0051-batches.ts'
 import { taskTexts } from './0052-task-texts.ts'
 import { revokedSecrets } from './0053-revoked-secrets.ts'
 import { billMails } from './0054-bill-mails.ts'
+import { batchParts } from './0055-batch-parts.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -95,6 +96,7 @@ export const migrations: readonly Migration[] = [
   taskTexts,
   revokedSecrets,
   billMails,
+  batchParts,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -54,6 +54,29 @@ export async function misheldTasks(db: Db, scope: AuditScope, limit: number): Pr
   return mismatches(rows, 'the task and its hold are not at one')
 }
 
+/** The same of parts of batches at upstreams: their holds end when their results are adopted. */
+export async function misheldParts(db: Db, scope: AuditScope, limit: number): Promise<Mismatch[]> {
+  const { accountId, since } = scope
+  const which =
+    accountId !== undefined
+      ? sql`p.account_id = ${accountId}`
+      : since !== undefined
+        ? sql`p.id IN (SELECT n.ref FROM entries n WHERE ${entriesIn('n', scope)})`
+        : sql`true`
+  const { rows } = await sql<Found>`
+    SELECT p.account_id, p.id AS ref FROM batch_parts p
+    LEFT JOIN entries h ON h.ref = p.id AND h.kind = 'hold'
+    LEFT JOIN entries r ON r.ref = p.id AND r.kind = 'release'
+    WHERE ${which} AND (h.id IS NULL OR h.account_id <> p.account_id
+      OR p.hold_nanos <> -CAST(h.amount_nanos AS numeric)
+      OR (r.id IS NULL) <> (p.released_at_ms IS NULL)
+      OR r.amount_nanos <> -CAST(h.amount_nanos AS numeric)
+      OR ${isOfOtherTime('h', 'p.created_at_ms')} OR ${isOfOtherTime('r', 'p.released_at_ms')}
+      OR ${isLabelled('h')} OR ${isLabelled('r')})
+    LIMIT ${limit}`.execute(db)
+  return mismatches(rows, 'the part of a batch and its hold are not at one')
+}
+
 /** Holds and releases must belong to a task of the same account that was created with them. */
 export async function unmatchedHolds(
   db: Db,
@@ -62,7 +85,8 @@ export async function unmatchedHolds(
 ): Promise<Mismatch[]> {
   const { rows } = await sql<Found>`
     SELECT h.account_id, h.ref FROM entries h LEFT JOIN tasks t ON t.id = h.ref
-    WHERE h.kind IN ('hold', 'release') AND ${entriesIn('h', scope)} AND (
+    WHERE h.kind IN ('hold', 'release') AND ${entriesIn('h', scope)}
+    AND NOT EXISTS (SELECT 1 FROM batch_parts p WHERE p.id = h.ref) AND (
       t.id IS NULL OR t.account_id <> h.account_id OR (h.kind = 'hold' AND (
         t.hold_nanos <> -CAST(h.amount_nanos AS numeric) OR ${isOfOtherTime('h', 't.created_at_ms')} OR ${isLabelled('h')}
       ))
