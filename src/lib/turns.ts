@@ -1,8 +1,16 @@
-// Yields to the event loop for work that takes milliseconds: one piece of work per turn in the
-// whole process, so that other events run in between, however many pieces there are.
+// Yields to the event loop for work that takes milliseconds: one piece of work per turn in the whole process,
+// and as long a pause after it as it took, so that other requests, which need several turns, wait for one
+// piece and not for one in each of their turns.
 
 const waiting: (() => void)[] = []
 let scheduled = false
+/** When the last piece of work ended, and how long it took. */
+let endedMs = 0
+let tookMs = 0
+
+/** A shorter piece needs no pause. */
+const shortMs = 2
+const maxPauseMs = 25
 
 /** Resolves in a turn of its own. */
 export function nextTurn(): Promise<void> {
@@ -15,9 +23,26 @@ export function nextTurn(): Promise<void> {
 function schedule(): void {
   if (scheduled) return
   scheduled = true
-  setImmediate(() => {
-    scheduled = false
-    waiting.shift()?.()
+  setImmediate(runOrPause)
+}
+
+function runOrPause(): void {
+  const pauseMs = Math.min(tookMs, maxPauseMs) - (performance.now() - endedMs)
+  if (tookMs > shortMs && pauseMs > 1) {
+    setTimeout(runNext, pauseMs)
+    return
+  }
+  runNext()
+}
+
+function runNext(): void {
+  scheduled = false
+  const startedMs = performance.now()
+  waiting.shift()?.()
+  // After the work that has waited for it.
+  queueMicrotask(() => {
+    endedMs = performance.now()
+    tookMs = endedMs - startedMs
     if (waiting.length > 0) schedule()
   })
 }

@@ -82,10 +82,19 @@ const alwaysFor = ({ path }: Call): Pins => ({
   }),
 })
 
+/** By a part of the path. */
+const ofInterface: Record<string, string> = {
+  rerank: 'rnka-plus',
+  moderations: 'mdra-plus',
+  speech: 'ttsa-plus',
+}
+
 const modelPins = ({ path }: Call): Pins => {
   if (path.startsWith('/admin/')) return { model: ['fuzz-model'] }
   if (path.startsWith('/imgvendor/')) return { model_name: ['imgvendor-v1', 'imgvendor-v3-omni'] }
   if (/images/.test(path)) return { model: models.image }
+  const own = Object.keys(ofInterface).find((name) => path.includes(name))
+  if (own !== undefined) return { model: [ofInterface[own], 'txta-plus'] }
   return { model: /video|tasks/.test(path) ? models.video : models.text }
 }
 
@@ -112,7 +121,8 @@ function pathFor(
   }
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     if (name === 'version') return 'v1beta'
-    if (name === 'model') return chance.pick(models.video)
+    if (name === 'model')
+      return chance.pick(/[cC]ontent|[tT]okens/.test(path) ? models.text : models.video)
     // What others rely on is neither replaced nor taken away.
     if (family === '/admin/v1/models') return `fuzz-${chance.whole(1, 9)}`
     if (family === '/admin/v1/accounts' && chance.is(0.5)) return 'acme'
@@ -255,6 +265,11 @@ async function fire(shot: Shot): Promise<{ status: number; found: string[] }> {
   const body = new Uint8Array(await response.arrayBuffer())
   const { status } = response
   const problems = described.problemsOf(call, response, body)
+  const request = response.headers.get('x-gateway-request-id')
+  // Only calls of models have a line in the log.
+  if (status < 400 && request !== null && described === world.data) {
+    world.ids.set('/admin/v1/requests', [request])
+  }
   if (status >= 500) problems.push(`status ${status} ${logged(response)}`)
   const taken = status < 400 && fits === false && !lenient.has(call.id)
   if (taken) problems.push(`a body that does not fit was taken with ${status}`)
@@ -331,7 +346,7 @@ test.each([
     expect((await gateway.admin('POST', '/prices', { model, ...price })).status).toBe(201)
     await gateway.admin('PUT', `/models/${model}`, { kind: 'text', interfaces: ['chat'] })
     // Whatever became of the others.
-    await gateway.admin('POST', '/accounts', { name: `apart-${by}` })
+    await gateway.admin('POST', '/accounts', { name: `apart-${by}`, balance: '1.00' })
     const { body } = await gateway.admin('POST', '/tokens', { account: `apart-${by}`, name: 'own' })
     const messages = [{ role: 'user', content: 'hello' }]
     const own = { authorization: `Bearer ${body.token}` }

@@ -116,6 +116,28 @@ describe.each([...storeKinds])('the bookkeeper on %s', (dialect) => {
     await until(async () => (await sealed()).join() === '3')
   })
 
+  test('an account that moves all the time is signed once in a pass', async () => {
+    let signed = 0
+    let keeper: ReceiptWriter | undefined
+    const busy: Store = Object.create(store, {
+      tx: {
+        value: (work: Parameters<Store['tx']>[0]) => {
+          // As other calls that end meanwhile.
+          if (keeper !== undefined && ++signed < 5) keeper.recorded('acc_1')
+          return store.tx(work)
+        },
+      },
+    })
+    keeper = await employ({ quietMs: 60_000, behindEntries: 2, idleMs: 60_000 }, busy)
+    await addEntries(2)
+    keeper.start()
+    keeper.recorded('acc_1')
+    keeper.recorded('acc_1')
+    await until(async () => (await sealed()).length > 0)
+    await Bun.sleep(20)
+    expect(signed).toBe(1)
+  })
+
   test('what fails is told and tried again', async () => {
     await addEntries(2)
     await store.tx((tx) => sql`ALTER TABLE seals RENAME TO elsewhere`.execute(tx))

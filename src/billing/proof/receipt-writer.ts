@@ -115,7 +115,8 @@ export class ReceiptWriter implements Service {
   }
 
   async #sealMoved(): Promise<void> {
-    for (const account of this.#moved) {
+    // Those of now: one that gets entries all the time would otherwise come again and again.
+    for (const account of [...this.#moved]) {
       if (this.#loop.isStopped) return
       // Before it is signed: what is written meanwhile is reported again.
       this.#moved.delete(account)

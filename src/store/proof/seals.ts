@@ -57,21 +57,24 @@ async function dropFormerEnds(tx: Kysely<Schema>, accountId: string, end: number
       AND number > ${end - 2 * sealEvery} AND number % ${sql.lit(sealEvery)} <> 0`.execute(tx)
 }
 
+/** Of the receipts after one, up to another: the hash of the last, and the latest time among them. */
 async function describe(
   tx: Kysely<Schema>,
   accountId: string,
   after: number,
   point: number,
 ): Promise<{ hash: string; newest_ms: number }> {
-  const { rows } = await sql<{ number: number; hash: string; at_ms: number }>`${bothOf(
-    sql`SELECT c.number, c.hash, e.at_ms FROM receipts c JOIN entries e ON e.id = c.entry_id
-      WHERE c.account_id = ${accountId} AND c.number > ${after} AND c.number <= ${point}`,
-    sql`SELECT r.number, r.hash, r.booked_at_ms FROM requests r
-      WHERE r.account_id = ${accountId} AND r.number > ${after} AND r.number <= ${point}`,
-  )}`.execute(tx)
-  const last = rows.find(({ number }) => number === point)
-  ensure(last !== undefined, `receipt ${point} of ${accountId} is there to be sealed`)
-  return { hash: last.hash, newest_ms: Math.max(...rows.map(({ at_ms }) => at_ms)) }
+  const { rows } = await sql<{ hash: string | null; newest_ms: number }>`
+    SELECT max(CASE WHEN number = ${point} THEN hash END) AS hash, max(at_ms) AS newest_ms
+    FROM (${bothOf(
+      sql`SELECT c.number, c.hash, e.at_ms FROM receipts c JOIN entries e ON e.id = c.entry_id
+        WHERE c.account_id = ${accountId} AND c.number > ${after} AND c.number <= ${point}`,
+      sql`SELECT r.number, r.hash, r.booked_at_ms FROM requests r
+        WHERE r.account_id = ${accountId} AND r.number > ${after} AND r.number <= ${point}`,
+    )}) AS both_kinds`.execute(tx)
+  const { hash = null, newest_ms = 0 } = rows[0] ?? {}
+  ensure(hash !== null, `receipt ${point} of ${accountId} is there to be sealed`)
+  return { hash, newest_ms }
 }
 
 async function findLastSeal(db: Kysely<Schema>, accountId: string): Promise<SealRow | undefined> {
