@@ -1,6 +1,6 @@
 // The lines of one batch that upstreams run in batches of their own. They are cut into parts, each a batch of one
 // upstream, of as many lines as the account covers.
-import { coveredCount, sumNanos } from '../../../billing/cover.ts'
+import { coveredCount, sumNanos } from '../../../billing/balances.ts'
 import type { Refusal } from '../../../contract/errors.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
