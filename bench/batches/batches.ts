@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { parseNanos } from '../../src/lib/text/decimal.ts'
-import { startChild } from '../lib/children.ts'
+import { type Child, startChild } from '../lib/children.ts'
 import { adminToken, callerConfig, tokenPrices } from '../lib/gateway-config.ts'
 import {
   ask,
@@ -190,11 +190,11 @@ async function readCharges(port: number): Promise<Map<string, bigint[]>> {
   }
 }
 
-export async function runBatches(run: Run): Promise<PartResult> {
+/** Upstreams, and the gateway before them. */
+async function setUp(run: Run) {
   const own = workspaceFor(run, 'batches')
-  const upstreamPort = await portOf(
-    startProgram(own, 'upstreams/failing-upstream', String(answerMs)),
-  )
+  const upstream = startProgram(own, 'upstreams/failing-upstream', String(answerMs))
+  const upstreamPort = await portOf(upstream)
   const sandbox = startChild({
     ...{ name: 'sandbox', command: ['bin/gateway', 'sandbox', '--port', '0'], cwd: own.root },
     logFile: join(own.tempDir, 'sandbox.log'),
@@ -205,31 +205,37 @@ export async function runBatches(run: Run): Promise<PartResult> {
   const env = { GATEWAY_PORT: String(freePort()) }
   const start = () =>
     startGateway({ ...own, upstreamPort }, run.options.gatewayCommand, [], { config, env })
-  const gateway = new Killed(start, await start())
-  const load = startProgram(own, 'load/open-load')
-  const offer = async (name: string, seconds: number): Promise<CallerFigures> => {
-    const { headers } = { headers: { authorization: `Bearer ${callerConfig.tokens[0]!.token}` } }
-    const request = rawRequest(
-      { port: gateway.port, headers },
-      { style: 'chat', mode: 'json', model },
-    )
-    const command = { port: gateway.port, seconds, groups: [{ name, request, perSecond }] }
-    const { groups } = await ask<OpenResult>(load, command, seconds * 1000 + drainMs)
-    const { served, failed, refused, p50Ms, p99Ms } = groups[0]!
-    note(`batches: calls ${name}: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`)
-    return { name, served, failed: failed + refused, p50Ms, p99Ms }
-  }
-  await offer('warm-up', warmUpSeconds)
-  const alone = await offer('alone', callSeconds)
+  return { gateway: new Killed(start, await start()), load: startProgram(own, 'load/open-load') }
+}
+
+async function offer(
+  load: Child,
+  { port }: Killed,
+  name: string,
+  seconds: number,
+): Promise<CallerFigures> {
+  const headers = { authorization: `Bearer ${callerConfig.tokens[0]!.token}` }
+  const request = rawRequest({ port, headers }, { style: 'chat', mode: 'json', model })
+  const command = { port, seconds, groups: [{ name, request, perSecond }] }
+  const { groups } = await ask<OpenResult>(load, command, seconds * 1000 + drainMs)
+  const { served, failed, refused, p50Ms, p99Ms } = groups[0]!
+  note(`batches: calls ${name}: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`)
+  return { name, served, failed: failed + refused, p50Ms, p99Ms }
+}
+
+export async function runBatches(run: Run): Promise<PartResult> {
+  const { gateway, load } = await setUp(run)
+  await offer(load, gateway, 'warm-up', warmUpSeconds)
+  const alone = await offer(load, gateway, 'alone', callSeconds)
   const sampling = setInterval(() => gateway.sample(), sampleMs)
   const beganMs = performance.now()
   const id = await createBatch(gateway.port)
-  const beside = await offer('beside', callSeconds)
+  const beside = await offer(load, gateway, 'beside', callSeconds)
   const batch = await killOften(gateway, id)
   const seconds = (performance.now() - beganMs) / 1000
   clearInterval(sampling)
-  gateway.sample()
   const figures = await figuresOf(gateway, batch, { seconds, alone, beside })
+  const { costNanos, chargedNanos } = figures
   return {
     setting:
       `batches: ${lineCount} lines over upstreams of ${styles.length} styles, the gateway killed ` +
@@ -238,11 +244,7 @@ export async function runBatches(run: Run): Promise<PartResult> {
     verdicts: checkBatch(figures),
     failed: alone.failed + beside.failed,
     figures: {
-      batches: {
-        ...figures,
-        costNanos: String(figures.costNanos),
-        chargedNanos: String(figures.chargedNanos),
-      },
+      batches: { ...figures, costNanos: String(costNanos), chargedNanos: String(chargedNanos) },
     },
   }
 }

@@ -28,8 +28,8 @@ export interface BatchFigures {
   beside: CallerFigures
 }
 
-export const maxPeakMb = 250
-export const maxDelay = 1.3
+const maxPeakMb = 250
+const maxDelay = 1.3
 
 export function formatBatch(figures: BatchFigures): string {
   const { lines, seconds, kills, answered, charges, peakBytes } = figures

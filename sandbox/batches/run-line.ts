@@ -6,7 +6,7 @@ import type { Answer, Call, Fault } from '../protocol.ts'
 
 export type AnswerCall = (call: Call) => Answer
 
-export type LineAnswer = { body: Json } | { fault: Fault }
+type LineAnswer = { body: Json } | { fault: Fault }
 
 /** Lines take no time of their own, and a stream cannot be a result. */
 export function answerLine(answer: AnswerCall, call: Call, fields: Json): LineAnswer {

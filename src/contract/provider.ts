@@ -1,6 +1,7 @@
 // What an upstream adapter offers; a capability is a property that is present. A provider knows no
 // caller, no store and no money: it turns a plain request into an upstream call and the reply into
 // a plain result plus usage.
+import type { BatchResult, BatchSource } from './batches/upstream.ts'
 import type { MessagesSettings, Protocol, Timeouts, TranslationSettings } from './catalog.ts'
 import type { FailureReason, Refusal, RefusalCode } from './errors.ts'
 import type { HttpAnswer, HttpPort } from './http.ts'
@@ -316,16 +317,6 @@ export type ImageProvider = TaskProvider<ImageRequest>
 /** Makes responses in the background, for upstreams that can. */
 export type ResponseProvider = TaskProvider<TextCall>
 
-/** What the batch of an upstream is made from. */
-export interface BatchSource {
-  /** At most 64 plain characters, which the upstream reports back. */
-  marker: string
-  /** A line for each request, as `line` writes it. */
-  lines: string
-  /** Of what was uploaded, where that comes first. */
-  fileId?: string
-}
-
 /** What an upstream says of its batch. `failed`: it has run none of its lines. */
 export interface BatchReport {
   state: 'running' | 'ended' | 'failed'
@@ -335,12 +326,6 @@ export interface BatchReport {
   unrun?: 'expired' | 'cancelled'
   error?: UpstreamError
 }
-
-/** The result of one line: an answer as its call would have got it, or why there is none. */
-export type BatchResult = { id: string } & (
-  | { status: number; body: string; upstreamRequestId?: string }
-  | { unrun: 'expired' | 'cancelled' | 'failed'; message: string }
-)
 
 type OrFailed<Result> = Promise<Result | { kind: 'failed'; error: UpstreamError }>
 

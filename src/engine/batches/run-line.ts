@@ -44,7 +44,7 @@ const limitPollMs = 250
 const firstWaitMs = 500
 const maxWaitMs = 30_000
 
-export type LineOutcome =
+type LineOutcome =
   | { kind: 'completed'; chargeNanos: bigint }
   /** As a line of the error file. */
   | { kind: 'failed'; requestId?: string; text: string }
@@ -55,7 +55,7 @@ export type LineOutcome =
 
 export type FinalOutcome = Exclude<LineOutcome, { kind: 'crowded' }>
 
-export interface LineRun {
+interface LineRun {
   tokenId: string
   endpoint: string
   tags: string | undefined

@@ -3,9 +3,9 @@
 import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { fileBatches } from '../batches/file-batches.ts'
 import { bearer } from '../common/bearer.ts'
 import { servedBy, servedIn } from '../common/served-as.ts'
+import { FileBatches } from '../text/batches/file-batches.ts'
 import { markMessages } from '../text/cache-marks.ts'
 import { textProvider } from '../text/provider.ts'
 import { type Json, type ReadAnswer, type TextStyle, withServed } from '../text/style.ts'
@@ -26,7 +26,7 @@ export const chatStyle: TextStyle = {
   stream,
 }
 
-export const chat = { ...textProvider(chatStyle), batches: fileBatches(chatStyle) }
+export const chat = { ...textProvider(chatStyle), batches: new FileBatches(chatStyle) }
 
 /** A stream is billed by its usage, so usage is always requested. */
 function usageOption(

@@ -3,8 +3,8 @@
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { asBase64, asFloats } from '../../styles/embeddings/vectors.ts'
-import { fileBatches } from '../batches/file-batches.ts'
 import { bearer } from '../common/bearer.ts'
+import { FileBatches } from '../text/batches/file-batches.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
 import { readUsage } from './usage.ts'
@@ -19,7 +19,7 @@ export const embeddingsStyle: TextStyle = {
 
 export const embeddings = {
   ...textProvider(embeddingsStyle),
-  batches: fileBatches(embeddingsStyle),
+  batches: new FileBatches(embeddingsStyle),
 }
 
 /**

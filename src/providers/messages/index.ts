@@ -7,7 +7,7 @@ import { markMessages } from '../text/cache-marks.ts'
 import { counterFor } from '../text/count-tokens.ts'
 import { senderFor } from '../text/sender.ts'
 import type { Json, ReadAnswer, TextStyle } from '../text/style.ts'
-import { messageBatches } from './batches.ts'
+import { MessageBatches } from './batches.ts'
 import { repairAnswer } from './repair.ts'
 import { stream } from './stream.ts'
 import { readUsage } from './usage.ts'
@@ -46,7 +46,7 @@ export const messages: Provider = {
     countTokens: (call, upstream, stop) =>
       (upstream.vertex === undefined ? countPlain : countVertex)(call, upstream, stop),
   },
-  batches: messageBatches(messagesStyle),
+  batches: new MessageBatches(messagesStyle),
 }
 
 const takesMark = ({ type, defer_loading: isDeferred }: Json): boolean =>

@@ -2,9 +2,9 @@
 
 import type { Provider } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { fileBatches } from '../batches/file-batches.ts'
 import { bearer } from '../common/bearer.ts'
 import { readErrorEvent } from '../common/errors.ts'
+import { FileBatches } from '../text/batches/file-batches.ts'
 import { counterFor } from '../text/count-tokens.ts'
 import { textProvider } from '../text/provider.ts'
 import type { Json, TextStyle } from '../text/style.ts'
@@ -34,7 +34,7 @@ export const responses: Provider = {
     counterFor(responsesStyle, () => countQuestion),
   ),
   response: backgroundOf(responsesStyle),
-  batches: fileBatches(responsesStyle),
+  batches: new FileBatches(responsesStyle),
 }
 
 /** `incomplete` is an answer: it stopped at a limit. Any other unfinished one is an error. */

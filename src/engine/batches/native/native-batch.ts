@@ -1,5 +1,6 @@
 // The lines of one batch that upstreams run in batches of their own. They are cut into parts, each a batch of one
 // upstream, of as many lines as the account covers.
+import { coveredCount, sumNanos } from '../../../billing/balances.ts'
 import type { Refusal } from '../../../contract/errors.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { newId } from '../../../lib/crypto/ids.ts'
@@ -133,12 +134,8 @@ export class NativeBatch {
 
   /** At least one. */
   async #coveredCount(lines: readonly HeldLine[]): Promise<number> {
-    let left = await spendableNanos(this.#deps, this.#host.accountId)
-    const first = lines.findIndex(({ holdNanos }) => {
-      left -= holdNanos
-      return left < 0n
-    })
-    return first === -1 ? lines.length : Math.max(1, first)
+    const spendable = await spendableNanos(this.#deps, this.#host.accountId)
+    return Math.max(1, coveredCount(holdsOf(lines), spendable))
   }
 
   /** All that need as much; returns the others. */
@@ -160,7 +157,7 @@ export class NativeBatch {
       protocol: route.protocol,
       upstreamModel: route.upstreamModel,
       keyFingerprint: keyFingerprint(this.#deps, key),
-      holdNanos: sumOf(lines),
+      holdNanos: sumNanos(holdsOf(lines)),
       lines: lines.map(({ number }) => number),
       createdAtMs: nowMs,
     }
@@ -216,8 +213,4 @@ export class NativeBatch {
   }
 }
 
-const sumOf = (lines: readonly HeldLine[]): bigint => {
-  let sum = 0n
-  for (const { holdNanos } of lines) sum += holdNanos
-  return sum
-}
+const holdsOf = (lines: readonly HeldLine[]) => lines.map(({ holdNanos }) => holdNanos)

@@ -1,11 +1,12 @@
 // A line that the batch API of an upstream runs: it is admitted and written as a call would be, but not sent; and
 // its result is charged and answered as the reply to that call. Nothing of it counts for the channel's health.
 import type { Route } from '../../../catalog/snapshot.ts'
+import type { BatchResult } from '../../../contract/batches/upstream.ts'
 import type { CallContext, OwnCall, TextAnswer } from '../../../contract/caller-api.ts'
 import type { Channel, Protocol } from '../../../contract/catalog.ts'
 import { Refusal, refuse } from '../../../contract/errors.ts'
 import type { HttpAnswer, HttpPort } from '../../../contract/http.ts'
-import type { BatchResult, TextReply } from '../../../contract/provider.ts'
+import type { TextReply } from '../../../contract/provider.ts'
 import type { TextCall } from '../../../contract/requests.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { hiddenModel } from '../../admission/hidden-model.ts'
@@ -91,28 +92,36 @@ export async function adoptResult(
   }
   open.hold = hold
   open.pass = freePass
-  const { result } = at
-  record.channel = route.channel.name
-  if (route.upstreamModel !== record.model) record.detail.upstreamModel = route.upstreamModel
-  record.detail.attempts.push({
-    ...{ channel: route.channel.name, afterMs: 0, ms: 0, status: result.status },
-  })
+  return settleResult(open, route, at)
+}
+
+async function settleResult(
+  open: OpenCall,
+  route: Route,
+  at: RanAt,
+): Promise<TextAnswer | Refusal> {
+  const { engine, ctx, call, record, hold } = open
+  const { channel, upstreamModel } = route
+  record.channel = channel.name
+  if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
+  const { status } = at.result
+  record.detail.attempts.push({ channel: channel.name, afterMs: 0, ms: 0, status })
   const reply = await ask(
     open,
     route,
     at.key,
-    portOf(() => playedAnswer(result)),
+    portOf(() => playedAnswer(at.result)),
   )
   if (reply.kind !== 'json') {
-    deps.ledger.release(hold)
+    engine.ledger.release(hold)
     const error = reply.kind === 'failed' ? reply.error : noStream
-    return recordUnbilled(deps, record, 'failed', refusalOf(cleaned(deps, error, call, route)))
+    return recordUnbilled(engine, record, 'failed', refusalOf(cleaned(engine, error, call, route)))
   }
   if (reply.upstreamRequestId !== undefined) record.upstreamRequestId = reply.upstreamRequestId
   if (reply.losses !== undefined) recordTranslation(record, call, route.protocol, reply.losses)
   if (open.served !== undefined) record.detail.servedModel = open.served.name
   if (!(await at.keep(ctx.requestId, reply.body))) {
-    deps.ledger.release(hold)
+    engine.ledger.release(hold)
     return notKept
   }
   crashPoint('native-kept')

@@ -1,6 +1,7 @@
 // One part of a batch at its upstream, from its hold to its end. Every step is in the store before the next, so
 // that the next owner goes on from there. A create that may have arrived is looked for before there is another.
-import type { BatchReport, BatchSource } from '../../../contract/provider.ts'
+import type { BatchSource } from '../../../contract/batches/upstream.ts'
+import type { BatchReport } from '../../../contract/provider.ts'
 import { crashPoint } from '../../../lib/crash-point.ts'
 import { lockBatch } from '../../../store/batches/batches.ts'
 import { movePart, type NativePart, type PartState } from '../../../store/batches/native-parts.ts'
