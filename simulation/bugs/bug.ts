@@ -60,15 +60,12 @@ const otherWorlds: Readonly<Record<string, KnownWorld>> = {
   'own-response-without-channel': { seeds: [1], parts: 'background' },
   'refund-checked-before': { seeds: [1], gateways: 3, parts: 'books' },
   'refund-twice-in-bill': { seeds: [1], parts: 'books' },
-  'bill-number-reused': { seeds: [], gateways: 3, parts: 'books' },
   'bill-number-lost': { seeds: [3], parts: 'books' },
   'line-charged-twice': { seeds: [3], parts: 'batches' },
   'line-lost': { seeds: [1], parts: 'batches' },
   'line-not-charged': { seeds: [7], parts: 'batches' },
   'line-adopted-twice': { seeds: [24], gateways: 3, parts: 'batches' },
-  'response-adopted-twice': { seeds: [], gateways: 3, parts: 'background' },
   'response-sent-again': { seeds: [3], parts: 'background' },
-  'response-charged-again': { seeds: [], parts: 'background' },
 }
 
 export const knownWorld = (name: string): KnownWorld =>
