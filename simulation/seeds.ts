@@ -30,6 +30,6 @@ export const keptSeeds: readonly KeptSeed[] = [
     gateways: 3,
     parts: 'batches',
     heavy: true,
-    found: 'a batch whose claim could not be given back was run by nobody',
+    found: 'a batch whose claim could not be given back was not run again',
   },
 ]
