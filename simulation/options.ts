@@ -53,12 +53,8 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
       const names = bugs.map((known) => known.name)
       if (!names.includes(bug)) return { problem: `--bug takes one of: ${names.join(', ')}` }
       options.bugs = [...options.bugs, bug]
-    } else if (name === '--first') {
-      options.first = (args[++at] ?? '').split(',').map(Number)
-      if (!options.first.every((seed) => Number.isSafeInteger(seed))) return { problem: usage }
-    } else if (name === '--parts') {
-      options.parts = partsFrom(args[++at] ?? '')
-      if (options.parts === undefined) return { problem: usage }
+    } else if (name === '--first' || name === '--parts') {
+      if (!readList(options, name, args[++at] ?? '')) return { problem: usage }
     } else {
       const value = Number(args[++at])
       if (!Number.isSafeInteger(value) || value < 1) return { problem: usage }
@@ -70,4 +66,14 @@ export function parseOptions(args: readonly string[]): Options | { problem: stri
     }
   }
   return options
+}
+
+/** False: it is none. */
+function readList(options: Options, name: '--first' | '--parts', text: string): boolean {
+  if (name === '--parts') {
+    options.parts = partsFrom(text)
+    return options.parts !== undefined
+  }
+  options.first = text.split(',').map(Number)
+  return options.first.every((seed) => Number.isSafeInteger(seed))
 }

@@ -5,6 +5,7 @@ import { armCrashPoint } from '../src/lib/crash-point.ts'
 import { insertAccount } from '../src/store/catalog/accounts.ts'
 import { insertPrice } from '../src/store/catalog/prices.ts'
 import { insertToken } from '../src/store/catalog/tokens.ts'
+import type { Tx } from '../src/store/index.ts'
 import { appendEntry } from '../src/store/ledger/entries.ts'
 import type { Calling } from './callers/calling.ts'
 import { Receivers } from './callers/receivers.ts'
@@ -120,7 +121,7 @@ function watchCrashes(context: SimContext, all: readonly SimGateway[]): void {
 
 /** Accounts with money and a price for everything. */
 function createAccounts({ context, records }: Calling): void {
-  const { db, world, random } = context
+  const { db, world } = context
   const target = kyselyOver({
     ask: async (sql, parameters) => db.query(sql, parameters),
     begin: async () => db.run('BEGIN'),
@@ -143,24 +144,26 @@ function createAccounts({ context, records }: Calling): void {
         } as const
         await appendEntry(tx, { ...opening, amountNanos: nanos })
       }
-      for (const model of Object.values(models)) {
-        const price = newPrice(model, `price_${model}`, 1, random.work)
-        records.prices.set(price.id, price)
-        await insertPrice(tx, price, 1)
-      }
-      for (const model of Object.values(partModels)) {
-        const price = newPrice(model, `price_${model}`, 1, random.costs)
-        records.prices.set(price.id, price)
-        await insertPrice(tx, price, 1)
-      }
-      for (const cost of newCosts(random.costs)) {
-        records.costs.push(cost)
-        await insertPrice(tx, cost, 1)
-      }
+      await insertPrices(tx, context, records)
     })
   })
   world.run(1)
   if (context.parts.books) writeHistory(context, records)
+}
+
+async function insertPrices(tx: Tx, { random }: SimContext, records: CallerRecords): Promise<void> {
+  const prices = [
+    ...Object.values(models).map((model) => newPrice(model, `price_${model}`, 1, random.work)),
+    ...Object.values(partModels).map((model) => newPrice(model, `price_${model}`, 1, random.costs)),
+  ]
+  for (const price of prices) {
+    records.prices.set(price.id, price)
+    await insertPrice(tx, price, 1)
+  }
+  for (const cost of newCosts(random.costs)) {
+    records.costs.push(cost)
+    await insertPrice(tx, cost, 1)
+  }
 }
 
 function runPhases(

@@ -4,6 +4,8 @@ interface KeptSeed {
   seed: number
   tasks: number
   gateways: 1 | 3
+  /** None by default. */
+  parts?: string
   heavy?: true
   found: string
 }
@@ -21,5 +23,13 @@ export const keptSeeds: readonly KeptSeed[] = [
     gateways: 1,
     heavy: true,
     found: 'a call beyond its hold spent what a task held whose write had an unknown outcome',
+  },
+  {
+    seed: 2019,
+    tasks: 12,
+    gateways: 3,
+    parts: 'batches',
+    heavy: true,
+    found: 'a batch whose claim could not be given back was not run again',
   },
 ]

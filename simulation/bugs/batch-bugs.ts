@@ -46,19 +46,6 @@ export const batchBugs: readonly Bug[] = [
     ],
   },
   {
-    name: 'response-adopted-twice',
-    why: 'two gateways make the same response',
-    known: knownWorld('response-adopted-twice'),
-    edits: [
-      { file: ownResponses, find: claimed, replace: "updateTask(tx, claimed, 'queued')" },
-      {
-        file: ownResponses,
-        find: "if (row?.kind !== 'response' || row.awaitedBy !== owner || isEnd(row.state)) return false",
-        replace: "if (row?.kind !== 'response' || owner === '' || isEnd(row.state)) return false",
-      },
-    ],
-  },
-  {
     name: 'response-sent-again',
     why: 'a response whose gateway died after it was sent is sent again',
     known: knownWorld('response-sent-again'),
@@ -71,14 +58,4 @@ export const batchBugs: readonly Bug[] = [
       { file: ownResponses, find: claimed, replace: 'updateTask(tx, claimed, task.state, fence)' },
     ],
   },
-  one(
-    'response-charged-again',
-    'a call that was made for a task is charged beside its task',
-    'src/engine/calls/run-text.ts',
-    'if (task !== undefined) return settleTask(open, task, answer)',
-    `if (task !== undefined) {
-    const refusal = await settleTask(open, task, answer)
-    return refusal ?? settleCall(open, answer.reported, answer.countOutputTokens, 'complete')
-  }`,
-  ),
 ]

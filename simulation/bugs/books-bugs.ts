@@ -67,31 +67,6 @@ export const booksBugs: readonly Bug[] = [
     "refunds: formatNanos(total('refund') * 2n),",
   ),
   {
-    name: 'bill-number-reused',
-    why: 'the number of a bill is read before the transaction that closes its month',
-    known: knownWorld('bill-number-reused'),
-    edits: [
-      {
-        file: closeMonth,
-        find: "import { sumMoney } from '../../store/proof/totals.ts'\n",
-        replace:
-          "import { sumMoney } from '../../store/proof/totals.ts'\n" +
-          "import { getMeta } from '../../store/sql/meta.ts'\n",
-      },
-      {
-        file: closeMonth,
-        find: beforeClosing,
-        replace: `${beforeClosing}  const last = Number((await getMeta(store.read, \`bill_number \${month}\`)) ?? 0)\n`,
-      },
-      {
-        file: closeMonth,
-        find: numberTaken,
-        replace:
-          'number: (await nextBillNumber(tx, month)).slice(0, 8) + String(last + 1).padStart(4, "0")',
-      },
-    ],
-  },
-  {
     name: 'bill-number-lost',
     why: 'the number of a bill is taken in a transaction of its own',
     known: knownWorld('bill-number-lost'),

@@ -7,7 +7,6 @@ import type { Task } from '../../src/contract/task.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { cancelResponse, readResponse, startResponse } from '../../src/engine/tasks/background.ts'
 import { partModels } from '../world/settings.ts'
-import { follow } from './callers.ts'
 import type { Calling } from './calling.ts'
 import type { Input } from './records.ts'
 import { tokenOf } from './send-call.ts'
@@ -18,7 +17,11 @@ const maxResponses = 7
 export const isBackground = ({ kind }: Input): boolean =>
   kind === 'response' || kind === 'ownResponse'
 
-export function planBackground(calling: Calling, overMs: number): void {
+export function planBackground(
+  calling: Calling,
+  overMs: number,
+  follow: (calling: Calling, input: Input) => Promise<void>,
+): void {
   const { context, callers } = calling
   const { world, random } = context
   const count = random.parts.whole(3, maxResponses)

@@ -101,40 +101,29 @@ export class SimHttp implements HttpPort {
 
   #answerOf(reply: WireReply, state: CallState): HttpAnswer {
     const { status, body, headers = {}, chunks = [], onRead = () => {} } = reply
-    const { world, random, faults } = this.#context
+    const { random, faults } = this.#context
     const breaks = random.wire.chance(faults.wire.brokenOff)
     const isTrickle = random.wire.chance(faults.wire.answerSlow)
     const rest = [...chunks]
     const minLeft = breaks ? random.wire.whole(0, rest.length) : 0
-    const later = <T>(work: () => T) =>
-      new Promise<T>((resolve, reject) => {
-        world.after(this.#wayMs(), this.#proc, () => {
-          try {
-            if (state.isGivenUp) throw new HttpError('cancelled', 'given up')
-            resolve(work())
-          } catch (error) {
-            reject(error)
-          }
-        })
-      })
+    const later = <T>(work: () => T) => this.#later(state, work)
+    const whole = () => {
+      if (breaks) breakOff()
+      onRead(body)
+      return body
+    }
     const read = () =>
       later(() => {
         if (breaks && rest.length <= minLeft) breakOff()
         const chunk = rest.shift()
-        if (chunk !== undefined) onRead(chunk)
-        return chunk === undefined ? undefined : Buffer.from(chunk)
+        if (chunk === undefined) return undefined
+        onRead(chunk)
+        return Buffer.from(chunk)
       })
     return {
       status,
       header: (name) => headers[name],
-      text: () => {
-        const whole = () => {
-          onRead(body)
-          return body
-        }
-        if (!breaks && !isTrickle) return Promise.resolve(whole())
-        return later(() => (breaks ? breakOff() : whole()))
-      },
+      text: () => (!breaks && !isTrickle ? Promise.resolve(whole()) : later(whole)),
       ...readable(read),
       cancel() {
         state.isGivenUp = true
@@ -142,6 +131,19 @@ export class SimHttp implements HttpPort {
       release() {},
       expectTrickle() {},
     }
+  }
+
+  #later<T>(state: CallState, work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#context.world.after(this.#wayMs(), this.#proc, () => {
+        try {
+          if (state.isGivenUp) throw new HttpError('cancelled', 'given up')
+          resolve(work())
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
   }
 
   #wayMs(): number {

@@ -32,6 +32,17 @@ interface Profile {
 /** The end of 2027-01; worlds at the end of a month start around it. */
 const monthEndMs = Date.UTC(2027, 1, 1)
 
+const streams = (stream: (name: string) => Random): SimContext['random'] => ({
+  store: stream('store'),
+  wire: stream('wire'),
+  upstream: stream('upstream'),
+  reports: stream('reports'),
+  process: stream('process'),
+  work: stream('work'),
+  costs: stream('costs'),
+  parts: stream('work of parts'),
+})
+
 /** The books of a month can be closed five minutes after its end. */
 const monthEndedMs = (random: Random): number | undefined =>
   random.pick([
@@ -68,16 +79,7 @@ export class SimContext {
     this.faults = faults
     this.gateways = gateways
     const stream = (name: string) => createRandom(world.seed, name)
-    this.random = {
-      store: stream('store'),
-      wire: stream('wire'),
-      upstream: stream('upstream'),
-      reports: stream('reports'),
-      process: stream('process'),
-      work: stream('work'),
-      costs: stream('costs'),
-      parts: stream('work of parts'),
-    }
+    this.random = streams(stream)
     // The name is part of the seed: another one would give other worlds.
     const profile = stream('manners')
     this.profile = {

@@ -49,7 +49,7 @@ const costedAt: readonly (readonly [channel: string, model: string])[] = [
   ['think', partModels.response],
 ]
 
-export function newCost(
+function newCost(
   channel: string,
   model: string,
   id: string,

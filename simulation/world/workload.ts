@@ -43,7 +43,7 @@ export function planInputs(calling: Calling, tasks: number): void {
   }
   if (context.profile.monthEndedMs !== undefined) planClosings(calling, inputsMs)
   if (context.parts.batches) planBatches(calling, inputsMs)
-  if (context.parts.background) planBackground(calling, inputsMs)
+  if (context.parts.background) planBackground(calling, inputsMs, follow)
   if (context.parts.books) {
     planRefunds(calling, inputsMs)
     for (let count = 0; count < costChanges; count++) {
