@@ -19,8 +19,8 @@ export const booksBugs: readonly Bug[] = [
     'cost-of-another-channel',
     'a call that was served by its second channel costs what the first one takes',
     callCost,
-    'const cost = engine.costs.find(model, channel, record.atMs)',
-    'const cost = engine.costs.find(model, open.routes[0]?.channel.name ?? channel, record.atMs)',
+    'channel,\n    atMs: record.atMs,',
+    'channel: open.routes[0]?.channel.name ?? channel,\n    atMs: record.atMs,',
   ),
   one(
     'own-response-without-channel',

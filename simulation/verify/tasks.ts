@@ -191,11 +191,33 @@ function verifyCharge(calling: Calling, row: TaskRow, input: Input, work: Work |
   }
 }
 
-/** What was charged for, at the cost of its channel; of one that was withheld, what would have been. */
+/**
+ * What was charged for, at the cost of its channel; of one that was withheld, what would have been; of one that
+ * its upstream finished after it was given up, what its losses say.
+ */
 function verifyCost(calling: Calling, row: TaskRow, input: Input, work: Work | undefined): void {
-  const { context, records } = calling
+  const { context } = calling
   const isPaid = row.state === 'succeeded' || isWithheld(row)
-  const quantity = row.charged_quantity ?? work?.quantity ?? 0
+  const late = isPaid ? [] : lateQuantities(calling, row.id)
+  const right: (bigint | null)[] = isPaid
+    ? costsFor(calling, row, input, work, row.charged_quantity ?? work?.quantity ?? 0)
+    : late.length === 0
+      ? [0n]
+      : sums(late.map((quantity) => costsFor(calling, row, input, work, quantity)))
+  if (right.includes(row.cost_nanos)) return
+  context.world.addViolation(
+    `task ${row.id} (${row.state}) costs ${row.cost_nanos}, it should be ${right.join(' or ')}`,
+  )
+}
+
+/** By each version that may apply; null: not known. */
+function costsFor(
+  { records }: Calling,
+  row: TaskRow,
+  input: Input,
+  work: Work | undefined,
+  quantity: number,
+): (bigint | null)[] {
   const amount = (cost: Price) =>
     isBackground(input)
       ? responseCosts(cost, row, work)
@@ -206,12 +228,29 @@ function verifyCost(calling: Calling, row: TaskRow, input: Input, work: Work | u
           : imagesCost(cost, quantity)
   const books = { prices: records.prices.values(), costs: records.costs }
   const costs = costsOf(books, row.channel, row.model, row.created_at_ms, amount)
-  const right: (bigint | null)[] = isPaid ? (costs.length > 0 ? costs : [null]) : [0n]
-  if (right.includes(row.cost_nanos)) return
-  context.world.addViolation(
-    `task ${row.id} (${row.state}) costs ${row.cost_nanos}, it should be ${right.join(' or ')}`,
-  )
+  return costs.length > 0 ? costs : [null]
 }
+
+const lateReasons = ['unknown_create', 'caller_left', 'not_delivered', 'late_success']
+
+const lateQuantities = ({ context }: Calling, taskId: string): number[] =>
+  context.db
+    .query<{ reason: string; quantity: number }>(
+      "SELECT reason, quantity FROM losses WHERE ref = ? AND upstream_id <> ''",
+      [taskId],
+    )
+    .rows.flatMap(({ reason, quantity }) =>
+      lateReasons.includes(reason) ? [Number(quantity)] : [],
+    )
+
+/** Of several works of a task, all by one version. */
+const sums = (lists: readonly (readonly (bigint | null)[])[]): (bigint | null)[] =>
+  lists[0]!.map((_, version) =>
+    lists.reduce<bigint | null>((sum, list) => {
+      const cost = list[version] ?? null
+      return sum === null || cost === null ? null : sum + cost
+    }, 0n),
+  )
 
 const responseCosts = (cost: Price, row: TaskRow, work: Work | undefined): bigint | undefined => {
   const { inputTokens, outputTokens } = responseTokens(row, work)

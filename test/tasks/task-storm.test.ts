@@ -28,6 +28,8 @@ if (!storeKinds.includes('postgres')) {
 
 const monthsClose = 'no month ends in a storm; the closing of bills is struck in its own test'
 const months = {
+  'channel-month-closing': 'nobody closes the month of a channel in a storm',
+  'channel-month-closed': 'as above',
   'month-closing': monthsClose,
   'month-closed': monthsClose,
   'bill-sending': 'no bill is sent in a storm; sending is struck in its own test',
