@@ -62,7 +62,7 @@ const otherWorlds: Readonly<Record<string, KnownWorld>> = {
   'refund-twice-in-bill': { seeds: [1], parts: 'books' },
   'bill-number-lost': { seeds: [1], parts: 'books' },
   'line-charged-twice': { seeds: [3], parts: 'batches' },
-  'line-lost': { seeds: [34], parts: 'batches' },
+  'line-lost': { seeds: [23], parts: 'batches' },
   'line-not-charged': { seeds: [7], parts: 'batches' },
   'line-adopted-twice': { seeds: [24], gateways: 3, parts: 'batches' },
   'response-sent-again': { seeds: [3], parts: 'background' },
