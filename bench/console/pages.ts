@@ -13,6 +13,7 @@ export const menuPaths: readonly string[] = [
   '/tokens',
   '/accounts',
   '/bills',
+  '/month',
   '/codes',
   '/usage',
   '/margins',

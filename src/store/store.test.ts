@@ -1,7 +1,9 @@
 // What the store promises, on every engine there is.
+
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Entry } from '../contract/ledger.ts'
 import type { RequestRecord } from '../contract/requests.ts'
+import { statusRange } from '../contract/traffic.ts'
 import { newId } from '../lib/crypto/ids.ts'
 import { findAccount, insertAccount } from './catalog/accounts.ts'
 import { type Page, type Store, StoreRefused } from './index.ts'
@@ -304,7 +306,7 @@ describe.each([...storeKinds])('the store on %s', (dialect) => {
     expect(await found({ accountId: 'acc_2' })).toEqual([1_000])
     expect(await found({ channel: 'main' })).toEqual([1_000])
     expect(await found({ tokenId: 'tok_2' })).toEqual([2_000])
-    expect(await found({ status: 502 })).toEqual([2_000])
+    expect(await found({ status: statusRange('502') })).toEqual([2_000])
     expect(await found({ errorCode: 'upstream_error' })).toEqual([2_000])
   })
 

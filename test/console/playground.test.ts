@@ -201,7 +201,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('combobox', { name: 'Failure' }).click()
       await page.getByRole('option', { name: 'Rate limited (429)' }).click()
       await send()
-      await page.getByRole('alert').nth(1).waitFor()
+      await page.getByText('429', { exact: true }).nth(1).waitFor()
       expect(await page.getByText('429', { exact: true }).count()).toBe(2)
       await page.getByRole('switch', { name: 'Compare two models' }).uncheck()
       await page.getByRole('button', { name: 'New conversation' }).click()

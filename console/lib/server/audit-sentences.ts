@@ -36,6 +36,7 @@ const charges: readonly Rule[] = [
   [/^charge and task do not agree$/, '消费与任务不一致'],
   [/^hold and task do not agree$/, '预留与任务不一致'],
   [/^the task and its hold are not at one$/, '任务与其预留不一致'],
+  [/^the part of a batch and its hold are not at one$/, '批处理的分段与其预留不一致'],
   [/^the task and the request that made it are both charged$/, '任务与创建它的请求均已计费'],
   [/^its hold is older than any task may become$/, '预留时间超过任务的最长时限'],
   [/^a request that ended with (\S+) is charged$/, '以 $1 结束的请求被计费'],

@@ -69,6 +69,7 @@ describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
         p50_ms: 128,
         p95_ms: expect.any(Number),
         p99_ms: expect.any(Number),
+        retries: 0,
       },
       expect.objectContaining({ model: null, status: 404, requests: 1, charge: '0.00' }),
     ])

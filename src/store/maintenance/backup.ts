@@ -57,6 +57,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   file_parts: ['name', 'number'],
   batches: ['id'],
   batch_lines: ['batch_id', 'line'],
+  batch_parts: ['id'],
   task_texts: ['task_id', 'part'],
   callbacks: ['id'],
   callback_attempts: ['callback_id', 'number'],

@@ -230,6 +230,7 @@ const money: readonly View[] = [
     await press('Delete statement', '删除上游账单')
     await see('statement-delete')
   },
+  page('/month', 'month'),
   page('/codes', 'codes'),
   pressed('/codes', 'codes-new', ['New codes', '生成兑换码']),
   page('/usage', 'usage'),
@@ -321,6 +322,7 @@ export const pageViews: readonly View[] = [
   page('/tokens', 'tokens'),
   page('/accounts', 'accounts'),
   page('/bills', 'bills'),
+  page('/month', 'month'),
   page('/codes', 'codes'),
   page('/usage', 'usage'),
   page('/margins', 'margins'),
