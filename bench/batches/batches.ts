@@ -65,7 +65,7 @@ const configOf = (sandbox: string, upstream: string): object => ({
     ...styles.map((style) => ({
       name: `bench-${style}`,
       kind: 'text',
-      interfaces: [style, 'chat'],
+      interfaces: [...new Set([style, 'chat'])],
     })),
   ],
   prices: tokenPrices([model, ...styles.map((style) => `bench-${style}`)]),
