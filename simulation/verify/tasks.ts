@@ -198,12 +198,14 @@ function verifyCharge(calling: Calling, row: TaskRow, input: Input, work: Work |
 function verifyCost(calling: Calling, row: TaskRow, input: Input, work: Work | undefined): void {
   const { context } = calling
   const isPaid = row.state === 'succeeded' || isWithheld(row)
-  const late = isPaid ? [] : lateQuantities(calling, row.id)
+  const late = isPaid ? [] : lateWorks(calling, row.id)
+  const costsOfLate = (works: readonly LateWork[]) =>
+    works.length === 0
+      ? [0n]
+      : sums(works.map(({ quantity }) => costsFor(calling, row, input, work, quantity)))
   const right: (bigint | null)[] = isPaid
     ? costsFor(calling, row, input, work, row.charged_quantity ?? work?.quantity ?? 0)
-    : late.length === 0
-      ? [0n]
-      : sums(late.map((quantity) => costsFor(calling, row, input, work, quantity)))
+    : [...costsOfLate(late), ...costsOfLate(late.filter(({ isSure }) => isSure))]
   if (right.includes(row.cost_nanos)) return
   context.world.addViolation(
     `task ${row.id} (${row.state}) costs ${row.cost_nanos}, it should be ${right.join(' or ')}`,
@@ -231,17 +233,27 @@ function costsFor(
   return costs.length > 0 ? costs : [null]
 }
 
-const lateReasons = ['unknown_create', 'caller_left', 'not_delivered', 'late_success']
+/** Works that their upstream finished after they were given up. */
+const lateReasons = ['unknown_create', 'late_success']
+/** The same, or works that were not delivered, whose cost is not told. */
+const mayBeLate = ['caller_left', 'not_delivered']
 
-const lateQuantities = ({ context }: Calling, taskId: string): number[] =>
+interface LateWork {
+  quantity: number
+  isSure: boolean
+}
+
+const lateWorks = ({ context }: Calling, taskId: string): LateWork[] =>
   context.db
     .query<{ reason: string; quantity: number }>(
       "SELECT reason, quantity FROM losses WHERE ref = ? AND upstream_id <> ''",
       [taskId],
     )
-    .rows.flatMap(({ reason, quantity }) =>
-      lateReasons.includes(reason) ? [Number(quantity)] : [],
-    )
+    .rows.filter(({ reason }) => [...lateReasons, ...mayBeLate].includes(reason))
+    .map(({ reason, quantity }) => ({
+      quantity: Number(quantity),
+      isSure: lateReasons.includes(reason),
+    }))
 
 /** Of several works of a task, all by one version. */
 const sums = (lists: readonly (readonly (bigint | null)[])[]): (bigint | null)[] =>
