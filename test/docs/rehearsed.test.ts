@@ -53,6 +53,8 @@ const judges: Readonly<Record<string, (words: Told) => unknown>> = {
 /** A command for a provider that is not here. */
 function judgeGateway([name, ...line]: Told): unknown {
   if (name !== 'gateway') return name
+  // What the command line leaves to another program.
+  if (line.length === 1 && elsewhere.some((each) => each.name === line[0])) return undefined
   try {
     return parseLine(line, commands, elsewhere).kind === 'help' ? line : undefined
   } catch (error) {
