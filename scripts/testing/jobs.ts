@@ -78,17 +78,8 @@ export async function startBuild(work: string): Promise<Build | undefined> {
   return { folder, executable: join(alone, 'model-gateway') }
 }
 
-/** A database with its tables and nothing in them, for gateways that begin anew; undefined: cannot be made. */
-export async function makeEmptyDatabase(work: string): Promise<string | undefined> {
-  const dir = join(work, 'empty')
-  const code = await run('test/support/empty-database.ts', dir)
-  return code === 0 ? join(dir, 'gateway.db') : undefined
-}
-
-const build = (...args: string[]): Promise<number> => run('scripts/build.ts', ...args)
-
-async function run(...args: string[]): Promise<number> {
-  const child = Bun.spawn([process.execPath, ...args], {
+async function build(...args: string[]): Promise<number> {
+  const child = Bun.spawn([process.execPath, 'scripts/build.ts', ...args], {
     cwd: root,
     stdout: 'inherit',
     stderr: 'inherit',

@@ -1,6 +1,6 @@
 // A real gateway process for tests: started as a person would start it, on a free port and in a
 // data directory of its own.
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ownEnv } from './own-env.ts'
@@ -55,18 +55,8 @@ process.on('exit', () => {
   for (const dir of made) rmSync(dir, { recursive: true, force: true })
 })
 
-/** With the tables of a new database in it, where the run has made some: they are a third of a start. */
-function newDataDir(env: GatewayOptions['env']): string {
-  const dir = tempDir()
-  const tables = process.env['TEST_EMPTY_DATABASE']
-  if (tables && env?.['GATEWAY_DATABASE_URL'] === undefined) {
-    copyFileSync(tables, join(dir, 'gateway.db'))
-  }
-  return dir
-}
-
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
-  const dataDir = options.dataDir ?? newDataDir(options.env)
+  const dataDir = options.dataDir ?? tempDir()
   const configPath = join(tempDir(), 'gateway.yaml')
   writeFileSync(configPath, options.config ?? defaultConfig)
   const child = Bun.spawn([options.program ?? join(root, 'bin/gateway'), 'start'], {
