@@ -327,7 +327,7 @@ test(
     expect({ seed, problems }).toEqual({ seed, problems: [] })
     // It went well often enough that more than the doors were tried.
     const went = [...seen].filter(([, counts]) => [...counts.keys()].some((status) => status < 400))
-    expect(went.length).toBeGreaterThan(seen.size * 0.7)
+    expect(went.length).toBeGreaterThan(seen.size * 0.6)
   },
   limitMs,
 )
