@@ -1,11 +1,11 @@
 // Accounts: balance, what is held and available, charges of the month, budget, and whether one is suspended.
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { AccountName } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
@@ -83,13 +83,10 @@ export default function Accounts() {
         )
       }
     >
-      <TextInput
-        aria-label={t('find')}
-        placeholder={t('find')}
-        maw={320}
-        leftSection={<Icon name="search" size={14} />}
+      <SearchField
+        label={t('find')}
         value={search ?? ''}
-        onChange={(event) => setQuery({ search: event.currentTarget.value }, 'replace')}
+        onChange={(value) => setQuery({ search: value }, 'replace')}
       />
       <ListTable
         label={t('title')}

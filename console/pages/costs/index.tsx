@@ -1,10 +1,10 @@
 // Costs: what the upstream of each channel takes for a model, all versions, factors and rates of exchange.
-import { Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { useState } from 'react'
 import { SourceBadge, usePriceText } from '../../components/billing/price-terms.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page, Panel } from '../../components/page.tsx'
 import { type Column, column } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
@@ -53,13 +53,10 @@ export default function Costs() {
         )
       }
     >
-      <TextInput
-        aria-label={t('find')}
-        placeholder={t('find')}
-        maw={320}
-        leftSection={<Icon name="search" size={14} />}
+      <SearchField
+        label={t('find')}
         value={search}
-        onChange={(event) => setQuery({ search: event.currentTarget.value }, 'replace')}
+        onChange={(value) => setQuery({ search: value }, 'replace')}
       />
       <ListTable
         label={t('title')}

@@ -1,10 +1,10 @@
 // Prices: what every model costs, all versions, and new ones with a preview.
 
-import { Button, Menu, Switch, TextInput } from '@mantine/core'
+import { Button, Menu, Switch } from '@mantine/core'
 import { useState } from 'react'
 import { usePriceColumns } from '../../components/billing/price-columns.tsx'
 import { SourceBadge } from '../../components/billing/price-terms.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable } from '../../components/table/data-table.tsx'
 import { Name, State } from '../../components/values.tsx'
@@ -63,13 +63,10 @@ export default function Prices() {
         </>
       }
     >
-      <TextInput
-        aria-label={t('find')}
-        placeholder={t('find')}
-        maw={320}
-        leftSection={<Icon name="search" size={14} />}
+      <SearchField
+        label={t('find')}
         value={search}
-        onChange={(event) => setQuery({ search: event.currentTarget.value }, 'replace')}
+        onChange={(value) => setQuery({ search: value }, 'replace')}
       />
       <DataTable
         label={t('title')}
