@@ -7,6 +7,7 @@ interface Entry {
   title: string
   url: string
   text: string
+  isForContributors?: boolean
 }
 
 const maxResults = 12
@@ -27,10 +28,11 @@ function loadIndex() {
     .then((entries) => {
       const search = new MiniSearch<Entry & { id: number }>({
         fields: ['title', 'page', 'text'],
-        storeFields: ['page', 'title', 'url', 'text'],
+        storeFields: ['page', 'title', 'url', 'text', 'isForContributors'],
         searchOptions: {
           boost: { title: 4, page: 3 },
           prefix: true,
+          boostDocument: (_id, _term, stored) => (stored?.['isForContributors'] ? 0.3 : 1),
           fuzzy: (term) => (term.length > 4 ? 0.2 : false),
         },
         processTerm: (term) => {

@@ -134,15 +134,20 @@ interface SearchEntry {
   title: string
   url: string
   text: string
+  /** Few readers look for it. */
+  isForContributors?: true
 }
 
 async function searchEntries(site: Site): Promise<string> {
   const entries: SearchEntry[] = []
-  for (const { name } of (await menu()).flatMap(({ pages }) => pages)) {
-    const sections = sectionsIn(await pageText(name, site))
-    for (const { id, text, level, body } of sections) {
-      const url = level === 1 ? addressOf(name) : `${addressOf(name)}#${id}`
-      entries.push({ page: sections[0]!.text, title: text, url, text: body })
+  for (const { pages, audience } of await menu()) {
+    const mark = audience === 'For contributors' ? ({ isForContributors: true } as const) : {}
+    for (const { name } of pages) {
+      const sections = sectionsIn(await pageText(name, site))
+      for (const { id, text, level, body } of sections) {
+        const url = level === 1 ? addressOf(name) : `${addressOf(name)}#${id}`
+        entries.push({ page: sections[0]!.text, title: text, url, text: body, ...mark })
+      }
     }
   }
   const data = referenceGroups(await dataDocument(site.publicUrl))

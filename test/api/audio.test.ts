@@ -189,9 +189,18 @@ describe.each([...storeKinds])('sound on %s', (engine) => {
       const answer = await say({ model: 'speech-tokens', stream_format: 'sse' })
       await answer.text()
       expect((await chargeOf(gateway, requestIdOf(answer)))?.amount).toBe('-0.001007')
-      const file = await say({ model: 'speech-tokens' })
-      await file.text()
-      expect((await chargeOf(gateway, requestIdOf(file)))?.estimated).toBe(true)
+      const spoken = async (fields: object) => {
+        const file = await say({ model: 'speech-tokens', ...fields })
+        await file.text()
+        const charge = await chargeOf(gateway, requestIdOf(file))
+        expect(charge?.estimated).toBe(true)
+        return -Number(charge?.amount)
+      }
+      const input = 'Hello to you. '.repeat(10)
+      const usual = await spoken({ input })
+      expect(await spoken({ input, speed: 0.25 })).toBeGreaterThan(3.5 * usual)
+      expect(await spoken({ input, speed: 4 })).toBe(usual)
+      expect(await spoken({ input: '你好世界。'.repeat(28) })).toBeGreaterThan(2 * usual)
     })
 
     test('a file that breaks off is cut off, and costs nothing', async () => {
@@ -329,11 +338,11 @@ describe.each([...storeKinds])('sound on %s', (engine) => {
       expect(answer.headers.get('x-gateway-charge')).toBe('0.0002')
     })
 
-    test('no more than ten hours are believed, and the rest is a loss', async () => {
+    test('no more than twice the length and a minute is believed, and the rest is a loss', async () => {
       const answer = await hear('transcription-absurd')
-      expect(answer.headers.get('x-gateway-charge')).toBe('3.60')
+      expect(answer.headers.get('x-gateway-charge')).toBe('0.0064')
       const row = await rowOf(gateway, requestIdOf(answer))
-      expect(row.loss).toBe('99996.40')
+      expect(row.loss).toBe('99999.9936')
     })
 
     test('errors are cleaned', async () => {

@@ -1,6 +1,7 @@
 // What an upstream says of the operator's costs stays with the operator: no caller and no member gets it,
 // in any style, own or translated, as JSON or as a stream.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { soundOf } from '../../sandbox/audio/encode.ts'
 import { adminToken, apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { modelOver, type Wire, wires } from '../support/one-wire.ts'
 import { requestIdOf } from '../support/read.ts'
@@ -102,6 +103,7 @@ function eventsOf(wire: Wire): string[] {
     return [
       chunk({ role: 'assistant', content: 'a "cost" ' }, null),
       chunk({ content: 'of 3', ...gatewayFacts }, null),
+      event({ id: 'c', choices: [{ index: 0, delta: { content: '!' } }], cost: 0.7777777 }),
       chunk({}, 'stop'),
       event({ ...head, choices: [], usage: chatUsage }),
       'data: [DONE]\n\n',
@@ -161,7 +163,21 @@ function eventsOf(wire: Wire): string[] {
   ]
 }
 
+/** Events of calls that are no conversation, with a cost in each. */
+const soundEvents: Readonly<Record<string, object[]>> = {
+  speech: [
+    { type: 'speech.audio.delta', audio: 'AAAA', cost: 0.7777777 },
+    { type: 'speech.audio.done', usage: itemUsage, ...facts },
+  ],
+  transcriptions: [
+    { type: 'transcript.text.delta', delta: 'a "cost" of 3', cost: 0.7777777 },
+    { type: 'transcript.text.done', text: 'a "cost" of 3', usage: itemUsage, ...facts },
+  ],
+}
+
 function reply({ path, body }: Captured): Response {
+  const sound = soundEvents[path.split('/').at(-1)!]
+  if (sound !== undefined) return streamReply(sound.map((data) => event(data)))
   if (path.endsWith('/embeddings')) return jsonReply(answers.embeddings)
   const wire = wires.find((each) => path.includes(`/up-${each}/`))!
   const isStream = path.includes('stream') || JSON.parse(body).stream === true
@@ -180,8 +196,13 @@ beforeAll(async () => {
     models: [
       ...wires.map((wire) => ({ name: modelOver(wire), kind: 'text', interfaces: [wire] })),
       { name: 'vectors', kind: 'embedding', interfaces: ['embeddings'] },
+      { name: 'speech', kind: 'speech', interfaces: ['speech'] },
+      { name: 'hearing', kind: 'transcription', interfaces: ['transcriptions'] },
     ],
-    prices: [...wires.map(modelOver), 'vectors'].map((model) => ({ model, ...price })),
+    prices: [...wires.map(modelOver), 'vectors', 'speech', 'hearing'].map((model) => ({
+      model,
+      ...price,
+    })),
     channels: [
       ...wires.map((wire) => ({
         name: `only-${wire}`,
@@ -194,6 +215,12 @@ beforeAll(async () => {
         keys: ['upk-0123456789'],
         protocols: { embeddings: base('embeddings') },
         models: { vectors: '*' },
+      },
+      {
+        name: 'sound',
+        keys: ['upk-0123456789'],
+        protocols: { speech: base('sound'), transcriptions: base('sound') },
+        models: { speech: '*', hearing: '*' },
       },
     ],
   }
@@ -249,6 +276,24 @@ test('embeddings are clean', async () => {
   const text = await answer.text()
   expect(text).toContain('embedding')
   expect(text).not.toMatch(leak)
+})
+
+test('events of sound are clean', async () => {
+  const spoken = { model: 'speech', input: 'hi', voice: 'v', stream_format: 'sse' }
+  const form = new FormData()
+  form.set('model', 'hearing')
+  form.set('stream', 'true')
+  form.set('file', new File([soundOf('wav', 1).bytes], 'a.wav'))
+  const headers = { authorization: `Bearer ${apiToken}` }
+  const url = `${gateway.url}/v1/audio/transcriptions`
+  for (const answer of [
+    await gateway.post('/v1/audio/speech', spoken),
+    await fetch(url, { method: 'POST', headers, body: form }),
+  ]) {
+    const text = await answer.text()
+    expect([answer.status, text]).toEqual([200, expect.stringContaining('.done')])
+    expect(text).not.toMatch(leak)
+  }
 })
 
 test('members see none of it in any list, file or explanation; operators do', async () => {

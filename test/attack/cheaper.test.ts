@@ -210,6 +210,12 @@ const attempts: readonly Attempt[] = [
       `{"${field[style]}":"priority",${fields.slice(1, -1)},"${field[style]}":"flex"}`,
   })),
   ...styles.flatMap((style) => served.map(([what, more]) => ({ what, style, ...more(style) }))),
+  ...['flex', 'priority'].flatMap((tier): Attempt[] =>
+    [
+      { service_tier: tier, speed: 'fast' },
+      { speed: 'fast', service_tier: tier },
+    ].map((fields) => ({ what: `two tiers at once, ${tier}`, style: 'messages', fields })),
+  ),
   { what: 'speed of another kind', style: 'messages', fields: { speed: 'slow' } },
   {
     what: 'a place that the price does not have',

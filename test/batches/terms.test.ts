@@ -33,6 +33,10 @@ media:
     secret_key: ${s3Keys.secret}
 `
 
+const numbers = (count: number) => sql`(
+  WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ${count})
+  SELECT n FROM counted) AS numbers`
+
 const masterKey = Buffer.alloc(32, 7).toString('base64')
 
 describe.each([...storeKinds])('terms of batches on %s', (kind) => {
@@ -129,6 +133,32 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
     expect(refused.status).toBe(413)
     await client.call('DELETE', `/files/${file.id}`)
     expect((await client.upload('{}\n')).bytes).toBe(3)
+  }, 60_000)
+
+  test('an account has at most 10,000 files, and creates at most 2,000 batches in an hour', async () => {
+    const { id, input_file_id } = await client.run([line(1, 'hi')])
+    const fileColumns = sql`account_id, filename, purpose, bytes, state, place, stored_bytes,
+      created_at_ms, expires_at_ms`
+    const batchColumns = sql`account_id, token_id, endpoint, input_file_id, state, total, completed,
+      failed, charge_nanos, created_at_ms, expires_at_ms, fence, body`
+    await change(async (db) => {
+      await sql`INSERT INTO account_files (id, ${fileColumns})
+        SELECT 'many-' || n, ${fileColumns} FROM account_files, ${numbers(10_000)}
+        WHERE id = ${input_file_id}`.execute(db)
+      await sql`INSERT INTO batches (id, ${batchColumns})
+        SELECT ${id} || '-' || n, ${batchColumns} FROM batches, ${numbers(2_000)}
+        WHERE id = ${id}`.execute(db)
+    })
+    const refused = await client.form({ file: new File(['{}\n'], 'a'), purpose: 'batch' })
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('10000')])
+    const create = { endpoint: '/v1/chat/completions', completion_window: '24h', input_file_id }
+    expect((await client.fails('POST', '/batches', create)).status).toBe(429)
+    await change(async (db) => {
+      await sql`DELETE FROM account_files WHERE id LIKE 'many-%'`.execute(db)
+      await sql`UPDATE batches SET created_at_ms = 1`.execute(db)
+    })
+    expect((await client.upload('{}\n')).bytes).toBe(3)
+    expect((await client.call('POST', '/batches', create)).status).toBe('validating')
   }, 60_000)
 
   test('files are in S3, encrypted, where results are kept there', async () => {

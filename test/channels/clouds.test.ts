@@ -234,6 +234,11 @@ beforeAll(async () => {
     prices: texts.map((model) => ({
       ...{ model, unit: 'token' },
       per_million: { input: '1.00', output: '2.00', cache_read: '0.10' },
+      service_tiers: {
+        priority: { factor: '2' },
+        flex: { factor: '0.5' },
+        turbo: { factor: '0.1' },
+      },
     })),
     channels: [
       { name: 'aws', auth: { aws }, protocols: { bedrock: upstream.url }, models },
@@ -852,5 +857,90 @@ describe('administration', () => {
     const { status, body: answer } = await gateway.admin('POST', '/channels', { ...base, ...body })
     expect([status, answer.error.param]).toEqual([400, param])
     for (const secret of secrets) expect(JSON.stringify(answer)).not.toContain(secret)
+  })
+})
+
+describe('service tiers', () => {
+  const shared = 'x-vertex-ai-llm-shared-request-type'
+  const converse = (tier?: string) => () => {
+    const output = { message: { role: 'assistant', content: [{ text: 'Hi' }] } }
+    const serviceTier = tier === undefined ? {} : { serviceTier: { type: tier } }
+    return jsonReply({ output, stopReason: 'end_turn', usage: converseUsage, ...serviceTier })
+  }
+  const streamed = (tier: string) => () =>
+    framesReply([
+      ...nova.slice(0, -1),
+      frame('metadata', { usage: converseUsage, serviceTier: { type: tier } }),
+    ])
+
+  // 10 x 1 + 6 x 0.1 + 4 x 2 millionths at the plain rates.
+  test.each<[string, object, () => Response, object | undefined, string]>([
+    ['asked', { service_tier: 'priority' }, converse(), { type: 'priority' }, '0.0000372'],
+    ['fast', { service_tier: 'fast' }, converse(), { type: 'priority' }, '0.0000372'],
+    ['asked and served', { service_tier: 'flex' }, converse('flex'), { type: 'flex' }, '0.0000093'],
+    [
+      'served otherwise',
+      { service_tier: 'flex' },
+      converse('default'),
+      { type: 'flex' },
+      '0.0000186',
+    ],
+    ['not asked', {}, converse('priority'), undefined, '0.0000372'],
+    ['streamed', { stream: true }, streamed('priority'), undefined, '0.0000372'],
+    [
+      'streamed otherwise',
+      { stream: true, service_tier: 'flex' },
+      streamed('priority'),
+      { type: 'flex' },
+      '0.0000372',
+    ],
+  ])('of Converse: %s', async (_, more, answer, serviceTier, charge) => {
+    instead.push(answer)
+    const response = await ask('nova', more)
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+    expect(sent().serviceTier).toEqual(serviceTier)
+    expect((await callRow(response)).charge).toBe(charge)
+  })
+
+  test('of Converse: one that it does not have is a named loss, and not charged', async () => {
+    const response = await ask('bearer', { service_tier: 'turbo' })
+    expect(response.headers.get('x-gateway-translation-loss')).toContain('service_tier')
+    expect(sent().serviceTier).toBeUndefined()
+    expect((await callRow(response)).charge).toBe('0.0000186')
+  })
+
+  const vertex = (trafficType?: string) => () => {
+    const content = { role: 'model', parts: [{ text: 'Hello.' }] }
+    const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 2, trafficType }
+    return jsonReply({ candidates: [{ content, finishReason: 'STOP' }], usageMetadata })
+  }
+  test.each<[string, string | null, object, string]>([
+    ['ON_DEMAND_PRIORITY', 'priority', { service_tier: 'priority' }, '0.000014'],
+    ['ON_DEMAND', 'flex', { service_tier: 'flex' }, '0.000007'],
+    ['ON_DEMAND_FLEX', null, {}, '0.0000035'],
+  ])('of Vertex are asked for by a header: %s', async (type, header, more, charge) => {
+    instead.push(vertex(type))
+    const response = await ask('gemini', more)
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+    expect(sent().serviceTier).toBeUndefined()
+    expect(last().headers.get(shared)).toBe(header)
+    expect((await callRow(response)).charge).toBe(charge)
+  })
+
+  test('of Vertex: the own field of the style becomes the header', async () => {
+    for (const [name, tier] of [
+      ['serviceTier', 'FLEX'],
+      ['service_tier', 'SERVICE_TIER_FLEX'],
+    ] as const) {
+      instead.push(vertex('ON_DEMAND_FLEX'))
+      const response = await gateway.post('/vendorg/v1beta/models/gemini:generateContent', {
+        contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+        [name]: tier,
+      })
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)])
+      expect(Object.keys(sent())).toEqual(['contents'])
+      expect(last().headers.get(shared)).toBe('flex')
+      expect((await callRow(response)).charge).toBe('0.0000035')
+    }
   })
 })

@@ -175,7 +175,8 @@ if (chromiumPath === undefined) {
     const asked = async (path: string): Promise<any> => (await gateway.admin('GET', path)).body
     /** A language changes no structure. */
     const findings = async () => (language === 'en' ? seriousFindings(it.page) : [])
-    const drawer = () => it.page.getByRole('dialog', { name: customer, exact: true })
+    /** The page of the account. */
+    const account = () => it.page.locator('main')
 
     test('a new customer gets credit, a budget and a threshold', async () => {
       const { page } = it
@@ -186,8 +187,8 @@ if (chromiumPath === undefined) {
       await form.getByLabel(w.first).fill('50.00')
       expect(await findings()).toEqual([])
       await form.getByRole('button', { name: w.create }).click()
-      await drawer().getByText('50.00 CNY').first().waitFor()
-      await drawer().getByRole('button', { name: w.credit }).click()
+      await account().getByText('50.00 CNY').first().waitFor()
+      await account().getByRole('button', { name: w.credit }).click()
       const credit = page.getByRole('dialog', { name: `${w.credit} · ${customer}` })
       await credit.getByLabel(w.amount).fill('25.00')
       await credit.getByLabel(w.note, { exact: false }).fill('invoice 17')
@@ -197,25 +198,25 @@ if (chromiumPath === undefined) {
       await credit.getByRole('button', { name: w.add }).click()
       await credit.getByText(w.booked).waitFor()
       await credit.getByRole('button', { name: w.done }).click()
-      await drawer().getByText('75.00 CNY').first().waitFor()
-      await drawer().getByRole('button', { name: w.settings }).click()
+      await account().getByText('75.00 CNY').first().waitFor()
+      await account().getByRole('button', { name: w.settings }).click()
       const settings = page.getByRole('dialog', { name: `${w.settings} · ${customer}` })
       await settings.getByLabel(w.budget).fill('500.00')
       await settings.getByLabel(w.low).fill('10.00')
       await settings.getByRole('button', { name: w.save }).click()
-      await drawer().getByRole('progressbar', { name: w.used }).waitFor({ state: 'attached' })
+      await account().getByRole('progressbar', { name: w.used }).waitFor({ state: 'attached' })
       await shoot(page, `account-${language}`)
       expect(await findings()).toEqual([])
-      const account = await asked(`/accounts/${customer}`)
-      expect(account).toMatchObject({ balance: '75.00', balance_low: '10.00' })
-      expect(account.budget).toMatchObject({ amount: '500.00', per: 'month' })
+      const shown = await asked(`/accounts/${customer}`)
+      expect(shown).toMatchObject({ balance: '75.00', balance_low: '10.00' })
+      expect(shown.budget).toMatchObject({ amount: '500.00', per: 'month' })
       const { items } = await asked(`/accounts/${customer}/ledger`)
       expect(items.map((entry: { amount: string }) => entry.amount)).toEqual(['25.00', '50.00'])
     }, 60_000)
 
     test('its token has chosen models, limits and a budget, and its secret stays until it is saved', async () => {
       const { page } = it
-      await drawer().getByRole('button', { name: w.newToken }).click()
+      await account().getByRole('button', { name: w.newToken }).click()
       const form = page.getByRole('dialog', { name: w.newToken })
       await form.getByLabel(w.name, { exact: false }).first().fill('ci')
       await form.getByRole('combobox', { name: w.models }).fill('txta-p')
@@ -234,8 +235,8 @@ if (chromiumPath === undefined) {
       await page.mouse.click(5, 400)
       expect(await shown.textContent()).toBe(secret)
       await form.getByRole('button', { name: w.saved }).click()
-      await drawer().getByRole('tab', { name: w.tokens }).click()
-      await drawer().getByRole('link', { name: 'ci' }).waitFor()
+      await account().getByRole('tab', { name: w.tokens }).click()
+      await account().getByRole('link', { name: 'ci' }).waitFor()
       const { items } = await asked(`/tokens?account=${customer}`)
       expect(items[0]).toMatchObject({
         name: 'ci',
@@ -248,7 +249,7 @@ if (chromiumPath === undefined) {
 
     test('a token that leaked is rotated, and neither Esc nor a click discards the new secret', async () => {
       const { page } = it
-      await drawer().getByRole('link', { name: 'ci' }).click()
+      await account().getByRole('link', { name: 'ci' }).click()
       const sheet = page.getByRole('dialog', { name: 'ci', exact: true })
       await sheet.getByRole('button', { name: w.rotate }).click()
       const dialog = page.getByRole('dialog', { name: w.rotate })
@@ -310,7 +311,7 @@ if (chromiumPath === undefined) {
       await dialog.getByRole('option', { name: `txta-plus ${w.model}` }).waitFor()
       await dialog.getByRole('textbox').fill(customer)
       await dialog.getByRole('option', { name: `${customer} ${w.account} · ${customer}` }).click()
-      await drawer().waitFor()
+      await account().waitFor()
     }, 30_000)
 
     /** Behind the gateway's back. */
@@ -330,7 +331,7 @@ if (chromiumPath === undefined) {
       await page.goto('/console/')
       await open(page, w.accounts)
       await page.getByRole('row', { name: new RegExp(`${name}.*${w.suspended}`) }).click()
-      const sheet = page.getByRole('dialog', { name, exact: true })
+      const sheet = page.locator('main')
       const resume = sheet.getByRole('button', { name: w.resume })
       await resume.click()
       // Not while it does not.
@@ -338,6 +339,7 @@ if (chromiumPath === undefined) {
       tamper(name, -1)
       await resume.click()
       await resume.waitFor({ state: 'detached' })
+      await open(page, w.accounts)
       await page.getByRole('row', { name: new RegExp(`${name}.*${w.active}`) }).waitFor()
       expect((await asked(`/accounts/${name}`)).suspended_since).toBeUndefined()
     }, 30_000)

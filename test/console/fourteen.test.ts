@@ -90,7 +90,7 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
       await form.getByLabel(w('Name', '名称')).first().fill('globex')
       await form.getByLabel(new RegExp(`^${w('First credit', '首笔充值')}`)).fill('50.00')
       await press(form, w('Create', '新建'))
-      const drawer = page.getByRole('dialog', { name: 'globex', exact: true })
+      const drawer = page.locator('main')
       await press(drawer, w('Credit or take back', '充值或扣回'))
       const credit = page.getByRole('dialog', {
         name: `${w('Credit or take back', '充值或扣回')} · globex`,
@@ -107,7 +107,7 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
     'token with limits and budget',
     async (desk) => {
       const { page, w, gateway } = desk
-      const drawer = page.getByRole('dialog', { name: 'globex', exact: true })
+      const drawer = page.locator('main')
       await press(drawer, w('New token', '新建令牌'))
       const form = page.getByRole('dialog', { name: w('New token', '新建令牌') })
       await form.getByLabel(w('Name', '名称')).first().fill('ci')
@@ -128,7 +128,7 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
     'leaking token rotated',
     async (desk) => {
       const { page, w } = desk
-      const account = page.getByRole('dialog', { name: 'globex', exact: true })
+      const account = page.locator('main')
       await account.getByRole('tab', { name: w('Tokens', '令牌') }).click()
       await account.getByRole('link', { name: 'ci', exact: true }).click()
       const drawer = page.getByRole('dialog', { name: 'ci', exact: true })

@@ -49,7 +49,8 @@ if (chromiumPath === undefined) {
       await dialog.getByLabel('Display name').fill('华夏影视')
       expect(await seriousFindings(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Create' }).click()
-      await page.getByRole('dialog', { name: '华夏影视 · huaxia' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: '华夏影视' }).waitFor()
+      await page.goto('/console/accounts')
       await page.getByRole('row', { name: /huaxia 华夏影视/ }).waitFor()
       await page.goto('/console/bills')
       await page.getByRole('row', { name: /huaxia 华夏影视/ }).waitFor()
@@ -59,7 +60,7 @@ if (chromiumPath === undefined) {
 
     test('the profile is a form: what is emptied is taken away, refusals stay on it', async () => {
       await page.goto('/console/accounts?open=huaxia')
-      const drawer = page.getByRole('dialog')
+      const drawer = page.locator('main')
       await drawer.getByRole('tab', { name: 'Profile' }).click()
       await drawer.getByLabel('Legal name').fill('华夏影视有限公司')
       await drawer.getByLabel('Address').fill('北京市朝阳区 1 号\n100020')

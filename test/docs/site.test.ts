@@ -1,7 +1,7 @@
 // The documentation as a reader sees it, in a real browser: found by search and by menu, on a phone, in the
 // dark, with examples that can be pasted.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { chromiumPath, openBrowser, seriousFindings, visit } from '../support/console/browser.ts'
 import { layoutFaults } from '../support/console/layout.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
@@ -91,29 +91,65 @@ if (chromiumPath === undefined) {
     const searchField = (page: Page) =>
       page.getByRole('combobox', { name: 'Search the documentation' })
 
-    test.each([
-      ['first call', '/docs/guide/quick-start'],
-      ['change a price', '/docs/guide/prices'],
-      ['budget', '/docs/guide/budgets'],
-      ['PostgreSQL', '/docs/guide/backup'],
-      ['TLS', '/docs/guide/behind-a-proxy'],
-      ['backup', '/docs/guide/backup'],
-      ['chat completions', '/docs/guide/chat'],
-    ])(
-      'the search for "%s" leads to %s',
-      async (words, path) => {
+    /** What people come for: their words, the page, and the heading or text they need there. */
+    const wanted = [
+      [['first call', 'quick start'], 'quick-start', 'A first call'],
+      [['change a price', 'price change'], 'prices', 'Set one price'],
+      [['budget'], 'budgets', 'What counts'],
+      [['refund'], 'charges', 'Refunds'],
+      [['PostgreSQL', 'postgres'], 'backup', 'From SQLite to PostgreSQL'],
+      [['TLS', 'https'], 'behind-a-proxy', 'HTTPS with nginx'],
+      [['backup'], 'backup', 'Back up'],
+      [['LiteLLM', 'moving from litellm'], 'coming-from-litellm', 'What becomes of what'],
+      [['chat completions'], 'chat', 'Tools'],
+    ] as const
+
+    test(
+      'what people come for is found by search, with one choice among the first three',
+      async () => {
         const { page, context, complaints } = await visit(browser, gateway.url)
         await page.goto('/docs/guide')
-        await page.keyboard.press('/')
-        await searchField(page).fill(words)
-        const found = page.getByRole('option')
-        await found.first().waitFor()
-        const hrefs = await found
-          .locator('a')
-          .evaluateAll((all) => all.map((each) => each.getAttribute('href')!.split('#')[0]))
-        expect(hrefs.slice(0, 3)).toContain(path)
-        await page.keyboard.press('Enter')
-        await page.waitForURL(`**${hrefs[0]}*`)
+        for (const [queries, name, heading] of wanted) {
+          for (const words of queries) {
+            await page.keyboard.press('/')
+            await searchField(page).fill(words)
+            const found = page.getByRole('option').locator('a')
+            await found.first().waitFor()
+            const hrefs = await found.evaluateAll((all) => all.map((each) => each.pathname))
+            const at = hrefs.indexOf(`/docs/guide/${name}`)
+            expect({ words, isNear: at >= 0 && at < 3, hrefs }).toMatchObject({ isNear: true })
+            await searchField(page).press('Enter')
+            await page.waitForURL((url) => url.pathname === hrefs[0])
+          }
+          await page.goto(`/docs/guide/${name}`)
+          await page.getByRole('heading', { name: heading }).waitFor()
+        }
+        expect(complaints).toEqual([])
+        await context.close()
+      },
+      limitMs,
+    )
+
+    test.each([1440, 390])(
+      'what people come for is found by menu within three clicks, from any page: %d px',
+      async (width) => {
+        const { page, context, complaints } = await visit(browser, gateway.url, { width })
+        for (const name of new Set(wanted.map(([, page]) => page))) {
+          await page.goto('/docs/guide/glossary')
+          let clicks = 0
+          const click = async (what: Locator) => {
+            clicks++
+            await what.click()
+          }
+          const group = page.locator('#menu details', {
+            has: page.locator(`a[href="/docs/guide/${name}"]`),
+          })
+          if (width < 800) await click(page.getByRole('button', { name: 'Menu' }))
+          await click(group.locator('summary'))
+          await click(group.locator(`a[href="/docs/guide/${name}"]`))
+          await page.waitForURL(`**/docs/guide/${name}`)
+          expect({ name, clicks }).toEqual({ name, clicks: width < 800 ? 3 : 2 })
+        }
         expect(complaints).toEqual([])
         await context.close()
       },
@@ -147,8 +183,6 @@ if (chromiumPath === undefined) {
 
     test.each([
       ['light', 1440],
-      ['dark', 1440],
-      ['light', 390],
       ['dark', 390],
     ] as const)(
       'fits and can be read: %s, %d px',

@@ -22,11 +22,15 @@ const upstream = startUpstream(({ path, body }) => {
     const usage = { total_tokens: 1_000, total_cost: 0.5 }
     return jsonReply({ model: 'secret-upstream', data: results, usage })
   }
+  if (path === '/twice/rerank') {
+    const again = [...results, { index: 0, relevance_score: 0.9 }, ...results]
+    return jsonReply({ results: again, meta: { billed_units: { search_units: 1e6 } } })
+  }
   if (path === '/odd/rerank') return jsonReply({ results: [{ index: 7, relevance_score: 1 }] })
   if (path === '/failing/rerank') return jsonReply({ error: { message: 'boom' } }, { status: 500 })
   return new Response('?', { status: 404 })
 })
-const ways = ['units', 'tokens', 'odd', 'failing']
+const ways = ['units', 'tokens', 'twice', 'odd', 'failing']
 
 describe.each([...storeKinds])('calls by other units on %s', (engine) => {
   let place: Place
@@ -131,6 +135,18 @@ describe.each([...storeKinds])('calls by other units on %s', (engine) => {
     expect(row.usage).toMatchObject({ unit: 'search', quantity: 3 })
     const { body: explained } = await gateway.admin('GET', `/explain/${id}`)
     expect(explained.steps[0]).toContain('3 searches x 0.002 per search = 0.006')
+  })
+
+  test('each document comes once, and counts as one search at most', async () => {
+    const answer = await rank({ model: 'rank-twice', return_documents: true })
+    const { results } = (await answer.json()) as { results: object[] }
+    expect(results).toEqual([
+      { index: 0, relevance_score: 0.9, document: { text: 'one' } },
+      { index: 2, relevance_score: 0.52, document: { text: 'three' } },
+      { index: 1, relevance_score: 0.51, document: { text: 'two' } },
+    ])
+    expect(answer.headers.get('x-gateway-charge')).toBe('0.006')
+    expect((await rowOf(gateway, requestIdOf(answer))).loss).toBe('1999.994')
   })
 
   test('without search units a call is one search, and no document comes unasked', async () => {

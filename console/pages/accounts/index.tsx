@@ -14,8 +14,8 @@ import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
+import { AccountPage } from './account-page.tsx'
 import { CreateAccount } from './create.tsx'
-import { AccountDrawer } from './drawer.tsx'
 import { messages } from './messages.ts'
 import { useMonthCharges } from './month-charges.ts'
 
@@ -65,11 +65,17 @@ function AccountState({ isSuspended }: { isSuspended: boolean }) {
   )
 }
 
+/** An open account has the page to itself. */
 export default function Accounts() {
+  const [opened] = useQueryValue('open')
+  return opened === undefined ? <AccountList /> : <AccountPage key={opened} name={opened} />
+}
+
+function AccountList() {
   const t = useMessages(messages)
   const { role } = useSession()
   const [search] = useQueryValue('search')
-  const [opened, setOpened] = useQueryValue('open')
+  const [, setOpened] = useQueryValue('open')
   const list = useList<Account>('/accounts', { search })
   const columns = useColumns()
   const [isCreating, setCreating] = useState(false)
@@ -95,17 +101,10 @@ export default function Accounts() {
         rowKey={({ name }) => name}
         empty={<EmptyState icon="accounts" text={t(search === undefined ? 'empty' : 'filtered')} />}
       />
-      <AccountDrawer
-        name={opened}
-        onClose={() => setOpened(undefined)}
-        onChanged={() => list.refetch()}
-      />
       {isCreating && (
         <CreateAccount
           onClose={() => setCreating(false)}
           onDone={(name) => {
-            list.refetch()
-            setCreating(false)
             setOpened(name)
           }}
         />

@@ -1,14 +1,16 @@
 // What belongs to an account: its tokens, the people who sign in for it, its bills by month.
 import { Stack, Text } from '@mantine/core'
+import type { Entry } from '../../../src/admin/money/account-schema.ts'
 import type { Person } from '../../../src/admin/people/person-schema.ts'
 import { BudgetBar } from '../../components/billing/budget.tsx'
-import { ErrorAlert } from '../../components/page.tsx'
+import { ErrorAlert, Panel } from '../../components/page.tsx'
+import { withUnit } from '../../components/table/columns.ts'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import type { Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
-import type { MonthRow } from '../../lib/resources/bill.ts'
+import { type MonthRow, pageOf } from '../../lib/resources/bill.ts'
 import type { Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
@@ -19,11 +21,20 @@ import { messages } from './messages.ts'
 /** The page of tokens has the others. */
 const shownTokens = 50
 const shownMonths = 12
+/** Among what was booked by hand. */
+const refundsSought = 100
+const shownRefunds = 5
 
-export function AccountTokens({ account }: { account: string }) {
+export function AccountTokens({
+  account,
+  limit = shownTokens,
+}: {
+  account: string
+  limit?: number
+}) {
   const t = useMessages(messages)
   const { data, error } = useResource<Page<Token>>('/tokens', {
-    query: { account, limit: shownTokens },
+    query: { account, limit },
   })
   const rows = data?.items ?? []
   return (
@@ -84,12 +95,18 @@ export function AccountPeople({ account }: { account: string }) {
   )
 }
 
-export function AccountBills({ account }: { account: string }) {
+export function AccountBills({
+  account,
+  limit = shownMonths,
+}: {
+  account: string
+  limit?: number
+}) {
   const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
   const { data, error } = useResource<Page<MonthRow>>('/bills/months', {
-    query: { account, limit: shownMonths },
+    query: { account, limit },
   })
   const money = (title: string, of: (row: MonthRow) => string) => ({
     title,
@@ -120,6 +137,42 @@ export function AccountBills({ account }: { account: string }) {
         {t('all_bills', { account })}
       </Link>
     </Stack>
+  )
+}
+
+/** Nothing where there are none. */
+export function AccountRefunds({ account }: { account: string }) {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const { data } = useResource<Page<Entry>>(`/accounts/${encodeURIComponent(account)}/ledger`, {
+    query: { by_hand: true, limit: refundsSought },
+  })
+  const rows = (data?.items ?? []).filter(({ kind }) => kind === 'refund').slice(0, shownRefunds)
+  if (rows.length === 0) return null
+  const charged = ({ refund_of, model }: Entry) => {
+    const to = pageOf(refund_of)
+    const name = model ?? refund_of ?? '–'
+    return to === undefined ? name : <Link to={to}>{name}</Link>
+  }
+  return (
+    <Panel title={t('refunds')}>
+      <SimpleTable
+        label={t('refunds')}
+        minWidth={420}
+        rows={rows}
+        rowKey={({ id }) => id}
+        columns={[
+          { title: t('refund_of'), cell: charged },
+          { title: t('when'), cell: ({ at }) => <Time at={at} how="ago" /> },
+          { title: t('reason'), cell: ({ note }) => note ?? '–' },
+          {
+            title: withUnit(t('amount'), currency),
+            align: 'right',
+            cell: ({ amount }) => <Money amount={amount} currency={currency} how="cost" isBare />,
+          },
+        ]}
+      />
+    </Panel>
   )
 }
 

@@ -20,6 +20,7 @@ const fields = [
   { name: 'contact', max: 200 },
 ] as const
 
+export const profileFieldNames = fields.map(({ name }) => name)
 type Field = (typeof fields)[number]['name']
 type Draft = Readonly<Record<Field, string>>
 

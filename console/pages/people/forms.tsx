@@ -102,10 +102,18 @@ export function AddPerson({ onClose, onDone }: FormProps) {
   )
 }
 
-export function Invite({ onClose, onDone }: FormProps) {
+/** `account`: a member of this one; `address`: what the field has first. */
+export function Invite({
+  account,
+  address = '',
+  onClose,
+  onDone,
+}: FormProps & { account?: string; address?: string }) {
   const t = useMessages(messages)
-  const [email, setEmail] = useState('')
-  const [rights, setRights] = useState<Rights>({ role: 'operator', account: null })
+  const [email, setEmail] = useState(address)
+  const [rights, setRights] = useState<Rights>(
+    account === undefined ? { role: 'operator', account: null } : { role: 'member', account },
+  )
   const [link, setLink] = useState<InvitationLink>()
   const submit = async () => {
     const body = { ...rightsBody(rights), ...(email !== '' && { email }) }
@@ -115,7 +123,7 @@ export function Invite({ onClose, onDone }: FormProps) {
   if (link !== undefined) return <OneTimeLink link={link} onClose={onClose} />
   return (
     <ActionForm submit={t('create_link')} onSubmit={submit} onCancel={onClose}>
-      <RightsFields value={rights} onChange={setRights} />
+      {account === undefined && <RightsFields value={rights} onChange={setRights} />}
       <TextInput
         label={t('email')}
         description={t('email_hint')}

@@ -102,7 +102,11 @@ export const accountQuery = z.object({
   search: query.text('A part of its name, or of what else is known of who it is.', 'TEXT'),
   ...pageFields,
 })
-export const listQuery = z.object(pageFields)
+export const entryQuery = z.object({
+  by_hand: query.flag('Credits, adjustments and refunds alone.'),
+  ...pageFields,
+})
 export const paidPriceQuery = z.object({ model: modelField, ...pageFields })
 
 export type Account = z.infer<typeof account>
+export type Entry = z.infer<typeof entry>

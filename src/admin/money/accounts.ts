@@ -20,7 +20,7 @@ import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
-import { listEntries, type StoredEntry } from '../../store/ledger/entries.ts'
+import { listEntries, listEntriesByHand, type StoredEntry } from '../../store/ledger/entries.ts'
 import { auditChange, listOf, pageOfList, time } from '../answers.ts'
 import { viewAccountBudgets } from '../budgets.ts'
 import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
@@ -32,8 +32,8 @@ import {
   accountQuery,
   account as accountSchema,
   entryList,
+  entryQuery,
   type entry as entrySchema,
-  listQuery,
   paidPriceQuery,
 } from './account-schema.ts'
 import { changeAccount } from './change-account.ts'
@@ -306,11 +306,13 @@ export const accountRoutes = [
   route('GET /accounts/:id/ledger', {
     id: 'listEntries',
     summary: 'The ledger of an account, newest first',
-    query: listQuery,
+    query: entryQuery,
     answer: entryList,
     returns: 'A page of entries.',
-    handle: async ({ engine, found, page }) =>
-      listOf(await listEntries(engine.store.read, found.id, page), entryView),
+    async handle({ engine, found, query, page }) {
+      const list = query.by_hand ? listEntriesByHand : listEntries
+      return listOf(await list(engine.store.read, found.id, page), entryView)
+    },
   }),
   route('GET /accounts/:id/prices', {
     id: 'listPricesOfAccount',

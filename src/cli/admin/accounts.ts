@@ -4,7 +4,7 @@ import {
   accountChange,
   accountQuery,
   entry,
-  listQuery,
+  entryQuery,
 } from '../../admin/money/account-schema.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { accountBudgetFlags, accountBudgetsIn } from '../terminal/budget-flags.ts'
@@ -76,7 +76,7 @@ export const accountCommands: readonly Command[] = [
       path: '/accounts/:id/ledger',
       what: 'entries',
       item: entry,
-      query: listQuery,
+      query: entryQuery,
       own: ownColumns,
     },
   ),

@@ -31,14 +31,17 @@ export async function readMysqlDump(path: string, names: readonly string[]): Pro
   return tables
 }
 
-/** Quoted texts and names, comments, the end of a statement, and what lies between. */
+/**
+ * Quoted texts and names, comments, the end of a statement, and what lies between. None fits what may go on in the
+ * next part of the file: a dash or slash may begin a comment there.
+ */
 const piece =
-  /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|`[^`]*`|(?:--[ \t\n]|#)[^\n]*\n|\/\*[\s\S]*?\*\/|;|[^'"`;\-#/]+|[-/](?=[\s\S])/y
+  /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"|`[^`]*`|(?:--(?=\s)|#)[^\n]*\n|\/\*[\s\S]*?\*\/|;|[^'"`;\-#/]+|-(?!-\s)(?=[\s\S]{2})|\/(?!\*)(?=[\s\S])/y
 
 const isComment = (text: string): boolean => /^(?:--|#|\/\*)/.test(text)
 
 /** Cut at semicolons outside of quotes and comments, which are left out. */
-async function* statementsOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+export async function* statementsOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let unread = ''
   let statement: string[] = []

@@ -253,6 +253,47 @@ describe('LiteLLM', () => {
     expect(remarks.join()).toContain('pixels')
   })
 
+  const night = (off: object) => ({
+    deep: {
+      ...{ mode: 'chat', input_cost_per_token: 4e-7, output_cost_per_token: 1e-6 },
+      off_peak_pricing: {
+        ...{ hours_utc: '16:30-00:30', input_cost_per_token: 2e-7, output_cost_per_token: 5e-7 },
+        ...off,
+      },
+    },
+  })
+
+  test.each<[object, object[]]>([
+    [{}, [{ from: '16:30', to: '00:30', factor: '0.5' }]],
+    [
+      { hours_utc: ['16:30-24:00', '00:00-00:30'] },
+      [
+        { from: '16:30', to: '00:00', factor: '0.5' },
+        { from: '00:00', to: '00:30', factor: '0.5' },
+      ],
+    ],
+  ])('has hours at which all is cheaper: %j', (off, hours) => {
+    const { prices, remarks } = converted('litellm', night(off))
+    expect(prices).toMatchObject([{ per_million: { input: '0.40', output: '1.00' }, hours }])
+    expect(remarks).toEqual([])
+    expect(priceDeclaration.safeParse(prices[0]).error).toBeUndefined()
+  })
+
+  test.each<object>([
+    { input_cost_per_token: 3e-7 },
+    { output_cost_per_token: undefined },
+    { hours_utc: '16:30-25:00' },
+    { hours_utc: '24:00-08:00' },
+    { hours_utc: Array(17).fill('16:30-00:30') },
+    { weekdays: ['sat', 'sun'] },
+    { input_cost_per_token_above_200k_tokens: 2e-7 },
+  ])('hours that cannot be said are told, and not taken: %j', (off) => {
+    const { prices, remarks } = converted('litellm', night(off))
+    expect(prices).toMatchObject([{ model: 'deep' }])
+    expect(prices[0]).not.toHaveProperty('hours')
+    expect(remarks.join()).toContain('not carried: off_peak_pricing')
+  })
+
   test('a price that rounding takes away is told, and one that is 0', () => {
     const rates = { mode: 'chat', input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 }
     const file = {

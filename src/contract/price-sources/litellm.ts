@@ -1,5 +1,6 @@
 // LiteLLM's model_prices_and_context_window.json: one map of models, prices in US dollars per token, per
 // image, query, character or second. Every field that tells a price is carried or told.
+import { rateNames } from '../price.ts'
 import { type Decimal, isSame, isZero, million, times } from './decimal.ts'
 import {
   type Cells,
@@ -271,21 +272,33 @@ function tiersByName(fields: Fields, tiers: SourceTiers, cells: Cells, names: Na
 function hoursOf(fields: Fields, tiers: SourceTiers): SourceHours[] | undefined {
   const name = 'off_peak_pricing'
   const off = objectIn(fields.take(name))
-  const { hours_utc: spans } = off
-  if (spans === undefined) return undefined
-  const { cells, names } = cellsOf(off)
-  const own = cells.get('0 ')
+  if (Object.keys(off).length === 0) return undefined
+  const { hours_utc: given, ...rates } = off
+  const { cells, names } = cellsOf(rates)
+  const others = Object.keys(rates).filter((field) => !names.has(field))
+  if (others.length > 0) fields.lose(name, `it has ${others.join(', ')}`)
+  const base = tiers[0]!.rates
+  const own = cells.size === 1 ? cells.get('0 ') : undefined
   const factor =
     own &&
     factorOf(
-      tiers[0]!.rates,
+      base,
       own,
-      [...names.values()].map(({ rate }) => rate),
+      rateNames.filter((rate) => rate in base),
     )
-  const read = [spans].flat().map((span) => /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(String(span)))
-  if (factor === undefined || read.includes(null)) {
-    fields.lose(name, 'its rates are not one factor of the others')
-    return undefined
-  }
-  return read.map((span) => ({ from: span![1]!, to: span![2]!, factor }))
+  const spans = [given].flat().map(spanOf)
+  const isWhole = spans.length <= maxHours && !spans.includes(undefined)
+  if (factor === undefined) fields.lose(name, 'its rates are not one factor of the others')
+  else if (!isWhole) fields.lose(name, 'its hours cannot be read')
+  if (factor === undefined || !isWhole || others.length > 0) return undefined
+  return spans.map((span) => ({ ...span!, factor }))
+}
+
+/** Of a price here. */
+const maxHours = 16
+
+function spanOf(text: unknown): Omit<SourceHours, 'factor'> | undefined {
+  const clock = '((?:[01]\\d|2[0-3]):[0-5]\\d)'
+  const [, from, to] = new RegExp(`^${clock}-(?:${clock}|24:00)$`).exec(String(text)) ?? []
+  return from === undefined ? undefined : { from, to: to ?? '00:00' }
 }

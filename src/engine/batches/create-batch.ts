@@ -5,7 +5,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import { sureNowMs } from '../../lib/clock.ts'
 import { fingerprintOf } from '../../lib/crypto/fingerprint.ts'
 import { newId } from '../../lib/crypto/ids.ts'
-import { countLiveOf, findBatch, insertBatch } from '../../store/batches/batches.ts'
+import { countLiveOf, findBatch, hasMadeSince, insertBatch } from '../../store/batches/batches.ts'
 import { keepUntil } from '../../store/batches/files.ts'
 import type { Tx } from '../../store/index.ts'
 import { type CreateName, findCreate, insertCreate } from '../../store/tasks/create-keys.ts'
@@ -21,6 +21,8 @@ const windowMs = 86_400_000
 const keptAfterMs = 3_600_000
 /** Of one account. */
 const maxLive = 100
+const maxPerHour = 2_000
+const hourMs = 3_600_000
 
 interface Keyed extends CreateName {
   fingerprint: string
@@ -47,6 +49,10 @@ export async function createBatch(
   const made = await deps.store.tx((tx) => insert(deps, tx, batch, keyed))
   if (made === 'too many') {
     const message = `an account may have at most ${maxLive} batches that have not ended`
+    return refuse('rate_limit_exceeded', message, { retryAfterSeconds: 60 })
+  }
+  if (made === 'too often') {
+    const message = `an account may create at most ${maxPerHour} batches in an hour`
     return refuse('rate_limit_exceeded', message, { retryAfterSeconds: 60 })
   }
   if (made === 'taken') return (await findFirst(deps, keyed)) ?? mismatch
@@ -79,8 +85,10 @@ async function insert(
   tx: Tx,
   batch: Batch,
   keyed: Keyed | undefined,
-): Promise<'made' | 'taken' | 'too many'> {
-  if ((await countLiveOf(tx, batch.accountId)) >= maxLive) return 'too many'
+): Promise<'made' | 'taken' | 'too many' | 'too often'> {
+  const { accountId, createdAtMs } = batch
+  if ((await countLiveOf(tx, accountId)) >= maxLive) return 'too many'
+  if (await hasMadeSince(tx, accountId, maxPerHour, createdAtMs - hourMs)) return 'too often'
   if (keyed !== undefined) {
     const row = { ...keyed, taskId: batch.id, createdAtMs: sureNowMs(clock) }
     if (!(await insertCreate(tx, row, keysSinceMs(clock)))) return 'taken'

@@ -15,7 +15,7 @@ import type { Seal } from '../../lib/crypto/seal.ts'
 import type { Log } from '../../lib/telemetry/log.ts'
 import { isInUse } from '../../store/batches/batches.ts'
 import {
-  accountFileBytes,
+  accountFiles,
   deleteFileRow,
   disposableFiles,
   findFile,
@@ -34,7 +34,8 @@ export interface FileDeps extends ContentDeps {
   readonly log: Log
 }
 
-/** Of all files of an account. */
+/** Of an account. */
+const maxFiles = 10_000
 const maxAccountBytes = 2 * 1024 ** 3
 const keptMs = 30 * 86_400_000
 /** No upload lasts longer: what is older was left by a process that died. */
@@ -59,7 +60,7 @@ export async function receiveFile(
   content: Bytes,
 ): Promise<ReceivedFile | Refusal> {
   const bounded = new BoundedContent(content)
-  const written = await writeFile(deps, accountId, 'batch', bounded, maxAccountBytes)
+  const written = await writeFile(deps, accountId, 'batch', bounded, true)
   if (written instanceof Refusal) return bounded.refusal ?? written
   if (written.bytes > 0) return written
   await dropFile(deps, written.id)
@@ -98,25 +99,27 @@ const tooManyLines = refuse('invalid_request', `a file may have at most ${maxBat
   param: 'file',
 })
 
-/** Writes content under a new id; it is listed once it is kept. `maxBytes`: of all files of the account. */
+/** Writes content under a new id; it is listed once it is kept. `isLimited`: by what its account keeps. */
 export async function writeFile(
   deps: FileDeps,
   accountId: string,
   purpose: FilePurpose,
   content: Bytes,
-  maxBytes?: number,
+  isLimited = false,
 ): Promise<ReceivedFile | Refusal> {
   const { store, clock, seal, log } = deps
   const main = mainStore(deps)
   const createdAtMs = clock.nowMs()
   const id = newFileId(createdAtMs)
   const expiresAtMs = createdAtMs + keptMs
-  const hasRoom = await store.tx(async (tx) => {
-    if (maxBytes !== undefined && (await accountFileBytes(tx, accountId)) >= maxBytes) return false
+  const refused = await store.tx(async (tx) => {
+    const kept = isLimited ? await accountFiles(tx, accountId) : { count: 0, bytes: 0 }
+    if (kept.count >= maxFiles) return noRoom(`the number of ${maxFiles}`)
+    if (kept.bytes >= maxAccountBytes) return noRoom(`${maxAccountBytes} bytes`)
     await insertPending(tx, { id, accountId, purpose, place: main.place, createdAtMs, expiresAtMs })
-    return true
+    return undefined
   })
-  if (!hasRoom) return noRoom(maxBytes!)
+  if (refused !== undefined) return refused
   let bytes = 0
   const counted = async function* () {
     for await (const piece of content) {
@@ -134,10 +137,10 @@ export async function writeFile(
   return { id, bytes }
 }
 
-const noRoom = (maxBytes: number): Refusal =>
+const noRoom = (reached: string): Refusal =>
   refuse(
     'request_too_large',
-    `the files of this account have reached ${maxBytes} bytes; delete some of them`,
+    `the files of this account have reached ${reached}; delete some of them`,
   )
 
 export async function keepFile(

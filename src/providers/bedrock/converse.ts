@@ -2,6 +2,7 @@
 import { isObject } from '../../lib/json/parse.ts'
 import { readUsage as read } from '../../styles/converse/usage.ts'
 import { readErrorEvent } from '../common/errors.ts'
+import { servedBy } from '../common/served-as.ts'
 import {
   type Json,
   type ReadAnswer,
@@ -9,9 +10,14 @@ import {
   type StreamState,
   type TextStyle,
   type Verdict,
+  withServed,
 } from '../text/style.ts'
 
-const readUsage = reportedBy(read)
+const usageOf = reportedBy(read)
+
+/** Of an answer, or of the event with the measurements. */
+const reportedIn = ({ usage, serviceTier }: Json) =>
+  withServed(usageOf(usage), isObject(serviceTier) ? servedBy(serviceTier['type']) : undefined)
 
 export const converseStyle: TextStyle = {
   protocol: 'converse',
@@ -41,7 +47,7 @@ function readAnswer(answer: Json): ReadAnswer | undefined {
   const content = messageOf(answer)?.['content']
   if (!Array.isArray(content)) return undefined
   return {
-    reported: readUsage(answer['usage']),
+    reported: reportedIn(answer),
     finishReason: answer['stopReason'],
     text: () => content.map((block) => JSON.stringify(block)).join(''),
   }
@@ -54,7 +60,7 @@ function readEvent(data: Json, state: StreamState): Verdict {
       state.finishReason = data['stopReason']
       return 'pass'
     case 'metadata':
-      state.reported = readUsage(data['usage'])
+      state.reported = reportedIn(data)
       return 'last'
     case 'error':
       return { failed: readErrorEvent(data['error'] ?? data, state.upstreamRequestId) }
@@ -75,7 +81,7 @@ function fromAnswer(answer: Json): string[] {
       { type: 'contentBlockStop', contentBlockIndex },
     ]),
     { type: 'messageStop', stopReason: answer['stopReason'] ?? 'end_turn' },
-    { type: 'metadata', usage: answer['usage'] },
+    { type: 'metadata', usage: answer['usage'], serviceTier: answer['serviceTier'] },
   ]
   return events.map((event) => `event: ${event['type']}\ndata: ${JSON.stringify(event)}\n\n`)
 }

@@ -19,28 +19,53 @@ export interface Frame {
 export type WriteFrame = (frame: Frame) => string
 
 class FrameReader {
-  #rest: Buffer = Buffer.alloc(0)
+  /** What has come of the next frame: the first bytes of this. It grows by doubling, so that each byte of a long
+   * frame is copied a few times and not once for every packet. */
+  #held: Buffer = Buffer.alloc(0)
+  #size = 0
+  /** Of the next frame, as far as is known. */
+  #needed = preludeBytes
 
   get isBetween(): boolean {
-    return this.#rest.length === 0
+    return this.#size === 0
   }
 
   /** All frames that are whole now. Throws where they are not what they say. */
   take(bytes: Uint8Array): Frame[] {
     const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    let rest = this.#rest.length === 0 ? given : Buffer.concat([this.#rest, given])
+    // Copied if it waits: a few bytes must not keep a whole network buffer alive.
+    if (this.#size > 0 || given.length < this.#needed) this.#hold(given)
+    if (this.#size > 0 && this.#size < this.#needed) return []
+    let rest = this.#size > 0 ? this.#held.subarray(0, this.#size) : given
     const frames: Frame[] = []
+    this.#needed = preludeBytes
     while (rest.length >= preludeBytes) {
       const total = rest.readUInt32BE(0)
       const isSound = rest.readUInt32BE(8) === crc32(rest.subarray(0, 8))
       if (!isSound || total < preludeBytes + checksumBytes || total > maxFrameBytes) throw spoiled()
+      this.#needed = total
       if (rest.length < total) break
       frames.push(frameIn(rest.subarray(0, total)))
       rest = rest.subarray(total)
+      this.#needed = preludeBytes
     }
-    // Copied: a few bytes must not keep a whole network buffer alive.
-    this.#rest = Buffer.from(rest)
+    if (frames.length > 0 || this.#size === 0) {
+      this.#size = 0
+      this.#held = Buffer.alloc(0)
+      if (rest.length > 0) this.#hold(rest)
+    }
     return frames
+  }
+
+  #hold(bytes: Buffer): void {
+    const size = this.#size + bytes.length
+    if (size > this.#held.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#held.length))
+      this.#held.copy(grown, 0, 0, this.#size)
+      this.#held = grown
+    }
+    bytes.copy(this.#held, this.#size)
+    this.#size = size
   }
 }
 

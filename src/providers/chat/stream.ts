@@ -14,7 +14,7 @@ const finishReason = /"finish_reason"\s*:\s*"/
 
 export const stream: StreamStyle = {
   // A reseller's chunks name who served them, which is not for callers.
-  unread: { without: ['"usage":{', '"usage": {', '"error"', '"provider', doneMarker] },
+  unread: { without: ['"usage":{', '"usage": {', '"error"', '"cost', '"provider', doneMarker] },
   first: '"service_tier"',
   marker: doneMarker,
   read,

@@ -17,7 +17,7 @@ export const generateStyle: TextStyle = {
   path: '/v1beta/models/{model}:generateContent',
   pathOf,
   noun: 'an answer of the generate style',
-  headers: (_, upstream) => keyHeader(upstream),
+  headers: (call, upstream) => ({ ...keyHeader(upstream), ...sharedAs(call, upstream) }),
   fieldsFor,
   repair: repairAnswer,
   readAnswer,
@@ -58,8 +58,27 @@ const countQuestion = (upstream: Upstream) => ({
   fields: ['totalTokens', 'total_tokens'],
 })
 
+const sharedTiers: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  ...{ priority: 'priority', fast: 'priority', flex: 'flex' },
+}
+
+/** Vertex is asked for a service tier by a header, and takes no field for it. */
+function sharedAs({ asks }: TextCall, { vertex }: Upstream): Record<string, string> {
+  const tier = vertex && asks?.find(({ kind }) => kind === 'tier')?.name
+  const type = tier === undefined ? undefined : sharedTiers[tier]
+  return type === undefined ? {} : { 'x-vertex-ai-llm-shared-request-type': type }
+}
+
+const withoutTier = { serviceTier: '', service_tier: '' }
+
+function fieldsFor(call: TextCall, upstream: Upstream): Record<string, string> | undefined {
+  const named = namesFor(call, upstream)
+  return upstream.vertex === undefined ? named : { ...named, ...withoutTier }
+}
+
 /** Where the body names the model, too, it is the upstream's. */
-function fieldsFor({ fields }: TextCall, upstream: Upstream): Record<string, string> | undefined {
+function namesFor({ fields }: TextCall, upstream: Upstream): Record<string, string> | undefined {
   const { model, requests, generateContentRequest, generate_content_request: counted } = fields
   const inner = generateContentRequest ?? counted
   if (model === undefined && requests === undefined && inner === undefined) return undefined

@@ -1,5 +1,6 @@
 // Usage of the messages style to plain usage: the input excludes cached and written tokens.
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { oddCount, someOf, staysSound, usageOf } from '../text/test-usage.ts'
 import { readUsage } from './usage.ts'
 
@@ -41,6 +42,28 @@ describe('usable usage', () => {
   })
 })
 
+describe('passes', () => {
+  const pass = (written: number, more: object = {}) => ({
+    ...{ type: 'message', input_tokens: 10, output_tokens: 7 },
+    ...{ cache_creation_input_tokens: written, ...more },
+  })
+  const split = { cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 40 } }
+
+  test('that do not tell lifetimes apart have those beside the list', () => {
+    const raw = wire({ ...split, iterations: [pass(30), pass(15, { model: 'other' })] })
+    expect(readUsage(raw).usage).toEqual({
+      ...usageOf(65, 14, 0, 45, 40),
+      named: [{ model: 'other', ...usageOf(25, 7, 0, 15, 10) }],
+    } as never)
+  })
+
+  test('that do have their own', () => {
+    const own = { cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 0 } }
+    const raw = wire({ ...split, iterations: [pass(30, own), pass(15)] })
+    expect(readUsage(raw).usage).toEqual(usageOf(65, 14, 0, 45))
+  })
+})
+
 test('whatever comes, usage is whole, never negative, and its parts lie inside the input', () => {
   const raw = someOf({
     input_tokens: oddCount,
@@ -48,6 +71,15 @@ test('whatever comes, usage is whole, never negative, and its parts lie inside t
     cache_read_input_tokens: oddCount,
     cache_creation_input_tokens: oddCount,
     cache_creation: someOf({ ephemeral_5m_input_tokens: oddCount, ephemeral_1h: oddCount }),
+    iterations: fc.array(
+      someOf({
+        input_tokens: fc.nat(300),
+        output_tokens: fc.nat(300),
+        cache_creation_input_tokens: fc.nat(300),
+        model: fc.constantFrom('a', 'b'),
+      }),
+      { maxLength: 3 },
+    ),
   })
   staysSound(readUsage, raw)
 })

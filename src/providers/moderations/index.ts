@@ -1,4 +1,5 @@
 // Upstreams that judge texts and images by categories of harm. Answers pass as they are.
+import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
 import { callProvider } from '../calls/send.ts'
@@ -9,6 +10,12 @@ export const moderations = callProvider({
   noun: 'a list of moderation results',
   readAnswer: ({ results, usage }) =>
     Array.isArray(results) && results.length > 0 && results.every(isObject)
-      ? { reported: readTokens(usage) }
+      ? { reported: withoutOutput(readTokens(usage)) }
       : undefined,
+})
+
+/** Nothing is written; what was read is all there is to report. */
+const withoutOutput = ({ usage, raw }: Reported): Reported => ({
+  usage: usage && { ...usage, outputTokens: usage.outputTokens ?? 0 },
+  raw,
 })

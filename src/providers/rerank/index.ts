@@ -42,7 +42,6 @@ function readAnswer(answer: Json, { fields, model }: TextCall): CallAnswer | und
   const results = resultsIn(answer, documents.length)
   if (results === undefined) return undefined
   const { top_n: top, return_documents: isReturned } = fields
-  results.sort((a, b) => b.relevance_score - a.relevance_score)
   const shown = typeof top === 'number' ? results.slice(0, top) : results
   const reported = reportedBy(answer)
   const body = {
@@ -56,7 +55,10 @@ function readAnswer(answer: Json, { fields, model }: TextCall): CallAnswer | und
   return { reported, body: JSON.stringify(body) }
 }
 
-/** Undefined when it is no list of documents that were sent. */
+/**
+ * By how well they fit, each document once: one that stood there many times would make a large answer of a small
+ * one. Undefined when it is no list of documents that were sent.
+ */
 function resultsIn(answer: Json, documents: number): Result[] | undefined {
   const given = answer['results'] ?? answer['data']
   if (!Array.isArray(given)) return undefined
@@ -69,7 +71,9 @@ function resultsIn(answer: Json, documents: number): Result[] | undefined {
     if (Number(index) < 0 || Number(index) >= documents) return undefined
     results.push({ index: Number(index), relevance_score: found })
   }
-  return results
+  results.sort((a, b) => b.relevance_score - a.relevance_score)
+  const seen = new Set<number>()
+  return results.filter(({ index }) => !seen.has(index) && seen.add(index))
 }
 
 const usageIn = ({ usage }: Json): object =>

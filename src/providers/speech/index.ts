@@ -8,9 +8,12 @@ import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 
 /** Tokens of sound for each character: some 15 characters and 21 tokens make a second. */
 const tokensPerCharacter = 1.4
+/** Of Chinese, Japanese and Korean, where a character is a syllable or more. */
+const tokensPerSyllable = 4.7
+const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
 
 const stream: StreamStyle = {
-  unread: { without: ['.done"', '"usage"', '"error"'] },
+  unread: { without: ['.done"', '"usage"', '"error"', '"cost', '"provider'] },
   read,
   // The last event says that the file is whole.
   ending: () => undefined,
@@ -29,8 +32,12 @@ export const speech = callProvider({
   stream,
 })
 
-function countFileTokens({ fields: { input } }: TextCall): number {
-  return typeof input === 'string' ? Math.ceil(input.length * tokensPerCharacter) : 0
+function countFileTokens({ fields: { input, speed } }: TextCall): number {
+  if (typeof input !== 'string') return 0
+  const wide = input.match(syllables)?.length ?? 0
+  const tokens = wide * tokensPerSyllable + (input.length - wide) * tokensPerCharacter
+  // Not every upstream speaks faster when told to.
+  return Math.ceil(tokens / (typeof speed === 'number' ? Math.min(1, speed) : 1))
 }
 
 function read(data: Json, state: StreamState): Verdict {

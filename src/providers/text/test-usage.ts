@@ -52,6 +52,9 @@ export function staysSound(read: (raw: unknown) => Reported, raw: fc.Arbitrary<u
       }
       if (inputTokens === undefined) return
       expect(cacheReadTokens + cacheWriteTokens).toBeLessThanOrEqual(inputTokens)
+      for (const { cacheWriteTokens: written, parts } of [usage, ...(usage.named ?? [])]) {
+        expect(parts?.cacheWrite1hTokens ?? 0).toBeLessThanOrEqual(written)
+      }
     }),
     { numRuns: 2_000 },
   )

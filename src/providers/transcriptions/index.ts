@@ -10,7 +10,7 @@ import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { encodeForm } from './encode-form.ts'
 
 const stream: StreamStyle = {
-  unread: { without: ['.done"', '"usage"', '"error"'] },
+  unread: { without: ['.done"', '"usage"', '"error"', '"cost', '"provider'] },
   read,
   // The last event has all of the text.
   ending: () => undefined,

@@ -159,6 +159,24 @@ export async function countLiveOf(db: Db, accountId: string): Promise<number> {
   return Number(count)
 }
 
+/** Whether the account has made so many since. */
+export async function hasMadeSince(
+  db: Db,
+  accountId: string,
+  count: number,
+  sinceMs: number,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('batches')
+    .select('created_at_ms')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(count - 1)
+    .executeTakeFirst()
+  return row !== undefined && row.created_at_ms > sinceMs
+}
+
 /** Newest first. */
 export async function listBatches(
   db: Db,

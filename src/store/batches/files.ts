@@ -124,12 +124,16 @@ export async function listFiles(
   return (await query.execute()).map(shape)
 }
 
-/** Bytes that an account keeps; what it is sending counts as the most that a file can have. */
-export async function accountFileBytes(db: Db, accountId: string): Promise<number> {
-  const { rows } = await sql<{ sum: number | null }>`
-    SELECT CAST(sum(CASE WHEN stored_bytes = 0 THEN ${maxFileBytes} ELSE bytes END) AS bigint) AS sum
+/** What an account keeps; a file that it is sending counts as the largest that there can be. */
+export async function accountFiles(
+  db: Db,
+  accountId: string,
+): Promise<{ count: number; bytes: number }> {
+  const { rows } = await sql<{ count: number; sum: number | null }>`
+    SELECT count(*) AS count,
+      CAST(sum(CASE WHEN stored_bytes = 0 THEN ${maxFileBytes} ELSE bytes END) AS bigint) AS sum
     FROM account_files WHERE account_id = ${accountId} AND state <> 'gone'`.execute(db)
-  return Number(rows[0]?.sum ?? 0)
+  return { count: Number(rows[0]?.count ?? 0), bytes: Number(rows[0]?.sum ?? 0) }
 }
 
 /** At least. */

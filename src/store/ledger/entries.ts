@@ -19,7 +19,14 @@ import {
   selectReceipts,
 } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
-import { BadCursor, cursorAt, type Page, type PageQuery, textCursor } from '../sql/cursor.ts'
+import {
+  BadCursor,
+  cursorAt,
+  type Page,
+  type PageQuery,
+  pageOf,
+  textCursor,
+} from '../sql/cursor.ts'
 import { dialectOf } from '../sql/dialect-of.ts'
 
 export type { StoredEntry }
@@ -149,6 +156,26 @@ export async function listEntries(
 
 /** Above every number. */
 const noNumber = Number.MAX_SAFE_INTEGER
+
+/** Credits, adjustments and refunds, newest first: what people and codes booked, not calls. */
+export async function listEntriesByHand(
+  db: Kysely<Schema>,
+  accountId: string,
+  { limit, cursor }: PageQuery,
+): Promise<Page<StoredEntry>> {
+  const before = cursor === undefined ? undefined : placeIn(cursor)
+  const { rows } = await sql<EntryRow>`
+    ${selectEntries} AND e.account_id = ${accountId} AND e.kind IN ('credit', 'adjust')
+    ${before === undefined ? sql`` : sql`AND (e.at_ms, e.id) < (${before.atMs}, ${before.id})`}
+    ORDER BY e.at_ms DESC, e.id DESC LIMIT ${limit + 1}`.execute(db)
+  return pageOf(rows, limit, (row) => `${row.at_ms}.${row.id}`, entryOf)
+}
+
+function placeIn(cursor: string): { atMs: number; id: number } {
+  const [, atMs, id] = /^(\d{1,15})\.(\d{1,15})$/.exec(textCursor(cursor)) ?? []
+  if (id === undefined) throw new BadCursor('unknown cursor')
+  return { atMs: Number(atMs), id: Number(id) }
+}
 
 /** Where a page ends: its last id, and the lowest number of a call so far. */
 function pointIn(cursor: string): { id: number; number: number } {

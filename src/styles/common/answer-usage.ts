@@ -122,6 +122,10 @@ function passesOf(raw: Json): ReportedUsage | undefined {
   if (!Array.isArray(iterations) || iterations.length === 0 || iterations.length > maxPasses) {
     return undefined
   }
+  // Those that do not tell lifetimes apart have what is told beside the list.
+  let kept = iterations.some((each) => isObject(each) && each['cache_creation'] != null)
+    ? 0
+    : hourTokens(rest)
   let sum: TokenCounts = noTokens
   const named = new Map<string, TokenCounts>()
   for (const iteration of iterations) {
@@ -129,6 +133,9 @@ function passesOf(raw: Json): ReportedUsage | undefined {
     const { iterations: _, model, ...own } = iteration
     const pass = plainUsage(own, true)
     if (pass?.inputTokens === undefined || pass.outputTokens === undefined) return undefined
+    const cacheWrite1hTokens = Math.min(kept, pass.cacheWriteTokens)
+    kept -= cacheWrite1hTokens
+    if (cacheWrite1hTokens > 0) pass.parts = { ...pass.parts, cacheWrite1hTokens }
     sum = addCounts(sum, pass as TokenCounts)
     if (sum.inputTokens > maxCount || sum.outputTokens > maxCount) return undefined
     if (typeof model !== 'string') continue

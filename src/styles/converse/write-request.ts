@@ -6,6 +6,7 @@ import { freeFormDescription, freeFormSchema } from '../common/free-form.ts'
 import { objectSchema } from '../common/json-schema.ts'
 import { type Losses, notCarried, strictRefusal } from '../common/losses.ts'
 import { present } from '../common/request-reading.ts'
+import { writeTier } from '../common/service-tier.ts'
 import type { Target } from '../common/style.ts'
 import { type ToolNames, toolNamed } from '../common/tool-names.ts'
 import { emptyRefusal, foldInstructions, repairCalls, withUserTurn } from '../common/turns.ts'
@@ -13,6 +14,8 @@ import { type Block, BlockWriter } from './write-blocks.ts'
 
 export const maxTemperature = 1
 export const lackedSettings = ['topK', 'presencePenalty', 'frequencyPenalty', 'seed'] as const
+
+const tiers = { priority: 'priority', fast: 'priority', flex: 'flex', reserved: 'reserved' }
 
 export function writeRequest(
   given: Conversation,
@@ -34,11 +37,13 @@ export function writeRequest(
     writer.blocks(part),
   )
   loseRest(conversation, losses)
+  const tier = writeTier(conversation, tiers, losses)
   const request = {
     messages,
     ...(system.length > 0 && { system }),
     inferenceConfig: writeSettings(conversation, target, losses),
     ...present({ toolConfig }),
+    ...(tier !== undefined && { serviceTier: { type: tier } }),
   }
   return strictRefusal(target.strict, losses) ?? request
 }

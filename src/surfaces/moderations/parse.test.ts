@@ -29,4 +29,14 @@ describe('a moderation request', () => {
   ])('is refused for its %s (case %#)', (param, fields) => {
     expectRefusal(read(parseModerations, { ...min, ...fields }), param)
   })
+
+  test.each<[string, object]>([
+    ['file_id', { ...image, file_id: 'file-1' }],
+    ['file_id', { type: 'text', text: 'x', fileId: 'file-1' }],
+    ['file_id', { type: 'image_url', image_url: { url: 'gs://bucket/a.png' } }],
+    ['container', { ...image, container: { id: 'c' } }],
+  ])('names nothing that an upstream keeps, such as %s (case %#)', (param, part) => {
+    const refused = read(parseModerations, { ...min, input: ['one', part] })
+    expect(refused).toMatchObject({ code: 'not_found', extras: { param } })
+  })
 })

@@ -7,6 +7,7 @@ import { countTokens } from '../../lib/text/count-tokens.ts'
 import { modelIn, wrong } from '../common/fields.ts'
 import { templateTokens } from '../text/count-input.ts'
 import { extraProblem, rulesWithout } from '../text/extra-fields.ts'
+import { foreignIn } from '../text/refuse-extras.ts'
 import { maxInputs } from './request-fields.ts'
 
 const rules = rulesWithout(['input'])
@@ -19,6 +20,8 @@ export function parseModerations({ text, fields }: JsonBody): TextCall | Refusal
   if (refused !== undefined) return refused
   const input = readInput(fields['input'])
   if (input instanceof Refusal) return input
+  const kept = foreignIn(fields['input'])
+  if (kept !== undefined) return kept
   const { tokens, images, inputs } = input
   const { perCall, perMessage } = templateTokens
   const maxTextTokens = Buffer.byteLength(text) + perCall + inputs * perMessage

@@ -84,11 +84,9 @@ function documentsIn({ documents }: Fields): string[] | Refusal {
 const documentsPerSearch = 100
 /** No document that counts once has more bytes than an upstream takes tokens, with a long query beside it. */
 const bytesPerDocument = 255
-/** More than any upstream can count for the largest request. */
-const maxSearches = 10_000
-
 function searchesFor(bytes: number, documents: number): CallQuantity {
   const counted = documents + Math.floor(bytes / bytesPerDocument)
   const max = Math.ceil(counted / documentsPerSearch)
-  return { counted: 1, max, plausible: Math.max(max, maxSearches), isEstimate: false }
+  // No upstream counts more than one for each.
+  return { counted: 1, max, plausible: counted, isEstimate: false }
 }

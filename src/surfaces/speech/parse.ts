@@ -7,6 +7,7 @@ import { countTokens } from '../../lib/text/count-tokens.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { templateTokens } from '../text/count-input.ts'
 import { extraProblem, rulesWithout } from '../text/extra-fields.ts'
+import { foreignIn } from '../text/refuse-extras.ts'
 import { maxCharacters, speechFormats, speeds, streamFormats } from './request-fields.ts'
 
 const rules = rulesWithout([
@@ -25,6 +26,8 @@ export function parseSpeech({ text, fields }: JsonBody): TextCall | Refusal {
   if (refused !== undefined) return refused
   const characters = charactersIn(fields)
   if (characters instanceof Refusal) return characters
+  const kept = foreignIn(fields['voice'])
+  if (kept !== undefined) return kept
   const { input, instructions } = fields
   return {
     interface: 'speech',

@@ -203,6 +203,8 @@ const checked: [string, Rule][] = Object.entries(checks).flatMap(([name, check])
     }
     const kind = askedBy[at]
     if (kind === undefined || typeof value !== 'string') return problem
+    const other = found.asks?.find((ask) => ask.kind === kind)?.param
+    if (other !== undefined) return wrong(at, `'${at}' and '${other}' cannot both name a tier`)
     found.ask({ kind, name: value, param: at, refusal: problem })
     return undefined
   }, name),

@@ -100,8 +100,9 @@ function fileIn({ file }: Fields): Upload | Refusal {
 
 const extensionOf = ({ bytes }: Upload): string => audioFormat(bytes) ?? 'mp3'
 
-/** No upstream takes more; what is reported above it is not believed. */
-const maxSeconds = 10 * 3_600
+/** What is reported above twice the length of the file is not believed; short files are charged as longer ones. */
+const plausibleFactor = 2
+const plausibleSpareSeconds = 60
 /** Of a small file that cannot be measured: the fewest bytes that a second of speech has. */
 const minBytesPerSecond = 500
 const maxUnmeasuredBytes = 64 * 1024
@@ -117,7 +118,7 @@ function secondsOf({ bytes }: Upload): CallQuantity | Refusal {
     counted: seconds,
     // Upstreams round up, or hear a little more.
     max: Math.ceil(seconds) + 1,
-    plausible: Math.max(maxSeconds, seconds),
+    plausible: seconds * plausibleFactor + plausibleSpareSeconds,
     isEstimate: measured === undefined,
   }
 }

@@ -1,10 +1,11 @@
 // What goes wrong with Bedrock, one row each.
-import { afterAll, beforeAll, test } from 'bun:test'
+import { afterAll, beforeAll } from 'bun:test'
+import { crc32 } from 'node:zlib'
 import { EventStreamCodec } from '@smithy/eventstream-codec'
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8'
 import { freePort } from '../../support/free-port.ts'
 import { jsonReply } from '../../support/upstream.ts'
-import { type Case, type Cloud, type Reply, type Run, rowsOf, startRun } from './run.ts'
+import { type Case, type Cloud, type Reply, type Run, startRun, testCases } from './run.ts'
 
 const aws = {
   access_key: 'AKIDEXAMPLE12345',
@@ -33,11 +34,33 @@ const begun = [
   event('messageStart', { role: 'assistant' }),
   event('contentBlockDelta', { delta: { text: 'Hello ' }, contentBlockIndex: 0 }),
 ]
+/** As InvokeModel sends the events of a messages model. */
+const chunk = (payload: object) =>
+  event('chunk', { bytes: Buffer.from(JSON.stringify(payload)).toString('base64') })
+const invoked = [
+  chunk({
+    type: 'message_start',
+    message: {
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [] },
+      usage: { input_tokens: 11, output_tokens: 1 },
+    },
+  }),
+  chunk({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+  chunk({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello ' } }),
+]
+const messages = { model: 'eu.anthropic.claude-x-v1:0' }
 const ended = [
   event('contentBlockStop', { contentBlockIndex: 0 }),
   event('messageStop', { stopReason: 'end_turn' }),
   event('metadata', { usage: { inputTokens: 10, outputTokens: 4, totalTokens: 14 } }),
 ]
+/** A frame that claims to be as long as no frame is, with a checksum that is right. */
+function gigantic(): Buffer {
+  const prelude = Buffer.alloc(12)
+  prelude.writeUInt32BE(0x7fff_ffff, 0)
+  prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8)
+  return Buffer.concat([prelude, Buffer.alloc(4096)])
+}
 function withWrongBit(frame: Buffer): Buffer {
   const spoiled = Buffer.from(frame)
   spoiled[spoiled.length - 9]! ^= 1
@@ -220,6 +243,35 @@ const cases: Case[] = [
     calls: frames(...begun),
   },
   {
+    ...{ name: 'frame of 2 GB', ...failed, ...inside, says: /upstream/ },
+    calls: frames(...begun, gigantic()),
+  },
+  {
+    ...{
+      name: 'role without permission to invoke',
+      ...messages,
+      ...denied,
+      says: /not authorized/,
+    },
+    calls: refused('AccessDeniedException', 403, `User: ${user} is not authorized`),
+  },
+  {
+    ...{ name: 'throttled as the first frame of a model invoked', ...messages, ...limited },
+    ...{ only: 'stream', says: /slow down/ },
+    calls: frames(exception('throttlingException', 'slow down')),
+  },
+  {
+    ...{ name: 'throttled inside a model invoked', ...messages, ...limited, ...inside },
+    ...{
+      says: /slow down/,
+      calls: frames(...invoked, exception('throttlingException', 'slow down')),
+    },
+  },
+  {
+    ...{ name: 'wrong checksum inside a model invoked', ...messages, ...failed, ...inside },
+    ...{ says: /upstream/, calls: frames(...invoked, withWrongBit(invoked[2]!)) },
+  },
+  {
     ...{ name: 'garbage', ...broken, only: 'json', says: /upstream/ },
     calls: () => jsonReply('{"output": '),
   },
@@ -246,4 +298,4 @@ beforeAll(async () => {
 })
 afterAll(() => run.stop())
 
-test.each(rowsOf(cloud))('%s, %s, %s', (_, mode, style, at) => run.check(at, mode, style))
+testCases(cloud, () => run)

@@ -1,7 +1,7 @@
 // Runs a table of failures of one cloud: each case has channels of its own, so that none sees the health or the
 // tokens of another. Whatever fails, callers get an error in the words of their style, pay nothing, and no id
 // or credential of the cloud account is in an answer, a request row or the log.
-import { expect } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Style, type StyleName, streaming, styles } from '../../faults/styles.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { accountOf, dataLines, requestIdOf, rowOf } from '../../support/read.ts'
@@ -23,6 +23,8 @@ export interface Case {
   arrive?: number
   /** The stream may have begun, as packets go; then its status is 200 and the error is its last event. */
   inside?: true
+  /** The model's id there, where it decides how it is asked. */
+  model?: string
   /** What the channel has besides, or instead. */
   channel?: object
   auth?: object
@@ -42,11 +44,22 @@ export interface Run {
   stop(): Promise<void>
 }
 
+/** How many ways to fail each cloud is tried with at least. */
+const minCases = 24
+
+/** Every case of the run that `run` gives, and that they are enough. */
+export function testCases(cloud: Cloud, run: () => Run): void {
+  test.each(rowsOf(cloud))('%s, %s, %s', (_, mode, style, at) => run().check(at, mode, style))
+  test(`${cloud.name} has ${minCases} cases and more`, () => {
+    expect(new Set(cloud.cases.map(({ name }) => name)).size).toBeGreaterThanOrEqual(minCases)
+  })
+}
+
 const idOf = (at: number, mode: string): string => `c${at}-${mode}`
 const modes = ['json', 'stream'] as const
 
 /** Every case in the modes that it has, each in another style. */
-export const rowsOf = ({ cases }: Cloud) =>
+const rowsOf = ({ cases }: Cloud) =>
   cases.flatMap(({ name, only }, at) =>
     modes
       .filter((mode) => only === undefined || only === mode)
@@ -72,7 +85,7 @@ export async function startRun(cloud: Cloud): Promise<Run> {
     })),
     channels: ids.map(({ each, id }) => ({
       name: id,
-      models: { [id]: 'upstream-model' },
+      models: { [id]: each.model ?? 'upstream-model' },
       ...cloud.channel(
         `${upstream.url}/calls/${id}`,
         `${upstream.url}/tokens/${id}`,

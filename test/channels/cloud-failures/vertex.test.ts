@@ -1,9 +1,9 @@
 // What goes wrong with Vertex AI, one row each: tokens, Google's models, and those of the messages style.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { freePort } from '../../support/free-port.ts'
 import { jsonReply } from '../../support/upstream.ts'
-import { type Case, type Cloud, never, type Reply, type Run, rowsOf, startRun } from './run.ts'
+import { type Case, type Cloud, never, type Reply, type Run, startRun, testCases } from './run.ts'
 import { goodTokens, tokenCases } from './token-cases.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', {
@@ -155,8 +155,4 @@ beforeAll(async () => {
 })
 afterAll(() => run.stop())
 
-test.each(rowsOf(cloud))('%s, %s, %s', (_, mode, style, at) => run.check(at, mode, style))
-
-test('the table has 24 cases and more', () => {
-  expect(cases.length).toBeGreaterThanOrEqual(24)
-})
+testCases(cloud, () => run)
