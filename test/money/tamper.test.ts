@@ -51,7 +51,7 @@ describe.each([...storeKinds])('tampered books on %s', (engine) => {
       accountId,
     )) as unknown as Entries
     await copy.end()
-  }, 60_000)
+  })
   afterAll(() => place.remove())
 
   /** What an audit of a copy says, in which something was done. */

@@ -108,5 +108,5 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
       }),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 })

@@ -107,5 +107,5 @@ describe.each(storeKinds)('charges by tag on %s', (dialect) => {
       }),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 })
