@@ -715,27 +715,20 @@ describe('Azure with Entra ID', () => {
     await gateway.admin('DELETE', '/channels/failing')
   })
 
-  test('a short token is renewed ahead of its end, and kept while that fails', async () => {
-    tokenSeconds = 2
+  test('a token that ends is replaced without a failed call, by one request', async () => {
+    tokenSeconds = 1
     await gateway.admin('POST', '/channels', {
       ...{ name: 'short', protocols: { chat: upstream.chat }, models: { bad: '*' } },
       auth: { azure: { ...azure, authority: `${upstream.url}/short` } },
     })
     tokens = 0
     expect((await ask('bad')).status).toBe(200)
-    const first = last().headers.get('authorization')!
-    await Bun.sleep(1_700)
-    expect((await ask('bad')).status).toBe(200)
-    expect(last().headers.get('authorization')).toBe(first)
-    await Bun.sleep(400)
-    expect((await ask('bad')).status).toBe(200)
-    expect(last().headers.get('authorization')).not.toBe(first)
     tokenSeconds = 3599
-    await Bun.sleep(2_100)
-    const before = tokens
+    // Renewals in the background take a moment; calls meanwhile have the old token or wait for the new one.
+    while (tokens === 1) expect((await ask('bad')).status).toBe(200)
     const answers = await Promise.all(Array.from({ length: 6 }, () => ask('bad')))
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
-    expect(tokens).toBe(before + 1)
+    expect(tokens).toBe(2)
     await gateway.admin('DELETE', '/channels/short')
   })
 })
