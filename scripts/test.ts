@@ -10,6 +10,7 @@ import {
   type Job,
   type JobSettings,
   jobsOf,
+  makeEmptyDatabase,
   type Outcome,
   root,
   runJob,
@@ -83,6 +84,7 @@ async function prepare(work: string): Promise<JobSettings> {
   const env = { TEST_SEED: `${seed}` }
   if (!isWhole) return { work, env: { MODEL_GATEWAY_DIST: '', ...env }, flags, isLive: true }
   const building = startBuild(work)
+  const emptied = makeEmptyDatabase(work)
   if (missingServices(process.env).length > 0) services = startServices(work)
   if (services.hasFailed) problems.push('PostgreSQL or Redis is installed and does not start')
   const built = await building
@@ -90,10 +92,20 @@ async function prepare(work: string): Promise<JobSettings> {
     problems.push('the gateway cannot be built')
     isOver = true
   }
+  const empty = await emptied
+  if (empty === undefined) {
+    problems.push('an empty database cannot be made')
+    isOver = true
+  }
   const { executable = '', folder = '' } = built ?? {}
+  const ours = {
+    MODEL_GATEWAY_DIST: executable,
+    TEST_BUILD: folder,
+    TEST_EMPTY_DATABASE: empty ?? '',
+  }
   return {
     work,
-    env: { ...env, ...services.env, MODEL_GATEWAY_DIST: executable, TEST_BUILD: folder },
+    env: { ...env, ...services.env, ...ours },
     flags: [...flags, ...preload('built-thread.ts')],
     isLive: false,
   }

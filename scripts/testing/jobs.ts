@@ -78,8 +78,17 @@ export async function startBuild(work: string): Promise<Build | undefined> {
   return { folder, executable: join(alone, 'model-gateway') }
 }
 
-async function build(...args: string[]): Promise<number> {
-  const child = Bun.spawn([process.execPath, 'scripts/build.ts', ...args], {
+/** A database with its tables and nothing else, to be copied; undefined: it cannot be made. */
+export async function makeEmptyDatabase(work: string): Promise<string | undefined> {
+  const dir = join(work, 'empty')
+  const code = await runProgram('test/support/empty-database.ts', dir)
+  return code === 0 ? join(dir, 'gateway.db') : undefined
+}
+
+const build = (...args: string[]): Promise<number> => runProgram('scripts/build.ts', ...args)
+
+async function runProgram(...args: string[]): Promise<number> {
+  const child = Bun.spawn([process.execPath, ...args], {
     cwd: root,
     stdout: 'inherit',
     stderr: 'inherit',

@@ -37,7 +37,7 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
     // Without one, nobody's role can be changed.
     await person('administrator')
     await fill()
-  }, 60_000)
+  })
   afterAll(() => it.close())
 
   /** Most of one account, and of one model some. */
@@ -135,7 +135,7 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
     )
     expect(linesOf(file.body)).toHaveLength(many)
     expect(linesOf(file.body)).toEqual(await listed('/requests'))
-  }, 60_000)
+  })
 
   test('a table has them too, marked for spreadsheets, with the filters of the list', async () => {
     const filters = 'account=other&model=%3Dcmd%7Cx'
@@ -165,7 +165,7 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
         attempts: JSON.stringify(attempts),
       })),
     )
-  }, 30_000)
+  })
 
   test('every list has one', async () => {
     for (const { method, path, query, answer } of adminRoutes) {
@@ -181,7 +181,7 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
     const tasks = await asBoss('GET', '/tasks?format=csv')
     expect(tableOf(tasks.body)).toEqual([])
     expect(tasks.body).toContain(',request_prompt,')
-  }, 30_000)
+  })
 
   test('each role has what it may see, and a member the own account alone', async () => {
     const cookies = {
@@ -203,7 +203,7 @@ describe.each([...storeKinds])('lists as files on %s', (on) => {
     expect(rows[0]).not.toHaveProperty('channel')
     const [head] = (await see('/requests?format=csv')).body.split('\r\n')
     expect(head).not.toMatch(/channel|upstream|attempts|,loss,/)
-  }, 30_000)
+  })
 
   test('what makes no sense is refused before the file begins', async () => {
     const wrong: [path: string, param: string][] = [

@@ -1,5 +1,6 @@
 // For tests: temporary stores, one kind per dialect. PostgreSQL is available when TEST_POSTGRES_URL
 // names a server on which databases may be created.
+import { Database } from 'bun:sqlite'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,15 +43,26 @@ export async function newPlace(dialect: Dialect, { empty = false } = {}): Promis
 const databaseFile = 'gateway.db'
 let templateMade: Promise<string> | undefined
 
-/** A database with its tables: created once, then copied. */
+/** A database with its tables, to be copied: once for a whole run, or for this process. */
 const templateFile = (): Promise<string> => {
+  const made = process.env['TEST_EMPTY_DATABASE']
+  if (made) return Promise.resolve(made)
   templateMade ??= (async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'gateway-template-'))
     process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }))
-    await (await openStore({ dataDir })).close()
-    return join(dataDir, databaseFile)
+    return makeEmptyDatabase(dataDir)
   })()
   return templateMade
+}
+
+/** Gives the file of a database that differs from a new one only in that it has its tables. */
+export async function makeEmptyDatabase(dataDir: string): Promise<string> {
+  await (await openStore({ dataDir })).close()
+  const file = join(dataDir, databaseFile)
+  const db = new Database(file)
+  db.run(withoutIdentity)
+  db.close()
+  return file
 }
 
 export async function onServer(statement: string, database?: string): Promise<void> {
@@ -79,8 +91,8 @@ const template = (): Promise<string> => {
   return templateName
 }
 
-/** A copy has its own time: it must not look like a database that was idle for long. */
-const withoutTime = `DELETE FROM meta WHERE key IN ('clock_at_ms', 'opened_at_ms')`
+/** A copy has its own time and journal: it must not look like a database that was idle for long. */
+const withoutIdentity = `DELETE FROM meta WHERE key <> 'schema_version'`
 
 /** Any constant will do. */
 const templateLock = 4_711_204
@@ -88,7 +100,7 @@ const templateLock = 4_711_204
 /** A database with all tables, to be copied: far cheaper than every migration for every test. */
 async function makeTemplate(): Promise<string> {
   const steps = migrations.flatMap(({ up }) => up('postgres')).join('\n')
-  const name = `gateway_template_${Bun.hash(`${steps}${withoutTime}`).toString(36)}`
+  const name = `gateway_template_${Bun.hash(`${steps}${withoutIdentity}`).toString(36)}`
   const client = new pg.Client({ connectionString: postgresUrl })
   await client.connect()
   try {
@@ -99,7 +111,7 @@ async function makeTemplate(): Promise<string> {
       await client.query(`CREATE DATABASE ${making}`)
       const store = await openStore({ dataDir: tmpdir(), databaseUrl: urlOf(making) })
       await store.close()
-      await onServer(withoutTime, making)
+      await onServer(withoutIdentity, making)
       await client.query(`ALTER DATABASE ${making} RENAME TO ${name}`)
     }
     return name

@@ -426,7 +426,7 @@ function twoGateways(): void {
     // A gateway counts the others when it hears from Redis.
     for (const on of both) await ask(tokens[4]!, { on })
     await awayFromTheBorder()
-  }, 30_000)
+  })
   afterAll(async () => {
     for (const each of both) expect(await each.stop()).toBe(0)
     await redis.remove()

@@ -103,7 +103,7 @@ test('of requests that are refused again and again, 300 rows are written in a mi
   }
   // More than 300 only where a minute has ended meanwhile.
   expect(await until('the rows', rows)).toBeLessThan(400)
-}, 30_000)
+})
 
 test('what is missing is named as the interface knows it', async () => {
   const messageAt = async (path: string) => {

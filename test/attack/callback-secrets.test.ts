@@ -87,7 +87,7 @@ test('each account has a secret of its own, shown to its people only', async () 
   const [mine, theirs] = [await noticeOf('acme'), await noticeOf('rival')]
   expect([isSigned(own.secret, mine), isSigned(other.secret, theirs)]).toEqual([true, true])
   expect([isSigned(own.secret, theirs), isSigned(other.secret, mine)]).toEqual([false, false])
-}, 60_000)
+})
 
 test('after a rotation both secrets are good for a while, and another account notices nothing', async () => {
   const before = (await member.ask('GET', pathOf('acme'))).body.secret
@@ -102,4 +102,4 @@ test('after a rotation both secrets are good for a while, and another account no
   const noted = (await gateway.admin('GET', '/audit-log?action=account.callback_secret')).body.items
   expect(noted[0]).toMatchObject({ actor: 'mia' })
   expect(JSON.stringify(noted)).not.toContain('whsec_')
-}, 60_000)
+})

@@ -176,5 +176,5 @@ describe.each([...storeKinds])('a closed month on %s', (engine) => {
     await Promise.all(charging)
     await call(other.ledger, steppedMs)
     await expectUnchanged()
-  }, 30_000)
+  })
 })

@@ -6,7 +6,7 @@ import { adminToken, startGateway, type TestGateway } from '../support/gateway.t
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startGateway()
-}, 30_000)
+})
 afterAll(() => gateway.stop())
 
 const channels = (count: number, more = '') =>
@@ -86,7 +86,7 @@ test('others are answered while a list is read', async () => {
   }
   await done
   expect(order).toEqual(['alive', 'alive', 'alive', 'alive', 'alive', 'import 200'])
-}, 60_000)
+})
 
 test('several at once wait for each other, and ordinary lists still come in', async () => {
   const [, send] = importers[0]!
@@ -97,4 +97,4 @@ test('several at once wait for each other, and ordinary lists still come in', as
   expect(statuses.every((status) => status === 200 || status === 503)).toBe(true)
   const { status, body } = await gateway.admin('POST', '/channels/import', { yaml: channels(2) })
   expect([status, body.saved, body.channels.length]).toEqual([200, true, 2])
-}, 60_000)
+})

@@ -12,7 +12,7 @@ beforeAll(async () => {
   gateway = await startGateway()
   operator = await newPerson(gateway, { name: 'olga', role: 'operator' })
   member = await newPerson(gateway, { name: 'mia', role: 'member', account: 'acme' })
-}, 30_000)
+})
 afterAll(() => gateway.stop())
 
 const year = (n: number) => `20${n}-01-01T00:00:00.000Z`

@@ -47,7 +47,7 @@ if (!storeKinds.includes('postgres')) {
       })
       foreign = new pg.Client({ connectionString: place.options.databaseUrl })
       await foreign.connect()
-    }, 30_000)
+    })
     afterAll(async () => {
       await foreign.end()
       expect(await gateway.stop()).toBe(0)

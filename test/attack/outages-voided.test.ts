@@ -33,7 +33,7 @@ if (!hasPostgresPrograms) {
     beforeAll(async () => {
       postgres = await startPostgres()
       sandbox = startSandbox({ key, taskSeconds: 1 })
-    }, 60_000)
+    })
     afterEach(async () => {
       postgres.thaw()
       for (const gateway of gateways.splice(0)) await gateway.stop()

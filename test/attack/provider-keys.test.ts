@@ -18,7 +18,7 @@ beforeAll(async () => {
   thief = startUpstream(upstreamReply)
   gateway = await startGateway()
   operator = await newPerson(gateway, { name: 'olga', role: 'operator' })
-}, 30_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await upstream.stop()

@@ -6,7 +6,7 @@ import { newPerson, personPassword as password } from '../support/sign-in.ts'
 let gateway: TestGateway
 beforeAll(async () => {
   gateway = await startGateway()
-}, 30_000)
+})
 afterAll(() => gateway.stop())
 
 const post = async (path: string, body: object) => {

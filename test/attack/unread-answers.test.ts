@@ -42,7 +42,7 @@ test('an answer that nobody reads is given up', async () => {
     for (const socket of readers) socket.destroy()
     await server.stop(true)
   }
-}, 60_000)
+})
 
 test('an answer that is read slowly arrives whole', async () => {
   const server = open(large)
@@ -59,7 +59,7 @@ test('an answer that is read slowly arrives whole', async () => {
     socket.destroy()
     await server.stop(true)
   }
-}, 60_000)
+})
 
 test('a connection that is idle after a long call is closed', async () => {
   const server = open('{}')
@@ -72,7 +72,7 @@ test('a connection that is idle after a long call is closed', async () => {
     socket.destroy()
     await server.stop(true)
   }
-}, 60_000)
+})
 
 test('a download that nobody reads is cut, and what it reads from is let go', async () => {
   const letGo = Promise.withResolvers<string>()
@@ -93,4 +93,4 @@ test('a download that nobody reads is cut, and what it reads from is let go', as
     socket.destroy()
     await server.stop(true)
   }
-}, 60_000)
+})

@@ -105,7 +105,7 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
       expect([response, error.code]).toEqual([null, 'batch_expired'])
     }
     expect(chargesOf(await readLedger(gateway))).toHaveLength(1)
-  }, 60_000)
+  })
 
   test('a file that has expired is gone, and its content with it', async () => {
     const file = await client.upload('{}\n')
@@ -122,7 +122,7 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
     const create = { endpoint: '/v1/chat/completions', completion_window: '24h' }
     const refused = await client.fails('POST', '/batches', { ...create, input_file_id: file.id })
     expect([refused.status, refused.error.param]).toEqual([404, 'input_file_id'])
-  }, 60_000)
+  })
 
   test('the files of an account have a quota', async () => {
     const file = await client.upload('{}\n')
@@ -133,7 +133,7 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
     expect(refused.status).toBe(413)
     await client.call('DELETE', `/files/${file.id}`)
     expect((await client.upload('{}\n')).bytes).toBe(3)
-  }, 60_000)
+  })
 
   test('an account has at most 10,000 files, and creates at most 2,000 batches in an hour', async () => {
     const { id, input_file_id } = await client.run([line(1, 'hi')])
@@ -159,7 +159,7 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
     })
     expect((await client.upload('{}\n')).bytes).toBe(3)
     expect((await client.call('POST', '/batches', create)).status).toBe('validating')
-  }, 60_000)
+  })
 
   test('files are in S3, encrypted, where results are kept there', async () => {
     await change(async () => undefined, inS3(s3))
@@ -175,5 +175,5 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
     expect(answersIn(await client.content(batch.output_file_id))).toHaveLength(1)
     await client.call('DELETE', `/files/${file.id}`)
     expect(keyOf(file.id)).toBeUndefined()
-  }, 60_000)
+  })
 })

@@ -110,4 +110,4 @@ test('files of accounts are read again by a reload, and are neither shown nor lo
     await gateway.stop()
     await upstream.stop()
   }
-}, 30_000)
+})

@@ -116,7 +116,7 @@ for (const engine of storeKinds) {
       expect((await seen(second)).entries).toBeGreaterThan(10)
       expect((await second.chat('and on')).status).toBe(200)
       await second.stop()
-    }, 60_000)
+    })
 
     test('refuses what would lose something, in one sentence', async () => {
       const target = await placeEnv(engine)
@@ -147,7 +147,7 @@ for (const engine of storeKinds) {
       const again = await gateway(['start'], { ...fresh, GATEWAY_PORT: '0' })
       expect(again.text).toContain('broken off')
       expect(again.code).toBe(78)
-    }, 60_000)
+    })
   })
 }
 
@@ -172,5 +172,5 @@ if (storeKinds.includes('postgres')) {
     expect(await seen(second)).toEqual(before)
     expect((await second.chat('hello')).status).toBe(200)
     await second.stop()
-  }, 60_000)
+  })
 }

@@ -143,7 +143,7 @@ if (chromiumPath === undefined) {
     const { page, context } = await visit(browser, gateway.url)
     await setUp(page, gateway.output())
     await context.close()
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser.close()
     await gateway.stop()
@@ -162,7 +162,7 @@ if (chromiumPath === undefined) {
     beforeAll(async () => {
       it = await visit(browser, gateway.url, { language, width: 1440 })
       await signIn(it.page)
-    }, 30_000)
+    })
     afterAll(() => it.context.close())
 
     const open = (page: Page, title: string) =>
@@ -212,7 +212,7 @@ if (chromiumPath === undefined) {
       expect(shown.budget).toMatchObject({ amount: '500.00', per: 'month' })
       const { items } = await asked(`/accounts/${customer}/ledger`)
       expect(items.map((entry: { amount: string }) => entry.amount)).toEqual(['25.00', '50.00'])
-    }, 60_000)
+    })
 
     test('its token has chosen models, limits and a budget, and its secret stays until it is saved', async () => {
       const { page } = it
@@ -245,7 +245,7 @@ if (chromiumPath === undefined) {
         fallback: 'never',
       })
       expect(items[0].budget).toMatchObject({ amount: '5.00' })
-    }, 60_000)
+    })
 
     test('a token that leaked is rotated, and neither Esc nor a click discards the new secret', async () => {
       const { page } = it
@@ -262,7 +262,7 @@ if (chromiumPath === undefined) {
       await sheet.getByRole('button', { name: w.rotate }).waitFor()
       secret = fresh ?? ''
       expect(secret).toMatch(/^sk-/)
-    }, 30_000)
+    })
 
     test('a colleague becomes finance, and the last administrator stays one', async () => {
       const { page } = it
@@ -287,7 +287,7 @@ if (chromiumPath === undefined) {
         expect(await page.getByRole('menuitem', { name: action }).isDisabled()).toBe(true)
       }
       await page.mouse.click(700, 800)
-    }, 60_000)
+    })
 
     test('the search finds the account, its tokens and its people', async () => {
       const { page } = it
@@ -312,7 +312,7 @@ if (chromiumPath === undefined) {
       await dialog.getByRole('textbox').fill(customer)
       await dialog.getByRole('option', { name: `${customer} ${w.account} · ${customer}` }).click()
       await account().waitFor()
-    }, 30_000)
+    })
 
     /** Behind the gateway's back. */
     const tamper = (name: string, nanos: number) => {
@@ -342,7 +342,7 @@ if (chromiumPath === undefined) {
       await open(page, w.accounts)
       await page.getByRole('row', { name: new RegExp(`${name}.*${w.active}`) }).waitFor()
       expect((await asked(`/accounts/${name}`)).suspended_since).toBeUndefined()
-    }, 30_000)
+    })
 
     test('the customer sees its money, prices and documentation, and nothing of the operator', async () => {
       const messages = [{ role: 'user', content: 'hello' }]
@@ -385,6 +385,6 @@ if (chromiumPath === undefined) {
       // The refusal that was just asked for is in the browser's console.
       expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
       await context.close()
-    }, 60_000)
+    })
   })
 }

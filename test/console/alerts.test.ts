@@ -109,7 +109,7 @@ if (chromiumPath === undefined) {
         ]),
       )
       expect(by).toEqual({ loss: 'ada', missing_price: null })
-    }, 60_000)
+    })
 
     test.each(['en', 'zh'] as const)(
       'a rule is made in %s, and it fires',

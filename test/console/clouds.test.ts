@@ -92,7 +92,7 @@ if (chromiumPath === undefined) {
       browser = await openBrowser()
       it = await visit(browser, gateway.url)
       await setUp(it.page, gateway.output())
-    }, 60_000)
+    })
     afterAll(async () => {
       expect(it.complaints.filter((each) => !each.includes('400'))).toEqual([])
       await browser.close()
@@ -148,7 +148,7 @@ if (chromiumPath === undefined) {
       const { body: models } = await gateway.admin('GET', '/models?limit=500')
       const nova = models.items.find(({ name }: { name: string }) => name === 'nova')
       expect([nova.kind, nova.interfaces]).toEqual(['text', ['chat']])
-    }, 60_000)
+    })
 
     test('the form keeps the account, and takes rules and terms of data', async () => {
       const { page } = it
@@ -184,7 +184,7 @@ if (chromiumPath === undefined) {
       await dialog.getByRole('button', { name: 'Cancel' }).click()
       const html = await page.content()
       for (const secret of secrets) expect(html).not.toContain(secret)
-    }, 60_000)
+    })
 
     test('a data policy shows which channels qualify before it is saved', async () => {
       const { page } = it
@@ -204,7 +204,7 @@ if (chromiumPath === undefined) {
       await page.getByText('Channels that qualify: bedrock').waitFor()
       const { body } = await gateway.admin('GET', `/tokens/${made.body.id}`)
       expect(body.require).toEqual({ retention_days: 7, region: 'eu' })
-    }, 60_000)
+    })
 
     test('a model is routed by latency, and stays so', async () => {
       const { page } = it
@@ -223,7 +223,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByRole('button', { name: 'Edit' }).waitFor()
       expect(await routing()).toBe('latency')
-    }, 60_000)
+    })
 
     test('Vertex and Azure in Chinese', async () => {
       const { page, complaints, context } = await visit(browser, gateway.url, { language: 'zh' })
@@ -262,6 +262,6 @@ if (chromiumPath === undefined) {
       for (const secret of Object.values(azure)) expect(html).not.toContain(secret)
       expect(complaints).toEqual([])
       await context.close()
-    }, 60_000)
+    })
   })
 }

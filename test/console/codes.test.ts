@@ -41,7 +41,7 @@ if (chromiumPath === undefined) {
       await gateway.admin('POST', '/people', {
         ...{ name: 'mel', role: 'member', account: 'acme', password },
       })
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -82,7 +82,7 @@ if (chromiumPath === undefined) {
         .waitFor()
       expect(await page.content()).not.toContain(codes[0]!)
       await context.close()
-    }, 40_000)
+    })
 
     test('a member redeems one, is told why another is refused, and how money is added', async () => {
       const { page, context } = await visit(browser, gateway.url, { theme: 'dark', width: 390 })
@@ -106,7 +106,7 @@ if (chromiumPath === undefined) {
       await shoot(page, 'redeem-dark-390')
       expect(await seriousFindings(page)).toEqual([])
       await context.close()
-    }, 40_000)
+    })
 
     test('the list says who redeemed it; one that was not is deleted, in Chinese', async () => {
       const { page, context } = await visit(browser, gateway.url, { language: 'zh', width: 1440 })
@@ -127,7 +127,7 @@ if (chromiumPath === undefined) {
         .nth(1)
         .waitFor({ state: 'hidden' })
       await context.close()
-    }, 40_000)
+    })
 
     test('the page is not for operators', async () => {
       const { page, context } = await visit(browser, gateway.url)
@@ -136,6 +136,6 @@ if (chromiumPath === undefined) {
       await page.goto('/console/codes')
       await page.getByRole('heading', { name: 'This page is not for your role' }).waitFor()
       await context.close()
-    }, 30_000)
+    })
   })
 }

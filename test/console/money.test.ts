@@ -47,7 +47,7 @@ if (chromiumPath === undefined) {
       await switchToEnglish(first.page)
       chinese = await visit(browser, gateway.url, { language: 'zh', theme: 'dark', width: 1440 })
       await chinese.context.addCookies(await first.context.cookies())
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -86,7 +86,7 @@ if (chromiumPath === undefined) {
       expect(coming).toMatchObject({ current: false, per_million: { input: '1.60' } })
       expect(coming!.effective_from).toMatch(/^2099-01-0/)
       expect(after.filter(({ id }) => id !== coming!.id)).toEqual(before)
-    }, 60_000)
+    })
 
     test('a list of prices is looked at before it is saved, whether from a file or by per cent', async () => {
       const { page } = first
@@ -147,7 +147,7 @@ if (chromiumPath === undefined) {
       await raise.getByRole('status').waitFor()
       const raised = (await versions('txta-turbo')).find(({ current }) => current)!
       expect(raised.per_million).toMatchObject({ input: '9.90', output: '19.80' })
-    }, 60_000)
+    })
 
     test('tiers and a price per tool call are edited as fields, for one account, in Chinese', async () => {
       const { page } = chinese
@@ -174,7 +174,7 @@ if (chromiumPath === undefined) {
         tiers: [{ up_to: 64_000 }, { per_million: { input: '3.00' } }],
         per_call: { web_search: '0.05' },
       })
-    }, 60_000)
+    })
 
     test('a model is added by hand with limits and price, and a customer sees it', async () => {
       const { page } = first
@@ -209,7 +209,7 @@ if (chromiumPath === undefined) {
       await table.getByRole('row', { name: /^house-writer / }).waitFor()
       await shoot(page, 'models-customer')
       expect(await seriousFindings(page)).toEqual([])
-    }, 60_000)
+    })
 
     test('a month is closed, and what was taken along is proven without the gateway', async () => {
       const { page } = first
@@ -276,7 +276,7 @@ if (chromiumPath === undefined) {
       }
       await shoot(zh, 'bills-verified-zh-dark')
       expect(await seriousFindings(zh)).toEqual([])
-    }, 60_000)
+    })
 
     test('a bill is shared by a link that needs no sign-in', async () => {
       const { page } = first
@@ -299,7 +299,7 @@ if (chromiumPath === undefined) {
       await links.waitFor({ state: 'hidden' })
       const gone = await fetch(`${gateway.url}${new URL(link).pathname}${new URL(link).search}`)
       expect(gone.status).toBe(404)
-    }, 60_000)
+    })
 
     test('a charge is credited from its line', async () => {
       const { page } = first
@@ -320,7 +320,7 @@ if (chromiumPath === undefined) {
       await form.getByRole('link', { name: `Open the bill of ${thisMonth}` }).click()
       await form.waitFor({ state: 'hidden' })
       await page.getByRole('dialog', { name: `acme-old · ${thisMonth}` }).waitFor()
-    }, 60_000)
+    })
 
     test('a statement is taken in and shown line by line', async () => {
       const { page } = first
@@ -365,7 +365,7 @@ if (chromiumPath === undefined) {
       await sheet.getByText(/^Amount differs 1$/).click()
       await sheet.getByRole('link', { name: /^req_/ }).first().click()
       await page.waitForURL(/\/console\/requests\?open=req_/)
-    }, 60_000)
+    })
 
     test('usage by two keys, a view that is kept and an export, in Chinese', async () => {
       const { page, complaints, context } = await visit(browser, gateway.url, {
@@ -415,7 +415,7 @@ if (chromiumPath === undefined) {
       }
       expect(complaints).toEqual([])
       await context.close()
-    }, 60_000)
+    })
 
     for (const path of ['requests', 'tasks', 'audit-log']) {
       test(`${path} are exported as they are filtered`, async () => {
@@ -429,7 +429,7 @@ if (chromiumPath === undefined) {
         const { body } = await gateway.admin('GET', `/${path}?limit=500${filter.replace('?', '&')}`)
         if (path === 'requests') expect(rows).toBe(3)
         else expect(rows).toBe(body.items.length)
-      }, 60_000)
+      })
     }
 
     test('an account gets a tag, and what its calls cost is told by it', async () => {
@@ -462,7 +462,7 @@ if (chromiumPath === undefined) {
       await bill.getByRole('row', { name: /^red 1 / }).waitFor()
       await bill.getByRole('row', { name: /^\(none\) 3 / }).waitFor()
       expect(await seriousFindings(page)).toEqual([])
-    }, 60_000)
+    })
 
     test('a virtual model is made and called from the playground, in both languages', async () => {
       for (const { words, name, page } of [
@@ -490,7 +490,7 @@ if (chromiumPath === undefined) {
         const { body } = await gateway.admin('GET', `/requests?model=${name}`)
         expect(body.items[0].served_model).toMatch(/^txta-(plus|turbo)$/)
       }
-    }, 60_000)
+    })
   })
 }
 

@@ -45,7 +45,7 @@ if (chromiumPath === undefined) {
         body: `Request ID,Time,Model,Tokens,Cost\nup-9,${month}-02,up-plus,25,12.50\n`,
       })
       expect(made.status).toBe(201)
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -80,7 +80,7 @@ if (chromiumPath === undefined) {
       const { body } = await gateway.admin('GET', `/months/${month}/channels`)
       expect(body.items[0].closing.booked).toMatchObject({ amount: '12.50', note: 'invoice 4711' })
       await context.close()
-    }, 60_000)
+    })
 
     test('in Chinese, on a phone', async () => {
       const { page, context } = await visit(browser, gateway.url, { language: 'zh', width: 390 })
@@ -90,6 +90,6 @@ if (chromiumPath === undefined) {
       await page.getByText('仅上游有').first().waitFor()
       expect(await seriousFindings(page)).toEqual([])
       await context.close()
-    }, 60_000)
+    })
   })
 }

@@ -44,7 +44,7 @@ if (chromiumPath === undefined) {
         models: { 'txta-plus': '*', 'txta-vl-plus': '*' },
       })
       expect(made.status).toBe(201)
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -70,7 +70,7 @@ if (chromiumPath === undefined) {
       await dialog.waitFor({ state: 'hidden' })
       const { body } = await gateway.admin('GET', '/channels/cloud')
       expect(body.models).toEqual({ 'txta-plus': '*', 'txta-turbo': '*', 'writer-9': '*' })
-    }, 30_000)
+    })
 
     test('keys are replaced, and never shown', async () => {
       const { page } = it
@@ -82,7 +82,7 @@ if (chromiumPath === undefined) {
       await dialog.waitFor({ state: 'hidden' })
       expect((await gateway.admin('GET', '/channels/cloud')).body.keys).toBe(2)
       expect(await page.content()).not.toContain('CANARY')
-    }, 30_000)
+    })
 
     test('a text is compared with the channels before it is saved', async () => {
       const { page } = it
@@ -112,7 +112,7 @@ if (chromiumPath === undefined) {
       await dialog.waitFor({ state: 'hidden' })
       const { body } = await gateway.admin('GET', '/channels/cloud')
       expect([body.weight, body.models, body.keys]).toEqual([3, { 'txta-plus': '*' }, 2])
-    }, 30_000)
+    })
 
     test('a change is found by what was done, and read field by field', async () => {
       const { page } = it
@@ -131,7 +131,7 @@ if (chromiumPath === undefined) {
       await sheet.getByText('All changes to this resource').click()
       await page.waitForURL(/audit-log\?subject=chn_/)
       await rows.nth(3).waitFor()
-    }, 30_000)
+    })
 
     test('health has a bundle for whoever helps, without secrets', async () => {
       const { page } = it
@@ -147,7 +147,7 @@ if (chromiumPath === undefined) {
       expect(text).not.toContain('CANARY')
       await shoot(page, 'health')
       expect(await seriousFindings(page)).toEqual([])
-    }, 30_000)
+    })
 
     test('settings show what is in force, how it differs from the file, and the secret', async () => {
       const { page } = it
@@ -168,7 +168,7 @@ if (chromiumPath === undefined) {
       expect(await seriousFindings(page)).toEqual([])
       // What was no YAML has been refused, and Chromium says so.
       expect(it.complaints.filter((each) => !each.includes('status of 400'))).toEqual([])
-    }, 30_000)
+    })
 
     test('a model is taken from the list of a channel, with its price, and can be called', async () => {
       const { page } = it
@@ -190,7 +190,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('dialog', { name: 'writer-9' }).getByText('Yes').waitFor()
       const { body } = await gateway.admin('GET', '/channels/cloud')
       expect(body.models['writer-9']).toBe('*')
-    }, 30_000)
+    })
 
     test('all of it reads well in Chinese, in the dark, on a phone', async () => {
       const poll = { language: 'zh', theme: 'dark', width: 390 } as const
@@ -215,6 +215,6 @@ if (chromiumPath === undefined) {
       expect(await seriousFindings(page)).toEqual([])
       expect(complaints).toEqual([])
       await context.close()
-    }, 60_000)
+    })
   })
 }

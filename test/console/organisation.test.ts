@@ -75,7 +75,7 @@ if (chromiumPath === undefined) {
       const { page, context } = await visit(browser, gateway.url)
       await setUp(page, gateway.output())
       await context.close()
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -166,7 +166,7 @@ if (chromiumPath === undefined) {
         expect(complaints).toEqual([])
         await context.close()
         await invited.context.close()
-      }, 60_000)
+      })
     }
 
     const button = /SSO/
@@ -186,7 +186,7 @@ if (chromiumPath === undefined) {
       expect(complaints).toEqual([])
       await context.close()
       expect(gateway.output()).not.toContain(client.secret)
-    }, 30_000)
+    })
 
     test.each([
       ['en', 'You are in no group that may use this gateway.'],
@@ -224,7 +224,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.locator('nav').waitFor()
       await context.close()
-    }, 30_000)
+    })
 
     test('an open invitation is revoked', async () => {
       const made = await gateway.admin('POST', '/invitations', { role: 'finance' })
@@ -237,6 +237,6 @@ if (chromiumPath === undefined) {
       await page.goto(made.body.url)
       await page.getByText('This link cannot be used').waitFor()
       await context.close()
-    }, 30_000)
+    })
   })
 }

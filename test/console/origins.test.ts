@@ -59,7 +59,7 @@ if (chromiumPath === undefined) {
       browser = await openBrowser()
       it = await watchedVisit(browser, gateway.url)
       await setUp(it.page, gateway.output())
-    }, 30_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -151,7 +151,7 @@ if (chromiumPath === undefined) {
       await page.close()
       await child.close()
       it.incidents.length = 0
-    }, 30_000)
+    })
 
     const own = { authorization: `Bearer ${adminToken}` }
     const answers: [what: string, path: string, init: RequestInit][] = [
@@ -219,7 +219,7 @@ if (chromiumPath === undefined) {
       expect(it.incidents.filter((text) => text.startsWith('ran'))).toEqual([])
       await alone.context.close()
       it.incidents.length = 0
-    }, 60_000)
+    })
 
     test('bytes in an answer are no page either', async () => {
       const picture = { model: 'imga-plus', prompt: 'case 0', response_format: 'b64_json' }
@@ -238,7 +238,7 @@ if (chromiumPath === undefined) {
       await page.goto(`/console/tasks?open=${id}`)
       await plays(page)
       expect(it.incidents).toEqual([])
-    }, 30_000)
+    })
   })
 }
 

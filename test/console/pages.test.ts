@@ -55,7 +55,7 @@ if (chromiumPath === undefined) {
       first = await visit(browser, gateway.url)
       await setUp(first.page, gateway.output())
       await fill(gateway)
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -118,7 +118,7 @@ if (chromiumPath === undefined) {
       expect(bytes).toBeGreaterThan(100_000)
       expect(bytes).toBeLessThan(300_000)
       await context.close()
-    }, 60_000)
+    })
 
     test('makes a token that works', async () => {
       const { page } = first
@@ -141,7 +141,7 @@ if (chromiumPath === undefined) {
       const { body } = await gateway.admin('GET', '/tokens')
       const made = body.items.find(({ name }: { name: string }) => name === 'from-the-console')
       expect(made.budget).toMatchObject({ amount: '5.00', per: 'month', left: '5.00' })
-    }, 30_000)
+    })
 
     test('sends a chat from the playground and says what it cost', async () => {
       const { page } = first
@@ -151,7 +151,7 @@ if (chromiumPath === undefined) {
       await page.getByText(/^Cost: 0\.0000\d+ CNY/).waitFor()
       await page.getByRole('button', { name: 'Details' }).click()
       expect(await page.getByText('chat.completion.chunk').count()).toBeGreaterThan(5)
-    }, 30_000)
+    })
 
     test('makes a video in the playground and plays it', async () => {
       const { page } = first
@@ -163,7 +163,7 @@ if (chromiumPath === undefined) {
       const seconds = await page.evaluate<number>('document.querySelector("video").duration')
       expect(seconds).toBeGreaterThan(1)
       await shoot(page, 'playground-video')
-    }, 40_000)
+    })
 
     test('calls a task off', async () => {
       const { page } = first
@@ -181,7 +181,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('dialog').getByText('Cancelled').first().waitFor()
       const { body } = await gateway.admin('GET', `/tasks/${id}`)
       expect(body.state).toBe('cancelled')
-    }, 30_000)
+    })
 
     test('goes everywhere by keyboard', async () => {
       const { page } = first
@@ -207,7 +207,7 @@ if (chromiumPath === undefined) {
       await page.keyboard.press('j')
       await page.waitForURL((url) => url.href !== before)
       await page.keyboard.press('Escape')
-    }, 30_000)
+    })
   })
 }
 

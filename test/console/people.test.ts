@@ -64,7 +64,7 @@ if (chromiumPath === undefined) {
     beforeAll(async () => {
       gateway = await startGateway({ env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.2' } })
       browser = await openBrowser()
-    }, 30_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -109,7 +109,7 @@ if (chromiumPath === undefined) {
       expect(await context.cookies()).toEqual([])
       expect((await gateway.admin('GET', '/people')).body.items).toHaveLength(1)
       await context.close()
-    }, 30_000)
+    })
 
     test('the session is a cookie of this host that no script and no other site can use', async () => {
       const { page, context } = await visit(browser, gateway.url)
@@ -132,7 +132,7 @@ if (chromiumPath === undefined) {
       expect(kept).not.toContain(cookie!.value)
       expect(kept).not.toContain(password)
       await context.close()
-    }, 30_000)
+    })
 
     test('whoever guesses is told nothing, and has to wait', async () => {
       await add('guessed', 'operator')
@@ -157,7 +157,7 @@ if (chromiumPath === undefined) {
       const other = await visit(browser, gateway.url)
       await signIn(other.page)
       await other.context.close()
-    }, 30_000)
+    })
 
     test('signing out ends the page at once, on every page', async () => {
       const { page, context } = await visit(browser, gateway.url)
@@ -171,7 +171,7 @@ if (chromiumPath === undefined) {
         expect(await context.cookies()).toEqual([])
       }
       await context.close()
-    }, 30_000)
+    })
 
     test('signing out elsewhere ends the page, and leaves nothing of it to who comes next', async () => {
       await add('next', 'member')
@@ -208,7 +208,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('row', { name: /acme/ }).first().waitFor()
       expect(await page.getByText('of-other').count()).toBe(0)
       await context.close()
-    }, 30_000)
+    })
 
     test('a page that is asked for without a session is asked for again after signing in', async () => {
       const { page, context } = await visit(browser, gateway.url)
@@ -217,13 +217,13 @@ if (chromiumPath === undefined) {
       await page.getByRole('heading', { name: 'Tasks' }).waitFor()
       expect(page.url()).toContain('/console/tasks?state=failed')
       await context.close()
-    }, 30_000)
+    })
 
     test('everybody is led to their own pages alone, which ask only for what they may have', async () => {
       await fill(gateway)
       const roles = ['operator', 'finance', 'member'] as const
       await Promise.all(roles.map(walkAs))
-    }, 60_000)
+    })
 
     async function walkAs(role: keyof typeof pagesFor): Promise<void> {
       const name = `a-${role}`

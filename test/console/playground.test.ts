@@ -53,7 +53,7 @@ if (chromiumPath === undefined) {
         gateway.post('/v1/videos', video),
       ]
       for (const answer of await Promise.all(sent)) await answer.text()
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -100,7 +100,7 @@ if (chromiumPath === undefined) {
       await figure(/^Success rate\s*8/).click()
       await page.waitForURL(/requests\?from=.*&to=/)
       await page.locator('[role=row][data-clickable]').first().waitFor()
-    }, 60_000)
+    })
 
     test('what every interface has to begin with can be sent, and ends well', async () => {
       const { page, context, complaints } = await visit(browser, gateway.url, { width: 1440 })
@@ -165,7 +165,7 @@ if (chromiumPath === undefined) {
         await page.getByRole('tab', { name: 'Video', selected: true }).waitFor()
         await context.close()
       }
-    }, 60_000)
+    })
 
     const isInSight = async (button: Locator): Promise<boolean> => {
       const { x = 0, y = 0, height = 0 } = (await button.boundingBox()) ?? {}
@@ -205,7 +205,7 @@ if (chromiumPath === undefined) {
       expect(await page.getByText('429', { exact: true }).count()).toBe(2)
       await page.getByRole('switch', { name: 'Compare two models' }).uncheck()
       await page.getByRole('button', { name: 'New conversation' }).click()
-    }, 60_000)
+    })
 
     test('a function is called, its result given, and the conversation goes on, with an image', async () => {
       const { page } = it
@@ -251,7 +251,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: 'Edit', exact: true }).click()
       expect(await prompt().inputValue()).toBe('What is the weather? [[sim:tool]]')
       expect(await page.getByRole('article').count()).toBe(0)
-    }, 60_000)
+    })
 
     test('a link to the log, and back to the conversation as it was', async () => {
       const { page } = it
@@ -262,7 +262,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('dialog').getByText('Price version').waitFor()
       await goTo(page, '/console/playground')
       await page.getByText('Remember me [[sim:tokens=5]]').waitFor()
-    }, 60_000)
+    })
 
     test('a file of calls is checked, run to its end, and its results are downloaded', async () => {
       const { page } = it
@@ -287,7 +287,7 @@ if (chromiumPath === undefined) {
       ])
       await page.getByText(/^Cost: 0\.0/).waitFor()
       expect(await seriousFindings(page)).toEqual([])
-    }, 60_000)
+    })
 
     test('speech is played, and what was said comes back from its file', async () => {
       const { page } = it
@@ -313,7 +313,7 @@ if (chromiumPath === undefined) {
         .first()
         .waitFor()
       expect(await seriousFindings(page)).toEqual([])
-    }, 60_000)
+    })
 
     test('Esc stops an answer that takes too long', async () => {
       const { page } = it
@@ -324,7 +324,7 @@ if (chromiumPath === undefined) {
       await page.keyboard.press('Escape')
       await page.getByText(/^Stopped\./).waitFor()
       await page.getByRole('button', { name: 'New conversation' }).click()
-    }, 60_000)
+    })
 
     test('a request is kept under a name, and a link carries it without a token', async () => {
       const { page } = it
@@ -357,7 +357,7 @@ if (chromiumPath === undefined) {
       expect(await other.page.getByLabel('提示词').inputValue()).toBe('Kept for later: 你好')
       await polls(other)
       await other.context.close()
-    }, 60_000)
+    })
 
     /** On a phone, in Chinese and in the dark. */
     async function polls({ page, complaints }: Visit): Promise<void> {
@@ -391,7 +391,7 @@ if (chromiumPath === undefined) {
       expect(cells[0]).toMatch(/^\d+\.\d{4}$/)
       expect(await seriousFindings(page)).toEqual([])
       await shoot(page, 'playground-vectors')
-    }, 60_000)
+    })
 
     test('a call is sent with the rights of a token, or with a secret one has', async () => {
       const { page } = it
@@ -420,6 +420,6 @@ if (chromiumPath === undefined) {
       await again.click()
       await page.getByText(/^Cost: 0\.0/).waitFor()
       expect(it.complaints.filter((text) => !text.includes('the server responded'))).toEqual([])
-    }, 60_000)
+    })
   })
 }

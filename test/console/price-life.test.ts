@@ -43,7 +43,7 @@ if (chromiumPath === undefined) {
       await gateway.admin('POST', '/people', {
         ...{ name: 'mel', role: 'member', account: 'acme', password },
       })
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -74,7 +74,7 @@ if (chromiumPath === undefined) {
       expect(await page.getByRole('row', { name: /^vfa-/ }).count()).toBe(0)
       await shoot(page, 'prices-columns')
       expect(await seriousFindings(page)).toEqual([])
-    }, 40_000)
+    })
 
     test('one is scheduled; the list and the customer say what changes when', async () => {
       await row().click()
@@ -95,7 +95,7 @@ if (chromiumPath === undefined) {
       await theirs.getByText('Changes on 4 Mar 2031 to:').waitFor()
       await theirs.getByText(/Input 2\.50/).waitFor()
       await context.close()
-    }, 40_000)
+    })
 
     test('an operator sees it and cannot withdraw it; a question comes first', async () => {
       const { page: theirs, context } = await visit(browser, gateway.url)
@@ -119,7 +119,7 @@ if (chromiumPath === undefined) {
       expect((await versions()).filter(({ state }) => state === 'scheduled')).toHaveLength(0)
       await page.keyboard.press('Escape')
       await row().getByText('in force').waitFor()
-    }, 40_000)
+    })
 
     test('its hours are a week that is read, and painted by pointer and keyboard', async () => {
       await row().click()
@@ -156,7 +156,7 @@ if (chromiumPath === undefined) {
         { days: ['fri'], from: '12:00', to: '18:00', zone, factor: '2' },
         { days: ['sat'], from: '10:00', to: '12:00', zone, factor: '2' },
       ])
-    }, 40_000)
+    })
 
     test.each(['light', 'dark'] as const)(
       'a customer reads them in Chinese, %s',

@@ -37,7 +37,7 @@ if (chromiumPath === undefined) {
       it = await visit(browser, gateway.url)
       await setUp(it.page, gateway.output())
       await gateway.admin('POST', '/people', { name: 'fin', role: 'finance', password })
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -50,7 +50,7 @@ if (chromiumPath === undefined) {
       await page.getByText('No open alerts').waitFor()
       expect(await page.getByRole('region', { name: 'What is wrong' }).count()).toBe(0)
       expect(await page.title()).toBe('Overview · Model Gateway')
-    }, 30_000)
+    })
 
     test('a channel that is down is named, counted, taken out and brought back', async () => {
       const made = await gateway.admin('POST', '/channels', {
@@ -80,7 +80,7 @@ if (chromiumPath === undefined) {
       await strip.getByRole('button', { name: 'Bring back' }).click()
       await strip.getByText('azure-backup gets no new requests.').waitFor({ state: 'hidden' })
       expect((await gateway.admin('GET', '/channels/azure-backup')).body.disabled).toBe(false)
-    }, 60_000)
+    })
 
     test('finance reads it on a phone, in Chinese, and has no button', async () => {
       await until('an alert', async () => {
@@ -97,6 +97,6 @@ if (chromiumPath === undefined) {
       await shoot(page, 'problems-zh-dark-390')
       expect(await seriousFindings(page)).toEqual([])
       await context.close()
-    }, 60_000)
+    })
   })
 }

@@ -33,7 +33,7 @@ if (chromiumPath === undefined) {
       page = (await visit(browser, gateway.url)).page
       await setUp(page, gateway.output())
       await gateway.admin('POST', '/people', { name: 'fin', role: 'finance', password })
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -56,7 +56,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('row', { name: /huaxia 华夏影视/ }).waitFor()
       await page.goto('/console/tokens')
       await page.getByRole('row', { name: /acme Acme GmbH/ }).waitFor()
-    }, 40_000)
+    })
 
     test('the profile is a form: what is emptied is taken away, refusals stay on it', async () => {
       await page.goto('/console/accounts?open=huaxia')
@@ -92,7 +92,7 @@ if (chromiumPath === undefined) {
       await drawer.getByRole('button', { name: 'Save profile' }).click()
       await drawer.getByRole('alert').waitFor()
       expect((await account('acme')).display_name).toBe('Acme GmbH')
-    }, 40_000)
+    })
 
     test('it is found by any of its names', async () => {
       await page.goto('/console/accounts')
@@ -112,7 +112,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('option', { name: 'huaxia · 华夏影视' }).click()
       await page.getByRole('combobox', { name: 'Account' }).click()
       await page.getByRole('option', { name: 'acme · Acme GmbH' }).waitFor()
-    }, 40_000)
+    })
 
     test('finance reads profiles and says who sends the bills', async () => {
       const { page: theirs, context } = await visit(browser, gateway.url, {
@@ -137,7 +137,7 @@ if (chromiumPath === undefined) {
         source: 'api',
       })
       await context.close()
-    }, 40_000)
+    })
 
     test('an issuer of the file is shown, not edited', async () => {
       const issuer = 'issuer: { name: "Example Ltd", tax_id: EX123 }'
@@ -149,6 +149,6 @@ if (chromiumPath === undefined) {
       expect(await theirs.getByRole('button', { name: 'Save issuer' }).count()).toBe(0)
       await context.close()
       await declared.stop()
-    }, 40_000)
+    })
   })
 }

@@ -47,7 +47,7 @@ if (chromiumPath === undefined) {
       await gateway.admin('POST', '/people', {
         ...{ name: 'mel', role: 'member', account: 'acme', password },
       })
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -84,7 +84,7 @@ if (chromiumPath === undefined) {
       expect((await get(`/tasks/${task}`)).refunded).toBe(charge)
       await drawer.getByText('Refunded', { exact: true }).first().waitFor()
       expect(await drawer.getByRole('button', { name: 'Refund' }).count()).toBe(0)
-    }, 40_000)
+    })
 
     test('finance refunds a request; what another one took first is said', async () => {
       const { page: theirs, context } = await visit(browser, gateway.url, {
@@ -109,7 +109,7 @@ if (chromiumPath === undefined) {
       const { charge, refunded } = await get(`/requests/${request}`)
       expect(refunded).toBe(charge)
       await context.close()
-    }, 40_000)
+    })
 
     test('a request of a task is refunded at its task', async () => {
       const { request_id } = await get(`/tasks/${task}`)
@@ -117,7 +117,7 @@ if (chromiumPath === undefined) {
       const drawer = page.getByRole('dialog').first()
       await drawer.getByText('Refunded', { exact: true }).first().waitFor()
       expect(await drawer.getByRole('button', { name: 'Refund' }).count()).toBe(0)
-    }, 30_000)
+    })
 
     test('operators and members see what was refunded, and no button', async () => {
       const answer = await gateway.chat('once more [[sim:tokens=20]]')
@@ -132,6 +132,6 @@ if (chromiumPath === undefined) {
         expect(await theirs.getByRole('button', { name: 'Refund' }).count()).toBe(0)
         await context.close()
       }
-    }, 40_000)
+    })
   })
 }

@@ -15,7 +15,7 @@ if (chromiumPath === undefined) {
     beforeAll(async () => {
       gateway = await startGateway()
       browser = await openBrowser()
-    }, 30_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -60,7 +60,7 @@ if (chromiumPath === undefined) {
         expect(await page.evaluate('globalThis.mark')).toBe('not loaded again')
         await page.getByRole('alert').waitFor({ state: 'hidden' })
       }
-    }, 60_000)
+    })
   })
 }
 

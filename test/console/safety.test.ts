@@ -42,7 +42,7 @@ if (chromiumPath === undefined) {
       quiet = watchTraffic(it.page)
       await setUp(it.page, gateway.output())
       await fillWithHarm(gateway, `${upstream.url}/told`)
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -77,7 +77,7 @@ if (chromiumPath === undefined) {
         if (path.endsWith('gallery')) await shoot(page, 'harm-gallery')
         await expectCalm(path)
       }
-    }, 60_000)
+    })
 
     test('are read in the sheets of tasks and requests, word for word', async () => {
       const made = await all('/tasks')
@@ -112,7 +112,7 @@ if (chromiumPath === undefined) {
       expect(requests.length).toBeGreaterThan(50)
       expect(await missingFromSheets(it.page, '/console/requests', requests)).toEqual([])
       await expectCalm('requests')
-    }, 60_000)
+    })
 
     test('are read in the sheets of the audit log, tokens, channels and prices', async () => {
       const { page } = it
@@ -140,7 +140,7 @@ if (chromiumPath === undefined) {
         .first()
         .waitFor()
       await expectCalm('sheets')
-    }, 60_000)
+    })
 
     test('are no links, even if the gateway itself took them for addresses', async () => {
       const { page } = it
@@ -166,7 +166,7 @@ if (chromiumPath === undefined) {
       await quiet()
       await expectCalm('links')
       await page.unroute(place)
-    }, 30_000)
+    })
 
     test('are not run out of an address', async () => {
       const { page } = it
@@ -183,7 +183,7 @@ if (chromiumPath === undefined) {
         await quiet()
         await expectCalm(place(text))
       }
-    }, 60_000)
+    })
 
     test('are read in the playground, as answers and as errors', async () => {
       const { page } = it
@@ -206,7 +206,7 @@ if (chromiumPath === undefined) {
         await expectCalm(input)
         await page.getByRole('button', { name: 'New conversation' }).click()
       }
-    }, 60_000)
+    })
 
     test('are no names', async () => {
       const names = hostileTexts.filter((text) => !/^\w+$/.test(text))
@@ -231,7 +231,7 @@ if (chromiumPath === undefined) {
         headers: { authorization: `Bearer ${apiToken}` },
       })
       expect(answer.headers.get('content-type')).toBe('application/json')
-    }, 30_000)
+    })
 
     test('have caused nothing by the end', () => {
       // Refused calls and files that are no files are as they should be; the rest would be a crash.

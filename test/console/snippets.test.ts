@@ -52,7 +52,7 @@ test('curl of a request gets the model as it was asked for, and the shell nothin
     const body = JSON.parse(given.at(-2) ?? '') as { model: string }
     expect(body.model).toBe(model.toWellFormed())
   }
-}, 30_000)
+})
 
 test('a model in the path is one part of the path', async () => {
   for (const model of texts) {
@@ -62,7 +62,7 @@ test('a model in the path is one part of the path', async () => {
     const name = encodeURIComponent(model.toWellFormed())
     expect(address).toBe(`${url}/vendorg/v1beta/models/${name}:predictLongRunning`)
   }
-}, 30_000)
+})
 
 const codes = (body: object) =>
   Object.fromEntries(codeFor(url, '/v1/videos', body).map(({ name, code }) => [name, code]))
@@ -73,7 +73,7 @@ test('curl of the playground gets the body as it is, and the shell nothing', asy
     expect([prompt, ran]).toEqual([prompt, false])
     expect(JSON.parse(said.split('\0').at(-2) ?? '')).toEqual({ prompt })
   }
-}, 30_000)
+})
 
 const python = Bun.which('python3')
 if (python === null) console.error('left out: Python of the playground (install python3)')
@@ -85,7 +85,7 @@ else {
     const { said, ran } = await run([python, '-c', `${code.slice(0, upTo)}print(json.dumps(body))`])
     expect(ran).toBe(false)
     expect(JSON.parse(said)).toEqual({ texts })
-  }, 30_000)
+  })
 }
 
 test('Node of the playground gets the body as it is, and runs nothing of it', () => {
@@ -104,4 +104,4 @@ test('a form of the playground gets its fields as they are, and the shell nothin
     expect(said.split('\0')).toContain(`prompt=${prompt}`)
     expect(curl!.code).toContain('Bearer sk-1')
   }
-}, 30_000)
+})

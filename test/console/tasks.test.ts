@@ -29,7 +29,7 @@ if (chromiumPath === undefined) {
       it = await visit(browser, gateway.url)
       page = it.page
       await setUp(page, gateway.output())
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -48,7 +48,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('row', { name: /A cat walks/ }).waitFor()
       const { items } = (await gateway.admin('GET', '/tasks')).body
       expect(items[0].request.images).toBe(1)
-    }, 40_000)
+    })
 
     test('tells every step of a task, and why polls failed', async () => {
       const id = await make('a boat [[sim:poll=503]]')
@@ -63,7 +63,7 @@ if (chromiumPath === undefined) {
       expect(titles.at(-1)).toBe('Ended')
       expect(await seriousFindings(page)).toEqual([])
       await shoot(page, 'task-timeline')
-    }, 40_000)
+    })
 
     test('makes the same again, and opens it', async () => {
       const id = await make('a lighthouse')
@@ -80,7 +80,7 @@ if (chromiumPath === undefined) {
       expect(body.request.prompt).toBe('a lighthouse')
       const { items } = (await gateway.admin('GET', '/audit-log?limit=1')).body
       expect(items[0]).toMatchObject({ action: 'task.rerun', before: { task: id } })
-    }, 40_000)
+    })
 
     test('calls off several at once, with statistics open', async () => {
       const ids = await Promise.all([1, 2, 3].map((i) => make(`slow ${i} [[sim:delay=90s]]`)))
@@ -95,7 +95,7 @@ if (chromiumPath === undefined) {
       const states = await Promise.all(ids.map(stateOf))
       expect(states).toEqual(['cancelled', 'cancelled', 'queued'])
       expect(await seriousFindings(page)).toEqual([])
-    }, 40_000)
+    })
 
     test('shows how far a batch is and what it has cost, and cancels it', async () => {
       const client = new BatchClient(gateway.url, apiToken)
@@ -114,7 +114,7 @@ if (chromiumPath === undefined) {
       await row.getByText(/^Cancell/).waitFor()
       const { body } = await gateway.admin('GET', `/batches/${id}`)
       expect(['cancelling', 'cancelled']).toContain(body.state)
-    }, 40_000)
+    })
 
     test('enlarges pictures and sets them side by side', async () => {
       const input = { model: 'imga-plus', prompt: 'boats', n: 2 }
@@ -129,6 +129,6 @@ if (chromiumPath === undefined) {
       await page.getByRole('dialog', { name: 'Image 2 of 2' }).waitFor()
       await page.keyboard.press('Escape')
       expect(it.complaints).toEqual([])
-    }, 40_000)
+    })
   })
 }

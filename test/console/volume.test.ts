@@ -57,14 +57,14 @@ if (chromiumPath === undefined || process.env['TEST_CONSOLE_VOLUME'] !== '1') {
         await page.locator('[role=table][aria-rowcount="100"]').waitFor()
         expect(await rows.count()).toBeLessThan(51)
       }
-    }, 60_000)
+    })
 
     test('a part of a list does not claim an order that the address asks for', async () => {
       const { page } = it
       await page.goto('/console/requests?sort=-status')
       await page.locator('[role=row][data-clickable]').first().waitFor()
       expect(await page.locator('[aria-sort]').count()).toBe(0)
-    }, 60_000)
+    })
 
     test('the oldest one is found by its id', async () => {
       const { page } = it
@@ -72,6 +72,6 @@ if (chromiumPath === undefined || process.env['TEST_CONSOLE_VOLUME'] !== '1') {
       await page.goto('/console/requests?id=chatcmpl-00000000000000000000')
       await page.locator('[role=row][data-clickable]').first().click()
       await page.getByRole('dialog').getByTitle('chatcmpl-00000000000000000000').waitFor()
-    }, 60_000)
+    })
   })
 }

@@ -39,7 +39,7 @@ if (chromiumPath === undefined) {
       it = await visit(browser, gateway.url)
       await setUp(it.page, gateway.output())
       await Promise.all(['a', 'b', '[[sim:status=400]]'].map(say))
-    }, 60_000)
+    })
     afterAll(async () => {
       await browser.close()
       await gateway.stop()
@@ -79,7 +79,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: 'Clear filters' }).last().click()
       await rows().nth(2).waitFor()
       expect(new URL(page.url()).search).toBe('')
-    }, 60_000)
+    })
 
     test('new requests wait for a click, or come by themselves until paused', async () => {
       const { page } = it
@@ -104,7 +104,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: 'Resume' }).click()
       await shown(third).waitFor()
       expect(await rows().count()).toBe(6)
-    }, 60_000)
+    })
 
     test('a request is asked again in the playground', async () => {
       const { page } = it
@@ -120,7 +120,7 @@ if (chromiumPath === undefined) {
       await page.getByText(/^Estimated cost: /).waitFor()
       const model = page.getByRole('combobox', { name: 'Model' })
       expect(await model.inputValue()).toBe('txta-plus')
-    }, 30_000)
+    })
 
     test('filters are kept under a name, and columns for the next visit', async () => {
       const { page } = it
@@ -140,7 +140,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: /^Status:\s*400/ }).waitFor()
       const heads = page.getByRole('columnheader')
       expect(await heads.allTextContents()).not.toContain('Channel')
-    }, 30_000)
+    })
 
     test('a filter takes the focus, suggests what there is, and is a chip with its name', async () => {
       const { page } = it
@@ -157,7 +157,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: /^Token:\s*acme \/ test$/ }).waitFor()
       await page.getByRole('button', { name: 'Remove filter “Token”' }).click()
       await page.waitForURL((url) => !url.search.includes('token='))
-    }, 30_000)
+    })
 
     test('a whole list is sorted by a click on a heading, and says so in the address', async () => {
       const { page } = it
@@ -173,7 +173,7 @@ if (chromiumPath === undefined) {
       const sorted = shown.toSorted()
       expect(shown).toEqual(order === 'status' ? sorted : sorted.toReversed())
       expect(await page.locator('[aria-sort]').count()).toBe(1)
-    }, 30_000)
+    })
 
     test('times are in the chosen zone, and a chart has its values as a table', async () => {
       const { page } = it
@@ -196,7 +196,7 @@ if (chromiumPath === undefined) {
       const table = page.getByRole('table', { name: 'Requests over time' })
       await table.waitFor()
       expect(await table.getByRole('row').count()).toBeGreaterThan(23)
-    }, 60_000)
+    })
 
     test('the histogram and the latency plot of requests have tables, a request its finish reason', async () => {
       const { page } = it
@@ -215,7 +215,7 @@ if (chromiumPath === undefined) {
       const sheet = page.getByRole('dialog')
       await sheet.getByText('stop (complete)').waitFor()
       await page.keyboard.press('Escape')
-    }, 60_000)
+    })
 
     test('the eye hides names, and stays closed', async () => {
       const { page } = it
@@ -235,7 +235,7 @@ if (chromiumPath === undefined) {
       await shoot(page, 'tokens-private')
       await page.getByRole('button', { name: 'Privacy' }).click()
       expect(await dots()).toBe('none')
-    }, 30_000)
+    })
 
     test('a token gets another secret, and the old one an end', async () => {
       const { page } = it
@@ -255,7 +255,7 @@ if (chromiumPath === undefined) {
       }
       await dialog.getByRole('button', { name: 'I have saved it' }).click()
       await page.getByRole('row', { name: /turned-old-/ }).waitFor()
-    }, 30_000)
+    })
 
     test('a member sees about what a call costs, by the prices of its account', async () => {
       const more = { role: 'member', account: 'acme', password }
@@ -265,7 +265,7 @@ if (chromiumPath === undefined) {
       await goTo(page, '/console/playground')
       await page.getByText(/^Estimated cost: 0\.0/).waitFor()
       await context.close()
-    }, 30_000)
+    })
 
     test('a channel is set up step by step, and serves', async () => {
       const { page } = it
@@ -295,7 +295,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: 'Test all' }).click()
       await page.getByText(/^OK, /).first().waitFor()
       await shoot(page, 'channels-tested')
-    }, 60_000)
+    })
 
     test('a known provider needs its key alone, and shows where calls will go', async () => {
       const { page } = it
@@ -316,6 +316,6 @@ if (chromiumPath === undefined) {
       const { body } = await gateway.admin('GET', '/channels/sglang')
       expect([body.preset, body.keys]).toEqual(['sglang', 1])
       await gateway.admin('DELETE', '/channels/sglang')
-    }, 60_000)
+    })
   })
 }

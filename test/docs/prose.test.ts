@@ -124,6 +124,12 @@ describe('the documentation', () => {
   })
 })
 
+test('every decision is in the index of decisions, once', () => {
+  const records = readdirSync(join(root, 'docs/decisions')).filter((name) => /^\d/.test(name))
+  const linked = textOf('docs/decisions/README.md').matchAll(/\]\((\d[^)]+)\)/g)
+  expect([...linked].map((link) => link[1]!).sort()).toEqual(records.sort())
+})
+
 describe('plain words', () => {
   test('the documentation says who, not "somebody"', () => {
     const vague = texts.flatMap(({ page, text }) => vagueLinesIn(page, text))

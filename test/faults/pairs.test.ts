@@ -86,7 +86,7 @@ beforeAll(async () => {
   await startUpstreams()
   gateway = await startTrusting(pairConfig(cases, addressOf))
   runAll().catch(rows.reject)
-}, 30_000)
+})
 
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
@@ -135,5 +135,5 @@ describe('after all faults', () => {
       () => [...upstreams.values()].every((each) => each.openSockets() === 0) || undefined,
       10_000,
     )
-  }, 15_000)
+  })
 })

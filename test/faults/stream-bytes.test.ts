@@ -188,5 +188,5 @@ describe('a stream', () => {
       }
     }
     expect(await passAll(all)).toEqual(expected)
-  }, 30_000)
+  })
 })

@@ -159,5 +159,5 @@ describe('after all faults', () => {
         `open: ${open().join(' ')}; sockets ${socketsOf(gateway.pid)} > ${baseSockets}`,
       )
     })
-  }, 15_000)
+  })
 })

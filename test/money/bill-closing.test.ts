@@ -66,7 +66,7 @@ describe.each([...storeKinds])('months on %s', (engine) => {
   beforeAll(async () => {
     place = await startWithPast(engine, ['acme-old', 'other', 'third'])
     gateway = await start(place)
-  }, 30_000)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
     await place.remove()
@@ -254,7 +254,7 @@ describe.each([...storeKinds])('months on %s', (engine) => {
     const next = await close(gateway, 'third', second)
     expect([next.status, next.body.error.code]).toEqual([409, 'conflict'])
     expect(next.body.error.message).toMatch(/ends with 3\.49999999, the ledger with 3\.499999989/)
-  }, 20_000)
+  })
 
   test('that are closed are found out when somebody changes what was closed', async () => {
     expect((await close(gateway, 'other', first)).status).toBe(200)
@@ -277,7 +277,7 @@ describe.each([...storeKinds])('months on %s', (engine) => {
       'signature',
       'movements',
     ])
-  }, 20_000)
+  })
 
   test('a page to print is one for finance: no scripts, both languages, exact amounts', async () => {
     const page = (query: string) =>
@@ -389,4 +389,4 @@ test('the command line shows, lists, closes and saves bills', async () => {
   expect((await run('bill', 'list', '--account', 'a', '--month', first)).code).toBe(2)
   expect(await gateway.stop()).toBe(0)
   await place.remove()
-}, 30_000)
+})

@@ -217,7 +217,7 @@ describe.each([...storeKinds])('the FOCUS export on %s', (engine) => {
     await store.close()
     gateway = await start()
     await work()
-  }, 60_000)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
     await place.remove()

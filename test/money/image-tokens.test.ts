@@ -70,7 +70,7 @@ describe.each([...storeKinds])('images by tokens on %s', (engine) => {
       dataDir,
       ...(databaseUrl !== undefined && { env: { GATEWAY_DATABASE_URL: databaseUrl } }),
     })
-  }, 60_000)
+  })
   afterAll(async () => {
     const { body } = await gateway.admin('POST', '/audit')
     expect(body.findings ?? []).toEqual([])

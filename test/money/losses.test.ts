@@ -234,7 +234,7 @@ describe('tasks', () => {
       charge: '0.00',
       error: { code: 'upstream_timeout' },
     })
-  }, 40_000)
+  })
 
   test('a create that nobody can find is counted as a guess', async () => {
     const response = await gateway.post(
@@ -251,7 +251,7 @@ describe('tasks', () => {
       20_000,
     )
     expect(loss).toMatchObject({ estimated: true, model: 'vendorg-video-1', upstream_id: '' })
-  }, 30_000)
+  })
 
   test('pictures that were never there, and those the upstream did not make', async () => {
     const none = await gateway.post('/v1/images/generations', {

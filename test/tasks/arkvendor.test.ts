@@ -193,7 +193,7 @@ test('a running task is not cancelled and goes on; neither is one that is over',
   const late = await ask('DELETE', `/${made.id}`)
   expect([late.status, late.body.error.code]).toEqual([409, 'task_not_cancellable'])
   expect((await moved(made.platform_id)).at(-1)).toBe('charge -3.7026')
-}, 30_000)
+})
 
 test('another account’s task looks like one that never was', async () => {
   const made = await create('mine')

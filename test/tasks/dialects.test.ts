@@ -68,7 +68,7 @@ beforeAll(async () => {
         : { model, unit: 'video_second', per_second: { '720p': '1.00', '1080p': '2.00' } },
     ),
   }))
-}, 30_000)
+})
 afterAll(() => stage.close())
 
 type Fields = Record<string, unknown> & { error?: { code: string; message: string } }

@@ -85,7 +85,7 @@ describe.each([...storeKinds])('pictures that take their time, on %s,', (engine)
     expect(rows.map(({ state }) => state).toSorted()).toEqual(['failed', 'succeeded'])
     expect(await charges()).toHaveLength(before)
     expect(await audit()).toMatchObject({ ok: true, problems: [] })
-  }, 40_000)
+  })
 
   test('are had by asking again when they have a key, made once and paid for once', async () => {
     const key = { 'idempotency-key': 'drawn' }
@@ -110,5 +110,5 @@ describe.each([...storeKinds])('pictures that take their time, on %s,', (engine)
     expect(await upstreamTasks()).toBe(made + 1)
     expect(await charges()).toHaveLength(before + 1)
     expect(await audit()).toMatchObject({ ok: true, problems: [] })
-  }, 40_000)
+  })
 })

@@ -46,7 +46,7 @@ test('few are hashed at once, whoever asks; one place with too many waiting is t
   expect(answers.filter((answer) => answer !== false).length).toBeGreaterThan(6)
   // The first check also makes what unknown names are checked against.
   expect(peak).toBeLessThanOrEqual(3)
-}, 30_000)
+})
 
 test('nothing is hashed for a wrong set-up code, nor after the set-up', async () => {
   const it = await newTestEngine('sqlite')

@@ -139,7 +139,7 @@ describe.each([...storeKinds])('people on %s', (on) => {
       expect((await signIn(`guess-${i}`, 'no', '10.2.0.1')).status).toBe(401)
     }
     expect((await signIn(name, password, '10.2.0.1')).status).toBe(200)
-  }, 30_000)
+  })
 
   test('a session that was stolen does not let its thief guess the password', async () => {
     const { name } = await add('operator')
@@ -251,7 +251,7 @@ describe.each([...storeKinds])('people on %s', (on) => {
       const left = (await asBoss('GET', '/people')).body.items as Administrator[]
       expect(left.filter(isAdministrator)).toHaveLength(1)
     }
-  }, 30_000)
+  })
 
   test('every call is for the roles that its route names, and for no other', async () => {
     const routed = app.routes

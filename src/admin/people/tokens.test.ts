@@ -34,7 +34,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     await refresh(it.engine)
     await ask('POST', '/accounts', { name: 'acme', balance: '10.00' })
     acme = (await findAccount(it.engine.store.read, 'acme'))!.id
-  }, 60_000)
+  })
   afterAll(() => it.close(), 60_000)
 
   async function ask(method: string, path: string, body?: object) {
@@ -297,7 +297,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     await compare()
     await it.engine.receiptWriter.drain(acme)
     await compare()
-  }, 30_000)
+  })
 
   test('a channel may begin drained', async () => {
     const body = {

@@ -41,7 +41,7 @@ describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
     await at(1, { totalMs: 100, ...charged, channel: 'a', usage })
     await at(2, { totalMs: 300, firstByteMs: 60, chargeNanos: 1_000_000_000n, channel: 'a' })
     await at(61, { status: 404, errorCode: 'model_not_found', model: 'anything', totalMs: 1 })
-  }, 60_000)
+  })
   afterAll(() => it.close(), 60_000)
 
   async function ask(path: string, body?: object) {

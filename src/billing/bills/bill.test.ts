@@ -163,7 +163,7 @@ describe.each([...storeKinds])('bills on %s', (dialect) => {
       }),
       { numRuns: dialect === 'sqlite' ? 25 : 10 },
     )
-  }, 60_000)
+  })
 
   test('are broken down by whatever is asked, and every way adds up to the same', async () => {
     const [accountId] = (await newAccounts()) as [string]

@@ -296,7 +296,7 @@ if (!storeKinds.includes('postgres')) {
       expect((await hold(gateways[0]!, id, 100n))?.amountNanos).toBe(100n)
       doomed.ledger.close()
       await doomed.store.close()
-    }, 30_000)
+    })
 
     test('a charge on credit that has gone back fails, and the books stay right', async () => {
       const id = await newAccount(100n)
@@ -317,7 +317,7 @@ if (!storeKinds.includes('postgres')) {
       expect(await wrongAccounts(away.store)).toEqual([])
       away.ledger.close()
       await away.store.close()
-    }, 30_000)
+    })
 
     test('an answer beyond the balance that a dead gateway claimed and did not charge is free again', async () => {
       // All of it is in the hold: no idle credit goes back in between.
@@ -343,7 +343,7 @@ if (!storeKinds.includes('postgres')) {
       other.ledger.release(last!)
       doomed.ledger.close()
       await doomed.store.close()
-    }, 30_000)
+    })
 
     test('a gateway that stops keeps the claim of what it has charged', async () => {
       const id = await newAccount(100n)
@@ -352,7 +352,7 @@ if (!storeKinds.includes('postgres')) {
       passing.ledger.close()
       await passing.store.close()
       expect(await claimOf(gateways[0]!.store, id)).not.toBeNull()
-    }, 30_000)
+    })
 
     test('a draw whose reply is lost is known once it is committed, not before', async () => {
       const id = await newAccount(100n)
@@ -383,7 +383,7 @@ if (!storeKinds.includes('postgres')) {
       expect(ledger.funds(id).balanceNanos).toBe(leased)
       ledger.close()
       await store.close()
-    }, 30_000)
+    })
 
     test('what nobody needs any more is given back, all of it at the end', async () => {
       const id = await newAccount(100n)

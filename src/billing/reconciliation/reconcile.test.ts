@@ -319,7 +319,7 @@ describe.each([...storeKinds])('reconciling on %s', (on) => {
   test(
     'finds what the simple matcher finds',
     async () => {
-      const runs = on === 'sqlite' ? 150 : 60
+      const runs = on === 'sqlite' ? 150 : 20
       await fc.assert(
         fc.asyncProperty(works, lines, (ours, theirs) => agree(ours, theirs, 1_000)),
         {
@@ -339,7 +339,7 @@ describe.each([...storeKinds])('reconciling on %s', (on) => {
         ),
       )
       await fc.assert(fc.asyncProperty(once, lines, fc.integer({ min: 1, max: 4 }), agree), {
-        numRuns: on === 'sqlite' ? 80 : 30,
+        numRuns: on === 'sqlite' ? 80 : 15,
       })
     },
     { timeout: 120_000 },

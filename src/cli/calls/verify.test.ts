@@ -152,7 +152,7 @@ describe('a bill', () => {
     }
     expect(accepted).toEqual([])
     expect(await verify(bytes)).toMatchObject({ lines: 3 })
-  }, 60_000)
+  })
 
   test('is not valid with a byte replaced by what separates or marks', async () => {
     const bytes = Buffer.from(await tableOf())
@@ -168,7 +168,7 @@ describe('a bill', () => {
       bytes[at] = was
     }
     expect(accepted).toEqual([])
-  }, 60_000)
+  })
 
   test('names the first line that is not what was booked', async () => {
     const [head, ...rows] = rowsOf(await tableOf())

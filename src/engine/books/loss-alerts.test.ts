@@ -59,7 +59,7 @@ test('an account that has been told of delays the alert of no other', async () =
     ['acc_2 balance_short', 1],
   ])
   // Less than the interval of the first.
-}, 8_000)
+})
 
 test('what was resolved is raised again by the next loss', async () => {
   losses.add({ ...short, amountNanos: 1n })

@@ -81,5 +81,5 @@ describe.each(storeKinds)('facts of the log on %s', (dialect) => {
     expect(await facts()).toEqual(expected)
     await store.close()
     await place.remove()
-  }, 60_000)
+  })
 })

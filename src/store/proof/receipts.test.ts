@@ -228,5 +228,5 @@ if (storeKinds.includes('postgres')) {
     expect(await sumMoney(store!.read, whole)).toMatchObject([{ entries: total }])
     for (const each of stores) await each.close()
     await place.remove()
-  }, 60_000)
+  })
 }

@@ -99,7 +99,7 @@ describe.each([...storeKinds])('faults of tasks on %s', (engine) => {
     stage = await openTaskStage(engine, declare)
     stage.trapPort = (trap.address() as { port: number }).port
     baseSockets = openSockets()
-  }, 30_000)
+  })
   afterAll(async () => {
     await stage.close()
     await new Promise<void>((resolve) => trap.close(() => resolve()))
@@ -155,7 +155,7 @@ describe.each([...storeKinds])('faults of tasks on %s', (engine) => {
       () => state().every((count) => count === 0) || undefined,
       10_000,
     ).catch(() => expect(state()).toEqual([0, 0]))
-  }, 15_000)
+  })
 })
 
 /** A case that failed half way must not leave work to the next. */
