@@ -44,7 +44,7 @@ export function completeUsage(
  * price is charged as the model's own.
  */
 export function othersAmong(
-  { engine, call, served, price, record, accountId }: OpenCall,
+  { engine, call, served, price, record, accountId, admittedMs }: OpenCall,
   named: readonly NamedUsage[],
 ): readonly OtherUsage[] | undefined {
   const own = [call.model, served?.name, record.detail.upstreamModel, price.model]
@@ -53,10 +53,10 @@ export function othersAmong(
     if (own.includes(usage.model)) return []
     const model = gatewayName(channel?.models ?? {}, usage.model)
     const its = engine.catalog.models.has(model)
-      ? engine.prices.current(model, accountId)
+      ? engine.prices.at(model, accountId, admittedMs)
       : undefined
     if (its?.terms.unit !== 'token' || its.id === price.id) return []
-    const applied = appliedAt(its.terms, engine.clock.nowMs())
+    const applied = appliedAt(its.terms, admittedMs)
     return [{ ...usage, model, priceId: its.id, ...(applied !== undefined && { applied }) }]
   })
   return found.length === 0 ? undefined : found
