@@ -175,9 +175,10 @@ export function addFailedLoss(
   const used = isByTokens
     ? completeUsage(usage, call.inputTokens, () => counted)
     : quantityUsage(usage, call)
-  if (usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)) {
-    addFailedCost(open, route.channel.name, used, watcher?.reported.served)
-  }
+  const isServed = usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)
+  const costNanos = isServed
+    ? addFailedCost(open, route.channel.name, used, watcher?.reported.served)
+    : undefined
   const { nanos, quantity } = costOf(open, used)
   const part = {
     reason: cancelled && !deadline.expired ? 'caller_left' : 'failed_after_cost',
@@ -186,6 +187,7 @@ export function addFailedLoss(
     unit: price.terms.unit,
     quantity,
     ...((isByTokens ? !isComplete(usage) : usage?.quantity === undefined) && { estimated: true }),
+    ...(costNanos !== undefined && { costNanos, upstreamModel: route.upstreamModel }),
   } as const
   addLoss(record.detail, part, nanos)
 }
