@@ -21,18 +21,20 @@ function usageOf({ fields, directives }: Draft, counted: Counted, outputTokens: 
     },
     output_tokens: outputTokens,
     service_tier: servedTier(fields, directives) ?? 'standard',
-    ...(fields['speed'] != null && { speed: fields['speed'] }),
+    ...(fields['speed'] != null && { speed: servedSpeed(fields['speed'], directives) }),
     ...(directives.geo !== undefined && { inference_geo: directives.geo }),
   }
 }
+
+/** As asked, unless a directive names the tier. */
+const servedSpeed = (asked: unknown, { tier }: Draft['directives']): unknown =>
+  tier === undefined || tier === 'fast' ? asked : 'standard'
 
 /** The passes of an answer whose input was compacted first. */
 function passesOf({ directives }: Draft, usage: ReturnType<typeof usageOf>) {
   const { compactedTokens } = directives
   if (compactedTokens === undefined) return {}
-  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } =
-    usage
-  const own = { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens }
+  const { service_tier: _, speed: __, inference_geo: ___, ...own } = usage
   const compaction = { type: 'compaction', input_tokens: compactedTokens, output_tokens: 0 }
   return { iterations: [compaction, { type: 'message', ...own }] }
 }

@@ -1,4 +1,4 @@
-// Statements of what was served: the cost reports of three makers, asked for with `adm-` before the key that was
+// Statements of what was served: the reports of three makers on costs and usage, asked for with `adm-` before the key that was
 // used, and a table with a line for each call.
 import { csvRow } from '../../src/lib/text/csv.ts'
 import { anyKey } from '../protocol.ts'
@@ -45,6 +45,31 @@ const reports: Readonly<Record<string, Answer>> = {
           line_item: `${model}, ${side}`,
         })),
       ),
+    }))
+  },
+  '/v1/organization/usage/completions'(served, key, search) {
+    const seconds = (name: string) => Number(search.get(name) ?? 0) * 1000
+    return paged(search, seconds('start_time'), seconds('end_time'), (fromMs) => ({
+      object: 'bucket',
+      start_time: fromMs / 1000,
+      end_time: (fromMs + dayMs) / 1000,
+      results: [...sumsOf(served, key, fromMs)].map(([model, sum]) => ({
+        object: 'organization.usage.completions.result',
+        ...{ model, input_tokens: sum.inputTokens, output_tokens: sum.outputTokens },
+        num_model_requests: sum.requests,
+      })),
+    }))
+  },
+  '/v1/organizations/usage_report/messages'(served, key, search) {
+    const time = (name: string) => Date.parse(search.get(name) ?? '')
+    return paged(search, time('starting_at'), time('ending_at'), (fromMs) => ({
+      starting_at: `${dayOf(fromMs)}T00:00:00Z`,
+      ending_at: `${dayOf(fromMs + dayMs)}T00:00:00Z`,
+      results: [...sumsOf(served, key, fromMs)].map(([model, sum]) => ({
+        ...{ model, uncached_input_tokens: sum.inputTokens, cache_read_input_tokens: 0 },
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+        output_tokens: sum.outputTokens,
+      })),
     }))
   },
   '/v1/organizations/cost_report'(served, key, search) {

@@ -24,7 +24,11 @@ export function addLoss(
   same.nanos = (BigInt(same.nanos) + nanos).toString()
   if (part.quantity !== undefined) same.quantity = (same.quantity ?? 0) + part.quantity
   if (part.estimated) same.estimated = true
+  if (part.costNanos !== undefined) same.costNanos = sumOf(same.costNanos, part.costNanos)
 }
+
+const sumOf = (a: string | null = '0', b: string | null): string | null =>
+  a === null || b === null ? null : (BigInt(a) + BigInt(b)).toString()
 
 const isSame = (a: Omit<CallLoss, 'nanos'>, b: Omit<CallLoss, 'nanos'>): boolean =>
   a.reason === b.reason && a.channel === b.channel && a.upstreamId === b.upstreamId

@@ -193,6 +193,10 @@ export interface CallLoss extends Pick<Loss, 'reason' | 'channel' | 'unit' | 'qu
   /** The upstream's name for it. */
   upstreamId?: string
   estimated?: boolean
+  /** What the upstream takes for an attempt that failed; null: not known; absent: nothing was served. */
+  costNanos?: string | null
+  /** The name by which that attempt asked for the model. */
+  upstreamModel?: string
 }
 
 /** Shown, but never searched or summed. */

@@ -35,7 +35,7 @@ export interface Customer {
   cached?: number
   /** The day on which it became a customer; the first one if left out. */
   since?: number
-  /** It pays no more in the last weeks. */
+  /** It pays in small parts, at the last moment. */
   isLate?: true
 }
 
@@ -191,11 +191,11 @@ export const customers: readonly Customer[] = [
       contact: 'سارة المنصوري',
     },
     zone: 'Asia/Dubai',
-    perDay: 9,
+    perDay: 12,
     weekend: 0.5,
     growth: 1.3,
     uses: [
-      { model: 'gpt-4.1', weight: 5, size: chat },
+      { model: 'gpt-4.1', weight: 5, size: documents },
       { model: 'gpt-4o-mini', weight: 5, size: short },
       { model: 'rerank-v3.5', weight: 3 },
     ],
@@ -203,8 +203,8 @@ export const customers: readonly Customer[] = [
       { name: 'website', weight: 3 },
       { name: 'search', weight: 2 },
     ],
-    credit: 150,
-    balance_low: '40.00',
+    credit: 60,
+    balance_low: '20.00',
     isLate: true,
   },
   {

@@ -8,13 +8,17 @@ import { raiseAlert, resolveAlerts } from '../store/catalog/alerts.ts'
 import { listTokens, type StoredToken } from '../store/catalog/tokens.ts'
 import { type Caller, type Incident, makeCall } from './calls.ts'
 import { type Customer, customers, people } from './company.ts'
-import { demoCosts, demoModel, demoModels } from './offer.ts'
+import { demoCosts, demoModel, demoModels, raisedCost } from './offer.ts'
 import { finishTask, type StartedTask, startTask } from './tasks.ts'
 import { callsIn, dayMs, historyDays, hourMs } from './working-day.ts'
 import type { World } from './world.ts'
 
 /** Rows that are on their way to the store. */
 const maxPending = 400
+
+/** What a late customer pays at a time, and when. */
+const partNanos = parseNanos('8.00')!
+const partWhenNanos = parseNanos('3.00')!
 
 /** Where history begins, if it ends at this moment: at midnight. */
 export const historyStartMs = (endMs: number, days = historyDays): number =>
@@ -81,6 +85,8 @@ class History {
       await admin('mara', 'POST /prices', { model: name, ...price })
     }
     for (const cost of demoCosts) await admin('finn', 'POST /costs', cost)
+    // Of the moment in which models were there and their prices were not.
+    await this.#world.engine.store.tx((tx) => tx.deleteFrom('alerts').execute())
   }
 
   async live(day: number): Promise<void> {
@@ -209,7 +215,7 @@ class History {
         await run()
       },
     })
-    const list = [doing(7, () => this.#topUp(day), 30)]
+    const list = [doing(7, () => this.#topUp(), 30)]
     const date = new Date(this.#at(day, 9)).getUTCDate()
     if (date === 1) list.push(doing(9, () => this.#closeMonth()))
     for (const each of this.#deeds()) {
@@ -244,18 +250,19 @@ class History {
       { day: last - 10, hour: 10, minute: 5, run: () => this.#refundCall() },
       { day: last - 8, hour: 11, run: () => this.#makeCodes() },
       { day: last - 5, hour: 8, minute: 20, run: () => this.#invite('sakura-learning') },
+      { day: last - 4, hour: 6, run: () => admin('finn', 'POST /costs', raisedCost) },
       { day: last - 2, hour: 13, run: () => this.#invite('isar-stadtwerke') },
       { day: last - 1, hour: 15, run: () => this.#schedulePrice() },
     ]
   }
 
-  async #topUp(day: number): Promise<void> {
+  async #topUp(): Promise<void> {
     const { admin, engine } = this.#world
     for (const { customer, id } of this.#members) {
-      const isLate = customer.isLate === true && day > historyDays - 24
-      const low = parseNanos((customer.credit / 3).toFixed(2))!
-      if (isLate || availableNanos(engine.ledger.funds(id)) > low) continue
-      const amount = customer.credit.toFixed(2)
+      const whole = parseNanos(customer.credit.toFixed(2))!
+      const [paid, when] = customer.isLate ? [partNanos, partWhenNanos] : [whole, whole / 3n]
+      if (availableNanos(engine.ledger.funds(id)) > when) continue
+      const amount = formatNanos(paid)
       await admin('finn', `POST /accounts/${id}/credits`, { amount, note: 'bank transfer' })
     }
   }

@@ -16,6 +16,9 @@ interface Traffic {
 }
 
 const pauseMs = [2_000, 9_000] as const
+/** After so many calls who looks has seen that something happens; then it goes at the pace of the history. */
+const quickCalls = 30
+const laterPauseMs = [60_000, 240_000] as const
 const batchLines = 5
 
 const questions = [
@@ -33,14 +36,15 @@ const questions = [
 export async function runTraffic(traffic: Traffic): Promise<void> {
   const { random, signal } = traffic
   await startBatches(traffic).catch(() => {})
-  while (!signal.aborted) {
+  for (let call = 0; !signal.aborted; call++) {
     const nowMs = Date.now()
     const awake = customers.map((customer) => ({
       customer,
       weight: customer.perDay * activityAt(customer.zone, nowMs),
     }))
     void callOnce(traffic, random.weighted(awake).customer).catch(() => {})
-    await wait(random.between(...pauseMs), signal)
+    const [fromMs, toMs] = call < quickCalls ? pauseMs : laterPauseMs
+    await wait(random.between(fromMs, toMs), signal)
   }
 }
 

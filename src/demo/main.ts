@@ -107,7 +107,7 @@ function secretsOf(secret: string): Secrets {
   const hash = (text: string) => createHash('sha256').update(`${secret} ${text}`).digest('hex')
   return {
     password: `demo-${hash('password').slice(0, 12)}`,
-    tokenOf: (account, token) => `sk-demo-${hash(`${account} ${token}`).slice(0, 40)}`,
+    tokenOf: (account, token) => `sk-${hash(`${account} ${token}`).slice(0, 43)}`,
   }
 }
 

@@ -20,15 +20,20 @@ import { type DemoModel, demoModel } from './offer.ts'
 import { dayMs } from './working-day.ts'
 import type { World } from './world.ts'
 
+/** In the words of the customer. */
+const chineseScenes = [
+  '雨后的老街，霓虹灯倒映在石板路上',
+  '清晨的西湖，薄雾中的小船，远景',
+  '产品特写：青瓷茶杯，柔和的窗光',
+  '高铁穿过金色的油菜花田，航拍',
+]
 const scenes = [
   'A sailing boat at sunrise, seen from above',
   'Northern lights over a fishing village, slow pan',
   'A paper crane unfolds on a wooden desk, macro',
-  '雨后的老街，霓虹灯倒映在石板路上',
   'A lighthouse in a storm, waves against the rocks',
   'Product shot of a ceramic cup, soft window light',
   'A tram climbs a steep street in the evening sun',
-  '桜並木を自転車で走り抜ける、逆光',
 ]
 
 /** A task under way, and how and when it ends. */
@@ -78,7 +83,7 @@ function newTask(world: World, caller: Caller, model: DemoModel): Task | undefin
   const { engine, clock, random } = world
   const price = engine.prices.current(model.name, caller.accountId)!
   const channel = engine.catalog.channels.find(({ name }) => name === model.channels[0])!
-  const asked = requestOf(world, model)
+  const asked = requestOf(world, caller, model)
   const holdNanos = holdFor(
     price.terms,
     asked.kind === 'image' ? asked : { ...asked, model: model.name },
@@ -123,8 +128,8 @@ function underWay(createdAtMs: number) {
   }
 }
 
-function requestOf({ random }: World, model: DemoModel) {
-  const prompt = random.pick(scenes)
+function requestOf({ random }: World, { customer }: Caller, model: DemoModel) {
+  const prompt = random.pick(customer.zone === 'Asia/Shanghai' ? chineseScenes : scenes)
   if (model.kind === 'image') {
     const request: ImageRequest = { prompt, count: random.between(1, 3), media: [], isEdit: false }
     return { kind: 'image' as const, request }

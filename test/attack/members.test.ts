@@ -8,6 +8,7 @@ import { BatchClient, line } from '../batches/client.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 import { newPerson, type SignedIn } from '../support/sign-in.ts'
+import { startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const key = 'upk-hush-0123456789abcdef'
 const ownToken = 'sk-own-0123456789abcdefghijklmnop'
@@ -19,8 +20,14 @@ let member: SignedIn
 /** What a path of a rule is asked with: things of the member's own account. */
 const own: Record<string, string[]> = {}
 const rival = { account: '', token: '', request: '', task: '', batch: '', 'bill link': '' }
+/** Of the member's account: files of its batch, and a response made in the background. */
+let files: string[] = []
+let response = ''
+/** What notices of its account are sent to. */
+let notices: TestUpstream
 /** Words that must be in no answer. */
 let facts: string[] = []
+let costFacts: string[] = []
 
 const post = async (token: string, path: string, body: object) =>
   fetch(`${gateway.url}${path}`, {
@@ -48,6 +55,7 @@ const ended = (id: string) =>
 
 beforeAll(async () => {
   sandbox = startSandbox({ key, taskSeconds: 0.2 })
+  notices = startUpstream(() => new Response('ok'))
   gateway = await startGateway({
     env: { GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' },
     config: `
@@ -73,6 +81,8 @@ prices:
   - { model: txta-turbo, account: hush-rival, unit: token, per_million: { input: "1.00", output: "1.00" } }
 `,
   })
+  const events = ['price.changed', 'batch.completed', 'charge.settled']
+  await gateway.admin('POST', '/webhooks', { url: notices.url, events })
   member = await newPerson(gateway, { name: 'mia', role: 'member', account: 'acme' })
   const requests = [
     await chat(ownToken, 'hello'),
@@ -87,6 +97,9 @@ prices:
     (await video(ownToken, 'a cat [[sim:fail]]')).id,
     (await video(ownToken, 'a cat [[sim:delay=30s]]')).id,
   ]
+  const background = { model: 'txta-plus', input: 'hello', background: true }
+  const made = await post(ownToken, '/v1/responses', background)
+  response = ((await made.json()) as { id: string }).id
   rival.request = await chat(rivalToken, 'hello')
   rival.task = (await video(rivalToken, 'a dog')).id
   const batches = [ownToken, rivalToken].map((token) =>
@@ -94,6 +107,11 @@ prices:
   )
   const [ownBatch, rivalBatch] = await Promise.all(batches)
   rival.batch = rivalBatch.id
+  const listed = await fetch(`${gateway.url}/v1/files`, {
+    headers: { authorization: `Bearer ${ownToken}` },
+  })
+  files = ((await listed.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+  expect(files.length).toBe(2)
   for (const id of [...tasks.slice(0, 2), rival.task]) await ended(id)
   const tokens = (await asBoss('/tokens')).items as { id: string; name: string }[]
   rival.account = (await asBoss('/accounts/hush-rival')).id
@@ -123,9 +141,12 @@ prices:
     ...(await asBoss('/usage?by=model')).items,
   ].flatMap(({ cost, margin }) => [cost, margin])
   expect(costs.filter((cost) => cost?.length > 6).length).toBeGreaterThan(6)
-  facts = [
+  costFacts = [
     ...costs.filter((cost) => cost?.length > 6),
     ...['"cost"', '"margin"', 'cost_unknown', 'cost_factor', ',cost,', ',margin,', '987654321'],
+  ]
+  facts = [
+    ...costFacts,
     ...[
       'hush-channel',
       'hush-broken',
@@ -148,6 +169,7 @@ prices:
 afterAll(async () => {
   await gateway.stop()
   await sandbox.stop()
+  await notices.stop()
 })
 
 const forMembers = adminRoutes
@@ -208,6 +230,9 @@ test('a caller reads no cost of its account', async () => {
     ...['/gateway/v1/usage', '/gateway/v1/usage?by=model,unit', '/gateway/v1/usage?by=tag:team'],
     ...['/gateway/v1/bills', `/gateway/v1/bills?month=${new Date().toISOString().slice(0, 7)}`],
     ...['/v1/models', '/v1/models/txta-plus', `/v1/videos/${own['task']![0]}`],
+    ...['/v1/files', '/v1/batches', `/v1/batches/${own['batch']![0]}`],
+    ...files.flatMap((id) => [`/v1/files/${id}`, `/v1/files/${id}/content`]),
+    ...[`/v1/responses/${response}`, '/openapi.json', '/docs/guide'],
   ]
   for (const path of paths) {
     const answer = await fetch(gateway.url + path, {
@@ -215,6 +240,56 @@ test('a caller reads no cost of its account', async () => {
     })
     expect([path, answer.status]).toEqual([path, 200])
     clean(path, JSON.stringify([...answer.headers]) + (await answer.text()))
+  }
+})
+
+test('answers in every style name the charge, and neither cost nor margin', async () => {
+  const messages = [{ role: 'user', content: 'hello' }]
+  const model = 'txta-plus'
+  const calls = [
+    ['/v1/chat/completions', { model, messages }],
+    ['/v1/responses', { model, input: 'hello' }],
+    ['/v1/messages', { model, messages, max_tokens: 64 }],
+    [
+      `/vendorg/v1beta/models/${model}:generateContent`,
+      { contents: [{ parts: [{ text: 'hi' }] }] },
+    ],
+    ['/v1/chat/completions', { model, messages, stream: true }],
+    ['/v1/chat/completions', { model: 'coder', messages }],
+  ] as const
+  for (const [path, body] of calls) {
+    const answer = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ownToken}`,
+        'content-type': 'application/json',
+        'x-gateway-include': 'charge',
+      },
+      body: JSON.stringify(body),
+    })
+    const text = await answer.text()
+    expect([path, answer.status, text.includes('"charge"')]).toEqual([path, 200, true])
+    clean(path, JSON.stringify([...answer.headers]) + text)
+  }
+})
+
+test('notices of charges, prices and batches say nothing of costs', async () => {
+  const terms = { unit: 'token', per_million: { input: '3', output: '3' } }
+  const made = await gateway.admin('POST', '/prices', {
+    model: 'txta-plus',
+    account: 'acme',
+    ...terms,
+  })
+  expect(made.status).toBe(201)
+  const types = ['price.changed', 'batch.completed', 'charge.settled']
+  const sent = await until('the notices', async () => {
+    const texts = notices.calls.map(({ headers, body }) => JSON.stringify([...headers]) + body)
+    return types.every((type) => texts.some((text) => text.includes(`"${type}"`)))
+      ? texts
+      : undefined
+  })
+  for (const text of sent) {
+    expect([text, costFacts.filter((fact) => text.includes(fact))]).toEqual([text, []])
   }
 })
 
@@ -312,8 +387,11 @@ test('only these calls change something for operators, finance and members', () 
 
 test('tasks and requests still show what is the member’s own', async () => {
   const tasks = (await member.ask('GET', '/tasks')).body.items
-  expect(tasks).toHaveLength(3)
-  const done = tasks.find(({ state }: { state: string }) => state === 'succeeded')
+  expect(tasks).toHaveLength(4)
+  const done = tasks.find(
+    ({ state, files }: { state: string; files: unknown[] }) =>
+      state === 'succeeded' && files.length > 0,
+  )
   expect(done.files[0].url).toStartWith(gateway.url)
   const rows = (await member.ask('GET', '/requests')).body.items
   expect(rows.length).toBeGreaterThan(4)

@@ -1,9 +1,15 @@
 // Callers of the four text styles, and a gateway whose models have one upstream style each.
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
-import { type LyingUpstream, promptFor, type StyleName, styles } from './lying-upstream.ts'
+import {
+  type LyingUpstream,
+  promptFor,
+  type StyleName,
+  type WireName,
+  wires,
+} from './lying-upstream.ts'
 
 /** `place`: upstreams that fail have channels of their own, so that no circuit opens. */
-export const modelOver = (style: StyleName, place?: number): string =>
+export const modelOver = (style: WireName, place?: number): string =>
   place === undefined ? `over-${style}` : `over-${style}-${place}`
 
 /** Prices per million tokens. */
@@ -23,7 +29,7 @@ export const costOf = ({
 }) => BigInt(input - cached) * 10_000n + BigInt(cached) * 1_000n + BigInt(output) * 20_000n
 
 export function startOver(upstream: LyingUpstream, places = 0): Promise<TestGateway> {
-  const served = styles.flatMap((style) =>
+  const served = wires.flatMap((style) =>
     [undefined, ...Array(places).keys()].map((place) => ({ style, name: modelOver(style, place) })),
   )
   const config = {
@@ -32,13 +38,13 @@ export function startOver(upstream: LyingUpstream, places = 0): Promise<TestGate
     channels: served.map(({ style, name }) => ({
       name: `c-${name}`,
       keys: ['upk-lying-0123456789'],
-      protocols: { [style]: upstream.protocols[style] },
+      protocols: upstream.protocols[style],
       models: { [name]: 'up' },
     })),
     models: served.map(({ style, name }) => ({
       name,
       kind: 'text',
-      interfaces: [style],
+      interfaces: [style === 'converse' ? 'chat' : style],
       context_window: window,
       max_output_tokens: maxOutput,
     })),
@@ -115,7 +121,7 @@ export async function ask(
 
 export interface AskOptions {
   caller: StyleName
-  upstream: StyleName
+  upstream: WireName
   id: string
   stream: boolean
   maxTokens?: number

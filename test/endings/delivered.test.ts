@@ -7,9 +7,10 @@ import { ask, costOf, startOver } from './callers.ts'
 import {
   type Ending,
   type LyingUpstream,
-  type StyleName,
   startLying,
   styles,
+  type WireName,
+  wires,
 } from './lying-upstream.ts'
 
 let upstream: LyingUpstream
@@ -31,20 +32,15 @@ const call = (name: string, args: string): Ending => ({ ...whole, tool: { name, 
 
 /** By upstream style: the name of the case, its ending, and the loss that it names. */
 const endings: [
-  styles: readonly StyleName[],
+  wires: readonly WireName[],
   name: string,
   ending: Ending,
   loss: string | undefined,
 ][] = [
-  [styles, 'a plain end', whole, undefined],
-  [styles, 'arguments that are not JSON', call('f', 'not json'), 'answer.tool_arguments'],
-  [styles, 'a tool without a name', call('', '{"a":1}'), 'answer.tool_name'],
-  [
-    styles,
-    'a finish word that nobody knows',
-    { ...whole, finish: 'tired' },
-    'answer.finish_reason',
-  ],
+  [wires, 'a plain end', whole, undefined],
+  [wires, 'arguments that are not JSON', call('f', 'not json'), 'answer.tool_arguments'],
+  [wires, 'a tool without a name', call('', '{"a":1}'), 'answer.tool_name'],
+  [wires, 'a finish word that nobody knows', { ...whole, finish: 'tired' }, 'answer.finish_reason'],
   [['chat'], 'the finish word error', { ...whole, finish: 'error' }, 'answer.finish_reason'],
   [['chat'], 'no finish word', { ...whole, finish: null }, 'answer.finish_reason'],
   [['messages'], 'pause_turn', { ...whole, finish: 'pause_turn' }, 'answer.finish_reason'],
@@ -55,7 +51,7 @@ const endings: [
     'answer.finish_reason',
   ],
   [
-    ['generate', 'messages'],
+    ['generate', 'messages', 'converse'],
     'a part that no other style has',
     { ...whole, extra: 'block' },
     'answer.content',

@@ -9,10 +9,11 @@ import { type AskOptions, ask, costOf, maxOutput, startOver, window } from './ca
 import {
   type Ending,
   type LyingUpstream,
-  type StyleName,
   startLying,
   styles,
   type ToldUsage,
+  type WireName,
+  wires,
 } from './lying-upstream.ts'
 
 const perPair = Number(process.env['TEST_ENDINGS'] ?? 100)
@@ -83,7 +84,7 @@ const placed = (ending: Ending, i: number): Pick<Case, 'ending' | 'place'> =>
   ending.end === 'whole' ? { ending } : { ending, place: i % places }
 
 const cases: Case[] = styles.flatMap((caller) =>
-  styles.flatMap((over) =>
+  wires.flatMap((over) =>
     [false, true].flatMap((stream) =>
       Array.from({ length: perPair }, (_, i) => ({
         caller,
@@ -98,7 +99,7 @@ const cases: Case[] = styles.flatMap((caller) =>
 )
 
 /** Whether all of the usage was told before the answer failed. */
-const wasTold = (style: StyleName, end: Ending['end']): boolean =>
+const wasTold = (style: WireName, end: Ending['end']): boolean =>
   end === 'late_error' && (style === 'chat' || style === 'messages')
 
 function problemOf({ upstream: style, stream, ending }: Case, row: RequestRow): string | undefined {
@@ -150,7 +151,7 @@ test('charge and loss are the price of what was reported', async () => {
 test('no channel is blamed for what its answers ended with, and the books are right', async () => {
   const channels = await listAll<{ name: string; health: { state: string } }>(gateway, '/channels')
   const sound = channels.filter(({ name }) => !/\d$/.test(name))
-  expect(sound.map(({ health }) => health.state)).toEqual(styles.map(() => 'good'))
+  expect(sound.map(({ health }) => health.state)).toEqual(wires.map(() => 'good'))
   const { body } = await gateway.admin('POST', '/audit')
   expect(body).toMatchObject({ ok: true, problems: [] })
 })

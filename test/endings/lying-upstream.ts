@@ -1,9 +1,14 @@
-// An upstream of all four text styles that ends its answers as it is told: with any finish word, any input
+// An upstream of all four text styles, and of Converse, that ends its answers as it is told: with any finish word, any input
 // of a tool, any usage. The case is named in the caller's prompt.
+
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
+import { converseAnswer, converseError, converseFrames } from './lying-converse.ts'
 
 export const styles = ['chat', 'responses', 'messages', 'generate'] as const
 export type StyleName = (typeof styles)[number]
+/** What an upstream speaks. */
+export const wires = [...styles, 'converse'] as const
+export type WireName = (typeof wires)[number]
 
 export interface ToldUsage {
   input: number
@@ -27,10 +32,13 @@ export interface Ending {
 
 type Json = Record<string, unknown>
 
+type Event = string | Uint8Array
+
 interface Form {
   answer(ending: Ending): Json
-  events(ending: Ending): string[]
-  error: string
+  events(ending: Ending): Event[]
+  error: Event
+  type?: string
 }
 
 const line = (data: unknown): string =>
@@ -306,14 +314,23 @@ const generate: Form = {
   },
 }
 
-const forms: Readonly<Record<StyleName, Form>> = { chat, responses, messages, generate }
+const converse: Form = {
+  answer: converseAnswer,
+  events: converseFrames,
+  error: converseError(),
+  type: 'application/vnd.amazon.eventstream',
+}
+
+const forms: Readonly<Record<WireName, Form>> = { chat, responses, messages, generate, converse }
 
 /** A stream up to where it ends. */
-function eventsOf(style: StyleName, ending: Ending): string[] {
+function eventsOf(style: WireName, ending: Ending): Event[] {
   const { events, error } = forms[style]
   const all = events(ending)
-  if (ending.extra === 'garbage') all.splice(all.length - 1, 0, garbage)
-  if (ending.extra === 'comment') all.splice(all.length - 1, 0, comment)
+  if (style === 'converse') {
+    // Frames have a garbage of their own, and no comments.
+  } else if (ending.extra === 'garbage') all.splice(all.length - 1, 0, garbage)
+  else if (ending.extra === 'comment') all.splice(all.length - 1, 0, comment)
   if (ending.end === 'cut') return all.slice(0, hasBegun[style])
   if (ending.end === 'error') return [...all.slice(0, hasBegun[style]), error]
   if (ending.end === 'late_error') return [...all.slice(0, -1), error]
@@ -321,17 +338,19 @@ function eventsOf(style: StyleName, ending: Ending): string[] {
 }
 
 /** Events after which something has gone to the caller. */
-const hasBegun: Readonly<Record<StyleName, number>> = {
+const hasBegun: Readonly<Record<WireName, number>> = {
   chat: 1,
   responses: 3,
   messages: 3,
   generate: 1,
+  converse: 3,
 }
 
-function replyOf(style: StyleName, isStream: boolean, ending: Ending): Response {
+function replyOf(style: WireName, isStream: boolean, ending: Ending): Response {
   if (isStream) {
-    const headers = { 'content-type': 'text/event-stream' }
-    return new Response(eventsOf(style, ending).join(''), { headers })
+    const headers = { 'content-type': forms[style].type ?? 'text/event-stream' }
+    const events = eventsOf(style, ending).map((each) => Buffer.from(each))
+    return new Response(Buffer.concat(events), { headers })
   }
   const { end } = ending
   const body = forms[style].answer(ending)
@@ -342,17 +361,20 @@ function replyOf(style: StyleName, isStream: boolean, ending: Ending): Response 
   return jsonReply(body)
 }
 
-const styleOf = (path: string): StyleName =>
+const styleOf = (path: string): WireName =>
   path.includes('enerateContent')
     ? 'generate'
-    : (styles.find((style) => path.endsWith(style)) ?? 'chat')
+    : path.includes('/converse')
+      ? 'converse'
+      : (styles.find((style) => path.endsWith(style)) ?? 'chat')
 
 export const promptFor = (id: string): string => `please do case-${id}.`
 
 export interface LyingUpstream extends TestUpstream {
   /** What the case ends with. */
   on(id: string, ending: Ending): void
-  protocols: Readonly<Record<StyleName, string>>
+  /** Where a channel reaches it, and under which name of the model. */
+  protocols: Readonly<Record<WireName, Readonly<Record<string, string>>>>
 }
 
 export function startLying(): LyingUpstream {
@@ -360,13 +382,19 @@ export function startLying(): LyingUpstream {
   const upstream = startUpstream(({ body, path }) => {
     const ending = endings.get(/case-([\w-]+)\./.exec(body)?.[1] ?? '')
     if (ending === undefined) return new Response('no such case', { status: 500 })
-    const isStream = path.endsWith(':streamGenerateContent') || /"stream":\s*true/.test(body)
+    const isStream = /:streamGenerateContent$|-stream$/.test(path) || /"stream":\s*true/.test(body)
     return replyOf(styleOf(path), isStream, ending)
   })
   const { url } = upstream
   return {
     ...upstream,
     on: (id, ending) => void endings.set(id, ending),
-    protocols: { chat: `${url}/v1`, responses: `${url}/v1`, messages: url, generate: url },
+    protocols: {
+      chat: { chat: `${url}/v1` },
+      responses: { responses: `${url}/v1` },
+      messages: { messages: url },
+      generate: { generate: url },
+      converse: { bedrock: url },
+    },
   }
 }

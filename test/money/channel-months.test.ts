@@ -36,7 +36,7 @@ const calls = [
   { id: 'up-1', atMs: fromMs + minute },
   { id: 'up-2', atMs: fromMs + 2 * minute },
   { id: 'up-3', atMs: fromMs + 3 * minute },
-  { id: 'up-4', atMs: fromMs + 4 * minute, costNanos: undefined },
+  { id: 'up-4', atMs: fromMs + 4 * minute, costNanos: null },
   { id: 'up-5', atMs: untilMs - minute },
 ]
 
@@ -46,11 +46,11 @@ async function placeWithPast(engine: (typeof storeKinds)[number]): Promise<Place
   await store.tx((tx) =>
     insertAccount(tx, { id: 'acc_1', name: 'past', source: 'api', createdAtMs: 1 }),
   )
-  for (const { id, atMs, ...more } of calls) {
+  for (const { id, atMs, costNanos = 5_000_000n } of calls) {
     const request = aRequest({
       ...{ atMs, channel: 'cloud-a', upstreamRequestId: id, status: 200, chargeNanos: 9_000_000n },
       usage: { inputTokens: 20, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
-      ...('costNanos' in more ? {} : { costNanos: 5_000_000n }),
+      costNanos,
     })
     request.detail.upstreamModel = 'up-plus'
     await store.record(request)

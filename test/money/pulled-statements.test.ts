@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { startPricedUpstream } from '../support/priced-upstream.ts'
+import { jsonReply, startUpstream, streamReply } from '../support/upstream.ts'
 
 setDefaultTimeout(30_000)
 
@@ -13,6 +14,8 @@ const todaySeconds = Date.parse(today) / 1000
 
 /** What each provider bills of today, in dollars, by model. */
 let billed: Record<string, number> = {}
+/** The tokens of each model; undefined: there is no such report. */
+let used: number | undefined
 let limited = 0
 const asked: string[] = []
 
@@ -63,20 +66,62 @@ const fake = Bun.serve({
         date: searchParams.get('date'),
         model,
         usage,
+        ...(used !== undefined && { prompt_tokens: used - 1, completion_tokens: 1 }),
       }))
       return Response.json({ data })
+    }
+    if (used !== undefined && pathname === '/v1/organization/usage/completions') {
+      const results = shown.map(([model]) => ({
+        ...{ model, input_tokens: used! - 7, input_cached_tokens: 5, output_tokens: 7 },
+      }))
+      return Response.json({ data: [{ start_time: todaySeconds, results }], ...more })
+    }
+    if (used !== undefined && pathname === '/v1/organizations/usage_report/messages') {
+      const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 }
+      const results = shown.map(([model]) => ({
+        ...{ model, cache_creation, cache_read_input_tokens: 5, output_tokens: 6 },
+        uncached_input_tokens: used! - 18,
+      }))
+      return Response.json({ data: [{ starting_at: `${today}T00:00:00Z`, results }], ...more })
     }
     return new Response('not here', { status: 404 })
   },
 })
 const fakeUrl = `http://127.0.0.1:${fake.port}`
 const upstream = startPricedUpstream()
+const chunk = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
+const answer = {
+  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'up' },
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1_000, completion_tokens: 1_000 },
+}
+/** Answers, fails, or reports its input and breaks off, as the caller says. */
+const lossy = startUpstream(({ body }) => {
+  if (body.includes('case-failing')) return jsonReply({ error: { message: 'no' } }, { status: 500 })
+  if (!body.includes('case-broken')) return jsonReply(answer)
+  const usage = { prompt_tokens: 1_000, completion_tokens: 0 }
+  return streamReply([
+    chunk({ ...answer, object: 'chat.completion.chunk', choices: [], usage }),
+    chunk({ error: { message: 'it broke' } }),
+  ])
+})
+const spare = startUpstream(({ body }) =>
+  JSON.parse(body).stream === true
+    ? streamReply([
+        chunk({ choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }] }),
+        chunk({ choices: [], usage: answer.usage }),
+        'data: [DONE]\n\n',
+      ])
+    : jsonReply(answer),
+)
 afterAll(async () => {
   await fake.stop(true)
-  await upstream.stop()
+  for (const each of [upstream, lossy, spare]) await each.stop()
 })
 
 const kinds = ['openai', 'anthropic', 'openrouter'] as const
+/** At one channel, and at two. */
+const lossyModels = ['one', 'two']
 
 describe.each([...storeKinds])('pulled statements on %s', (engine) => {
   let place: Place
@@ -89,23 +134,46 @@ describe.each([...storeKinds])('pulled statements on %s', (engine) => {
       exchange: { USD: '7.10' },
       accounts: [{ name: 'acme', balance: '1000' }],
       tokens: [{ account: 'acme', name: 'test', token: apiToken }],
-      models: kinds.map((name) => ({ name: `m-${name}`, kind: 'text', interfaces: ['chat'] })),
-      prices: kinds.map((name) => ({
-        model: `m-${name}`,
+      models: [
+        ...kinds.map((name) => ({ name: `m-${name}`, kind: 'text', interfaces: ['chat'] })),
+        ...lossyModels.map((name) => ({ name, kind: 'text', interfaces: ['chat'] })),
+      ],
+      prices: [...kinds.map((kind) => `m-${kind}`), ...lossyModels].map((model) => ({
+        model,
         unit: 'token',
         per_million: { input: '100', output: '100' },
       })),
-      channels: kinds.map((kind, at) => ({
-        name: kind,
-        keys: ['upk-0123456789'],
-        protocols: { chat: upstream.chat },
-        models: { [`m-${kind}`]: `up-${kind}` },
-        // With and without /v1.
-        billing: { kind, key: adminKey, url: at === 0 ? `${fakeUrl}/v1` : fakeUrl },
-      })),
-      costs: kinds.map((kind) => ({
-        channel: kind,
-        model: `m-${kind}`,
+      channels: [
+        ...kinds.map((kind, at) => ({
+          name: kind,
+          keys: ['upk-0123456789'],
+          protocols: { chat: upstream.chat },
+          models: { [`m-${kind}`]: `up-${kind}` },
+          // With and without /v1.
+          billing: { kind, key: adminKey, url: at === 0 ? `${fakeUrl}/v1` : fakeUrl },
+        })),
+        {
+          name: 'lossy',
+          keys: ['upk-0123456789'],
+          protocols: { chat: lossy.url },
+          models: Object.fromEntries(lossyModels.map((model) => [model, `up-${model}`])),
+          billing: { kind: 'openrouter', key: adminKey, url: fakeUrl },
+          priority: 5,
+        },
+        {
+          name: 'spare',
+          keys: ['upk-0123456789'],
+          protocols: { chat: spare.url },
+          models: { two: '*' },
+        },
+      ],
+      costs: [
+        ...kinds.map((kind) => [kind, `m-${kind}`]),
+        ...lossyModels.map((model) => ['lossy', model]),
+        ['spare', 'two'],
+      ].map(([channel, model]) => ({
+        channel,
+        model,
         currency: 'USD',
         unit: 'token',
         per_million: { input: '10', output: '10' },
@@ -149,6 +217,40 @@ describe.each([...storeKinds])('pulled statements on %s', (engine) => {
     const { body } = await pull(kind)
     expect(body.outcomes.matched.lines).toBe(0)
     expect(body.outcomes.amount_differs).toMatchObject({ amount: '0.1562', our_amount: '0.142' })
+    // With what was used: the price differs, or more was used than here.
+    used = 2_000
+    const same = (await pull(kind)).body
+    used = 2_200
+    const more = (await pull(kind)).body
+    expect(same.outcomes.amount_differs).toMatchObject({ quantity: 2_000, our_quantity: 2_000 })
+    expect(more.outcomes.amount_differs.lines).toBe(0)
+    expect(more.outcomes.quantity_differs).toMatchObject({ quantity: 2_200, our_quantity: 2_000 })
+    billed = { [`up-${kind}`]: 0.02 }
+    expect((await pull(kind)).body.outcomes.matched).toMatchObject({ amount: '0.142' })
+    used = undefined
+  })
+
+  test('work that no caller pays for costs what it costs, at the channel that did it', async () => {
+    for (const model of lossyModels) {
+      for (const word of ['case-fine', 'case-failing', 'case-broken']) {
+        const messages = [{ role: 'user', content: word }]
+        const stream = word !== 'case-fine'
+        const given = await gateway.post('/v1/chat/completions', { model, messages, stream })
+        const text = await given.text()
+        const isServed = model === 'two' || word === 'case-fine'
+        expect([model, word, text.includes('"content":"hi"')]).toEqual([model, word, isServed])
+      }
+    }
+    // 2,000 tokens of the answer and 1,000 of the one that broke off.
+    billed = { 'up-one': 0.03, 'up-two': 0.03 }
+    const { body } = await pull('lossy')
+    expect(body.outcomes.matched).toMatchObject({ lines: 2, amount: '0.426', our_amount: '0.426' })
+    const asked = `/months/${today.slice(0, 7)}/channels?channel=lossy`
+    const [found] = (await gateway.admin('GET', asked)).body.items
+    expect(found.explained_by).toMatchObject([{ reason: 'matched', lines: 2, difference: '0.00' }])
+    billed = { 'up-one': 0.033, 'up-two': 0.033 }
+    const more = (await pull('lossy')).body.outcomes
+    expect([more.matched.lines, more.amount_differs.lines]).toEqual([0, 2])
   })
 
   test('nothing was billed: our usage stands alone', async () => {

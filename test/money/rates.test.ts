@@ -9,7 +9,7 @@ import {
   styles,
   type Told,
 } from '../support/priced-upstream.ts'
-import { chargeOf, errorOf, requestIdOf } from '../support/read.ts'
+import { chargeOf, errorOf, requestIdOf, until } from '../support/read.ts'
 
 const upstream = startPricedUpstream()
 const rates = {
@@ -480,6 +480,26 @@ describe('service tiers', () => {
       const last = stream ? text.trim().split('data: ').at(-1)! : text
       const body = JSON.parse(last)
       expect((stream ? body.response : body).service_tier).toBe(tier)
+    },
+  )
+
+  test.each<[Style, string]>([
+    ['chat', '-0.0009'],
+    ['messages', '-0.002'],
+  ])(
+    'a tier that %s was not asked for is not charged in the background: %s',
+    async (style, all) => {
+      const model = over('tiered', style)
+      const more = { background: true, service_tier: 'flex' }
+      const { answer } = await ask({ caller: 'responses', model, told: used, more })
+      const { id } = (await answer.json()) as { id: string }
+      const entries = await until('the charge', async () => {
+        const { body } = await gateway.admin('GET', '/accounts/acme/ledger?limit=20')
+        const own = body.items.filter((entry: { task_id: string }) => entry.task_id === id)
+        return own.some(({ kind }: { kind: string }) => kind === 'charge') ? own : undefined
+      })
+      const { amount } = entries.find(({ kind }: { kind: string }) => kind === 'charge')
+      expect(amount).toBe(all)
     },
   )
 

@@ -1,9 +1,9 @@
-// A database of new-api in SQLite, PostgreSQL and as a dump of MySQL: the same rows. new-api cannot be installed from
-// a registry here, so the columns are those of its own model files in github.com/QuantumNous/new-api: model/token.go at
-// 0067bd9, model/channel.go at 0102ffa, model/user.go at 0089a12, model/option.go at 014c3ef, model/redemption.go at
-// 03f1ecc. What looked like a fork's own column was left out. user_subscriptions is from a copy of model/subscription.go
-// whose commit is not known; of logs only what a dump has to be read past. Each column has the type of the Go field,
-// or the one that its gorm tag names.
+// A database of new-api in SQLite, PostgreSQL and as a dump of MySQL: the same rows. The columns are those of its own
+// model files in github.com/QuantumNous/new-api: model/token.go at 0067bd9, model/channel.go at 0102ffa, model/user.go
+// at 0089a12, model/option.go at 014c3ef, model/redemption.go at 03f1ecc. What looked like a fork's own column was left
+// out. user_subscriptions is from a copy of model/subscription.go whose commit is not known; of logs only what a dump
+// has to be read past. Each column has the type of the Go field, or the one that its gorm tag names. new-api-made.ts
+// has new-api's own code write the same rows.
 import { Database } from 'bun:sqlite'
 
 type Value = string | number | boolean | null
@@ -26,7 +26,7 @@ interface Table {
   rows: readonly Row[]
 }
 
-/** What GORM makes of Go types, as its drivers are known to do; it was not run. */
+/** What GORM makes of Go types. */
 const made: Readonly<Record<string, Readonly<Record<Dialect, string>>>> = {
   int: { sqlite: 'integer', postgres: 'bigint', mysql: 'bigint' },
   bool: { sqlite: 'numeric', postgres: 'boolean', mysql: 'tinyint(1)' },
@@ -233,30 +233,54 @@ const filled = ({ columns, rows }: Table): Value[][] =>
     ),
   )
 
-const quoted = (value: Value, dialect: Dialect): string => {
-  if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`
+const quoted = (value: Value, column: Column, dialect: Dialect): string => {
+  if (typeof value === 'string') {
+    const text = `'${value.replaceAll("'", "''")}'`
+    // What new-api gives the driver for its JSON are bytes, and SQLite keeps them as such.
+    return dialect === 'sqlite' && column.startsWith('json') ? `CAST(${text} AS BLOB)` : text
+  }
   return String(typeof value === 'boolean' && dialect === 'sqlite' ? Number(value) : value)
 }
 
-export function statements(base: string, dialect: 'sqlite' | 'postgres'): string {
+export function statements(
+  base: string,
+  dialect: 'sqlite' | 'postgres',
+  names: readonly string[] = Object.keys(tables(base)),
+): string {
   return Object.entries(tables(base))
+    .filter(([name]) => names.includes(name))
     .flatMap(([name, table]) => [
       `CREATE TABLE "${name}" (${Object.entries(table.columns)
         .map(([each, column]) => `"${each}" ${typeOf(column, dialect)}`)
         .join(', ')});`,
       ...filled(table).map(
         (values) =>
-          `INSERT INTO "${name}" VALUES (${values.map((each) => quoted(each, dialect)).join(', ')});`,
+          `INSERT INTO "${name}" VALUES (${values
+            .map((each, at) => quoted(each, Object.values(table.columns)[at]!, dialect))
+            .join(', ')});`,
       ),
     ])
     .join('\n')
 }
 
-export function writeSqlite(path: string, base: string): void {
+export function writeSqlite(path: string, base: string, names?: readonly string[]): void {
   const database = new Database(path, { create: true })
   database.run('PRAGMA journal_mode = WAL')
-  database.exec(statements(base, 'sqlite'))
+  database.exec(statements(base, 'sqlite', names))
   database.close()
+}
+
+/** The rows as the structs of new-api read them. */
+export function structs(base: string): string {
+  const named = Object.entries(tables(base)).map(([name, { rows }]) => [
+    name,
+    rows.map(({ deleted_at, channel_info, ...row }) => ({
+      ...row,
+      ...(deleted_at != null && { DeletedAt: `${String(deleted_at).replace(' ', 'T')}Z` }),
+      ...(channel_info != null && { channel_info: JSON.parse(String(channel_info)) }),
+    })),
+  ])
+  return JSON.stringify(Object.fromEntries(named))
 }
 
 const escaped = (value: Value): string => {

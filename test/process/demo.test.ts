@@ -94,6 +94,11 @@ describe('a demonstration', () => {
     ]) {
       expect([script, new RegExp(`\\p{Script=${script}}`, 'u').test(names)]).toEqual([script, true])
     }
+    const low = accounts.filter(
+      (each: { available: string; balance_low: string | null }) =>
+        Number(each.available) < Number(each.balance_low),
+    )
+    expect(low.map(({ name }: { name: string }) => name)).toEqual(['alnoor-tech'])
     const { items: models } = await admin('/models?limit=200')
     const sold = models.filter(({ callable }: { callable: boolean }) => callable)
     expect(sold.length).toBeGreaterThanOrEqual(30)
@@ -123,6 +128,12 @@ describe('a demonstration', () => {
   test('an incident was served by another channel, and customers go on calling', async () => {
     const { items: alerts } = await admin('/alerts?all=true')
     expect(alerts.map(({ kind }: { kind: string }) => kind)).toContain('channel_down')
+    const open = await until(
+      'a model that loses money is found',
+      async () => (await admin('/alerts')).items[0]?.message,
+      startMs,
+    )
+    expect(open).toMatch(/^model 'deepseek-v3\.2' has lost money on /)
     const { items: moved } = await admin('/requests?channel=azure-eu&limit=50')
     expect(moved.length).toBeGreaterThan(0)
     const count = async () => (await admin('/requests?limit=1')).items[0].at

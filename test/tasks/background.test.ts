@@ -122,6 +122,17 @@ describe.each([...storeKinds])('background responses on %s', (on) => {
     expect(await booked(body.id)).toEqual(['hold', 'release'])
   })
 
+  test.each(['over-responses', 'over-chat'])(
+    'a service tier without a price that %s was served by raises an alert',
+    async (model) => {
+      const made = await create(gateway, model, 'Say hello. [[sim:tier=scale]]')
+      expect((await ended(gateway, made.body.id)).body.status).toBe('completed')
+      const { body } = await gateway.admin('GET', '/alerts?kind=missing_price')
+      const subjects = body.items.map(({ subject }: { subject: string }) => subject)
+      expect(subjects).toContain(`${model} scale`)
+    },
+  )
+
   test('one that is over is not cancelled, but shown', async () => {
     const { body } = await create(gateway, 'over-chat', 'Hello.')
     await ended(gateway, body.id)

@@ -8,6 +8,8 @@ import { hasBegun, type Price, type PriceTerms } from '../../contract/price.ts'
 export interface PriceBook {
   /** What this account, or any account, pays now; undefined: the model cannot be called. */
   current(model: string, accountId?: string): Price | undefined
+  /** What it paid at a moment. */
+  at(model: string, accountId: string, atMs: number): Price | undefined
   /** The version of one list alone: the account's own, or the general one. */
   listed(model: string, accountId?: string): Price | undefined
   /** The version of a list that was in force at a moment; one made since then where none was. */
@@ -51,11 +53,16 @@ export function createPriceBook(
   const anyOwn = ofAccounts.size > 0
   const own = (model: string, accountId = generalId): Price | undefined =>
     begun(ofAccounts.get(accountId)?.get(model), nowMs())
+  const isOwn = (price: Price | undefined): price is Price =>
+    price !== undefined && price.terms.unit !== 'default'
   return {
     current(model, accountId) {
       const price = anyOwn ? own(model, accountId) : undefined
-      if (price !== undefined && price.terms.unit !== 'default') return price
-      return begun(general.get(model), nowMs())
+      return isOwn(price) ? price : begun(general.get(model), nowMs())
+    },
+    at(model, accountId, atMs) {
+      const price = inForceAt(ofAccounts.get(accountId)?.get(model), atMs, nowMs())
+      return isOwn(price) ? price : inForceAt(general.get(model), atMs, nowMs())
     },
     listed: (model, accountId) =>
       accountId === undefined ? begun(general.get(model), nowMs()) : own(model, accountId),

@@ -27,7 +27,7 @@ export function usageItems(row: WorkRow): ChannelUsage[] {
     ...work,
     quantity: billed?.quantity ?? 0,
     amountNanos: billed?.chargeNanos ?? 0n,
-    costNanos: billed === undefined ? 0n : (billed.costNanos ?? undefined),
+    costNanos: isIdle(row) ? 0n : (billed?.costNanos ?? undefined),
     lostQuantity: 0,
     lostNanos: 0n,
     isLost: false,
@@ -37,13 +37,24 @@ export function usageItems(row: WorkRow): ChannelUsage[] {
     const { upstreamId } = loss
     const isOwn = upstreamId === undefined || work.upstreamIds.includes(upstreamId)
     if (billed === undefined || !isOwn) items.push(lostItem(own, loss))
-    else if (loss.reason === 'balance_short') own.amountNanos += loss.amountNanos
     else addLoss(own, loss)
   }
   return items
 }
 
-function addLoss(work: ChannelUsage, { quantity = 0, amountNanos }: WorkLoss): void {
+/** Nothing is known to have been done: it failed, or another channel did it. */
+const isIdle = ({ billed, losses }: WorkRow): boolean =>
+  billed === undefined ||
+  (billed.quantity === 0 && billed.chargeNanos === 0n && losses.length === 0)
+
+function addLoss(work: ChannelUsage, loss: WorkLoss): void {
+  const { reason, quantity = 0, amountNanos, costNanos } = loss
+  const isKnown = work.costNanos !== undefined && costNanos !== null
+  work.costNanos = isKnown ? work.costNanos! + costNanos : undefined
+  if (reason === 'balance_short') {
+    work.amountNanos += amountNanos
+    return
+  }
   work.lostQuantity += quantity
   work.lostNanos += amountNanos
   work.isLost = true
@@ -55,7 +66,7 @@ const lostItem = (own: ChannelUsage, loss: WorkLoss): ChannelUsage => ({
   upstreamIds: loss.upstreamId === undefined ? [] : [loss.upstreamId],
   quantity: 0,
   amountNanos: 0n,
-  costNanos: undefined,
+  costNanos: loss.costNanos ?? undefined,
   lostQuantity: loss.quantity ?? 0,
   lostNanos: loss.amountNanos,
   isLost: true,

@@ -31,6 +31,8 @@ export interface Rule {
   toleranceNanos: bigint
   /** Half of their smallest unit: each of their lines may be rounded by as much. */
   roundingNanos: bigint
+  /** Amounts alone decide whether lines match; quantities say why they do not. */
+  isByAmount?: boolean
 }
 
 export const noneOfOurs = (): Ours => ({
@@ -58,6 +60,7 @@ export function judge(theirs: Theirs, ours: Ours, rule: Rule): LineOutcome {
   if (!ours.isKnown) return 'upstream_only'
   const isBilled = ours.quantity > 0 || ours.amountNanos > 0n
   if (!isBilled && ours.isLost) return 'loss'
+  if (rule.isByAmount) return judgeAmount(theirs, ours, rule, isBilled)
   if (agrees(theirs.quantity, ours.quantity)) {
     return isWorth(theirs, ours, rule, isBilled) ? 'matched' : 'amount_differs'
   }
@@ -70,6 +73,22 @@ const same = 0.0005
 
 const agrees = (theirs: number | undefined, ours: number): boolean =>
   theirs === undefined || Math.abs(theirs - ours) <= same
+
+function judgeAmount(theirs: Theirs, ours: Ours, rule: Rule, isBilled: boolean): LineOutcome {
+  const isSameWork = isAbout(theirs.quantity, ours, rule)
+  if (!isWorth(theirs, ours, rule, isBilled)) {
+    return isSameWork ? 'amount_differs' : 'quantity_differs'
+  }
+  return isSameWork || expectedOf(ours, rule) !== undefined ? 'matched' : 'quantity_differs'
+}
+
+/** Within the tolerance, with what was lost or without; none is as good as not reported. */
+function isAbout(theirs: number | undefined, ours: Ours, { toleranceNanos }: Rule): boolean {
+  if (theirs === undefined || theirs === 0) return true
+  const slack = 1 + Number(toleranceNanos) / 1e9
+  const maxQuantity = (ours.quantity + ours.lostQuantity) * slack + same
+  return theirs <= maxQuantity && theirs >= ours.quantity / slack - same
+}
 
 const billion = 1_000_000_000n
 const size = (nanos: bigint): bigint => (nanos < 0n ? -nanos : nanos)

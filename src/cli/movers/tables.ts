@@ -69,7 +69,8 @@ async function readSqlite(path: string, names: readonly string[]): Promise<Table
       for (const name of names) {
         const found = await tx`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ${name}`
         if (found.length === 0) continue
-        tables.set(name, [...(await tx`SELECT * FROM ${tx(name)}`)] as Row[])
+        const rows: Row[] = await tx`SELECT * FROM ${tx(name)}`
+        tables.set(name, rows.map(inText))
       }
       return tables
     })
@@ -77,3 +78,12 @@ async function readSqlite(path: string, names: readonly string[]): Promise<Table
     await sql.close()
   }
 }
+
+/** What a program has given as bytes, SQLite keeps as bytes, in a column of any type. */
+const inText = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+    ]),
+  )

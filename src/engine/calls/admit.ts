@@ -92,8 +92,9 @@ export function plan(open: OpenCall, model: Model): bigint | Refusal {
   const unpriced = unpricedIn(call, price.terms)
   if (unpriced !== undefined) return unpriced
   open.price = price
+  open.admittedMs = engine.clock.nowMs()
   open.bounds = boundsOf(model, call)
-  open.applied = appliedAt(price.terms, engine.clock.nowMs())
+  open.applied = appliedAt(price.terms, open.admittedMs)
   return maxCharge(call, price.terms, heldBounds(open.bounds, open.routes), open.applied)
 }
 

@@ -5,28 +5,30 @@ import type { ServedAs, TokenUsage } from '../../contract/usage.ts'
 import { costOfAnswer } from '../admission/usage-cost.ts'
 import type { OpenCall } from './open-call.ts'
 
-/** Adds an attempt at a channel. A cost that is not known makes that of the call unknown. */
+/**
+ * Adds an attempt at a channel, and says what it costs; undefined: not known, which makes the cost of the call
+ * unknown.
+ */
 export function addCost(
   open: OpenCall,
   channel: string,
   usage: TokenUsage,
   served: ServedAs | undefined,
-): void {
+): bigint | undefined {
   const { record, engine } = open
-  if (record.costNanos === null) return
   const nanos = engine.costs.isEmpty ? undefined : costAt(open, channel, usage, served)
+  if (record.costNanos === null) return nanos
   record.costNanos = nanos === undefined ? null : (record.costNanos ?? 0n) + nanos
+  return nanos
 }
 
 /** The same of an attempt that failed, which the statement of another channel may have. */
-export function addFailedCost(open: OpenCall, ...attempt: Attempted): void {
-  const { record } = open
-  const before = record.costNanos ?? 0n
-  addCost(open, ...attempt)
-  const nanos = (record.costNanos ?? 0n) - before
-  if (nanos <= 0n) return
-  const { detail } = record
-  detail.failedCostNanos = (BigInt(detail.failedCostNanos ?? 0) + nanos).toString()
+export function addFailedCost(open: OpenCall, ...attempt: Attempted): string | null {
+  const nanos = addCost(open, ...attempt)
+  if (nanos === undefined) return null
+  const { detail } = open.record
+  if (nanos > 0n) detail.failedCostNanos = (BigInt(detail.failedCostNanos ?? 0) + nanos).toString()
+  return nanos.toString()
 }
 
 type Attempted = [channel: string, usage: TokenUsage, served: ServedAs | undefined]

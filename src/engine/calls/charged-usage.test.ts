@@ -1,7 +1,9 @@
 // Reported usage with missing sides, and above what the request allows.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { completeUsage, isComplete, payable } from './charged-usage.ts'
+import { createPriceBook } from '../../billing/prices/price-book.ts'
+import { completeUsage, isComplete, othersAmong, payable } from './charged-usage.ts'
+import type { OpenCall } from './open-call.ts'
 
 test('usage within the bounds stays as it is, and of any other what the answer shows', () => {
   const counts = fc.nat(3_000)
@@ -23,6 +25,32 @@ test('usage within the bounds stays as it is, and of any other what the answer s
       )
     }),
   )
+})
+
+test('other models of the usage cost what they cost at the admission', () => {
+  const minuteMs = 60_000
+  const other = (id: string, effectiveFromMs: number) => ({
+    ...{ id, model: 'other', effectiveFromMs, source: 'api' as const },
+    terms: {
+      ...{ unit: 'token' as const, tiers: [{ inputNanos: 1n, outputNanos: 1n }] },
+      hours: [{ fromMinute: 0, toMinute: 2, zone: 'UTC', factorNanos: 1n }],
+    },
+  })
+  const versions = [other('before', 0), other('since', 2 * minuteMs)]
+  const nowMs = () => 3 * minuteMs
+  const open = {
+    engine: {
+      prices: createPriceBook(versions, new Set(), nowMs),
+      catalog: { channels: [], models: new Map([['other', {}]]) },
+      clock: { nowMs },
+    },
+    ...{ call: { model: 'own' }, price: { model: 'own', id: 'own' }, record: { detail: {} } },
+    ...{ accountId: 'acc_1', admittedMs: minuteMs },
+  } as unknown as OpenCall
+  const usage = { inputTokens: 5, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  expect(othersAmong(open, [{ model: 'other', ...usage }])).toEqual([
+    { ...usage, model: 'other', priceId: 'before', applied: { hours: 0 } },
+  ])
 })
 
 test('a side that was not reported is counted', () => {

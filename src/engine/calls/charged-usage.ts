@@ -44,7 +44,7 @@ export function completeUsage(
  * price is charged as the model's own.
  */
 export function othersAmong(
-  { engine, call, served, price, record, accountId }: OpenCall,
+  { engine, call, served, price, record, accountId, admittedMs }: OpenCall,
   named: readonly NamedUsage[],
 ): readonly OtherUsage[] | undefined {
   const own = [call.model, served?.name, record.detail.upstreamModel, price.model]
@@ -53,10 +53,10 @@ export function othersAmong(
     if (own.includes(usage.model)) return []
     const model = gatewayName(channel?.models ?? {}, usage.model)
     const its = engine.catalog.models.has(model)
-      ? engine.prices.current(model, accountId)
+      ? engine.prices.at(model, accountId, admittedMs)
       : undefined
     if (its?.terms.unit !== 'token' || its.id === price.id) return []
-    const applied = appliedAt(its.terms, engine.clock.nowMs())
+    const applied = appliedAt(its.terms, admittedMs)
     return [{ ...usage, model, priceId: its.id, ...(applied !== undefined && { applied }) }]
   })
   return found.length === 0 ? undefined : found
@@ -175,9 +175,10 @@ export function addFailedLoss(
   const used = isByTokens
     ? completeUsage(usage, call.inputTokens, () => counted)
     : quantityUsage(usage, call)
-  if (usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)) {
-    addFailedCost(open, route.channel.name, used, watcher?.reported.served)
-  }
+  const isServed = usage !== undefined && !(httpStatus !== undefined && httpStatus >= 500)
+  const costNanos = isServed
+    ? addFailedCost(open, route.channel.name, used, watcher?.reported.served)
+    : undefined
   const { nanos, quantity } = costOf(open, used)
   const part = {
     reason: cancelled && !deadline.expired ? 'caller_left' : 'failed_after_cost',
@@ -186,6 +187,7 @@ export function addFailedLoss(
     unit: price.terms.unit,
     quantity,
     ...((isByTokens ? !isComplete(usage) : usage?.quantity === undefined) && { estimated: true }),
+    ...(costNanos !== undefined && { costNanos, upstreamModel: route.upstreamModel }),
   } as const
   addLoss(record.detail, part, nanos)
 }

@@ -26,6 +26,7 @@ type Members = readonly [TextMember, ...TextMember[]]
 
 /** The call gets its first member; returns the cost of the most expensive one. */
 export function planMembers(open: OpenCall, model: Model): bigint | Refusal {
+  open.admittedMs = open.engine.clock.nowMs()
   const all = textMembers(open, model)
   if (all instanceof Refusal) return all
   const members = open.call.references === undefined ? all : referredTo(open, all)
@@ -58,7 +59,8 @@ function referredTo(open: OpenCall, all: Members): Members | Refusal {
 }
 
 /** Those that this interface serves and that have a price, in the order in which they are tried. */
-function textMembers({ engine, ctx, call }: OpenCall, model: Model): Members | Refusal {
+function textMembers(open: OpenCall, model: Model): Members | Refusal {
+  const { engine, ctx, call } = open
   const share = () => shareOf(ctx.token, call) ?? engine.random()
   const ordered = membersInOrder(ctx, model.backing!, call.interface, share)
   if (ordered instanceof Refusal) return ordered
@@ -80,7 +82,7 @@ function textMembers({ engine, ctx, call }: OpenCall, model: Model): Members | R
       refusal ??= refused
       continue
     }
-    const applied = appliedAt(price.terms, engine.clock.nowMs())
+    const applied = appliedAt(price.terms, open.admittedMs)
     able.push({ model: member, routes, price, applied, bounds: boundsOf(member, call) })
   }
   const [first, ...others] = able

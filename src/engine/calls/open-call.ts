@@ -65,6 +65,8 @@ export class OpenCall implements EventListenerObject {
   price!: Price
   /** Terms of the price beside its rates that it is charged by; undefined: none, as most calls. */
   applied: Applied | undefined
+  /** When it was, by the clock: hours and versions of prices are those of then. */
+  admittedMs = 0
   /** Its maximum usage; the hold is the price of it. */
   bounds!: TextBounds
   hold!: Hold

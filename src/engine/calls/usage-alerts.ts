@@ -50,13 +50,16 @@ export function recordImplausible(open: OpenCall, claimed: TokenUsage, paid: Tok
 }
 
 /** Charged by the plain rates, which may be less than it costs. */
-export function recordUnpriced(open: OpenCall, { kind, name }: Unknown): void {
+export function recordUnpriced(open: OpenCall, unknown: Unknown): void {
   const { price, record } = open
-  const message =
-    `channel '${record.channel ?? ''}' served ${record.requestId} (model '${record.model}') by the ` +
-    `${kind} '${name}', which the price of '${price.model}' does not name; charged by its plain rates`
-  raise(open, { kind: 'missing_price', subject: `${price.model} ${name}`, message })
+  const served = `channel '${record.channel ?? ''}' served ${record.requestId} (model '${record.model}')`
+  const message = unpricedMessage(served, price.model, unknown)
+  raise(open, { kind: 'missing_price', subject: `${price.model} ${unknown.name}`, message })
 }
+
+export const unpricedMessage = (served: string, pricedAs: string, { kind, name }: Unknown) =>
+  `${served} by the ${kind} '${name}', which the price of '${pricedAs}' does not name; ` +
+  'charged by its plain rates'
 
 export const implausibleMessage = (
   call: Pick<RequestRecord, 'channel' | 'requestId' | 'model'>,

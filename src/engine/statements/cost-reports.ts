@@ -1,5 +1,5 @@
-// Reports of what providers bill, day by day and model by model, as they give them out: pages, limits of
-// requests, and keys that they refuse. Knows no store and no money beyond the amounts in dollars.
+// Reports of what providers bill and of what was used, day by day and model by model, as they give them out: pages,
+// limits of requests, and keys that they refuse. Knows no store and no money beyond the amounts in dollars.
 import type { BillingAccess } from '../../contract/catalog.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { HttpPort } from '../../contract/http.ts'
@@ -12,6 +12,13 @@ interface ReportLine {
   model: string
   /** In dollars, a decimal. */
   amount: string
+  /** Tokens of that day and model, on the first of their lines; absent: not reported. */
+  tokens?: number
+}
+
+/** Undefined: the result is not about tokens. */
+interface UsageLine extends Pick<ReportLine, 'day' | 'model'> {
+  tokens: number | undefined
 }
 
 interface Period {
@@ -20,14 +27,19 @@ interface Period {
   untilMs: number
 }
 
-interface Report {
-  url: string
+interface Listing<Line> {
   /** Of each request; `page`: the mark of the page before. */
   queries(period: Period): readonly string[]
-  headers(key: string): Record<string, string>
-  lines(body: Record<string, unknown>): ReportLine[]
+  lines(body: Record<string, unknown>): Line[]
   /** The query of a page after this one; undefined: it was the last. */
   next(body: Record<string, unknown>): string | undefined
+}
+
+interface Report extends Listing<ReportLine> {
+  url: string
+  headers(key: string): Record<string, string>
+  /** Of what was used, where the costs do not say it. */
+  usage?: Listing<UsageLine>
 }
 
 const dayMs = 86_400_000
@@ -56,6 +68,12 @@ const nextPage = ({ has_more, next_page }: Record<string, unknown>): string | un
     ? `&page=${encodeURIComponent(next_page)}`
     : undefined
 
+/** Undefined: none of them is a count. */
+function tokensIn(...counts: readonly unknown[]): number | undefined {
+  const known = counts.filter((count): count is number => Number.isSafeInteger(count))
+  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0)
+}
+
 const reports: Readonly<Record<BillingAccess['kind'], Report>> = {
   openai: {
     url: 'https://api.openai.com',
@@ -76,6 +94,24 @@ const reports: Readonly<Record<BillingAccess['kind'], Report>> = {
         })),
       ),
     next: nextPage,
+    usage: {
+      queries: ({ fromMs, untilMs }) =>
+        ['completions', 'embeddings'].map(
+          (of) =>
+            `/v1/organization/usage/${of}?start_time=${secondsOf(fromMs)}` +
+            `&end_time=${secondsOf(untilMs)}&bucket_width=1d&group_by=model&limit=31`,
+        ),
+      // Input has what was read from the cache.
+      lines: ({ data }) =>
+        listIn(data).flatMap(({ start_time, results }) =>
+          listIn(results).map(({ model, input_tokens, output_tokens }) => ({
+            day: dayOf(Number(start_time) * 1000),
+            model: String(model ?? ''),
+            tokens: tokensIn(input_tokens, output_tokens),
+          })),
+        ),
+      next: nextPage,
+    },
   },
   anthropic: {
     url: 'https://api.anthropic.com',
@@ -93,6 +129,25 @@ const reports: Readonly<Record<BillingAccess['kind'], Report>> = {
         })),
       ),
     next: nextPage,
+    usage: {
+      queries: ({ fromMs, untilMs }) => [
+        `/v1/organizations/usage_report/messages?starting_at=${dayOf(fromMs)}T00:00:00Z` +
+          `&ending_at=${dayOf(untilMs)}T00:00:00Z&bucket_width=1d&group_by[]=model&limit=31`,
+      ],
+      lines: ({ data }) =>
+        listIn(data).flatMap(({ starting_at, results }) =>
+          listIn(results).map(({ model, cache_creation: written, ...counts }) => ({
+            day: String(starting_at).slice(0, 10),
+            model: String(model ?? ''),
+            tokens: tokensIn(
+              ...[counts['uncached_input_tokens'], counts['cache_read_input_tokens']],
+              ...(isObject(written) ? Object.values(written) : []),
+              counts['output_tokens'],
+            ),
+          })),
+        ),
+      next: nextPage,
+    },
   },
   openrouter: {
     url: 'https://openrouter.ai',
@@ -103,11 +158,15 @@ const reports: Readonly<Record<BillingAccess['kind'], Report>> = {
       ),
     headers: (key) => ({ authorization: `Bearer ${key}` }),
     lines: ({ data }) =>
-      listIn(data).map(({ date, model, usage }) => ({
-        day: String(date).slice(0, 10),
-        model: String(model ?? ''),
-        amount: decimalOf(usage),
-      })),
+      listIn(data).map(({ date, model, usage, prompt_tokens, completion_tokens }) => {
+        const tokens = tokensIn(prompt_tokens, completion_tokens)
+        return {
+          day: String(date).slice(0, 10),
+          model: String(model ?? ''),
+          amount: decimalOf(usage),
+          ...(tokens !== undefined && { tokens }),
+        }
+      }),
     next: () => undefined,
   },
 }
@@ -129,22 +188,59 @@ export async function readReport(
 ): Promise<ReportLine[] | Refusal> {
   const report = reports[kind]
   const base = (url ?? report.url).replace(/\/+$/, '').replace(/(?:\/api)?\/v1$/, '')
-  const lines: ReportLine[] = []
-  let pages = 0
-  for (const query of report.queries(period)) {
-    let page: string | undefined = ''
-    while (page !== undefined) {
-      if (++pages > maxPages) return refuse('upstream_invalid_response', 'the report has no end')
-      const body = await ask(http, base + query + page, report.headers(key))
-      if (body instanceof Refusal) return body
-      lines.push(...report.lines(body))
-      page = report.next(body)
-    }
-  }
+  const headers = report.headers(key)
+  const lines = await readAll(http, base, headers, report, period)
+  if (lines instanceof Refusal) return lines
   const isReadable = lines.every(
     ({ day, amount }) => /^\d{4}-\d\d-\d\d$/.test(day) && /^-?\d+(?:\.\d+)?$/.test(amount),
   )
-  return isReadable ? lines : refuse('upstream_invalid_response', 'the report cannot be read')
+  if (!isReadable) return refuse('upstream_invalid_response', 'the report cannot be read')
+  const { usage } = report
+  if (usage === undefined || lines.length === 0) return lines
+  const used: UsageLine[] = []
+  for (const query of usage.queries(period)) {
+    const some = await readAll(http, base, headers, { ...usage, queries: () => [query] }, period)
+    // It only explains differences: costs are compared without it, too.
+    if (!(some instanceof Refusal)) used.push(...some)
+  }
+  return withTokens(lines, used)
+}
+
+async function readAll<Line>(
+  http: HttpPort,
+  base: string,
+  headers: Record<string, string>,
+  listing: Listing<Line>,
+  period: Period,
+): Promise<Line[] | Refusal> {
+  const lines: Line[] = []
+  let pages = 0
+  for (const query of listing.queries(period)) {
+    let page: string | undefined = ''
+    while (page !== undefined) {
+      if (++pages > maxPages) return refuse('upstream_invalid_response', 'the report has no end')
+      const body = await ask(http, base + query + page, headers)
+      if (body instanceof Refusal) return body
+      lines.push(...listing.lines(body))
+      page = listing.next(body)
+    }
+  }
+  return lines
+}
+
+const keyOf = ({ day, model }: Pick<ReportLine, 'day' | 'model'>): string => `${day} ${model}`
+
+/** All tokens of a day and model stand on the first of its lines. */
+function withTokens(lines: readonly ReportLine[], usage: readonly UsageLine[]): ReportLine[] {
+  const sums = new Map<string, number>()
+  for (const { tokens, ...line } of usage) {
+    if (tokens !== undefined) sums.set(keyOf(line), (sums.get(keyOf(line)) ?? 0) + tokens)
+  }
+  return lines.map((line) => {
+    const tokens = sums.get(keyOf(line))
+    sums.delete(keyOf(line))
+    return tokens === undefined ? line : { ...line, tokens }
+  })
 }
 
 async function ask(

@@ -46,15 +46,15 @@ export async function pullStatement(
   const lines = await readReport(deps.http, billing, period)
   if (lines instanceof Refusal) return lines
   const upstreamNames = new Set(Object.entries(channel.models).flat())
-  const rows = lines.map(({ day, model, amount }) =>
-    csvRow([day, nameIn(upstreamNames, model), converted(amount, rate)]),
+  const rows = lines.map(({ day, model, amount, tokens = '' }) =>
+    csvRow([day, nameIn(upstreamNames, model), tokens, converted(amount, rate)]),
   )
   const options: StatementOptions = {
     ...{ channel: channel.name, name, ...period, mayBeEmpty: true },
     form: { map: {}, zoneMs: 0, decimal: '.' },
-    rule: { factorNanos: undefined, toleranceNanos },
+    rule: { factorNanos: undefined, toleranceNanos, isByAmount: true },
   }
-  const text = csvRow(['date', 'model', 'amount']) + rows.join('')
+  const text = csvRow(['date', 'model', 'tokens', 'amount']) + rows.join('')
   const made = await importStatement(deps.store, options, once(text), deps.clock.nowMs)
   return 'problem' in made ? refuse('upstream_invalid_response', made.problem) : made
 }

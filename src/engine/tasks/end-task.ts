@@ -20,6 +20,8 @@ import { insertAbandonedCheck } from '../../store/tasks/abandoned-checks.ts'
 import { insertCallback } from '../../store/tasks/callbacks.ts'
 import { findTaskRow, freeExternalId, liveStates, updateTask } from '../../store/tasks/tasks.ts'
 import { dropTaskText, putTaskText, type TaskText } from '../../store/tasks/texts.ts'
+import type { Unknown } from '../admission/price-reach.ts'
+import { unpricedMessage } from '../calls/usage-alerts.ts'
 import { waitBeforePoll } from './poll/task-timeouts.ts'
 import { responseCost, responseUsage } from './response-usage.ts'
 import { costFor, type Settled, settlementFor } from './task-charge.ts'
@@ -132,6 +134,7 @@ async function writeEnd(
   }
   for (const loss of losses) await recordLoss(tx, loss)
   if (settled?.implausible !== undefined) await raiseAlert(tx, implausibleUsage(ended, settled))
+  if (settled?.unpriced !== undefined) await raiseAlert(tx, missingPrice(ended, settled.unpriced))
   if (checkAtMs !== undefined) await insertAbandonedCheck(tx, task.id, checkAtMs)
   crashPoint('task-ending')
   return { ended, losses }
@@ -205,6 +208,15 @@ function implausibleUsage(ended: Task, { implausible, quantity, unit }: Settled)
   return { kind: 'implausible_usage', subject: channel, message, atMs }
 }
 
+function missingPrice(
+  { id, channel, model, updatedAtMs: atMs }: Task,
+  unpriced: NonNullable<Settlement['unpriced']>,
+): AlertOf {
+  const served = `channel '${channel}' served ${id} (model '${model}')`
+  const message = unpricedMessage(served, unpriced.model, unpriced)
+  return { kind: 'missing_price', subject: `${unpriced.model} ${unpriced.name}`, message, atMs }
+}
+
 /** The callback is written with the end itself: one never exists without the other. */
 async function queueCallback(tx: Tx, task: Task, end: TaskEnd): Promise<void> {
   const { id: taskId, accountId, callbackUrl: url, updatedAtMs } = task
@@ -265,6 +277,8 @@ interface Settlement extends Settled {
   usage?: TaskUsage
   /** Of what was reported and is not charged. */
   losses?: readonly Loss[]
+  /** How it was served, where the price of the model does not name it. */
+  unpriced?: Unknown & { model: string }
 }
 
 function settlementOf(
@@ -277,7 +291,7 @@ function settlementOf(
   if (task.kind === 'response') {
     ensure(answer !== undefined, `response ${task.id} ends with an answer`)
     const used = responseUsage(price.terms, task, answer, deps.clock.nowMs())
-    const { usage, estimated, losses, implausible } = used
+    const { usage, estimated, losses, implausible, unknown } = used
     const costNanos = responseCost(deps.costs, task, answer, price.model)
     return {
       ...settlementFor(price.terms, task, usage),
@@ -285,6 +299,7 @@ function settlementOf(
       ...(estimated && { estimated }),
       ...(implausible !== undefined && { implausible }),
       ...{ usage, losses },
+      ...(unknown !== undefined && { unpriced: { ...unknown, model: price.model } }),
     }
   }
   const images = media.filter(({ kind }) => kind === 'image').length

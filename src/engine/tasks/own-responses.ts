@@ -172,7 +172,7 @@ class ResponseCall implements CallingTask {
   async settle(answer: MadeAnswer, record: RequestRecord): Promise<Refusal | undefined> {
     crashPoint('response-answered')
     const engine = this.#engine
-    const task = servedAs(engine, this.#task, record)
+    const task = sentOf(servedAs(engine, this.#task, record), record)
     const end = { state: 'succeeded', media: [], usage: {}, raw: answer.reported.raw } as const
     const ended = await retryWrite(engine, () => endTask(engine, task, { ...end, answer }))
     if (ended?.state === 'succeeded') return undefined
@@ -207,6 +207,13 @@ class ResponseCall implements CallingTask {
       endTask(this.#engine, this.#task, { state: 'failed', error }),
     )
   }
+}
+
+/** With those of the asked terms that went upstream. */
+function sentOf(task: ResponseTask, { detail: { translationLosses: lost } }: RequestRecord) {
+  const { asks, ...request } = task.request
+  const sent = asks?.filter(({ param }) => !lost?.includes(param))
+  return { ...task, request: { ...request, ...(sent !== undefined && { asks: sent }) } }
 }
 
 /** By which channel, model and price. Those of a plain model are frozen. */

@@ -3,11 +3,11 @@
 import { chargeTokens } from '../../billing/charge.ts'
 import type { CostBook } from '../../billing/prices/cost-book.ts'
 import type { Loss } from '../../contract/ledger.ts'
-import type { PriceTerms } from '../../contract/price.ts'
+import type { Applied, PriceTerms } from '../../contract/price.ts'
 import type { MadeAnswer } from '../../contract/provider.ts'
 import { type ResponseTask, servingModel, type TaskUsage } from '../../contract/task.ts'
 import type { TokenUsage } from '../../contract/usage.ts'
-import { appliedAt, termsOfAnswer } from '../admission/price-reach.ts'
+import { appliedAt, termsOfAnswer, type Unknown } from '../admission/price-reach.ts'
 import { withChargedCalls } from '../admission/server-tools.ts'
 import { costOfAnswer } from '../admission/usage-cost.ts'
 import { completeUsage, isComplete, payable, tokensOf } from '../calls/charged-usage.ts'
@@ -19,6 +19,8 @@ interface ResponseUsage {
   /** Tokens that were reported and cannot be. */
   implausible?: number
   losses: Loss[]
+  /** What the answer names and the price does not. */
+  unknown?: Unknown
 }
 
 /** What the upstream takes for it, by all that it reported. Undefined: not known. */
@@ -42,12 +44,24 @@ export function responseCost(
 export function responseUsage(
   terms: PriceTerms,
   task: ResponseTask,
+  answer: MadeAnswer,
+  nowMs: number,
+): ResponseUsage {
+  const admitted = appliedAt(terms, task.createdAtMs)
+  const { asks } = task.request
+  const { applied, unknown } = termsOfAnswer(terms, admitted, asks, answer.reported.served)
+  const used = usageAt(terms, applied, task, answer, nowMs)
+  return unknown === undefined ? used : { ...used, unknown }
+}
+
+function usageAt(
+  terms: PriceTerms,
+  applied: Applied | undefined,
+  task: ResponseTask,
   { reported, outputTokens }: MadeAnswer,
   nowMs: number,
 ): ResponseUsage {
-  const { bounds, inputTokens, asks } = task.request
-  const admitted = appliedAt(terms, task.createdAtMs)
-  const { applied } = termsOfAnswer(terms, admitted, asks, reported.served)
+  const { bounds, inputTokens } = task.request
   const estimated = !isComplete(reported.usage)
   const claimed = completeUsage(reported.usage, inputTokens, () => outputTokens)
   const usageOf = (tokens: TokenUsage): TaskUsage => ({

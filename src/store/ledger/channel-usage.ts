@@ -1,7 +1,9 @@
 // Usage of one channel over a period, from the request log, the tasks and the losses, page by page
 // and in the shape that is compared with an upstream's statement.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Loss, LossReason } from '../../contract/ledger.ts'
+import type { CallLoss } from '../../contract/requests.ts'
 import { firstId } from '../log/ids.ts'
 import type { Dialect, Schema } from '../schema.ts'
 
@@ -20,10 +22,11 @@ export interface WorkRow {
   losses: readonly WorkLoss[]
 }
 
-export type WorkLoss = Pick<
-  Loss,
-  'atMs' | 'reason' | 'model' | 'upstreamId' | 'quantity' | 'amountNanos'
->
+export interface WorkLoss
+  extends Pick<Loss, 'atMs' | 'reason' | 'model' | 'upstreamId' | 'quantity' | 'amountNanos'> {
+  /** What this channel takes for it beside the cost of what is billed; null: not known. */
+  costNanos: bigint | null
+}
 
 interface UsageOptions {
   channel: string
@@ -87,8 +90,8 @@ async function calls(
   const from = after === '' ? firstId(fromMs) : after
   const { rows } = await sql<Row>`
     SELECT request_id AS ref, at_ms, request_id AS key, model, charge_nanos,
-      CASE WHEN number IS NOT NULL OR cost_nanos > 0 THEN cost_nanos - CAST(
-        coalesce(${inJson(dialect, 'detail', 'failedCostNanos')}, '0') AS bigint) END AS cost_nanos,
+      cost_nanos - CAST(coalesce(${inJson(dialect, 'detail', 'failedCostNanos')}, '0') AS bigint)
+        AS cost_nanos,
       ${inJson(dialect, 'detail', 'upstreamModel')} AS upstream_model,
       upstream_request_id AS first_id, NULL AS second_id,
       CASE WHEN ${inJson(dialect, 'detail', 'taskId')} IS NULL
@@ -141,8 +144,8 @@ async function lostElsewhere(
 ): Promise<WorkPage> {
   const [ms, id] = after === '' ? [fromMs, ''] : placeOf(after)
   const { rows } = await sql<LossRow & { id: string; here: string | null }>`
-    SELECT l.id, l.at_ms, l.ref, l.reason, l.model, l.upstream_id, l.quantity, l.amount_nanos,
-      coalesce(r.channel, t.channel) AS here
+    SELECT l.id, l.at_ms, l.ref, l.reason, l.channel, l.model, l.upstream_id, l.quantity,
+      l.amount_nanos, r.detail, coalesce(r.channel, t.channel) AS here
     FROM losses l LEFT JOIN requests r ON r.request_id = l.ref LEFT JOIN tasks t ON t.id = l.ref
     WHERE (l.at_ms, l.id) > (${ms}, ${id}) AND l.at_ms < ${untilMs} AND l.channel = ${channel}
     ORDER BY l.at_ms, l.id LIMIT ${limit}`.execute(db)
@@ -158,10 +161,13 @@ interface LossRow {
   ref: string
   at_ms: number
   reason: LossReason
+  channel: string
   model: string
   upstream_id: string
   quantity: number | null
   amount_nanos: bigint
+  /** Of its call; null: it is of a task. */
+  detail: string | null
 }
 
 const lossIn = (row: LossRow): WorkLoss => ({
@@ -171,14 +177,28 @@ const lossIn = (row: LossRow): WorkLoss => ({
   ...(row.upstream_id !== '' && { upstreamId: row.upstream_id }),
   ...(row.quantity !== null && { quantity: row.quantity }),
   amountNanos: row.amount_nanos,
+  costNanos: costIn(row),
 })
+
+/** Only attempts of calls have one of their own: what a task costs is with the task. */
+function costIn(row: LossRow): bigint | null {
+  const { costNanos = 0 } = partOf(row) ?? {}
+  return costNanos === null ? null : BigInt(costNanos)
+}
+
+/** As the row of its call has it. */
+const partOf = ({ detail, reason, channel, upstream_id }: LossRow): CallLoss | undefined =>
+  readRequestDetail(detail || '{}').loss?.find(
+    (each) =>
+      each.reason === reason && each.channel === channel && (each.upstreamId ?? '') === upstream_id,
+  )
 
 const asLost = (row: LossRow): WorkRow => ({
   ref: row.ref,
   atMs: row.at_ms,
   upstreamIds: [],
   model: row.model,
-  upstreamModel: row.model,
+  upstreamModel: partOf(row)?.upstreamModel ?? row.model,
   billed: undefined,
   losses: [lossIn(row)],
 })
@@ -225,10 +245,20 @@ async function lossesOfRefs(
   for (let at = 0; at < rows.length; at += refsAtOnce) {
     const refs = rows.slice(at, at + refsAtOnce).map(({ ref }) => ref)
     const some = db
-      .selectFrom('losses')
-      .select(['ref', 'at_ms', 'reason', 'model', 'upstream_id', 'quantity', 'amount_nanos'])
-      .where('ref', 'in', refs)
-      .where('channel', '=', channel)
+      .selectFrom('losses as l')
+      .leftJoin('requests as r', 'r.request_id', 'l.ref')
+      .select([
+        'l.ref',
+        'l.at_ms',
+        'l.reason',
+        'l.channel',
+        'l.model',
+        'l.upstream_id',
+        'l.quantity',
+      ])
+      .select(['l.amount_nanos', 'r.detail'])
+      .where('l.ref', 'in', refs)
+      .where('l.channel', '=', channel)
     found.push(...(await some.execute()))
   }
   return found

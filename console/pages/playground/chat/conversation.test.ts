@@ -64,7 +64,14 @@ test('images are on the web or inline, and no part of a link', () => {
     ['https://a.example/x.png', 'http://a', 'data:image/webp;base64,AA'].every(isImageAddress),
   ).toBe(true)
   expect(['data:text/html;base64,AA', 'file:///a', 'x', 7].some(isImageAddress)).toBe(false)
-  const answer = { role: 'assistant', text: 'b', thinking: '', calls: [], style: 'chat' } as const
+  const answer = {
+    role: 'assistant',
+    text: 'b',
+    thinking: '',
+    calls: [],
+    style: 'chat',
+    model: 'a-1',
+  } as const
   const shared = withoutImages({
     ...{ setUp: emptySetUp, prompt: '' },
     lanes: [

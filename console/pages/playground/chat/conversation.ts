@@ -25,6 +25,8 @@ export interface AnswerTurn {
   calls: readonly ToolCall[]
   /** In which style it came, and what that style wants to be given back. */
   style: StyleName
+  /** Which one answered; the next one may be asked of another. */
+  model?: string
   native?: unknown
   /** It is no part of what is sent next. */
   isFailed?: boolean
@@ -189,6 +191,7 @@ function turnFrom(value: unknown): Turn[] {
             arguments: text(call['arguments']),
           })),
           style: styleNames.find((each) => each === given['style']) ?? 'chat',
+          ...(typeof given['model'] === 'string' && { model: given['model'] }),
           ...(given['native'] !== undefined && { native: given['native'] }),
         },
       ]
@@ -219,6 +222,6 @@ export const withoutImages = (conversation: Conversation): Conversation => ({
 function plainTurn(turn: Turn): Turn {
   if (turn.role === 'user') return { ...turn, images: [] }
   if (turn.role === 'tool') return turn
-  const { role, text: said, thinking, calls, style } = turn
-  return { ...{ role, text: said, thinking, calls, style } }
+  const { role, text: said, thinking, calls, style, model } = turn
+  return { ...{ role, text: said, thinking, calls, style }, ...(model !== undefined && { model }) }
 }

@@ -41,7 +41,11 @@ export function TurnView({ turn, report, isBusy, onEdit, onAgain }: TurnProps) {
   }
   const isEmpty = turn.text === '' && turn.thinking === '' && turn.calls.length === 0
   return (
-    <Bubble of="assistant" title={t('assistant')} action={onAgain && [t('again'), onAgain]}>
+    <Bubble
+      of="assistant"
+      title={turn.model ?? t('assistant')}
+      action={onAgain && [t('again'), onAgain]}
+    >
       {turn.thinking !== '' && <Thinking text={turn.thinking} />}
       <Prose text={turn.text} isLive={isBusy} />
       {turn.calls.map((call) => (

@@ -37,15 +37,16 @@ interface Asked {
   secret: Promise<string>
 }
 
-const blank = (style: StyleName): AnswerTurn => ({
-  ...{ role: 'assistant', text: '', thinking: '', calls: [], style },
+const blank = ({ style, model }: Asked): AnswerTurn => ({
+  ...{ role: 'assistant', text: '', thinking: '', calls: [], style, model },
 })
 
-function answerTurn(style: StyleName, { outcome, error, isStopped }: Report): AnswerTurn {
+function answerTurn(asked: Asked, { outcome, error, isStopped }: Report): AnswerTurn {
+  const { style, model } = asked
   const { text = '', thinking = '', calls = [], native } = outcome?.answer ?? {}
   const isFailed = error !== undefined || (isStopped === true && text === '')
   return {
-    ...{ role: 'assistant', text, thinking, style },
+    ...{ role: 'assistant', text, thinking, style, model },
     // Half a call cannot be answered.
     calls: isStopped === true ? [] : calls,
     ...(isStopped !== true && native !== undefined && { native }),
@@ -96,19 +97,18 @@ export function useLane(first: readonly Turn[]): Lane {
   const [reports, setReports] = useState<ReadonlyMap<number, Report>>(new Map())
   const [isBusy, setBusy] = useState(false)
   const stopper = useRef(new AbortController())
-  const keep = (sent: readonly Turn[], style: StyleName, report: Report) => {
-    setTurns([...sent, answerTurn(style, report)])
+  const keep = (sent: readonly Turn[], asked: Asked, report: Report) => {
+    setTurns([...sent, answerTurn(asked, report)])
     setReports((before) => new Map(before).set(sent.length, report))
   }
   async function ask(asked: Asked, turn?: Turn): Promise<void> {
     const sent = turn === undefined ? upToQuestion(turns) : [...turns, turn]
-    const { style } = asked
     stopper.current = new AbortController()
-    setTurns([...sent, blank(style)])
+    setTurns([...sent, blank(asked)])
     setReports((before) => new Map([...before].filter(([at]) => at < sent.length)))
     setBusy(true)
-    const onReport = (report: Report) => keep(sent, style, report)
-    keep(sent, style, await answer(asked, sent, stopper.current.signal, onReport))
+    const onReport = (report: Report) => keep(sent, asked, report)
+    keep(sent, asked, await answer(asked, sent, stopper.current.signal, onReport))
     setBusy(false)
   }
   const cut = (at: number) => {
