@@ -65,6 +65,11 @@ export interface OwnCall {
   readonly serviceTier?: string
   /** It is made again if money or a limit refuses it: such a refusal is neither logged nor told. */
   readonly isTrial?: boolean
+  /**
+   * Set: it comes after the calls of callers, and leaves them slots. Called when no channel has one for it:
+   * nothing was sent, and nothing is logged.
+   */
+  full?(): void
   /** Aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal
   /**

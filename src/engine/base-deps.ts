@@ -41,6 +41,8 @@ export interface Cleans {
 export interface Load {
   /** Calls that have been admitted and not yet ended. */
   running: number
+  /** Of these, those of low priority. */
+  lowPriority: number
   /** Streams that are read on after their caller left. */
   abandoned: number
   /** No new work is admitted. */

@@ -176,7 +176,7 @@ function partsOf(options: EngineOptions, owner: string) {
     ...(meters !== undefined && { meters }),
     ...(tracer !== undefined && { tracer }),
     creating: new Set<string>(),
-    load: { abandoned: 0, running: 0, draining: false },
+    load: { abandoned: 0, running: 0, lowPriority: 0, draining: false },
   }
 }
 

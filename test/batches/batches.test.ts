@@ -23,8 +23,10 @@ tokens:
 models:
   - { name: plain, kind: text, interfaces: [chat, messages, responses] }
   - { name: tiered, kind: text, interfaces: [chat] }
+  - { name: narrow, kind: text, interfaces: [chat] }
 prices:
   - { model: plain, unit: token, per_million: { input: "1000", output: "1000" } }
+  - { model: narrow, unit: token, per_million: { input: "1000", output: "1000" } }
   - model: tiered
     unit: token
     per_million: { input: "1000", output: "1000" }
@@ -34,6 +36,11 @@ channels:
     keys: [sk-upstream-0123456789]
     protocols: { chat: "${chat}" }
     models: { plain: up, tiered: up }
+  - name: narrow
+    keys: [sk-upstream-0123456789]
+    protocols: { chat: "${chat}" }
+    models: { narrow: narrow-up }
+    max_concurrency: 4
 `
 
 interface Answer {
@@ -47,9 +54,11 @@ for (const kind of storeKinds) {
     let gateway: TestGateway
     let client: BatchClient
     const gate = Promise.withResolvers<void>()
+    const narrowGate = Promise.withResolvers<void>()
 
     beforeAll(async () => {
       upstream = startUpstream(async ({ body }) => {
+        if (body.includes('wait at the narrow')) await narrowGate.promise
         if (body.includes('hold on')) await gate.promise
         if (body.includes('bad gateway'))
           return jsonReply({ error: { message: 'no' } }, { status: 400 })
@@ -124,6 +133,23 @@ for (const kind of storeKinds) {
         ])
       }
       expect((await client.get('/files')).data.length).toBe(before)
+    })
+
+    test('a form that ends within its file is a mistake of its caller', async () => {
+      const part = 'content-disposition: form-data; name="file"; filename="a.jsonl"'
+      const answer = await fetch(`${gateway.url}/v1/files`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${apiToken}`,
+          'content-type': 'multipart/form-data; boundary=b',
+        },
+        body: `--b\r\n${part}\r\n\r\n{}\n`,
+      })
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { error: { code: 'invalid_request' } },
+      ])
+      expect(gateway.output()).not.toContain('file not stored')
     })
 
     test('every line is run and charged once, and its request id is the gateway’s own', async () => {
@@ -222,6 +248,25 @@ for (const kind of storeKinds) {
       expect(batch.request_counts).toEqual({ total: 6, completed: 6, failed: 0 })
     })
 
+    test('lines leave callers slots of a channel, and wait for theirs without a trace', async () => {
+      const asked = () => upstream.calls.filter(({ body }) => body.includes('at the narrow'))
+      const more = { model: 'narrow', max_tokens: 50 }
+      const lines = [1, 2, 3, 4, 5, 6].map((n) => line(n, 'wait at the narrow', more))
+      const { id } = await client.start(lines)
+      while (asked().length < 3) await Bun.sleep(20)
+      // Longer than calls wait for a slot.
+      await Bun.sleep(2_500)
+      expect((await gateway.chat('hi', more)).status).toBe(200)
+      expect(asked()).toHaveLength(3)
+      narrowGate.resolve()
+      const { request_counts: counts } = await client.ended(id)
+      expect(counts).toEqual({ total: 6, completed: 6, failed: 0 })
+      const { body } = await gateway.admin('GET', '/requests?model=narrow')
+      expect(body.items.map(({ status }: { status: number }) => status)).toEqual(
+        new Array(7).fill(200),
+      )
+    })
+
     test('an input with mistakes fails the batch, with the line of each', async () => {
       const wrong = [
         line(1, 'hi'),
@@ -289,6 +334,25 @@ for (const kind of storeKinds) {
       expect((await other.fails('POST', `/batches/${batch.id}/cancel`)).status).toBe(404)
       expect((await other.get('/batches')).data).toEqual([])
       expect((await client.get('/batches?limit=1')).data[0].id).toBe(batch.id)
+    })
+
+    test('an input is deleted or read, however close the two come', async () => {
+      const endpoint = '/v1/chat/completions'
+      const text = `${JSON.stringify(line(1, 'hi'))}\n`
+      const files = await Promise.all(Array.from({ length: 12 }, () => client.upload(text)))
+      const found = await Promise.all(
+        files.map(async ({ id }) => {
+          const create = { input_file_id: id, endpoint, completion_window: '24h' }
+          const [made, deleted] = await Promise.all([
+            client.fails('POST', '/batches', create),
+            client.fails('DELETE', `/files/${id}`),
+          ])
+          // Also one that ended before.
+          return [made.error?.code ?? made.object, deleted.error?.code ?? deleted.object].join()
+        }),
+      )
+      const right = ['batch,conflict', 'file_not_found,file', 'batch,file']
+      for (const each of found) expect(right).toContain(each)
     })
 
     test('a cancelled batch ends with a line for each of its lines', async () => {

@@ -84,10 +84,14 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
 
   test('after 24 hours lines that were not run are in the error file, and cost nothing', async () => {
     const lines = [line(1, 'hi'), ...Array.from({ length: 40 }, (_, n) => line(n + 2, 'hold on'))]
-    const { id, created_at, expires_at } = await client.start(lines)
+    const { id, created_at, expires_at, input_file_id: input } = await client.start(lines)
     expect(expires_at - created_at).toBe(86_400)
     while ((await client.get(`/batches/${id}`)).request_counts.completed < 1) await Bun.sleep(20)
-    await change((db) => sql`UPDATE batches SET expires_at_ms = 1 WHERE id = ${id}`.execute(db))
+    // As after days without a gateway: its input would have expired, too.
+    await change(async (db) => {
+      await sql`UPDATE batches SET expires_at_ms = 1 WHERE id = ${id}`.execute(db)
+      await sql`UPDATE account_files SET expires_at_ms = 1 WHERE id = ${input}`.execute(db)
+    })
     const batch = await client.ended(id)
     gate.resolve()
     gate = Promise.withResolvers<void>()

@@ -11,7 +11,7 @@ import type { Tx } from '../../store/index.ts'
 import { type CreateName, findCreate, insertCreate } from '../../store/tasks/create-keys.ts'
 import type { Jobs } from '../jobs.ts'
 import { keysSinceMs, mismatch } from '../tasks/create/idempotency.ts'
-import { type FileDeps, readFile } from './files.ts'
+import { type FileDeps, fileNotFound, readFile } from './files.ts'
 
 export interface BatchApiDeps extends FileDeps {
   readonly jobs: Pick<Jobs, 'batches'>
@@ -39,7 +39,7 @@ export async function createBatch(
   if (first !== undefined) return first
   const file = await readFile(deps, token, create.inputFileId)
   if (file instanceof Refusal) {
-    return refuse(file.code, file.message, { param: 'input_file_id' })
+    return withParam(file)
   }
   if (file.purpose !== 'batch') {
     const message = "the input of a batch must be a file with purpose 'batch'"
@@ -47,6 +47,8 @@ export async function createBatch(
   }
   const batch = newBatch(token, create, deps.clock.nowMs())
   const made = await deps.store.tx((tx) => insert(deps, tx, batch, keyed))
+  // Deleted meanwhile.
+  if (made === 'no file') return withParam(fileNotFound(batch.inputFileId))
   if (made === 'too many') {
     const message = `an account may have at most ${maxLive} batches that have not ended`
     return refuse('rate_limit_exceeded', message, { retryAfterSeconds: 60 })
@@ -59,6 +61,9 @@ export async function createBatch(
   deps.jobs.batches.wake()
   return { batch, replayed: false }
 }
+
+const withParam = ({ code, message }: Refusal): Refusal =>
+  refuse(code, message, { param: 'input_file_id' })
 
 async function keyedCreate(
   { accountId }: Token,
@@ -85,17 +90,18 @@ async function insert(
   tx: Tx,
   batch: Batch,
   keyed: Keyed | undefined,
-): Promise<'made' | 'taken' | 'too many' | 'too often'> {
+): Promise<'made' | 'taken' | 'too many' | 'too often' | 'no file'> {
   const { accountId, createdAtMs } = batch
   if ((await countLiveOf(tx, accountId)) >= maxLive) return 'too many'
   if (await hasMadeSince(tx, accountId, maxPerHour, createdAtMs - hourMs)) return 'too often'
+  // It lives as long as it may be read.
+  const untilMs = batch.expiresAtMs + keptAfterMs
+  if (!(await keepUntil(tx, batch.inputFileId, untilMs))) return 'no file'
   if (keyed !== undefined) {
     const row = { ...keyed, taskId: batch.id, createdAtMs: sureNowMs(clock) }
     if (!(await insertCreate(tx, row, keysSinceMs(clock)))) return 'taken'
   }
   await insertBatch(tx, batch)
-  // It lives as long as it may be read.
-  await keepUntil(tx, batch.inputFileId, batch.expiresAtMs + keptAfterMs)
   return 'made'
 }
 

@@ -21,6 +21,7 @@ import {
   findFile,
   insertPending,
   keepPending,
+  keepUntil,
   markGone,
   type StoredFile,
   sizePending,
@@ -46,7 +47,7 @@ type Bytes = AsyncIterable<Uint8Array>
 
 const newFileId = (nowMs: number): string => newId('file', nowMs).replace('_', '-')
 
-const fileNotFound = (id: string): Refusal =>
+export const fileNotFound = (id: string): Refusal =>
   refuse('file_not_found', `there is no file '${id.slice(0, 80)}'`)
 
 const notStored = refuse('overloaded', 'the file could not be stored; try again', {
@@ -60,9 +61,14 @@ export async function receiveFile(
   content: Bytes,
 ): Promise<ReceivedFile | Refusal> {
   const bounded = new BoundedContent(content)
-  const written = await writeFile(deps, accountId, 'batch', bounded, true)
-  if (written instanceof Refusal) return bounded.refusal ?? written
-  if (written.bytes > 0) return written
+  let written: ReceivedFile | Refusal
+  try {
+    written = await writeFile(deps, accountId, 'batch', bounded, true)
+  } catch (error) {
+    if (bounded.refusal === undefined) throw error
+    return bounded.refusal
+  }
+  if (written instanceof Refusal || written.bytes > 0) return written
   await dropFile(deps, written.id)
   return refuse('invalid_request', 'the file is empty', { param: 'file' })
 }
@@ -99,7 +105,10 @@ const tooManyLines = refuse('invalid_request', `a file may have at most ${maxBat
   param: 'file',
 })
 
-/** Writes content under a new id; it is listed once it is kept. `isLimited`: by what its account keeps. */
+/**
+ * Writes content under a new id; it is listed once it is kept. `isLimited`: by what its account keeps. Fails as
+ * its content does.
+ */
 export async function writeFile(
   deps: FileDeps,
   accountId: string,
@@ -120,21 +129,39 @@ export async function writeFile(
     return undefined
   })
   if (refused !== undefined) return refused
-  let bytes = 0
-  const counted = async function* () {
-    for await (const piece of content) {
-      bytes += piece.byteLength
-      yield piece
-    }
-  }
-  const written = await main.write(id, encrypted(seal, id, counted()))
+  const counted = new CountedContent(content)
+  const written = await main.write(id, encrypted(seal, id, counted))
+  const { bytes, failure } = counted
   if ('problem' in written) {
-    log.warn('file not stored', { file: id, error: written.problem })
     await dropFile(deps, id)
+    if (failure !== undefined) throw failure.error
+    log.warn('file not stored', { file: id, error: written.problem })
     return notStored
   }
   await store.tx((tx) => sizePending(tx, { id, bytes, storedBytes: written.bytes }))
   return { id, bytes }
+}
+
+class CountedContent implements Bytes {
+  readonly #content: Bytes
+  bytes = 0
+  failure: { error: unknown } | undefined
+
+  constructor(content: Bytes) {
+    this.#content = content
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of this.#content) {
+        this.bytes += piece.byteLength
+        yield piece
+      }
+    } catch (error) {
+      this.failure = { error }
+      throw error
+    }
+  }
 }
 
 const noRoom = (reached: string): Refusal =>
@@ -203,7 +230,14 @@ export async function deleteFile(
 ): Promise<AccountFile | Refusal> {
   const file = await readFile(deps, token, id)
   if (file instanceof Refusal) return file
-  if (await isInUse(deps.store.read, id, token.accountId)) {
+  const isFree = await deps.store.tx(async (tx) => {
+    // Locks it: a batch that is created now waits, and does not find it.
+    await keepUntil(tx, id, 0)
+    if (await isInUse(tx, id, token.accountId)) return false
+    await markGone(tx, id)
+    return true
+  })
+  if (!isFree) {
     return refuse('conflict', `the file '${id}' is the input of a batch that has not ended`)
   }
   await dropFile(deps, id, file.place)

@@ -1,26 +1,37 @@
-// How many lines run at once, and whose: few while callers have calls in flight, and always the account with
-// the fewest lines next. An account whose money does not cover the holds of many lines has fewer at once.
+// How many lines run at once, when they begin and whose: beside calls of callers one begins after the other, and
+// always the account with the fewest lines is next. An account that finds no money or no slot of a channel for
+// many lines has fewer at once.
 
 interface Waiting {
   accountId: string
   go: () => void
 }
 
+interface SlotOptions {
+  max: number
+  /** Whether callers have calls in flight. */
+  hasCallers(): boolean
+  nowMs(): number
+}
+
 const growAfter = 16
+/** Between the begins of two lines beside callers: their calls have most of the processor. */
+const besideMs = 20
+/** So long after their last call callers are expected to come again. */
+const calmMs = 1_000
 
 export class LineSlots {
-  readonly #limit: () => number
+  readonly #options: SlotOptions
   readonly #running = new Map<string, number>()
   #waiting: Waiting[] = []
   readonly #caps = new Map<string, { max: number; since: number }>()
   #total = 0
+  #callersMs = Number.NEGATIVE_INFINITY
+  #begunMs = Number.NEGATIVE_INFINITY
+  #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(limit: () => number) {
-    this.#limit = limit
-  }
-
-  get running(): number {
-    return this.#total
+  constructor(options: SlotOptions) {
+    this.#options = options
   }
 
   /** Resolves when a line of this account may run; `leave` ends it. */
@@ -36,7 +47,7 @@ export class LineSlots {
     return this.#caps.get(accountId)?.max === 1 && this.#of(accountId) === 1
   }
 
-  /** Lines of the account were too many for its money. */
+  /** Lines of the account were too many for its money, or for the channels. */
   shrink(accountId: string): void {
     const max = Math.max(1, Math.floor(this.#of(accountId) / 2))
     this.#caps.set(accountId, { max, since: 0 })
@@ -58,16 +69,35 @@ export class LineSlots {
     this.next()
   }
 
-  /** The limit may have changed. */
   next(): void {
-    while (this.#waiting.length > 0 && this.#total < this.#limit()) {
+    while (this.#waiting.length > 0 && this.#total < this.#options.max) {
+      const waitMs = this.#waitMs()
+      if (waitMs > 0) {
+        this.#after(waitMs)
+        return
+      }
       const at = this.#nextIndex()
       if (at === -1) return
+      this.#begunMs = this.#options.nowMs()
       const [first] = this.#waiting.splice(at, 1)
       this.#total++
       this.#running.set(first!.accountId, this.#of(first!.accountId) + 1)
       first!.go()
     }
+  }
+
+  /** Until a line may begin. */
+  #waitMs(): number {
+    const nowMs = this.#options.nowMs()
+    if (this.#options.hasCallers()) this.#callersMs = nowMs
+    return nowMs - this.#callersMs < calmMs ? this.#begunMs + besideMs - nowMs : 0
+  }
+
+  #after(ms: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.next()
+    }, ms)
   }
 
   /** The first waiting line of the account with the fewest running. */

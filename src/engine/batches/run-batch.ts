@@ -12,12 +12,13 @@ import {
   saveProgress,
   updateBatch,
 } from '../../store/batches/batches.ts'
+import { findFile } from '../../store/batches/files.ts'
 import { dropUncharged, readDone, sumCharges } from '../../store/batches/lines.ts'
 import { tokenById } from '../admission/authenticate.ts'
 import type { CallDeps } from '../calls/open-call.ts'
 import { countEnded, type EndDeps, endBatch, notifyEnded } from './end-batch.ts'
 import { fenceKept } from './fence-kept.ts'
-import { openContent, readFile } from './files.ts'
+import { openContent } from './files.ts'
 import type { LineSlots } from './line-slots.ts'
 import type { LineWriter } from './line-writer.ts'
 import { NativeBatch } from './native/native-batch.ts'
@@ -117,8 +118,9 @@ export class BatchRun {
 
   async *#lines() {
     const { inputFileId, accountId } = this.#batch
-    const file = await readFile(this.#deps, { accountId }, inputFileId)
-    const content = file instanceof Refusal ? undefined : await openContent(this.#deps, file)
+    // It is kept as long as its batch is live, whenever it would have expired.
+    const file = await findFile(this.#deps.store.read, accountId, inputFileId, 0)
+    const content = file && (await openContent(this.#deps, file))
     // Such as a directory of another gateway: that one has to go on.
     if (content === undefined) throw new Error('the input of the batch cannot be reached')
     yield* byteLines(content, this.#deps.limits.bodyBytes)

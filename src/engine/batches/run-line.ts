@@ -30,7 +30,7 @@ const batchTier = 'batch'
 /** How often a line is tried that fails in this way; without a row: once. */
 const maxTries: Partial<Record<RefusalCode, number>> = {
   overloaded: 6,
-  // Nothing was sent: its channels are busy or down.
+  // Nothing was sent: its channels are down.
   no_available_channel: 12,
   upstream_rate_limited: 5,
   upstream_error: 3,
@@ -48,7 +48,7 @@ type LineOutcome =
   | { kind: 'completed'; chargeNanos: bigint }
   /** As a line of the error file. */
   | { kind: 'failed'; requestId?: string; text: string }
-  /** It found no money beside other lines of its account. */
+  /** It found no money beside other lines of its account, or no slot of a channel. */
   | { kind: 'crowded' }
   /** The batch stopped first: nothing was done, or nothing that counts. */
   | { kind: 'stopped' }
@@ -83,6 +83,10 @@ export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome
     if (answer instanceof Refusal) {
       await run.sleep(limitPollMs)
       continue
+    }
+    if (answer.isFull) {
+      await run.sleep(limitPollMs)
+      return { kind: 'crowded' }
     }
     if (answer.status === 200) return { kind: 'completed', chargeNanos: answer.chargeNanos }
     const { code } = answer
@@ -145,6 +149,8 @@ interface LineAnswer {
   chargeNanos: bigint
   /** There was an answer, which could not be charged. */
   isMade: boolean
+  /** Callers have all slots of its channels. */
+  isFull: boolean
 }
 
 type SentLine = Pick<LineRun, 'endpoint' | 'tags' | 'line' | 'isOnlyLine' | 'instead'> &
@@ -157,9 +163,13 @@ async function send(
   body: string,
 ): Promise<LineAnswer> {
   let isMade = false
+  let isFull = false
   const response = await runOwnCall({
     ...{ token, body, path: run.endpoint, serviceTier: batchTier },
     isTrial: !run.isOnlyLine,
+    full() {
+      isFull = true
+    },
     ...(run.instead !== undefined && { instead: run.instead }),
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
     keep(id, answer) {
@@ -174,7 +184,7 @@ async function send(
   const { status, headers } = response
   const answer = await response.text()
   return {
-    ...{ status, isMade, body: answer },
+    ...{ status, isMade, isFull, body: answer },
     requestId: headers.get('x-gateway-request-id') ?? '',
     retryAfterSeconds: Number(headers.get('retry-after') ?? 0),
     chargeNanos: parseNanos(headers.get('x-gateway-charge') ?? '') ?? 0n,

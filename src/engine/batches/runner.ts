@@ -24,9 +24,8 @@ const maxOfAccount = 2
 /** With those that only wait for upstreams. */
 const maxWaiting = 200
 const readAhead = 500
-/** Lines at once: alone, and beside calls of callers. */
+/** Lines at once. */
 const maxLines = 24
-const maxBeside = 4
 const dropAtOnce = 1_000
 /** Until another is begun. */
 const nextMs = 50
@@ -57,10 +56,12 @@ export class BatchRunner extends LoopService {
     this.#deps = deps
     this.#owner = owner
     this.#writer = new LineWriter(deps.store)
-    // Callers come first: beside their calls, lines run one after the other, nearly.
-    this.#slots = new LineSlots(() =>
-      deps.load.running > this.#slots.running ? maxBeside : maxLines,
-    )
+    const { load, clock } = deps
+    this.#slots = new LineSlots({
+      max: maxLines,
+      hasCallers: () => load.running > load.lowPriority,
+      nowMs: () => clock.nowMs(),
+    })
   }
 
   override async start(): Promise<void> {
@@ -78,7 +79,6 @@ export class BatchRunner extends LoopService {
     const { store, clock, load } = this.#deps
     if (load.draining || this.#isStopping) return undefined
     if (!store.healthy) return retryMs
-    this.#slots.next()
     if (this.#mayBeLeft) {
       this.#mayBeLeft = false
       await store

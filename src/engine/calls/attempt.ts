@@ -17,6 +17,7 @@ import type { ChannelState } from '../routing/channel-state.ts'
 import { type FailureKind, failureKind } from '../routing/faults.ts'
 import { recordFailure } from '../routing/learn.ts'
 import type { PickedRoute } from '../routing/pick-route.ts'
+import { lowPriority } from '../routing/waiting-room.ts'
 import { addFailedLoss } from './charged-usage.ts'
 import { cleaned, isId } from './clean-error.ts'
 import type { Deadline } from './deadlines.ts'
@@ -98,6 +99,7 @@ export function beginAttempt(open: OpenCall, picked: PickedRoute): UpstreamAttem
   if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
   else if (record.detail.upstreamModel !== undefined) delete record.detail.upstreamModel
   engine.load.running++
+  if (open.accountId === lowPriority) engine.load.lowPriority++
   const attempt = new UpstreamAttempt(engine, picked)
   const isCharged =
     engine.declared.file.left_calls !== 'release' && open.ctx.own?.task === undefined
@@ -243,6 +245,7 @@ export function endAttempt({ engine, accountId }: OpenCall, attempt: UpstreamAtt
   attempt.deadline.end()
   attempt.stopReadingOn()
   engine.load.running--
+  if (accountId === lowPriority) engine.load.lowPriority--
   leavePlace(engine, attempt.route.channel, attempt.channelState, accountId)
 }
 

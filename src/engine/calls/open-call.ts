@@ -18,6 +18,7 @@ import type { LearnDeps } from '../routing/learn.ts'
 import type { Tried } from '../routing/pick-route.ts'
 import type { RetryBudget } from '../routing/retry-budget.ts'
 import type { PlaceDeps } from '../routing/take-place.ts'
+import { lowPriority } from '../routing/waiting-room.ts'
 import { newRecord, type RecordDeps, recordBody } from './call-record.ts'
 import type { Deadlines } from './deadlines.ts'
 
@@ -49,6 +50,7 @@ export class OpenCall implements EventListenerObject {
   /** As it goes upstream. */
   call: TextCall
   readonly record: RequestRecord
+  /** Whose slots and turns it takes: its account's, or those of all calls of low priority. */
   readonly accountId: string
   /** By the monotonic clock: when it arrived, and the time spent at upstreams. */
   readonly beganMs = performance.now()
@@ -83,7 +85,7 @@ export class OpenCall implements EventListenerObject {
     this.engine = engine
     this.ctx = ctx
     this.call = call
-    this.accountId = ctx.token.accountId
+    this.accountId = ctx.own?.full === undefined ? ctx.token.accountId : lowPriority
     this.record = newRecord(ctx, call.interface, call.model)
     this.record.detail.stream = call.stream
   }

@@ -7,7 +7,7 @@ import type { StreamWatcher, TextReply, UpstreamError } from '../../contract/pro
 import { sentAttempts } from '../../contract/requests.ts'
 import { isAboutRequest, recordSuccess } from '../routing/learn.ts'
 import { type PickedRoute, Tried } from '../routing/pick-route.ts'
-import { takePlace } from '../routing/take-place.ts'
+import { allFull, takePlace } from '../routing/take-place.ts'
 import {
   beginAgain,
   beginAttempt,
@@ -23,7 +23,7 @@ import { recordTranslation } from './call-record.ts'
 import { mayTryMore, placedCall, takeAmongMembers } from './members.ts'
 import type { OpenCall } from './open-call.ts'
 import { leaveUnwanted } from './own-call.ts'
-import { giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
+import { forget, giveUp, refusalOf, refuseUnsent } from './settle-call.ts'
 import { upstreamOf } from './upstream-of.ts'
 
 /** Maximum attempts of a call, however many keys are left. */
@@ -56,7 +56,7 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
   findPlacement(open)
   const taken = takeNext(open)
   const picked = taken instanceof Promise ? await taken : taken
-  if (picked instanceof Refusal) return refuseUnsent(open, picked)
+  if (picked instanceof Refusal) return refusePlace(open, picked)
   const task = ctx.own?.task
   if (task !== undefined && !(await task.begin(picked.route.channel))) {
     return refuseUnsent(open, leaveUnwanted(open, picked))
@@ -86,6 +86,13 @@ export async function sendCall(open: OpenCall): Promise<JsonReply | BegunStream 
     if (next instanceof Refusal) return next
     attempt = next
   }
+}
+
+function refusePlace(open: OpenCall, refusal: Refusal): Refusal {
+  const { own } = open.ctx
+  if (own?.full === undefined || refusal !== allFull) return refuseUnsent(open, refusal)
+  own.full()
+  return forget(open, refusal)
 }
 
 /** After a failure: at the same place in another way, else at another one. */

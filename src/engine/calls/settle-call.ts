@@ -240,6 +240,13 @@ export const refusalOf = (error: UpstreamError): Refusal => {
 export const refuseUnsent = (open: OpenCall, refusal: Refusal): Refusal =>
   release(open, 'refused', refusal, open.ctx.signal.aborted)
 
+/** As if it had not been made: it is made again. */
+export function forget({ engine, hold, pass }: OpenCall, refusal: Refusal): Refusal {
+  engine.ledger.release(hold)
+  pass.leave(undefined)
+  return refusal
+}
+
 function release(
   { engine, hold, pass, record }: OpenCall,
   ending: CallEnding,

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { hasPlace } from './channel-places.ts'
 import { ChannelState } from './channel-state.ts'
+import { lowPriority } from './waiting-room.ts'
 
 const shared = { hasManyAccounts: true }
 const channelOf = (maxConcurrency: number) => ({ id: 'chn_1', maxConcurrency })
@@ -46,4 +47,16 @@ test('places are given back to the account that had them', () => {
   expect([channelState.busy, channelState.placesOf('acc_a')]).toEqual([17, 17])
   for (let i = 0; i < 17; i++) channelState.leave('acc_a')
   expect([channelState.busy, channelState.placesOf('acc_a')]).toEqual([0, 0])
+})
+
+test.each([
+  [1, 1],
+  [2, 1],
+  [4, 3],
+  [10, 7],
+  [200, 150],
+])('of %d places calls of low priority get %d, whoever else there is', (places, taken) => {
+  for (const hasManyAccounts of [true, false]) {
+    expect(fill(new ChannelState(), places, lowPriority, { hasManyAccounts })).toBe(taken)
+  }
 })

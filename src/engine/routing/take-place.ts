@@ -55,6 +55,7 @@ async function waitForPlace(
   }
 }
 
-const allFull = refuse('no_available_channel', 'every channel for this model is busy', {
+/** Waiting has not helped. */
+export const allFull = refuse('no_available_channel', 'every channel for this model is busy', {
   retryAfterSeconds: 1,
 })

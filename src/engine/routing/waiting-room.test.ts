@@ -1,6 +1,6 @@
 // Calls that wait for a slot: in order, bounded in number and time, and cancellable.
 import { expect, test } from 'bun:test'
-import { WaitingRoom } from './waiting-room.ts'
+import { lowPriority, WaitingRoom } from './waiting-room.ts'
 
 const longMs = 60_000
 
@@ -134,4 +134,17 @@ test('in a full room the account with the most calls gives way to the others', a
   await waitAs('acc_a', 'a5', ['x'], never)
   await settle()
   expect(told).toEqual(['a4: false', 'a3: false', 'b3: false', 'a5: false'])
+})
+
+test('calls of low priority lose their place in a full room, and take none', async () => {
+  const { told, waitAs, settle } = room({ queuedCalls: 2 })
+  const { signal } = new AbortController()
+  void waitAs(lowPriority, 'low', ['a'], signal)
+  void waitAs('acc_1', '1', ['a'], signal)
+  void waitAs('acc_2', '2', ['a'], signal)
+  await settle()
+  expect(told).toEqual(['low: false'])
+  void waitAs(lowPriority, 'other low', ['a'], signal)
+  await settle()
+  expect(told).toEqual(['low: false', 'other low: false'])
 })

@@ -1,6 +1,9 @@
 // Calls wait here briefly when every channel is full, bounded in number and time. A free slot goes
 // to the account with the fewest slots there, to its first call in line; in a full room the account
-// with the most waiting calls loses one.
+// with the most waiting calls loses one. Calls of low priority lose theirs first.
+
+/** In place of an account: calls that come after those of callers, of all accounts. */
+export const lowPriority = 'low-priority'
 
 interface Waiter {
   accountId: string
@@ -71,6 +74,12 @@ export class WaitingRoom {
 
   /** The last call of the account with the most waiting calls leaves, if that is fair. */
   #makeRoom(accountId: string): boolean {
+    if (accountId === lowPriority) return false
+    const last = this.#byAccount.get(lowPriority)?.at(-1)
+    if (last !== undefined) {
+      last.wake(false)
+      return true
+    }
     let crowd: readonly Waiter[] = []
     for (const waiters of this.#byAccount.values()) {
       if (waiters.length > crowd.length) crowd = waiters

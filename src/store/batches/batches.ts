@@ -215,7 +215,7 @@ export async function listAllBatches(
 }
 
 // Literal as in the partial index: only then does a planner use it.
-const live = sql<boolean>`state IN (${sql.raw(liveBatchStates.map((s) => `'${s}'`).join(', '))})`
+export const live = sql<boolean>`state IN (${sql.raw(liveBatchStates.map((s) => `'${s}'`).join(', '))})`
 
 /** Live batches that no living gateway runs, oldest first. */
 export async function freeBatches(db: Db, dialect: Dialect, limit: number): Promise<Batch[]> {

@@ -1,5 +1,5 @@
 // Files of accounts. A row is there before its content and goes after it, so that no content is forgotten.
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import {
   type AccountFile,
   type FilePurpose,
@@ -7,6 +7,7 @@ import {
   maxFileBytes,
 } from '../../contract/batches/index.ts'
 import type { Schema } from '../schema.ts'
+import { live } from './batches.ts'
 
 type Db = Kysely<Schema>
 
@@ -136,14 +137,17 @@ export async function accountFiles(
   return { count: Number(rows[0]?.count ?? 0), bytes: Number(rows[0]?.sum ?? 0) }
 }
 
-/** At least. */
-export const keepUntil = (tx: Db, id: string, untilMs: number) =>
-  tx
+/** At least so long, locked until the transaction ends; false: it is gone. */
+export async function keepUntil(tx: Db, id: string, untilMs: number): Promise<boolean> {
+  const longer = sql<number>`CASE WHEN expires_at_ms < ${untilMs} THEN ${untilMs} ELSE expires_at_ms END`
+  const { numUpdatedRows } = await tx
     .updateTable('account_files')
-    .set({ expires_at_ms: untilMs })
+    .set({ expires_at_ms: longer })
     .where('id', '=', id)
-    .where('expires_at_ms', '<', untilMs)
-    .execute()
+    .where('state', '=', 'kept')
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
 
 /** It is not found from here on; its content is removed after that. */
 export async function markGone(tx: Db, id: string): Promise<boolean> {
@@ -159,7 +163,15 @@ export async function markGone(tx: Db, id: string): Promise<boolean> {
 export const deleteFileRow = (tx: Db, id: string) =>
   tx.deleteFrom('account_files').where('id', '=', id).where('state', '=', 'gone').execute()
 
-/** Files whose content may go: expired, deleted, or never completed. */
+const liveReaders = (e: ExpressionBuilder<Schema, 'account_files'>) =>
+  e
+    .selectFrom('batches')
+    .select('batches.id')
+    .whereRef('batches.input_file_id', '=', 'account_files.id')
+    .whereRef('batches.account_id', '=', 'account_files.account_id')
+    .where(live)
+
+/** Files whose content may go: deleted, never completed, or expired and not the input of a live batch. */
 export async function disposableFiles(
   db: Db,
   { nowMs, pendingBeforeMs, limit }: { nowMs: number; pendingBeforeMs: number; limit: number },
@@ -169,7 +181,7 @@ export async function disposableFiles(
     .selectAll()
     .where((e) =>
       e.or([
-        e('expires_at_ms', '<=', nowMs),
+        e.and([e('expires_at_ms', '<=', nowMs), e.not(e.exists(liveReaders(e)))]),
         e('state', '=', 'gone'),
         e.and([e('state', '=', 'pending'), e('created_at_ms', '<', pendingBeforeMs)]),
       ]),
