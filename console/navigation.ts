@@ -124,7 +124,7 @@ export const pages: readonly PageEntry[] = [
     path: '/month',
     group: 'money',
     roles: ['finance'],
-    key: 'x',
+    key: 'f',
   },
   {
     name: 'codes',

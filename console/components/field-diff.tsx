@@ -1,6 +1,9 @@
-// Changes field by field, marked by signs as well as by color. Values are shown as JSON, so that a text
+// Changes field by field, before beside after. Values are shown as JSON, so that a text
 // cannot pass for anything else.
-import { Box, Stack, Text } from '@mantine/core'
+import { Box } from '@mantine/core'
+import { defineMessages } from '../lib/i18n.ts'
+import { useMessages } from '../lib/messages.ts'
+import { SimpleTable } from './table/simple-table.tsx'
 
 interface FieldChange {
   field: string
@@ -33,40 +36,50 @@ export function changesBetween(before: unknown, after: unknown): FieldChange[] {
 export const isChanged = ({ before, after }: FieldChange): boolean =>
   JSON.stringify(before) !== JSON.stringify(after)
 
-export const FieldDiff = ({ changes }: { changes: readonly FieldChange[] }) => (
-  <Stack gap="xs">
-    {changes.map((change) => (
-      <div key={change.field}>
-        <Text size="sm" fw={600}>
-          {change.field}
-        </Text>
-        {isChanged(change) ? (
-          <>
-            {change.before !== undefined && <Side as="del" value={change.before} />}
-            {change.after !== undefined && <Side as="ins" value={change.after} />}
-          </>
-        ) : (
-          <Side value={change.after} />
-        )}
-      </div>
-    ))}
-  </Stack>
-)
+const messages = defineMessages({
+  changes: ['Changes', '变更内容'],
+  field: ['Field', '字段'],
+  before: ['Before', '变更前'],
+  after: ['After', '变更后'],
+})
 
-const styles = {
-  del: { sign: '−', color: 'var(--mantine-color-red-light)' },
-  ins: { sign: '+', color: 'var(--mantine-color-teal-light)' },
+export function FieldDiff({ changes }: { changes: readonly FieldChange[] }) {
+  const t = useMessages(messages)
+  return (
+    <SimpleTable
+      label={t('changes')}
+      minWidth={360}
+      rows={changes}
+      rowKey={({ field }) => field}
+      columns={[
+        { title: t('field'), cell: ({ field }) => field },
+        { title: t('before'), cell: (change) => <Side as="del" change={change} side="before" /> },
+        { title: t('after'), cell: (change) => <Side as="ins" change={change} side="after" /> },
+      ]}
+    />
+  )
 }
 
-function Side({ as, value }: { as?: 'del' | 'ins'; value: unknown }) {
-  const { sign, color } = as === undefined ? { sign: ' ', color: undefined } : styles[as]
+const colors = { del: 'var(--mantine-color-red-light)', ins: 'var(--mantine-color-teal-light)' }
+
+function Side({
+  as,
+  change,
+  side,
+}: {
+  as: 'del' | 'ins'
+  change: FieldChange
+  side: 'before' | 'after'
+}) {
+  const { [side]: value } = change
+  if (value === undefined) return <span className="zero">–</span>
+  const isMarked = isChanged(change)
   return (
     <Box
-      component={as ?? 'div'}
-      px="xs"
+      component={isMarked ? as : 'span'}
+      px={4}
       style={{
-        display: 'block',
-        background: color,
+        background: isMarked ? colors[as] : undefined,
         textDecoration: 'none',
         fontFamily: 'var(--mantine-font-family-monospace)',
         fontSize: 'var(--mantine-font-size-xs)',
@@ -74,7 +87,7 @@ function Side({ as, value }: { as?: 'del' | 'ins'; value: unknown }) {
         overflowWrap: 'anywhere',
       }}
     >
-      {sign} {JSON.stringify(value)}
+      {JSON.stringify(value)}
     </Box>
   )
 }

@@ -29,10 +29,11 @@ export function usePageTitle(title: string): void {
   }, [title])
 }
 
-/** `3`, or `100+`; empty when there is none. Puts it into the title. */
+/** Those that are not acknowledged: `3`, or `100+`; empty when there is none. Puts it into the title. */
 export function useAlertCount(): string {
   const { data } = useOpenAlerts()
-  const { length } = data?.items ?? []
+  // The others are acknowledged.
+  const { length } = data?.items.filter(({ acknowledged_at }) => acknowledged_at === null) ?? []
   const text = length === 0 ? '' : `${length}${data?.next_cursor == null ? '' : '+'}`
   useEffect(() => {
     count = text

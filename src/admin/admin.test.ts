@@ -271,6 +271,14 @@ describe.each([...storeKinds])('the admin API on %s', (on) => {
       { priority: 0, keys: 1 },
       { priority: 4, keys: 1, keys_replaced: true },
     )
+    await ask('PATCH', '/channels/seen', { add_keys: [`${key}-3`] })
+    await noted('channel.update', { keys: 1 }, { keys: 2, keys_added: 1 })
+    const keysOf = () => engine.catalog.channels.find(({ name }) => name === 'seen')?.keys
+    expect(keysOf()).toEqual([`${key}-2`, `${key}-3`])
+    const both = await ask('PATCH', '/channels/seen', { keys: [key], add_keys: [key] })
+    expect(both.status).toBe(400)
+    await ask('PATCH', '/channels/seen', { keep_keys: 1 })
+    expect(keysOf()).toEqual([`${key}-3`])
     await ask('DELETE', '/channels/seen')
     await noted('channel.delete', { name: 'seen', priority: 4 }, null)
     const model = { kind: 'text', interfaces: ['chat'] }

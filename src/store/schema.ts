@@ -295,6 +295,8 @@ export interface Schema
     resolved_at_ms: number | null
     /** Null: the gateway, or it is open. */
     resolved_by: string | null
+    acknowledged_at_ms: number | null
+    acknowledged_by: string | null
   }
   people: {
     id: string

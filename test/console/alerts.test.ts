@@ -10,6 +10,7 @@ import {
   setUp,
   shoot,
   signIn,
+  untilPage,
   type Visit,
   visit,
 } from '../support/console/browser.ts'
@@ -81,6 +82,12 @@ if (chromiumPath === undefined) {
       await untilTrue(open, ({ length }) => length === 2)
       await goTo(page, '/console/alerts')
       await page.getByText('Missing price').waitFor()
+      // Somebody looks after one: it stays open, and is not counted.
+      await untilPage(page, 'document.title.startsWith("(2) ")')
+      await button(page, 'Acknowledge').first().click()
+      await page.getByText(/^ada looks after it/).waitFor()
+      await untilPage(page, 'document.title.startsWith("(1) ")')
+      expect(await open()).toHaveLength(2)
       // The loss can be resolved, the missing price cannot.
       await button(page, 'Resolve').click()
       await button(page, 'Resolve').waitFor({ state: 'hidden' })

@@ -30,9 +30,12 @@ if (chromiumPath === undefined) {
     beforeAll(async () => {
       const ids = ['txta-plus', 'txta-turbo', 'writer-9']
       const models = { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) }
-      upstream = startUpstream(({ path }) =>
-        jsonReply(path.endsWith('/models') ? models : completion({})),
-      )
+      upstream = startUpstream(({ path, headers }) => {
+        if (headers.get('authorization')?.endsWith('-stale')) {
+          return jsonReply({ error: { message: 'Incorrect API key' } }, { status: 401 })
+        }
+        return jsonReply(path.endsWith('/models') ? models : completion({}))
+      })
       gateway = await startGateway({ env: { GATEWAY_EGRESS_ALLOW: '127.0.0.1/32' } })
       browser = await openBrowser()
       it = await visit(browser, gateway.url)
@@ -72,15 +75,32 @@ if (chromiumPath === undefined) {
       expect(body.models).toEqual({ 'txta-plus': '*', 'txta-turbo': '*', 'writer-9': '*' })
     })
 
-    test('keys are replaced, and never shown', async () => {
+    test('keys are tested, serve beside the old ones, and are never shown', async () => {
       const { page } = it
       await goTo(page, '/console/channels?open=cloud')
-      await page.getByRole('button', { name: 'Replace keys' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Replace keys' })
-      await dialog.getByLabel('Keys').fill(`${key}-b\n${key}-c`)
-      await dialog.getByRole('button', { name: 'Replace keys' }).click()
+      const open = async () => {
+        await page.getByRole('button', { name: 'Rotate keys' }).click()
+        return page.getByRole('dialog', { name: 'Rotate keys' })
+      }
+      const keys = async () => (await gateway.admin('GET', '/channels/cloud')).body.keys
+      const dialog = await open()
+      const field = dialog.getByRole('textbox', { name: 'Keys' })
+      await field.fill(`${key}-stale`)
+      await dialog.getByRole('button', { name: 'Test and save' }).click()
+      await dialog.getByText('Incorrect API key').waitFor()
+      await dialog.getByText('Save the keys anyway').waitFor()
+      expect(await seriousFindings(page)).toEqual([])
+      expect(await keys()).toBe(1)
+      await field.fill(`${key}-b\n${key}-c`)
+      await dialog.getByRole('button', { name: 'Test and save' }).click()
       await dialog.waitFor({ state: 'hidden' })
-      expect((await gateway.admin('GET', '/channels/cloud')).body.keys).toBe(2)
+      expect(await keys()).toBe(3)
+      await page.getByText('1: Good, 2: Good, 3: Good').waitFor()
+      await open()
+      await dialog.getByRole('radio', { name: 'Remove old keys' }).check({ force: true })
+      await dialog.getByRole('button', { name: 'Remove old keys' }).click()
+      await dialog.waitFor({ state: 'hidden' })
+      expect(await keys()).toBe(1)
       expect(await page.content()).not.toContain('CANARY')
     })
 
@@ -111,26 +131,29 @@ if (chromiumPath === undefined) {
       await dialog.getByRole('button', { name: 'Save' }).click()
       await dialog.waitFor({ state: 'hidden' })
       const { body } = await gateway.admin('GET', '/channels/cloud')
-      expect([body.weight, body.models, body.keys]).toEqual([3, { 'txta-plus': '*' }, 2])
+      expect([body.weight, body.models, body.keys]).toEqual([3, { 'txta-plus': '*' }, 1])
     })
 
     test('a change is found by what was done, and read field by field', async () => {
       const { page } = it
       await goTo(page, '/console/audit-log?action=channel.update&actor=ada')
       const rows = page.locator('[role=row][data-clickable]')
-      await rows.nth(2).waitFor()
-      expect(await rows.count()).toBe(3)
+      await rows.nth(3).waitFor()
+      expect(await rows.count()).toBe(4)
+      expect(await rows.first().textContent()).toContain('cloud')
       await rows.first().click()
       const sheet = page.getByRole('dialog', { name: 'Edit channel' })
       await sheet.getByText('weight', { exact: true }).waitFor()
-      expect(await sheet.locator('del, ins').allTextContents()).toContain('+ 3')
+      expect(await sheet.locator('del, ins').allTextContents()).toEqual(
+        expect.arrayContaining(['1', '3']),
+      )
       await sheet.getByText('127.0.0.1', { exact: true }).waitFor()
       await sheet.locator('[title^="req_"]').waitFor()
       await shoot(page, 'audit-sheet')
       expect(await seriousFindings(page)).toEqual([])
       await sheet.getByText('All changes to this resource').click()
       await page.waitForURL(/audit-log\?subject=chn_/)
-      await rows.nth(3).waitFor()
+      await rows.nth(4).waitFor()
     })
 
     test('health has a bundle for whoever helps, without secrets', async () => {

@@ -18,6 +18,8 @@ const messages = defineMessages({
   since: ['since {when}', '{when}'],
   times: ['{n} times', '{n} 次'],
   resolve: ['Resolve', '处理完毕'],
+  acknowledge: ['Acknowledge', '认领'],
+  acknowledged: ['{name} looks after it, {when}', '{name} 于{when}认领'],
   set_price: ['Set price', '设置价格'],
   open_channel: ['Open channel', '查看渠道'],
   open_requests: ['Requests', '查看请求'],
@@ -65,9 +67,9 @@ export function OpenAlerts({ limit }: { limit: number }) {
   const t = useMessages(messages)
   const action = useAction()
   const { data, error, refetch } = useOpenAlerts()
-  const resolve = ({ id }: Alert) =>
+  const ask = ({ id }: Alert, what: 'resolve' | 'acknowledge') =>
     action.run(async () => {
-      await api('POST', `/alerts/${id}/resolve`)
+      await api('POST', `/alerts/${id}/${what}`)
       await refetch()
     })
   if (data?.items.length === 0) return <Text c="dimmed">{t('no_alerts')}</Text>
@@ -75,13 +77,19 @@ export function OpenAlerts({ limit }: { limit: number }) {
     <Stack gap="md">
       <ErrorAlert error={action.error ?? error} />
       {data?.items.slice(0, limit).map((alert) => (
-        <OpenAlert key={alert.id} alert={alert} onResolve={() => resolve(alert)} />
+        <OpenAlert key={alert.id} alert={alert} onAsk={(what) => ask(alert, what)} />
       ))}
     </Stack>
   )
 }
 
-function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }) {
+function OpenAlert({
+  alert,
+  onAsk,
+}: {
+  alert: Alert
+  onAsk: (what: 'resolve' | 'acknowledge') => void
+}) {
   const t = useMessages(messages)
   const server = useServerText()
   const format = useFormat()
@@ -110,9 +118,21 @@ function OpenAlert({ alert, onResolve }: { alert: Alert; onResolve: () => void }
           </Text>
         )}
         {session.role === 'administrator' && remedy === undefined && (
-          <Button size="compact-xs" variant="default" onClick={onResolve}>
+          <Button size="compact-xs" variant="default" onClick={() => onAsk('resolve')}>
             {t('resolve')}
           </Button>
+        )}
+        {alert.acknowledged_at === null ? (
+          <Button size="compact-xs" variant="default" onClick={() => onAsk('acknowledge')}>
+            {t('acknowledge')}
+          </Button>
+        ) : (
+          <Text size="xs" c="dimmed">
+            {t('acknowledged', {
+              name: alert.acknowledged_by ?? '',
+              when: format.ago(alert.acknowledged_at),
+            })}
+          </Text>
         )}
       </Group>
     </div>

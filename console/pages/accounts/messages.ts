@@ -113,7 +113,6 @@ export const messages = defineMessages({
   closed: ['Closed', '已结账'],
   all_bills: ['All bills of {account}', '{account} 的全部账单'],
   all_tokens: ['All tokens of {account}', '{account} 的全部令牌'],
-  requests: ['Requests of {account}', '{account} 的请求'],
   role: ['Role', '角色'],
   prefix: ['Prefix', '前缀'],
   models: ['Models', '可用模型'],

@@ -5,14 +5,6 @@ import { useResource } from '../../lib/use-resource.ts'
 
 const from = () => `${thisMonth()}-01T00:00:00Z`
 
-/** Of one account. */
-export function useChargesOf(account: string): string | undefined {
-  const { data } = useResource<{ total: UsageRow }>('/usage', {
-    query: { account, from: from(), by: 'model' },
-  })
-  return data?.total.amount
-}
-
 /** Undefined while it is not known; an account without charges has none. */
 export function useMonthCharges(): (account: string) => string | undefined {
   const { data } = useResource<{ items: UsageRow[] }>('/usage', {

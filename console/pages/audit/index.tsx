@@ -12,7 +12,7 @@ import type { Column } from '../../components/table/data-table.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
-import { Time } from '../../components/values.tsx'
+import { Name, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { Link, useQueryValue } from '../../lib/router.tsx'
@@ -76,7 +76,8 @@ export default function AuditLog() {
       id: 'subject',
       title: t('subject'),
       width: '240px',
-      cell: ({ subject }) => <CopyId id={subject} max={30} />,
+      cell: ({ name, subject }) =>
+        name === null ? <CopyId id={subject} max={30} /> : <Name name={name} />,
     },
     {
       id: 'changes',
@@ -158,7 +159,8 @@ function ChangeDetails({ change }: { change: Change }) {
           [t('time'), <Time key="t" at={change.at} />],
           [t('who'), <Actor key="w" change={change} />],
           [t('kind'), change.actor_kind && t(`kind_${change.actor_kind}`)],
-          [t('subject'), <CopyId key="s" id={change.subject} max={40} />],
+          [t('subject'), change.name],
+          ['ID', <CopyId key="s" id={change.subject} max={40} />],
           [t('address'), change.address],
           [
             t('request_id'),

@@ -2,6 +2,7 @@
 
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { LastErrors } from '../../components/channel-errors.tsx'
 import { ChannelHealth } from '../../components/channel-health.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
@@ -70,6 +71,7 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
         )}
         <TestRow channel={channel} tests={tests} />
         <ChannelProperties channel={channel} hasFailedTest={hasFailed(tests, channel)} />
+        <LastErrors channel={channel.name} />
         <HealthChart channel={channel.name} />
         <Link to={`/requests?channel=${encodeURIComponent(channel.name)}`}>{page('requests')}</Link>
       </Stack>

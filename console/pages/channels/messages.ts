@@ -24,11 +24,24 @@ export const messages = defineMessages({
   import_same: ['Unchanged', '相同'],
   import_skipped: ['Skipped', '跳过'],
   import_refused: ['Invalid', '无效'],
-  new_keys: ['Replace keys', '更换密钥'],
-  new_keys_hint: [
-    'The new keys take effect with the next call. The current keys ({n}) are deleted; revoke them at the upstream afterwards.',
-    '新密钥自下一次调用起生效，现有 {n} 个密钥将被删除。之后请在上游吊销旧密钥。',
+  new_keys: ['Rotate keys', '轮换密钥'],
+  keys_beside: ['Add beside', '与旧密钥并用'],
+  keys_beside_hint: [
+    'The new keys are tested, then used in turn with the current keys ({n}). Remove the old ones here when calls go well.',
+    '先测试新密钥，再与现有 {n} 个密钥轮流使用。调用正常后请在此移除旧密钥。',
   ],
+  keys_instead: ['Replace all', '全部替换'],
+  keys_instead_hint: [
+    'The new keys are tested and take effect with the next call. The current keys ({n}) are deleted; revoke them at the upstream afterwards.',
+    '先测试新密钥，自下一次调用起生效，现有 {n} 个密钥将被删除。之后请在上游吊销旧密钥。',
+  ],
+  keys_drop: ['Remove old keys', '移除旧密钥'],
+  keys_drop_hint: [
+    'The newest key stays, {old} before it are deleted. Revoke them at the upstream afterwards.',
+    '保留最新的密钥，删除此前的 {old} 个。之后请在上游吊销这些密钥。',
+  ],
+  keys_anyway: ['The test failed. Save the keys anyway.', '测试失败，仍然保存密钥。'],
+  test_and_save: ['Test and save', '测试并保存'],
   discover: ['Discover models', '发现模型'],
   discovering: ['Querying the upstream…', '正在查询上游…'],
   discover_failed: ['The upstream returned no model list', '上游没有返回模型列表'],

@@ -1,5 +1,6 @@
 // Forms of the people page: add, invite, change the role, create a password link, remove.
 import {
+  Alert,
   Button,
   Group,
   Modal,
@@ -190,6 +191,16 @@ function OneTimeLink({ link, onClose }: { link: InvitationLink; onClose: () => v
   return (
     <Stack>
       <Text size="sm">{t('link_text', { time: format.time(link.expires_at) })}</Text>
+      {link.mailed && (
+        <Alert color="teal" role="status">
+          {t('link_mailed', { email: link.email ?? '' })}
+        </Alert>
+      )}
+      {link.mail_problem !== null && (
+        <Alert color="yellow" role="status">
+          {t('link_not_mailed', { why: link.mail_problem })}
+        </Alert>
+      )}
       <div className={privateClass}>
         <CopyBlock text={link.url} label={t('link')} />
       </div>

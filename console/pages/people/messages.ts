@@ -54,14 +54,16 @@ export const messages = defineMessages({
   invite: ['Invite person', '邀请用户'],
   email: ['Email (optional)', '邮箱（可选）'],
   email_hint: [
-    'Shown in the list and suggested as the name. The link is not sent by mail.',
-    '仅用于列表显示，并作为默认用户名。链接不会通过邮件发送。',
+    'Shown in the list and suggested as the name. Where the gateway sends e-mail, the link goes there.',
+    '用于列表显示，并作为默认用户名。网关配置了邮件服务时，链接会发送到该地址。',
   ],
   link: ['Link', '链接'],
   link_text: [
     'Send this link to the person. It works once, until {time}, and is shown only now.',
     '请将此链接发给对方。链接仅可使用一次，有效期至 {time}，且只在此处显示一次。',
   ],
+  link_mailed: ['The link was sent to {email}.', '链接已发送至 {email}。'],
+  link_not_mailed: ['The e-mail was not sent: {why}', '邮件未能发送：{why}'],
   done: ['Done', '完成'],
   invitations: ['Invitations', '邀请'],
   for: ['For', '对象'],

@@ -49,6 +49,8 @@ function useTaskFilters(): Filter[] {
     },
     { name: 'model', title: t('model'), suggest: 'models' },
     { name: 'account', title: t('account'), suggest: 'accounts' },
+    { name: 'from', title: t('from'), isTime: true },
+    { name: 'to', title: t('to'), isTime: true },
     { name: 'tag', title: t('tag') },
     { name: 'end_user', title: t('end_user') },
     ...(isStaff(session) ? [channelFilter(t('channel'))] : []),

@@ -29,6 +29,16 @@ export const channelChange = channelFields
     cost_factor: costFactor.nullable().optional(),
     billing: billingAccess.nullable().optional(),
     batches: nativeBatches.nullable().optional(),
+    add_keys: channelFields.shape.keys.describe('Keys beside those that it has.'),
+    keep_keys: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Drops all keys but so many of the newest, as at the end of a rotation.'),
+  })
+  .refine(({ keys, add_keys }) => keys === undefined || add_keys === undefined, {
+    error: 'goes without keys, which replace all',
+    path: ['add_keys'],
   })
   .meta({ id: 'ChannelChange' })
 export const channelDraft = channelDeclaration.meta({ id: 'ChannelDeclaration' })

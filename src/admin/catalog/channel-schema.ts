@@ -168,7 +168,14 @@ export const discoveryRequest = z
   })
   .meta({ id: 'ChannelDiscoveryRequest' })
 export const testRequest = z
-  .strictObject({ model: z.string().max(128).optional() })
+  .strictObject({
+    model: z.string().max(128).optional(),
+    key: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,4096}$/, 'must be a key of printable characters without spaces')
+      .optional()
+      .describe('A key to try instead of those that it has; it is not kept.'),
+  })
   .meta({ id: 'ChannelTestRequest' })
 export const importRequest = z
   .strictObject({ yaml: z.string(), dry_run: z.boolean().optional() })

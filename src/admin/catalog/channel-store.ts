@@ -101,7 +101,11 @@ export async function changeChannel(
     subject: id,
     before: storedView(stored),
     // New keys look like the old ones from outside.
-    after: hasCredential(body) ? { ...after, keys_replaced: true } : after,
+    after: {
+      ...after,
+      ...(hasCredential(body) && { keys_replaced: true }),
+      ...(body.add_keys !== undefined && { keys_added: body.add_keys.length }),
+    },
   })
   return after
 }
@@ -111,11 +115,12 @@ export const unacceptable = (
   engine: ChannelDeps,
   before: Pick<Channel, 'protocols' | 'cloud'>,
   after: StoredChannel,
-  body: Pick<Change, 'keys' | 'auth' | 'vertex'>,
+  body: Pick<Change, 'keys' | 'auth' | 'vertex' | 'add_keys'>,
 ): Refusal | undefined =>
   misplaced(engine, after) ??
   projectMissing(body, after) ??
   (hasCredential(body) ? undefined : keysNeeded(before.protocols, after.protocols)) ??
+  (body.add_keys !== undefined && before.cloud !== undefined ? noKeysHere : undefined) ??
   (needsAuth(before, body) ? authNeeded : undefined)
 
 const hasCredential = ({ keys, auth }: Pick<Change, 'keys' | 'auth'>): boolean =>
@@ -139,6 +144,10 @@ function projectMissing(
   const misfit = cloudProblem({ protocols: {}, keys: undefined, auth, vertex: { ...vertex } })
   return misfit && refuse('invalid_request', misfit.join(' '), { param: misfit[0] })
 }
+
+const noKeysHere = refuse('invalid_request', 'an account at a cloud stands in place of keys', {
+  param: 'add_keys',
+})
 
 const authNeeded = refuse(
   'invalid_request',
@@ -182,17 +191,21 @@ export function merged(
   const after = sealed(engine, declared, atMs)
   return {
     ...after,
-    ...credentialAfter(before, body),
+    ...credentialAfter(before, body, (key) => engine.seal.encrypt(key, before.id)),
     disabled: body.disabled ?? before.disabled,
     createdAtMs: before.createdAtMs,
   }
 }
 
 /** A new one, or the old one, which stays sealed. */
-function credentialAfter(before: StoredChannel, body: Change) {
-  const { keyCiphertexts, billing } = before
+function credentialAfter(before: StoredChannel, body: Change, encrypt: (key: string) => string) {
+  const { billing } = before
   const reports = body.billing === undefined && billing !== undefined ? { billing } : {}
   if (hasCredential(body)) return reports
+  // The newest stand last.
+  const keyCiphertexts = [...before.keyCiphertexts, ...(body.add_keys ?? []).map(encrypt)].slice(
+    -(body.keep_keys ?? 0),
+  )
   const cloud = cloudAt(before.cloud, body.vertex)
   return { ...reports, keyCiphertexts, ...(cloud !== undefined && { cloud }) }
 }

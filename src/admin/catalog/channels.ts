@@ -73,6 +73,10 @@ async function update({
   }
 }
 
+/** Another key says nothing about the health of those that the channel has. */
+const triedWith = (channel: Channel, key: string | undefined): Channel =>
+  key === undefined ? channel : { ...channel, id: draftId, keys: [key] }
+
 async function remove({ engine, id, found, x }: Ask<{ found: Channel }>) {
   if (found.source !== 'api') return notOurs(found)
   const existed = await engine.store.tx(async (tx) => {
@@ -184,6 +188,7 @@ export const channelRoutes = [
     examples: { model: { model: 'txta-plus' } },
     answer: channelTest,
     returns: 'How it went.',
-    handle: ({ engine, found, body }) => testChannel(engine, found, body.model),
+    handle: ({ engine, found, body }) =>
+      testChannel(engine, triedWith(found, body.key), body.model),
   }),
 ]

@@ -11,7 +11,11 @@ export const newInvitation = z
   .strictObject({
     role: z.enum(roles),
     account: z.string().optional().describe('Id or name of the account of a member.'),
-    email: z.email().max(254).optional().describe('For whom it is; the gateway sends no mail.'),
+    email: z
+      .email()
+      .max(254)
+      .optional()
+      .describe('For whom it is. Where the gateway sends e-mail, the link goes there.'),
   })
   .meta({ id: 'NewInvitation' })
 
@@ -34,7 +38,11 @@ export const invitation = z
 export const invitationList = pageOf(invitation, 'InvitationList')
 
 export const invitationLink = invitation
-  .extend({ url: z.string().describe('Works once. Shown in this answer only.') })
+  .extend({
+    url: z.string().describe('Works once. Shown in this answer only.'),
+    mailed: z.boolean().describe('Whether a mail server took it.'),
+    mail_problem: z.string().nullable().describe('Why it was not sent although it has an address.'),
+  })
   .meta({ id: 'InvitationLink' })
 
 const code = z.string().max(100)

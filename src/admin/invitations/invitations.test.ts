@@ -5,6 +5,7 @@ import { refresh } from '../../engine/catalog/refresh.ts'
 import { newTestEngine, type TestEngine } from '../../engine/test-engine.ts'
 import { newRequestContext } from '../../http/request-context.ts'
 import { newId } from '../../lib/crypto/ids.ts'
+import type { Mailer } from '../../lib/net/mailer.ts'
 import { storeKinds } from '../../store/test-stores.ts'
 import type { AdminApp } from '../route.ts'
 import { admin } from '../test-admin.ts'
@@ -98,6 +99,37 @@ describe.each([...storeKinds])('invitations on %s', (on) => {
     expect(JSON.stringify(rows)).not.toContain(code)
     expect((await asBoss('GET', '/invitations')).text).not.toContain(code)
     expect((await asBoss('GET', '/audit-log?limit=20')).text).not.toContain(code)
+  })
+
+  test('the link is also sent by e-mail where mail is set up, and stays where it is not', async () => {
+    const made = await asBoss('POST', '/invitations', { role: 'finance', email: 'fin@example.com' })
+    expect(made.body).toMatchObject({ mailed: false, mail_problem: null })
+    const mails: { to: string; text: string }[] = []
+    const mailer: Mailer = {
+      async send(mail) {
+        mails.push(mail)
+        return mail.to.startsWith('gone')
+          ? { status: 550, problem: 'no such person' }
+          : { status: 250 }
+      },
+    }
+    const before = app
+    app = admin({
+      ...{ engine: { ...it.engine, mailer }, limits, consoleUrl: 'https://console.example' },
+      isAdmin: (secret) => secret === 'boss',
+    })
+    const sent = await asBoss('POST', '/invitations', { role: 'finance', email: 'fin@example.com' })
+    expect(sent.body).toMatchObject({ mailed: true, mail_problem: null })
+    expect(mails).toMatchObject([{ to: 'fin@example.com' }])
+    expect(mails[0]!.text).toContain(sent.body.url)
+    const lost = await asBoss('POST', '/invitations', {
+      role: 'finance',
+      email: 'gone@example.com',
+    })
+    expect(lost.status).toBe(201)
+    expect(lost.body).toMatchObject({ mailed: false, mail_problem: 'no such person' })
+    expect(codeIn(lost.body.url)).not.toBe('')
+    app = before
   })
 
   test('it works once, and of two who open it at once, one comes in', async () => {

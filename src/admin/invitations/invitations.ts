@@ -3,7 +3,7 @@
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Person } from '../../contract/people.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { newShortId } from '../../lib/crypto/ids.ts'
+import { newId, newShortId } from '../../lib/crypto/ids.ts'
 import {
   countPending,
   findInvitation,
@@ -14,7 +14,7 @@ import {
 } from '../../store/catalog/invitations.ts'
 import { findPerson, lockPeople } from '../../store/catalog/people.ts'
 import type { Tx } from '../../store/index.ts'
-import { auditChange, notPermitted } from '../answers.ts'
+import { auditChange, notPermitted, time } from '../answers.ts'
 import { accountFor } from '../people/account-for.ts'
 import { mayUsePassword, passwordElsewhere, passwordsAreOff } from '../people/break-glass.ts'
 import { forAdministrators } from '../permission.ts'
@@ -85,7 +85,24 @@ async function makeLink({ engine, deps, x }: Pick<Ask, 'engine' | 'deps' | 'x'>,
   if (code instanceof Refusal) return code
   // After a `#`: browsers do not send it, so that no log of a proxy has it.
   const url = `${deps.consoleUrl ?? engine.publicUrl}/console/invitation#${code}`
-  return { ...view, url }
+  return { ...view, url, ...(await mailed({ engine, x }, link, url)) }
+}
+
+/** The link is made, and is in the answer, whether the mail is sent or not. */
+async function mailed({ engine, x }: Pick<Ask, 'engine' | 'x'>, link: Invitation, url: string) {
+  const { email: to } = link
+  if (to === undefined || engine.mailer === undefined) return { mailed: false, mail_problem: null }
+  const text = `You are invited to the console of the gateway:\n\n${url}\n
+The link works once, until ${time(link.expiresAtMs)}.
+
+请通过以上链接加入网关控制台。链接仅可使用一次。\n`
+  const mail = { id: newId('mail', x.atMs), to, subject: 'Invitation · 邀请', text, atMs: x.atMs }
+  const { status, problem } = await engine.mailer.send(mail)
+  const isSent = status !== undefined && status < 300
+  return {
+    mailed: isSent,
+    mail_problem: isSent ? null : (problem ?? 'the mail server did not take it'),
+  }
 }
 
 /** Their links are revoked when they stop being one: none may be made behind that. */

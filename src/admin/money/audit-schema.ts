@@ -69,7 +69,10 @@ export const auditRow = z
     ),
     actor_id: z.string().nullable().describe('Id of the person; unknown of older rows.'),
     action: column(z.string()),
-    subject: column(z.string(), 'what'),
+    subject: z.string(),
+    name: column(z.string().nullable(), 'what').describe(
+      'What the subject is called, a price by its model; null: it has no name.',
+    ),
     address: z.string().nullable().describe('Where it was asked from; unknown of older rows.'),
     request_id: z.string().nullable(),
     before: column(z.record(z.string(), z.unknown()).nullable()).describe('As it was.'),
@@ -83,7 +86,7 @@ export const auditLogQuery = z.object({
   actor: query.text('Who it was: a person, or `admin`.'),
   actor_kind: query.choice(actorKinds, 'Whether a person did it.'),
   action: query.text('Such as `channel.update`.'),
-  subject: query.text('Id or name of what was changed.'),
+  subject: query.text('Id or name of what was changed; of a price, its model.'),
   ...spanFields,
   ...pageFields,
 })

@@ -1,7 +1,12 @@
 // The audit of the books on request, and the log of who changed what.
 import { auditBooks } from '../../billing/proof/audit.ts'
 import { auditOptions, suspendAccounts } from '../../engine/books/suspended-accounts.ts'
-import { type AuditFilter, listAudit, type StoredAuditRow } from '../../store/catalog/audit-log.ts'
+import {
+  type AuditFilter,
+  listAudit,
+  namesOfSubjects,
+  type StoredAuditRow,
+} from '../../store/catalog/audit-log.ts'
 import { listOf, time } from '../answers.ts'
 import { forAdministrators, forFinance } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
@@ -15,6 +20,7 @@ async function auditNow({ engine, account }: Ask) {
   return result
 }
 
+type Fields = Record<string, unknown>
 type LogQuery = Ask<{ query: typeof auditLogQuery }>['query']
 
 const auditFilterOf = ({
@@ -33,7 +39,19 @@ const auditFilterOf = ({
   ...(to !== undefined && { toMs: to }),
 })
 
-const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
+/** As it is called now, or was when it was changed. */
+function nameIn(before: Fields | null, after: Fields | null): string | null {
+  const names = [after?.['name'], before?.['name'], after?.['model'], before?.['model']]
+  return names.find((each) => typeof each === 'string') ?? null
+}
+
+const stateOf = (text: string | undefined): Fields | null =>
+  text === undefined ? null : JSON.parse(text)
+
+const auditView = (
+  row: StoredAuditRow,
+  names: ReadonlyMap<string, string>,
+): View<typeof auditRow> => ({
   id: String(row.id),
   at: time(row.atMs),
   actor: row.actor,
@@ -41,10 +59,11 @@ const auditView = (row: StoredAuditRow): View<typeof auditRow> => ({
   actor_id: row.actorId ?? null,
   action: row.action,
   subject: row.subject,
+  name: names.get(row.subject) ?? nameIn(stateOf(row.before), stateOf(row.after)),
   address: row.address ?? null,
   request_id: row.requestId ?? null,
-  before: row.before === undefined ? null : JSON.parse(row.before),
-  after: row.after === undefined ? null : JSON.parse(row.after),
+  before: stateOf(row.before),
+  after: stateOf(row.after),
 })
 
 const route = routesOf({ tag: 'Audit', thing: 'audit', permission: forFinance })
@@ -65,7 +84,13 @@ export const auditRoutes = [
     query: auditLogQuery,
     answer: auditRowList,
     returns: 'A page of changes.',
-    handle: async ({ engine, query, page }) =>
-      listOf(await listAudit(engine.store.read, { ...page, ...auditFilterOf(query) }), auditView),
+    async handle({ engine: { store }, query, page }) {
+      const found = await listAudit(store.read, { ...page, ...auditFilterOf(query) })
+      const names = await namesOfSubjects(
+        store.read,
+        found.items.map(({ subject }) => subject),
+      )
+      return listOf(found, (row) => auditView(row, names))
+    },
   }),
 ]

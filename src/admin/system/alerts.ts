@@ -5,7 +5,13 @@ import { type Lift, liftSuspension } from '../../engine/books/suspended-accounts
 import { missingPrices } from '../../engine/catalog/missing-prices.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import { type Alert, findAlert, listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
+import {
+  type Alert,
+  acknowledgeAlert,
+  findAlert,
+  listAlerts,
+  resolveAlert,
+} from '../../store/catalog/alerts.ts'
 import { auditChange, listOf, time, timeOrNull } from '../answers.ts'
 import { forAdministrators, forStaff } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
@@ -56,6 +62,15 @@ async function resolve(
   return refuse('conflict', `the books still do not add up: ${problem}`)
 }
 
+/** Again, or of a resolved one: nothing changes. */
+async function acknowledge({ engine, found: { id }, x }: Ask<{ found: Alert }>) {
+  await engine.store.tx(async (tx) => {
+    const isNew = await acknowledgeAlert(tx, id, { atMs: x.atMs, by: x.viewer?.actor })
+    if (isNew) await auditChange(tx, x, { action: 'alert.acknowledge', subject: id })
+  })
+  return view((await findAlert(engine.store.read, id))!)
+}
+
 /** Why alerts of these kinds cannot be resolved by hand yet. */
 const lasting: Readonly<Record<string, string>> = {
   channel_down:
@@ -76,6 +91,8 @@ const view = (alert: Alert): View<typeof alertSchema> => ({
   times: alert.times,
   resolved_at: timeOrNull(alert.resolvedAtMs),
   resolved_by: alert.resolvedBy ?? null,
+  acknowledged_at: timeOrNull(alert.acknowledgedAtMs),
+  acknowledged_by: alert.acknowledgedBy ?? null,
 })
 
 const route = routesOf({
@@ -105,5 +122,12 @@ export const alertRoutes = [
     answer: alertSchema,
     refusals: ['conflict'],
     handle: resolveOne,
+  }),
+  route('POST /alerts/:id/acknowledge', {
+    id: 'acknowledgeAlert',
+    summary: 'Acknowledge an alert: it is being looked after',
+    description: 'It stays open until it is resolved, and the console stops counting it.',
+    answer: alertSchema,
+    handle: acknowledge,
   }),
 ]

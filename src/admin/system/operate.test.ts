@@ -105,6 +105,19 @@ describe.each([...storeKinds])('operating on %s', (on) => {
     expect(await list('from=2100-01-01T00:00:00Z')).toEqual([])
     expect(await list('action=account.create&to=2100-01-01T00:00:00Z&limit=1')).toHaveLength(1)
     expect((await ask('GET', '/audit-log?from=yesterday')).status).toBe(400)
+    // By name as well as by id: of an account, and a price by its model.
+    await ask('POST', '/accounts/acme/credits', { amount: '1.00' })
+    const rates = { input: '1', output: '2' }
+    await ask('POST', '/prices', { model: 'txta-plus', unit: 'token', per_million: rates })
+    expect(
+      (await list('subject=acme')).map((each: Fields) => [each['action'], each['name']]),
+    ).toEqual([
+      ['account.credit', 'acme'],
+      ['account.create', 'acme'],
+    ])
+    expect(await list('subject=txta-plus')).toMatchObject([
+      { action: 'price.create', name: 'txta-plus' },
+    ])
   })
 
   test("an upstream's models are held against those of its channel", async () => {

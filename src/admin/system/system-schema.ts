@@ -15,6 +15,8 @@ export const alert = z
     resolved_by: column(z.string().nullable(), 'by').describe(
       'Who resolved it; null: the gateway, because it was over.',
     ),
+    acknowledged_at: time().nullable().describe('When a person took it on; it stays open.'),
+    acknowledged_by: z.string().nullable(),
   })
   .meta({ id: 'Alert' })
 export const alertList = pageOf(alert, 'AlertList')

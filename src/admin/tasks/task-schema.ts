@@ -16,6 +16,7 @@ import {
   pageOf,
   protocolName,
   query,
+  spanFields,
   staffOnly,
   tagFields,
   tagFilters,
@@ -196,6 +197,7 @@ export const taskQuery = z.object({
     'State of the callback of its end. `failed`: an attempt failed, and none has succeeded since.',
   ),
   ...tagFilters,
+  ...spanFields,
   ...pageFields,
 })
 

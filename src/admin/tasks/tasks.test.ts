@@ -190,6 +190,15 @@ describe.each([...storeKinds])('tasks in the admin API on %s', (on) => {
     expect([answer.status, answer.body.error.param]).toEqual([status, param])
   })
 
+  test('lists what was created in a stretch of time', async () => {
+    // All of them at this moment.
+    const [at, later] = ['2026-11-01T00:00:00.000Z', '2026-11-01T00:00:00.001Z']
+    const every = await ids('')
+    expect(every.length).toBeGreaterThan(2)
+    expect([await ids(`?from=${at}`), await ids(`?to=${later}`)]).toEqual([every, every])
+    expect([await ids(`?from=${later}`), await ids(`?to=${at}`)]).toEqual([[], []])
+  })
+
   test('knows no task that is not there', async () => {
     for (const [method, path] of [
       ['GET', '/tasks/video_9'],

@@ -16,7 +16,7 @@ import { viewPage, viewTask } from './task-view.ts'
 
 type Filters = Omit<
   Ask<{ query: typeof TaskQuery }>['query'],
-  'account' | 'callback' | keyof typeof tagFilters
+  'account' | 'callback' | 'from' | 'to' | keyof typeof tagFilters
 >
 
 export const filterOf = (
@@ -60,8 +60,8 @@ export const taskRoutes = [
       const filter = filterOf(query, account?.id, page)
       if (filter instanceof Refusal) return filter
       const endUser = endUserAsked(engine, account, query.end_user)
-      const { callback, tag } = query
-      const tagged = { ...filter, callback, tag, endUser }
+      const { callback, tag, from: fromMs, to: toMs } = query
+      const tagged = { ...filter, callback, tag, endUser, fromMs, toMs }
       return viewPage(engine, await listTaskRows(engine.store.read, tagged))
     },
   }),

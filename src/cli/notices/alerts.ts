@@ -11,6 +11,13 @@ export const alertCommands: readonly Command[] = [
     { path: '/alerts', what: 'alerts', item: alert, query: alertQuery },
   ),
   askCommand({
+    path: ['alerts', 'acknowledge'],
+    args: ['ID'],
+    summary: 'acknowledge an alert; it stays open',
+    call: 'POST /alerts/:id/acknowledge',
+    text: ({ id, acknowledged_by }) => `${cell(id)}  acknowledged by ${cell(acknowledged_by)}`,
+  }),
+  askCommand({
     path: ['alerts', 'resolve'],
     args: ['ID'],
     summary: 'resolve an alert; an account whose books add up again goes on',

@@ -27,6 +27,9 @@ export interface Alert {
   resolvedAtMs?: number
   /** The person; absent: the gateway, or it is open. */
   resolvedBy?: string
+  /** A person has taken it on. */
+  acknowledgedAtMs?: number
+  acknowledgedBy?: string
 }
 
 /** The open alert, new or raised again: `times` is 1 for a new one. */
@@ -44,6 +47,8 @@ export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Al
       times: 1,
       resolved_at_ms: null,
       resolved_by: null,
+      acknowledged_at_ms: null,
+      acknowledged_by: null,
     })
     .onConflict((conflict) =>
       conflict
@@ -85,6 +90,22 @@ export async function resolveAlert(
     .set({ resolved_at_ms: atMs, resolved_by: by ?? null })
     .where('id', '=', id)
     .where('resolved_at_ms', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** False when it is resolved or acknowledged already, or does not exist. */
+export async function acknowledgeAlert(
+  tx: Kysely<Schema>,
+  id: string,
+  { atMs, by }: { atMs: number; by?: string | undefined },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('alerts')
+    .set({ acknowledged_at_ms: atMs, acknowledged_by: by ?? null })
+    .where('id', '=', id)
+    .where('resolved_at_ms', 'is', null)
+    .where('acknowledged_at_ms', 'is', null)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
@@ -132,4 +153,6 @@ const shape = (row: Selectable<Schema['alerts']>): Alert => ({
   times: row.times,
   ...(row.resolved_at_ms !== null && { resolvedAtMs: row.resolved_at_ms }),
   ...(row.resolved_by !== null && { resolvedBy: row.resolved_by }),
+  ...(row.acknowledged_at_ms !== null && { acknowledgedAtMs: row.acknowledged_at_ms }),
+  ...(row.acknowledged_by !== null && { acknowledgedBy: row.acknowledged_by }),
 })

@@ -52,6 +52,7 @@ import { batchParts } from './0055-batch-parts.ts'
 import { channelMonths } from './0056-channel-months.ts'
 import { clientRetries } from './0057-client-retries.ts'
 import { channelTotals } from './0059-channel-totals.ts'
+import { acknowledgedAlerts } from './0062-acknowledged-alerts.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -103,6 +104,7 @@ export const migrations: readonly Migration[] = [
   channelMonths,
   clientRetries,
   channelTotals,
+  acknowledgedAlerts,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

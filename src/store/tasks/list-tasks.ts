@@ -27,6 +27,10 @@ export interface TaskFilter extends PageQuery {
   tag?: string | undefined
   /** As the account keeps it. */
   endUser?: string | undefined
+  /** Created from this moment on. */
+  fromMs?: number | undefined
+  /** Before this moment. */
+  toMs?: number | undefined
 }
 
 /** Index rows read for one page. */
@@ -39,7 +43,7 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
   const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
     filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
   )
-  const { tag, endUser, callback } = filter
+  const { tag, endUser, callback, fromMs, toMs } = filter
   if (callback !== undefined) {
     const fits =
       callback === 'failed'
@@ -57,6 +61,8 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
     WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
       ${isTagged ? sql`AND tags IS NOT NULL` : sql``}
       ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
+      ${fromMs === undefined ? sql`` : sql`AND created_at_ms >= ${fromMs}`}
+      ${toMs === undefined ? sql`` : sql`AND created_at_ms < ${toMs}`}
     ORDER BY created_at_ms DESC, id DESC`
   const { rows: found } = await sql<{ id: string }>`
     SELECT id FROM (${polled} LIMIT ${maxPolled}) AS newest WHERE 1 = 1 ${sql.join(wanted, sql` `)}

@@ -127,7 +127,7 @@ const configure: readonly View[] = [
     await see('channel-discover')
   },
   pressed('/channels?open=cloud', 'channel-discovered', ['Discover models', '发现模型']),
-  pressed('/channels?open=cloud', 'channel-keys', ['Replace keys', '更换密钥']),
+  pressed('/channels?open=cloud', 'channel-keys', ['Rotate keys', '轮换密钥']),
   pressed('/channels?open=cloud', 'channel-delete', ['Delete', '删除']),
   pressed('/channels', 'channel-import', ['Import YAML', '导入 YAML']),
   async ({ at, tabs, press, see }) => {
