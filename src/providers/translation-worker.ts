@@ -9,17 +9,24 @@ import { RenamedTools } from '../styles/common/tool-names.ts'
 import { readRequest, writeRequest } from '../styles/common/translate-request.ts'
 import { styles, upstreamStyles } from '../styles/index.ts'
 import { converseStyle } from './bedrock/converse.ts'
+import type { CallStyle } from './calls/style.ts'
+import { readWhole } from './calls/whole-answer.ts'
 import { chatStyle } from './chat/index.ts'
 import { embeddingsStyle } from './embeddings/index.ts'
 import { generateStyle } from './generate/index.ts'
 import { messagesStyle } from './messages/index.ts'
+import { moderationsStyle } from './moderations/index.ts'
+import { rerankStyle } from './rerank/index.ts'
 import { responsesStyle } from './responses/index.ts'
+import { speechStyle } from './speech/index.ts'
 import { IdMarks } from './text/id-marks.ts'
 import type {
   AnswerNotes,
   AnswerPlan,
   AnswerReply,
   AnswerResult,
+  CallNotes,
+  CallResult,
   PlainResult,
   PlainWork,
   RequestResult,
@@ -37,6 +44,7 @@ import { TranslatedStream } from './text/translated-stream.ts'
 import { understand } from './text/understand.ts'
 import { TextStreamWatcher } from './text/watch-stream.ts'
 import { writeAnswer } from './text/write-answer.ts'
+import { transcriptionsStyle } from './transcriptions/index.ts'
 
 declare const self: Worker
 
@@ -44,6 +52,13 @@ const textStyles: ReadonlyMap<string, TextStyle> = new Map(
   [chatStyle, responsesStyle, messagesStyle, generateStyle, converseStyle, embeddingsStyle].map(
     (style) => [style.protocol, style],
   ),
+)
+
+const callStyles: ReadonlyMap<string, CallStyle> = new Map(
+  [moderationsStyle, rerankStyle, speechStyle, transcriptionsStyle].map((style) => [
+    style.protocol,
+    style,
+  ]),
 )
 
 lowerPriority()
@@ -59,6 +74,7 @@ self.onmessage = ({ data }: MessageEvent<ThreadWork>) => {
 function resultOf(data: ThreadWork): ThreadResult {
   if ('work' in data) return translated(data)
   if ('answer' in data) return understood(data)
+  if ('callAnswer' in data) return readCall(data)
   if ('plan' in data) return written(data)
   if ('streamPlan' in data) return streamed(data)
   return encoded(withMarks(data))
@@ -126,6 +142,21 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
     body: given.wantsText ? body : encoded(body as string),
     ...(ids.length > 0 && { ids: JSON.stringify(ids) }),
   }
+}
+
+function readCall(data: Extract<ThreadWork, { callAnswer: Uint8Array }>): CallResult {
+  const { protocol, model, stream, format, status, headers } = JSON.parse(
+    data.callNotes,
+  ) as CallNotes
+  const fields = data.request === '' ? { response_format: format } : JSON.parse(data.request)
+  const head = { status, header: (name: string) => headers[name] }
+  const text = textOf(data.callAnswer)
+  const made = readWhole(callStyles.get(protocol)!, { model, stream, fields }, head, text)
+  if (made.kind === 'failed') return { rest: JSON.stringify({ ...made, error: short(made.error) }) }
+  if (!('body' in made)) return { rest: JSON.stringify(made) }
+  const { body, ...rest } = made
+  const shown = 'reported' in rest ? { ...rest, reported: shortReported(rest.reported) } : rest
+  return { rest: JSON.stringify(shown), body: encoded(body) }
 }
 
 const shortReported = ({ usage, raw }: Reported): Reported => ({ usage, raw: trimmed(raw) })

@@ -149,6 +149,24 @@ describe.each([...storeKinds])('calls by other units on %s', (engine) => {
     expect((await rowOf(gateway, requestIdOf(answer))).loss).toBe('1999.994')
   })
 
+  test('large answers, and small ones that repeat a large request, are read alike', async () => {
+    const many = Array.from({ length: 2_000 }, (_, i) => `document ${i}`)
+    const large = await rank({ model: 'rank-units', documents: many, return_documents: true })
+    const { model, results, usage } = (await large.json()) as Record<string, unknown>
+    expect([model, usage]).toEqual(['rank-units', { search_units: 2_000 }])
+    const last = { index: 1_999, relevance_score: 20.49, document: { text: 'document 1999' } }
+    expect([(results as object[]).length, (results as object[])[0]]).toEqual([2_000, last])
+    expect(large.headers.get('x-gateway-charge')).toBe('4.00')
+    const long = { text: 'x'.repeat(100_000) }
+    const wide = await rank({ model: 'rank-units', documents: [long], return_documents: true })
+    expect(await wide.json()).toMatchObject({
+      results: [{ index: 0, relevance_score: 0.5, document: long }],
+      usage: { search_units: 1 },
+    })
+    const odd = await rank({ model: 'rank-odd', documents: [long], return_documents: true })
+    expect([odd.status, (await errorOf(odd)).code]).toEqual([502, 'upstream_invalid_response'])
+  })
+
   test('without search units a call is one search, and no document comes unasked', async () => {
     const answer = await rank({ model: 'rank-tokens' })
     const body = (await answer.json()) as Record<string, never>

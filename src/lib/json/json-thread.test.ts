@@ -1,6 +1,8 @@
 // What the thread reads and writes is what the same functions give without it.
 import { expect, test } from 'bun:test'
-import { encodeLong, readLong, stringifyLong } from './json-thread.ts'
+import { soundOf } from '../../../sandbox/audio/encode.ts'
+import { audioSeconds } from '../audio/measure.ts'
+import { encodeLong, measureLong, readLong, stringifyLong } from './json-thread.ts'
 
 const work = { total: 1e9, structure: 1e9 }
 const megabyte = 1024 * 1024
@@ -60,4 +62,11 @@ test('a value with long strings is encoded as JSON.stringify would', async () =>
   const bytes = await stringifyLong(value)
   expect(Buffer.from(bytes as Uint8Array).toString() === JSON.stringify(value)).toBe(true)
   expect(await stringifyLong({ a: 'short' })).toBe('{"a":"short"}')
+})
+
+test('a file of sound is measured there as it is here, and stays whole', async () => {
+  const { bytes } = soundOf('wav', 5)
+  expect(await measureLong(bytes)).toBe(audioSeconds(bytes))
+  expect(bytes.length).toBeGreaterThan(0)
+  expect(await measureLong(Buffer.from('no sound'))).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-// Reads and encodes long JSON texts in a thread of their own. Tens of megabytes take tens of
+// Reads and encodes long JSON texts, and measures files of sound, in a thread of their own. Tens of megabytes take tens of
 // milliseconds, most of them for new memory, and that cannot be cut into turns of the event loop.
 // The text itself is shared between threads, not copied. Callers take turns by `queueKey`. The thread starts with the first long text
 // and ends when it has had nothing to do for a while.
@@ -45,6 +45,13 @@ export async function decodeLong(bytes: Uint8Array, queueKey = ''): Promise<stri
     decoded: string
   }
   return decoded
+}
+
+/** How long a file of sound is: of many small parts, that takes hundreds of milliseconds. Its bytes are copied. */
+export async function measureLong(bytes: Uint8Array, queueKey = ''): Promise<number | undefined> {
+  const sound = new Uint8Array(bytes)
+  const measured = await thread.run(queueKey, { sound }, [sound.buffer])
+  return (measured as { seconds: number | undefined }).seconds
 }
 
 /** The JSON text with fields of the outermost object set to other values, encoded. */

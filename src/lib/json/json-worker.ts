@@ -1,4 +1,5 @@
-// The thread that reads and encodes long texts, one after the other.
+// The thread that reads and encodes long texts, and measures sound, one after the other.
+import { audioSeconds } from '../audio/measure.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
 import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
@@ -14,6 +15,8 @@ export type TextWork =
   | ({ bytes: Uint8Array; depth: number; owned: boolean } & WorkLimits)
   /** A text to decode. */
   | { encoded: Uint8Array }
+  /** A file of sound to measure. */
+  | { sound: Uint8Array }
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON; empty: left out. */
   | { text: string; fields: string }
   /** JSON to encode, with words in place of its long strings: the mark, and a number. */
@@ -31,10 +34,15 @@ export type ReadJson =
   | { text: string; problem: string }
   | { text: string; error: string }
 
-export type TextResult = ReadJson | { decoded: string } | Uint8Array
+export type TextResult =
+  | ReadJson
+  | { decoded: string }
+  | { seconds: number | undefined }
+  | Uint8Array
 
 self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   if ('bytes' in data) self.postMessage(read(data))
+  else if ('sound' in data) self.postMessage({ seconds: audioSeconds(data.sound) })
   else if ('encoded' in data) self.postMessage({ decoded: textOf(data.encoded) })
   else {
     const text = 'text' in data ? withFields(data.text, JSON.parse(data.fields)) : filled(data)

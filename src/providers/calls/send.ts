@@ -1,24 +1,24 @@
 // One call that is no conversation to one upstream: the answer is JSON, a text or a file, whole or as a stream.
 // Every failure is returned as a value.
-import { answerWithoutCosts } from '../../contract/cost-fields.ts'
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { Provider, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
-import { isObject } from '../../lib/json/parse.ts'
-import { withEdits, withField } from '../../lib/json/splice.ts'
+import { withEdits } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { bearer } from '../common/bearer.ts'
-import { notAnswered, readTextError, upstreamRequestId } from '../common/errors.ts'
+import { notAnswered, upstreamRequestId } from '../common/errors.ts'
 import { listPlainModels } from '../common/list-models.ts'
 import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
+import { longAnswerBytes } from '../text/large/long-answers.ts'
 import { playedAnswer } from '../text/large/played-answer.ts'
-import { isPage, parseUpstream } from '../text/read-events.ts'
-import type { Json } from '../text/style.ts'
+import { isPage } from '../text/read-events.ts'
 import { failed, lost, tooLarge } from '../text/understand.ts'
 import { TextStreamWatcher } from '../text/watch-stream.ts'
 import { FileWatcher } from './file-watcher.ts'
-import type { CallAnswer, CallStyle } from './style.ts'
+import { type LongAnswer, readLongAnswer } from './read-long.ts'
+import type { CallStyle } from './style.ts'
+import { readWhole, type WholeAnswer } from './whole-answer.ts'
 
 const maxAnswerBytes = 32 * 1024 * 1024
 
@@ -117,48 +117,60 @@ function watched(
 async function wholeReply(
   style: CallStyle,
   call: TextCall,
-  { progress }: Upstream,
+  upstream: Upstream,
   answer: HttpAnswer,
   form: 'json' | 'text' | 'file',
 ): Promise<TextReply> {
   const requestId = upstreamRequestId(answer)
-  let text: string | undefined
+  let got: string | Uint8Array<ArrayBuffer> | undefined
   try {
-    text = await answer.text(maxAnswerBytes, progress)
+    got = await answer.text(maxAnswerBytes, upstream.progress, longAnswerBytes)
   } catch (cause) {
     return lost(failed('upstream_error', 'the upstream broke off its answer', requestId, cause))
   }
-  if (text === undefined) return tooLarge(requestId)
+  if (got === undefined) return tooLarge(requestId)
   const contentType = answer.header('content-type') ?? ''
   if (form === 'text' && !/json/i.test(contentType)) {
+    const text = typeof got === 'string' ? got : Buffer.from(got.buffer).toString()
     return isPage(text) && /html/i.test(contentType)
-      ? noAnswer(style, requestId, text)
+      ? noAnswer(style, requestId, true)
       : textReply(text, contentType, requestId)
   }
-  const parsed = parseUpstream(text)
-  if (!isObject(parsed)) return noAnswer(style, requestId, text)
-  if (parsed['error'] != null) return { kind: 'failed', error: readTextError(answer, text) }
-  const read = form === 'file' ? undefined : style.readAnswer(parsed, call)
-  if (read === undefined) return noAnswer(style, requestId, text)
-  if (call.stream) {
-    if (style.stream === undefined) return noAnswer(style, requestId, text)
-    const events = Buffer.from(style.stream.fromAnswer(parsed).join(''))
-    return watched(style, call, playedAnswer(events), requestId)
-  }
-  const body = form === 'text' ? read.text : shownBody(parsed, read.body, text, call.model)
-  return {
-    kind: 'json',
-    body: body ?? '',
-    ...(form === 'text' && { contentType: plainText }),
-    ...outcomeOf(read, requestId),
-  }
+  const isLong =
+    typeof got !== 'string' ||
+    (call.body.length > longAnswerBytes && style.repeatsRequest?.(call) === true)
+  const made = isLong
+    ? await readLongAnswer(style, call, upstream, answer, asBytes(got))
+    : readWhole(style, call, answer, got as string)
+  return replyOf(style, call, form, made, requestId)
 }
 
-const outcomeOf = ({ reported, text = '' }: CallAnswer, upstreamRequestId: string | undefined) => ({
-  reported,
-  countOutputTokens: () => countTokens(text),
-  upstreamRequestId,
-})
+const asBytes = (text: string | Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  typeof text === 'string' ? new TextEncoder().encode(text) : text
+
+function replyOf(
+  style: CallStyle,
+  call: TextCall,
+  form: 'json' | 'text' | 'file',
+  made: WholeAnswer | LongAnswer,
+  requestId: string | undefined,
+): TextReply {
+  if (made.kind === 'none') return noAnswer(style, requestId, made.isPage)
+  if (made.kind === 'failed') return made
+  const { body } = made
+  if (made.kind === 'events') {
+    return watched(style, call, playedAnswer(Buffer.from(body as Uint8Array)), requestId)
+  }
+  const { reported, outputTokens } = made
+  return {
+    kind: 'json',
+    body,
+    ...(form === 'text' && { contentType: plainText }),
+    reported,
+    countOutputTokens: () => outputTokens,
+    upstreamRequestId: requestId,
+  }
+}
 
 const plainText = 'text/plain; charset=utf-8'
 
@@ -175,17 +187,8 @@ const textReply = (
   upstreamRequestId: requestId,
 })
 
-/** With the caller's name for the model, if the answer names one, and without what tells the operator's costs. */
-function shownBody(answer: Json, body: string | undefined, sent: string, model: string): string {
-  const shown = answerWithoutCosts(answer)
-  const own = body ?? (shown === answer ? sent : JSON.stringify(shown))
-  return answer['model'] === undefined || body !== undefined
-    ? own
-    : withField(own, 'model', JSON.stringify(model))
-}
-
-function noAnswer(style: CallStyle, requestId: string | undefined, text: string): TextReply {
+function noAnswer(style: CallStyle, requestId: string | undefined, isWebPage: boolean): TextReply {
   const message = `the upstream answered with something that is not ${style.noun}`
   const reply = failed('upstream_invalid_response', message, requestId)
-  return isPage(text) ? reply : lost(reply)
+  return isWebPage ? reply : lost(reply)
 }

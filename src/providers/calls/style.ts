@@ -5,6 +5,9 @@ import type { Reported, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import type { Json, StreamStyle } from '../text/style.ts'
 
+/** What an answer has to fit. */
+export type AnsweredCall = Pick<TextCall, 'model' | 'stream' | 'fields'>
+
 /** A whole answer, read. */
 export interface CallAnswer {
   reported: Reported
@@ -27,8 +30,10 @@ export interface CallStyle {
   /** The request, where it is not the caller's JSON. */
   encode?(call: TextCall, upstream: Upstream): { type: string; bytes: Uint8Array }
   /** What a whole answer to this call is; absent: JSON. */
-  formOf?(call: TextCall): 'json' | 'text' | 'file'
-  readAnswer(answer: Json, call: TextCall): CallAnswer | undefined
+  formOf?(call: AnsweredCall): 'json' | 'text' | 'file'
+  readAnswer(answer: Json, call: AnsweredCall): CallAnswer | undefined
+  /** Whether the caller's answer has parts of the request in it. */
+  repeatsRequest?(call: AnsweredCall): boolean
   /** Output tokens of a file, for when usage is missing. */
   countFileTokens?(call: TextCall): number
   /** Its events; absent: it does not stream. */

@@ -3,8 +3,9 @@ import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
 import { callProvider } from '../calls/send.ts'
+import type { CallStyle } from '../calls/style.ts'
 
-export const moderations = callProvider({
+export const moderationsStyle: CallStyle = {
   protocol: 'moderations',
   path: '/moderations',
   noun: 'a list of moderation results',
@@ -12,7 +13,9 @@ export const moderations = callProvider({
     Array.isArray(results) && results.length > 0 && results.every(isObject)
       ? { reported: withoutOutput(readTokens(usage)) }
       : undefined,
-})
+}
+
+export const moderations = callProvider(moderationsStyle)
 
 /** Nothing is written; what was read is all there is to report. */
 const withoutOutput = ({ usage, raw }: Reported): Reported => ({

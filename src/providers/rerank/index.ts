@@ -7,16 +7,19 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { tokenCount } from '../../styles/common/answer-usage.ts'
 import { callProvider } from '../calls/send.ts'
-import type { CallAnswer } from '../calls/style.ts'
+import type { AnsweredCall, CallAnswer, CallStyle } from '../calls/style.ts'
 import type { Json } from '../text/style.ts'
 
-export const rerank = callProvider({
+export const rerankStyle: CallStyle = {
   protocol: 'rerank',
   path: '/rerank',
   noun: 'a list of ranked documents',
   fieldsFor,
   readAnswer,
-})
+  repeatsRequest: ({ fields }) => fields['return_documents'] === true,
+}
+
+export const rerank = callProvider(rerankStyle)
 
 /** Upstreams take plain texts; the gateway gives the documents back itself. */
 function fieldsFor({ fields }: TextCall): Record<string, string> | undefined {
@@ -37,7 +40,7 @@ interface Result {
   relevance_score: number
 }
 
-function readAnswer(answer: Json, { fields, model }: TextCall): CallAnswer | undefined {
+function readAnswer(answer: Json, { fields, model }: AnsweredCall): CallAnswer | undefined {
   const documents = documentsIn(fields)
   const results = resultsIn(answer, documents.length)
   if (results === undefined) return undefined

@@ -3,6 +3,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
 import { callProvider } from '../calls/send.ts'
+import type { CallStyle } from '../calls/style.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 
@@ -22,7 +23,7 @@ const stream: StreamStyle = {
   toAnswer: () => undefined,
 }
 
-export const speech = callProvider({
+export const speechStyle: CallStyle = {
   protocol: 'speech',
   path: '/audio/speech',
   noun: 'sound',
@@ -30,7 +31,9 @@ export const speech = callProvider({
   readAnswer: () => undefined,
   countFileTokens,
   stream,
-})
+}
+
+export const speech = callProvider(speechStyle)
 
 function countFileTokens({ fields: { input, speed } }: TextCall): number {
   if (typeof input !== 'string') return 0

@@ -1,10 +1,9 @@
 // Upstreams that write down what is said in a sound file, in its language or in English: as JSON, as a text or
 // subtitles, or as events.
-import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
 import { callProvider } from '../calls/send.ts'
-import type { CallAnswer } from '../calls/style.ts'
+import type { CallAnswer, CallStyle } from '../calls/style.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
 import { encodeForm } from './encode-form.ts'
@@ -21,16 +20,18 @@ const stream: StreamStyle = {
 
 const textFormats: ReadonlySet<unknown> = new Set(['text', 'srt', 'vtt'])
 
-export const transcriptions = callProvider({
+export const transcriptionsStyle: CallStyle = {
   protocol: 'transcriptions',
   path: '/audio/transcriptions and /audio/translations',
   pathOf: ({ method }) => `/audio/${method ?? 'transcriptions'}`,
   noun: 'a transcription',
   encode: encodeForm,
-  formOf: ({ fields }: TextCall) => (textFormats.has(fields['response_format']) ? 'text' : 'json'),
+  formOf: ({ fields }) => (textFormats.has(fields['response_format']) ? 'text' : 'json'),
   readAnswer,
   stream,
-})
+}
+
+export const transcriptions = callProvider(transcriptionsStyle)
 
 function readAnswer(answer: Json): CallAnswer | undefined {
   const { text } = answer

@@ -1,12 +1,14 @@
 // Transcription: what is said in a sound file, in its language or in English.
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { isForm, readForm } from '../../http/body/read-form.ts'
+import { isForm, isUpload, readForm } from '../../http/body/read-form.ts'
 import type { BodyLimits, JsonBody } from '../../http/body/read-json.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+import { audioSeconds } from '../../lib/audio/measure.ts'
+import { measureLong } from '../../lib/json/json-thread.ts'
 import type { Surface } from '../common/surface.ts'
 import { serve, type TextShape } from '../text/serve.ts'
 import { parserOf } from './parse.ts'
-import { formats, formKeys, lists, type Method } from './request-fields.ts'
+import { formats, formKeys, lists, type Method, maxFileBytes } from './request-fields.ts'
 
 const methods = Object.keys(formats) as Method[]
 const pathOf = (method: Method): string => `/v1/audio/${method}`
@@ -39,5 +41,22 @@ async function readBody(x: RequestContext, limits: BodyLimits): Promise<JsonBody
     return refuse('unsupported_media_type', 'send the body as multipart/form-data')
   }
   const form = await readForm(x, limits, formKeys, lists)
-  return 'fields' in form ? { text: '', fields: form.fields } : form
+  if (!('fields' in form)) return form
+  const { file } = form.fields
+  if (!isUpload(file) || file.bytes.length > maxFileBytes) return { text: '', fields: form.fields }
+  try {
+    const seconds =
+      file.bytes.length > longSoundBytes
+        ? await measureLong(file.bytes, x.payer)
+        : audioSeconds(file.bytes)
+    return { text: '', fields: { ...form.fields, file: { ...file, seconds } } }
+  } catch (cause) {
+    return refuse('overloaded', "the length of 'file' could not be measured; try again", {
+      cause,
+      retryAfterSeconds: 1,
+    })
+  }
 }
+
+/** Smaller ones take a few milliseconds, whatever their parts are. */
+const longSoundBytes = 64 * 1024

@@ -3,7 +3,7 @@ import { Refusal, refuse } from '../../contract/errors.ts'
 import type { CallQuantity, TextCall } from '../../contract/requests.ts'
 import { isUpload, type Upload } from '../../http/body/read-form.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
-import { audioFormat, audioSeconds } from '../../lib/audio/measure.ts'
+import { audioFormat } from '../../lib/audio/measure.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
@@ -85,7 +85,12 @@ function fieldProblem(fields: Fields, method: Method): Refusal | undefined {
     : wrong('chunking_strategy', "'chunking_strategy' must be a text or an object")
 }
 
-function fileIn({ file }: Fields): Upload | Refusal {
+/** With its length, as far as it could be measured. */
+interface Sound extends Upload {
+  seconds?: number
+}
+
+function fileIn({ file }: Fields): Sound | Refusal {
   if (!isUpload(file) || file.bytes.length === 0) {
     return wrong('file', "'file' must be a sound file that is not empty")
   }
@@ -107,8 +112,7 @@ const plausibleSpareSeconds = 60
 const minBytesPerSecond = 500
 const maxUnmeasuredBytes = 64 * 1024
 
-function secondsOf({ bytes }: Upload): CallQuantity | Refusal {
-  const measured = audioSeconds(bytes)
+function secondsOf({ bytes, seconds: measured }: Sound): CallQuantity | Refusal {
   if (measured === undefined && bytes.length > maxUnmeasuredBytes) {
     const known = 'wav, mp3, flac, ogg, webm (Opus) or m4a (AAC)'
     return wrong('file', `the length of 'file' cannot be measured: send ${known}`)

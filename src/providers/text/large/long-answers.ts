@@ -140,7 +140,7 @@ export async function translateLongStream(
 }
 
 /** Not the upstream's fault; its work is a loss. */
-function unread(requestId: string | undefined, cause: unknown): UpstreamError {
+export function unread(requestId: string | undefined, cause: unknown): UpstreamError {
   const message = 'the answer could not be read; try again'
   const error = failure('overloaded', message, requestId, cause)
   return { ...error, about: 'answer', begun: true, retryAfterSeconds: 1 }

@@ -13,6 +13,8 @@ export type ThreadWork =
   | { work: string; body: string }
   /** An answer to understand: AnswerNotes. */
   | { answer: Uint8Array; notes: string }
+  /** An answer of a call that is no conversation: CallNotes, and the JSON that was asked. */
+  | { callAnswer: Uint8Array; callNotes: string; request: string }
   /** An answer to translate: AnswerPlan, fields of the request, names of tools. */
   | { plan: string; body: string; fields: string; names: string }
   /** The events of a whole answer to translate: StreamPlan, and as before. */
@@ -23,6 +25,7 @@ export type ThreadWork =
 export type ThreadResult =
   | RequestResult
   | AnswerResult
+  | CallResult
   | TranslatedResult
   | StreamResult
   | Uint8Array<ArrayBuffer>
@@ -70,6 +73,18 @@ export type AnswerReply =
   | { kind: 'json'; reported: Reported; outputTokens: number; finishReason?: string }
   | { kind: 'events'; reported: Reported; outputTokens: number }
   | { kind: 'failed'; error: UpstreamError }
+
+export interface CallNotes
+  extends Pick<AnswerNotes, 'protocol' | 'model' | 'stream' | 'status' | 'headers'> {
+  /** `response_format`, where the request is no JSON. */
+  format: unknown
+}
+
+/** `rest` is a WholeAnswer without its body. */
+export interface CallResult {
+  rest: string
+  body?: Uint8Array<ArrayBuffer>
+}
 
 /** How an answer is read and written. */
 export interface AnswerPlan {
