@@ -8,8 +8,9 @@ const usual = new Set<unknown>([undefined, null, 'auto', 'default', 'standard', 
 
 /** The tier that a directive names, else the one that was asked for; undefined: the usual one. */
 export function servedTier(fields: Json, { tier }: Directives): string | undefined {
+  if (tier !== undefined) return tier
   const asked = fields['service_tier'] ?? fields['serviceTier']
-  const name = tier ?? (typeof asked === 'string' ? asked.toLowerCase() : undefined)
+  const name = typeof asked === 'string' ? asked.toLowerCase() : undefined
   return usual.has(name) ? undefined : name
 }
 

@@ -188,7 +188,19 @@ function anyCall(): Call {
 
 const upstream = startPricedUpstream()
 afterAll(() => upstream.stop())
-const prices = [...models].map(([model, { terms }]) => ({ model, unit: 'token', ...terms }))
+const simulated = {
+  model: 'txta-plus',
+  per_million: {
+    ...{ input: '1', output: '10', cache_read: '0.1', cache_write: '1.25', cache_write_1h: '2' },
+    ...{ input_audio: '3', input_image: '4', output_audio: '50', output_image: '60' },
+  },
+  service_tiers: { priority: { factor: '2' }, fast: { factor: '3' } },
+  geo: { us: { factor: '1.1' } },
+}
+const prices = [
+  ...[...models].map(([model, { terms }]) => ({ model, unit: 'token', ...terms })),
+  { unit: 'token', ...simulated },
+]
 const config = {
   accounts: [{ name: 'acme', balance: '1000' }],
   tokens: [{ account: 'acme', name: 'test', token: apiToken }],
@@ -234,6 +246,7 @@ describe.each([...storeKinds])('a month on %s', (dialect) => {
         config: JSON.stringify(config),
         dataDir,
         env: {
+          GATEWAY_SANDBOX: 'on',
           GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
           ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
         },
@@ -277,6 +290,53 @@ describe.each([...storeKinds])('a month on %s', (dialect) => {
     const calls = Array.from({ length: 120 }, anyCall)
     for (let at = 0; at < calls.length; at += 8) {
       await Promise.all(calls.slice(at, at + 8).map(make))
+    }
+  })
+
+  const hourCache = {
+    type: 'text',
+    text: 'hello '.repeat(2_000),
+    cache_control: { type: 'ephemeral', ttl: '1h' },
+  }
+  const inputs = ['input_audio: 3 x 3.00', 'input_image: 2 x 4.00']
+  const outputs = ['output_audio: 3 x 50.00', 'output_image: 2 x 60.00']
+  const media = '[[sim:audio-tokens=3]] [[sim:image-tokens=2]]'
+  const spoken = '[[sim:output-audio-tokens=3]] [[sim:output-image-tokens=2]]'
+  test.each<[Style, string, object, readonly string[], string | null]>([
+    ...(['chat', 'responses', 'generate'] as const).map(
+      (style): [Style, string, object, readonly string[], string] => [
+        ...([style, `[[sim:tier=priority]] ${media} ${spoken}`, {}] as const),
+        ...([[...inputs, ...outputs], 'priority'] as const),
+      ],
+    ),
+    ['chat', '[[sim:tier=default]]', { service_tier: 'priority' }, [], null],
+    ['messages', '[[sim:tier=standard]]', { speed: 'fast' }, [], null],
+    ['messages', 'hi', { speed: 'fast' }, [], 'fast'],
+    ['messages', '[[sim:geo=us]] [[sim:compaction=5000]]', {}, ['input: 50'], null],
+    ['messages', 'hi', { system: [hourCache] }, ['cache_write_1h: 200'], null],
+    [
+      'messages',
+      '[[sim:compaction=5000]]',
+      { system: [{ ...hourCache, text: `once more ${hourCache.text}` }] },
+      ['input: 50', 'cache_write_1h: 200'],
+      null,
+    ],
+  ])('the sandbox shows it to a caller of %s: %s %#', async (style, text, more, lines, tier) => {
+    for (const stream of [false, true]) {
+      const gateway = gateways[++cases % gateways.length]!
+      const words = `[[sim:tokens=20]] ${dialect} ${stream} ${text}`
+      const { path, body } = requests[style]('txta-plus', words, stream)
+      // A new beginning each time: what was written before would be read.
+      const own = JSON.parse(JSON.stringify(more).replace('hello', `hello ${dialect} ${stream}`))
+      const answer = await gateway.post(path, { ...body, ...own })
+      expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
+      const id = requestIdOf(answer)
+      const other = gateways[(cases + 1) % gateways.length]!
+      const charge = await chargeOf(other, id)
+      const { body: why } = await other.admin('GET', `/explain/${id}`)
+      for (const line of lines) expect(why.steps.join('\n')).toContain(line)
+      expect(why.service_tier).toBe(tier)
+      expect(explainedNanos(why.steps, why.factors)).toBe(billionths(charge!.amount.slice(1)))
     }
   })
 
