@@ -130,9 +130,12 @@ class Killed {
     return this.#target.port
   }
 
+  /** One that ends meanwhile has no memory any more. */
   sample(): void {
     if (this.#target.child.exitReport() !== undefined) return
-    this.peakBytes = Math.max(this.peakBytes, memory(this.#target.pids).rssBytes)
+    try {
+      this.peakBytes = Math.max(this.peakBytes, memory(this.#target.pids).rssBytes)
+    } catch {}
   }
 
   async kill(): Promise<void> {

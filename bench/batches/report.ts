@@ -69,6 +69,7 @@ export function checkBatch(figures: BatchFigures): Verdict[] {
       label: 'memory of the gateway',
       value: figures.peakBytes / 1024 ** 2,
       limit: `<= ${maxPeakMb} MB`,
+      valid: figures.peakBytes > 0,
     }),
     check({
       label: 'p99 of calls beside the batch',
