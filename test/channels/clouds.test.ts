@@ -252,7 +252,10 @@ beforeAll(async () => {
       },
       {
         ...{ name: 'gcp-claude', vertex },
-        auth: { google: { service_account: JSON.stringify(service_account) } },
+        // As from a variable: its line ends are two characters.
+        auth: {
+          google: { service_account: JSON.stringify(service_account).replaceAll('\\n', '\\\\n') },
+        },
         ...{ protocols: { messages: upstream.url }, models: { vclaude: 'claude-x@20260101' } },
       },
       {

@@ -104,6 +104,8 @@ const tokens: Table = {
     }),
     token(2, 3, keys.vip, {
       name: '令牌',
+      // Milliseconds, as programs give them: never, by seconds.
+      expired_time: 4_000_000_000_000,
       model_limits_enabled: true,
       model_limits: 'house-chat,Qwen/Big',
     }),

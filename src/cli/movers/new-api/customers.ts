@@ -120,7 +120,7 @@ function tokenOf(
   const status = numberIn(row, 'status')
   const isOff = status === tokenStates.off || numberIn(user, 'status') !== 1 || models === 'none'
   const expires = expiryOf(row, status)
-  const budget = budgetOf(row, status, quota)
+  const budget = budgetOf(plan, called, row, quota)
   const prefix = secret.slice(0, maxShown)
   return {
     account,
@@ -135,22 +135,30 @@ function tokenOf(
   }
 }
 
-/** Seconds; -1 and 0 are never. One that is marked as expired has expired, whatever else it says. */
+/** The end of the year 9999, past which milliseconds given for seconds lie. */
+const maxSeconds = 253_402_300_799
+
+/** Seconds; -1 and 0 are never, and so is what no one lives to see. One marked as expired has expired. */
 function expiryOf(row: Row, status: number | undefined): string | undefined {
   const seconds = numberIn(row, 'expired_time') ?? -1
+  if (seconds > maxSeconds) return undefined
   if (seconds > 0) return new Date(seconds * 1_000).toISOString()
   return status === tokenStates.expired ? new Date(0).toISOString() : undefined
 }
 
 function budgetOf(
+  plan: Plan,
+  called: string,
   row: Row,
-  status: number | undefined,
   quota: QuotaReader,
 ): TokenDraft['budget'] | undefined {
   if (isOn(row, 'unlimited_quota')) return undefined
-  const left = status === tokenStates.exhausted ? 0 : (numberIn(row, 'remain_quota') ?? 0)
+  const isSpent = numberIn(row, 'status') === tokenStates.exhausted
+  const left = isSpent ? 0 : (numberIn(row, 'remain_quota') ?? 0)
   const amount = quota(Math.max(left, 0))
-  return amount === undefined ? undefined : { amount, per: 'total' }
+  if (amount !== undefined) return { amount, per: 'total' }
+  plan.change('token', called, 'its quota is more than a budget can be: it has no budget')
+  return undefined
 }
 
 function modelsOf(plan: Plan, called: string, row: Row): string[] | 'none' | undefined {

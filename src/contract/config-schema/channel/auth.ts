@@ -35,7 +35,9 @@ const accountFields = z.object({
   client_email: word('Its address.'),
   private_key: z
     .string()
-    .regex(/-----BEGIN (?:RSA )?PRIVATE KEY-----[\s\S]+-----END/, 'must be a private key in PEM'),
+    .regex(/-----BEGIN (?:RSA )?PRIVATE KEY-----[\s\S]+-----END/, 'must be a private key in PEM')
+    // From a variable it often has its line ends as two characters.
+    .transform((pem) => pem.replaceAll('\\n', '\n')),
   private_key_id: word('Id of the key.').optional(),
   project_id: word('Its project.').optional(),
   token_uri: baseUrl('Where tokens come from.').optional(),
