@@ -97,7 +97,7 @@ if (chromiumPath === undefined) {
       expect(await keys()).toBe(3)
       await page.getByText('1: Good, 2: Good, 3: Good').waitFor()
       await open()
-      await dialog.getByRole('radio', { name: 'Remove old keys' }).check({ force: true })
+      await dialog.getByText('Remove old keys', { exact: true }).first().click()
       await dialog.getByRole('button', { name: 'Remove old keys' }).click()
       await dialog.waitFor({ state: 'hidden' })
       expect(await keys()).toBe(1)

@@ -65,75 +65,83 @@ export function Timeline({ account, shown }: { account: Account; shown: number }
 const useNewest = <T,>(path: string, isWanted: boolean, query: Query = {}) =>
   useResource<Page<T>>(path, { query: { limit: maxOfEach, ...query }, enabled: isWanted })
 
-function useEvents({ name, id }: Account): { error: Error | null; events: Event[] } {
+function useEvents(account: Account): { error: Error | null; events: Event[] } {
+  const all = [useMoney(account), useTokens(account), useAlertsOf(account), useChanges(account)]
+  return {
+    error: all.find(({ error }) => error !== null)?.error ?? null,
+    events: all.flatMap(({ events }) => events).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
+  }
+}
+
+/** What was booked by hand, and months that were closed. */
+function useMoney({ name }: Account) {
   const t = useMessages(messages)
-  const server = useServerText()
   const format = useFormat()
   const session = useSession()
-  const { currency } = session
   const path = `/accounts/${encodeURIComponent(name)}/ledger`
   const entries = useNewest<Entry>(path, true, { by_hand: true })
-  const months = useNewest<MonthRow>('/bills/months', hasRole(session, ['finance']), {
-    account: name,
+  const isWanted = hasRole(session, ['finance'])
+  const months = useNewest<MonthRow>('/bills/months', isWanted, { account: name })
+  const booked: Event[] = (entries.data?.items ?? []).map((entry) => ({
+    key: `entry ${entry.id}`,
+    at: entry.at,
+    what: <Booked entry={entry} />,
+    note: entry.note,
+  }))
+  const closed: Event[] = (months.data?.items ?? []).flatMap(({ month, closed_at, charges }) => {
+    if (closed_at == null) return []
+    const amount = format.money(charges, session.currency)
+    const what = (
+      <Link to={`/bills?open=${encodeURIComponent(`${month} ${name}`)}`}>
+        {t('month_closed', { month: format.utcMonth(month), amount })}
+      </Link>
+    )
+    return [{ key: `month ${month}`, at: closed_at, what }]
   })
-  const tokens = useNewest<Token>('/tokens', hasRole(session, ['operator']), { account: name })
-  const alerts = useNewest<Alert>('/alerts', true, { all: true })
-  const isAdministrator = session.role === 'administrator'
-  const changes = useNewest<AuditRow>('/audit-log', isAdministrator, { subject: id })
-  const own = (alert: Alert) => alert.subject === id || alert.subject === name
-  const events: Event[] = [
-    ...(entries.data?.items ?? []).map((entry) => ({
-      key: `entry ${entry.id}`,
-      at: entry.at,
-      what: <Booked entry={entry} />,
-      note: entry.note,
-    })),
-    ...(months.data?.items ?? []).flatMap(({ month, closed_at, charges }) =>
-      closed_at == null
-        ? []
-        : [
-            {
-              key: `month ${month}`,
-              at: closed_at,
-              what: (
-                <Link to={`/bills?open=${encodeURIComponent(`${month} ${name}`)}`}>
-                  {t('month_closed', {
-                    month: format.utcMonth(month),
-                    amount: format.money(charges, currency),
-                  })}
-                </Link>
-              ),
-            },
-          ],
+  return { error: entries.error ?? months.error, events: [...booked, ...closed] }
+}
+
+function useTokens({ name }: Account) {
+  const t = useMessages(messages)
+  const isWanted = hasRole(useSession(), ['operator'])
+  const { data, error } = useNewest<Token>('/tokens', isWanted, { account: name })
+  const events: Event[] = (data?.items ?? []).map((token) => ({
+    key: token.id,
+    at: token.created_at,
+    what: <Link to={`/tokens?open=${token.id}`}>{t('token_made', { name: token.name })}</Link>,
+  }))
+  return { error, events }
+}
+
+function useAlertsOf({ id, name }: Account) {
+  const server = useServerText()
+  const { data, error } = useNewest<Alert>('/alerts', true, { all: true })
+  const own = data?.items.filter(({ subject }) => subject === id || subject === name) ?? []
+  const events: Event[] = own.map((alert) => ({
+    key: alert.id,
+    at: alert.since,
+    what: server.text('alert', alert.kind),
+    note: server.sentence(alert.message),
+  }))
+  return { error, events }
+}
+
+function useChanges({ id }: Account) {
+  const server = useServerText()
+  const isWanted = useSession().role === 'administrator'
+  const { data, error } = useNewest<AuditRow>('/audit-log', isWanted, { subject: id })
+  const own = data?.items.filter(({ action }) => !toldElsewhere.includes(action)) ?? []
+  const events: Event[] = own.map((change) => ({
+    key: `change ${change.id}`,
+    at: change.at,
+    what: (
+      <Link to={`/audit-log?subject=${id}&open=${change.id}`}>
+        {server.text('audit_action', change.action)}
+      </Link>
     ),
-    ...(tokens.data?.items ?? []).map(({ id: token, name: called, created_at }) => ({
-      key: token,
-      at: created_at,
-      what: <Link to={`/tokens?open=${token}`}>{t('token_made', { name: called })}</Link>,
-    })),
-    ...(alerts.data?.items ?? []).filter(own).map(({ id: alert, kind, since, message }) => ({
-      key: alert,
-      at: since,
-      what: server.text('alert', kind),
-      note: server.sentence(message),
-    })),
-    ...(changes.data?.items ?? [])
-      .filter(({ action }) => !toldElsewhere.includes(action))
-      .map((change) => ({
-        key: `change ${change.id}`,
-        at: change.at,
-        what: (
-          <Link to={`/audit-log?subject=${id}&open=${change.id}`}>
-            {server.text('audit_action', change.action)}
-          </Link>
-        ),
-        note: change.actor,
-      })),
-  ]
-  return {
-    error: entries.error ?? months.error ?? tokens.error ?? alerts.error ?? changes.error,
-    events: events.toSorted((a, b) => (a.at < b.at ? 1 : -1)),
-  }
+    note: change.actor,
+  }))
+  return { error, events }
 }
 
 /** A refund leads to what was charged. */

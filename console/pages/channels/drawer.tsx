@@ -2,8 +2,8 @@
 
 import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { LastErrors } from '../../components/channel-errors.tsx'
-import { ChannelHealth } from '../../components/channel-health.tsx'
+import { LastErrors } from '../../components/channels/channel-errors.tsx'
+import { ChannelHealth } from '../../components/channels/channel-health.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'

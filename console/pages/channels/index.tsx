@@ -1,7 +1,7 @@
 // Channels: health, traffic, tests and settings of each upstream account.
 import { Button, Progress, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ChannelHealth } from '../../components/channel-health.tsx'
+import { ChannelHealth } from '../../components/channels/channel-health.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'

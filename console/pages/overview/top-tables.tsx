@@ -3,7 +3,7 @@
 import { Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useDisplayNames } from '../../components/billing/account-name.tsx'
-import { ChannelHealth } from '../../components/channel-health.tsx'
+import { ChannelHealth } from '../../components/channels/channel-health.tsx'
 import { Panel } from '../../components/page.tsx'
 import { Money, tabularNumbers } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'

@@ -43,7 +43,7 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
   const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
     filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
   )
-  const { tag, endUser, callback, fromMs, toMs } = filter
+  const { tag, endUser, callback } = filter
   if (callback !== undefined) {
     const fits =
       callback === 'failed'
@@ -61,8 +61,7 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
     WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
       ${isTagged ? sql`AND tags IS NOT NULL` : sql``}
       ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
-      ${fromMs === undefined ? sql`` : sql`AND created_at_ms >= ${fromMs}`}
-      ${toMs === undefined ? sql`` : sql`AND created_at_ms < ${toMs}`}
+      ${within(filter)}
     ORDER BY created_at_ms DESC, id DESC`
   const { rows: found } = await sql<{ id: string }>`
     SELECT id FROM (${polled} LIMIT ${maxPolled}) AS newest WHERE 1 = 1 ${sql.join(wanted, sql` `)}
@@ -78,6 +77,10 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
     ? page
     : { ...page, nextCursor: cursorAt(`${last.created_at_ms}.${last.id}`) }
 }
+
+const within = ({ fromMs, toMs }: TaskFilter) => sql`
+  ${fromMs === undefined ? sql`` : sql`AND created_at_ms >= ${fromMs}`}
+  ${toMs === undefined ? sql`` : sql`AND created_at_ms < ${toMs}`}`
 
 const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
   db

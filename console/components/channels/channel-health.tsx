@@ -1,10 +1,10 @@
 // The health of a channel in one word, the same on every page: from its circuit, its open alert, and how its
 // calls of the last hour went, which a restart of the gateway does not forget.
-import { useOpenAlerts } from '../lib/open-alerts.ts'
-import type { Channel } from '../lib/resources/channel.ts'
-import { useRecentCalls } from '../lib/resources/recent-calls.ts'
-import { useServerText } from '../lib/server/use-server-text.ts'
-import { State } from './values.tsx'
+import { useOpenAlerts } from '../../lib/open-alerts.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
+import { useRecentCalls } from '../../lib/resources/recent-calls.ts'
+import { useServerText } from '../../lib/server/use-server-text.ts'
+import { State } from '../values.tsx'
 
 /** Of this many calls or more, so much must succeed. */
 const minJudged = 5

@@ -1,13 +1,13 @@
 // Why calls of a channel failed last, with their times; each leads to its request.
 import { Text } from '@mantine/core'
-import type { Page } from '../lib/api.ts'
-import { defineMessages } from '../lib/i18n.ts'
-import { useMessages } from '../lib/messages.ts'
-import type { LoggedRequest } from '../lib/resources/request.ts'
-import { Link } from '../lib/router.tsx'
-import { useResource } from '../lib/use-resource.ts'
-import { ErrorAlert, SectionTitle } from './page.tsx'
-import { Time } from './values.tsx'
+import type { Page } from '../../lib/api.ts'
+import { defineMessages } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import type { LoggedRequest } from '../../lib/resources/request.ts'
+import { Link } from '../../lib/router.tsx'
+import { useResource } from '../../lib/use-resource.ts'
+import { ErrorAlert, SectionTitle } from '../page.tsx'
+import { Time } from '../values.tsx'
 
 const messages = defineMessages({
   last_errors: ['Last errors', '最近的错误'],
