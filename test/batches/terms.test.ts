@@ -13,13 +13,17 @@ import { answersIn, BatchClient, line } from './client.ts'
 const config = (chat: string) => `
 accounts: [{ name: acme, balance: "100.00" }]
 tokens: [{ account: acme, name: test, token: ${apiToken} }]
-models: [{ name: plain, kind: text, interfaces: [chat] }]
-prices: [{ model: plain, unit: token, per_million: { input: "1000", output: "1000" } }]
+models:
+  - { name: plain, kind: text, interfaces: [chat] }
+  - { name: kept, kind: text, interfaces: [responses] }
+prices:
+  - { model: plain, unit: token, per_million: { input: "1000", output: "1000" } }
+  - { model: kept, unit: token, per_million: { input: "1", output: "1" } }
 channels:
   - name: upstream
     keys: [sk-upstream-0123456789]
-    protocols: { chat: "${chat}" }
-    models: { plain: up }
+    protocols: { chat: "${chat}", responses: "${chat}" }
+    models: { plain: up, kept: up }
 `
 
 const inS3 = ({ url }: FakeS3) => `
@@ -32,6 +36,17 @@ media:
     access_key: ${s3Keys.access}
     secret_key: ${s3Keys.secret}
 `
+
+const response = {
+  ...{ id: 'resp_upstream1', object: 'response', created_at: 1, status: 'completed', model: 'up' },
+  output: [
+    {
+      ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+      content: [{ type: 'output_text', text: 'Hello.', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 5, output_tokens: 5, total_tokens: 10 },
+}
 
 const numbers = (count: number) => sql`(
   WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < ${count})
@@ -58,8 +73,9 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
   }
 
   beforeAll(async () => {
-    upstream = startUpstream(async ({ body }) => {
+    upstream = startUpstream(async ({ body, path }) => {
       if (body.includes('hold on')) await gate.promise
+      if (path.endsWith('/responses')) return jsonReply(response)
       return jsonReply(completion({ prompt_tokens: 50, completion_tokens: 50 }))
     })
     s3 = startFakeS3()
@@ -109,6 +125,20 @@ describe.each([...storeKinds])('terms of batches on %s', (kind) => {
       expect([response, error.code]).toEqual([null, 'batch_expired'])
     }
     expect(chargesOf(await readLedger(gateway))).toHaveLength(1)
+  })
+
+  test("what a line made upstream is its account's", async () => {
+    const asked = {
+      ...line(1, ''),
+      ...{ url: '/v1/responses', body: { model: 'kept', input: 'hi' } },
+    }
+    const batch = await client.run([asked])
+    const [answer] = answersIn(await client.content(batch.output_file_id))
+    const { id } = answer.response.body
+    expect(id).toStartWith('resp_upstream1_gw')
+    const next = { model: 'kept', input: 'and then', previous_response_id: id }
+    expect((await client.call('POST', '/responses', next)).status).toBe('completed')
+    expect(JSON.parse(upstream.calls.at(-1)!.body).previous_response_id).toBe('resp_upstream1')
   })
 
   test('a file that has expired is gone, and its content with it', async () => {

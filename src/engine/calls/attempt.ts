@@ -99,7 +99,7 @@ export function beginAttempt(open: OpenCall, picked: PickedRoute): UpstreamAttem
   if (upstreamModel !== record.model) record.detail.upstreamModel = upstreamModel
   else if (record.detail.upstreamModel !== undefined) delete record.detail.upstreamModel
   engine.load.running++
-  if (open.accountId === lowPriority) engine.load.lowPriority++
+  if (open.slotOwner === lowPriority) engine.load.lowPriority++
   const attempt = new UpstreamAttempt(engine, picked)
   const isCharged =
     engine.declared.file.left_calls !== 'release' && open.ctx.own?.task === undefined
@@ -241,12 +241,12 @@ export function completeAttempt(
 }
 
 /** Its upstream work is over, whatever the outcome. */
-export function endAttempt({ engine, accountId }: OpenCall, attempt: UpstreamAttempt): void {
+export function endAttempt({ engine, slotOwner }: OpenCall, attempt: UpstreamAttempt): void {
   attempt.deadline.end()
   attempt.stopReadingOn()
   engine.load.running--
-  if (accountId === lowPriority) engine.load.lowPriority--
-  leavePlace(engine, attempt.route.channel, attempt.channelState, accountId)
+  if (slotOwner === lowPriority) engine.load.lowPriority--
+  leavePlace(engine, attempt.route.channel, attempt.channelState, slotOwner)
 }
 
 /** The attempt has failed. Returns the failure as the caller may read it. */

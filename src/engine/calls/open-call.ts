@@ -50,8 +50,9 @@ export class OpenCall implements EventListenerObject {
   /** As it goes upstream. */
   call: TextCall
   readonly record: RequestRecord
-  /** Whose slots and turns it takes: its account's, or those of all calls of low priority. */
   readonly accountId: string
+  /** Whose slots it takes: its account's, or those of all calls of low priority. */
+  readonly slotOwner: string
   /** By the monotonic clock: when it arrived, and the time spent at upstreams. */
   readonly beganMs = performance.now()
   upstreamMs = 0
@@ -85,7 +86,8 @@ export class OpenCall implements EventListenerObject {
     this.engine = engine
     this.ctx = ctx
     this.call = call
-    this.accountId = ctx.own?.full === undefined ? ctx.token.accountId : lowPriority
+    this.accountId = ctx.token.accountId
+    this.slotOwner = ctx.own?.full === undefined ? this.accountId : lowPriority
     this.record = newRecord(ctx, call.interface, call.model)
     this.record.detail.stream = call.stream
   }

@@ -16,8 +16,8 @@ export const beyondTask = ({ own }: Pick<CallContext, 'own'>, wantedNanos: bigin
   beyondNanos(wantedNanos, own?.task?.heldNanos ?? 0n)
 
 /** A call that its task no longer wants gives back its place; nothing was sent. */
-export function leaveUnwanted({ engine, accountId }: OpenCall, picked: PickedRoute): Refusal {
-  leavePlace(engine, picked.route.channel, picked.channelState, accountId)
+export function leaveUnwanted({ engine, slotOwner }: OpenCall, picked: PickedRoute): Refusal {
+  leavePlace(engine, picked.route.channel, picked.channelState, slotOwner)
   dropProbes(picked)
   return refuse('conflict', 'its task has ended')
 }

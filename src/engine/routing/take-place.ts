@@ -14,7 +14,8 @@ export interface PlaceDeps extends RouteDeps {
 /** What looks for a slot. */
 interface PlaceFor {
   readonly routes: readonly Route[]
-  readonly accountId: string
+  /** An account, or all calls of low priority. */
+  readonly slotOwner: string
   readonly tried?: Tried | undefined
   readonly placement?: Placement | undefined
 }
@@ -22,10 +23,10 @@ interface PlaceFor {
 /** Takes a slot if there is one now. `full`: waiting may help. */
 export function takeFreePlace(
   deps: RouteDeps,
-  { routes, accountId, tried, placement }: PlaceFor,
+  { routes, slotOwner, tried, placement }: PlaceFor,
 ): PickedRoute | 'full' | Refusal {
-  const picked = pickRoute(deps, routes, accountId, tried, placement)
-  if (typeof picked === 'object' && 'route' in picked) picked.channelState.take(accountId)
+  const picked = pickRoute(deps, routes, slotOwner, tried, placement)
+  if (typeof picked === 'object' && 'route' in picked) picked.channelState.take(slotOwner)
   return picked
 }
 
@@ -48,7 +49,7 @@ async function waitForPlace(
   const untilMs = deps.clock.nowMs() + deps.limits.queueMs
   for (;;) {
     const leftMs = untilMs - deps.clock.nowMs()
-    const freed = await deps.routing.waiting.wait(wanted.accountId, channels, leftMs, signal)
+    const freed = await deps.routing.waiting.wait(wanted.slotOwner, channels, leftMs, signal)
     const taken = takeFreePlace(deps, wanted)
     if (taken !== 'full') return taken
     if (!freed) return allFull

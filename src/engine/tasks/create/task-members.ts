@@ -126,7 +126,7 @@ export async function placeTask(
   if (free !== undefined && 'picked' in free) return free
   const at = free === undefined ? 0 : Math.max(0, free.fullAt)
   const member = members[at] ?? only
-  const picked = await takePlace(engine, { routes: member.routes, accountId }, signal)
+  const picked = await takePlace(engine, { routes: member.routes, slotOwner: accountId }, signal)
   if (picked instanceof Refusal) return picked
   return { member, picked, others: members.slice(at + 1) }
 }
@@ -139,7 +139,7 @@ export function placeNow(
 ): PlacedMember | { fullAt: number } {
   let fullAt = -1
   for (const [at, member] of members.entries()) {
-    const picked = takeFreePlace(engine, { routes: member.routes, accountId })
+    const picked = takeFreePlace(engine, { routes: member.routes, slotOwner: accountId })
     if (picked === 'full' && fullAt === -1) fullAt = at
     if (picked === 'full' || picked instanceof Refusal) continue
     return { member, picked, others: members.slice(at + 1) }
