@@ -247,14 +247,9 @@ export function forget({ engine, hold, pass }: OpenCall, refusal: Refusal): Refu
   return refusal
 }
 
-function release(
-  { engine, hold, pass, record }: OpenCall,
-  ending: CallEnding,
-  refusal: Refusal,
-  hasLeft: boolean,
-): Refusal {
-  engine.ledger.release(hold)
-  pass.leave(undefined)
+function release(open: OpenCall, ending: CallEnding, refusal: Refusal, hasLeft: boolean): Refusal {
+  forget(open, refusal)
+  const { engine, record } = open
   if (!hasLeft) return recordUnbilled(engine, record, ending, refusal)
   recordHangUp(engine, record)
   return refusal
