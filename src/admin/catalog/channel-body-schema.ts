@@ -18,7 +18,7 @@ export const channelCreation = channelFields
   .superRefine(checkChannel)
   .meta({ id: 'NewChannel' })
 /** A preset is applied once, when the channel is made. */
-export const channelChange = channelFields
+export const channelChangeFields = channelFields
   .omit({ preset: true, base_url: true })
   .partial()
   .extend({
@@ -36,6 +36,7 @@ export const channelChange = channelFields
       .optional()
       .describe('Drops all keys but so many of the newest, as at the end of a rotation.'),
   })
+export const channelChange = channelChangeFields
   .refine(({ keys, add_keys }) => keys === undefined || add_keys === undefined, {
     error: 'goes without keys, which replace all',
     path: ['add_keys'],

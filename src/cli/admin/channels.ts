@@ -1,7 +1,7 @@
 // gateway channel: the upstream accounts calls are sent to, and gateway preset: providers that one can be
 // made from with a key alone. Keys go in and never come out.
 
-import { channelChange } from '../../admin/catalog/channel-body-schema.ts'
+import { channelChangeFields } from '../../admin/catalog/channel-body-schema.ts'
 import { channel, channelQuery } from '../../admin/catalog/channel-schema.ts'
 import { preset, presetQuery } from '../../admin/channels/preset-schema.ts'
 import { channelFields } from '../../contract/config-schema/index.ts'
@@ -14,14 +14,15 @@ import { cloudFlags, cloudOf } from './clouds/flags.ts'
 
 const repeated = {
   keys: ['key', 'KEY'],
+  add_keys: ['add-key', 'KEY'],
   protocols: ['protocol', 'NAME=URL'],
   models: ['model', 'GATEWAY=UPSTREAM'],
 } as const
 
 /** Lists and objects inside are for the file and the API; accounts at clouds have flags of their own. */
 const nested = { auth: true, vertex: true, request: true, data: true, billing: true } as const
-const creation = channelFields.omit(nested).extend({ disabled: channelChange.shape.disabled })
-const change = channelChange.omit(nested)
+const creation = channelFields.omit(nested).extend({ disabled: channelChangeFields.shape.disabled })
+const change = channelChangeFields.omit(nested)
 
 const keyFlags: Flags = {
   'key-env': {
