@@ -78,6 +78,7 @@ export const messages = defineMessages({
   over_time: ['Charges of 30 days', '近 30 天消费'],
   cost: ['Cost', '成本'],
   margin: ['Margin this month', '本月毛利'],
+  margin_by_day: ['Margin', '毛利'],
   of_charges: ['{share} of charges', '占消费的 {share}'],
   cost_unknown: ['{n} charges without a known cost', '{n} 笔消费成本未知'],
   margins: ['Margins', '毛利分析'],

@@ -171,7 +171,7 @@ function MoneyChart({ account }: { account: string }) {
         series={[
           { name: t('cost'), color: restColor, values: values(cost) },
           {
-            name: t('margin'),
+            name: t('margin_by_day'),
             color: 'var(--c1)',
             values: values((row) => Math.max(0, margin(row))),
           },

@@ -109,7 +109,7 @@ function useColumns(
       sort: ({ name }) => name,
     }),
     ...usePriceColumns<Model>(({ name }) => current.get(name)),
-    column(t('state'), '150px', ({ name }) => (
+    column(t('state'), '185px', ({ name }) => (
       <PriceState current={current.get(name)} next={next.get(name)} />
     )),
     column(t('author'), '100px', ({ name }) => current.get(name)?.created_by ?? '–', {

@@ -33,9 +33,9 @@ export function useColumns(): Column<LoggedRequest>[] {
       sort: ({ status }) => status,
     }),
     column(t('model'), '135px', modelsText, { id: 'model', sort: modelsText }),
-    column(t('token'), '130px', callerText, { id: 'token', sort: callerText }),
+    column(t('token'), '200px', callerText, { id: 'token', sort: callerText }),
     ...useChannelColumn(),
-    column(t('error'), '215px', (row) => <ErrorCell row={row} />, {
+    column(t('error'), '145px', (row) => <ErrorCell row={row} />, {
       id: 'error',
       sort: ({ error_code }) => error_code,
     }),
