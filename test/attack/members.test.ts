@@ -342,6 +342,7 @@ test('only these calls change something for operators, finance and members', () 
     [
       ...links,
       ...[
+        'post /alerts/:id/acknowledge',
         'post /accounts/:id/credits',
         'post /requests/:id/refunds',
         'post /tasks/:id/refunds',
@@ -366,7 +367,7 @@ test('only these calls change something for operators, finance and members', () 
   expect(of('operator')).toEqual(
     [
       ...tokensAndTasks,
-      'post /batches/:id/cancel',
+      ...['post /alerts/:id/acknowledge', 'post /batches/:id/cancel'],
       ...['delete /channels/:id', 'patch /channels/:id', 'post /channels', 'post /channels/import'],
       ...['post /channels/preview', 'post /channels/test', 'post /channels/:id/discover'],
       ...[
