@@ -20,10 +20,16 @@ export const addressOf = (name: string): string =>
 /** The address of a link in a text; other files of the repository are not served. */
 export function linkFor(href: string): string | undefined {
   if (/^(https?:|[/#])/.test(href)) return href
-  const [, path, page, anchor = ''] = /^([^:#]*?)([\w-]+)\.md(#.*)?$/.exec(href) ?? []
+  const { page, anchor } = pageIn(href) ?? {}
   if (page === undefined) return undefined
-  if (path!.includes('decisions/') || fileOf(page) === undefined) return undefined
   return page === firstPage ? guidePath : `${guidePath}/${page}${anchor}`
+}
+
+/** The page that a link names, if it is served; records of decisions are not. */
+function pageIn(href: string): { page: string; anchor: string } | undefined {
+  const [, path, page, anchor = ''] = /^([^:#]*?)([\w-]+)\.md(#.*)?$/.exec(href) ?? []
+  if (page === undefined || path!.includes('decisions/')) return undefined
+  return fileOf(page) === undefined ? undefined : { page, anchor }
 }
 
 export interface MenuGroup {
@@ -46,9 +52,11 @@ export function menuOf(contents: string): MenuGroup[] {
     }
     for (const [i, child] of (token.children ?? []).entries()) {
       if (child.type !== 'link_open') continue
-      const name = /([\w-]+)\.md$/.exec(String(child.attrGet('href')))?.[1] ?? ''
-      const title = capitalised(token.children![i + 1]?.content ?? name)
-      if (name !== '' && fileOf(name) !== undefined) groups.at(-1)?.pages.push({ name, title })
+      const name = pageIn(String(child.attrGet('href')))?.page
+      if (name === undefined) continue
+      groups
+        .at(-1)
+        ?.pages.push({ name, title: capitalised(token.children![i + 1]?.content ?? name) })
     }
   })
   return groups.filter(({ pages }) => pages.length > 0)
