@@ -3,6 +3,12 @@
 import { Alert, Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
+import {
+  declaredProfile,
+  type ProfileField,
+  profileNames,
+  profileOf,
+} from '../../../src/contract/profile-fields.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
 import { api } from '../../lib/api.ts'
@@ -11,18 +17,7 @@ import { privateClass } from '../../lib/privacy.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { profileMessages as messages } from './profile-messages.ts'
 
-const fields = [
-  { name: 'display_name', max: 120 },
-  { name: 'legal_name', max: 200 },
-  { name: 'address', max: 500, isLong: true },
-  { name: 'tax_id', max: 64 },
-  { name: 'email', max: 254, type: 'email' },
-  { name: 'contact', max: 200 },
-] as const
-
-export const profileFieldNames = fields.map(({ name }) => name)
-type Field = (typeof fields)[number]['name']
-type Draft = Readonly<Record<Field, string>>
+type Draft = Readonly<Record<ProfileField, string>>
 
 export function AccountProfile({
   account,
@@ -34,8 +29,8 @@ export function AccountProfile({
   const t = useMessages(messages)
   const mayEdit = hasRole(useSession(), ['operator'])
   if (mayEdit) return <ProfileForm key={account.name} account={account} onChanged={onChanged} />
-  const rows = fields.map(
-    ({ name }) =>
+  const rows = profileNames.map(
+    (name) =>
       [
         t(name),
         <Text key={name} size="sm" className={`${privateClass} lines`}>
@@ -46,8 +41,7 @@ export function AccountProfile({
   return <PropertyList rows={rows} />
 }
 
-const draftOf = (account: Account): Draft =>
-  Object.fromEntries(fields.map(({ name }) => [name, account[name] ?? ''])) as Draft
+const draftOf = (account: Account): Draft => profileOf((name) => account[name] ?? '')
 
 function ProfileForm({ account, onChanged }: { account: Account; onChanged: () => void }) {
   const t = useMessages(messages)
@@ -55,8 +49,8 @@ function ProfileForm({ account, onChanged }: { account: Account; onChanged: () =
   const [draft, setDraft] = useState(before)
   const [isSaved, setSaved] = useState(false)
   const submit = async () => {
-    const changed = fields
-      .map(({ name }) => [name, draft[name].trim()] as const)
+    const changed = profileNames
+      .map((name) => [name, draft[name].trim()] as const)
       .filter(([name, value]) => value !== before[name])
     const body = Object.fromEntries(changed.map(([name, value]) => [name, value || null]))
     await api('PATCH', `/accounts/${encodeURIComponent(account.name)}`, { body })
@@ -68,7 +62,8 @@ function ProfileForm({ account, onChanged }: { account: Account; onChanged: () =
       <Text size="sm" c="dimmed">
         {t('profile_hint')}
       </Text>
-      {fields.map(({ name, max, ...field }) => {
+      {profileNames.map((name) => {
+        const { max, kind = 'text' } = declaredProfile(name)
         const common = {
           label: t(name),
           maxLength: max,
@@ -80,10 +75,10 @@ function ProfileForm({ account, onChanged }: { account: Account; onChanged: () =
           },
           ...(name === 'display_name' && { description: t('display_name_hint') }),
         }
-        return 'isLong' in field ? (
+        return kind === 'lines' ? (
           <Textarea key={name} {...common} autosize minRows={2} maxRows={8} />
         ) : (
-          <TextInput key={name} {...common} type={'type' in field ? field.type : 'text'} />
+          <TextInput key={name} {...common} type={kind} />
         )
       })}
       {isSaved && (

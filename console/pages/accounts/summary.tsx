@@ -3,6 +3,7 @@
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
+import { profileNames } from '../../../src/contract/profile-fields.ts'
 import { Chart } from '../../components/charts/chart.tsx'
 import { restColor } from '../../components/charts/series.ts'
 import { PropertyList } from '../../components/drawer.tsx'
@@ -25,7 +26,6 @@ import { hasRole, useSession } from '../../lib/session.ts'
 import { AccountBudgets, AccountSettings } from './figures.tsx'
 import { AccountBills, AccountRefunds, AccountTokens } from './lists.tsx'
 import { messages } from './messages.ts'
-import { profileFieldNames } from './profile.tsx'
 import { profileMessages } from './profile-messages.ts'
 import { Timeline } from './timeline.tsx'
 
@@ -187,7 +187,7 @@ function MoneyChart({ account }: { account: string }) {
 function ProfileFacts({ account }: { account: Account }) {
   const t = useMessages(messages)
   const profile = useMessages(profileMessages)
-  const rows = profileFieldNames
+  const rows = profileNames
     .filter((field) => account[field] != null)
     .map(
       (field) =>

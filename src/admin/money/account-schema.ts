@@ -6,9 +6,10 @@ import { budgetDeclaration, tagBudgetsDeclaration } from '../../contract/budgets
 import { tokenLimitField } from '../../contract/config-schema/account-settings.ts'
 import { dataRequirement } from '../../contract/config-schema/channel/data.ts'
 import { amount } from '../../contract/config-schema/fields.ts'
-import { profileFields, profileOf } from '../../contract/config-schema/profile.ts'
+import { profileChange } from '../../contract/config-schema/profile.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { chargeTextColumns, entryKinds } from '../../contract/ledger.ts'
+import { declaredProfile, profileOf } from '../../contract/profile-fields.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
 import {
   column,
@@ -27,12 +28,7 @@ export const account = z
   .object({
     id: column(z.string()),
     name: column(z.string()),
-    ...profileOf((name) =>
-      z
-        .string()
-        .nullable()
-        .describe(profileFields[name].meta()?.description ?? ''),
-    ),
+    ...profileOf((name) => z.string().nullable().describe(declaredProfile(name).about)),
     currency: z.string(),
     balance: column(money()).describe('All entries but holds and releases.'),
     held: column(money()).describe('What holds have set aside.'),
@@ -73,16 +69,6 @@ export const entry = z
   })
   .meta({ id: 'Entry' })
 export const entryList = pageOf(entry, 'EntryList')
-
-const { display_name, legal_name, address, tax_id, email, contact } = profileFields
-const profileChange = {
-  display_name: display_name.nullable(),
-  legal_name: legal_name.nullable(),
-  address: address.nullable(),
-  tax_id: tax_id.nullable(),
-  email: email.nullable(),
-  contact: contact.nullable(),
-}
 
 /** Null takes a setting away. */
 export const accountChange = z

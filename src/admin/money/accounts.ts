@@ -3,13 +3,8 @@ import { z } from 'zod'
 import type { Ledger, Spendable } from '../../billing/ledger.ts'
 import { requestIdOf, taskIdOf } from '../../contract/bills/receipt.ts'
 import type { Model } from '../../contract/catalog.ts'
-import {
-  accountSettingsFrom,
-  usualTokenLimit,
-} from '../../contract/config-schema/account-settings.ts'
-import { dataView } from '../../contract/config-schema/channel/data.ts'
+import { accountSettingsFrom } from '../../contract/config-schema/account-settings.ts'
 import { accountDeclaration, declaredTerms } from '../../contract/config-schema/index.ts'
-import { profileOf } from '../../contract/config-schema/profile.ts'
 import { refuse } from '../../contract/errors.ts'
 import { chargeTextColumns } from '../../contract/ledger.ts'
 import { tagsView } from '../../contract/tags/index.ts'
@@ -36,7 +31,7 @@ import {
   type entry as entrySchema,
   paidPriceQuery,
 } from './account-schema.ts'
-import { changeAccount } from './change-account.ts'
+import { changeAccount, settingsView } from './change-account.ts'
 
 const credit = z
   .strictObject({
@@ -199,16 +194,11 @@ const viewOf = (
 ): Omit<View<typeof accountSchema>, 'budget' | 'tag_budgets'> => ({
   id: account.id,
   name: account.name,
-  ...profileOf((name) => account.profile[name] ?? null),
+  ...settingsView(account),
   currency: engine.declared.file.currency,
   balance: formatNanos(account.balanceNanos),
   held: formatNanos(heldNanos),
   available: formatNanos(availableNanos),
-  balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
-  tag_names: account.tagNames ?? [],
-  end_users: account.endUsers ?? 'hashed',
-  require: dataView(account.require),
-  token_limit: account.tokenLimit ?? usualTokenLimit,
   source: account.source,
   created_at: time(account.createdAtMs),
   ...(account.suspendedSinceMs !== undefined && {

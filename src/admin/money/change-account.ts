@@ -6,8 +6,8 @@ import {
   usualTokenLimit,
 } from '../../contract/config-schema/account-settings.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
-import { profileOf } from '../../contract/config-schema/profile.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import { profileOf } from '../../contract/profile-fields.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -53,13 +53,18 @@ function declaredField({ declared }: Engine, name: string, body: Change): keyof 
   return (Object.keys(body) as (keyof Change)[]).find((field) => said?.[field] !== undefined)
 }
 
-const settingsOf = async (tx: Tx, account: Account) => ({
+/** The settings that are columns of the account, as the admin API shows them. */
+export const settingsView = (account: Account) => ({
   ...profileOf((name) => account.profile[name] ?? null),
   balance_low: account.balanceLowNanos === undefined ? null : formatNanos(account.balanceLowNanos),
   tag_names: account.tagNames ?? [],
-  end_users: account.endUsers ?? 'hashed',
+  end_users: account.endUsers ?? ('hashed' as const),
   token_limit: account.tokenLimit ?? usualTokenLimit,
   require: dataView(account.require),
+})
+
+const settingsOf = async (tx: Tx, account: Account) => ({
+  ...settingsView(account),
   budget: termsView(await findBudget(tx, budgetOfAccount(account.id))),
   tag_budgets: (await listTagBudgets(tx, account.id)).map((budget) => ({
     tag: budget.subject,
