@@ -102,7 +102,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/cli': ['src/contract', 'src/lib', 'src/admin/schema'],
   sandbox: ['src/contract', 'src/lib'],
   // Of schemas, only their types; and a table of plain data.
-  console: ['src/admin/schema', 'src/contract/profile-fields.ts'],
+  console: ['src/admin/schema', 'src/contract/config-schema/profile-fields.ts'],
   // A second way to run all of it, with a database, a wire and callers of its own.
   simulation: [everything],
 }

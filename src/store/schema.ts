@@ -1,8 +1,8 @@
 // The tables as Kysely sees them, the same on both dialects. Integers follow their names: columns
 // ending in `_nanos` are bigint, every other integer is a number; flags are 0 or 1.
 import type { Generated } from 'kysely'
+import type { ProfileField } from '../contract/config-schema/profile-fields.ts'
 import type { LossReason } from '../contract/ledger.ts'
-import type { ProfileField } from '../contract/profile-fields.ts'
 import type { TaskState } from '../contract/task.ts'
 import type { CallRow } from './rows/call-row.ts'
 import type { LedgerRow, ReceiptColumns } from './rows/ledger-rows.ts'

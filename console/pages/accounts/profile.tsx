@@ -8,7 +8,7 @@ import {
   type ProfileField,
   profileNames,
   profileOf,
-} from '../../../src/contract/profile-fields.ts'
+} from '../../../src/contract/config-schema/profile-fields.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
 import { api } from '../../lib/api.ts'

@@ -3,7 +3,7 @@
 import { Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
-import { profileNames } from '../../../src/contract/profile-fields.ts'
+import { profileNames } from '../../../src/contract/config-schema/profile-fields.ts'
 import { Chart } from '../../components/charts/chart.tsx'
 import { restColor } from '../../components/charts/series.ts'
 import { PropertyList } from '../../components/drawer.tsx'

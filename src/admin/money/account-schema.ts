@@ -7,9 +7,9 @@ import { tokenLimitField } from '../../contract/config-schema/account-settings.t
 import { dataRequirement } from '../../contract/config-schema/channel/data.ts'
 import { amount } from '../../contract/config-schema/fields.ts'
 import { profileChange } from '../../contract/config-schema/profile.ts'
+import { declaredProfile, profileOf } from '../../contract/config-schema/profile-fields.ts'
 import { accountTagFields } from '../../contract/config-schema/tags.ts'
 import { chargeTextColumns, entryKinds } from '../../contract/ledger.ts'
-import { declaredProfile, profileOf } from '../../contract/profile-fields.ts'
 import { endUserModes } from '../../contract/tags/index.ts'
 import {
   column,

@@ -6,8 +6,8 @@ import {
   usualTokenLimit,
 } from '../../contract/config-schema/account-settings.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
+import { profileOf } from '../../contract/config-schema/profile-fields.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { profileOf } from '../../contract/profile-fields.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'

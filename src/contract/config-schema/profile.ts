@@ -1,6 +1,6 @@
 // The profile of an account as the file and the admin API take it.
 import { z } from 'zod'
-import { declaredProfile, type ProfileField, profileNames, profileOf } from '../profile-fields.ts'
+import { declaredProfile, type ProfileField, profileNames, profileOf } from './profile-fields.ts'
 
 export type Profile = { readonly [Field in ProfileField]?: string }
 /** Null: as if it had never been set; absent: not said. */

@@ -6,7 +6,7 @@ import {
   type ProfileChange,
   profileIn,
 } from '../../contract/config-schema/profile.ts'
-import { profileNames } from '../../contract/profile-fields.ts'
+import { profileNames } from '../../contract/config-schema/profile-fields.ts'
 import type { Schema } from '../schema.ts'
 import { contains } from '../sql/contains.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'

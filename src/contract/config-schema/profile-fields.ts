@@ -8,7 +8,7 @@ interface DeclaredField {
   readonly about: string
 }
 
-export const profileTable = {
+const profileTable = {
   display_name: { max: 120, about: 'Name that people see, in any script.' },
   legal_name: { max: 200, about: 'Name on bills.' },
   address: { max: 500, kind: 'lines', about: 'Address on bills, several lines.' },
