@@ -13,6 +13,7 @@ export const profileMessages = defineMessages({
   tax_id: ['Tax ID', '税号'],
   email: ['E-mail for bills', '账单邮箱'],
   contact: ['Contact', '联系人'],
+  phone: ['Telephone', '电话'],
   save_profile: ['Save profile', '保存资料'],
   profile_saved: ['The profile is saved.', '资料已保存。'],
 })

@@ -15,6 +15,7 @@ const profileTable = {
   tax_id: { max: 64, about: 'Tax number on bills.' },
   email: { max: 254, kind: 'email', about: 'Where bills are sent.' },
   contact: { max: 200, about: 'Who to ask for.' },
+  phone: { max: 40, about: 'Telephone number of the contact.' },
 } as const satisfies Record<string, DeclaredField>
 
 export type ProfileField = keyof typeof profileTable

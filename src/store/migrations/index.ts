@@ -53,6 +53,7 @@ import { channelMonths } from './0056-channel-months.ts'
 import { clientRetries } from './0057-client-retries.ts'
 import { channelTotals } from './0059-channel-totals.ts'
 import { acknowledgedAlerts } from './0062-acknowledged-alerts.ts'
+import { phoneColumn } from './0078-phone.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -105,6 +106,7 @@ export const migrations: readonly Migration[] = [
   clientRetries,
   channelTotals,
   acknowledgedAlerts,
+  phoneColumn,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
