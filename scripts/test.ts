@@ -25,7 +25,7 @@ import { missingServices, noServices, startServices } from './testing/services.t
 import { makeWorkFolder, removeAbandoned, removeFolder } from './testing/work-folder.ts'
 
 const { TEST_CASE_LIMIT_MS, TEST_RUN_LIMIT_SECONDS, TEST_LANES } = process.env
-const caseLimitMs = Number(TEST_CASE_LIMIT_MS ?? 90_000)
+const caseLimitMs = Number(TEST_CASE_LIMIT_MS ?? 300_000)
 const runLimitMs = 1_000 * Number(TEST_RUN_LIMIT_SECONDS ?? 2_700)
 /** More would only wait for a core, and make what waits for them fail. */
 const laneCount = Number(TEST_LANES ?? cpus().length + 1)

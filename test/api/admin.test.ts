@@ -563,10 +563,8 @@ describe('models and prices', () => {
     const price = { model: 'later', unit: 'token', per_million: rates, effective_from }
     expect((await admin('POST', '/prices', price)).body['current']).toBe(false)
     expect((await askAs(apiToken, 'later')).status).toBe(404)
-    await until(
-      'the price to begin',
-      async () => ((await askAs(apiToken, 'later')).status === 200 ? true : undefined),
-      2_000,
+    await until('the price to begin', async () =>
+      (await askAs(apiToken, 'later')).status === 200 ? true : undefined,
     )
     await admin('DELETE', '/channels/later')
   })

@@ -1,6 +1,6 @@
 // Speech, transcriptions and translations over real HTTP, with the sandbox and with upstreams that say what they are
 // told to: formats, streams, what is charged, and what is refused.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { soundOf } from '../../sandbox/audio/encode.ts'
 import { audioSeconds } from '../../src/lib/audio/measure.ts'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
@@ -13,8 +13,6 @@ import {
   startUpstream,
   streamReply,
 } from '../support/upstream.ts'
-
-setDefaultTimeout(30_000)
 
 const wav = (seconds: number) => soundOf('wav', seconds).bytes
 const done = (usage?: object) =>

@@ -93,12 +93,12 @@ for (const engine of storeKinds) {
       store = await place.open({ logIndexer: { quietMs: patientMs } })
       await write(2 * segmentRows + 1_000)
       await indexNextSegment(store, written.length)
-    }, patientMs)
+    })
 
     afterAll(async () => {
       await store.close()
       await place.remove()
-    }, patientMs)
+    })
 
     /** Rows come and are indexed between its pages: nothing is lost, doubled or out of order. */
     async function walk(filter: RequestFilter, meanwhile: () => Promise<void>): Promise<string[]> {
@@ -113,26 +113,22 @@ for (const engine of storeKinds) {
       }
     }
 
-    test(
-      'walking all pages of any filter shows what a plain filter shows, while rows arrive',
-      async () => {
-        let turns = 0
-        const meanwhile = async () => {
-          if (++turns % 40 === 0) await write(30)
-          if (turns % 400 === 0) await indexNextSegment(store, written.length)
-        }
-        await fc.assert(
-          fc.asyncProperty(filters(written.length), async (filter) => {
-            const wide = filter.limit === 1 ? { ...filter, limit: 7 } : filter
-            const plain = written.filter((row) => passes(row, filter)).toReversed()
-            const seen = await walk(wide, meanwhile)
-            expect(seen).toEqual(plain.map(({ requestId }) => requestId))
-          }),
-          { numRuns: 80, seed: 1 },
-        )
-      },
-      patientMs,
-    )
+    test('walking all pages of any filter shows what a plain filter shows, while rows arrive', async () => {
+      let turns = 0
+      const meanwhile = async () => {
+        if (++turns % 40 === 0) await write(30)
+        if (turns % 400 === 0) await indexNextSegment(store, written.length)
+      }
+      await fc.assert(
+        fc.asyncProperty(filters(written.length), async (filter) => {
+          const wide = filter.limit === 1 ? { ...filter, limit: 7 } : filter
+          const plain = written.filter((row) => passes(row, filter)).toReversed()
+          const seen = await walk(wide, meanwhile)
+          expect(seen).toEqual(plain.map(({ requestId }) => requestId))
+        }),
+        { numRuns: 80, seed: 1 },
+      )
+    })
 
     test('a page of one row goes on where it ended', async () => {
       const rare = { limit: 1, model: 'rare' }
@@ -173,26 +169,22 @@ for (const engine of storeKinds) {
       })
     }
 
-    test(
-      'traffic adds up to the rows, those that are not indexed yet included',
-      async () => {
-        await fc.assert(
-          fc.asyncProperty(trafficQueries(written.length), async (query) => {
-            const traffic = await sumTraffic(store.read, query)
-            const shown = traffic?.sums.map(({ slotMs: at, values, requests, took, ...sums }) => {
-              // How long they took is not kept by account.
-              const timed = took.reduce((sum, count) => sum + count, 0)
-              expect(query.by.includes('account') || timed === requests).toBe(true)
-              const { totalMs, firstBytes, firstByteMs, chargeNanos } = sums
-              return [at, ...values, requests, totalMs, firstBytes, firstByteMs, chargeNanos]
-            })
-            expect<unknown>(shown).toEqual(plainSums(written, query))
-          }),
-          { numRuns: 40, seed: 2 },
-        )
-      },
-      patientMs,
-    )
+    test('traffic adds up to the rows, those that are not indexed yet included', async () => {
+      await fc.assert(
+        fc.asyncProperty(trafficQueries(written.length), async (query) => {
+          const traffic = await sumTraffic(store.read, query)
+          const shown = traffic?.sums.map(({ slotMs: at, values, requests, took, ...sums }) => {
+            // How long they took is not kept by account.
+            const timed = took.reduce((sum, count) => sum + count, 0)
+            expect(query.by.includes('account') || timed === requests).toBe(true)
+            const { totalMs, firstBytes, firstByteMs, chargeNanos } = sums
+            return [at, ...values, requests, totalMs, firstBytes, firstByteMs, chargeNanos]
+          })
+          expect<unknown>(shown).toEqual(plainSums(written, query))
+        }),
+        { numRuns: 40, seed: 2 },
+      )
+    })
   })
 }
 

@@ -276,7 +276,7 @@ describe('one of three channels that fails', () => {
     await Promise.all(
       cases.map(({ fault, way }) => {
         const model = modelOf(fault[0], way[0])
-        return until(`work for ${model}-a`, () => isServing(model), 20_000)
+        return until(`work for ${model}-a`, () => isServing(model))
       }),
     )
   })
@@ -335,21 +335,13 @@ describe('all channels failing', () => {
   test('recover by themselves', async () => {
     up.on(a, good)
     up.on(b, good)
-    await until(
-      'a served call',
-      async () => ((await ask('m-all')).whole ? true : undefined),
-      20_000,
-    )
-    const seen = await until(
-      'both at work',
-      async () => {
-        const before = [up.asked(a).length, up.asked(b).length]
-        const answers = await run(20, 4, () => ask('m-all'))
-        const both = up.asked(a).length > before[0]! && up.asked(b).length > before[1]!
-        return both ? answers : undefined
-      },
-      20_000,
-    )
+    await until('a served call', async () => ((await ask('m-all')).whole ? true : undefined))
+    const seen = await until('both at work', async () => {
+      const before = [up.asked(a).length, up.asked(b).length]
+      const answers = await run(20, 4, () => ask('m-all'))
+      const both = up.asked(a).length > before[0]! && up.asked(b).length > before[1]!
+      return both ? answers : undefined
+    })
     expect(seen.every(({ whole }) => whole)).toBe(true)
   })
 })

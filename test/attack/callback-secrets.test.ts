@@ -38,7 +38,7 @@ tokens:
   })
   member = await newPerson(gateway, { name: 'mia', role: 'member', account: 'acme' })
   operator = await newPerson(gateway, { name: 'olga', role: 'operator' })
-}, 30_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await receiver.stop(true)
@@ -60,7 +60,7 @@ async function noticeOf(account: keyof typeof tokens) {
     }),
   })
   expect(answer.status).toBe(200)
-  return until('the notice', async () => arrived.find((each) => each.path === path), 20_000)
+  return until('the notice', async () => arrived.find((each) => each.path === path))
 }
 const isSigned = (secret: string, { text, headers }: (typeof arrived)[number]): boolean => {
   try {

@@ -19,8 +19,6 @@ import {
   textChunk,
 } from '../support/upstream.ts'
 
-const caseLimitMs = 120_000
-
 /** Repeats what it was told, in one way of failing after the other. */
 function repeat({ headers, body, path }: Captured, url: string): Response {
   const told = `no: ${JSON.stringify(Object.fromEntries(headers))} ${body} ${prompts.answer}`
@@ -269,16 +267,12 @@ beforeAll(async () => {
   }
   await askNonsense()
   await administer()
-  await until(
-    'tasks have ended and are told',
-    async () => {
-      const now = await scrapeOf(gateway.url)
-      const ended = sumOf(now, 'gateway_tasks_ended_total')
-      const isTold = sumOf(now, 'gateway_callback_attempts_total') > 0
-      return ended >= 3 && isTold ? true : undefined
-    },
-    40_000,
-  )
+  await until('tasks have ended and are told', async () => {
+    const now = await scrapeOf(gateway.url)
+    const ended = sumOf(now, 'gateway_tasks_ended_total')
+    const isTold = sumOf(now, 'gateway_callback_attempts_total') > 0
+    return ended >= 3 && isTold ? true : undefined
+  })
   const { body } = await gateway.admin('GET', '/tasks?limit=100')
   for (const { id } of body.items) {
     await ask('GET', `/v1/videos/${id}`)
@@ -287,7 +281,7 @@ beforeAll(async () => {
   lastScrape = await scrapeOf(gateway.url)
   await until('its spans have come', async () => collector.spans.length > 20 || undefined)
   await gateway.stop()
-}, caseLimitMs)
+})
 
 afterAll(async () => {
   await Promise.all([sandbox?.stop(), upstream?.stop(), collector?.stop()])

@@ -6,7 +6,6 @@ import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { nanos, until } from '../support/read.ts'
 import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
-const caseLimitMs = 120_000
 const million = '1000000.00'
 // Input costs nothing where the amounts must be even.
 const prices = `
@@ -83,7 +82,7 @@ ${prices}`
         GATEWAY_DATABASE_URL: place.options.databaseUrl!,
       }
       gateways = await Promise.all(many(count, () => startGateway({ config, env })))
-    }, caseLimitMs)
+    })
     afterEach(async () => {
       released.resolve()
       const { body } = await gateways[0]!.admin('POST', '/audit')
@@ -111,91 +110,71 @@ ${prices}`
       return body.token
     }
 
-    test(
-      '400 calls at once are served where no credit was leased before',
-      async () => {
-        const answers = await Promise.all(many(400, (i) => ask(at(i), apiToken, 'output=5')))
-        expect(statusesOf(answers)).toEqual([200])
-        expect(await lossesOf('acme')).toEqual([])
-      },
-      caseLimitMs,
-    )
+    test('400 calls at once are served where no credit was leased before', async () => {
+      const answers = await Promise.all(many(400, (i) => ask(at(i), apiToken, 'output=5')))
+      expect(statusesOf(answers)).toEqual([200])
+      expect(await lossesOf('acme')).toEqual([])
+    })
 
-    test(
-      'calls whose input is far above the estimate are charged in full',
-      async () => {
-        const token = await newAccount('surprised', million)
-        const lane = async (i: number) => {
-          const extra = { model: 'txta-turbo', max_tokens: 5 }
-          const statuses: number[] = []
-          for (let turn = 0; turn < 10; turn++) {
-            const { status } = await ask(at(i), token, 'input=20000 output=5', extra)
-            statuses.push(status)
-          }
-          return statuses
+    test('calls whose input is far above the estimate are charged in full', async () => {
+      const token = await newAccount('surprised', million)
+      const lane = async (i: number) => {
+        const extra = { model: 'txta-turbo', max_tokens: 5 }
+        const statuses: number[] = []
+        for (let turn = 0; turn < 10; turn++) {
+          const { status } = await ask(at(i), token, 'input=20000 output=5', extra)
+          statuses.push(status)
         }
-        const statuses = (await Promise.all(many(20, lane))).flat()
-        expect(new Set(statuses)).toEqual(new Set([200]))
-        expect(await lossesOf('surprised')).toEqual([])
-        const { body } = await gateways[0]!.admin('GET', '/accounts/surprised')
-        const each = 20_000n * 800_000n + 5n * 1_000_000n
-        expect(nanos(body.balance)).toBe(nanos(million) - 200n * each)
-      },
-      caseLimitMs,
-    )
+        return statuses
+      }
+      const statuses = (await Promise.all(many(20, lane))).flat()
+      expect(new Set(statuses)).toEqual(new Set([200]))
+      expect(await lossesOf('surprised')).toEqual([])
+      const { body } = await gateways[0]!.admin('GET', '/accounts/surprised')
+      const each = 20_000n * 800_000n + 5n * 1_000_000n
+      expect(nanos(body.balance)).toBe(nanos(million) - 200n * each)
+    })
 
-    test(
-      'a balance for exactly ten holds serves exactly ten of 200 calls',
-      async () => {
-        for (const round of ['first', 'second', 'third']) {
-          const token = await newAccount(`ten-${round}`, '10.00')
-          const call = (i: number) => ask(at(i), token, 'output=1000 wait=30')
-          const answers = await Promise.all(many(200, call))
-          expect(statusesOf(answers)).toEqual([200, 402])
-          expect(served(answers)).toBe(10)
-          const { body } = await gateways[0]!.admin('GET', `/accounts/ten-${round}`)
-          expect(body).toMatchObject({ balance: '0.00', held: '0.00', available: '0.00' })
-        }
-      },
-      caseLimitMs,
-    )
+    test('a balance for exactly ten holds serves exactly ten of 200 calls', async () => {
+      for (const round of ['first', 'second', 'third']) {
+        const token = await newAccount(`ten-${round}`, '10.00')
+        const call = (i: number) => ask(at(i), token, 'output=1000 wait=30')
+        const answers = await Promise.all(many(200, call))
+        expect(statusesOf(answers)).toEqual([200, 402])
+        expect(served(answers)).toBe(10)
+        const { body } = await gateways[0]!.admin('GET', `/accounts/ten-${round}`)
+        expect(body).toMatchObject({ balance: '0.00', held: '0.00', available: '0.00' })
+      }
+    })
 
-    test(
-      'what one gateway has leased and does not use serves a call at another',
-      async () => {
-        const token = await newAccount('moving', '10.00')
-        for (let i = 0; i < 9; i++) {
-          expect((await ask(at(i), token, 'output=1000')).status).toBe(200)
-        }
-        // One hold is left, wherever its parts are.
-        expect((await ask(at(9), token, 'output=900')).status).toBe(200)
-        expect((await ask(at(10), token, 'output=1', { max_tokens: 100 })).status).toBe(200)
-        expect((await ask(at(11), token, 'output=1', { max_tokens: 100 })).status).toBe(402)
-      },
-      caseLimitMs,
-    )
+    test('what one gateway has leased and does not use serves a call at another', async () => {
+      const token = await newAccount('moving', '10.00')
+      for (let i = 0; i < 9; i++) {
+        expect((await ask(at(i), token, 'output=1000')).status).toBe(200)
+      }
+      // One hold is left, wherever its parts are.
+      expect((await ask(at(9), token, 'output=900')).status).toBe(200)
+      expect((await ask(at(10), token, 'output=1', { max_tokens: 100 })).status).toBe(200)
+      expect((await ask(at(11), token, 'output=1', { max_tokens: 100 })).status).toBe(402)
+    })
 
-    test(
-      'what calls hold at any gateway is in the held amount that each of them shows',
-      async () => {
-        const token = await newAccount('held', '100.00')
-        released = Promise.withResolvers()
-        const calls = many(6, (i) => ask(at(i), token, 'output=10 held'))
-        await until('the calls', async () => {
-          const { body } = await gateways[0]!.admin('GET', '/accounts/held')
-          return body.held === '6.00' || undefined
-        })
-        for (const gateway of gateways) {
-          const { body } = await gateway.admin('GET', '/accounts/held')
-          expect(body).toMatchObject({ balance: '100.00', held: '6.00', available: '94.00' })
-          const { body: list } = await gateway.admin('GET', '/accounts')
-          const listed = list.items.find(({ name }: { name: string }) => name === 'held')
-          expect(listed).toMatchObject({ held: '6.00', available: '94.00' })
-        }
-        released.resolve()
-        expect(statusesOf(await Promise.all(calls))).toEqual([200])
-      },
-      caseLimitMs,
-    )
+    test('what calls hold at any gateway is in the held amount that each of them shows', async () => {
+      const token = await newAccount('held', '100.00')
+      released = Promise.withResolvers()
+      const calls = many(6, (i) => ask(at(i), token, 'output=10 held'))
+      await until('the calls', async () => {
+        const { body } = await gateways[0]!.admin('GET', '/accounts/held')
+        return body.held === '6.00' || undefined
+      })
+      for (const gateway of gateways) {
+        const { body } = await gateway.admin('GET', '/accounts/held')
+        expect(body).toMatchObject({ balance: '100.00', held: '6.00', available: '94.00' })
+        const { body: list } = await gateway.admin('GET', '/accounts')
+        const listed = list.items.find(({ name }: { name: string }) => name === 'held')
+        expect(listed).toMatchObject({ held: '6.00', available: '94.00' })
+      }
+      released.resolve()
+      expect(statusesOf(await Promise.all(calls))).toEqual([200])
+    })
   })
 }

@@ -41,7 +41,7 @@ beforeAll(async () => {
   // A read comes after all records are in the database.
   await served.admin('GET', '/requests')
   await served.stop('SIGKILL')
-}, caseLimitMs)
+})
 beforeEach(() => {
   dataDir = tempDir()
   cpSync(killed, dataDir, { recursive: true, preserveTimestamps: true })
@@ -83,16 +83,12 @@ async function expectRefused(...says: string[]): Promise<void> {
   for (const each of says) expect(text).toContain(each)
 }
 
-test(
-  'what was killed starts again with all it had, and leaves a mark that is not behind',
-  async () => {
-    gateway = await startGateway({ dataDir })
-    const { body } = await gateway.admin('GET', '/requests')
-    expect(body.items).toHaveLength(4)
-    expect(statSync(at('gateway.mark')).mode & 0o777).toBe(0o600)
-  },
-  caseLimitMs,
-)
+test('what was killed starts again with all it had, and leaves a mark that is not behind', async () => {
+  gateway = await startGateway({ dataDir })
+  const { body } = await gateway.admin('GET', '/requests')
+  expect(body.items).toHaveLength(4)
+  expect(statSync(at('gateway.mark')).mode & 0o777).toBe(0o600)
+})
 
 describe('a start is refused, and names backups and the mark, when', () => {
   const damages: [string, () => void][] = [
@@ -131,35 +127,27 @@ describe('a start is refused, and names backups and the mark, when', () => {
     ],
     ['the mark is changed', () => writeFileSync(at('gateway.mark'), 'v1 nothing\n')],
   ]
-  test.each(damages)(
-    '%s',
-    async (_, damage) => {
-      damage()
-      await expectRefused('has lost data', 'restore a backup', 'delete gateway.mark')
-      // And it stays refused: a refusal makes nothing that the next start could take.
-      await expectRefused('has lost data')
-    },
-    caseLimitMs,
-  )
+  test.each(damages)('%s', async (_, damage) => {
+    damage()
+    await expectRefused('has lost data', 'restore a backup', 'delete gateway.mark')
+    // And it stays refused: a refusal makes nothing that the next start could take.
+    await expectRefused('has lost data')
+  })
 
-  test(
-    'an older copy is put back by hand',
-    async () => {
-      const older = tempDir()
-      gateway = await startGateway({ dataDir })
-      await gateway.stop()
-      cpSync(at('gateway.db'), join(older, 'gateway.db'))
-      gateway = await startGateway({ dataDir })
-      await (await gateway.chat('later')).text()
-      await gateway.stop()
-      cpSync(join(older, 'gateway.db'), at('gateway.db'))
-      await expectRefused('has lost data', 'restore a backup')
-      rmSync(at('gateway.mark'))
-      gateway = await startGateway({ dataDir })
-      expect((await readAccount(gateway)).balance).not.toBe('100.00')
-    },
-    caseLimitMs,
-  )
+  test('an older copy is put back by hand', async () => {
+    const older = tempDir()
+    gateway = await startGateway({ dataDir })
+    await gateway.stop()
+    cpSync(at('gateway.db'), join(older, 'gateway.db'))
+    gateway = await startGateway({ dataDir })
+    await (await gateway.chat('later')).text()
+    await gateway.stop()
+    cpSync(join(older, 'gateway.db'), at('gateway.db'))
+    await expectRefused('has lost data', 'restore a backup')
+    rmSync(at('gateway.mark'))
+    gateway = await startGateway({ dataDir })
+    expect((await readAccount(gateway)).balance).not.toBe('100.00')
+  })
 })
 
 describe('records that only the journal has', () => {
@@ -170,22 +158,18 @@ describe('records that only the journal has', () => {
     await (await served.chat('first')).text()
     await served.chat('second').catch(() => {})
     await served.exited
-  }, caseLimitMs)
+  })
   beforeEach(() => {
     rmSync(dataDir, { recursive: true })
     cpSync(journaled, dataDir, { recursive: true })
   })
 
-  test(
-    'are in the ledger after the next start',
-    async () => {
-      gateway = await startGateway({ dataDir })
-      expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(2)
-      expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true })
-      expect(statSync(at('gateway.journal-a')).mode & 0o777).toBe(0o600)
-    },
-    caseLimitMs,
-  )
+  test('are in the ledger after the next start', async () => {
+    gateway = await startGateway({ dataDir })
+    expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(2)
+    expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true })
+    expect(statSync(at('gateway.journal-a')).mode & 0o777).toBe(0o600)
+  })
 
   const cut = (bytes: number) => {
     const name = at('gateway.journal-a')
@@ -227,18 +211,14 @@ describe('records that only the journal has', () => {
         writeFileSync(at('gateway.journal-a'), bytes)
       },
     ],
-  ])(
-    'are missed when the journal is %s',
-    async (_, damage) => {
-      damage()
-      await expectRefused('has lost data', 'gateway.journal-*', 'delete gateway.mark')
-      rmSync(at('gateway.mark'))
-      gateway = await startGateway({ dataDir })
-      await gateway.stop()
-      gateway = await startGateway({ dataDir })
-    },
-    caseLimitMs,
-  )
+  ])('are missed when the journal is %s', async (_, damage) => {
+    damage()
+    await expectRefused('has lost data', 'gateway.journal-*', 'delete gateway.mark')
+    rmSync(at('gateway.mark'))
+    gateway = await startGateway({ dataDir })
+    await gateway.stop()
+    gateway = await startGateway({ dataDir })
+  })
 })
 
 describe('a power cut that took the content of', () => {
@@ -264,103 +244,75 @@ describe('a power cut that took the content of', () => {
     caseLimitMs,
   )
 
-  test(
-    'the mark, and then the database was lost, is refused',
-    async () => {
-      zeros('gateway.mark')
-      for (const name of ['gateway.db', 'gateway.db-wal', 'gateway.db-shm']) rmSync(at(name))
-      await expectRefused('has lost data')
-    },
-    caseLimitMs,
-  )
+  test('the mark, and then the database was lost, is refused', async () => {
+    zeros('gateway.mark')
+    for (const name of ['gateway.db', 'gateway.db-wal', 'gateway.db-shm']) rmSync(at(name))
+    await expectRefused('has lost data')
+  })
 
-  test(
-    'the master key is refused with a word about it, and makes no other',
-    async () => {
-      const key = readFileSync(at('master.key'))
-      zeros('master.key')
-      await expectRefused('master.key had lost its content', 'put the key back')
-      await expectRefused('master.key is missing', 'put the key back')
-      writeFileSync(at('master.key'), key, { mode: 0o600 })
-      gateway = await startGateway({ dataDir })
-      expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(4)
-    },
-    caseLimitMs,
-  )
-})
-
-test(
-  'a stop and starts after it are no loss, whichever version made the directory',
-  async () => {
-    for (const old of [false, true]) {
-      gateway = await startGateway({ dataDir })
-      await (await gateway.chat('hi')).text()
-      expect(await gateway.stop()).toBe(0)
-      if (!old) continue
-      const db = new (require('bun:sqlite').Database)(at('gateway.db'))
-      db.run("DELETE FROM meta WHERE key = 'journal_marked'")
-      db.close()
-    }
-    gateway = await startGateway({ dataDir })
-    expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(6)
-  },
-  caseLimitMs,
-)
-
-test(
-  'a loss can be accepted by deleting the mark',
-  async () => {
-    rmSync(at('gateway.db-wal'))
-    await expectRefused('delete gateway.mark')
-    rmSync(at('gateway.mark'))
-    gateway = await startGateway({ dataDir })
-    expect(existsSync(at('gateway.mark'))).toBe(true)
-    expect((await gateway.admin('POST', '/audit')).status).toBe(200)
-  },
-  caseLimitMs,
-)
-
-test(
-  'zeroed and garbage pages are refused with a word about backups',
-  async () => {
-    gateway = await startGateway({ dataDir })
-    await gateway.stop()
-    const whole = readFileSync(at('gateway.db'))
-    for (const fill of [0, 0xaa]) {
-      writeFileSync(at('gateway.db'), Buffer.from(whole).fill(fill, 8 * 4096, 20 * 4096))
-      await expectRefused('damaged', 'restore it from a backup')
-    }
-    writeFileSync(at('gateway.db'), Buffer.alloc(whole.length))
-    const { code, text } = await start()
-    expect(code).toBe(wrongSetting)
-    expect(text).toContain('backup')
-    writeFileSync(at('gateway.db'), whole)
-    gateway = await startGateway({ dataDir })
-  },
-  caseLimitMs,
-)
-
-test(
-  'a deleted lock file lets no second gateway in',
-  async () => {
-    gateway = await startGateway({ dataDir })
-    for (const name of ['gateway.lock', 'gateway.lock-journal']) rmSync(at(name), { force: true })
-    await expectRefused('in use by another gateway')
-    await gateway.stop()
-    gateway = await startGateway({ dataDir })
-  },
-  caseLimitMs,
-)
-
-test(
-  'a missing master key is refused and no other is made',
-  async () => {
+  test('the master key is refused with a word about it, and makes no other', async () => {
     const key = readFileSync(at('master.key'))
-    rmSync(at('master.key'))
+    zeros('master.key')
+    await expectRefused('master.key had lost its content', 'put the key back')
     await expectRefused('master.key is missing', 'put the key back')
-    expect(existsSync(at('master.key'))).toBe(false)
     writeFileSync(at('master.key'), key, { mode: 0o600 })
     gateway = await startGateway({ dataDir })
-  },
-  caseLimitMs,
-)
+    expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(4)
+  })
+})
+
+test('a stop and starts after it are no loss, whichever version made the directory', async () => {
+  for (const old of [false, true]) {
+    gateway = await startGateway({ dataDir })
+    await (await gateway.chat('hi')).text()
+    expect(await gateway.stop()).toBe(0)
+    if (!old) continue
+    const db = new (require('bun:sqlite').Database)(at('gateway.db'))
+    db.run("DELETE FROM meta WHERE key = 'journal_marked'")
+    db.close()
+  }
+  gateway = await startGateway({ dataDir })
+  expect((await gateway.admin('GET', '/requests')).body.items).toHaveLength(6)
+})
+
+test('a loss can be accepted by deleting the mark', async () => {
+  rmSync(at('gateway.db-wal'))
+  await expectRefused('delete gateway.mark')
+  rmSync(at('gateway.mark'))
+  gateway = await startGateway({ dataDir })
+  expect(existsSync(at('gateway.mark'))).toBe(true)
+  expect((await gateway.admin('POST', '/audit')).status).toBe(200)
+})
+
+test('zeroed and garbage pages are refused with a word about backups', async () => {
+  gateway = await startGateway({ dataDir })
+  await gateway.stop()
+  const whole = readFileSync(at('gateway.db'))
+  for (const fill of [0, 0xaa]) {
+    writeFileSync(at('gateway.db'), Buffer.from(whole).fill(fill, 8 * 4096, 20 * 4096))
+    await expectRefused('damaged', 'restore it from a backup')
+  }
+  writeFileSync(at('gateway.db'), Buffer.alloc(whole.length))
+  const { code, text } = await start()
+  expect(code).toBe(wrongSetting)
+  expect(text).toContain('backup')
+  writeFileSync(at('gateway.db'), whole)
+  gateway = await startGateway({ dataDir })
+})
+
+test('a deleted lock file lets no second gateway in', async () => {
+  gateway = await startGateway({ dataDir })
+  for (const name of ['gateway.lock', 'gateway.lock-journal']) rmSync(at(name), { force: true })
+  await expectRefused('in use by another gateway')
+  await gateway.stop()
+  gateway = await startGateway({ dataDir })
+})
+
+test('a missing master key is refused and no other is made', async () => {
+  const key = readFileSync(at('master.key'))
+  rmSync(at('master.key'))
+  await expectRefused('master.key is missing', 'put the key back')
+  expect(existsSync(at('master.key'))).toBe(false)
+  writeFileSync(at('master.key'), key, { mode: 0o600 })
+  gateway = await startGateway({ dataDir })
+})

@@ -61,16 +61,12 @@ function aliases(): string {
   return lines.join('\n')
 }
 
-test.each(importers)(
-  '%s refuses what is too large or too complex',
-  async (_, send) => {
-    for (const [what, text, statuses] of hostile) {
-      const { status } = await send(text)
-      expect([what, statuses.includes(status), status]).toEqual([what, true, status])
-    }
-  },
-  240_000,
-)
+test.each(importers)('%s refuses what is too large or too complex', async (_, send) => {
+  for (const [what, text, statuses] of hostile) {
+    const { status } = await send(text)
+    expect([what, statuses.includes(status), status]).toEqual([what, true, status])
+  }
+})
 
 test('others are answered while a list is read', async () => {
   const order: string[] = []

@@ -165,7 +165,7 @@ prices:
     rival['bill link'],
     ...upstreamIds,
   ] as string[]
-}, 60_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await sandbox.stop()

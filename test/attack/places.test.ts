@@ -87,9 +87,8 @@ test.each(['chat', 'image'] as const)(
     }
     stop.abort()
     await Promise.all(calls)
-    await until('the places to be free', async () => (await busy()) === 0 || undefined, 40_000)
+    await until('the places to be free', async () => (await busy()) === 0 || undefined)
   },
-  90_000,
 )
 
 test('those who wait are served in turn by account, not by who sent most', async () => {

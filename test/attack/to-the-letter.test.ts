@@ -17,7 +17,7 @@ tokens:
 `,
     env: { GATEWAY_SANDBOX_TASK_SECONDS: '0.5' },
   })
-}, 30_000)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
 })

@@ -36,8 +36,8 @@ test('an answer that nobody reads is given up', async () => {
   const readers = Array.from({ length: 10 }, () => ask(server.port!).pause())
   try {
     const pending = (count: number) => () => (server.pendingRequests === count ? true : undefined)
-    await until('all answers to wait', pending(readers.length), 20_000)
-    await until('all answers to be given up', pending(0), 30_000)
+    await until('all answers to wait', pending(readers.length))
+    await until('all answers to be given up', pending(0))
   } finally {
     for (const socket of readers) socket.destroy()
     await server.stop(true)

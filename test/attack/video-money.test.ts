@@ -67,7 +67,7 @@ channels:
     protocols: { arkvendor: "${upstream.url}/api/v3", vf: "${upstream.url}" }
 `,
   })
-}, 30_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await upstream.stop()

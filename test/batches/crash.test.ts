@@ -80,5 +80,5 @@ describe.each([...storeKinds])('a batch on %s', (kind) => {
       await upstream.stop()
       await place.remove()
     }
-  }, 120_000)
+  })
 })

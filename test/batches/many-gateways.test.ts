@@ -102,6 +102,6 @@ if (!storeKinds.includes('postgres')) {
         output.map(({ response }) => response.request_id as string).toSorted(),
       )
       expect(new Set(now).size).toBe(lineCount)
-    }, 90_000)
+    })
   })
 }

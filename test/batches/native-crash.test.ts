@@ -27,49 +27,45 @@ const lineCount = 6
 
 describe.each([...storeKinds])('a native batch on %s', (kind) => {
   const own = kind === 'sqlite' ? cases : cases.filter(([point]) => shared.includes(point))
-  test.each(own)(
-    'survives a kill at %s',
-    async (point, time, files, batches) => {
-      const upstream = new NativeUpstream(0.2)
-      const place = await newPlace(kind)
-      const { dataDir, databaseUrl } = place.options
-      const port = freePort()
-      const start = (crash?: string) =>
-        startGateway({
-          config: nativeConfig(upstream.url),
-          ...{ dataDir, port },
-          env: {
-            ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
-            ...(crash !== undefined && { GATEWAY_CRASH_AT: crash }),
-          },
-        })
-      const first = await start(`${point}:${time}`)
-      const lines = Array.from({ length: lineCount }, (_, n) => line(n, 'hi', { max_tokens: 20 }))
-      const { id } = await new BatchClient(first.url, apiToken).start(lines)
-      await first.exited
-      const gateway = await start()
-      try {
-        const client = new BatchClient(gateway.url, apiToken)
-        const batch = await client.ended(id)
-        expect(batch.request_counts).toEqual({ total: lineCount, completed: lineCount, failed: 0 })
-        const output = answersIn(await client.content(batch.output_file_id))
-        const answered = output.map(({ response }) => response.request_id as string)
-        const charges = chargesOf(await readLedger(gateway)).map(({ request_id }) => request_id)
-        expect(charges.toSorted()).toEqual(answered.toSorted())
-        expect(new Set(charges).size).toBe(lineCount)
-        expect([
-          upstream.count('POST', '/v1/files'),
-          upstream.count('POST', '/v1/batches'),
-        ]).toEqual([files, batches])
-        expect(upstream.count('POST', '/v1/chat/completions')).toBe(0)
-        expect((await readAccount(gateway)).held).toBe('0.00')
-        expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true })
-      } finally {
-        await gateway.stop('SIGKILL')
-        await upstream.stop()
-        await place.remove()
-      }
-    },
-    60_000,
-  )
+  test.each(own)('survives a kill at %s', async (point, time, files, batches) => {
+    const upstream = new NativeUpstream(0.2)
+    const place = await newPlace(kind)
+    const { dataDir, databaseUrl } = place.options
+    const port = freePort()
+    const start = (crash?: string) =>
+      startGateway({
+        config: nativeConfig(upstream.url),
+        ...{ dataDir, port },
+        env: {
+          ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
+          ...(crash !== undefined && { GATEWAY_CRASH_AT: crash }),
+        },
+      })
+    const first = await start(`${point}:${time}`)
+    const lines = Array.from({ length: lineCount }, (_, n) => line(n, 'hi', { max_tokens: 20 }))
+    const { id } = await new BatchClient(first.url, apiToken).start(lines)
+    await first.exited
+    const gateway = await start()
+    try {
+      const client = new BatchClient(gateway.url, apiToken)
+      const batch = await client.ended(id)
+      expect(batch.request_counts).toEqual({ total: lineCount, completed: lineCount, failed: 0 })
+      const output = answersIn(await client.content(batch.output_file_id))
+      const answered = output.map(({ response }) => response.request_id as string)
+      const charges = chargesOf(await readLedger(gateway)).map(({ request_id }) => request_id)
+      expect(charges.toSorted()).toEqual(answered.toSorted())
+      expect(new Set(charges).size).toBe(lineCount)
+      expect([upstream.count('POST', '/v1/files'), upstream.count('POST', '/v1/batches')]).toEqual([
+        files,
+        batches,
+      ])
+      expect(upstream.count('POST', '/v1/chat/completions')).toBe(0)
+      expect((await readAccount(gateway)).held).toBe('0.00')
+      expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true })
+    } finally {
+      await gateway.stop('SIGKILL')
+      await upstream.stop()
+      await place.remove()
+    }
+  })
 })

@@ -240,7 +240,7 @@ test('of no kind of call a byte reaches a channel that does not qualify, whateve
     { numRuns: 25 },
   )
   failing = {}
-}, 120_000)
+})
 
 test.each(Object.keys(kinds))(
   '%s: a call that may go on reaches its channel, one that may not says why',

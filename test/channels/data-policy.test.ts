@@ -172,7 +172,7 @@ test('no byte reaches a channel that does not qualify, whatever fails', async ()
   )
   failing = {}
   await gateway.admin('PATCH', '/accounts/acme', { require: null })
-}, 120_000)
+})
 
 /** Polls go where a task was made. */
 const isCreate = ({ path }: { path: string }) => !/tasks\/./.test(path)

@@ -51,7 +51,7 @@ test('the same seed is the same world, alone and among others', async () => {
   expect(together).toHaveLength(2)
   expect(new Set(together.map((line) => line.split(' ').at(-1))).size).toBe(2)
   expect(await digests(22, 1)).toEqual(together.slice(1))
-}, 120_000)
+})
 
 test.each(keptSeeds.map((kept) => [kept.seed, kept] as const))(
   'seed %d, which has found something once, finds nothing',

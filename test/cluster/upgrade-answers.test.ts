@@ -10,7 +10,6 @@ import { type OldUpstream, startOldUpstream } from '../support/data/old-upstream
 import { root, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const version = '0.2.0'
-const caseLimitMs = 60_000
 
 interface Step {
   kind: string
@@ -69,7 +68,7 @@ describe.each([...storeKinds])('after an upgrade from 0.2 on %s,', (engine) => {
         ...(databaseUrl && { GATEWAY_DATABASE_URL: databaseUrl }),
       },
     })
-  }, caseLimitMs)
+  })
 
   afterAll(async () => {
     await gateway.stop()

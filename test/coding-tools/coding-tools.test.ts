@@ -11,7 +11,6 @@ import { install } from './install.ts'
 import { newProject, type Project, type Ran, runTool } from './run-tool.ts'
 import { type CodingTool, codingTools, promptFor, work } from './tools.ts'
 
-const limitMs = 200_000
 const installLimitMs = 900_000
 const credit = '100.00'
 const upstreamModel = 'txta-plus'
@@ -99,21 +98,17 @@ describe.each(chosen.map((tool) => [titleOf(tool), tool] as const))('%s', (_, to
   }, installLimitMs)
 
   const can = tool.steps === undefined ? 'answers a question' : 'reads, edits and runs a command'
-  test.each(tool.over)(
-    `${can} over an upstream that speaks only %s`,
-    async (wire) => {
-      const project = newProject()
-      const since = stage.sandbox.asked().at(-1)?.number
-      const ran = await runOver(tool, wire, project)
-      expect(ran).toMatchObject({ code: 0 })
-      await expectPaid(tool, wire, accountFor(tool, wire))
-      const asked = stage.sandbox.asked(since)
-      expect(asked.some(({ body }) => body?.includes(work.before.trim()))).toBe(true)
-      if (tool.steps === undefined) return
-      expect(ran.output).toContain(work.after.trim())
-      const read = (name: string) => readFileSync(join(project.folder, name), 'utf8')
-      expect([read(work.file), read(work.copy)]).toEqual([work.after, work.after])
-    },
-    limitMs,
-  )
+  test.each(tool.over)(`${can} over an upstream that speaks only %s`, async (wire) => {
+    const project = newProject()
+    const since = stage.sandbox.asked().at(-1)?.number
+    const ran = await runOver(tool, wire, project)
+    expect(ran).toMatchObject({ code: 0 })
+    await expectPaid(tool, wire, accountFor(tool, wire))
+    const asked = stage.sandbox.asked(since)
+    expect(asked.some(({ body }) => body?.includes(work.before.trim()))).toBe(true)
+    if (tool.steps === undefined) return
+    expect(ran.output).toContain(work.after.trim())
+    const read = (name: string) => readFileSync(join(project.folder, name), 'utf8')
+    expect([read(work.file), read(work.copy)]).toEqual([work.after, work.after])
+  })
 })

@@ -17,7 +17,6 @@ import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
 import { until } from '../support/read.ts'
 import { completion, jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
-const limitMs = 180_000
 const lastMonth = monthPlus(monthAt(Date.now()), -1)
 
 /** Everything that a task needs: the page of the administrator, the words, and what stands around. */
@@ -418,7 +417,7 @@ if (chromiumPath === undefined) {
         ...{ page: it.page, w, language, gateway, upstream, notices, answers, browser },
         secret: '',
       }
-    }, limitMs)
+    })
     afterAll(async () => {
       await it.context.close()
       await desk.gateway.stop()
@@ -429,7 +428,7 @@ if (chromiumPath === undefined) {
     test('are fourteen', () => {
       expect(tasks).toHaveLength(14)
     })
-    for (const [name, work] of tasks) test(name, () => work(desk), limitMs)
+    for (const [name, work] of tasks) test(name, () => work(desk))
     test('leave no error in the browser', () => {
       const told = it.complaints.filter((text) => !text.includes('the server responded'))
       expect(told).toEqual([])

@@ -239,7 +239,7 @@ if (chromiumPath === undefined) {
       const lines = readFileSync(file, 'utf8')
       const changed = await keep(undefined, lines.replace(',-0.001,', ',-0.002,'))
       expect(await verify(changed)).not.toBe(0)
-    }, 90_000)
+    })
 
     test('a month is closed and verified for all accounts, in both languages', async () => {
       const { page } = first
@@ -398,7 +398,7 @@ if (chromiumPath === undefined) {
       expect(ledger.trimEnd().split('\r\n').length).toBeGreaterThan(charges)
       expect(complaints).toEqual([])
       await context.close()
-    }, 90_000)
+    })
 
     test('what is wide scrolls by itself on a phone, and the keyboard reaches it', async () => {
       const { page, context, complaints } = await visit(browser, gateway.url, { width: 390 })

@@ -66,7 +66,7 @@ if (chromiumPath === undefined) {
 
       beforeAll(async () => {
         busy = await startBusy()
-      }, 120_000)
+      })
       afterAll(() => busy.stopAll())
 
       for (const look of looks) {

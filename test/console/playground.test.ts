@@ -135,7 +135,7 @@ if (chromiumPath === undefined) {
       // A row that is asked for before it is written is 404.
       expect(complaints.filter((text) => !text.includes('the server responded'))).toEqual([])
       await context.close()
-    }, 90_000)
+    })
 
     test('what is typed stays when the tab or the page changes, and Send is in sight', async () => {
       for (const [width, height] of [

@@ -44,7 +44,7 @@ if (chromiumPath === undefined || process.env['TEST_CONSOLE_VOLUME'] !== '1') {
         await quiet()
         expect([path, await it.page.locator('.table-box, h1').count()]).not.toEqual([path, 0])
       }
-    }, 120_000)
+    })
 
     test('a list draws what is in sight and goes on to the next page', async () => {
       const { page } = it

@@ -8,7 +8,6 @@ import { apiToken, root, startGateway, type TestGateway, tempDir } from '../supp
 import { until } from '../support/read.ts'
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
-const limitMs = 60_000
 const files = ['docs/adding-a-provider.md', 'docs/adding-a-surface.md'].flatMap((page) =>
   fencesIn(readFileSync(join(root, page), 'utf8'))
     .filter(({ language, mark }) => `${language} ${mark}` === 'ts file')
@@ -99,22 +98,18 @@ describe('what the pages on adding show', () => {
       config: configFor(upstream.url),
       env: { MODEL_GATEWAY_DIST: '', GATEWAY_EGRESS_ALLOW: '127.0.0.0/8' },
     })
-  }, limitMs)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
     await upstream.stop()
-  }, limitMs)
+  })
 
-  test(
-    'is nine files that compile beside all the others',
-    async () => {
-      expect(files).toHaveLength(9)
-      const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', copy], { stdout: 'pipe' })
-      const said = await new Response(child.stdout).text()
-      expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
-    },
-    limitMs,
-  )
+  test('is nine files that compile beside all the others', async () => {
+    expect(files).toHaveLength(9)
+    const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', copy], { stdout: 'pipe' })
+    const said = await new Response(child.stdout).text()
+    expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
+  })
 
   test('answers a text call, counts it and refuses a wrong one by name', async () => {
     const answer = await gateway.post('/plain/v1/complete', {
@@ -187,24 +182,20 @@ describe('what the pages on adding show', () => {
     })
   })
 
-  test(
-    'makes a clip of four seconds, charges them and hands it over',
-    async () => {
-      const made = await gateway.post('/v1/videos', {
-        model: 'clips-1',
-        prompt: 'A boat',
-        seconds: 4,
-      })
-      const { id } = (await made.json()) as { id: string }
-      const task = await until('the clip', async () => {
-        const { body } = await gateway.admin('GET', `/tasks/${id}`)
-        return ['succeeded', 'failed'].includes(body.state) ? body : undefined
-      })
-      expect(task).toMatchObject({ state: 'succeeded', charge: '4.00' })
-      const headers = { authorization: `Bearer ${apiToken}` }
-      const clip = await fetch(`${gateway.url}/v1/videos/${id}/content`, { headers })
-      expect(await clip.text()).toBe('the clip')
-    },
-    limitMs,
-  )
+  test('makes a clip of four seconds, charges them and hands it over', async () => {
+    const made = await gateway.post('/v1/videos', {
+      model: 'clips-1',
+      prompt: 'A boat',
+      seconds: 4,
+    })
+    const { id } = (await made.json()) as { id: string }
+    const task = await until('the clip', async () => {
+      const { body } = await gateway.admin('GET', `/tasks/${id}`)
+      return ['succeeded', 'failed'].includes(body.state) ? body : undefined
+    })
+    expect(task).toMatchObject({ state: 'succeeded', charge: '4.00' })
+    const headers = { authorization: `Bearer ${apiToken}` }
+    const clip = await fetch(`${gateway.url}/v1/videos/${id}/content`, { headers })
+    expect(await clip.text()).toBe('the clip')
+  })
 })

@@ -18,7 +18,6 @@ import {
   textChunk,
 } from '../support/upstream.ts'
 
-const limitMs = 60_000
 const page = 'docs/run/admin-api.md'
 /** Shown by other tests: they need books with a past, or altered ones. */
 const elsewhere = ['alert', 'bill']
@@ -62,12 +61,12 @@ beforeAll(async () => {
     },
   })
   await play()
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
   await upstream.stop()
   await receiver.stop()
-}, limitMs)
+})
 
 async function admin(method: string, path: string, body?: unknown): Promise<Any> {
   const answer = await gateway.admin(method, path, body)
@@ -146,14 +145,10 @@ async function playTasks(): Promise<void> {
     callback_url: `${receiver.url}/done`,
   })
   const done = (id: string, isDone: (task: Any) => boolean) =>
-    until(
-      `the end of ${id}`,
-      async () => {
-        const task = await admin('GET', `/tasks/${id}`)
-        return isDone(task) ? task : undefined
-      },
-      20_000,
-    )
+    until(`the end of ${id}`, async () => {
+      const task = await admin('GET', `/tasks/${id}`)
+      return isDone(task) ? task : undefined
+    })
   const failedOnce = await done(told.data.task_id, ({ callback }) => callback.attempts.length === 1)
   await admin('POST', `/tasks/${failedOnce.id}/callback`)
   const delivered = await done(failedOnce.id, ({ callback }) => callback.state === 'delivered')

@@ -10,7 +10,6 @@ import { stageOf, tryExample } from '../support/docs/stages.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 
-const limitMs = 60_000
 const env = { GATEWAY_MASTER_KEY: Buffer.alloc(32, 3).toString('base64') }
 const config = `
 accounts: [{ name: acme, balance: "100.00" }, { name: beta, balance: "10.00" }]
@@ -29,11 +28,11 @@ beforeAll(async () => {
   await copy.guard(true)
   await copy.end()
   gateway = await startGateway({ config, env, dataDir: copy.options.dataDir })
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
   await place.remove()
-}, limitMs)
+})
 
 async function makeBooks(): Promise<void> {
   const first = await startGateway({ config, env, dataDir: place.options.dataDir })
@@ -50,14 +49,10 @@ async function makeBooks(): Promise<void> {
   expect(await first.stop()).toBe(0)
 }
 
-test(
-  'docs/money/audit.md shows what an audit says of them',
-  async () => {
-    const [example] = examplesIn(fencesOf('docs/money/audit.md'), ['fails'])
-    await tryExample(stageOf(gateway, 'docs/money/audit.md'), example!)
-  },
-  limitMs,
-)
+test('docs/money/audit.md shows what an audit says of them', async () => {
+  const [example] = examplesIn(fencesOf('docs/money/audit.md'), ['fails'])
+  await tryExample(stageOf(gateway, 'docs/money/audit.md'), example!)
+})
 
 test('docs/run/admin-api.md shows the alert that came of it', async () => {
   const { body } = await gateway.admin('GET', '/alerts?kind=books')

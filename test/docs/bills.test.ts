@@ -10,7 +10,6 @@ import { fencesOf } from '../support/docs/pages.ts'
 import { type PageStage, stageOf, todaysNames, tryExample } from '../support/docs/stages.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
-const limitMs = 60_000
 const page = 'docs/money/bills.md'
 const names = todaysNames()
 const [september, october] = ['2026-09', '2026-10'].map((month) => names.get(month)!) as [
@@ -72,17 +71,16 @@ beforeAll(async () => {
   gateway = await startGateway({ config, dataDir: place.options.dataDir })
   stage = stageOf(gateway, page, apiToken)
   await (await gateway.chat('Hello!')).text()
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
   await place.remove()
-}, limitMs)
+})
 
 describe(page, () => {
   test.each(examplesIn(fencesOf(page), ['run']))(
     'line $line: the example runs and prints what it says',
     (example) => tryExample(stage, example),
-    limitMs,
   )
 
   test('ends with a closed bill as docs/run/admin-api.md shows it', async () => {

@@ -13,8 +13,6 @@ import { adminToken, apiToken, root, startGateway, type TestGateway } from '../s
 import { requestIdOf, until } from '../support/read.ts'
 import { jsonReply, startUpstream, type TestUpstream } from '../support/upstream.ts'
 
-const limitMs = 60_000
-
 /** Which test checks which kinds of code of which pages. */
 const checks: readonly [test: string, pages: RegExp, kinds: RegExp][] = [
   ['docs/code-blocks.test.ts', /^docs\/run\/console\.md$/, /^text start$/],
@@ -146,11 +144,11 @@ channels:
 models: [{ name: house-writer, kind: text, interfaces: [chat] }]
 `
     gateway = await startGateway({ config, env: { GATEWAY_SANDBOX: 'on' } })
-  }, limitMs)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
     await upstream.stop()
-  }, limitMs)
+  })
 
   test('docs/run/console.md shows what a start prints', () => {
     const [shown] = of('docs/run/console.md', 'text start')
@@ -187,71 +185,58 @@ models: [{ name: house-writer, kind: text, interfaces: [chat] }]
     expect(await scraped.text()).toMatch(/^gateway_info\{.*\} 1$/m)
   })
 
-  test(
-    'docs/run/operations.md shows a line of the log',
-    async () => {
-      const messages = [{ role: 'user', content: 'Hello!' }]
-      const asked = await gateway.post('/v1/chat/completions', { model: 'txta-turbo', messages })
-      expect(asked.status).toBe(504)
-      const line = await until('the line', () =>
-        gateway
-          .output()
-          .split('\n')
-          .find((each) => each.includes(requestIdOf(asked))),
-      )
-      const [shown] = of('docs/run/operations.md', 'json log')
-      expect(differences(JSON.parse(shown!.text), JSON.parse(line))).toEqual([])
-    },
-    limitMs,
-  )
+  test('docs/run/operations.md shows a line of the log', async () => {
+    const messages = [{ role: 'user', content: 'Hello!' }]
+    const asked = await gateway.post('/v1/chat/completions', { model: 'txta-turbo', messages })
+    expect(asked.status).toBe(504)
+    const line = await until('the line', () =>
+      gateway
+        .output()
+        .split('\n')
+        .find((each) => each.includes(requestIdOf(asked))),
+    )
+    const [shown] = of('docs/run/operations.md', 'json log')
+    expect(differences(JSON.parse(shown!.text), JSON.parse(line))).toEqual([])
+  })
 
-  test(
-    'docs/run/deploy.md shows what the doctor says',
-    async () => {
-      const page = 'docs/run/deploy.md'
-      const [example] = examplesIn(fencesOf(page), ['fails'])
-      const stage = stageOf(gateway, page)
-      writeFileSync(join(stage.cwd, 'gateway.yaml'), config)
-      stage.names.set('https://up.example', upstream.url)
-      const env = { ...stage.env, GATEWAY_PORT: new URL(gateway.url).port, GATEWAY_SANDBOX: 'on' }
-      await tryExample({ ...stage, env }, example!)
-    },
-    limitMs,
-  )
+  test('docs/run/deploy.md shows what the doctor says', async () => {
+    const page = 'docs/run/deploy.md'
+    const [example] = examplesIn(fencesOf(page), ['fails'])
+    const stage = stageOf(gateway, page)
+    writeFileSync(join(stage.cwd, 'gateway.yaml'), config)
+    stage.names.set('https://up.example', upstream.url)
+    const env = { ...stage.env, GATEWAY_PORT: new URL(gateway.url).port, GATEWAY_SANDBOX: 'on' }
+    await tryExample({ ...stage, env }, example!)
+  })
 
   test.each(examplesIn(fencesOf('docs/contribute/simulation.md'), ['run']))(
     'docs/contribute/simulation.md, line $line: the example runs',
     async (example) => {
       await tryExample(stageOf(gateway, 'docs/contribute/simulation.md'), example)
     },
-    limitMs,
   )
 
-  test(
-    'docs/use/openapi.md shows how a client is made, which compiles and asks',
-    async () => {
-      const page = 'docs/use/openapi.md'
-      const stage = stageOf(gateway, page, apiToken)
-      writeFileSync(join(stage.cwd, 'generate'), generator)
-      stage.names.set('npx openapi-typescript', 'sh ./generate')
-      for (const example of examplesIn(fencesOf(page), ['run'])) await tryExample(stage, example)
-      const [program] = of(page, 'ts run')
-      writeFileSync(join(stage.cwd, 'client.ts'), program!.text)
-      const types = [join(root, 'node_modules/@types/bun')]
-      const settings = {
-        extends: join(root, 'tsconfig.json'),
-        compilerOptions: { types },
-        include: [],
-        files: ['client.ts'],
-      }
-      writeFileSync(join(stage.cwd, 'tsconfig.client.json'), JSON.stringify(settings))
-      const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', 'tsconfig.client.json'], {
-        cwd: stage.cwd,
-        stdout: 'pipe',
-      })
-      const said = await new Response(child.stdout).text()
-      expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
-    },
-    limitMs,
-  )
+  test('docs/use/openapi.md shows how a client is made, which compiles and asks', async () => {
+    const page = 'docs/use/openapi.md'
+    const stage = stageOf(gateway, page, apiToken)
+    writeFileSync(join(stage.cwd, 'generate'), generator)
+    stage.names.set('npx openapi-typescript', 'sh ./generate')
+    for (const example of examplesIn(fencesOf(page), ['run'])) await tryExample(stage, example)
+    const [program] = of(page, 'ts run')
+    writeFileSync(join(stage.cwd, 'client.ts'), program!.text)
+    const types = [join(root, 'node_modules/@types/bun')]
+    const settings = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { types },
+      include: [],
+      files: ['client.ts'],
+    }
+    writeFileSync(join(stage.cwd, 'tsconfig.client.json'), JSON.stringify(settings))
+    const child = Bun.spawn([join(root, 'node_modules/.bin/tsc'), '-p', 'tsconfig.client.json'], {
+      cwd: stage.cwd,
+      stdout: 'pipe',
+    })
+    const said = await new Response(child.stdout).text()
+    expect({ said, code: await child.exited }).toEqual({ said: '', code: 0 })
+  })
 })

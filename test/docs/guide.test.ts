@@ -8,7 +8,6 @@ import { pages as allPages, fencesOf, textOf } from '../support/docs/pages.ts'
 import { tryExample } from '../support/docs/stages.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
-const limitMs = 60_000
 /** Pages whose examples another test runs. */
 const elsewhere = /^docs\/use\/(callbacks|coding-tools|openapi|sandbox)\.md$/
 const pages = allPages.filter((page) => page.startsWith('docs/use/') && !elsewhere.test(page))
@@ -40,16 +39,15 @@ beforeAll(async () => {
   })
   const lastIds = new Map([['req', asked.headers.get('x-request-id') ?? '']])
   stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastIds }
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
-}, limitMs)
+})
 
 describe('the guide', () => {
   test.each(examples)(
     '$page, line $line: the $language example runs and prints what it says',
     ({ page: _, ...example }) => tryExample(stage, example),
-    limitMs,
   )
 
   test('has no code that is not run', () => {

@@ -10,7 +10,6 @@ import { type PageStage, stageOf, tryExample } from '../support/docs/stages.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { requestIdOf, until } from '../support/read.ts'
 
-const limitMs = 60_000
 const has = { postgres: storeKinds.includes('postgres') }
 const needsPostgres = ({ text }: Example) => text.includes('postgres://')
 if (!has.postgres) {
@@ -49,10 +48,10 @@ beforeAll(async () => {
   stage.names.set('pBNV4sTA36yBj2_Tn3hLJvMTPapo2OgGOC8p6hPt4sw', keys[0]!.key)
   const calls = [...Array(40).fill('beta'), ...Array(12).fill('gamma')] as string[]
   for (const account of calls) await ask(account, 'txta-plus', 'Go on [[sim:tokens=500]]')
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
-}, limitMs)
+})
 
 const post = (account: string, path: string, body: object) =>
   gateway.post(path, body, { authorization: `Bearer ${tokenOf(account)}` })
@@ -107,7 +106,6 @@ describe('what costs what', () => {
       await playScenesOf(example)
       await tryExample(stage, example)
     },
-    limitMs,
   )
 })
 
@@ -130,36 +128,28 @@ describe('docs/run/backup.md', () => {
     for (const place of made) await place.remove()
   })
 
-  test.each(examples)(
-    'line $line: the example runs',
-    async (example) => {
-      // Moving is for a gateway that does not run: for what was restored before.
-      const isMove = example.text.includes('db copy')
-      if (isMove)
-        copyFileSync(join(gateway.dataDir, 'master.key'), join(backups.cwd, 'new-data/master.key'))
-      await tryExample(
-        isMove ? { ...backups, dataDir: join(backups.cwd, 'new-data') } : backups,
-        example,
-      )
-    },
-    limitMs,
-  )
+  test.each(examples)('line $line: the example runs', async (example) => {
+    // Moving is for a gateway that does not run: for what was restored before.
+    const isMove = example.text.includes('db copy')
+    if (isMove)
+      copyFileSync(join(gateway.dataDir, 'master.key'), join(backups.cwd, 'new-data/master.key'))
+    await tryExample(
+      isMove ? { ...backups, dataDir: join(backups.cwd, 'new-data') } : backups,
+      example,
+    )
+  })
 
   if (has.postgres) {
-    test(
-      'ends with a gateway that runs on the copy',
-      async () => {
-        const [example] = examplesOf('docs/run/backup.md', 'start')
-        const dataDir = join(backups.cwd, 'new-data')
-        const started = await startFence(
-          { ...backups, dataDir, env: { ...backups.env, GATEWAY_PORT: '0' } },
-          example!,
-        )
-        const ready = await fetch(`${started.url}/readyz`)
-        expect(await started.stop()).toBe(0)
-        expect(ready.status).toBe(200)
-      },
-      limitMs,
-    )
+    test('ends with a gateway that runs on the copy', async () => {
+      const [example] = examplesOf('docs/run/backup.md', 'start')
+      const dataDir = join(backups.cwd, 'new-data')
+      const started = await startFence(
+        { ...backups, dataDir, env: { ...backups.env, GATEWAY_PORT: '0' } },
+        example!,
+      )
+      const ready = await fetch(`${started.url}/readyz`)
+      expect(await started.stop()).toBe(0)
+      expect(ready.status).toBe(200)
+    })
   }
 })

@@ -16,7 +16,6 @@ import {
 } from '../support/docs/prose.ts'
 import { adminToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
 
-const limitMs = 60_000
 /** The log of what changed speaks of names and files of its time. */
 const current = pages.filter((page) => page !== 'CHANGELOG.md')
 const examples = readdirSync(join(root, 'examples'))
@@ -39,10 +38,10 @@ beforeAll(async () => {
       for (const method of Object.keys(methods)) routes.push(`${method.toUpperCase()} ${each}`)
     }
   }
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
-}, limitMs)
+})
 
 /** Paths of the sandbox and of pages, which no document describes. */
 const undescribed = [

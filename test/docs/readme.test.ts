@@ -16,7 +16,6 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const readme = read('README.md')
 const fences = fencesIn(readme)
-const limitMs = 60_000
 
 let gateway: TestGateway
 let stage: Stage
@@ -25,10 +24,10 @@ beforeAll(async () => {
   gateway = await startGateway({ config: '', env: { GATEWAY_ADMIN_TOKEN: '' } })
   const token = /API token +(\S+)/.exec(gateway.output())?.[1] ?? ''
   stage = { url: gateway.url, token, dataDir: gateway.dataDir, lastIds: new Map() }
-}, limitMs)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
-}, limitMs)
+})
 
 describe('the README', () => {
   test('shows what the first start prints', () => {
@@ -39,7 +38,6 @@ describe('the README', () => {
   test.each(examplesIn(fences, ['run']))(
     'line $line: the $language example runs and prints what it says',
     (example) => tryExample(stage, example),
-    limitMs,
   )
 
   test('says how its TypeScript example runs, and Node runs it so', async () => {

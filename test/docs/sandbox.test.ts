@@ -14,7 +14,6 @@ import { workspace } from '../support/docs/workspace.ts'
 import { tempDir } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 
-const limitMs = 60_000
 const page = 'docs/use/sandbox.md'
 const shown = (kind: string): string => fencesOf(page).find((fence) => kindOf(fence) === kind)!.text
 const [example] = examplesIn(fencesOf(page), ['start'])
@@ -28,10 +27,10 @@ beforeAll(async () => {
   const names = new Map([['--port 9090', '--port 0']])
   const stage = { url: '', token: '', dataDir, cwd: workspace(dataDir), names, lastIds: new Map() }
   sandbox = await startFence(stage, example!)
-}, limitMs)
+})
 afterAll(async () => {
   expect(await sandbox.stop()).toBe(0)
-}, limitMs)
+})
 
 async function ask(path: string, body?: object): Promise<Response> {
   const headers = {
@@ -78,19 +77,13 @@ describe(page, () => {
     expect(status).toBe(401)
   })
 
-  test(
-    'shows how a task is told of',
-    async () => {
-      const id = await order('A boat [[sim:delay=4s]]')
-      const state = async () => (await read('/_sandbox/tasks')).tasks[0].state as string
-      await until('the task to run', async () => ((await state()) === 'running' ? true : undefined))
-      for (const _ of [1, 2]) await read(`/api/v1/tasks/${id}`)
-      expect(differences(JSON.parse(shown('json tasks')), await read('/_sandbox/tasks'))).toEqual(
-        [],
-      )
-    },
-    limitMs,
-  )
+  test('shows how a task is told of', async () => {
+    const id = await order('A boat [[sim:delay=4s]]')
+    const state = async () => (await read('/_sandbox/tasks')).tasks[0].state as string
+    await until('the task to run', async () => ((await state()) === 'running' ? true : undefined))
+    for (const _ of [1, 2]) await read(`/api/v1/tasks/${id}`)
+    expect(differences(JSON.parse(shown('json tasks')), await read('/_sandbox/tasks'))).toEqual([])
+  })
 
   test('shows the address of a video', async () => {
     const id = await order('A boat [[sim:delay=100ms]]')

@@ -6,12 +6,11 @@ import { chromiumPath, openBrowser, seriousFindings, visit } from '../support/co
 import { layoutFaults } from '../support/console/layout.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 
-const limitMs = 60_000
 let gateway: TestGateway
 
 beforeAll(async () => {
   gateway = await startGateway()
-}, limitMs)
+})
 afterAll(() => gateway.stop())
 
 const asPerson = { headers: { accept: 'text/html' } }
@@ -85,7 +84,7 @@ if (chromiumPath === undefined) {
     let browser: Browser
     beforeAll(async () => {
       browser = await openBrowser()
-    }, limitMs)
+    })
     afterAll(() => browser.close())
 
     const searchField = (page: Page) =>
@@ -104,31 +103,27 @@ if (chromiumPath === undefined) {
       [['chat completions'], 'chat', 'Tools'],
     ] as const
 
-    test(
-      'what people come for is found by search, with one choice among the first three',
-      async () => {
-        const { page, context, complaints } = await visit(browser, gateway.url)
-        await page.goto('/docs/guide')
-        for (const [queries, name, heading] of wanted) {
-          for (const words of queries) {
-            await page.keyboard.press('/')
-            await searchField(page).fill(words)
-            const found = page.getByRole('option').locator('a')
-            await found.first().waitFor()
-            const hrefs = await found.evaluateAll((all) => all.map((each) => each.pathname))
-            const at = hrefs.indexOf(`/docs/guide/${name}`)
-            expect({ words, isNear: at >= 0 && at < 3, hrefs }).toMatchObject({ isNear: true })
-            await searchField(page).press('Enter')
-            await page.waitForURL((url) => url.pathname === hrefs[0])
-          }
-          await page.goto(`/docs/guide/${name}`)
-          await page.getByRole('heading', { name: heading }).waitFor()
+    test('what people come for is found by search, with one choice among the first three', async () => {
+      const { page, context, complaints } = await visit(browser, gateway.url)
+      await page.goto('/docs/guide')
+      for (const [queries, name, heading] of wanted) {
+        for (const words of queries) {
+          await page.keyboard.press('/')
+          await searchField(page).fill(words)
+          const found = page.getByRole('option').locator('a')
+          await found.first().waitFor()
+          const hrefs = await found.evaluateAll((all) => all.map((each) => each.pathname))
+          const at = hrefs.indexOf(`/docs/guide/${name}`)
+          expect({ words, isNear: at >= 0 && at < 3, hrefs }).toMatchObject({ isNear: true })
+          await searchField(page).press('Enter')
+          await page.waitForURL((url) => url.pathname === hrefs[0])
         }
-        expect(complaints).toEqual([])
-        await context.close()
-      },
-      limitMs,
-    )
+        await page.goto(`/docs/guide/${name}`)
+        await page.getByRole('heading', { name: heading }).waitFor()
+      }
+      expect(complaints).toEqual([])
+      await context.close()
+    })
 
     test.each([1440, 390])(
       'what people come for is found by menu within three clicks, from any page: %d px',
@@ -153,78 +148,65 @@ if (chromiumPath === undefined) {
         expect(complaints).toEqual([])
         await context.close()
       },
-      limitMs,
     )
 
-    test(
-      'examples have a tab for each language, take the token and are copied as they are shown',
-      async () => {
-        const { page, context, complaints } = await visit(browser, gateway.url)
-        await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-        await page.goto('/docs/guide/chat')
-        await page.getByRole('tab', { name: 'curl' }).first().waitFor()
-        await page.getByLabel('Your API token').fill(apiToken)
-        const first = page.locator('.tabs').first()
-        await first.getByRole('button', { name: 'Copy' }).first().click()
-        const copied = await page.evaluate<string>('navigator.clipboard.readText()')
-        expect(copied).toContain(`Authorization: Bearer ${apiToken}`)
-        expect(copied).toContain(`${gateway.url}/v1/chat/completions`)
-        expect(Bun.spawnSync(['sh', '-c', copied]).stdout.toString()).toContain('data: [DONE]')
-        await page.getByRole('tab', { name: 'Python' }).first().click()
-        await first.getByText(`"${apiToken}"`).waitFor()
-        // The language and the token stay for the next page.
-        await page.goto('/docs/guide/responses')
-        expect(await page.getByLabel('Your API token').inputValue()).toBe(apiToken)
-        expect(complaints).toEqual([])
-        await context.close()
-      },
-      limitMs,
-    )
+    test('examples have a tab for each language, take the token and are copied as they are shown', async () => {
+      const { page, context, complaints } = await visit(browser, gateway.url)
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await page.goto('/docs/guide/chat')
+      await page.getByRole('tab', { name: 'curl' }).first().waitFor()
+      await page.getByLabel('Your API token').fill(apiToken)
+      const first = page.locator('.tabs').first()
+      await first.getByRole('button', { name: 'Copy' }).first().click()
+      const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+      expect(copied).toContain(`Authorization: Bearer ${apiToken}`)
+      expect(copied).toContain(`${gateway.url}/v1/chat/completions`)
+      expect(Bun.spawnSync(['sh', '-c', copied]).stdout.toString()).toContain('data: [DONE]')
+      await page.getByRole('tab', { name: 'Python' }).first().click()
+      await first.getByText(`"${apiToken}"`).waitFor()
+      // The language and the token stay for the next page.
+      await page.goto('/docs/guide/responses')
+      expect(await page.getByLabel('Your API token').inputValue()).toBe(apiToken)
+      expect(complaints).toEqual([])
+      await context.close()
+    })
 
     test.each([
       ['light', 1440],
       ['dark', 390],
-    ] as const)(
-      'fits and can be read: %s, %d px',
-      async (theme, width) => {
-        const { page, context, complaints } = await visit(browser, gateway.url, { theme, width })
-        for (const path of ['/docs/guide', '/docs/guide/chat', '/docs/guide/prices', '/docs']) {
-          await page.goto(path)
-          await page.locator('.theme-button').waitFor()
-          const found = await seriousFindings(page)
-          expect({ path, found, faults: await pageFaults(page) }).toEqual({
-            ...{ path, found: [], faults: [] },
-          })
-        }
-        if (width < 800) {
-          await page.goto('/docs/guide')
-          await page.getByRole('button', { name: 'Menu' }).click()
-          await page.getByRole('link', { name: 'Open the console' }).waitFor()
-          await page.getByRole('link', { name: 'Errors' }).first().click()
-          await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor()
-        }
-        expect(complaints).toEqual([])
-        await context.close()
-      },
-      limitMs,
-    )
-
-    test(
-      'the theme that is chosen stays, for the console too',
-      async () => {
-        const { page, context } = await visit(browser, gateway.url, { theme: 'light' })
-        const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+    ] as const)('fits and can be read: %s, %d px', async (theme, width) => {
+      const { page, context, complaints } = await visit(browser, gateway.url, { theme, width })
+      for (const path of ['/docs/guide', '/docs/guide/chat', '/docs/guide/prices', '/docs']) {
+        await page.goto(path)
+        await page.locator('.theme-button').waitFor()
+        const found = await seriousFindings(page)
+        expect({ path, found, faults: await pageFaults(page) }).toEqual({
+          ...{ path, found: [], faults: [] },
+        })
+      }
+      if (width < 800) {
         await page.goto('/docs/guide')
-        await page.getByRole('button', { name: 'Change theme' }).click()
-        expect(await scheme()).toBe('dark')
-        await page.goto('/docs')
-        expect(await scheme()).toBe('dark')
-        await page.goto('/console/')
-        expect(await scheme()).toBe('dark')
-        await context.close()
-      },
-      limitMs,
-    )
+        await page.getByRole('button', { name: 'Menu' }).click()
+        await page.getByRole('link', { name: 'Open the console' }).waitFor()
+        await page.getByRole('link', { name: 'Errors' }).first().click()
+        await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor()
+      }
+      expect(complaints).toEqual([])
+      await context.close()
+    })
+
+    test('the theme that is chosen stays, for the console too', async () => {
+      const { page, context } = await visit(browser, gateway.url, { theme: 'light' })
+      const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+      await page.goto('/docs/guide')
+      await page.getByRole('button', { name: 'Change theme' }).click()
+      expect(await scheme()).toBe('dark')
+      await page.goto('/docs')
+      expect(await scheme()).toBe('dark')
+      await page.goto('/console/')
+      expect(await scheme()).toBe('dark')
+      await context.close()
+    })
   })
 }
 

@@ -179,24 +179,20 @@ const titled = <T extends Turn>(list: readonly T[]) =>
   list.map((turn): [string, string, string, T] => [turn.name, turn.style, turn.mode, turn])
 
 describe('a first channel that', () => {
-  test.each(titled(mended))(
-    '%s is followed by the second (%s, %s)',
-    async (_, __, ___, turn) => {
-      const answer = await play(turn)
-      const { style: name, mode, first } = turn
-      const style = styles[name]
-      const expected =
-        mode === 'json'
-          ? JSON.stringify(style.answer(modelOf(turn), good))
-          : style.events(modelOf(turn), good).join('')
-      expect([answer.status, withoutMarks(answer.text)]).toEqual([200, expected])
-      expect(keysOf(turn)).toEqual(first === undefined ? [secondKey] : [firstKey, secondKey])
-      const row = await rowOf(gateway, answer.headers['x-request-id']!)
-      expect([row.attempts.length, nanos(row.charge)]).toEqual([2, costOf(style, goodTokens)])
-      expect((await accountOf(gateway, `a-${modelOf(turn)}`)).held).toBe('0.00')
-    },
-    10_000,
-  )
+  test.each(titled(mended))('%s is followed by the second (%s, %s)', async (_, __, ___, turn) => {
+    const answer = await play(turn)
+    const { style: name, mode, first } = turn
+    const style = styles[name]
+    const expected =
+      mode === 'json'
+        ? JSON.stringify(style.answer(modelOf(turn), good))
+        : style.events(modelOf(turn), good).join('')
+    expect([answer.status, withoutMarks(answer.text)]).toEqual([200, expected])
+    expect(keysOf(turn)).toEqual(first === undefined ? [secondKey] : [firstKey, secondKey])
+    const row = await rowOf(gateway, answer.headers['x-request-id']!)
+    expect([row.attempts.length, nanos(row.charge)]).toEqual([2, costOf(style, goodTokens)])
+    expect((await accountOf(gateway, `a-${modelOf(turn)}`)).held).toBe('0.00')
+  })
 
   test.each(titled(ended))('%s is not followed by another (%s, %s)', async (_, __, ___, turn) => {
     const answer = await play(turn)

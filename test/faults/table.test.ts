@@ -102,7 +102,7 @@ beforeAll(async () => {
   gateway = await startTrusting(configOf(cases, addressOf))
   baseSockets = socketsOf(gateway.pid)
   void runAll()
-}, 120_000)
+})
 
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
@@ -110,13 +110,9 @@ afterAll(async () => {
 })
 
 describe('the fault', () => {
-  test.each(cases.map((each): [string, Case] => [each.title, each]))(
-    '%s',
-    async (_, made) => {
-      checkOutcome(made, await outcomes.get(made)!.promise, places)
-    },
-    60_000,
-  )
+  test.each(cases.map((each): [string, Case] => [each.title, each]))('%s', async (_, made) => {
+    checkOutcome(made, await outcomes.get(made)!.promise, places)
+  })
 })
 
 describe('after all faults', () => {
@@ -153,7 +149,6 @@ describe('after all faults', () => {
       () =>
         (open().every(([, count]) => count === 0) && socketsOf(gateway.pid) <= baseSockets) ||
         undefined,
-      10_000,
     ).catch(() => {
       throw new Error(
         `open: ${open().join(' ')}; sockets ${socketsOf(gateway.pid)} > ${baseSockets}`,

@@ -51,7 +51,7 @@ if (!storeKinds.includes('postgres')) {
       ])
       const ended = async () => (await readTasks(gateways[0]!)).every(isOver) || undefined
       // Those of a gateway that died wait for another one to find that out.
-      await until('every task has ended', ended, 60_000)
+      await until('every task has ended', ended)
       const { polls, problems } = await watching.end()
       expect(problems).toEqual([])
       // How many there is time for is the machine's business.
@@ -65,7 +65,7 @@ if (!storeKinds.includes('postgres')) {
       await sandbox.stop()
       await place.remove()
     }
-  }, 120_000)
+  })
 }
 
 /** Looks at everything and at what is new, one after the other, until it is told to end. */

@@ -325,7 +325,6 @@ describe.each([...storeKinds])('a gateway on %s that dies at', (engine) => {
       expect(await gateway.stop()).toBe(0)
       await place.remove()
     },
-    30_000,
   )
 })
 
@@ -346,7 +345,6 @@ test.if(storeKinds.includes('postgres'))(
     for (const gateway of gateways) expect(await gateway.stop()).toBe(0)
     await place.remove()
   },
-  30_000,
 )
 
 test('the command line shows, lists, closes and saves bills', async () => {

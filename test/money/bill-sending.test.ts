@@ -16,7 +16,6 @@ if (!storeKinds.includes('postgres')) {
   console.error('left out: bills of a month on PostgreSQL (set TEST_POSTGRES_URL)')
 }
 
-const caseLimitMs = 60_000
 const month = monthPlus(monthAt(Date.now()), -2)
 const film = { kind: 'charge', model: 'film', unit: 'video_second', tokenId: 'tok_old' } as const
 const past = [
@@ -98,7 +97,7 @@ describe.each([...storeKinds])('the bills of a month on %s', (engine) => {
   let gateway: TestGateway
   beforeAll(async () => {
     ;({ place, gateway } = await prepared(engine))
-  }, caseLimitMs)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
     await place.remove()
@@ -256,55 +255,47 @@ describe.each([...storeKinds])('the bills of a month on %s', (engine) => {
   })
 })
 
-test.if(storeKinds.includes('postgres'))(
-  'of several gateways one sends at a time',
-  async () => {
-    const { place, gateway } = await prepared('postgres')
-    const gateways = [gateway, await start(place), await start(place)]
-    await closeAll(gateway)
-    let [open, most] = [0, 0]
-    server.refuse = (at) => {
-      if (at === 'recipient') most = Math.max(most, ++open)
-      else open--
-      return undefined
-    }
-    const answers = await Promise.all(gateways.flatMap((each) => [send(each), send(each)]))
-    expect(answers.filter(({ status }) => ![200, 409].includes(status))).toEqual([])
-    expect(most).toBe(1)
-    expect(receivers()).toEqual(['ann', 'bob', 'cho'].map(emailOf))
-    for (const each of gateways) {
-      expect(await progress(each)).toMatchObject({ sent: 3, left: 0, without_address: 1 })
-      expect(await each.stop()).toBe(0)
-    }
-    await place.remove()
-  },
-  caseLimitMs,
-)
+test.if(storeKinds.includes('postgres'))('of several gateways one sends at a time', async () => {
+  const { place, gateway } = await prepared('postgres')
+  const gateways = [gateway, await start(place), await start(place)]
+  await closeAll(gateway)
+  let [open, most] = [0, 0]
+  server.refuse = (at) => {
+    if (at === 'recipient') most = Math.max(most, ++open)
+    else open--
+    return undefined
+  }
+  const answers = await Promise.all(gateways.flatMap((each) => [send(each), send(each)]))
+  expect(answers.filter(({ status }) => ![200, 409].includes(status))).toEqual([])
+  expect(most).toBe(1)
+  expect(receivers()).toEqual(['ann', 'bob', 'cho'].map(emailOf))
+  for (const each of gateways) {
+    expect(await progress(each)).toMatchObject({ sent: 3, left: 0, without_address: 1 })
+    expect(await each.stop()).toBe(0)
+  }
+  await place.remove()
+})
 
-test(
-  'the command line saves the archive, sends, and says what is missing',
-  async () => {
-    const { place, gateway } = await prepared('sqlite')
-    await closeAll(gateway)
-    const run = async (...args: string[]) => {
-      const child = Bun.spawn([join(root, 'bin/gateway'), ...args], {
-        cwd: place.options.dataDir,
-        env: { ...ownEnv, GATEWAY_URL: gateway.url, GATEWAY_ADMIN_TOKEN: adminToken },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      return { out: await new Response(child.stdout).text(), code: await child.exited }
-    }
-    const file = join(place.options.dataDir!, `bills-${month}.zip`)
-    expect(await run('bill', 'archive', month)).toMatchObject({ code: 0 })
-    expect(unzip(await Bun.file(file).bytes()).size).toBe(5)
-    const counts = '3 of 4 closed bills sent, 0 left, 0 failed, 1 without an address'
-    const out = `${month}  ${counts}\n\nno address: dee\n`
-    expect(await run('bill', 'send-all', month)).toEqual({ out, code: 1 })
-    expect(await run('bill', 'mails', '--month', month)).toEqual({ out, code: 1 })
-    expect(receivers()).toEqual(['ann', 'bob', 'cho'].map(emailOf))
-    expect(await gateway.stop()).toBe(0)
-    await place.remove()
-  },
-  caseLimitMs,
-)
+test('the command line saves the archive, sends, and says what is missing', async () => {
+  const { place, gateway } = await prepared('sqlite')
+  await closeAll(gateway)
+  const run = async (...args: string[]) => {
+    const child = Bun.spawn([join(root, 'bin/gateway'), ...args], {
+      cwd: place.options.dataDir,
+      env: { ...ownEnv, GATEWAY_URL: gateway.url, GATEWAY_ADMIN_TOKEN: adminToken },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    return { out: await new Response(child.stdout).text(), code: await child.exited }
+  }
+  const file = join(place.options.dataDir!, `bills-${month}.zip`)
+  expect(await run('bill', 'archive', month)).toMatchObject({ code: 0 })
+  expect(unzip(await Bun.file(file).bytes()).size).toBe(5)
+  const counts = '3 of 4 closed bills sent, 0 left, 0 failed, 1 without an address'
+  const out = `${month}  ${counts}\n\nno address: dee\n`
+  expect(await run('bill', 'send-all', month)).toEqual({ out, code: 1 })
+  expect(await run('bill', 'mails', '--month', month)).toEqual({ out, code: 1 })
+  expect(receivers()).toEqual(['ann', 'bob', 'cho'].map(emailOf))
+  expect(await gateway.stop()).toBe(0)
+  await place.remove()
+})

@@ -1,12 +1,10 @@
 // Calls that are charged by searches, characters or seconds, or not at all, over real HTTP and on both stores: what
 // an upstream reports or the request has is charged to the nano, and every book tells it alike.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { accountOf, chargeOf, errorOf, nanos, requestIdOf, rowOf } from '../support/read.ts'
 import { jsonReply, startUpstream } from '../support/upstream.ts'
-
-setDefaultTimeout(30_000)
 
 const always = { from: '00:00', to: '00:00' }
 

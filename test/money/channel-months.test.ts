@@ -1,6 +1,6 @@
 // Months of channels over real HTTP, on both stores: what was billed beside what it should cost, the file for a
 // dispute, and closing: once, signed, with a reason where there are questions, whole or not at all.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSigned } from '../../src/lib/crypto/signing.ts'
@@ -10,8 +10,6 @@ import { aRequest, newPlace, type Place, storeKinds } from '../../src/store/test
 import { adminToken, root, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { ownEnv } from '../support/own-env.ts'
 import { newPerson } from '../support/sign-in.ts'
-
-setDefaultTimeout(30_000)
 
 const month = monthPlus(monthAt(Date.now()), -1)
 const { fromMs, untilMs } = monthBounds(month)!

@@ -1,11 +1,9 @@
 // Codes for credit over real HTTP: shown once, redeemed once however many try, guesses are slowed down.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { accountOf, nanos } from '../support/read.ts'
 import { newPerson, type SignedIn } from '../support/sign-in.ts'
-
-setDefaultTimeout(30_000)
 
 describe.each([...storeKinds])('codes on %s', (engine) => {
   let place: Place

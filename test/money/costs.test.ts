@@ -1,6 +1,6 @@
 // What upstreams take, over real HTTP: by channel and model with versions, in other currencies, as a part of
 // the general price; for every attempt that was served; and the margin that is left, in every book alike.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import {
@@ -13,8 +13,6 @@ import {
 import { requests, type Style, startPricedUpstream, type Told } from '../support/priced-upstream.ts'
 import { nanos, requestIdOf, rowOf, until } from '../support/read.ts'
 import { startUpstream, streamReply } from '../support/upstream.ts'
-
-setDefaultTimeout(30_000)
 
 const upstream = startPricedUpstream()
 /** Reports its input, then an error: the call is free, the work was done. */

@@ -1,14 +1,12 @@
 // Who an account is and who sends its bills, over real HTTP on both stores: profiles in any script, the
 // issuer, numbers without gaps, and both parties on a closed bill as they were then.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fileDeclaration } from '../../src/contract/config-schema/index.ts'
 import { monthAt, monthPlus } from '../../src/lib/text/month.ts'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { openPast } from '../support/data/past-months.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { newPerson } from '../support/sign-in.ts'
-
-setDefaultTimeout(30_000)
 
 const month = monthPlus(monthAt(Date.now()), -2)
 const names = ['north', 'south', 'east', 'west', 'empty']

@@ -342,7 +342,6 @@ describe.each([...storeKinds])('the FOCUS export on %s', (engine) => {
       const failed = [...said.matchAll(/^(\w+) failed:$/gm)].map(([, rule]) => rule!)
       expect(failed.filter((rule) => !notOf12.has(rule))).toEqual([])
     },
-    60_000,
   )
 
   test.each(['acme', 'beta', 'old'])('adds up to the bills of %s', async (account) => {

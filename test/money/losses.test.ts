@@ -248,7 +248,6 @@ describe('tasks', () => {
     const loss = await until(
       'the loss of the create',
       async () => (await listAll<LossRow>(gateway, '/losses?reason=unknown_create'))[0],
-      20_000,
     )
     expect(loss).toMatchObject({ estimated: true, model: 'vendorg-video-1', upstream_id: '' })
   })

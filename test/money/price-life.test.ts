@@ -1,12 +1,10 @@
 // The life of a price over real HTTP: scheduled, told to customers and subscribers, withdrawn, in force, past.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type NoticeReceiver, startReceiver } from '../support/notices.ts'
 import { until } from '../support/read.ts'
 import { newPerson } from '../support/sign-in.ts'
-
-setDefaultTimeout(30_000)
 
 const terms = (input: string) => ({ unit: 'token', per_million: { input, output: '9.00' } })
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()

@@ -1,6 +1,6 @@
 // A month of random prices and calls, on both stores and over two gateways of one: every charge equals a calculation
 // that shares nothing with the gateway, explanations add up to it, and a preview of the month says the same.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
@@ -12,8 +12,6 @@ import {
 } from '../support/priced-upstream.ts'
 import { chargeOf, requestIdOf } from '../support/read.ts'
 import { seeded, testSeed } from '../support/seeded.ts'
-
-setDefaultTimeout(60_000)
 
 type Rates = Partial<Record<string, string>>
 interface Window {

@@ -49,7 +49,6 @@ prices:
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 type Fields = Record<string, any>
 const month = () => new Date().toISOString().slice(0, 7)
-const caseLimitMs = 60_000
 
 describe.each([...storeKinds])('the price book on %s', (engine) => {
   let place: Place
@@ -66,7 +65,7 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
         ...(databaseUrl !== undefined && { GATEWAY_DATABASE_URL: databaseUrl }),
       },
     })
-  }, caseLimitMs)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
     await place.remove()
@@ -141,29 +140,25 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
       })
     })
 
-    test(
-      'is made over the admin API and the command line, and ended',
-      async () => {
-        const before = await charged('txta-plus')
-        const free = { unit: 'token', per_million: { input: '0', output: '0' } }
-        const made = await admin('POST', '/prices', {
-          model: 'txta-plus',
-          account: 'acme',
-          ...free,
-        })
-        expect(made).toMatchObject({ status: 201, account: 'acme', current: true })
-        expect((await charged('txta-plus')).amount).toBe('0.00')
-        expect((await charged('txta-plus', otherToken)).amount).toBe(before.amount)
-        const body = JSON.stringify({ unit: 'default' })
-        const line = ['price', 'create', '--model', 'txta-plus', '--account', 'acme']
-        expect((await cli(...line, '--json-body', body)).code).toBe(0)
-        expect(await charged('txta-plus')).toMatchObject({
-          amount: before.amount,
-          price_id: before.price_id,
-        })
-      },
-      caseLimitMs,
-    )
+    test('is made over the admin API and the command line, and ended', async () => {
+      const before = await charged('txta-plus')
+      const free = { unit: 'token', per_million: { input: '0', output: '0' } }
+      const made = await admin('POST', '/prices', {
+        model: 'txta-plus',
+        account: 'acme',
+        ...free,
+      })
+      expect(made).toMatchObject({ status: 201, account: 'acme', current: true })
+      expect((await charged('txta-plus')).amount).toBe('0.00')
+      expect((await charged('txta-plus', otherToken)).amount).toBe(before.amount)
+      const body = JSON.stringify({ unit: 'default' })
+      const line = ['price', 'create', '--model', 'txta-plus', '--account', 'acme']
+      expect((await cli(...line, '--json-body', body)).code).toBe(0)
+      expect(await charged('txta-plus')).toMatchObject({
+        amount: before.amount,
+        price_id: before.price_id,
+      })
+    })
 
     test('is refused where it cannot be', async () => {
       const price = { unit: 'image', per_image: '1' }
@@ -193,71 +188,63 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
     })
   })
 
-  test(
-    'pictures are held for and charged by their size, and the charge names it',
-    async () => {
-      const draw = async (size: string | undefined) => {
-        const answer = await gateway.post('/v1/images/generations', {
-          model: 'imga-plus',
-          prompt: 'a boat',
-          n: 2,
-          ...(size !== undefined && { size }),
-        })
-        expect([size, answer.status]).toEqual([size, 200])
-        const id = requestIdOf(answer)
-        await answer.text()
-        await rowOf(gateway, id)
-        return admin('GET', `/explain/${id}`)
-      }
-      for (const [size, charge, word] of [
-        [undefined, '0.40', '1k'],
-        ['1024x1024', '0.40', '1k'],
-        ['2048x1024', '0.80', '2k'],
-        ['4096x4096', '0.80', '2k'],
-      ] as const) {
-        const explained = await draw(size)
-        expect([size, explained['charge']]).toEqual([size, charge])
-        const text = JSON.stringify(explained)
-        expect(text).toContain(`2 pictures of ${word}`)
-        expect(text).toContain(`set aside when it was made: ${charge}`)
-      }
-    },
-    caseLimitMs,
-  )
-
-  test(
-    'a dated model is priced, and previewed, as the one without the date',
-    async () => {
-      const own = { model: 'vfa-2.7-t2v', account: 'beta', unit: 'video_second' }
-      const prices = [{ ...own, per_second: { '720p': '0.01', '1080p': '0.02' } }]
-      const made = await admin('POST', '/prices', prices[0])
-      const model = 'vfa-2.7-t2v-2026-04-25'
-      const body = { model, prompt: 'a boat', seconds: '5', size: '1280x720' }
-      const film = await gateway.post('/v1/videos', body, as(otherToken))
-      const { id } = (await film.json()) as { id: string }
-      const task = await until('the film', async () => {
-        const row = await admin('GET', `/tasks/${id}`)
-        return row['state'] === 'succeeded' ? row : undefined
+  test('pictures are held for and charged by their size, and the charge names it', async () => {
+    const draw = async (size: string | undefined) => {
+      const answer = await gateway.post('/v1/images/generations', {
+        model: 'imga-plus',
+        prompt: 'a boat',
+        n: 2,
+        ...(size !== undefined && { size }),
       })
-      expect([task['charge'], task['price_id']]).toEqual(['0.05', made['id']])
-      const draft = [{ ...own, per_second: { '720p': '0.03' } }]
-      const seen = await admin('POST', '/prices/preview', { month: month(), prices: draft })
-      expect(seen['items']).toEqual([
-        {
-          account: 'beta',
-          model,
-          unit: 'video_second',
-          charges: 1,
-          quantity: 5,
-          charged: '0.05',
-          would_charge: '0.15',
-          difference: '0.10',
-          exact: true,
-        },
-      ])
-    },
-    caseLimitMs,
-  )
+      expect([size, answer.status]).toEqual([size, 200])
+      const id = requestIdOf(answer)
+      await answer.text()
+      await rowOf(gateway, id)
+      return admin('GET', `/explain/${id}`)
+    }
+    for (const [size, charge, word] of [
+      [undefined, '0.40', '1k'],
+      ['1024x1024', '0.40', '1k'],
+      ['2048x1024', '0.80', '2k'],
+      ['4096x4096', '0.80', '2k'],
+    ] as const) {
+      const explained = await draw(size)
+      expect([size, explained['charge']]).toEqual([size, charge])
+      const text = JSON.stringify(explained)
+      expect(text).toContain(`2 pictures of ${word}`)
+      expect(text).toContain(`set aside when it was made: ${charge}`)
+    }
+  })
+
+  test('a dated model is priced, and previewed, as the one without the date', async () => {
+    const own = { model: 'vfa-2.7-t2v', account: 'beta', unit: 'video_second' }
+    const prices = [{ ...own, per_second: { '720p': '0.01', '1080p': '0.02' } }]
+    const made = await admin('POST', '/prices', prices[0])
+    const model = 'vfa-2.7-t2v-2026-04-25'
+    const body = { model, prompt: 'a boat', seconds: '5', size: '1280x720' }
+    const film = await gateway.post('/v1/videos', body, as(otherToken))
+    const { id } = (await film.json()) as { id: string }
+    const task = await until('the film', async () => {
+      const row = await admin('GET', `/tasks/${id}`)
+      return row['state'] === 'succeeded' ? row : undefined
+    })
+    expect([task['charge'], task['price_id']]).toEqual(['0.05', made['id']])
+    const draft = [{ ...own, per_second: { '720p': '0.03' } }]
+    const seen = await admin('POST', '/prices/preview', { month: month(), prices: draft })
+    expect(seen['items']).toEqual([
+      {
+        account: 'beta',
+        model,
+        unit: 'video_second',
+        charges: 1,
+        quantity: 5,
+        charged: '0.05',
+        would_charge: '0.15',
+        difference: '0.10',
+        exact: true,
+      },
+    ])
+  })
 
   test('a call names its tier where its price has several', async () => {
     const { id } = await admin('GET', '/accounts/acme')
@@ -421,66 +408,51 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
       expect((await asText('/prices/export?format=toString')).status).toBe(400)
     })
 
-    test(
-      'go through files on the command line',
-      async () => {
-        const file = join(tempDir(), 'prices.csv')
-        expect((await cli('price', 'export', file)).out).toContain('bytes')
-        const again = await cli('price', 'import', file)
-        expect([again.code, again.out]).toEqual([0, expect.stringContaining('0 added')])
-        const draft = join(tempDir(), 'draft.yaml')
-        writeFileSync(draft, '- { model: imga-edit, unit: image, per_image: "0.66" }\n')
-        const tried = await cli('price', 'import', draft, '--dry-run')
-        expect(tried.out).toContain('1 added, 0 unchanged, 0 superseded; nothing was changed')
-        const seen = await cli('price', 'preview', draft, '--month', month())
-        expect([seen.code, seen.out]).toEqual([0, expect.stringContaining('WOULD CHARGE')])
-        writeFileSync(draft, '- { model: imga-edit, unit: image, per_image: 0.66 }\n')
-        const wrong = await cli('price', 'import', draft)
-        expect([wrong.code, wrong.error]).toEqual([
-          1,
-          expect.stringContaining('line 1: prices[0].per_image'),
-        ])
-      },
-      caseLimitMs,
-    )
+    test('go through files on the command line', async () => {
+      const file = join(tempDir(), 'prices.csv')
+      expect((await cli('price', 'export', file)).out).toContain('bytes')
+      const again = await cli('price', 'import', file)
+      expect([again.code, again.out]).toEqual([0, expect.stringContaining('0 added')])
+      const draft = join(tempDir(), 'draft.yaml')
+      writeFileSync(draft, '- { model: imga-edit, unit: image, per_image: "0.66" }\n')
+      const tried = await cli('price', 'import', draft, '--dry-run')
+      expect(tried.out).toContain('1 added, 0 unchanged, 0 superseded; nothing was changed')
+      const seen = await cli('price', 'preview', draft, '--month', month())
+      expect([seen.code, seen.out]).toEqual([0, expect.stringContaining('WOULD CHARGE')])
+      writeFileSync(draft, '- { model: imga-edit, unit: image, per_image: 0.66 }\n')
+      const wrong = await cli('price', 'import', draft)
+      expect([wrong.code, wrong.error]).toEqual([
+        1,
+        expect.stringContaining('line 1: prices[0].per_image'),
+      ])
+    })
   })
 
-  test(
-    'a model without a price cannot be called, says why, and is an alert until it can',
-    async () => {
-      const rows = async () =>
-        (await admin('GET', '/alerts?kind=missing_price'))['items'] as Fields[]
-      expect(await rows()).toMatchObject([{ subject: 'house', times: 1 }])
-      expect(gateway.output()).toContain('a model has no price and cannot be called')
-      const models = await listAll<Fields>(gateway, '/models')
-      expect(models.find(({ name }) => name === 'house')).toMatchObject({
-        callable: false,
-        unavailable_reason: 'it has no price in force',
-      })
-      const idle = models.find(({ name }) => name === 'imgvendor-v2-5-turbo')
-      expect(idle?.['unavailable_reason']).toBe('no channel serves it')
-      expect((await chat('house')).status).toBe(404)
-      const rates = { input: '1', output: '1' }
-      const effective_from = new Date(Date.now() + 700).toISOString()
-      const price = { model: 'house', unit: 'token', per_million: rates, effective_from }
-      expect((await admin('POST', '/prices', price)).status).toBe(201)
-      expect(await rows()).toHaveLength(1)
-      await until('the price to begin', async () =>
-        (await rows()).length === 0 ? true : undefined,
-      )
-      expect((await chat('house')).status).toBe(200)
-    },
-    caseLimitMs,
-  )
+  test('a model without a price cannot be called, says why, and is an alert until it can', async () => {
+    const rows = async () => (await admin('GET', '/alerts?kind=missing_price'))['items'] as Fields[]
+    expect(await rows()).toMatchObject([{ subject: 'house', times: 1 }])
+    expect(gateway.output()).toContain('a model has no price and cannot be called')
+    const models = await listAll<Fields>(gateway, '/models')
+    expect(models.find(({ name }) => name === 'house')).toMatchObject({
+      callable: false,
+      unavailable_reason: 'it has no price in force',
+    })
+    const idle = models.find(({ name }) => name === 'imgvendor-v2-5-turbo')
+    expect(idle?.['unavailable_reason']).toBe('no channel serves it')
+    expect((await chat('house')).status).toBe(404)
+    const rates = { input: '1', output: '1' }
+    const effective_from = new Date(Date.now() + 700).toISOString()
+    const price = { model: 'house', unit: 'token', per_million: rates, effective_from }
+    expect((await admin('POST', '/prices', price)).status).toBe(201)
+    expect(await rows()).toHaveLength(1)
+    await until('the price to begin', async () => ((await rows()).length === 0 ? true : undefined))
+    expect((await chat('house')).status).toBe(200)
+  })
 })
 
-test(
-  'a declared price of an account that does not exist stops the start',
-  async () => {
-    const file = 'prices:\n  - { model: imga-plus, account: nobody, unit: image, per_image: "1" }'
-    const { code, text } = await refusedStart({ file })
-    expect(code).toBe(78)
-    expect(sentenceIn(text)).toContain("the price of 'imga-plus' names the account 'nobody'")
-  },
-  caseLimitMs,
-)
+test('a declared price of an account that does not exist stops the start', async () => {
+  const file = 'prices:\n  - { model: imga-plus, account: nobody, unit: image, per_image: "1" }'
+  const { code, text } = await refusedStart({ file })
+  expect(code).toBe(78)
+  expect(sentenceIn(text)).toContain("the price of 'imga-plus' names the account 'nobody'")
+})

@@ -1,12 +1,10 @@
 // Statements that the gateway pulls, over real HTTP: fakes of three providers' reports as their documentation
 // has them, with pages, limits of requests and keys that are refused.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { startPricedUpstream } from '../support/priced-upstream.ts'
 import { jsonReply, startUpstream, streamReply } from '../support/upstream.ts'
-
-setDefaultTimeout(30_000)
 
 const adminKey = 'adm-0123456789abcdef'
 const today = new Date().toISOString().slice(0, 10)

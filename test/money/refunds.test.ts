@@ -1,11 +1,9 @@
 // Refunds over real HTTP: linked to a request or task, never more than its charge however many ask at
 // once, and found in ledger, bill, receipts, budgets, explanation and audit.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { adminToken, startGateway, type TestGateway, tempDir } from '../support/gateway.ts'
 import { accountOf, nanos, requestIdOf, rowOf, until } from '../support/read.ts'
-
-setDefaultTimeout(30_000)
 
 describe.each([...storeKinds])('refunds on %s', (engine) => {
   let place: Place

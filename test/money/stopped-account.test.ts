@@ -3,7 +3,7 @@
 // themselves.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts'
@@ -14,7 +14,6 @@ import { errorOf, until } from '../support/read.ts'
 if (!storeKinds.includes('postgres')) {
   console.error('left out: stopped accounts on PostgreSQL (set TEST_POSTGRES_URL)')
 }
-setDefaultTimeout(30_000)
 
 const key = 'upk-stopped-0123456789abcdef'
 const otherToken = 'sk-other-0123456789abcdefghijklmno'

@@ -19,7 +19,6 @@ import {
   upstreamAnswer,
 } from './move.ts'
 
-const limitMs = 60_000
 const config = 'currency: USD\n'
 
 let upstream: TestUpstream
@@ -88,7 +87,7 @@ beforeAll(async () => {
   database = await ownDatabase()
   for (const statement of [...schemaStatements(), rows]) await database.run(statement)
   args = ['litellm', '--config', file, '--database', database.url]
-}, limitMs)
+})
 
 afterAll(async () => {
   await upstream?.stop()
@@ -100,148 +99,126 @@ describe.if(hasPostgres)('a config and a database', () => {
 
   beforeAll(async () => {
     gateway = await startGateway({ config })
-  }, limitMs)
+  })
   afterAll(() => gateway?.stop())
 
-  test(
-    'a dry run says what would come of it, and changes nothing',
-    async () => {
-      const before = await stateOf(gateway)
-      const { report, code } = await move(gateway, [...args, '--dry-run'])
-      expect(code).toBe(0)
-      expect(report.dry_run).toBe(true)
-      expect(report.carried.every(({ state }) => state === 'planned')).toBe(true)
-      const named = report.carried.map(({ kind, name }) => `${kind} ${name}`)
-      expect(named).toContain('account acme')
-      expect(named).toContain('token acme/ci')
-      expect(named).toContain('price house-chat')
-      const left = report.not_carried.map(({ name, reason }) => `${name}: ${reason}`).join('\n')
-      expect(left).toContain('NOT_SET_ANYWHERE is not set')
-      expect(left).toContain('from-database: kept encrypted')
-      expect(left).toContain('master_key')
-      expect(left).toContain('metadata.tags')
-      expect(left).toContain('no-cost: the config has no cost')
-      expect(left).toContain('openai/*: a pattern')
-      expect(left).toContain('house-film: of the mode video_generation, which is not carried')
-      expect(left).toContain('claude-rerank: the channel litellm-anthropic')
-      expect(left).not.toContain('routing_strategy')
-      const changed = report.carried_differently.map(({ name, reason }) => `${name}: ${reason}`)
-      expect(changed.join('\n')).toContain("claude-big: callers have asked for 'Claude/Big'")
-      expect(await stateOf(gateway)).toEqual(before)
-      const { text } = await move(gateway, [...args, '--dry-run'], { isText: true })
-      for (const part of ['CARRIED\n', 'CARRIED DIFFERENTLY\n', 'NOT CARRIED\n']) {
-        expect(text).toContain(part)
-      }
-      expect(text).not.toContain('upstream-key-1')
-    },
-    limitMs,
-  )
+  test('a dry run says what would come of it, and changes nothing', async () => {
+    const before = await stateOf(gateway)
+    const { report, code } = await move(gateway, [...args, '--dry-run'])
+    expect(code).toBe(0)
+    expect(report.dry_run).toBe(true)
+    expect(report.carried.every(({ state }) => state === 'planned')).toBe(true)
+    const named = report.carried.map(({ kind, name }) => `${kind} ${name}`)
+    expect(named).toContain('account acme')
+    expect(named).toContain('token acme/ci')
+    expect(named).toContain('price house-chat')
+    const left = report.not_carried.map(({ name, reason }) => `${name}: ${reason}`).join('\n')
+    expect(left).toContain('NOT_SET_ANYWHERE is not set')
+    expect(left).toContain('from-database: kept encrypted')
+    expect(left).toContain('master_key')
+    expect(left).toContain('metadata.tags')
+    expect(left).toContain('no-cost: the config has no cost')
+    expect(left).toContain('openai/*: a pattern')
+    expect(left).toContain('house-film: of the mode video_generation, which is not carried')
+    expect(left).toContain('claude-rerank: the channel litellm-anthropic')
+    expect(left).not.toContain('routing_strategy')
+    const changed = report.carried_differently.map(({ name, reason }) => `${name}: ${reason}`)
+    expect(changed.join('\n')).toContain("claude-big: callers have asked for 'Claude/Big'")
+    expect(await stateOf(gateway)).toEqual(before)
+    const { text } = await move(gateway, [...args, '--dry-run'], { isText: true })
+    for (const part of ['CARRIED\n', 'CARRIED DIFFERENTLY\n', 'NOT CARRIED\n']) {
+      expect(text).toContain(part)
+    }
+    expect(text).not.toContain('upstream-key-1')
+  })
 
-  test(
-    'it comes over: credits, budgets, prices, and a caller with its old key gets an answer',
-    async () => {
-      const { report, code, stderr } = await move(gateway, args)
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(report.carried.every(({ state }) => state === 'made')).toBe(true)
-      const { body: acme } = await gateway.admin('GET', '/accounts/acme')
-      expect(acme).toMatchObject({ balance: '60.50', budget: { amount: '100.00', per: 'month' } })
-      const { body: ann } = await gateway.admin('GET', '/accounts/ann')
-      expect(ann).toMatchObject({ balance: '10.00', email: 'ann@example.com' })
-      const { body: blue } = await gateway.admin('GET', '/accounts/Blue-Co')
-      expect(blue).toMatchObject({ balance: '0.00', display_name: 'Blue & Co' })
+  test('it comes over: credits, budgets, prices, and a caller with its old key gets an answer', async () => {
+    const { report, code, stderr } = await move(gateway, args)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(report.carried.every(({ state }) => state === 'made')).toBe(true)
+    const { body: acme } = await gateway.admin('GET', '/accounts/acme')
+    expect(acme).toMatchObject({ balance: '60.50', budget: { amount: '100.00', per: 'month' } })
+    const { body: ann } = await gateway.admin('GET', '/accounts/ann')
+    expect(ann).toMatchObject({ balance: '10.00', email: 'ann@example.com' })
+    const { body: blue } = await gateway.admin('GET', '/accounts/Blue-Co')
+    expect(blue).toMatchObject({ balance: '0.00', display_name: 'Blue & Co' })
 
-      const answer = await askWith(gateway, keys.acme, 'house-chat')
-      expect(answer.status).toBe(200)
-      // 1,000 at 2.50 and 100 at 10.00 for a million.
-      expect(answer.headers.get('x-gateway-charge')).toBe('0.0035')
-      const call = upstream.calls.at(-1)!
-      expect(call.path).toBe('/v1/chat/completions')
-      expect(call.headers.get('authorization')).toBe('Bearer upstream-key-1')
-      expect(JSON.parse(call.body).model).toBe('upstream-name')
-      expect((await askWith(gateway, keys.acme, 'gpt-house')).status).toBe(200)
-      expect((await askWith(gateway, keys.rotated, 'house-chat')).status).toBe(200)
-      expect((await askWith(gateway, keys.ann, 'house-chat')).status).toBe(200)
-      expect((await askWith(gateway, keys.blocked, 'house-chat')).status).toBe(401)
-      expect((await askWith(gateway, keys.narrow, 'house-chat')).status).toBe(404)
-      expect((await askWith(gateway, keys.narrow, 'other-model')).status).toBe(200)
-      expect((await askWith(gateway, keys.spent, 'house-chat')).status).toBe(402)
-      expect((await askWith(gateway, `${keys.acme}x`, 'house-chat')).status).toBe(401)
-    },
-    limitMs,
-  )
+    const answer = await askWith(gateway, keys.acme, 'house-chat')
+    expect(answer.status).toBe(200)
+    // 1,000 at 2.50 and 100 at 10.00 for a million.
+    expect(answer.headers.get('x-gateway-charge')).toBe('0.0035')
+    const call = upstream.calls.at(-1)!
+    expect(call.path).toBe('/v1/chat/completions')
+    expect(call.headers.get('authorization')).toBe('Bearer upstream-key-1')
+    expect(JSON.parse(call.body).model).toBe('upstream-name')
+    expect((await askWith(gateway, keys.acme, 'gpt-house')).status).toBe(200)
+    expect((await askWith(gateway, keys.rotated, 'house-chat')).status).toBe(200)
+    expect((await askWith(gateway, keys.ann, 'house-chat')).status).toBe(200)
+    expect((await askWith(gateway, keys.blocked, 'house-chat')).status).toBe(401)
+    expect((await askWith(gateway, keys.narrow, 'house-chat')).status).toBe(404)
+    expect((await askWith(gateway, keys.narrow, 'other-model')).status).toBe(200)
+    expect((await askWith(gateway, keys.spent, 'house-chat')).status).toBe(402)
+    expect((await askWith(gateway, `${keys.acme}x`, 'house-chat')).status).toBe(401)
+  })
 
-  test(
-    'models of other kinds come over with their units, and latency decides as it did',
-    async () => {
-      const charge = (path: string, body: object) => chargeOf(gateway, keys.acme, path, body)
-      const rerank = { model: 'house-rerank', query: 'q', documents: ['a'] }
-      expect(await charge('/v1/rerank', rerank)).toBe('0.002')
-      const speech = { model: 'house-speech', input: '0123456789', voice: 'alloy' }
-      expect(await charge('/v1/audio/speech', speech)).toBe('0.00015')
-      const text = { model: 'house-guard', input: 'x' }
-      expect(await charge('/v1/moderations', text)).toBe('0.00')
-      const { items: prices } = (await gateway.admin('GET', '/prices?model=house-ears')).body
-      expect(prices[0]).toMatchObject({ unit: 'audio_second', per_minute: '0.006' })
-      const { items } = (await gateway.admin('GET', '/models?limit=500')).body
-      const carried = items.filter(({ name }: { name: string }) => name.startsWith('house-'))
-      expect(new Set(carried.map(({ routing }: { routing: string }) => routing))).toEqual(
-        new Set(['latency']),
-      )
-    },
-    limitMs,
-  )
+  test('models of other kinds come over with their units, and latency decides as it did', async () => {
+    const charge = (path: string, body: object) => chargeOf(gateway, keys.acme, path, body)
+    const rerank = { model: 'house-rerank', query: 'q', documents: ['a'] }
+    expect(await charge('/v1/rerank', rerank)).toBe('0.002')
+    const speech = { model: 'house-speech', input: '0123456789', voice: 'alloy' }
+    expect(await charge('/v1/audio/speech', speech)).toBe('0.00015')
+    const text = { model: 'house-guard', input: 'x' }
+    expect(await charge('/v1/moderations', text)).toBe('0.00')
+    const { items: prices } = (await gateway.admin('GET', '/prices?model=house-ears')).body
+    expect(prices[0]).toMatchObject({ unit: 'audio_second', per_minute: '0.006' })
+    const { items } = (await gateway.admin('GET', '/models?limit=500')).body
+    const carried = items.filter(({ name }: { name: string }) => name.startsWith('house-'))
+    expect(new Set(carried.map(({ routing }: { routing: string }) => routing))).toEqual(
+      new Set(['latency']),
+    )
+  })
 
-  test(
-    'tokens have the limits that keys had',
-    async () => {
-      const { items } = (await gateway.admin('GET', '/tokens')).body
-      const byName = Object.fromEntries(
-        items.map((token: { account: string; name: string }) => [
-          `${token.account}/${token.name}`,
-          token,
-        ]),
-      )
-      expect(byName['acme/ci']).toMatchObject({
-        prefix: 'sk-...StUv',
-        limits: { tpm: 100_000 },
-        budget: { amount: '15.75', per: 'total' },
-      })
-      expect(byName['acme/narrow']).toMatchObject({
-        models: ['other-model'],
-        limits: { rpm: 30 },
-        budget: { amount: '2.00', per: 'day' },
-      })
-      expect(byName['ann/ann-key']).toMatchObject({
-        limits: { concurrency: 7 },
-        expires_at: '2099-01-01T00:00:00.000Z',
-        budget: null,
-      })
-      expect(byName['acme/off']).toMatchObject({ disabled: true })
-    },
-    limitMs,
-  )
+  test('tokens have the limits that keys had', async () => {
+    const { items } = (await gateway.admin('GET', '/tokens')).body
+    const byName = Object.fromEntries(
+      items.map((token: { account: string; name: string }) => [
+        `${token.account}/${token.name}`,
+        token,
+      ]),
+    )
+    expect(byName['acme/ci']).toMatchObject({
+      prefix: 'sk-...StUv',
+      limits: { tpm: 100_000 },
+      budget: { amount: '15.75', per: 'total' },
+    })
+    expect(byName['acme/narrow']).toMatchObject({
+      models: ['other-model'],
+      limits: { rpm: 30 },
+      budget: { amount: '2.00', per: 'day' },
+    })
+    expect(byName['ann/ann-key']).toMatchObject({
+      limits: { concurrency: 7 },
+      expires_at: '2099-01-01T00:00:00.000Z',
+      budget: null,
+    })
+    expect(byName['acme/off']).toMatchObject({ disabled: true })
+  })
 
-  test(
-    'a second run changes nothing, and neither brings back what was revoked nor replaces a price',
-    async () => {
-      const { body: list } = await gateway.admin('GET', '/tokens')
-      const off = list.items.find(({ name }: { name: string }) => name === 'off')
-      await gateway.admin('DELETE', `/tokens/${off.id}`)
-      await gateway.admin('POST', '/prices', {
-        ...{ model: 'house-chat', unit: 'token', per_million: { input: '9.00', output: '9.00' } },
-      })
-      await database.run(
-        `UPDATE "LiteLLM_TeamTable" SET spend = spend + 1 WHERE team_id = 'team-1'`,
-      )
-      const before = await stateOf(gateway)
-      const { report, code } = await move(gateway, args)
-      expect(code).toBe(0)
-      expect(report.carried.filter(({ state }) => state !== 'exists')).toEqual([])
-      expect(await stateOf(gateway)).toEqual(before)
-      expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true, problems: [] })
-    },
-    limitMs,
-  )
+  test('a second run changes nothing, and neither brings back what was revoked nor replaces a price', async () => {
+    const { body: list } = await gateway.admin('GET', '/tokens')
+    const off = list.items.find(({ name }: { name: string }) => name === 'off')
+    await gateway.admin('DELETE', `/tokens/${off.id}`)
+    await gateway.admin('POST', '/prices', {
+      ...{ model: 'house-chat', unit: 'token', per_million: { input: '9.00', output: '9.00' } },
+    })
+    await database.run(`UPDATE "LiteLLM_TeamTable" SET spend = spend + 1 WHERE team_id = 'team-1'`)
+    const before = await stateOf(gateway)
+    const { report, code } = await move(gateway, args)
+    expect(code).toBe(0)
+    expect(report.carried.filter(({ state }) => state !== 'exists')).toEqual([])
+    expect(await stateOf(gateway)).toEqual(before)
+    expect((await gateway.admin('POST', '/audit')).body).toMatchObject({ ok: true, problems: [] })
+  })
 })
 
 test.if(hasPostgres)(
@@ -271,32 +248,27 @@ test.if(hasPostgres)(
       await gateway.stop()
     }
   },
-  limitMs,
 )
 
-test(
-  'of a gateway with another currency a rate is needed; amounts and prices follow it',
-  async () => {
-    const gateway = await startGateway({ config: 'currency: CNY\n' })
-    try {
-      const plain = ['litellm', '--config', file]
-      const refused = await move(gateway, plain)
-      expect(refused.code).toBe(2)
-      expect(refused.stderr).toContain('give --exchange')
-      const { code } = await move(gateway, [...plain, '--exchange', '7.10'])
-      expect(code).toBe(0)
-      const { items } = (await gateway.admin('GET', '/prices?model=house-chat')).body
-      expect(items[0].per_million).toMatchObject({
-        input: '17.75',
-        output: '71.00',
-        cache_read: '8.875',
-      })
-    } finally {
-      await gateway.stop()
-    }
-  },
-  limitMs,
-)
+test('of a gateway with another currency a rate is needed; amounts and prices follow it', async () => {
+  const gateway = await startGateway({ config: 'currency: CNY\n' })
+  try {
+    const plain = ['litellm', '--config', file]
+    const refused = await move(gateway, plain)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('give --exchange')
+    const { code } = await move(gateway, [...plain, '--exchange', '7.10'])
+    expect(code).toBe(0)
+    const { items } = (await gateway.admin('GET', '/prices?model=house-chat')).body
+    expect(items[0].per_million).toMatchObject({
+      input: '17.75',
+      output: '71.00',
+      cache_read: '8.875',
+    })
+  } finally {
+    await gateway.stop()
+  }
+})
 
 test.each<[string, string[], string]>([
   ['a config that is not there', ['--config', '/nowhere/config.yaml'], 'cannot read'],
@@ -310,21 +282,17 @@ test.each<[string, string[], string]>([
     ['--config', 'FILE', '--database', '/nowhere/file'],
     'cannot read the database',
   ],
-])(
-  '%s is told in a sentence',
-  async (_, given, sentence) => {
-    const server = Bun.serve({
-      port: 0,
-      fetch: () => Response.json({ currency: 'USD', items: [] }),
-    })
-    const { code, stderr } = await move({ url: `http://127.0.0.1:${server.port}` }, [
-      'litellm',
-      ...given.map((each) => (each === 'FILE' ? file : each)),
-    ])
-    await server.stop(true)
-    expect(code).toBe(2)
-    expect(stderr).toContain(sentence)
-    expect(stderr).not.toContain('hidden')
-  },
-  limitMs,
-)
+])('%s is told in a sentence', async (_, given, sentence) => {
+  const server = Bun.serve({
+    port: 0,
+    fetch: () => Response.json({ currency: 'USD', items: [] }),
+  })
+  const { code, stderr } = await move({ url: `http://127.0.0.1:${server.port}` }, [
+    'litellm',
+    ...given.map((each) => (each === 'FILE' ? file : each)),
+  ])
+  await server.stop(true)
+  expect(code).toBe(2)
+  expect(stderr).toContain(sentence)
+  expect(stderr).not.toContain('hidden')
+})

@@ -7,7 +7,6 @@ import { ownEnv } from '../support/own-env.ts'
 import { rawRequest } from '../support/raw.ts'
 import { requestIdOf, until } from '../support/read.ts'
 
-const caseLimitMs = 60_000
 const asAdmin = { headers: { authorization: `Bearer ${adminToken}` } }
 
 /** What is not for callers; every route of it. */
@@ -31,7 +30,7 @@ describe('with a port of its own, administration', () => {
   beforeAll(async () => {
     gateway = await startGateway({ env: { GATEWAY_ADMIN_PORT: '0' } })
     adminUrl = /Admin API\s+(\S+)\/admin\/v1/.exec(gateway.output())![1]!
-  }, caseLimitMs)
+  })
   afterAll(async () => {
     expect(await gateway?.stop()).toBe(0)
   })
@@ -97,7 +96,7 @@ describe('metrics on the port of callers', () => {
   let gateway: TestGateway
   beforeAll(async () => {
     gateway = await startGateway({ env: { GATEWAY_TRUSTED_PROXIES: '127.0.0.1,::1' } })
-  }, caseLimitMs)
+  })
   afterAll(async () => {
     await gateway?.stop()
   })

@@ -8,8 +8,6 @@ import { ownEnv } from '../support/own-env.ts'
 import { errorOf } from '../support/read.ts'
 import { jsonReply, startUpstream } from '../support/upstream.ts'
 
-const limitMs = 60_000
-
 async function run(words: readonly string[], config: object, env: Record<string, string> = {}) {
   const dir = tempDir()
   const path = join(dir, 'gateway.yaml')
@@ -73,7 +71,7 @@ describe('gateway check refuses', () => {
     })
     out = read.out
     code = read.code
-  }, limitMs)
+  })
 
   test.each([
     [
@@ -134,34 +132,30 @@ const idle = {
   ],
 }
 
-test(
-  'gateway check warns of what has no effect',
-  async () => {
-    const models = { 'gpt-*': '*', 'txta-plsu': '*', unpriced: '*' }
-    const channels = [channelAt('cloud', { chat: `${up}/v1` }, { models }), { preset: 'ollama' }]
-    const tag = { tag: 'team=red', amount: '1.00', per: 'day' }
-    const accounts = [{ name: 'acme', tag_names: ['job'], tag_budgets: [tag] }]
-    const own = { name: 'house-own', kind: 'text', virtual: ['house'], price: 'own' }
-    const declared = { ...idle, models: [...idle.models, own], accounts, channels }
-    const { code, out } = await run(['check'], declared)
-    expect(code).toBe(0)
-    for (const sentence of [
-      "channel 'cloud' serves gpt-*, and no model of the catalog is called so; declare models under models:",
-      'gateway channel discover cloud --add',
-      "channel 'ollama' serves no model; add those of its upstream",
-      "channel 'cloud' serves txta-plsu, which is no model here",
-      'a channel serves unpriced, which has no price here',
-      "token 'ci' names the account 'nobody', which is not declared here; a start is refused unless",
-      "token 'ci' may use claude-*, and no model of the catalog is called so",
-      'there is a price of hose, and no model is called so',
-      "account 'acme' has a budget for team=red, and its calls cannot carry that tag; add team to its tag_names",
-      "model 'house-own' has a price of its own (price: own), and there is none; add a price of house-own",
-    ]) {
-      expect(out).toContain(sentence)
-    }
-  },
-  limitMs,
-)
+test('gateway check warns of what has no effect', async () => {
+  const models = { 'gpt-*': '*', 'txta-plsu': '*', unpriced: '*' }
+  const channels = [channelAt('cloud', { chat: `${up}/v1` }, { models }), { preset: 'ollama' }]
+  const tag = { tag: 'team=red', amount: '1.00', per: 'day' }
+  const accounts = [{ name: 'acme', tag_names: ['job'], tag_budgets: [tag] }]
+  const own = { name: 'house-own', kind: 'text', virtual: ['house'], price: 'own' }
+  const declared = { ...idle, models: [...idle.models, own], accounts, channels }
+  const { code, out } = await run(['check'], declared)
+  expect(code).toBe(0)
+  for (const sentence of [
+    "channel 'cloud' serves gpt-*, and no model of the catalog is called so; declare models under models:",
+    'gateway channel discover cloud --add',
+    "channel 'ollama' serves no model; add those of its upstream",
+    "channel 'cloud' serves txta-plsu, which is no model here",
+    'a channel serves unpriced, which has no price here',
+    "token 'ci' names the account 'nobody', which is not declared here; a start is refused unless",
+    "token 'ci' may use claude-*, and no model of the catalog is called so",
+    'there is a price of hose, and no model is called so',
+    "account 'acme' has a budget for team=red, and its calls cannot carry that tag; add team to its tag_names",
+    "model 'house-own' has a price of its own (price: own), and there is none; add a price of house-own",
+  ]) {
+    expect(out).toContain(sentence)
+  }
+})
 
 const upstream = startUpstream(({ path, headers }) => {
   if (path === '/v1/models') {
@@ -176,35 +170,31 @@ const upstream = startUpstream(({ path, headers }) => {
 })
 afterAll(() => upstream.stop())
 
-test(
-  'gateway doctor asks upstreams and the database',
-  async () => {
-    const channels = [
-      channelAt(
-        'list',
-        { chat: `${upstream.url}/v1` },
-        { keys: ['right'], models: { house: 'hose-2026' } },
-      ),
-      channelAt('key', { chat: `${upstream.url}/v1` }, { keys: ['wrong'] }),
-      channelAt('path', { chat: `${upstream.url}/v2` }, { keys: ['right'] }),
-    ]
-    const { code, out } = await run(['doctor', '--json'], { ...idle, channels })
-    expect(code).toBe(1)
-    const said = JSON.parse(out).findings.map(
-      ({ state, check, says }: Record<string, string>) => `${state} ${check}: ${says}`,
-    )
-    for (const sentence of [
-      "warning channel list: house: its upstream lists no model 'hose-2026'",
-      `problem channel key: ${upstream.url} refuses the key (401)`,
-      `warning channel path: ${upstream.url} has no list of models below ${upstream.url}/v2 (404)`,
-      "problem tokens: token 'ci' is of the account 'nobody', which does not exist",
-    ]) {
-      expect(said).toContainEqual(expect.stringContaining(sentence))
-    }
-    expect(out).toContain("the nearest is 'house-2026'")
-  },
-  limitMs,
-)
+test('gateway doctor asks upstreams and the database', async () => {
+  const channels = [
+    channelAt(
+      'list',
+      { chat: `${upstream.url}/v1` },
+      { keys: ['right'], models: { house: 'hose-2026' } },
+    ),
+    channelAt('key', { chat: `${upstream.url}/v1` }, { keys: ['wrong'] }),
+    channelAt('path', { chat: `${upstream.url}/v2` }, { keys: ['right'] }),
+  ]
+  const { code, out } = await run(['doctor', '--json'], { ...idle, channels })
+  expect(code).toBe(1)
+  const said = JSON.parse(out).findings.map(
+    ({ state, check, says }: Record<string, string>) => `${state} ${check}: ${says}`,
+  )
+  for (const sentence of [
+    "warning channel list: house: its upstream lists no model 'hose-2026'",
+    `problem channel key: ${upstream.url} refuses the key (401)`,
+    `warning channel path: ${upstream.url} has no list of models below ${upstream.url}/v2 (404)`,
+    "problem tokens: token 'ci' is of the account 'nobody', which does not exist",
+  ]) {
+    expect(said).toContainEqual(expect.stringContaining(sentence))
+  }
+  expect(out).toContain("the nearest is 'house-2026'")
+})
 
 describe('a gateway that runs', () => {
   let gateway: TestGateway
@@ -225,10 +215,10 @@ describe('a gateway that runs', () => {
       ),
     }
     gateway = await startGateway({ config: JSON.stringify(config) })
-  }, limitMs)
+  })
   afterAll(async () => {
     expect(await gateway.stop()).toBe(0)
-  }, limitMs)
+  })
 
   test.each([
     [

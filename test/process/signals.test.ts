@@ -7,7 +7,6 @@ import { adminToken, apiToken, defaultConfig, root, tempDir } from '../support/g
 import { ownEnv } from '../support/own-env.ts'
 import { until } from '../support/read.ts'
 
-const caseLimitMs = 60_000
 const slow = 'slowly [[sim:chunk=20ms]] [[sim:tokens=60]]'
 
 interface Started {
@@ -130,73 +129,57 @@ const isListening = (url: string) =>
 if (process.platform === 'linux') {
   describe('a signal to npm start', () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      test(
-        `${signal} drains the gateway, and npm ends with code 0`,
-        async () => {
-          const npm = byNpm('start')
-          const url = await readyUrl(npm)
-          const below = descendants(npm.child.pid)
-          const rest = await begun(await chat(url, slow))
-          npm.child.kill(signal)
-          expect(await rest()).toEndWith('data: [DONE]\n\n')
-          expect(await npm.ended).toBe(0)
-          await untilGone(below)
-          expect(await isListening(url)).toBe(false)
-        },
-        caseLimitMs,
-      )
+      test(`${signal} drains the gateway, and npm ends with code 0`, async () => {
+        const npm = byNpm('start')
+        const url = await readyUrl(npm)
+        const below = descendants(npm.child.pid)
+        const rest = await begun(await chat(url, slow))
+        npm.child.kill(signal)
+        expect(await rest()).toEndWith('data: [DONE]\n\n')
+        expect(await npm.ended).toBe(0)
+        await untilGone(below)
+        expect(await isListening(url)).toBe(false)
+      })
     }
 
     for (const signal of ['SIGHUP', 'SIGKILL'] as const) {
-      test(
-        `${signal} ends npm, and the gateway drains and ends too`,
-        async () => {
-          const npm = byNpm('start')
-          const url = await readyUrl(npm)
-          const below = descendants(npm.child.pid)
-          for (const pid of below) open.add(pid)
-          const rest = await begun(await chat(url, slow))
-          npm.child.kill(signal)
-          expect(await rest()).toEndWith('data: [DONE]\n\n')
-          expect(await npm.ended).toBe(signal)
-          await untilGone(below)
-          expect(await isListening(url)).toBe(false)
-        },
-        caseLimitMs,
-      )
-    }
-
-    test(
-      'before it is ready leaves no process behind',
-      async () => {
-        for (const delayMs of [150, 400, 600]) {
-          const npm = byNpm('start')
-          await Bun.sleep(delayMs)
-          const below = descendants(npm.child.pid)
-          for (const pid of below) open.add(pid)
-          npm.child.kill('SIGTERM')
-          await npm.ended
-          await untilGone(below)
-        }
-      },
-      caseLimitMs,
-    )
-
-    test(
-      'reaches a gateway below a shell that hands nothing on',
-      async () => {
-        const shell = start(['sh', '-c', 'bin/gateway start; true'], {
-          npm_lifecycle_event: 'npx',
-        })
-        const url = await readyUrl(shell)
-        const below = descendants(shell.child.pid)
+      test(`${signal} ends npm, and the gateway drains and ends too`, async () => {
+        const npm = byNpm('start')
+        const url = await readyUrl(npm)
+        const below = descendants(npm.child.pid)
         for (const pid of below) open.add(pid)
-        shell.child.kill('SIGTERM')
+        const rest = await begun(await chat(url, slow))
+        npm.child.kill(signal)
+        expect(await rest()).toEndWith('data: [DONE]\n\n')
+        expect(await npm.ended).toBe(signal)
         await untilGone(below)
         expect(await isListening(url)).toBe(false)
-      },
-      caseLimitMs,
-    )
+      })
+    }
+
+    test('before it is ready leaves no process behind', async () => {
+      for (const delayMs of [150, 400, 600]) {
+        const npm = byNpm('start')
+        await Bun.sleep(delayMs)
+        const below = descendants(npm.child.pid)
+        for (const pid of below) open.add(pid)
+        npm.child.kill('SIGTERM')
+        await npm.ended
+        await untilGone(below)
+      }
+    })
+
+    test('reaches a gateway below a shell that hands nothing on', async () => {
+      const shell = start(['sh', '-c', 'bin/gateway start; true'], {
+        npm_lifecycle_event: 'npx',
+      })
+      const url = await readyUrl(shell)
+      const below = descendants(shell.child.pid)
+      for (const pid of below) open.add(pid)
+      shell.child.kill('SIGTERM')
+      await untilGone(below)
+      expect(await isListening(url)).toBe(false)
+    })
   })
 }
 
@@ -212,91 +195,71 @@ async function untilCaught(pid: number): Promise<void> {
 }
 
 describe('before the gateway is ready', () => {
-  test(
-    'SIGTERM and SIGINT end it with code 0, at whatever moment',
-    async () => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-        for (const delayMs of [0, 60, 150, 400]) {
-          const started = gateway()
-          await untilCaught(started.child.pid)
-          await Bun.sleep(delayMs)
-          started.child.kill(signal)
-          expect([delayMs, await started.ended]).toEqual([delayMs, 0])
-          expect(started.output()).not.toContain('rror')
-        }
-      }
-    },
-    caseLimitMs,
-  )
-
-  test(
-    'SIGHUP does not end it, and the file is read again once it is ready',
-    async () => {
-      for (const delayMs of [0, 40, 100]) {
+  test('SIGTERM and SIGINT end it with code 0, at whatever moment', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      for (const delayMs of [0, 60, 150, 400]) {
         const started = gateway()
         await untilCaught(started.child.pid)
         await Bun.sleep(delayMs)
-        started.child.kill('SIGHUP')
-        const url = await readyUrl(started)
-        expect(await isListening(url)).toBe(true)
-        started.child.kill('SIGTERM')
-        expect(await started.ended).toBe(0)
+        started.child.kill(signal)
+        expect([delayMs, await started.ended]).toEqual([delayMs, 0])
+        expect(started.output()).not.toContain('rror')
       }
-    },
-    caseLimitMs,
-  )
+    }
+  })
 
-  test(
-    'a SIGHUP that the program has seen is obeyed when it is ready',
-    async () => {
+  test('SIGHUP does not end it, and the file is read again once it is ready', async () => {
+    for (const delayMs of [0, 40, 100]) {
       const started = gateway()
-      while (!started.output().includes('ready http')) {
-        await untilCaught(started.child.pid)
-        await Bun.sleep(10)
-        if (!started.output().includes('ready http')) started.child.kill('SIGHUP')
-      }
-      while (!started.output().includes('configuration reloaded')) await Bun.sleep(10)
+      await untilCaught(started.child.pid)
+      await Bun.sleep(delayMs)
+      started.child.kill('SIGHUP')
+      const url = await readyUrl(started)
+      expect(await isListening(url)).toBe(true)
       started.child.kill('SIGTERM')
       expect(await started.ended).toBe(0)
-    },
-    caseLimitMs,
-  )
+    }
+  })
 
-  test(
-    'secrets that are shown once are shown even if a stop came first',
-    async () => {
-      // Without a token of its own the first start makes one: it is either shown or not made.
-      const dataDir = tempDir()
-      const env = { GATEWAY_DATA_DIR: dataDir, GATEWAY_ADMIN_TOKEN: '' }
-      const started = gateway(env)
-      const file = Bun.file(join(dataDir, 'admin-token'))
-      while (!(await file.exists())) await Bun.sleep(1)
-      started.child.kill('SIGTERM')
-      expect(await started.ended).toBe(0)
-      expect(started.output()).toContain((await file.text()).trim())
-      expect(started.output()).not.toContain('ready http')
-    },
-    caseLimitMs,
-  )
+  test('a SIGHUP that the program has seen is obeyed when it is ready', async () => {
+    const started = gateway()
+    while (!started.output().includes('ready http')) {
+      await untilCaught(started.child.pid)
+      await Bun.sleep(10)
+      if (!started.output().includes('ready http')) started.child.kill('SIGHUP')
+    }
+    while (!started.output().includes('configuration reloaded')) await Bun.sleep(10)
+    started.child.kill('SIGTERM')
+    expect(await started.ended).toBe(0)
+  })
+
+  test('secrets that are shown once are shown even if a stop came first', async () => {
+    // Without a token of its own the first start makes one: it is either shown or not made.
+    const dataDir = tempDir()
+    const env = { GATEWAY_DATA_DIR: dataDir, GATEWAY_ADMIN_TOKEN: '' }
+    const started = gateway(env)
+    const file = Bun.file(join(dataDir, 'admin-token'))
+    while (!(await file.exists())) await Bun.sleep(1)
+    started.child.kill('SIGTERM')
+    expect(await started.ended).toBe(0)
+    expect(started.output()).toContain((await file.text()).trim())
+    expect(started.output()).not.toContain('ready http')
+  })
 })
 
 describe('a second SIGTERM', () => {
-  test(
-    'ends a stream with an error that its caller can read',
-    async () => {
-      const started = gateway()
-      const url = await readyUrl(started)
-      const endless = 'endless [[sim:chunk=100ms]] [[sim:tokens=5000]]'
-      const rest = await begun(await chat(url, endless))
-      started.child.kill('SIGTERM')
-      while (!started.output().includes('draining')) await Bun.sleep(10)
-      started.child.kill('SIGTERM')
-      const text = await rest()
-      expect(text).toContain('"code":"overloaded"')
-      expect(text).toContain('shutting down')
-      expect(text).not.toContain('"finish_reason":"stop"')
-      expect(await started.ended).toBe(0)
-    },
-    caseLimitMs,
-  )
+  test('ends a stream with an error that its caller can read', async () => {
+    const started = gateway()
+    const url = await readyUrl(started)
+    const endless = 'endless [[sim:chunk=100ms]] [[sim:tokens=5000]]'
+    const rest = await begun(await chat(url, endless))
+    started.child.kill('SIGTERM')
+    while (!started.output().includes('draining')) await Bun.sleep(10)
+    started.child.kill('SIGTERM')
+    const text = await rest()
+    expect(text).toContain('"code":"overloaded"')
+    expect(text).toContain('shutting down')
+    expect(text).not.toContain('"finish_reason":"stop"')
+    expect(await started.ended).toBe(0)
+  })
 })

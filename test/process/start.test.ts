@@ -14,53 +14,48 @@ import { readAccount, readLedger } from '../support/books.ts'
 import { apiToken, root, startGateway, tempDir } from '../support/gateway.ts'
 import { plainStart, refusedStart, running, secretsIn } from '../support/process/plain-start.ts'
 
-const caseLimitMs = 60_000
 const wrongSetting = 78
 
 const { started, stopAll } = running()
 afterEach(stopAll)
 
 describe('the first start', () => {
-  test(
-    'shows the secrets and a line that works, and the second start shows none',
-    async () => {
-      const first = await started(plainStart())
-      const lines = first.stdout().trimEnd().split('\n')
-      expect(lines.at(-1)).toMatch(/^ready http:\/\/localhost:\d+$/)
-      expect(first.stdout()).toContain(`API          ${first.url}/v1`)
-      expect(first.stdout()).toContain(first.dataDir)
-      const [admin, token] = secretsIn(first.stdout())
-      expect(admin).toStartWith('admin-')
-      expect(token).toStartWith('sk-')
+  test('shows the secrets and a line that works, and the second start shows none', async () => {
+    const first = await started(plainStart())
+    const lines = first.stdout().trimEnd().split('\n')
+    expect(lines.at(-1)).toMatch(/^ready http:\/\/localhost:\d+$/)
+    expect(first.stdout()).toContain(`API          ${first.url}/v1`)
+    expect(first.stdout()).toContain(first.dataDir)
+    const [admin, token] = secretsIn(first.stdout())
+    expect(admin).toStartWith('admin-')
+    expect(token).toStartWith('sk-')
 
-      const curl = lines.find((line) => line.trimStart().startsWith('curl '))
-      expect(curl).toContain(token!)
-      if (Bun.which('curl') === null) console.error('left out: the printed line (install curl)')
-      else {
-        const child = Bun.spawn(['sh', '-c', `${curl} -s`], { stdout: 'pipe', stderr: 'inherit' })
-        const answer = JSON.parse(await child.stdout.text()) as { choices: unknown[] }
-        expect(answer.choices).toHaveLength(1)
-      }
-      const accounts = await fetch(`${first.url}/admin/v1/accounts`, {
-        headers: { authorization: `Bearer ${admin}` },
-      })
-      expect(accounts.status).toBe(200)
-      for (const name of ['master.key', 'admin-token']) {
-        expect(statSync(join(first.dataDir, name)).mode & 0o777).toBe(0o600)
-      }
-      expect(secretsIn(first.stderr())).toEqual([])
+    const curl = lines.find((line) => line.trimStart().startsWith('curl '))
+    expect(curl).toContain(token!)
+    if (Bun.which('curl') === null) console.error('left out: the printed line (install curl)')
+    else {
+      const child = Bun.spawn(['sh', '-c', `${curl} -s`], { stdout: 'pipe', stderr: 'inherit' })
+      const answer = JSON.parse(await child.stdout.text()) as { choices: unknown[] }
+      expect(answer.choices).toHaveLength(1)
+    }
+    const accounts = await fetch(`${first.url}/admin/v1/accounts`, {
+      headers: { authorization: `Bearer ${admin}` },
+    })
+    expect(accounts.status).toBe(200)
+    for (const name of ['master.key', 'admin-token']) {
+      expect(statSync(join(first.dataDir, name)).mode & 0o777).toBe(0o600)
+    }
+    expect(secretsIn(first.stderr())).toEqual([])
 
-      await first.stop()
-      const second = await started(plainStart({ dataDir: first.dataDir }))
-      expect(secretsIn(second.stdout() + second.stderr())).toEqual([])
-      expect(second.stdout()).not.toContain('curl')
-      const models = await fetch(`${second.url}/v1/models`, {
-        headers: { authorization: `Bearer ${token}` },
-      })
-      expect(models.status).toBe(200)
-    },
-    caseLimitMs,
-  )
+    await first.stop()
+    const second = await started(plainStart({ dataDir: first.dataDir }))
+    expect(secretsIn(second.stdout() + second.stderr())).toEqual([])
+    expect(second.stdout()).not.toContain('curl')
+    const models = await fetch(`${second.url}/v1/models`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(models.status).toBe(200)
+  })
 
   const channelFile =
     'channels: [{ name: real, keys: [k-123456789], protocols: { chat: "http://127.0.0.1:9" }, ' +
@@ -72,57 +67,45 @@ describe('the first start', () => {
       'when a declared channel would be served too',
       { file: channelFile, env: { GATEWAY_SANDBOX: 'on' } },
     ],
-  ])(
-    'gives away no token %s',
-    async (_, options) => {
-      const gateway = await started(plainStart(options))
-      expect(gateway.url).toBeDefined()
-      const secrets = secretsIn(gateway.stdout())
-      expect(secrets.filter((secret) => secret.startsWith('sk-'))).toEqual([])
-      const [admin] = secrets
-      const response = await fetch(`${gateway.url}/admin/v1/accounts`, {
-        headers: { authorization: `Bearer ${admin}` },
-      })
-      expect(await response.json()).toMatchObject({ items: [] })
-    },
-    caseLimitMs,
-  )
+  ])('gives away no token %s', async (_, options) => {
+    const gateway = await started(plainStart(options))
+    expect(gateway.url).toBeDefined()
+    const secrets = secretsIn(gateway.stdout())
+    expect(secrets.filter((secret) => secret.startsWith('sk-'))).toEqual([])
+    const [admin] = secrets
+    const response = await fetch(`${gateway.url}/admin/v1/accounts`, {
+      headers: { authorization: `Bearer ${admin}` },
+    })
+    expect(await response.json()).toMatchObject({ items: [] })
+  })
 
-  test(
-    'that fails because the port is taken keeps the secrets for the start that succeeds',
-    async () => {
-      const holder = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-      const dataDir = tempDir()
-      const env = { GATEWAY_PORT: String(holder.port) }
-      expect(await refusedStart({ env, dataDir })).toEqual({
-        code: wrongSetting,
-        text: expect.stringContaining(`port ${holder.port} is already in use`),
-      })
-      await holder.stop(true)
-      const next = await started(plainStart({ dataDir }))
-      expect(secretsIn(next.stdout()).map((secret) => secret.split('-')[0])).toContain('admin')
-      expect(secretsIn(next.stdout()).map((secret) => secret.split('-')[0])).toContain('sk')
-    },
-    caseLimitMs,
-  )
+  test('that fails because the port is taken keeps the secrets for the start that succeeds', async () => {
+    const holder = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    const dataDir = tempDir()
+    const env = { GATEWAY_PORT: String(holder.port) }
+    expect(await refusedStart({ env, dataDir })).toEqual({
+      code: wrongSetting,
+      text: expect.stringContaining(`port ${holder.port} is already in use`),
+    })
+    await holder.stop(true)
+    const next = await started(plainStart({ dataDir }))
+    expect(secretsIn(next.stdout()).map((secret) => secret.split('-')[0])).toContain('admin')
+    expect(secretsIn(next.stdout()).map((secret) => secret.split('-')[0])).toContain('sk')
+  })
 
-  test(
-    'shows a secret that the file left to the gateway once',
-    async () => {
-      const file = 'accounts: [{ name: a, balance: "1" }]\ntokens: [{ account: a, name: made }]'
-      const first = await started(plainStart({ file }))
-      const made = secretsIn(first.stdout()).filter((secret) => secret.startsWith('sk-'))
-      expect(new Set(made).size).toBe(1)
-      await first.stop()
-      const second = await started(plainStart({ file, dataDir: first.dataDir }))
-      expect(secretsIn(second.stdout())).toEqual([])
-      const models = await fetch(`${second.url}/v1/models`, {
-        headers: { authorization: `Bearer ${made[0]}` },
-      })
-      expect(models.status).toBe(200)
-    },
-    caseLimitMs,
-  )
+  test('shows a secret that the file left to the gateway once', async () => {
+    const file = 'accounts: [{ name: a, balance: "1" }]\ntokens: [{ account: a, name: made }]'
+    const first = await started(plainStart({ file }))
+    const made = secretsIn(first.stdout()).filter((secret) => secret.startsWith('sk-'))
+    expect(new Set(made).size).toBe(1)
+    await first.stop()
+    const second = await started(plainStart({ file, dataDir: first.dataDir }))
+    expect(secretsIn(second.stdout())).toEqual([])
+    const models = await fetch(`${second.url}/v1/models`, {
+      headers: { authorization: `Bearer ${made[0]}` },
+    })
+    expect(models.status).toBe(200)
+  })
 })
 
 describe('a restart', () => {
@@ -130,21 +113,17 @@ describe('a restart', () => {
 accounts: [{ name: acme, balance: "${balance}" }, { name: poor }]
 tokens: [{ account: acme, name: test, token: ${apiToken} }]
 `
-  test(
-    'credits an opening balance no second time, not even a different one',
-    async () => {
-      const dataDir = tempDir()
-      for (const balance of ['100.00', '100.00', '250.00']) {
-        const gateway = await started(startGateway({ dataDir, config: file(balance) }))
-        expect((await gateway.chat('hello [[sim:tokens=3]]')).status).toBe(200)
-        const credits = (await readLedger(gateway)).filter(({ kind }) => kind === 'credit')
-        expect(credits.map(({ amount }) => amount)).toEqual(['100.00'])
-        expect(await readLedger(gateway, 'poor')).toEqual([])
-        await gateway.stop()
-      }
-    },
-    caseLimitMs,
-  )
+  test('credits an opening balance no second time, not even a different one', async () => {
+    const dataDir = tempDir()
+    for (const balance of ['100.00', '100.00', '250.00']) {
+      const gateway = await started(startGateway({ dataDir, config: file(balance) }))
+      expect((await gateway.chat('hello [[sim:tokens=3]]')).status).toBe(200)
+      const credits = (await readLedger(gateway)).filter(({ kind }) => kind === 'credit')
+      expect(credits.map(({ amount }) => amount)).toEqual(['100.00'])
+      expect(await readLedger(gateway, 'poor')).toEqual([])
+      await gateway.stop()
+    }
+  })
 
   /** Requests and their charges of one nano-unit each, as if made long ago. */
   async function insertOldCharges(tx: Tx, accountId: string, count: number): Promise<void> {
@@ -170,64 +149,56 @@ tokens: [{ account: acme, name: test, token: ${apiToken} }]
       WHERE id = ${accountId}`.execute(tx)
   }
 
-  test(
-    'with 100,000 entries behind it serves a first call, and the balance is their sum',
-    async () => {
-      const dataDir = tempDir()
-      const store = await openStore({ dataDir })
-      const id = newId('acc', 1)
-      await store.tx(async (tx) => {
-        await insertAccount(tx, { id, name: 'acme', source: 'file', createdAtMs: 1 })
-        await insertOldCharges(tx, id, 100_000)
-        // As an upgrade leaves them: the start gives them their receipts.
-        await setMeta(tx, 'currency', 'CNY')
-        await setMeta(tx, unfinishedKey, '0')
-      })
-      await store.close()
+  test('with 100,000 entries behind it serves a first call, and the balance is their sum', async () => {
+    const dataDir = tempDir()
+    const store = await openStore({ dataDir })
+    const id = newId('acc', 1)
+    await store.tx(async (tx) => {
+      await insertAccount(tx, { id, name: 'acme', source: 'file', createdAtMs: 1 })
+      await insertOldCharges(tx, id, 100_000)
+      // As an upgrade leaves them: the start gives them their receipts.
+      await setMeta(tx, 'currency', 'CNY')
+      await setMeta(tx, unfinishedKey, '0')
+    })
+    await store.close()
 
-      const startMs = performance.now()
-      const gateway = await started(startGateway({ dataDir }))
-      const readyMs = performance.now()
-      const answer = await gateway.chat('hello [[sim:tokens=3]]')
-      const answeredMs = performance.now()
-      expect(answer.status).toBe(200)
-      const { body } = await gateway.admin('POST', '/audit')
-      expect(body).toMatchObject({ ok: true, accounts: 1, entries: 100_002, problems: [] })
-      const requestId = answer.headers.get('x-gateway-request-id')
-      const charged = await gateway.admin('GET', `/requests/${requestId}`)
-      const before = 5_000_000_000n - 100_000n
-      expect(parseNanos((await readAccount(gateway)).balance)).toBe(
-        before - parseNanos(charged.body.charge)!,
-      )
-      const [start, first] = [readyMs - startMs, answeredMs - readyMs].map(Math.round)
-      console.error(`start: 100,000 entries: ready after ${start} ms, first answer in ${first} ms`)
-    },
-    caseLimitMs,
-  )
+    const startMs = performance.now()
+    const gateway = await started(startGateway({ dataDir }))
+    const readyMs = performance.now()
+    const answer = await gateway.chat('hello [[sim:tokens=3]]')
+    const answeredMs = performance.now()
+    expect(answer.status).toBe(200)
+    const { body } = await gateway.admin('POST', '/audit')
+    expect(body).toMatchObject({ ok: true, accounts: 1, entries: 100_002, problems: [] })
+    const requestId = answer.headers.get('x-gateway-request-id')
+    const charged = await gateway.admin('GET', `/requests/${requestId}`)
+    const before = 5_000_000_000n - 100_000n
+    expect(parseNanos((await readAccount(gateway)).balance)).toBe(
+      before - parseNanos(charged.body.charge)!,
+    )
+    const [start, first] = [readyMs - startMs, answeredMs - readyMs].map(Math.round)
+    console.error(`start: 100,000 entries: ready after ${start} ms, first answer in ${first} ms`)
+  })
 })
 
 describe('without a token', () => {
-  test(
-    'health, readiness and the schema of the file are served, and nothing else is',
-    async () => {
-      const gateway = await started(startGateway())
-      const get = (path: string) => fetch(`${gateway.url}${path}`)
-      for (const [path, status] of [
-        ['/healthz', 'ok'],
-        ['/readyz', 'ready'],
-      ]) {
-        const response = await get(path!)
-        expect(response.status).toBe(200)
-        expect(response.headers.get('x-gateway-request-id')).toMatch(/^req_[0-9a-f]{32}$/)
-        expect(await response.json()).toEqual({ status: status! })
-      }
-      const schema = await get('/config.schema.json')
-      expect(schema.status).toBe(200)
-      expect(await schema.text()).toBe(readFileSync(join(root, 'gateway.schema.json'), 'utf8'))
-      for (const path of ['/v1/models', '/admin/v1/accounts', '/admin/v1/channels']) {
-        expect((await get(path)).status).toBe(401)
-      }
-    },
-    caseLimitMs,
-  )
+  test('health, readiness and the schema of the file are served, and nothing else is', async () => {
+    const gateway = await started(startGateway())
+    const get = (path: string) => fetch(`${gateway.url}${path}`)
+    for (const [path, status] of [
+      ['/healthz', 'ok'],
+      ['/readyz', 'ready'],
+    ]) {
+      const response = await get(path!)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-gateway-request-id')).toMatch(/^req_[0-9a-f]{32}$/)
+      expect(await response.json()).toEqual({ status: status! })
+    }
+    const schema = await get('/config.schema.json')
+    expect(schema.status).toBe(200)
+    expect(await schema.text()).toBe(readFileSync(join(root, 'gateway.schema.json'), 'utf8'))
+    for (const path of ['/v1/models', '/admin/v1/accounts', '/admin/v1/channels']) {
+      expect((await get(path)).status).toBe(401)
+    }
+  })
 })

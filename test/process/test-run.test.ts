@@ -7,8 +7,6 @@ import { processesOf } from '../../scripts/testing/leftovers.ts'
 import { root, tempDir } from '../support/gateway.ts'
 import { until } from '../support/read.ts'
 
-const limitMs = 60_000
-
 /** A folder with one test file, and an empty temp directory for the run. */
 function stage(body: string): { temp: string; file: string; notes: string } {
   const folder = tempDir()
@@ -39,26 +37,22 @@ import { join } from 'node:path'
 /** Outlives its parent: a session of its own, started by a shell that is gone. */
 const daemon = `Bun.spawnSync(['sh', '-c', 'setsid sleep 600 >/dev/null 2>&1 &'])`
 
-test(
-  'removes the folders of the tests, and takes a process that outlives them for a failure',
-  async () => {
-    const place = stage(`${header}
+test('removes the folders of the tests, and takes a process that outlives them for a failure', async () => {
+  const place = stage(`${header}
       test('leaves a folder', () => {
         writeFileSync(join(mkdtempSync(join(tmpdir(), 'gateway-test-')), 'file'), 'text')
       })
       test('leaves a process', () => { ${daemon} })
     `)
-    const child = run(place)
-    const text = await new Response(child.stdout).text()
-    expect(text).toContain('left a process behind: the files named:')
-    expect(text).toContain('sleep 600')
-    expect(text).toEndWith('2 passed, 1 failed\n')
-    expect(await child.exited).toBe(1)
-    expect(readdirSync(place.temp)).toEqual([])
-    expect(processesOf(place.temp)).toEqual([])
-  },
-  limitMs,
-)
+  const child = run(place)
+  const text = await new Response(child.stdout).text()
+  expect(text).toContain('left a process behind: the files named:')
+  expect(text).toContain('sleep 600')
+  expect(text).toEndWith('2 passed, 1 failed\n')
+  expect(await child.exited).toBe(1)
+  expect(readdirSync(place.temp)).toEqual([])
+  expect(processesOf(place.temp)).toEqual([])
+})
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   'leaves nothing behind after %s',
@@ -71,7 +65,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
       })
     `)
     const child = run(place)
-    await until('the hanging test', () => existsSync(place.notes) || undefined, 30_000)
+    await until('the hanging test', () => existsSync(place.notes) || undefined)
     expect(readFileSync(place.notes, 'utf8')).toStartWith(place.temp)
     child.kill(signal)
     const text = await new Response(child.stdout).text()
@@ -82,27 +76,22 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     expect(readdirSync(place.temp)).toEqual([])
     expect(processesOf(place.temp)).toEqual([])
   },
-  limitMs,
 )
 
-test(
-  'removes what a killed run has left',
-  async () => {
-    const hanging = stage(`${header}
+test('removes what a killed run has left', async () => {
+  const hanging = stage(`${header}
       test('hangs', async () => {
         writeFileSync(NOTES, tmpdir())
         await new Promise(() => {})
       })
     `)
-    const child = run(hanging)
-    await until('the hanging test', () => existsSync(hanging.notes) || undefined, 30_000)
-    child.kill('SIGKILL')
-    await child.exited
-    expect(readdirSync(hanging.temp)).toHaveLength(1)
-    const next = stage(`${header} test('passes', () => {})`)
-    expect(await run({ ...next, temp: hanging.temp }).exited).toBe(0)
-    expect(readdirSync(hanging.temp)).toEqual([])
-    expect(processesOf(hanging.temp)).toEqual([])
-  },
-  limitMs,
-)
+  const child = run(hanging)
+  await until('the hanging test', () => existsSync(hanging.notes) || undefined)
+  child.kill('SIGKILL')
+  await child.exited
+  expect(readdirSync(hanging.temp)).toHaveLength(1)
+  const next = stage(`${header} test('passes', () => {})`)
+  expect(await run({ ...next, temp: hanging.temp }).exited).toBe(0)
+  expect(readdirSync(hanging.temp)).toEqual([])
+  expect(processesOf(hanging.temp)).toEqual([])
+})

@@ -1,5 +1,5 @@
 // Speech, transcriptions, translations and moderations with the official `openai` packages for Node and Python.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toFile } from 'openai'
 import { soundOf } from '../../sandbox/audio/encode.ts'
 import { audioFormat, audioSeconds } from '../../src/lib/audio/measure.ts'
@@ -7,8 +7,6 @@ import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { python } from '../support/python.ts'
 import { ledgerOf } from '../support/read.ts'
 import { packages } from './openai-client.ts'
-
-setDefaultTimeout(60_000)
 
 let gateway: TestGateway
 beforeAll(async () => {

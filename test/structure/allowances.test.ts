@@ -7,7 +7,7 @@ import { read } from './sources.ts'
 
 test('no allowance is larger than needed; scripts/bun test/structure/tighten.ts lowers them', () => {
   expect(tightened(measure(), allowances)).toEqual(allowances)
-}, 120_000)
+})
 
 test('an allowance that is exceeded is reported with the offenders, and tightening keeps it', () => {
   const measures = { sizes: { src: ['a', 'b'], console: ['c'] } }

@@ -101,7 +101,7 @@ export interface RequestRow {
 export async function until<T>(
   what: string,
   poll: () => Promise<T | undefined> | T | undefined,
-  limitMs = 80_000,
+  limitMs = 240_000,
 ): Promise<T> {
   const untilMs = performance.now() + limitMs
   for (;;) {

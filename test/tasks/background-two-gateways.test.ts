@@ -83,6 +83,6 @@ if (!storeKinds.includes('postgres')) {
       gateways[0] = await start()
       expect((await readAccount(gateways[1])).held).toBe('0.00')
       expect((await gateways[1].admin('POST', '/audit')).body).toMatchObject({ ok: true })
-    }, 90_000)
+    })
   })
 }

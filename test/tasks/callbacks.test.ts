@@ -21,7 +21,6 @@ import { ownEnv } from '../support/own-env.ts'
 import { python } from '../support/python.ts'
 import { untilTrue } from '../support/read.ts'
 
-const caseLimitMs = 60_000
 const nativePath = '/arkvendor/api/v3/contents/generations/tasks'
 const imagePath = '/imgvendor/v1/images/generations'
 
@@ -129,205 +128,173 @@ const query = async (gateway: TestGateway, id: string): Promise<Body> =>
   ).json()
 
 describe('a notice', () => {
-  test(
-    'that meets 500, silence and a reset is accepted once, under one id, and verifies each time',
-    async () => {
-      replies = [status(500), hang, reset, status(200)]
-      const gateway = await start()
-      const id = await create(gateway)
-      for (const times of [1, 2, 3]) {
-        await attempted(gateway, id, times)
-        // The schedule would come to it in minutes.
-        expect((await gateway.admin('POST', `/tasks/${id}/callback`)).status).toBe(200)
-      }
-      const callback = await delivered(gateway, id)
-      const secret = await secretOf(gateway)
-      const told = callback.attempts.map(({ status, error }: Body) => status ?? error)
-      expect(told).toEqual([
-        500,
-        'no answer came in time',
-        'the connection broke off before an answer came',
-        200,
-      ])
-      expect(arrivals).toHaveLength(4)
-      expect(idsOf(arrivals)).toEqual([callback.id])
-      expect(callback.id).toMatch(/^msg_[0-9a-f]{32}$/)
-      for (const arrival of arrivals) {
-        expect(verified(secret, arrival)).toMatchObject({ platform_id: id, status: 'succeeded' })
-        expect(arrival.headers).toMatchObject({
-          'content-type': 'application/json',
-          'user-agent': 'model-gateway',
-        })
-        expect(() => verified(newWebhookSecret(), arrival)).toThrow()
-      }
-    },
-    caseLimitMs,
-  )
-
-  test(
-    'of a native task is what a query answers, for success and failure',
-    async () => {
-      const gateway = await start()
-      const secret = await secretOf(gateway)
-      const done = await create(gateway)
-      const broken = await create(gateway, undefined, 'a boat [[sim:fail]]')
-      for (const id of [done, broken]) await delivered(gateway, id)
-      const bodies = arrivals.map((arrival) => verified(secret, arrival))
-      for (const [id, state] of [
-        [done, 'succeeded'],
-        [broken, 'failed'],
-      ]) {
-        const body = bodies.find(({ platform_id }) => platform_id === id)
-        expect(body).toEqual(await query(gateway, id!))
-        expect(body.status).toBe(state)
-      }
-      const film = bodies.find(({ platform_id }) => platform_id === done).content.video_url
-      expect((await fetch(film)).status).toBe(200)
-    },
-    caseLimitMs,
-  )
-
-  test(
-    'of an image task is flat',
-    async () => {
-      const gateway = await start()
-      const answer = await gateway.post(imagePath, {
-        model_name: 'imgvendor-v2-1',
-        prompt: 'a boat',
-        external_task_id: 'mine-1',
-        callback_url: `${base}/pictures?of=me`,
+  test('that meets 500, silence and a reset is accepted once, under one id, and verifies each time', async () => {
+    replies = [status(500), hang, reset, status(200)]
+    const gateway = await start()
+    const id = await create(gateway)
+    for (const times of [1, 2, 3]) {
+      await attempted(gateway, id, times)
+      // The schedule would come to it in minutes.
+      expect((await gateway.admin('POST', `/tasks/${id}/callback`)).status).toBe(200)
+    }
+    const callback = await delivered(gateway, id)
+    const secret = await secretOf(gateway)
+    const told = callback.attempts.map(({ status, error }: Body) => status ?? error)
+    expect(told).toEqual([
+      500,
+      'no answer came in time',
+      'the connection broke off before an answer came',
+      200,
+    ])
+    expect(arrivals).toHaveLength(4)
+    expect(idsOf(arrivals)).toEqual([callback.id])
+    expect(callback.id).toMatch(/^msg_[0-9a-f]{32}$/)
+    for (const arrival of arrivals) {
+      expect(verified(secret, arrival)).toMatchObject({ platform_id: id, status: 'succeeded' })
+      expect(arrival.headers).toMatchObject({
+        'content-type': 'application/json',
+        'user-agent': 'model-gateway',
       })
-      const { data } = (await answer.json()) as Body
-      await delivered(gateway, data.task_id)
-      const [arrival] = arrivals
-      expect(arrival?.path).toBe('POST /pictures?of=me')
-      const body = verified(await secretOf(gateway), arrival!)
-      expect(body).toMatchObject({
-        task_id: data.task_id,
-        task_status: 'succeed',
-        task_info: { external_task_id: 'mine-1' },
-        task_result: { images: [{ index: 0 }] },
-      })
-      expect((await fetch(body.task_result.images[0].url)).status).toBe(200)
-    },
-    caseLimitMs,
-  )
+      expect(() => verified(newWebhookSecret(), arrival)).toThrow()
+    }
+  })
 
-  test(
-    "is signed with the operator's secret where there is one, which no log line repeats",
-    async () => {
-      const secret = newWebhookSecret()
-      const config = `${defaultConfig}\ncallbacks: { secret: "\${CALLBACK_SECRET}" }\n`
-      const gateway = await start({ ...open, CALLBACK_SECRET: secret }, { config })
-      await delivered(gateway, await create(gateway))
-      expect(verified(secret, arrivals[0]!)).toMatchObject({ status: 'succeeded' })
-      expect(await secretOf(gateway)).toBeNull()
-      expect(gateway.output()).not.toContain(secret.slice(6))
-    },
-    caseLimitMs,
-  )
+  test('of a native task is what a query answers, for success and failure', async () => {
+    const gateway = await start()
+    const secret = await secretOf(gateway)
+    const done = await create(gateway)
+    const broken = await create(gateway, undefined, 'a boat [[sim:fail]]')
+    for (const id of [done, broken]) await delivered(gateway, id)
+    const bodies = arrivals.map((arrival) => verified(secret, arrival))
+    for (const [id, state] of [
+      [done, 'succeeded'],
+      [broken, 'failed'],
+    ]) {
+      const body = bodies.find(({ platform_id }) => platform_id === id)
+      expect(body).toEqual(await query(gateway, id!))
+      expect(body.status).toBe(state)
+    }
+    const film = bodies.find(({ platform_id }) => platform_id === done).content.video_url
+    expect((await fetch(film)).status).toBe(200)
+  })
 
-  test(
-    'of a task that its caller cancelled does not come',
-    async () => {
-      const gateway = await start({ ...open, GATEWAY_SANDBOX_TASK_SECONDS: '30' })
-      const id = await create(gateway)
-      const cancelled = await untilTrue(
-        () =>
-          fetch(`${gateway.url}${nativePath}/${id}`, {
-            method: 'DELETE',
-            headers: { authorization: `Bearer ${apiToken}` },
-          }),
-        ({ status }) => status === 200,
-      )
-      expect(((await cancelled.json()) as Body).status).toBe('cancelled')
-      expect(await callbackOf(gateway, id)).toMatchObject({ id: null, state: null })
-      expect((await gateway.admin('POST', `/tasks/${id}/callback`)).status).toBe(409)
-      expect(arrivals).toEqual([])
-    },
-    caseLimitMs,
-  )
+  test('of an image task is flat', async () => {
+    const gateway = await start()
+    const answer = await gateway.post(imagePath, {
+      model_name: 'imgvendor-v2-1',
+      prompt: 'a boat',
+      external_task_id: 'mine-1',
+      callback_url: `${base}/pictures?of=me`,
+    })
+    const { data } = (await answer.json()) as Body
+    await delivered(gateway, data.task_id)
+    const [arrival] = arrivals
+    expect(arrival?.path).toBe('POST /pictures?of=me')
+    const body = verified(await secretOf(gateway), arrival!)
+    expect(body).toMatchObject({
+      task_id: data.task_id,
+      task_status: 'succeed',
+      task_info: { external_task_id: 'mine-1' },
+      task_result: { images: [{ index: 0 }] },
+    })
+    expect((await fetch(body.task_result.images[0].url)).status).toBe(200)
+  })
+
+  test("is signed with the operator's secret where there is one, which no log line repeats", async () => {
+    const secret = newWebhookSecret()
+    const config = `${defaultConfig}\ncallbacks: { secret: "\${CALLBACK_SECRET}" }\n`
+    const gateway = await start({ ...open, CALLBACK_SECRET: secret }, { config })
+    await delivered(gateway, await create(gateway))
+    expect(verified(secret, arrivals[0]!)).toMatchObject({ status: 'succeeded' })
+    expect(await secretOf(gateway)).toBeNull()
+    expect(gateway.output()).not.toContain(secret.slice(6))
+  })
+
+  test('of a task that its caller cancelled does not come', async () => {
+    const gateway = await start({ ...open, GATEWAY_SANDBOX_TASK_SECONDS: '30' })
+    const id = await create(gateway)
+    const cancelled = await untilTrue(
+      () =>
+        fetch(`${gateway.url}${nativePath}/${id}`, {
+          method: 'DELETE',
+          headers: { authorization: `Bearer ${apiToken}` },
+        }),
+      ({ status }) => status === 200,
+    )
+    expect(((await cancelled.json()) as Body).status).toBe('cancelled')
+    expect(await callbackOf(gateway, id)).toMatchObject({ id: null, state: null })
+    expect((await gateway.admin('POST', `/tasks/${id}/callback`)).status).toBe(409)
+    expect(arrivals).toEqual([])
+  })
 })
 
 describe('an address', () => {
-  test(
-    'that redirects is not followed',
-    async () => {
-      replies = [status(302, { location: `${base}/elsewhere` })]
-      const gateway = await start()
-      const id = await create(gateway)
-      const { state, attempts } = await attempted(gateway, id, 1)
-      expect([state, attempts[0].status, attempts[0].error]).toEqual([
-        'waiting',
-        302,
-        'redirects are not followed',
-      ])
-      expect(arrivals.map(({ path }) => path)).toEqual(['POST /hook'])
-    },
-    caseLimitMs,
-  )
+  test('that redirects is not followed', async () => {
+    replies = [status(302, { location: `${base}/elsewhere` })]
+    const gateway = await start()
+    const id = await create(gateway)
+    const { state, attempts } = await attempted(gateway, id, 1)
+    expect([state, attempts[0].status, attempts[0].error]).toEqual([
+      'waiting',
+      302,
+      'redirects are not followed',
+    ])
+    expect(arrivals.map(({ path }) => path)).toEqual(['POST /hook'])
+  })
 
-  test(
-    'that is private is refused, at once where that can be seen, else when it is dialled',
-    async () => {
-      const gateway = await start(quick)
-      const port = new URL(base).port
-      for (const url of [`${base}/hook`, 'https://127.0.0.1/', 'https://[::1]/', 'ftp://a.b/', 7]) {
-        const answer = await gateway.post(nativePath, orderOf(url))
-        const { error } = (await answer.json()) as Body
-        expect([url, answer.status, error.code, error.param]).toEqual([
-          url,
-          400,
-          'invalid_request',
-          'callback_url',
-        ])
-      }
-      const image = { model_name: 'imgvendor-v2-1', prompt: 'a', callback_url: 'https://10.0.0.1/' }
-      expect((await gateway.post(imagePath, image)).status).toBe(400)
-      const id = await create(gateway, 'https://localhost/hook')
-      const { state, attempts } = await attempted(gateway, id, 1)
-      expect([state, attempts[0].error]).toEqual([
-        'waiting',
-        'the name of the host cannot be resolved, or the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
+  test('that is private is refused, at once where that can be seen, else when it is dialled', async () => {
+    const gateway = await start(quick)
+    const port = new URL(base).port
+    for (const url of [`${base}/hook`, 'https://127.0.0.1/', 'https://[::1]/', 'ftp://a.b/', 7]) {
+      const answer = await gateway.post(nativePath, orderOf(url))
+      const { error } = (await answer.json()) as Body
+      expect([url, answer.status, error.code, error.param]).toEqual([
+        url,
+        400,
+        'invalid_request',
+        'callback_url',
       ])
-      expect(JSON.stringify(attempts)).not.toContain(port)
-      expect(arrivals).toEqual([])
-    },
-    caseLimitMs,
-  )
+    }
+    const image = { model_name: 'imgvendor-v2-1', prompt: 'a', callback_url: 'https://10.0.0.1/' }
+    expect((await gateway.post(imagePath, image)).status).toBe(400)
+    const id = await create(gateway, 'https://localhost/hook')
+    const { state, attempts } = await attempted(gateway, id, 1)
+    expect([state, attempts[0].error]).toEqual([
+      'waiting',
+      'the name of the host cannot be resolved, or the address may not be asked: it is not public, and GATEWAY_EGRESS_ALLOW does not name it',
+    ])
+    expect(JSON.stringify(attempts)).not.toContain(port)
+    expect(arrivals).toEqual([])
+  })
 
-  test(
-    'never goes up to the upstream',
-    async () => {
-      const bodies: string[] = []
-      const upstream = Bun.serve({
-        hostname: '127.0.0.1',
-        port: 0,
-        async fetch(request) {
-          bodies.push(request.url, await request.text())
-          return Response.json({
-            id: 'cgt-1',
-            status: 'failed',
-            error: { code: 'x', message: 'y' },
-          })
-        },
-      })
-      const config = `${defaultConfig}
+  test('never goes up to the upstream', async () => {
+    const bodies: string[] = []
+    const upstream = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch(request) {
+        bodies.push(request.url, await request.text())
+        return Response.json({
+          id: 'cgt-1',
+          status: 'failed',
+          error: { code: 'x', message: 'y' },
+        })
+      },
+    })
+    const config = `${defaultConfig}
 channels:
   - name: up
     keys: [sk-upstream-0123456789]
     protocols: { arkvendor: "http://127.0.0.1:${upstream.port}" }
     models: { vidmodel-1-0-pro: "*" }
 `
-      const gateway = await start(open, { config })
-      await delivered(gateway, await create(gateway, `${base}/only-ours`))
-      expect(bodies.join()).toContain('a boat in the fog')
-      expect(bodies.join()).not.toContain('only-ours')
-      expect(bodies.join()).not.toContain('callback')
-      await upstream.stop(true)
-    },
-    caseLimitMs,
-  )
+    const gateway = await start(open, { config })
+    await delivered(gateway, await create(gateway, `${base}/only-ours`))
+    expect(bodies.join()).toContain('a boat in the fog')
+    expect(bodies.join()).not.toContain('only-ours')
+    expect(bodies.join()).not.toContain('callback')
+    await upstream.stop(true)
+  })
 })
 
 describe.each([
@@ -336,82 +303,70 @@ describe.each([
 ])('after a kill at %s', (point, arrived) => {
   const died = (gateway: TestGateway) => gateway.exited
 
-  test(
-    'the notice comes with the next start',
-    async () => {
-      const dataDir = tempDir()
-      const doomed = await start({ ...open, GATEWAY_CRASH_AT: point }, { dataDir })
+  test('the notice comes with the next start', async () => {
+    const dataDir = tempDir()
+    const doomed = await start({ ...open, GATEWAY_CRASH_AT: point }, { dataDir })
+    const id = await create(doomed)
+    await died(doomed)
+    expect(arrivals).toHaveLength(arrived)
+    const gateway = await start(open, { dataDir })
+    const callback = await delivered(gateway, id)
+    expect(arrivals).toHaveLength(arrived + 1)
+    expect(idsOf(arrivals)).toEqual([callback.id])
+    const secret = await secretOf(gateway)
+    for (const arrival of arrivals) expect(verified(secret, arrival)).toBeTruthy()
+  })
+
+  if (storeKinds.includes('postgres')) {
+    test('another gateway on the same database brings the notice', async () => {
+      const place = await newPlace('postgres')
+      const env = {
+        ...open,
+        GATEWAY_DATABASE_URL: place.options.databaseUrl!,
+        GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      }
+      const doomed = await start({ ...env, GATEWAY_CRASH_AT: point })
       const id = await create(doomed)
       await died(doomed)
-      expect(arrivals).toHaveLength(arrived)
-      const gateway = await start(open, { dataDir })
+      const gateway = await start(env)
       const callback = await delivered(gateway, id)
       expect(arrivals).toHaveLength(arrived + 1)
       expect(idsOf(arrivals)).toEqual([callback.id])
-      const secret = await secretOf(gateway)
-      for (const arrival of arrivals) expect(verified(secret, arrival)).toBeTruthy()
-    },
-    caseLimitMs,
-  )
-
-  if (storeKinds.includes('postgres')) {
-    test(
-      'another gateway on the same database brings the notice',
-      async () => {
-        const place = await newPlace('postgres')
-        const env = {
-          ...open,
-          GATEWAY_DATABASE_URL: place.options.databaseUrl!,
-          GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-        }
-        const doomed = await start({ ...env, GATEWAY_CRASH_AT: point })
-        const id = await create(doomed)
-        await died(doomed)
-        const gateway = await start(env)
-        const callback = await delivered(gateway, id)
-        expect(arrivals).toHaveLength(arrived + 1)
-        expect(idsOf(arrivals)).toEqual([callback.id])
-        await gateway.stop('SIGKILL')
-        await place.remove()
-      },
-      caseLimitMs,
-    )
+      await gateway.stop('SIGKILL')
+      await place.remove()
+    })
   }
 })
 
-test(
-  'the command line shows, resends and tells the secret',
-  async () => {
-    replies = [status(410), status(503), status(200)]
-    const gateway = await start()
-    const run = async (...words: string[]) => {
-      const child = Bun.spawn([join(root, 'bin/gateway'), ...words], {
-        env: {
-          ...ownEnv,
-          GATEWAY_URL: gateway.url,
-          GATEWAY_ADMIN_TOKEN: adminToken,
-        },
-        stdout: 'pipe',
-      })
-      const text = (await new Response(child.stdout).text()).trim()
-      return { text, code: await child.exited }
-    }
-    const id = await create(gateway)
-    const { id: messageId, state } = await attempted(gateway, id, 1)
-    expect(state).toBe('exhausted')
-    expect(await run('task', 'callback', id)).toEqual({
-      text: `${messageId}  waiting  503`,
-      code: 1,
+test('the command line shows, resends and tells the secret', async () => {
+  replies = [status(410), status(503), status(200)]
+  const gateway = await start()
+  const run = async (...words: string[]) => {
+    const child = Bun.spawn([join(root, 'bin/gateway'), ...words], {
+      env: {
+        ...ownEnv,
+        GATEWAY_URL: gateway.url,
+        GATEWAY_ADMIN_TOKEN: adminToken,
+      },
+      stdout: 'pipe',
     })
-    expect(await run('task', 'callback', id)).toEqual({
-      text: `${messageId}  delivered  200`,
-      code: 0,
-    })
-    expect((await run('task', 'show', id)).text).toContain(`callback        id ${messageId}`)
-    expect((await run('callback', 'secret')).text).toBe(await secretOf(gateway))
-  },
-  caseLimitMs,
-)
+    const text = (await new Response(child.stdout).text()).trim()
+    return { text, code: await child.exited }
+  }
+  const id = await create(gateway)
+  const { id: messageId, state } = await attempted(gateway, id, 1)
+  expect(state).toBe('exhausted')
+  expect(await run('task', 'callback', id)).toEqual({
+    text: `${messageId}  waiting  503`,
+    code: 1,
+  })
+  expect(await run('task', 'callback', id)).toEqual({
+    text: `${messageId}  delivered  200`,
+    code: 0,
+  })
+  expect((await run('task', 'show', id)).text).toContain(`callback        id ${messageId}`)
+  expect((await run('callback', 'secret')).text).toBe(await secretOf(gateway))
+})
 
 describe('what docs/use/callbacks.md shows', () => {
   const page = readFileSync(join(root, 'docs/use/callbacks.md'), 'utf8')

@@ -246,7 +246,6 @@ describe.each(rows.map((row): [string, Row] => [row.state, row]))('a task that i
         await endAll(made, held)
       }
     },
-    20_000,
   )
 })
 

@@ -25,7 +25,7 @@ channels:
     protocols: { images: "${upstream.url}/v1" }
 `,
   })
-}, 30_000)
+})
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0)
   await upstream.stop()

@@ -146,25 +146,21 @@ describe('a gateway that dies between the answer of its upstream and its own row
   test.each([
     ['vf', '/v1/videos', video('dead vf'), 'dead vf'],
     ['arkvendor', native, task('dead ark'), 'dead ark'],
-  ])(
-    'finds the task when it is back (%s)',
-    async (_name, path, body, prompt) => {
-      const before = (await sandboxTasks(sandbox)).length
-      const start = { config: configWith('2s'), dataDir: tempDir() }
-      const dying = await startGateway({ ...start, env: { GATEWAY_CRASH_AT: 'task-answered' } })
-      expect(await dying.post(path, body).catch(() => 'died')).toBe('died')
-      await dying.stop('SIGKILL')
+  ])('finds the task when it is back (%s)', async (_name, path, body, prompt) => {
+    const before = (await sandboxTasks(sandbox)).length
+    const start = { config: configWith('2s'), dataDir: tempDir() }
+    const dying = await startGateway({ ...start, env: { GATEWAY_CRASH_AT: 'task-answered' } })
+    expect(await dying.post(path, body).catch(() => 'died')).toBe('died')
+    await dying.stop('SIGKILL')
+    expect(await sandboxTasks(sandbox)).toHaveLength(before + 1)
+    const gateway = await startGateway(start)
+    try {
+      const row = await ended(gateway, prompt)
+      expect(row.state).toBe('succeeded')
+      expect(await kindsOf(gateway, row.id)).toEqual(['charge', 'hold', 'release'])
       expect(await sandboxTasks(sandbox)).toHaveLength(before + 1)
-      const gateway = await startGateway(start)
-      try {
-        const row = await ended(gateway, prompt)
-        expect(row.state).toBe('succeeded')
-        expect(await kindsOf(gateway, row.id)).toEqual(['charge', 'hold', 'release'])
-        expect(await sandboxTasks(sandbox)).toHaveLength(before + 1)
-      } finally {
-        await gateway.stop()
-      }
-    },
-    60_000,
-  )
+    } finally {
+      await gateway.stop()
+    }
+  })
 })

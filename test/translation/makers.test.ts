@@ -13,7 +13,6 @@ const key = 'upk-makers-0123456789abcdef'
 const pairs = wires.flatMap((first) =>
   wires.filter((wire) => wire !== first).map((second) => [first, second] as const),
 )
-const limitMs = 30_000
 const modelOf = (first: string, second: string) => `${first}-then-${second}`
 
 let first: Sandbox
@@ -53,7 +52,7 @@ beforeAll(async () => {
   })
   for (const [a, b] of pairs) opened.set(modelOf(a, b), await send(a, modelOf(a, b), []))
   await first.stop()
-}, limitMs)
+})
 afterAll(async () => {
   await gateway.stop()
   await second.stop()

@@ -27,14 +27,13 @@ import { type Stage, startStage } from './matrix/stage.ts'
 
 /** What every request has. */
 const asked = ['model', 'messages', 'input', 'contents', 'stream', 'text', 'generationConfig']
-const limitMs = 60_000
 const anyName = /^.*$/s
 
 let stage: Stage
 beforeAll(async () => {
   stage = await startStage()
-}, limitMs)
-afterAll(() => stage.stop(), limitMs)
+})
+afterAll(() => stage.stop())
 
 /** One call of a case, and what came of it on both sides. */
 interface Sent {

@@ -10,7 +10,6 @@ import { callers, lostAs, seals, type Wire, wires } from './sealed-callers.ts'
 type Any = any
 
 const key = 'upk-realms-0123456789abcdef'
-const limitMs = 30_000
 
 /** Who serves the first turn, and who the second. */
 interface Case {
@@ -63,7 +62,7 @@ beforeAll(async () => {
   for (const model of [...cases.keys()].filter(comesLater)) {
     await gateway.admin('POST', '/channels', channelOf(model, 'second'))
   }
-}, limitMs)
+})
 afterAll(async () => {
   await gateway.stop()
   await Promise.all([same.stop(), other.stop()])

@@ -35,7 +35,7 @@ describe.each([...storeKinds])('tokens in the admin API on %s', (on) => {
     await ask('POST', '/accounts', { name: 'acme', balance: '10.00' })
     acme = (await findAccount(it.engine.store.read, 'acme'))!.id
   })
-  afterAll(() => it.close(), 60_000)
+  afterAll(() => it.close())
 
   async function ask(method: string, path: string, body?: object) {
     const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }

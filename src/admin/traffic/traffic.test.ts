@@ -42,7 +42,7 @@ describe.each([...storeKinds])('traffic in the admin API on %s', (on) => {
     await at(2, { totalMs: 300, firstByteMs: 60, chargeNanos: 1_000_000_000n, channel: 'a' })
     await at(61, { status: 404, errorCode: 'model_not_found', model: 'anything', totalMs: 1 })
   })
-  afterAll(() => it.close(), 60_000)
+  afterAll(() => it.close())
 
   async function ask(path: string, body?: object) {
     const headers = { authorization: 'Bearer boss', 'content-type': 'application/json' }

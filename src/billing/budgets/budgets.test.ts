@@ -183,7 +183,7 @@ for (const kind of storeKinds) {
         }),
         { numRuns: Number(process.env['TEST_RUNS'] ?? 8), seed },
       )
-    }, 120_000)
+    })
 
     test('many at once never get more than there is, and all of it', async () => {
       const token = await newToken()

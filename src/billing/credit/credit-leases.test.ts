@@ -20,7 +20,6 @@ import { lossNanos } from '../call-loss.ts'
 import { type Hold, Ledger } from '../ledger.ts'
 import { auditBooks } from '../proof/audit.ts'
 
-const caseLimitMs = 90_000
 const labels = { model: 'txta-plus', unit: 'token', quantity: 3, priceId: 'price_1' }
 
 interface Gateway {
@@ -70,176 +69,152 @@ if (!storeKinds.includes('postgres')) {
 
     const hold = async ({ ledger }: Gateway, id: string, nanos: bigint) => ledger.reserve(id, nanos)
 
-    test(
-      'do together what one alone would do',
-      async () => {
-        const step = fc.record({
-          at: fc.nat(2),
-          op: fc.constantFrom('hold', 'settle', 'release', 'task', 'end', 'take'),
-          nanos: fc.bigInt({ min: 1n, max: 60n }),
-        })
-        await fc.assert(
-          fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
-            let free = 200n
-            const id = await newAccount(free)
-            const holds: { at: Gateway; hold: Hold }[] = []
-            const tasks: { taskId: string; nanos: bigint }[] = []
-            for (const { at, op, nanos } of steps) {
-              const gateway = gateways[at]!
-              if (op === 'hold') {
-                const got = await hold(gateway, id, nanos)
-                expect(got?.amountNanos).toBe(free >= nanos ? nanos : undefined)
-                if (got !== undefined) holds.push({ at: gateway, hold: got })
-                if (got !== undefined) free -= nanos
-              } else if (op === 'settle' || op === 'release') {
-                const open = holds.shift()
-                if (open === undefined) continue
-                const charge = op === 'settle' ? open.hold.amountNanos / 2n : 0n
-                free += open.hold.amountNanos - charge
-                if (op === 'release') open.at.ledger.release(open.hold)
-                else await settle(open.at, open.hold, id, charge)
-              } else if (op === 'task') {
-                const taskId = newId('video')
-                const said = await gateway.ledger.taskHold(taskId, id, nanos, 1).commit()
-                expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
-                if (said === 'done') tasks.push({ taskId, nanos })
-                if (said === 'done') free -= nanos
-              } else if (op === 'end') {
-                const task = tasks.shift()
-                if (task === undefined) continue
-                const { taskId } = task
-                await gateway.ledger.taskEnd(id, { taskId, atMs: 1 }).commit()
-                free += task.nanos
-              } else {
-                const ref = newId('credit')
-                const said = await gateway.ledger.credit(id, -nanos, { ref, atMs: 1 }).commit()
-                expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
-                if (said === 'done') free -= nanos
-              }
+    test('do together what one alone would do', async () => {
+      const step = fc.record({
+        at: fc.nat(2),
+        op: fc.constantFrom('hold', 'settle', 'release', 'task', 'end', 'take'),
+        nanos: fc.bigInt({ min: 1n, max: 60n }),
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
+          let free = 200n
+          const id = await newAccount(free)
+          const holds: { at: Gateway; hold: Hold }[] = []
+          const tasks: { taskId: string; nanos: bigint }[] = []
+          for (const { at, op, nanos } of steps) {
+            const gateway = gateways[at]!
+            if (op === 'hold') {
+              const got = await hold(gateway, id, nanos)
+              expect(got?.amountNanos).toBe(free >= nanos ? nanos : undefined)
+              if (got !== undefined) holds.push({ at: gateway, hold: got })
+              if (got !== undefined) free -= nanos
+            } else if (op === 'settle' || op === 'release') {
+              const open = holds.shift()
+              if (open === undefined) continue
+              const charge = op === 'settle' ? open.hold.amountNanos / 2n : 0n
+              free += open.hold.amountNanos - charge
+              if (op === 'release') open.at.ledger.release(open.hold)
+              else await settle(open.at, open.hold, id, charge)
+            } else if (op === 'task') {
+              const taskId = newId('video')
+              const said = await gateway.ledger.taskHold(taskId, id, nanos, 1).commit()
+              expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
+              if (said === 'done') tasks.push({ taskId, nanos })
+              if (said === 'done') free -= nanos
+            } else if (op === 'end') {
+              const task = tasks.shift()
+              if (task === undefined) continue
+              const { taskId } = task
+              await gateway.ledger.taskEnd(id, { taskId, atMs: 1 }).commit()
+              free += task.nanos
+            } else {
+              const ref = newId('credit')
+              const said = await gateway.ledger.credit(id, -nanos, { ref, atMs: 1 }).commit()
+              expect(said).toBe(free >= nanos ? 'done' : 'insufficient')
+              if (said === 'done') free -= nanos
             }
-            for (const { at, hold } of holds) at.ledger.release(hold)
-          }),
-          { numRuns: 10 },
+          }
+          for (const { at, hold } of holds) at.ledger.release(hold)
+        }),
+        { numRuns: 10 },
+      )
+      expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
+    })
+
+    test('serve an account beyond its balance once between two credits, whichever of them has the call', async () => {
+      const id = await newAccount(90n)
+      for (const balance of [90n, 170n]) {
+        const holds = await Promise.all(
+          Array.from({ length: 9 }, (_, i) => hold(gateways[i % 3]!, id, 10n)),
         )
-        expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
-      },
-      caseLimitMs,
-    )
-
-    test(
-      'serve an account beyond its balance once between two credits, whichever of them has the call',
-      async () => {
-        const id = await newAccount(90n)
-        for (const balance of [90n, 170n]) {
-          const holds = await Promise.all(
-            Array.from({ length: 9 }, (_, i) => hold(gateways[i % 3]!, id, 10n)),
-          )
-          const settled = await Promise.all(
-            holds.map((each, i) => settle(gateways[i % 3]!, each!, id, 1_000n)),
-          )
-          const served = settled.filter(({ chargeNanos }) => chargeNanos > 0n)
-          expect(served.length).toBe(1)
-          const [{ chargeNanos, detail }] = served as [(typeof served)[0]]
-          expect(lossNanos(detail)).toBe(1_000n - chargeNanos)
-          const account = await findAccount(gateways[0]!.store.read, id)
-          expect(account?.balanceNanos).toBe(balance - chargeNanos)
-          const more = { ref: newId('credit'), atMs: 1 }
-          const amount = 170n - account!.balanceNanos
-          expect(await gateways[2]!.ledger.credit(id, amount, more).commit()).toBe('done')
-        }
-      },
-      caseLimitMs,
-    )
-
-    test(
-      'never spend more than there is, however much happens at once',
-      async () => {
-        const id = await newAccount(1_000n)
-        const workers = Array.from({ length: 24 }, async (_, i) => {
-          const gateway = gateways[i % 3]!
-          let charged = 0n
-          for (let call = 0; call < 12; call++) {
-            const nanos = BigInt(1 + ((i * 7 + call * 3) % 20))
-            const got = await hold(gateway, id, nanos)
-            if (got === undefined) continue
-            // Some cost more than was held for them.
-            const wanted = call % 5 === 0 ? nanos + 4n : nanos
-            charged += (await settle(gateway, got, id, wanted)).chargeNanos
-          }
-          return charged
-        })
-        const charged = (await Promise.all(workers)).reduce((sum, each) => sum + each, 0n)
+        const settled = await Promise.all(
+          holds.map((each, i) => settle(gateways[i % 3]!, each!, id, 1_000n)),
+        )
+        const served = settled.filter(({ chargeNanos }) => chargeNanos > 0n)
+        expect(served.length).toBe(1)
+        const [{ chargeNanos, detail }] = served as [(typeof served)[0]]
+        expect(lossNanos(detail)).toBe(1_000n - chargeNanos)
         const account = await findAccount(gateways[0]!.store.read, id)
-        expect(account?.balanceNanos).toBe(1_000n - charged)
-        expect(account!.balanceNanos >= 0n).toBe(true)
-        // 24 x 12 calls of about 10 are far more than there is: what was there has been spent.
-        expect(account!.balanceNanos < 20n).toBe(true)
+        expect(account?.balanceNanos).toBe(balance - chargeNanos)
+        const more = { ref: newId('credit'), atMs: 1 }
+        const amount = 170n - account!.balanceNanos
+        expect(await gateways[2]!.ledger.credit(id, amount, more).commit()).toBe('done')
+      }
+    })
+
+    test('never spend more than there is, however much happens at once', async () => {
+      const id = await newAccount(1_000n)
+      const workers = Array.from({ length: 24 }, async (_, i) => {
+        const gateway = gateways[i % 3]!
+        let charged = 0n
+        for (let call = 0; call < 12; call++) {
+          const nanos = BigInt(1 + ((i * 7 + call * 3) % 20))
+          const got = await hold(gateway, id, nanos)
+          if (got === undefined) continue
+          // Some cost more than was held for them.
+          const wanted = call % 5 === 0 ? nanos + 4n : nanos
+          charged += (await settle(gateway, got, id, wanted)).chargeNanos
+        }
+        return charged
+      })
+      const charged = (await Promise.all(workers)).reduce((sum, each) => sum + each, 0n)
+      const account = await findAccount(gateways[0]!.store.read, id)
+      expect(account?.balanceNanos).toBe(1_000n - charged)
+      expect(account!.balanceNanos >= 0n).toBe(true)
+      // 24 x 12 calls of about 10 are far more than there is: what was there has been spent.
+      expect(account!.balanceNanos < 20n).toBe(true)
+      expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
+    })
+
+    test('serve all that wait for one draw, however many they are', async () => {
+      const id = await newAccount(1_000_000_000n)
+      for (const gateway of gateways) {
+        const holds = await Promise.all(many(300, () => hold(gateway, id, 1_000n)))
+        expect(holds.filter((each) => each === undefined)).toEqual([])
+        expect(gateway.ledger.funds(id).callHoldsNanos).toBe(300_000n)
+        for (const each of holds) gateway.ledger.release(each!)
+      }
+    })
+
+    test('serve exactly as many calls as the balance has holds for, wherever they come', async () => {
+      // What the first calls leave over at each gateway is less than a hold.
+      for (const [balance, small] of [
+        [100n, 0n],
+        [109n, 3n],
+        [101n, 1n],
+        [130n, 7n],
+      ] as const) {
+        const id = await newAccount(balance)
+        for (const gateway of small === 0n ? [] : gateways) {
+          const first = await hold(gateway, id, small)
+          await settle(gateway, first!, id, small)
+        }
+        const left = balance - 3n * small
+        const calls = many(60, (i) => hold(gateways[i % 3]!, id, 10n))
+        const got = (await Promise.all(calls)).filter((each) => each !== undefined)
+        expect([left, got.length]).toEqual([left, Number(left / 10n)])
         expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
-      },
-      caseLimitMs,
-    )
+      }
+    })
 
-    test(
-      'serve all that wait for one draw, however many they are',
-      async () => {
-        const id = await newAccount(1_000_000_000n)
-        for (const gateway of gateways) {
-          const holds = await Promise.all(many(300, () => hold(gateway, id, 1_000n)))
-          expect(holds.filter((each) => each === undefined)).toEqual([])
-          expect(gateway.ledger.funds(id).callHoldsNanos).toBe(300_000n)
-          for (const each of holds) gateway.ledger.release(each!)
-        }
-      },
-      caseLimitMs,
-    )
-
-    test(
-      'serve exactly as many calls as the balance has holds for, wherever they come',
-      async () => {
-        // What the first calls leave over at each gateway is less than a hold.
-        for (const [balance, small] of [
-          [100n, 0n],
-          [109n, 3n],
-          [101n, 1n],
-          [130n, 7n],
-        ] as const) {
-          const id = await newAccount(balance)
-          for (const gateway of small === 0n ? [] : gateways) {
-            const first = await hold(gateway, id, small)
-            await settle(gateway, first!, id, small)
-          }
-          const left = balance - 3n * small
-          const calls = many(60, (i) => hold(gateways[i % 3]!, id, 10n))
-          const got = (await Promise.all(calls)).filter((each) => each !== undefined)
-          expect([left, got.length]).toEqual([left, Number(left / 10n)])
-          expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
-        }
-      },
-      caseLimitMs,
-    )
-
-    test(
-      'charge in full what costs more than was held, while there is money anywhere',
-      async () => {
-        const id = await newAccount(100_000n)
-        const call = async (i: number) => {
-          const gateway = gateways[i % 3]!
-          const got = await hold(gateway, id, 10n)
-          return (await settle(gateway, got!, id, 400n)).chargeNanos
-        }
-        const charges = await Promise.all(many(240, call))
-        expect(new Set(charges)).toEqual(new Set([400n]))
-        const left = 100_000n - 240n * 400n
-        expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(left)
-        // The last one takes what there is, and no more.
-        const last = await hold(gateways[1]!, id, 1n)
-        const record = await settle(gateways[1]!, last!, id, left + 7n)
-        expect([record.chargeNanos, lossNanos(record.detail)]).toEqual([left, 7n])
-        expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(0n)
-        expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
-      },
-      caseLimitMs,
-    )
+    test('charge in full what costs more than was held, while there is money anywhere', async () => {
+      const id = await newAccount(100_000n)
+      const call = async (i: number) => {
+        const gateway = gateways[i % 3]!
+        const got = await hold(gateway, id, 10n)
+        return (await settle(gateway, got!, id, 400n)).chargeNanos
+      }
+      const charges = await Promise.all(many(240, call))
+      expect(new Set(charges)).toEqual(new Set([400n]))
+      const left = 100_000n - 240n * 400n
+      expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(left)
+      // The last one takes what there is, and no more.
+      const last = await hold(gateways[1]!, id, 1n)
+      const record = await settle(gateways[1]!, last!, id, left + 7n)
+      expect([record.chargeNanos, lossNanos(record.detail)]).toEqual([left, 7n])
+      expect((await findAccount(gateways[0]!.store.read, id))?.balanceNanos).toBe(0n)
+      expect(await wrongAccounts(gateways[0]!.store)).toEqual([])
+    })
 
     test('what calls hold at any of them is held, and the rest can be spent', async () => {
       const id = await newAccount(100n)

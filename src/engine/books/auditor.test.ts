@@ -1,6 +1,6 @@
 // The auditor during concurrent work: it raises no false alarm, and it suspends an account with a
 // wrong ledger.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { seeded, testSeed } from '../../../test/support/seeded.ts'
 import { chargeTokens } from '../../billing/charge.ts'
@@ -20,9 +20,6 @@ import { auditOptions, liftSuspension } from './suspended-accounts.ts'
 if (!storeKinds.includes('postgres')) {
   console.error('left out: the auditor on PostgreSQL (set TEST_POSTGRES_URL)')
 }
-
-// A busy machine creates a database slowly.
-setDefaultTimeout(30_000)
 
 const limits = { everyMs: 5, secondPollMs: 20, pauseMs: 0 }
 /** Chunks that fall anywhere between entries. */
@@ -133,7 +130,7 @@ describe.each([...storeKinds])('the auditor on %s', (on) => {
     expect(polls).toBeGreaterThan(3)
     expect(shouted).toEqual([])
     expect(engine.ledger.stopped.size).toBe(0)
-  }, 120_000)
+  })
 
   const tamper = (by: bigint) =>
     engine.store.tx((tx) =>

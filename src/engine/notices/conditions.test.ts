@@ -1,6 +1,6 @@
 // What lasts, on a real store: told once by several gateways, an alert while it lasts, and over with its
 // cause.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Channel } from '../../contract/catalog.ts'
 import type { ErrorRateRule, NoticeType } from '../../contract/notices/webhooks.ts'
 import { listAlerts, resolveAlert } from '../../store/catalog/alerts.ts'
@@ -14,17 +14,14 @@ import { newTestEngine, type TestEngine } from '../test-engine.ts'
 import { Conditions } from './conditions.ts'
 import { Subscriptions } from './subscriptions.ts'
 
-const caseLimitMs = 60_000
-setDefaultTimeout(caseLimitMs)
-
 describe.each([...storeKinds])('conditions on %s', (on) => {
   let it: TestEngine
   let subscriptions: Subscriptions
   beforeEach(async () => {
     it = await newTestEngine(on)
     subscriptions = new Subscriptions()
-  }, caseLimitMs)
-  afterEach(() => it.close(), caseLimitMs)
+  })
+  afterEach(() => it.close())
 
   const store = () => it.engine.store
 

@@ -1,6 +1,6 @@
 // Notices about budgets and low balances, from entries in a real store: once, whichever gateway reads
 // them, and whenever it does.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Budget, BudgetScope } from '../../contract/budgets/budget.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { insertAccount, updateAccount } from '../../store/catalog/accounts.ts'
@@ -13,8 +13,6 @@ import { storeKinds } from '../../store/test-stores.ts'
 import { newTestEngine, type TestEngine } from '../test-engine.ts'
 import { LedgerFeeds } from './ledger-feeds.ts'
 
-const caseLimitMs = 60_000
-setDefaultTimeout(caseLimitMs)
 const unit = 1_000_000_000n
 
 describe.each([...storeKinds])('budgets on %s', (on) => {
@@ -40,7 +38,7 @@ describe.each([...storeKinds])('budgets on %s', (on) => {
         lineage,
       })
     })
-  }, caseLimitMs)
+  })
   afterEach(() => it.close())
 
   const tx: TestEngine['engine']['store']['tx'] = (work) => it.engine.store.tx(work)
@@ -99,48 +97,40 @@ describe.each([...storeKinds])('budgets on %s', (on) => {
   }
   const steps = async () => (await told()).map(({ percent, spent }) => [percent, spent])
 
-  test(
-    'the highest step is told once, by one of several gateways',
-    async () => {
-      await declare(10n)
-      await subscribe()
-      await charge(4n)
-      await read(3)
-      expect(await told()).toEqual([])
-      await charge(1n)
-      await charge(3n)
-      await read(3)
-      const common = { scope: 'account', name: 'acme', account: 'acme', amount: '10.00' }
-      const resets_at = '2026-12-01T00:00:00.000Z'
-      expect(await told()).toEqual([
-        { ...common, percent: 80, spent: '8.00', per: 'month', resets_at },
-      ])
-      await charge(1n)
-      await read(3)
-      await charge(5n)
-      await read(3)
-      expect(await steps()).toEqual([
-        [80, '8.00'],
-        [100, '14.00'],
-      ])
-      // Changed: it is armed anew, also for gateways that look at the same moment.
-      await declare(15n)
-      await read(3)
-      expect((await steps()).slice(2)).toEqual([[80, '14.00']])
-    },
-    caseLimitMs,
-  )
+  test('the highest step is told once, by one of several gateways', async () => {
+    await declare(10n)
+    await subscribe()
+    await charge(4n)
+    await read(3)
+    expect(await told()).toEqual([])
+    await charge(1n)
+    await charge(3n)
+    await read(3)
+    const common = { scope: 'account', name: 'acme', account: 'acme', amount: '10.00' }
+    const resets_at = '2026-12-01T00:00:00.000Z'
+    expect(await told()).toEqual([
+      { ...common, percent: 80, spent: '8.00', per: 'month', resets_at },
+    ])
+    await charge(1n)
+    await read(3)
+    await charge(5n)
+    await read(3)
+    expect(await steps()).toEqual([
+      [80, '8.00'],
+      [100, '14.00'],
+    ])
+    // Changed: it is armed anew, also for gateways that look at the same moment.
+    await declare(15n)
+    await read(3)
+    expect((await steps()).slice(2)).toEqual([[80, '14.00']])
+  })
 
-  test(
-    'a threshold that is raised above the balance is told by one of several gateways',
-    async () => {
-      await subscribe('balance.low')
-      await tx((db) => updateAccount(db, 'acc_1', { balanceLowNanos: 5n * unit }))
-      await read(3, 'balance.low')
-      expect(await told()).toEqual([{ account: 'acme', balance: '0.00', threshold: '5.00' }])
-    },
-    caseLimitMs,
-  )
+  test('a threshold that is raised above the balance is told by one of several gateways', async () => {
+    await subscribe('balance.low')
+    await tx((db) => updateAccount(db, 'acc_1', { balanceLowNanos: 5n * unit }))
+    await read(3, 'balance.low')
+    expect(await told()).toEqual([{ account: 'acme', balance: '0.00', threshold: '5.00' }])
+  })
 
   if (on === 'postgres') return
 

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type MailServerForTests, startMailServer } from '../../../test/support/mail-server.ts'
 import { createMailer, type MailServer } from './mailer.ts'
-
-setDefaultTimeout(60_000)
 
 const password = 'open sesame/=+'
 const mail = { id: 'evt_1', to: 'ops@mail.example', subject: 'hello', text: 'hi\n', atMs: 0 }

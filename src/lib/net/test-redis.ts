@@ -9,7 +9,7 @@ import { freePort } from '../../../test/support/free-port.ts'
 export const redisUrl = process.env['TEST_REDIS_URL']
 export const hasRedisServer = Bun.which('redis-server') !== null
 
-const tries = 400
+const tries = 4_000
 const pauseMs = 25
 
 /** Waits for a condition. */

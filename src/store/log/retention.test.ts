@@ -39,12 +39,12 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
     await store.tx((tx) =>
       insertAccount(tx, { id: 'acc_1', name: 'one', source: 'api', createdAtMs: 1 }),
     )
-  }, patientMs)
+  })
 
   afterEach(async () => {
     await store.close()
     await place.remove()
-  }, patientMs)
+  })
 
   /** A segment and a half of old rows, all in a week of their own, then new ones. */
   async function writeLog(): Promise<{ old: RequestRecord; recent: RequestRecord }> {
@@ -61,112 +61,92 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
     return { old, recent }
   }
 
-  test(
-    'rows that were kept long enough go, with all that was made of them but the sums',
-    async () => {
-      const { old, recent } = await writeLog()
-      expect(await findRequest(store.read, 'up_old')).toHaveLength(1)
-      const horizonMs = await trimLog(store, { nowMs, keepMs })
+  test('rows that were kept long enough go, with all that was made of them but the sums', async () => {
+    const { old, recent } = await writeLog()
+    expect(await findRequest(store.read, 'up_old')).toHaveLength(1)
+    const horizonMs = await trimLog(store, { nowMs, keepMs })
 
-      expect(horizonMs).toBeGreaterThan(oldMs)
-      expect(horizonMs).toBeLessThanOrEqual(nowMs - keepMs)
-      expect(await logHorizonMs(store.read)).toBe(horizonMs)
-      expect(await findRequest(store.read, old.requestId)).toEqual([])
-      expect(await findRequest(store.read, 'up_old')).toEqual([])
-      expect((await listRequests(store.read, { limit: 5, model: 'old' })).items).toEqual([])
-      const { items } = await listRequests(store.read, { limit: 5 })
-      expect(items[0]?.requestId).toBe(recent.requestId)
-      for (const table of ['upstream_ids', 'log_values', 'log_segments'] as const) {
-        const rows = await store.read.selectFrom(table).select('segment').execute()
-        expect(rows.filter(({ segment }) => segment === 0)).toEqual([])
-      }
+    expect(horizonMs).toBeGreaterThan(oldMs)
+    expect(horizonMs).toBeLessThanOrEqual(nowMs - keepMs)
+    expect(await logHorizonMs(store.read)).toBe(horizonMs)
+    expect(await findRequest(store.read, old.requestId)).toEqual([])
+    expect(await findRequest(store.read, 'up_old')).toEqual([])
+    expect((await listRequests(store.read, { limit: 5, model: 'old' })).items).toEqual([])
+    const { items } = await listRequests(store.read, { limit: 5 })
+    expect(items[0]?.requestId).toBe(recent.requestId)
+    for (const table of ['upstream_ids', 'log_values', 'log_segments'] as const) {
+      const rows = await store.read.selectFrom(table).select('segment').execute()
+      expect(rows.filter(({ segment }) => segment === 0)).toEqual([])
+    }
 
-      expect((await listEntries(store.read, 'acc_1', { limit: 5 })).items).toHaveLength(1)
-      const span = { fromMs: oldMs - dayMs, untilMs: oldMs + dayMs }
-      const traffic = await sumTraffic(store.read, { ...span, time: 'day', by: [], where: {} })
-      expect(traffic?.sums.map(({ requests }) => requests)).toEqual([segmentRows - 1])
-    },
-    patientMs,
-  )
+    expect((await listEntries(store.read, 'acc_1', { limit: 5 })).items).toHaveLength(1)
+    const span = { fromMs: oldMs - dayMs, untilMs: oldMs + dayMs }
+    const traffic = await sumTraffic(store.read, { ...span, time: 'day', by: [], where: {} })
+    expect(traffic?.sums.map(({ requests }) => requests)).toEqual([segmentRows - 1])
+  })
 
-  test(
-    'a call that was charged stays in the ledger, with its receipt and without its detail',
-    async () => {
-      const { old } = await writeLog()
-      const [before] = await findEntries(store.read, old.requestId)
-      await trimLog(store, { nowMs, keepMs })
-      expect(await findEntries(store.read, old.requestId)).toEqual([before!])
-      const rows = await store.read
-        .selectFrom('requests')
-        .selectAll()
-        .where('request_id', '=', old.requestId)
-        .execute()
-      expect(rows).toMatchObject([{ number: 1, detail: '', upstream_request_id: null }])
-    },
-    patientMs,
-  )
+  test('a call that was charged stays in the ledger, with its receipt and without its detail', async () => {
+    const { old } = await writeLog()
+    const [before] = await findEntries(store.read, old.requestId)
+    await trimLog(store, { nowMs, keepMs })
+    expect(await findEntries(store.read, old.requestId)).toEqual([before!])
+    const rows = await store.read
+      .selectFrom('requests')
+      .selectAll()
+      .where('request_id', '=', old.requestId)
+      .execute()
+    expect(rows).toMatchObject([{ number: 1, detail: '', upstream_request_id: null }])
+  })
 
-  test(
-    'the next row has a new number when every row that may go has gone',
-    async () => {
-      await writeLog()
-      const newest = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
-      await trimLog(store, { nowMs: nowMs + 10 * keepMs, keepMs })
-      const row = at(nowMs)
-      await store.record(row)
-      const numbers = await store.read
-        .selectFrom('requests')
-        .select('seq')
-        .where('request_id', '=', row.requestId)
-        .execute()
-      expect(numbers[0]!.seq).toBeGreaterThan(newest.at(-1)!.seq)
-    },
-    patientMs,
-  )
+  test('the next row has a new number when every row that may go has gone', async () => {
+    await writeLog()
+    const newest = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
+    await trimLog(store, { nowMs: nowMs + 10 * keepMs, keepMs })
+    const row = at(nowMs)
+    await store.record(row)
+    const numbers = await store.read
+      .selectFrom('requests')
+      .select('seq')
+      .where('request_id', '=', row.requestId)
+      .execute()
+    expect(numbers[0]!.seq).toBeGreaterThan(newest.at(-1)!.seq)
+  })
 
-  test(
-    'rows from before the upgrade are all there afterwards, and new ones go on from them',
-    async () => {
-      await store.close()
-      await place.remove()
-      place = await newPlace(dialect, { empty: true })
-      await writeOldDatabase(place, dialect)
-      store = await place.open({ logIndexer: { quietMs: patientMs } })
-      const row = at(nowMs)
-      await store.record(row)
-      await store.record(row)
-      const { items } = await listRequests(store.read, { limit: 10 })
-      expect(items.map(({ requestId }) => requestId)).toEqual([
-        row.requestId,
-        'req_ffffffffffff',
-        `req_${oldMs.toString(16).padStart(12, '0')}`,
-        'req_1',
-      ])
-      expect(await getMeta(store.read, 'schema_version')).toBe(String(migrations.at(-1)!.version))
-      const numbers = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
-      expect(numbers.map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
-    },
-    patientMs,
-  )
+  test('rows from before the upgrade are all there afterwards, and new ones go on from them', async () => {
+    await store.close()
+    await place.remove()
+    place = await newPlace(dialect, { empty: true })
+    await writeOldDatabase(place, dialect)
+    store = await place.open({ logIndexer: { quietMs: patientMs } })
+    const row = at(nowMs)
+    await store.record(row)
+    await store.record(row)
+    const { items } = await listRequests(store.read, { limit: 10 })
+    expect(items.map(({ requestId }) => requestId)).toEqual([
+      row.requestId,
+      'req_ffffffffffff',
+      `req_${oldMs.toString(16).padStart(12, '0')}`,
+      'req_1',
+    ])
+    expect(await getMeta(store.read, 'schema_version')).toBe(String(migrations.at(-1)!.version))
+    const numbers = await store.read.selectFrom('requests').select('seq').orderBy('seq').execute()
+    expect(numbers.map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
+  })
 
   if (dialect === 'sqlite') return
 
-  test(
-    'weeks are made ahead once, and take over what the default partition had of them',
-    async () => {
-      const laterMs = mondayOf(nowMs + 90 * dayMs) + 5_000
-      const early = at(laterMs)
-      await store.record(early)
-      expect(await makeWeeks(store, laterMs, laterMs + 1)).toBe(1)
-      expect(await makeWeeks(store, laterMs, laterMs + 1)).toBe(0)
-      const { rows } = await sql`SELECT 1 FROM requests_rest`.execute(store.read)
-      expect(rows).toEqual([])
-      expect(await findRequest(store.read, early.requestId)).toHaveLength(1)
-      const names = (await listPartitions(store.read)).map(({ name }) => name)
-      expect(names.at(-1)).toBe('requests_rest')
-    },
-    patientMs,
-  )
+  test('weeks are made ahead once, and take over what the default partition had of them', async () => {
+    const laterMs = mondayOf(nowMs + 90 * dayMs) + 5_000
+    const early = at(laterMs)
+    await store.record(early)
+    expect(await makeWeeks(store, laterMs, laterMs + 1)).toBe(1)
+    expect(await makeWeeks(store, laterMs, laterMs + 1)).toBe(0)
+    const { rows } = await sql`SELECT 1 FROM requests_rest`.execute(store.read)
+    expect(rows).toEqual([])
+    expect(await findRequest(store.read, early.requestId)).toHaveLength(1)
+    const names = (await listPartitions(store.read)).map(({ name }) => name)
+    expect(names.at(-1)).toBe('requests_rest')
+  })
 })
 
 const oldRows = ['req_1', `req_${oldMs.toString(16).padStart(12, '0')}`, 'req_ffffffffffff']

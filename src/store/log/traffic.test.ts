@@ -50,7 +50,7 @@ describe.each(storeKinds)('traffic of many models on %s', (dialect) => {
     }
   }
 
-  test('before the log is indexed', check, 30_000)
+  test('before the log is indexed', check)
   test('and after', async () => {
     const tally = new TrafficTally()
     for (const group of await readLogGroups(store.read, 1, many)) tally.add(group)

@@ -121,7 +121,6 @@ describe.each([...storeKinds])('faults of tasks on %s', (engine) => {
         await endAll(stage)
       }
     },
-    30_000,
   )
 
   test('nobody was sent to where a redirect of an API led, nor to a forbidden address', () => {
@@ -153,7 +152,6 @@ describe.each([...storeKinds])('faults of tasks on %s', (engine) => {
     await until(
       'the sockets to be closed',
       () => state().every((count) => count === 0) || undefined,
-      10_000,
     ).catch(() => expect(state()).toEqual([0, 0]))
   })
 })

@@ -49,7 +49,7 @@ export async function visit(browser: Browser, base: string, poll: Poll = {}): Pr
     reducedMotion: 'reduce',
   })
   // Before a case runs out of time, so that it can say what it waited for.
-  context.setDefaultTimeout(75_000)
+  context.setDefaultTimeout(240_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))

@@ -55,7 +55,7 @@ const startReceiver = () =>
 const isOver = ({ state }: Json) => ['succeeded', 'failed', 'cancelled'].includes(String(state))
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const untilMs = Date.now() + 60_000
+  const untilMs = Date.now() + 240_000
   while (!(await holds())) {
     if (Date.now() > untilMs) throw new Error(`never came: ${what}`)
     await Bun.sleep(100)

@@ -104,7 +104,7 @@ test('a database that another program keeps locked is refused', async () => {
   shell.run('BEGIN IMMEDIATE')
   expect(await failureOf(openStore({ dataDir }))).toMatch('locked by another process')
   shell.close()
-}, 15_000)
+})
 
 // Root may write anywhere, so for root the disk itself has to be read-only.
 if (process.getuid?.() !== 0) {
@@ -130,7 +130,7 @@ if (canMount) {
       extra: 0,
       balanced: true,
     })
-  }, 20_000)
+  })
 
   test('a disk that is full from the start is refused', async () => {
     const told = await onSmallDisk('open', 'head -c 49m /dev/zero > "$1/filler" 2>/dev/null;')
