@@ -3,11 +3,13 @@
 const names = [
   'txta-plus',
   'txta-turbo',
+  'txta-max',
   'txta-vl-plus',
   'txta-vl-long',
   'txta-embed',
   'imga-plus',
   'imga-edit',
+  'imga-max',
   'txta-next',
 ]
 const created = 1_767_225_600

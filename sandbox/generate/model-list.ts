@@ -13,7 +13,7 @@ const modelOf = (name: string, supportedGenerationMethods: string[]) => ({
 
 export const modelList = {
   models: [
-    ...['txta-plus', 'txta-turbo', 'txta-vl-plus', 'txta-vl-long'].map((name) =>
+    ...['txta-plus', 'txta-turbo', 'txta-max', 'txta-vl-plus', 'txta-vl-long'].map((name) =>
       modelOf(name, chatMethods),
     ),
     modelOf('txta-embed', embedMethods),

@@ -49,6 +49,8 @@ export interface Directives {
   outputImageTokens?: number
   /** A pass over so much input before the answer, where the protocol tells of passes. */
   compactedTokens?: number
+  /** Another model reads the input first, likewise. */
+  advisor?: string
   hang: boolean
   noUsage: boolean
   leak: boolean
@@ -128,6 +130,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['output-audio-tokens', whole('outputAudioTokens', 0, maxTokens)],
   ['output-image-tokens', whole('outputImageTokens', 0, maxTokens)],
   ['compaction', whole('compactedTokens', 1, maxTokens)],
+  ['advisor', (value) => (value ? { advisor: value } : undefined)],
   ['images', whole('images', 0, maxImages)],
   ['partial', whole('images', 0, maxImages)],
   ['no-output', () => ({ noOutput: true })],

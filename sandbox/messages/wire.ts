@@ -7,6 +7,8 @@ import { type Choice, type Citation, type FunctionCall, openingTokens } from '..
 import { digestOf, type Seals } from '../text/seals.ts'
 import { servedTier } from '../text/served.ts'
 
+const adviceTokens = 20
+
 /** Cached and written tokens are not in input_tokens. */
 function usageOf({ fields, directives }: Draft, counted: Counted, outputTokens: number) {
   const { inputTokens, cache } = counted
@@ -30,19 +32,31 @@ function usageOf({ fields, directives }: Draft, counted: Counted, outputTokens: 
 const servedSpeed = (asked: unknown, { tier }: Draft['directives']): unknown =>
   tier === undefined || tier === 'fast' ? asked : 'standard'
 
-/** The passes of an answer whose input was compacted first. */
-function passesOf({ directives }: Draft, usage: ReturnType<typeof usageOf>) {
-  const { compactedTokens } = directives
-  if (compactedTokens === undefined) return {}
+/** The passes of an answer whose input was compacted first, or read by another model. */
+function passesOf({ directives }: Draft, usage: ReturnType<typeof usageOf>, inputTokens: number) {
+  const { compactedTokens, advisor } = directives
+  const passes = [
+    compactedTokens !== undefined && {
+      type: 'compaction',
+      input_tokens: compactedTokens,
+      output_tokens: 0,
+    },
+    advisor !== undefined && {
+      type: 'advisor_message',
+      model: advisor,
+      input_tokens: inputTokens,
+      output_tokens: adviceTokens,
+    },
+  ].filter((pass) => pass !== false)
+  if (passes.length === 0) return {}
   const { service_tier: _, speed: __, inference_geo: ___, ...own } = usage
-  const compaction = { type: 'compaction', input_tokens: compactedTokens, output_tokens: 0 }
-  return { iterations: [compaction, { type: 'message', ...own }] }
+  return { iterations: [...passes, { type: 'message', ...own }] }
 }
 
 /** All of it. */
 function complete(draft: Draft, counted: Counted) {
   const usage = usageOf(draft, counted, draft.reply.outputTokens)
-  return { ...usage, ...passesOf(draft, usage) }
+  return { ...usage, ...passesOf(draft, usage, counted.inputTokens) }
 }
 
 const stopReasons = {
@@ -163,7 +177,7 @@ function usages(draft: Draft) {
   if (counted === undefined) return { start: undefined, end: undefined }
   const all = complete(draft, counted)
   const start = usageOf(draft, counted, 0)
-  const output = { output_tokens: reply.outputTokens, ...passesOf(draft, all) }
+  const output = { output_tokens: reply.outputTokens, ...passesOf(draft, all, counted.inputTokens) }
   switch (directives.usage) {
     case 'first':
       return { start: all, end: undefined }

@@ -1,6 +1,7 @@
 // The shipped rows, held against the rules that declared ones must pass.
 import { expect, test } from 'bun:test'
 import { priceDeclaration, termsFrom } from '../contract/config-schema/index.ts'
+import { rateNames } from '../contract/price.ts'
 import { builtinModels, builtinPrices } from './builtin.ts'
 
 const model = (name: string) => builtinModels.find((each) => each.name === name)
@@ -19,7 +20,7 @@ test('the unit follows from what the model makes', () => {
   const units: Record<string, readonly string[]> = {
     text: ['token'],
     embedding: ['token'],
-    image: ['image'],
+    image: ['image', 'token'],
     video: ['video_second', 'video_token'],
     rerank: ['search'],
     moderation: ['free'],
@@ -50,6 +51,13 @@ test('each family has its interfaces and protocols', () => {
   for (const [name, interfaces, protocols] of rows) {
     expect(model(name)).toMatchObject({ name, interfaces, protocols, source: 'builtin' })
   }
+})
+
+test('one text model has every rate, service tier, place and hours', () => {
+  const price = builtinPrices.find(({ model }) => model === 'txta-max')
+  if (price?.unit !== 'token') throw new Error('txta-max is not priced by tokens')
+  expect(Object.keys(price.per_million ?? {}).sort()).toEqual([...rateNames].sort())
+  for (const part of [price.service_tiers, price.geo, price.hours]) expect(part).toBeDefined()
 })
 
 test('the published prices are the shipped ones', () => {

@@ -21,7 +21,7 @@ const families: readonly Family[] = [
     context_window: 1_000_000,
     max_output_tokens: 8192,
     max_tokens_per_image: 16_384,
-    names: ['txta-plus', 'txta-turbo', 'txta-vl-plus', 'txta-vl-long'],
+    names: ['txta-plus', 'txta-turbo', 'txta-max', 'txta-vl-plus', 'txta-vl-long'],
   },
   {
     kind: 'embedding',
@@ -37,7 +37,7 @@ const families: readonly Family[] = [
     kind: 'image',
     interfaces: ['images'],
     protocols: ['images', 'vf'],
-    names: ['imga-plus', 'imga-edit'],
+    names: ['imga-plus', 'imga-edit', 'imga-max'],
   },
   {
     kind: 'image',
@@ -138,10 +138,46 @@ const perVideoTokens = (model: string, per_million: string): PriceDeclaration =>
   per_million,
 })
 
+/** Every term that a price of tokens can have, to be seen without a provider. */
+const everyTerm: readonly PriceDeclaration[] = [
+  {
+    model: 'txta-max',
+    unit: 'token',
+    per_million: {
+      input: '4.00',
+      output: '16.00',
+      cache_read: '0.40',
+      cache_write: '5.00',
+      cache_write_1h: '8.00',
+      input_audio: '12.00',
+      output_audio: '48.00',
+      input_image: '6.00',
+      output_image: '60.00',
+    },
+    service_tiers: {
+      priority: { factor: '2' },
+      flex: { factor: '0.5' },
+      batch: { factor: '0.5' },
+      fast: { per_million: { input: '24.00', output: '96.00', cache_read: '2.40' } },
+    },
+    geo: { us: { factor: '1.1' } },
+    hours: [
+      { from: '00:30', to: '08:30', zone: 'Asia/Shanghai', factor: '0.5' },
+      { days: ['sat', 'sun'], from: '00:00', to: '00:00', zone: 'Asia/Shanghai', factor: '0.8' },
+    ],
+  },
+  {
+    model: 'imga-max',
+    unit: 'token',
+    per_million: { input: '5.00', output: '10.00', input_image: '8.00', output_image: '40.00' },
+  },
+]
+
 export const builtinPrices: readonly PriceDeclaration[] = [
   perTokens('txta-plus', '0.80', '2.00', { cache_read: '0.08', cache_write: '1.00' }),
   perTokens('txta-turbo', '0.30', '0.60', { cache_read: '0.03', cache_write: '0.375' }),
   perTokens('txta-vl-plus', '1.00', '10.00', { cache_read: '0.10', cache_write: '1.25' }),
+  ...everyTerm,
   {
     model: 'txta-vl-long',
     unit: 'token',

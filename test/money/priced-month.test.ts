@@ -2,6 +2,7 @@
 // that shares nothing with the gateway, explanations add up to it, and a preview of the month says the same.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
+import { billionths, explainedNanos } from '../support/explained.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   requests,
@@ -37,10 +38,6 @@ interface Call {
 
 // The calculation: whole numbers of billionths, one rounding at the end.
 
-const billionths = (decimal: string): bigint => {
-  const [whole = '0', places = ''] = decimal.split('.')
-  return BigInt(whole) * 1_000_000_000n + BigInt(places.padEnd(9, '0'))
-}
 const one = 1_000_000_000n
 
 /** In tenths of billionths, as an hour's cache is 1.6 times another. */
@@ -215,22 +212,6 @@ const config = {
       [...models].filter(([, each]) => each.style === style).map(([name]) => [name, '*']),
     ),
   })),
-}
-
-/** What the lines of an explanation add up to, times its factors: rounded as it says. */
-function explainedNanos(steps: readonly string[], factors: readonly { factor: string }[]): bigint {
-  const exact = (text: string) => {
-    const [units = '0', places = ''] = text.split('.')
-    return BigInt(units + places.padEnd(16, '0'))
-  }
-  const lines = steps.flatMap((line) => / per million = ([\d.]+)$/.exec(line)?.[1] ?? [])
-  let sum = lines.reduce((total, line) => total + exact(line), 0n)
-  let scale = 10_000_000n
-  for (const each of factors) {
-    sum *= billionths(each.factor)
-    scale *= one
-  }
-  return (2n * sum + scale) / (2n * scale)
 }
 
 describe.each([...storeKinds])('a month on %s', (dialect) => {
