@@ -163,7 +163,11 @@ export class BatchRun {
         await this.#settled()
         this.isWaiting = true
       } while ((await this.#native.work()) && !this.#isOver())
+    } catch (error) {
+      this.#problem ??= error
     } finally {
+      // A later run of the batch must not find them without an outcome.
+      await this.#settled()
       this.isWaiting = false
       clearInterval(timer)
     }
