@@ -37,7 +37,7 @@ export interface TotalTables {
   daily_totals: Totals & { day_ms: number }
   /** Names that have totals of their own in a month: models under '', values of tags under their name. */
   total_names: { account_id: string; month: string; name: string; value: string }
-  /** Charges by tag. */
+  /** Charges and refunds by tag. */
   tag_totals: Sums & {
     hour_ms: number
     /** `@`: the end user. */

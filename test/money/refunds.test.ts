@@ -145,6 +145,63 @@ describe.each([...storeKinds])('refunds on %s', (engine) => {
     expect(await spent()).toBe(before - nanos('0.00001'))
   })
 
+  test('usage by tag and by end user knows what was given back', async () => {
+    const change = { tag_names: ['team'], end_users: 'plain' }
+    expect((await gateway.admin('PATCH', '/accounts/acme', change)).status).toBe(200)
+    const call = async (team: string | undefined, film?: true) => {
+      const headers = team === undefined ? {} : { 'x-gateway-tags': `team=${team}` }
+      const content = 'x [[sim:tokens=100]]'
+      const answer = await (film
+        ? gateway.post('/v1/videos', { model: 'vfa-2.7-t2v', prompt: 'x', seconds: 3 }, headers)
+        : gateway.post(
+            '/v1/chat/completions',
+            { model: 'txta-plus', user: `of-${team}`, messages: [{ role: 'user', content }] },
+            headers,
+          ))
+      const { id } = (await answer.json()) as { id: string }
+      return film ? id : requestIdOf(answer)
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: rows of several kinds
+    const usage = async (by: string): Promise<any> =>
+      (await gateway.admin('GET', `/usage?by=${by}`)).body
+    const marginOf = async (by: string, value: string | null) => {
+      const { items } = await usage(by)
+      const key = by === 'end_user' ? by : 'tag'
+      const row = items.find((each: Record<string, unknown>) => each[key] === value)
+      return row === undefined ? 0n : nanos(row.margin)
+    }
+    const red = await call('red')
+    const film = await call('red', true)
+    await until('the film', async () => {
+      const { body } = await gateway.admin('GET', `/tasks/${film}`)
+      return body.state === 'succeeded' ? body : undefined
+    })
+    const untagged = await call(undefined)
+    await rowOf(gateway, red)
+    await rowOf(gateway, untagged)
+    const before = await marginOf('tag:team', 'red')
+    const ofUser = await marginOf('end_user', 'of-red')
+    const rest = await marginOf('tag:team', null)
+    const back = nanos('0.00001')
+    for (const id of [red, untagged]) {
+      expect((await refund(id, { amount: '0.00001', reason: 'a part' })).status).toBe(201)
+    }
+    const given = await gateway.admin('POST', `/tasks/${film}/refunds`, { reason: 'bad' })
+    expect(given.status).toBe(201)
+    expect(await marginOf('tag:team', 'red')).toBe(before - back - nanos(given.body.amount))
+    expect(await marginOf('end_user', 'of-red')).toBe(ofUser - back)
+    expect(await marginOf('tag:team', null)).toBe(rest - back)
+    for (const by of ['tag:team', 'end_user', 'day', 'model,tag:team']) {
+      const { items, total } = await usage(by)
+      const sum = items.reduce(
+        (all: bigint, row: { margin: string }) => all + nanos(row.margin),
+        0n,
+      )
+      expect([by, sum]).toEqual([by, nanos(total.margin)])
+      expect(total.margin).toBe((await usage('month')).total.margin)
+    }
+  })
+
   test('a task is refunded by its own id', async () => {
     const film = { model: 'vfa-2.7-t2v', prompt: 'x', seconds: 3 }
     const made = await gateway.post('/v1/videos', film)

@@ -59,6 +59,7 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
         )
         let [costNanos, marginNanos, unknown] = [0n, 0n, 0]
         const ofChannel = { one: 0n, two: 0n }
+        const ofTeam: Record<string, bigint> = {}
         for (const { minute, nanos, cost, isCharged, refunded, ...named } of given) {
           const { model, token, team, channel } = named
           const atMs = stretch.fromMs + minute * 60_000
@@ -81,6 +82,7 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
           costNanos += cost ?? 0n
           marginNanos += call.chargeNanos - back - (cost ?? 0n)
           ofChannel[channel] += call.chargeNanos - back - (cost ?? 0n)
+          ofTeam[`${team}`] = (ofTeam[`${team}`] ?? 0n) + call.chargeNanos - back - (cost ?? 0n)
           if (isCharged && cost === null) unknown++
         }
         const asked = { accountId, ...stretch, by, withCosts: true }
@@ -101,6 +103,9 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
           expect(total).toMatchObject({ ...expected, cost_unknown: unknown })
           expect([sumOf(rows, 'cost'), sumOf(rows, 'margin')]).toEqual([costNanos, marginNanos])
         }
+        const tagged = { ...asked, by: [], tagKey: 'tag:team' as const }
+        const teams = await inSnapshot(store, (db) => sumTaggedUsage(db, tagged))
+        for (const { tag, margin } of teams.rows) expect(signed(margin!)).toBe(ofTeam[`${tag}`]!)
         const { rows } = await sumUsage(store.read, { ...asked, by: ['channel'] }, sumChannels)
         for (const { channel, margin } of rows) {
           expect(signed(margin!)).toBe(ofChannel[channel as 'one' | 'two'])
