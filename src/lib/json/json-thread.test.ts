@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { soundOf } from '../../../sandbox/audio/encode.ts'
 import { audioSeconds } from '../audio/measure.ts'
-import { encodeLong, measureLong, readLong, stringifyLong } from './json-thread.ts'
+import { addMemberLong, encodeLong, measureLong, readLong, stringifyLong } from './json-thread.ts'
 
 const work = { total: 1e9, structure: 1e9 }
 const megabyte = 1024 * 1024
@@ -69,4 +69,15 @@ test('a file of sound is measured there as it is here, and stays whole', async (
   expect(await measureLong(bytes)).toBe(audioSeconds(bytes))
   expect(bytes.length).toBeGreaterThan(0)
   expect(await measureLong(Buffer.from('no sound'))).toBeUndefined()
+})
+
+test.each([
+  ['bytes', (text: string) => Buffer.from(text)],
+  ['a text', (text: string) => text],
+])('a member is put into JSON given as %s, which stays as it is', async (_, as) => {
+  const text = `{"data":"${'é'.repeat(megabyte)}","usage":{"a":1.0}}`
+  const given = as(text)
+  const bytes = await addMemberLong(given, ['usage'], '"note":2')
+  expect(Buffer.from(bytes).toString() === text.replace('{"a"', '{"note":2,"a"')).toBe(true)
+  expect(given.toString() === text).toBe(true)
 })

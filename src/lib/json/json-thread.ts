@@ -62,6 +62,19 @@ export const encodeLong = async (
 ): Promise<Uint8Array> =>
   (await thread.run(queueKey, { text, fields: JSON.stringify(fields) })) as Uint8Array
 
+/** JSON with another member in the object at the end of the path, encoded. Bytes are copied. */
+export async function addMemberLong(
+  given: string | Uint8Array,
+  path: readonly string[],
+  member: string,
+  queueKey = '',
+): Promise<Uint8Array<ArrayBuffer>> {
+  const json = typeof given === 'string' ? given : new Uint8Array(given)
+  const work = { json, path: JSON.stringify(path), member }
+  const transfer = typeof json === 'string' ? [] : [json.buffer]
+  return (await thread.run(queueKey, work, transfer)) as Uint8Array<ArrayBuffer>
+}
+
 /** The result of JSON.stringify for plain data: a string when it is short, else bytes. */
 export async function stringifyLong(value: unknown, queueKey = ''): Promise<string | Uint8Array> {
   const long: LongTemplate = { template: '', mark: `long:${randomUUID()}:` }

@@ -3,7 +3,7 @@ import { audioSeconds } from '../audio/measure.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
 import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
-import { withEdits, withModel } from './splice.ts'
+import { withEdits, withMember, withModel } from './splice.ts'
 
 declare const self: Worker
 
@@ -19,6 +19,8 @@ export type TextWork =
   | { sound: Uint8Array }
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON; empty: left out. */
   | { text: string; fields: string }
+  /** JSON that gets another member, in the object at the end of a path, itself as JSON; and is encoded. */
+  | { json: Uint8Array | string; path: string; member: string }
   /** JSON to encode, with words in place of its long strings: the mark, and a number. */
   | LongTemplate
 
@@ -45,12 +47,23 @@ self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   else if ('sound' in data) self.postMessage({ seconds: audioSeconds(data.sound) })
   else if ('encoded' in data) self.postMessage({ decoded: textOf(data.encoded) })
   else {
-    const text = 'text' in data ? withFields(data.text, JSON.parse(data.fields)) : filled(data)
-    const bytes = new TextEncoder().encode(text)
+    const bytes = new TextEncoder().encode(written(data))
     self.postMessage(bytes, [bytes.buffer])
   }
   // The texts are large, and nothing else may happen here for a while.
   Bun.gc(true)
+}
+
+type Written = Exclude<
+  TextWork,
+  { bytes: Uint8Array } | { encoded: Uint8Array } | { sound: Uint8Array }
+>
+
+function written(data: Written): string {
+  if ('text' in data) return withFields(data.text, JSON.parse(data.fields))
+  if (!('json' in data)) return filled(data)
+  const { json, path, member } = data
+  return withMember(typeof json === 'string' ? json : textOf(json), JSON.parse(path), member)
 }
 
 const textOf = (bytes: Uint8Array): string =>

@@ -6,6 +6,7 @@ import {
   restoreModel,
   withEdits,
   withField,
+  withMember,
   withModel,
   withModelIn,
   withoutField,
@@ -250,3 +251,35 @@ test('a field is left out, however it is spelled and wherever it stands', () => 
   for (const [text, left] of cases) expect(withoutField(text, 'a')).toBe(left)
   expect(withEdits('{"a":1,"b":2}', { a: '', c: '[3]', b: '0' })).toBe('{"c":[3],"b":0}')
 })
+
+describe('a member that is put into an object', () => {
+  test.each([
+    ['{"usage":{"a":1}}', '{"usage":{"note":1,"a":1}}'],
+    ['{"x":[{"usage":{}}],"usage":{}}', '{"x":[{"usage":{}}],"usage":{"note":1}}'],
+    ['{"usage" : { } }', '{"usage" : {"note":1 } }'],
+    ['{"usage":null,"b":2}', '{"usage":{"note":1},"b":2}'],
+    ['{"b":2}', '{"usage":{"note":1},"b":2}'],
+    [' {}', ' {"usage":{"note":1}}'],
+  ])('%s', (text, wanted) => {
+    expect(withMember(text, ['usage'], '"note":1')).toBe(wanted)
+  })
+
+  test('is found in any text, and the rest stays as it is', () => {
+    fc.assert(
+      fc.property(texts, fc.array(names, { minLength: 1, maxLength: 2 }), ({ of, text }, path) => {
+        const parsed = JSON.parse(withMember(text, path, '"the note":[1]')) as Json
+        const [first, second] = path as [string, string | undefined]
+        const { 'the note': note, ...others } = (
+          second === undefined ? parsed[first] : (parsed[first] as Json)[second]
+        ) as Json
+        expect(note).toEqual([1])
+        const before = second === undefined ? of[first] : (of[first] as Json | null)?.[second]
+        expect(others).toEqual(isPlain(before) ? before : {})
+        expect({ ...parsed, [first]: 0 }).toEqual({ ...of, [first]: 0 })
+      }),
+    )
+  })
+})
+
+const isPlain = (of: unknown): of is Json =>
+  typeof of === 'object' && of !== null && !Array.isArray(of)

@@ -2,6 +2,7 @@
 // order and unknown fields are preserved. The text must be valid JSON, optionally with text before
 // its first brace.
 import { endOfString } from './parse.ts'
+import { spansIn } from './spans.ts'
 
 const modelField = /"model"\s*:\s*"(?:[^"\\]|\\.)*"/
 
@@ -116,6 +117,31 @@ export function withEdits(text: string, edits: Readonly<Record<string, string>>)
   }
   return edited
 }
+
+/**
+ * Adds a member to the object at the end of the path, which is made where it is not there. The object of the path
+ * is that at `at`.
+ */
+export function withMember(
+  text: string,
+  path: readonly string[],
+  member: string,
+  at = text.indexOf('{'),
+): string {
+  const [name, ...rest] = path
+  const found = name === undefined ? undefined : spansIn(text, at).find(({ key }) => key === name)
+  if (found !== undefined && text[found.start] === '{') {
+    return withMember(text, rest, member, found.start)
+  }
+  if (found !== undefined) {
+    return `${text.slice(0, found.start)}{${within(rest, member)}}${text.slice(found.end)}`
+  }
+  const isEmpty = text[valueStart(text, at + 1)] === '}'
+  return `${text.slice(0, at + 1)}${within(path, member)}${isEmpty ? '' : ','}${text.slice(at + 1)}`
+}
+
+const within = (path: readonly string[], member: string): string =>
+  path.reduceRight((inner, key) => `${JSON.stringify(key)}:{${inner}}`, member)
 
 function rebuilt(text: string, name: string, value: string): string {
   const [open, end] = [text.indexOf('{'), text.lastIndexOf('}') + 1]

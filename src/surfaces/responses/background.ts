@@ -36,7 +36,7 @@ export async function createInBackground(
   const named = key !== null && { key: { path, key } }
   const made = await api.createResponse(ctx, call, { headers, ...named })
   if (made instanceof Refusal) return answer(x, made)
-  const response = answerKept(api, x, made)
+  const response = await answerKept(api, x, made)
   return made.replayed ? asReplay(response) : response
 }
 
@@ -90,19 +90,19 @@ async function remove(
   return answerJson(x, JSON.stringify({ id, object: 'response', deleted: true }))
 }
 
-function answerKept(
+async function answerKept(
   api: CallerApi,
   x: RequestContext,
   kept: KeptResponse,
   usage?: UsagePlace,
-): Response {
+): Promise<Response> {
   const { currency } = api
   const { task } = kept
   const showsCharge = usage !== undefined && kept.answer !== undefined && wantsCharge(x.request)
   const { requestId, createdAtMs: atMs, model, chargeNanos } = task
   const record = { requestId, atMs, model, chargeNanos, charge: {} }
   const plain = bodyOf(kept)
-  const body = showsCharge ? withCharge(plain, usage, { record, currency }) : plain
+  const body = showsCharge ? await withCharge(plain, usage, { record, currency }, x.payer) : plain
   return answerJson(x, body, 200, headersOf(kept, currency))
 }
 

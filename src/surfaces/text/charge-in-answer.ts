@@ -2,8 +2,9 @@
 // a stream that has the final usage. The amount is the ledger's, so that event waits until the charge is durable.
 import type { AnswerStream, StreamSink, TextAnswer } from '../../contract/caller-api.ts'
 import { dataOf, endOfLastEvent, splitEvents } from '../../lib/http/sse.ts'
+import { addMemberLong } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { spansIn } from '../../lib/json/spans.ts'
+import { withMember } from '../../lib/json/splice.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Fields } from '../common/fields.ts'
 
@@ -33,42 +34,37 @@ type Charged = Pick<TextAnswer, 'record' | 'currency'>
 export const chargeText = ({ record }: Charged): string | undefined =>
   record.charge === undefined ? undefined : formatNanos(record.chargeNanos)
 
+/** As a member of a JSON object. */
 function noteOf(answer: Charged): string | undefined {
   const charge = chargeText(answer)
   const { record, currency } = answer
   return charge === undefined
     ? undefined
-    : JSON.stringify({ request_id: record.requestId, charge, currency })
+    : `"gateway":${JSON.stringify({ request_id: record.requestId, charge, currency })}`
 }
 
-/** A JSON answer with its charge. */
+type Body = string | Uint8Array<ArrayBuffer>
+
+/** More is read in a thread: that of many MB takes hundreds of milliseconds. */
+const longBody = 64 * 1024
+
+/** A JSON answer with its charge; a promise for a long one. It is paid for, so it goes out also if that cannot be read. */
 export function withCharge(
-  body: string | Uint8Array<ArrayBuffer>,
+  body: Body,
   { body: path }: UsagePlace,
   answer: Charged,
-): string {
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  queueKey?: string,
+): Body | Promise<Body> {
   const note = noteOf(answer)
-  return note === undefined ? text : withNote(text, text.indexOf('{'), path, note)
+  if (note === undefined) return body
+  if (body.length > longBody) {
+    return addMemberLong(body, path, note, queueKey).catch(() => body)
+  }
+  return withMember(textOf(body), path, note)
 }
 
-/** Puts it into the object at the end of the path, which is made where it is not there. */
-function withNote(text: string, at: number, path: readonly string[], note: string): string {
-  const [name, ...rest] = path
-  const member = name === undefined ? undefined : spansIn(text, at).find(({ key }) => key === name)
-  if (member !== undefined && text[member.start] === '{') {
-    return withNote(text, member.start, rest, note)
-  }
-  if (member !== undefined) {
-    return text.slice(0, member.start) + within(rest, note) + text.slice(member.end)
-  }
-  const made = within(path, note)
-  const isEmpty = /^\s*\}/.test(text.slice(at + 1, at + 100))
-  return `${text.slice(0, at + 1)}${made.slice(1, -1)}${isEmpty ? '' : ','}${text.slice(at + 1)}`
-}
-
-const within = (path: readonly string[], note: string): string =>
-  path.reduceRight((inner, key) => `{${JSON.stringify(key)}:${inner}}`, `{"gateway":${note}}`)
+const textOf = (body: Body): string =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body)
 
 export const streamWithCharge = (
   stream: AnswerStream,
@@ -144,7 +140,7 @@ class ChargeSink implements StreamSink {
     const data = dataOf(first)!
     if (data === this.#place.marker) return usageEvent(this.#answer, note) + this.#release()
     const at = first.indexOf('{', first.indexOf('data:'))
-    return [withNote(first, at, this.#place.event, note), ...others].join('')
+    return [withMember(first, this.#place.event, note, at), ...others].join('')
   }
 }
 
@@ -168,7 +164,7 @@ function usageEvent({ record }: Charged, note: string): string {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    gateway: JSON.parse(note) as unknown,
+    ...(JSON.parse(`{${note}}`) as object),
   }
   const chunk = {
     id: record.requestId,

@@ -103,7 +103,8 @@ export async function serve(
       return shape.answerFailure?.(x, done, ctx) ?? answerRefusal(x, done)
     }
     if (done.stream === undefined) {
-      const body = place === undefined ? done.body! : withCharge(done.body!, place, done)
+      const body =
+        place === undefined ? done.body! : await withCharge(done.body!, place, done, x.payer)
       return answerJson(x, body, 200, chargedHeaders(done))
     }
     const stream = place === undefined ? done.stream : streamWithCharge(done.stream, place, done)
