@@ -9,6 +9,7 @@ import { RenamedTools } from '../styles/common/tool-names.ts'
 import { readRequest, writeRequest } from '../styles/common/translate-request.ts'
 import { styles, upstreamStyles } from '../styles/index.ts'
 import { converseStyle } from './bedrock/converse.ts'
+import { writtenCall } from './calls/request.ts'
 import type { CallStyle } from './calls/style.ts'
 import { readWhole } from './calls/whole-answer.ts'
 import { chatStyle } from './chat/index.ts'
@@ -26,6 +27,7 @@ import type {
   AnswerReply,
   AnswerResult,
   CallNotes,
+  CallPlan,
   CallResult,
   PlainResult,
   PlainWork,
@@ -74,6 +76,7 @@ self.onmessage = ({ data }: MessageEvent<ThreadWork>) => {
 function resultOf(data: ThreadWork): ThreadResult {
   if ('work' in data) return translated(data)
   if ('answer' in data) return understood(data)
+  if ('callPlan' in data) return encoded(requestOf(data))
   if ('callAnswer' in data) return readCall(data)
   if ('plan' in data) return written(data)
   if ('streamPlan' in data) return streamed(data)
@@ -142,6 +145,12 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
     body: given.wantsText ? body : encoded(body as string),
     ...(ids.length > 0 && { ids: JSON.stringify(ids) }),
   }
+}
+
+function requestOf({ callPlan, request }: { callPlan: string; request: string }): string {
+  const { protocol, ...upstream } = JSON.parse(callPlan) as CallPlan
+  const given = { body: request, fields: JSON.parse(request) }
+  return writtenCall(callStyles.get(protocol)!, given, upstream)
 }
 
 function readCall(data: Extract<ThreadWork, { callAnswer: Uint8Array }>): CallResult {

@@ -1,10 +1,9 @@
 // One call that is no conversation to one upstream: the answer is JSON, a text or a file, whole or as a stream.
 // Every failure is returned as a value.
+import { Refusal } from '../../contract/errors.ts'
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { Provider, Stop, TextReply, Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
-import { encodeLong, longTextBytes } from '../../lib/json/json-thread.ts'
-import { withEdits } from '../../lib/json/splice.ts'
 import { countTokens } from '../../lib/text/count-tokens.ts'
 import { bearer } from '../common/bearer.ts'
 import { notAnswered, upstreamRequestId } from '../common/errors.ts'
@@ -13,10 +12,12 @@ import { isRefused, refusedAnswer } from '../common/refused-answer.ts'
 import { longAnswerBytes } from '../text/large/long-answers.ts'
 import { playedAnswer } from '../text/large/played-answer.ts'
 import { isPage } from '../text/read-events.ts'
+import { refused } from '../text/translate.ts'
 import { failed, lost, tooLarge } from '../text/understand.ts'
 import { TextStreamWatcher } from '../text/watch-stream.ts'
 import { FileWatcher } from './file-watcher.ts'
-import { type LongAnswer, readLongAnswer } from './read-long.ts'
+import { type LongAnswer, readLongAnswer, writeLongRequest } from './long.ts'
+import { writtenCall } from './request.ts'
 import type { CallStyle } from './style.ts'
 import { readWhole, type WholeAnswer } from './whole-answer.ts'
 
@@ -35,7 +36,9 @@ async function sendCall(
   upstream: Upstream,
   stop: Stop,
 ): Promise<TextReply> {
-  const { type, body } = await requestOf(style, call, upstream)
+  const request = await requestOf(style, call, upstream)
+  if (request instanceof Refusal) return refused(request)
+  const { type, body } = request
   const headers = bearer(upstream)
   headers['content-type'] = type
   headers['accept'] = '*/*'
@@ -66,18 +69,23 @@ interface SentBody {
   body: string | Uint8Array
 }
 
-async function requestOf(style: CallStyle, call: TextCall, upstream: Upstream): Promise<SentBody> {
+/** More takes the thread: to find the fields of many small parts takes tens of milliseconds. */
+const longRequest = 128 * 1024
+
+async function requestOf(
+  style: CallStyle,
+  call: TextCall,
+  upstream: Upstream,
+): Promise<SentBody | Refusal> {
   if (style.encode !== undefined) {
     const { type, bytes } = style.encode(call, upstream)
     return { type, body: bytes }
   }
-  const model = { model: JSON.stringify(upstream.model) }
-  const fields = { ...model, ...style.fieldsFor?.(call), ...upstream.bodyEdits }
-  const isLong = call.body.length > longTextBytes
-  const body = isLong
-    ? await encodeLong(call.body, fields, upstream.queueKey)
-    : withEdits(call.body, fields)
-  return { type: 'application/json', body }
+  const body =
+    call.body.length > longRequest
+      ? await writeLongRequest(style, call, upstream)
+      : writtenCall(style, call, upstream)
+  return body instanceof Refusal ? body : { type: 'application/json', body }
 }
 
 /** Of an error, or of a page of a proxy, where a file was asked for. */

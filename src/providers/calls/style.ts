@@ -26,7 +26,7 @@ export interface CallStyle {
   /** The name of an answer in an error text. */
   noun: string
   /** Fields to set in the caller's JSON besides the model name, each as JSON; empty: left out. */
-  fieldsFor?(call: TextCall): Readonly<Record<string, string>> | undefined
+  fieldsFor?(call: Pick<TextCall, 'fields'>): Readonly<Record<string, string>> | undefined
   /** The request, where it is not the caller's JSON. */
   encode?(call: TextCall, upstream: Upstream): { type: string; bytes: Uint8Array }
   /** What a whole answer to this call is; absent: JSON. */

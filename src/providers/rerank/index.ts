@@ -22,7 +22,7 @@ export const rerankStyle: CallStyle = {
 export const rerank = callProvider(rerankStyle)
 
 /** Upstreams take plain texts; the gateway gives the documents back itself. */
-function fieldsFor({ fields }: TextCall): Record<string, string> | undefined {
+function fieldsFor({ fields }: Pick<TextCall, 'fields'>): Record<string, string> | undefined {
   const documents = documentsIn(fields)
   return {
     ...(fields['return_documents'] !== undefined && { return_documents: '' }),

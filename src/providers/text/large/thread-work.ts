@@ -1,7 +1,7 @@
 // What is passed to the thread that translates, and back. Messages are flat records, because only those share
 // their texts between threads instead of copying them: whatever else they hold is JSON.
 import type { ModelKind, Protocol } from '../../../contract/catalog.ts'
-import type { Reported, UpstreamError } from '../../../contract/provider.ts'
+import type { Reported, Upstream, UpstreamError } from '../../../contract/provider.ts'
 import type { TextCall } from '../../../contract/requests.ts'
 import type { AnswerUsage } from '../../../styles/common/answer.ts'
 import type { StyleName, UpstreamStyleName } from '../../../styles/common/conversation.ts'
@@ -13,6 +13,8 @@ export type ThreadWork =
   | { work: string; body: string }
   /** An answer to understand: AnswerNotes. */
   | { answer: Uint8Array; notes: string }
+  /** A request of a call that is no conversation: CallPlan, and the caller's JSON. */
+  | { callPlan: string; request: string }
   /** An answer of a call that is no conversation: CallNotes, and the JSON that was asked. */
   | { callAnswer: Uint8Array; callNotes: string; request: string }
   /** An answer to translate: AnswerPlan, fields of the request, names of tools. */
@@ -73,6 +75,11 @@ export type AnswerReply =
   | { kind: 'json'; reported: Reported; outputTokens: number; finishReason?: string }
   | { kind: 'events'; reported: Reported; outputTokens: number }
   | { kind: 'failed'; error: UpstreamError }
+
+/** How such a request is written. */
+export interface CallPlan extends Pick<Upstream, 'model' | 'bodyEdits'> {
+  protocol: Protocol
+}
 
 export interface CallNotes
   extends Pick<AnswerNotes, 'protocol' | 'model' | 'stream' | 'status' | 'headers'> {

@@ -1,12 +1,13 @@
-// Large answers of calls that are no conversation are read in the thread that reads those of the text styles. What
-// comes back is what is read without it.
+// Large requests and answers of calls that are no conversation are written and read in the thread that does so for
+// the text styles. What comes back is what there is without it.
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { HttpAnswer } from '../../contract/http.ts'
 import type { Upstream } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { present } from '../../styles/common/request-reading.ts'
 import { readHeaders } from '../common/errors.ts'
 import { unread } from '../text/large/long-answers.ts'
-import type { CallNotes, CallResult } from '../text/large/thread-work.ts'
+import type { CallNotes, CallPlan, CallResult } from '../text/large/thread-work.ts'
 import { translationThread } from '../text/large/translation-thread.ts'
 import type { CallStyle } from './style.ts'
 import type { WholeAnswer } from './whole-answer.ts'
@@ -37,5 +38,21 @@ export async function readLongAnswer(
     return shown === undefined ? made : ({ ...made, body: shown } as LongAnswer)
   } catch (cause) {
     return { kind: 'failed', error: unread(headers['x-request-id'], cause) }
+  }
+}
+
+/** The caller's JSON as it goes upstream. */
+export async function writeLongRequest(
+  { protocol }: CallStyle,
+  { body }: TextCall,
+  { model, bodyEdits, queueKey = '' }: Upstream,
+): Promise<Uint8Array | Refusal> {
+  const plan: CallPlan = { protocol, model, ...present({ bodyEdits }) }
+  try {
+    const message = { callPlan: JSON.stringify(plan), request: body }
+    return (await translationThread.run(queueKey, message)) as Uint8Array
+  } catch (cause) {
+    const why = 'the request could not be written for its upstream; try again'
+    return refuse('overloaded', why, { cause, retryAfterSeconds: 1 })
   }
 }
