@@ -25,7 +25,7 @@ export interface Workspace {
   children: Child[]
 }
 
-const startMs = 20_000
+const startMs = 120_000
 /** A gateway may have much to read. */
 const gatewayStartMs = 120_000
 

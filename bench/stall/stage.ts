@@ -15,7 +15,8 @@ import type { SendCommand, Sent } from './send.ts'
 import type { LongTurn } from './watch-turns.ts'
 
 export const bodyBytes = 32 * 1024 * 1024 - 1024
-const sendMs = 60_000
+/** For every shape, one after the other, on a machine that has other work. */
+const sendMs = 600_000
 const quietSleepMs = 5_000
 const warmUps = ['one long text', 'chat>messages: messages']
 

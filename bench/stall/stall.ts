@@ -26,7 +26,7 @@ export const stallSeconds = 4 * (Object.keys(stallBodies).length + concurrent.le
 /** Each of them sends every hostile body. */
 const hostileCallers = [1, 4]
 const mix = { seed: 20_261_118, count: 10_000, callers: 4 }
-const mixMs = 900_000
+const mixMs = 3_600_000
 export const hostileSeconds = 3 * Object.keys(hostileBodies).length + 60 + mixMs / 1000
 
 export async function runStall(run: Run): Promise<PartResult> {
