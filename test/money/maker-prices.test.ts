@@ -6,6 +6,7 @@ import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
 import { requests, startPricedUpstream } from '../support/priced-upstream.ts'
 import { chargeOf, nanos, requestIdOf, rowOf } from '../support/read.ts'
 import { jsonReply, startUpstream } from '../support/upstream.ts'
+import { makerPages } from './maker-pages.ts'
 import { listOf, type MakerCase, makerCases } from './maker-prices.ts'
 
 const upstream = startPricedUpstream()
@@ -63,6 +64,21 @@ const asText = ({ usage, served: { tier, ...served } = {} }: MakerCase) => ({
 test('there are more than thirty models', () => {
   expect(new Set(makerCases.map(({ model }) => model)).size).toBe(makerCases.length)
   expect(makerCases.length).toBeGreaterThan(30)
+})
+
+test('each row says where its rates can be read, and which of them cannot', () => {
+  expect(Object.keys(makerPages).toSorted()).toEqual(
+    makerCases.map(({ model }) => model).toSorted(),
+  )
+  for (const { model, lines } of makerCases) {
+    const { by, urls, rates, times = '1', unnamed = [] } = makerPages[model]!
+    const named = new Set(rates.map((rate) => nanos(rate) * nanos(times)))
+    const missing = lines
+      .map(([, rate]) => rate)
+      .filter((rate) => !named.has(nanos(rate) * nanos('1')))
+    expect([model, missing.toSorted()]).toEqual([model, [...unnamed].toSorted()])
+    expect([model, urls.length > 0]).toEqual([model, by !== 'nobody'])
+  }
 })
 
 test.each(makerCases.map((each) => [each.model, each] as const))(

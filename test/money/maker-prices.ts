@@ -1,6 +1,7 @@
 // Models in the forms of the two public lists, and what a call costs: tokens times dollars per million, written out by
-// hand. No row was checked against a maker's own price page. Where the rates are from:
-//   In LiteLLM's form: a stored copy of its public list, of August 2026, except for three rows, which say so.
+// hand. Where the makers say their rates is in maker-pages.ts, and which rates of a row nobody but a list has.
+//   In LiteLLM's form: a stored copy of its public list, of August 2026, except for gpt-5.6, which has its maker's rates of
+//   November, and for two rows, which say so.
 //   In the form of models.dev: a fact sheet of November 2026, put into that form; none is copied from its file, and what
 //   the sheet did not have is assumed, as the rows say.
 //   `search` (platform.claude.com/docs, "Web search tool"), `compaction` (the same, "Compaction") and `cached`
@@ -82,24 +83,24 @@ const uplifts = Object.keys(uplift)
 const sol = {
   ...openai,
   ...uplift,
-  cache_creation_input_token_cost: 6.25e-6,
-  cache_creation_input_token_cost_above_272k_tokens: 1.25e-5,
-  cache_creation_input_token_cost_flex: 3.125e-6,
-  cache_creation_input_token_cost_priority: 1.25e-5,
-  cache_read_input_token_cost: 5e-7,
-  cache_read_input_token_cost_above_272k_tokens: 1e-6,
-  cache_read_input_token_cost_flex: 2.5e-7,
-  cache_read_input_token_cost_priority: 1e-6,
-  input_cost_per_token: 5e-6,
-  input_cost_per_token_above_272k_tokens: 1e-5,
-  input_cost_per_token_batches: 2.5e-6,
-  input_cost_per_token_flex: 2.5e-6,
-  input_cost_per_token_priority: 1e-5,
-  output_cost_per_token: 3e-5,
-  output_cost_per_token_above_272k_tokens: 4.5e-5,
-  output_cost_per_token_batches: 1.5e-5,
-  output_cost_per_token_flex: 1.5e-5,
-  output_cost_per_token_priority: 6e-5,
+  cache_creation_input_token_cost: 5e-6,
+  cache_creation_input_token_cost_above_272k_tokens: 1e-5,
+  cache_creation_input_token_cost_flex: 2.5e-6,
+  cache_creation_input_token_cost_priority: 1e-5,
+  cache_read_input_token_cost: 4e-7,
+  cache_read_input_token_cost_above_272k_tokens: 8e-7,
+  cache_read_input_token_cost_flex: 2e-7,
+  cache_read_input_token_cost_priority: 8e-7,
+  input_cost_per_token: 4e-6,
+  input_cost_per_token_above_272k_tokens: 8e-6,
+  input_cost_per_token_batches: 2e-6,
+  input_cost_per_token_flex: 2e-6,
+  input_cost_per_token_priority: 8e-6,
+  output_cost_per_token: 2e-5,
+  output_cost_per_token_above_272k_tokens: 3e-5,
+  output_cost_per_token_batches: 1e-5,
+  output_cost_per_token_flex: 1e-5,
+  output_cost_per_token_priority: 4e-5,
 }
 const gpt54 = {
   ...openai,
@@ -221,9 +222,9 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     style: 'chat',
     usage: cached,
     lines: [
-      [86, '5'],
-      [1_920, '0.5'],
-      [300, '30'],
+      [86, '4'],
+      [1_920, '0.4'],
+      [300, '20'],
     ],
     lost: uplifts,
   },
@@ -234,9 +235,9 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     usage: cached,
     served: { tier: 'priority' },
     lines: [
-      [86, '10'],
-      [1_920, '1'],
-      [300, '60'],
+      [86, '8'],
+      [1_920, '0.8'],
+      [300, '40'],
     ],
   },
   {
@@ -356,8 +357,7 @@ const inLitellm: readonly Omit<MakerCase, 'list'>[] = [
     ],
   },
   {
-    // Rates of another public table, of September 2026; the form of the name, the hour's rate, the place and the search
-    // are assumed from its siblings in the list.
+    // Not of the list: the form of the name, the place and the search are those of its siblings there.
     model: 'claude-sonnet-5',
     entry: claude('2', { provider_specific_entry: { us: 1.1 } }),
     style: 'messages',
