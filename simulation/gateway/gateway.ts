@@ -20,6 +20,7 @@ import { SimStore } from './store.ts'
 
 const limits = {
   bodyBytes: 32 * 1024 * 1024,
+  jsonDepth: 64,
   abandonedStreams: 4,
   abandonedMs: 5_000,
   tokenCacheEntries: 10,

@@ -284,3 +284,9 @@ export interface RequestRecord {
   /** Not stored except for its id. */
   trace?: CallTrace
 }
+
+/**
+ * No real request reaches this: images of the maximum body size, 10,000 messages, 300,000 numbers or the
+ * schemas of hundreds of tools stay far below it.
+ */
+export const textWork = { total: 40e6, structure: 30e6 }

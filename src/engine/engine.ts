@@ -34,9 +34,10 @@ import type { Tracer } from './telemetry/traces/tracer.ts'
 export type { CallContext } from '../contract/caller-api.ts'
 
 export interface EngineLimits {
-  /** Streams read on after their caller left: how many at once, and for how long. */
   /** Of a request: what goes upstream is not larger either. */
   bodyBytes: number
+  jsonDepth: number
+  /** Streams read on after their caller left: how many at once, and for how long. */
   abandonedStreams: number
   abandonedMs: number
   /** Cached secrets with their token, so that they are not hashed every time. */

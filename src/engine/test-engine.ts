@@ -32,6 +32,7 @@ export async function newTestEngine(on: StoreDialect): Promise<TestEngine> {
     random: () => 0.5,
     limits: {
       bodyBytes: 32 * 1024 * 1024,
+      jsonDepth: 64,
       abandonedStreams: 1,
       abandonedMs: 1,
       tokenCacheEntries: 10,

@@ -51,6 +51,7 @@ function gateFor(tokens: Record<string, Token>, tokenCacheEntries = 100): Gate {
     clock: { nowMs: () => clock.ms },
     limits: {
       bodyBytes: 32 * 1024 * 1024,
+      jsonDepth: 64,
       abandonedStreams: 1,
       abandonedMs: 1,
       tokenCacheEntries,

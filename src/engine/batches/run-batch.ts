@@ -16,6 +16,7 @@ import { findFile } from '../../store/batches/files.ts'
 import { dropUncharged, readDone, sumCharges } from '../../store/batches/lines.ts'
 import { tokenById } from '../admission/authenticate.ts'
 import type { CallDeps } from '../calls/open-call.ts'
+import type { EngineLimits } from '../engine.ts'
 import { countEnded, type EndDeps, endBatch, notifyEnded } from './end-batch.ts'
 import { fenceKept } from './fence-kept.ts'
 import { openContent } from './files.ts'
@@ -24,7 +25,13 @@ import type { LineWriter } from './line-writer.ts'
 import { NativeBatch } from './native/native-batch.ts'
 import type { NativeDeps, NativeHost, NumberedLine, Ran } from './native/native-host.ts'
 import { adoptResult } from './native/native-line.ts'
-import { checkLines, isLineRequest, type LineRequest, readLine } from './read-lines.ts'
+import {
+  checkLines,
+  isLineRequest,
+  type LineRequest,
+  longLineBytes,
+  readLine,
+} from './read-lines.ts'
 import {
   adoptLine,
   type FinalOutcome,
@@ -35,7 +42,10 @@ import {
   unrunLine,
 } from './run-line.ts'
 
-export type BatchDeps = LineDeps & EndDeps & NativeDeps & CallDeps
+export type BatchDeps = LineDeps &
+  EndDeps &
+  NativeDeps &
+  CallDeps & { readonly limits: Pick<EngineLimits, 'jsonDepth'> }
 
 interface BatchTools {
   slots: LineSlots
@@ -116,6 +126,11 @@ export class BatchRun {
     await this.#native.load()
   }
 
+  get #terms() {
+    const { endpoint, accountId } = this.#batch
+    return { endpoint, accountId, jsonDepth: this.#deps.limits.jsonDepth }
+  }
+
   async *#lines() {
     const { inputFileId, accountId } = this.#batch
     // It is kept as long as its batch is live, whenever it would have expired.
@@ -123,11 +138,11 @@ export class BatchRun {
     const content = file && (await openContent(this.#deps, file))
     // Such as a directory of another gateway: that one has to go on.
     if (content === undefined) throw new Error('the input of the batch cannot be reached')
-    yield* byteLines(content, this.#deps.limits.bodyBytes)
+    yield* byteLines(content, this.#deps.limits.bodyBytes, longLineBytes)
   }
 
   async #validate(): Promise<void> {
-    const { total, errors } = await checkLines(this.#lines(), this.#batch.endpoint)
+    const { total, errors } = await checkLines(this.#lines(), this.#terms)
     const nowMs = this.#deps.clock.nowMs()
     await this.#move(
       errors.length > 0
@@ -183,11 +198,11 @@ export class BatchRun {
 
   async #beginLines(): Promise<void> {
     this.isWaiting = false
-    const { accountId, endpoint } = this.#batch
+    const { accountId } = this.#batch
     for await (const line of this.#lines()) {
       const { number } = line
       if (this.#done.has(number) || this.#native.isTaken(number)) continue
-      const request = readLine(line, endpoint)
+      const request = await readLine(line, this.#terms)
       if (!isLineRequest(request)) continue
       if (this.#isOver()) break
       if (await this.#native.offer({ number, request })) continue
@@ -318,7 +333,7 @@ export class BatchRun {
     for await (const line of this.#lines()) {
       const { number } = line
       if (!numbers.has(number) || this.#done.has(number)) continue
-      const request = readLine(line, this.#batch.endpoint)
+      const request = await readLine(line, this.#terms)
       if (isLineRequest(request)) yield { number, request }
     }
   }
@@ -350,7 +365,7 @@ export class BatchRun {
     for await (const line of this.#lines()) {
       if (this.#done.has(line.number)) continue
       if (!this.#mayGoOn) return
-      const read = readLine(line, this.#batch.endpoint)
+      const read = await readLine(line, this.#terms)
       if (!isLineRequest(read)) continue
       if (!(await this.#put(line.number, unrunLine(read, error), true))) return
       this.#batch.failed++

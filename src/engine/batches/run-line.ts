@@ -7,7 +7,10 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
 import { tagsHeader } from '../../contract/tags/index.ts'
 import { newId } from '../../lib/crypto/ids.ts'
+import { decodeLine } from '../../lib/json/json-thread.ts'
+import { onOneLine } from '../../lib/json/plain-text.ts'
 import { parseNanos } from '../../lib/text/decimal.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { tokenById } from '../admission/authenticate.ts'
 import type { RateLimits } from '../admission/limits/rate-limits.ts'
 import { countedAs } from '../admission/reserve.ts'
@@ -15,7 +18,7 @@ import type { Load } from '../base-deps.ts'
 import type { CallDeps } from '../calls/open-call.ts'
 import type { FileDeps } from './files.ts'
 import { type PreparedLine, prepareLine } from './native/native-line.ts'
-import { bodyIn, type LineRequest } from './read-lines.ts'
+import { bodyIn, type LineRequest, longLineBytes } from './read-lines.ts'
 
 export interface LineDeps extends FileDeps {
   readonly catalog: Catalog
@@ -74,6 +77,8 @@ export async function runLine(deps: LineDeps, run: LineRun): Promise<LineOutcome
   const { line } = run
   const unfit = unfitField(line.fields)
   if (unfit !== undefined) return refused(line, unfit)
+  // To find it in a long line is work of its own.
+  if (line.text.length > longLineBytes) await nextTurn()
   const body = bodyIn(line)
   for (let tries = 1; ; ) {
     if (run.isStopped() || deps.load.draining) return { kind: 'stopped' }
@@ -172,13 +177,16 @@ async function send(
     },
     ...(run.instead !== undefined && { instead: run.instead }),
     ...(run.tags !== undefined && { headers: { [tagsHeader]: run.tags } }),
-    keep(id, answer) {
+    async keep(id, answer) {
       isMade = true
-      // One that could not be written is none: the call ends as any that was not answered.
-      return run.keep!(id, answerLine(run.line, 200, id, textOf(answer))).catch((error) => {
+      try {
+        const made = await lineOf(answer, token.accountId)
+        return await run.keep!(id, answerLine(run.line, 200, id, made))
+      } catch (error) {
+        // One that could not be written is none: the call ends as any that was not answered.
         log.warn('answer of a line not stored', { request_id: id, error })
         return false
-      })
+      }
     },
   })
   const { status, headers } = response
@@ -194,7 +202,7 @@ async function send(
 
 function failure(line: LineRequest, answer: LineAnswer): FinalOutcome {
   const { status, requestId, body, code, message } = answer
-  const text = answerLine(line, status, requestId, body, { code, message })
+  const text = answerLine(line, status, requestId, onOneLine(body), { code, message })
   return { kind: 'failed', requestId, text }
 }
 
@@ -222,7 +230,7 @@ export function refused(
   return { kind: 'failed', text }
 }
 
-/** A line of the output or error file. */
+/** A line of the output or error file; `body`: JSON on one line. */
 function answerLine(
   { customId }: Pick<LineRequest, 'customId'>,
   status: number,
@@ -233,7 +241,7 @@ function answerLine(
   const [id, custom, call] = [newId('batch_req'), customId, requestId].map((text) =>
     JSON.stringify(text),
   )
-  const response = `{"status_code":${status},"request_id":${call},"body":${oneLine(body)}}`
+  const response = `{"status_code":${status},"request_id":${call},"body":${body}}`
   return `{"id":${id},"custom_id":${custom},"response":${response},"error":${JSON.stringify(error)}}`
 }
 
@@ -243,15 +251,14 @@ export const unrunLine = (
   error: { code: string; message: string },
 ): string => JSON.stringify({ id: newId('batch_req'), custom_id: customId, response: null, error })
 
-const textOf = (body: string | Uint8Array<ArrayBuffer>): string =>
-  typeof body === 'string'
-    ? body
-    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+/** Longer answers, as upstreams may write them on many lines, are read in a thread. */
+const longAnswerBytes = 64 * 1024
 
-/** White space between values may contain line ends; within texts they are escaped. */
-const oneLine = (json: string): string => {
-  if (!/[\r\n]/.test(json)) return json
-  return json.replaceAll(/[\r\n]+/g, ' ')
+/** An answer as a part of a line; a promise for a long one. */
+function lineOf(body: string | Uint8Array, accountId: string): string | Promise<string> {
+  if (typeof body === 'string') return onOneLine(body)
+  if (body.length > longAnswerBytes) return decodeLine(body, accountId)
+  return onOneLine(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
 }
 
 function errorIn(answer: string): { code: string; message: string } {

@@ -26,11 +26,6 @@ const shortText = 128 * 1024
 /** Steps of a scan in one turn; each takes some ten nanoseconds. */
 const stepsPerTurn = 100_000
 
-/**
- * No real request reaches this: images of the maximum body size, 10,000 messages, 300,000 numbers or the
- * schemas of hundreds of tools stay far below it.
- */
-export const textWork: WorkLimits = { total: 40e6, structure: 30e6 }
 /** A few long strings in a small structure. */
 const plainWork: WorkLimits = { total: 40e6, structure: 4e6 }
 

@@ -31,6 +31,7 @@ test('several texts at once are read in turn, each for its caller', async () => 
 test('a text that is not JSON is an error, one that breaks a rule a problem', async () => {
   const long = 'x'.repeat(megabyte)
   expect(await read(`{"a":"${long}\n"}`)).toHaveProperty('error')
+  expect(await read(`{"a":"${long}"} and more`)).toHaveProperty('error')
   expect(await read(`{"a":1,"b":"${long}","a":2}`)).toMatchObject({
     problem: { kind: 'key_twice', path: 'a' },
   })

@@ -35,16 +35,25 @@ export async function readLong(
   const read = (await thread.run(queueKey, message, [bytes.buffer])) as ReadJson
   if ('problem' in read) return { text: read.text, problem: JSON.parse(read.problem) }
   if ('error' in read) return read
-  return { text: read.text, value: parseShortened(read.text, read) }
+  try {
+    return { text: read.text, value: parseShortened(read.text, read) }
+  } catch (error) {
+    return { text: read.text, error: (error as Error).message }
+  }
 }
 
 /** A UTF-8 text that is part of a larger body: its bytes are copied. */
-export async function decodeLong(bytes: Uint8Array, queueKey = ''): Promise<string> {
+export const decodeLong = (bytes: Uint8Array, queueKey?: string): Promise<string> =>
+  decode(bytes, false, queueKey)
+
+/** JSON on one line. Its bytes are copied. */
+export const decodeLine = (bytes: Uint8Array, queueKey?: string): Promise<string> =>
+  decode(bytes, true, queueKey)
+
+async function decode(bytes: Uint8Array, line: boolean, queueKey = ''): Promise<string> {
   const encoded = new Uint8Array(bytes)
-  const { decoded } = (await thread.run(queueKey, { encoded }, [encoded.buffer])) as {
-    decoded: string
-  }
-  return decoded
+  const result = await thread.run(queueKey, { encoded, line }, [encoded.buffer])
+  return (result as { decoded: string }).decoded
 }
 
 /** How long a file of sound is: of many small parts, that takes hundreds of milliseconds. Its bytes are copied. */

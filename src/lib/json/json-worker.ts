@@ -2,6 +2,7 @@
 import { audioSeconds } from '../audio/measure.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
+import { onOneLine } from './plain-text.ts'
 import { JsonScan, type ScanProblem, type WorkLimits } from './scan.ts'
 import { withEdits, withMember, withModel } from './splice.ts'
 
@@ -13,8 +14,8 @@ lowerPriority()
 export type TextWork =
   /** JSON to read, and limits for it. */
   | ({ bytes: Uint8Array; depth: number; owned: boolean } & WorkLimits)
-  /** A text to decode. */
-  | { encoded: Uint8Array }
+  /** A text to decode; `line`: JSON, on one line. */
+  | { encoded: Uint8Array; line: boolean }
   /** A file of sound to measure. */
   | { sound: Uint8Array }
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON; empty: left out. */
@@ -45,13 +46,18 @@ export type TextResult =
 self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   if ('bytes' in data) self.postMessage(read(data))
   else if ('sound' in data) self.postMessage({ seconds: audioSeconds(data.sound) })
-  else if ('encoded' in data) self.postMessage({ decoded: textOf(data.encoded) })
+  else if ('encoded' in data) self.postMessage({ decoded: decoded(data) })
   else {
     const bytes = new TextEncoder().encode(written(data))
     self.postMessage(bytes, [bytes.buffer])
   }
   // The texts are large, and nothing else may happen here for a while.
   Bun.gc(true)
+}
+
+function decoded({ encoded, line }: Extract<TextWork, { encoded: Uint8Array }>): string {
+  const text = textOf(encoded)
+  return line ? onOneLine(text) : text
 }
 
 type Written = Exclude<

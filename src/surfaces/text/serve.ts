@@ -4,14 +4,9 @@
 import type { CallerApi, TextAnswer, TranslationNote } from '../../contract/caller-api.ts'
 import type { Interface, InterfaceRow, ModelKind } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
-import type { TextCall } from '../../contract/requests.ts'
+import { type TextCall, textWork } from '../../contract/requests.ts'
 import type { Keys } from '../../http/body/exact-keys.ts'
-import {
-  type BodyLimits,
-  type JsonBody,
-  readJsonObject,
-  textWork,
-} from '../../http/body/read-json.ts'
+import { type BodyLimits, type JsonBody, readJsonObject } from '../../http/body/read-json.ts'
 import type { DialectDeclaration } from '../../http/dialect.ts'
 import { rateHeaders } from '../../http/rate-headers.ts'
 import { answerRefusal } from '../../http/render-error.ts'
