@@ -160,9 +160,17 @@ export const messages = defineMessages({
     'The channel receives no calls until its models are chosen.',
     '选定模型之前，渠道不接收调用。',
   ],
-  test_go_on: [
-    'Go back and fix it, or continue: video upstreams cannot be tested with a small call.',
-    '可返回修改，也可继续：视频上游无法用一次小调用测试。',
+  test_fix: [
+    'Go back and fix it. If you continue, calls that this channel gets are likely to fail.',
+    '请返回修改。若继续，分配到该渠道的调用很可能失败。',
+  ],
+  test_no_model: [
+    'No model of this provider is in the catalog yet, so that nothing could be called. Continue: the models of its list are added at the end; test the channel then.',
+    '目录中还没有该提供商的模型，因此无法测试。可以继续：最后一步会加入其列表中的模型，之后请测试渠道。',
+  ],
+  test_no_call: [
+    'Video upstreams cannot be tested with a small call. Continue, and watch the first task.',
+    '视频上游无法用一次小调用测试。可以继续，并留意第一个任务。',
   ],
   pick_models: [
     'The models this upstream serves. You can change the names later.',

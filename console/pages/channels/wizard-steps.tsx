@@ -206,7 +206,26 @@ function KeysField({
   )
 }
 
-export function TestStep({ test, outgoing }: { test: TestResult | undefined; outgoing: Outgoing }) {
+const textProtocols = ['chat', 'responses', 'messages', 'generate', 'bedrock', 'embeddings']
+
+/** What a test that failed means for the next step. */
+function afterFailure(kind: Kind, models: readonly OfferedModel[]) {
+  if (models.length === 0) return 'test_no_model'
+  const protocols = Object.keys(kind.preset?.protocols ?? kind.protocols)
+  return protocols.some((name) => textProtocols.includes(name)) ? 'test_fix' : 'test_no_call'
+}
+
+export function TestStep({
+  kind,
+  models,
+  test,
+  outgoing,
+}: {
+  kind: Kind
+  models: readonly OfferedModel[]
+  test: TestResult | undefined
+  outgoing: Outgoing
+}) {
   const t = useMessages(messages)
   const format = useFormat()
   if (test === undefined) return null
@@ -226,7 +245,7 @@ export function TestStep({ test, outgoing }: { test: TestResult | undefined; out
         </Alert>
       )}
       <Text size="sm" c="dimmed">
-        {t(test.ok ? 'test_drained' : 'test_go_on')}
+        {t(test.ok ? 'test_drained' : afterFailure(kind, models))}
       </Text>
     </Stack>
   )

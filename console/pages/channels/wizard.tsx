@@ -165,7 +165,9 @@ function Steps({ onClose, onDone }: Omit<Props, 'isOpen'>) {
           error={wizard.action.error}
         />
       )}
-      {step === 'step_test' && <TestStep test={wizard.test} outgoing={wizard.outgoing} />}
+      {step === 'step_test' && (
+        <TestStep kind={kind!} models={models} test={wizard.test} outgoing={wizard.outgoing} />
+      )}
       {step === 'step_models' && (
         <ModelStep models={models} chosen={picked} onChange={wizard.setChosen} />
       )}
