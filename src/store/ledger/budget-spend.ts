@@ -2,7 +2,7 @@
 // open tasks, and what gateways have leased for their calls. How far the charges are counted is kept
 // with the budget, so that each entry is read once. It moves only while the account's row is locked:
 // an account's receipts are numbered under that lock, so none below can appear later.
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { BudgetScope } from '../../contract/budgets/budget.ts'
 import { type Period, periodAt } from '../../contract/budgets/period.ts'
 import { bothOf, inCall, inEntry, type LedgerColumn } from '../rows/ledger-rows.ts'
@@ -123,63 +123,59 @@ const live = sql<boolean>`${sql.raw(`state IN (${liveStates.map((state) => `'${s
 /** Entries are booked when they are dated, give or take much less than this. */
 const disorderMs = 3_600_000
 
-async function countCharges(
+const newest = Number.MAX_SAFE_INTEGER
+
+/** Charges less refunds of a period, of the numbers after `after` up to an entry, and the last number. */
+async function sumCharges(
   db: Kysely<Schema>,
   row: BudgetRow,
-  fromMs: number,
+  { after, fromMs, untilMs }: Period & { after: number },
+  untilId = newest,
 ): Promise<{ spentNanos: bigint; lastNumber: number }> {
-  const isCounted = row.counted_from_ms === fromMs
-  const after = isCounted ? row.counted_number : await numberBefore(db, row.account_id, fromMs)
-  const charged = (name: (of: LedgerColumn) => string) =>
-    sql`CASE WHEN ${sql.raw(name('kind'))} IN ('charge', 'refund') AND ${sql.raw(name('at_ms'))} >= ${fromMs}
-      AND ${covered(budgetOf(row))} THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
+  const spent = (name: (of: LedgerColumn) => string) => {
+    const [id, kind, atMs] = [sql.raw(name('id')), sql.raw(name('kind')), sql.raw(name('at_ms'))]
+    return sql`CASE WHEN ${kind} IN ('charge', 'refund') AND ${id} <= ${untilId} AND ${atMs} >= ${fromMs}
+      AND ${atMs} < ${Math.min(untilMs, newest)} AND ${covered(budgetOf(row))}
+      THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
+  }
+  const numbered = bothOf(
+    sql`SELECT c.number, ${spent(inEntry)} AS spent FROM receipts c
+      JOIN entries e ON e.id = c.entry_id WHERE c.account_id = ${row.account_id} AND c.number > ${after}`,
+    sql`SELECT r.number, ${spent(inCall)} AS spent FROM requests r
+      WHERE r.account_id = ${row.account_id} AND r.number > ${after}`,
+  )
   const { rows } = await sql<{ last_number: number | null; spent_nanos: bigint }>`
     SELECT max(number) AS last_number, CAST(coalesce(sum(spent), 0) AS bigint) AS spent_nanos
-    FROM (${chainOf(row.account_id, after, charged)}) AS charges`.execute(db)
+    FROM (${numbered}) AS charges`.execute(db)
   const { last_number, spent_nanos } = rows[0]!
-  const before = isCounted ? row.spent_nanos : 0n
-  return { spentNanos: before + spent_nanos, lastNumber: last_number ?? after }
+  return { spentNanos: spent_nanos, lastNumber: last_number ?? after }
 }
 
-/** Numbers of an account after this one, each with what `spent` makes of it. */
-const chainOf = (
-  accountId: string,
-  after: number,
-  spent: (name: (of: LedgerColumn) => string) => RawBuilder<unknown>,
-) =>
-  bothOf(
-    sql`SELECT c.number, ${spent(inEntry)} AS spent FROM receipts c
-      JOIN entries e ON e.id = c.entry_id WHERE c.account_id = ${accountId} AND c.number > ${after}`,
-    sql`SELECT r.number, ${spent(inCall)} AS spent FROM requests r
-      WHERE r.account_id = ${accountId} AND r.number > ${after}`,
-  )
+async function countCharges(db: Kysely<Schema>, row: BudgetRow, fromMs: number) {
+  const isCounted = row.counted_from_ms === fromMs
+  const after = isCounted ? row.counted_number : await numberBefore(db, row.account_id, fromMs)
+  const before = isCounted ? row.spent_nanos : 0n
+  const { spentNanos: since, lastNumber } = await sumCharges(db, row, {
+    after,
+    fromMs,
+    untilMs: Infinity,
+  })
+  return { spentNanos: before + since, lastNumber }
+}
 
 /** Charges of the period that began then and has not ended. */
-export const spentSince = async (
-  db: Kysely<Schema>,
-  row: BudgetRow,
-  fromMs: number,
-): Promise<bigint> => (await countCharges(db, row, fromMs)).spentNanos
+export const spentSince = async (db: Kysely<Schema>, row: BudgetRow, fromMs: number) =>
+  (await countCharges(db, row, fromMs)).spentNanos
 
 /** Charges of a period that may be over, up to this entry. Reads all of them. */
 export async function spentInPeriod(
   db: Kysely<Schema>,
   row: BudgetRow,
-  { fromMs, untilMs }: Period,
-  untilId = Number.MAX_SAFE_INTEGER,
+  period: Period,
+  untilId?: number,
 ): Promise<bigint> {
-  const endMs = Math.min(untilMs, Number.MAX_SAFE_INTEGER)
-  const charged = (name: (of: LedgerColumn) => string) => {
-    const [id, kind, atMs] = [sql.raw(name('id')), sql.raw(name('kind')), sql.raw(name('at_ms'))]
-    return sql`CASE WHEN ${kind} IN ('charge', 'refund') AND ${id} <= ${untilId} AND ${atMs} >= ${fromMs}
-      AND ${atMs} < ${endMs} AND ${covered(budgetOf(row))}
-      THEN -(${sql.raw(name('amount_nanos'))}) ELSE 0 END`
-  }
-  const after = await numberBefore(db, row.account_id, fromMs)
-  const { rows } = await sql<{ spent_nanos: bigint }>`
-    SELECT CAST(coalesce(sum(spent), 0) AS bigint) AS spent_nanos
-    FROM (${chainOf(row.account_id, after, charged)}) AS charges`.execute(db)
-  return rows[0]!.spent_nanos
+  const after = await numberBefore(db, row.account_id, period.fromMs)
+  return (await sumCharges(db, row, { ...period, after }, untilId)).spentNanos
 }
 
 /** Newest receipt of the account from well before this moment; later ones include all dated since. */
