@@ -27,9 +27,18 @@ export class StoreBusy extends Error {
   override name = 'StoreBusy'
 }
 
-/** A lock or a statement time-out: not a defect, worth retrying later. */
+/** Connections, resources, races, locks, time-outs, and a server that stops: not what was asked for. */
+const busyCode =
+  /^(08...|53...|40001|40P01|55P03|57014|57P..|25P03|ECONN[A-Z]+|EPIPE|SQLITE_BUSY.*)$/
+/** Errors of the client library, which have no code. */
+const busyMessage =
+  /^(timeout expired|timeout exceeded when|Query read timeout|Connection terminated|Client has encountered a connection error)/
+
+/** The store could not serve this operation now: no defect of what was asked, worth retrying later. */
 export const isBusy = (error: unknown): boolean =>
-  error instanceof StoreBusy || /^(55P03|57014)$/.test(codeOf(error))
+  error instanceof StoreBusy ||
+  busyCode.test(codeOf(error)) ||
+  (error instanceof Error && busyMessage.test(error.message))
 
 /** True when a row with the same unique name, hash or id already exists. */
 export function isUniqueConflict(error: unknown): boolean {
