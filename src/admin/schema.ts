@@ -106,6 +106,14 @@ export const pageFields = {
   cursor: query.text('`next_cursor` of the page before.', 'CURSOR'),
 }
 
+const orders = ['asc', 'desc'] as const
+
+/** Of lists that the server sorts, over all rows. A cursor is for the order that it came from. */
+export const sortFields = <const T extends readonly string[]>(by: T, first: 'asc' | 'desc') => ({
+  sort: query.choice(by, `What the list is sorted by; default \`${by[0]}\`.`),
+  order: query.choice(orders, `Default \`${first}\`.`),
+})
+
 export const spanFields = {
   from: query.time('From this moment on.'),
   to: query.time('Before this moment.'),

@@ -5,4 +5,6 @@ export interface LogFactTables {
   failed_attempts: { hour_ms: number; channel: string; failed: number }
   /** The newest request of each token, of the complete segments. */
   token_uses: { token_id: string; last_ms: number }
+  /** A figure of each row of a complete segment, with the lowest and highest of them. */
+  log_figures: { segment: number; field: string; lowest: number; highest: number; figures: string }
 }

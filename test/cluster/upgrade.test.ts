@@ -24,7 +24,7 @@ if (!storeKinds.includes('postgres')) {
 }
 
 /** Made anew by an upgrade from what is in the log. */
-const remade = ['upstream_ids', 'log_segments', 'log_values', 'meta']
+const remade = ['upstream_ids', 'log_segments', 'log_values', 'log_figures', 'meta']
 
 let upstream: OldUpstream
 beforeAll(() => {

@@ -9,6 +9,7 @@ import { SlowNote } from '../waiting.tsx'
 import { type Choice, type Column, fitting, type Named, named, templateOf } from './columns.ts'
 import { Heading } from './heading.tsx'
 import { CardRow, LineRow } from './rows.tsx'
+import type { ServedColumns } from './served-sort.ts'
 import { useBounds } from './use-bounds.ts'
 import { type SortingState, useSorted } from './use-sorted.ts'
 import { useRowsInSight } from './virtual-rows.ts'
@@ -37,11 +38,14 @@ interface DataTableProps<T> {
   choice?: Choice
   sorting?: SortingState
   onSorting?: (next: SortingState) => void
+  /** Columns in whose order the rows are already, where `sorting` names one. */
+  served?: ServedColumns
 }
 
 /** Narrower than this, rows are cards. */
 const minTablePx = 600
 const noChoice: Choice = {}
+const noneServed: ServedColumns = {}
 
 export function DataTable<T>(props: DataTableProps<T>) {
   const t = useMessages()
@@ -91,8 +95,10 @@ function Rows<T>(props: RowsProps<T>) {
   const box = useRef<HTMLDivElement>(null)
   const isWhole = props.hasMore !== true
   const [ownSorting, setOwnSorting] = useState<SortingState>([])
-  const { sorting = ownSorting, onSorting = setOwnSorting } = props
-  const table = useSorted({ columns, rows: props.rows, rowKey, sorting, onSorting, isWhole })
+  const { sorting = ownSorting, onSorting = setOwnSorting, served = noneServed } = props
+  const table = useSorted({
+    ...{ columns, rows: props.rows, rowKey, sorting, onSorting, isWhole, served },
+  })
   const { rows } = table
   useWalk(rows, props)
   const shown = useRowsInSight({
@@ -126,7 +132,7 @@ function Rows<T>(props: RowsProps<T>) {
               <Heading
                 key={column.id}
                 column={column}
-                isWhole={isWhole}
+                canSort={isWhole || column.id in served}
                 direction={table.directionOf(column.id)}
                 onSort={() => table.toggle(column.id)}
               />

@@ -1,4 +1,4 @@
-// The heading of a column. A click sorts by it, where the whole list is here.
+// The heading of a column. A click sorts by it, where the whole list is here or the server sorts.
 import { UnstyledButton } from '@mantine/core'
 import { useMessages } from '../../lib/messages.ts'
 import type { Named } from './columns.ts'
@@ -11,13 +11,12 @@ const arrows = { asc: ' ▲', desc: ' ▼' } as const
 export function Heading<T>({
   column: { title, align, sort },
   direction,
-  isWhole,
+  canSort,
   onSort,
 }: {
   column: Named<T>
   direction: Direction
-  /** No part of the list is left to load. */
-  isWhole: boolean
+  canSort: boolean
   onSort: () => void
 }) {
   const t = useMessages()
@@ -26,7 +25,7 @@ export function Heading<T>({
     <div role="columnheader" data-align={align} aria-sort={sorted}>
       {sort === undefined ? (
         title
-      ) : isWhole ? (
+      ) : canSort ? (
         <UnstyledButton className="table-sort" onClick={onSort}>
           {title}
           <span aria-hidden="true">{direction === false ? '' : arrows[direction]}</span>

@@ -8,10 +8,8 @@ import { NoMatches } from '../empty-state.tsx'
 import { ColumnMenu, useColumnChoice } from './column-menu.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { type Filter, FilterBar, useFilters } from './filter-bar.tsx'
+import { type ServedColumns, sortName } from './served-sort.ts'
 import type { SortingState } from './use-sorted.ts'
-
-/** In the address: the column, with `-` before it if the largest comes first. */
-const sortName = 'sort'
 
 interface ListTableProps<T> {
   label: string
@@ -21,6 +19,8 @@ interface ListTableProps<T> {
   filters?: readonly Filter[]
   /** Shown when the list has no rows at all. */
   empty?: ReactNode
+  /** Columns in whose order the list has come, where the address asks for it. */
+  served?: ServedColumns
   /** Rows do not open a drawer. */
   isFlat?: boolean
   /** Beside the filters. */
@@ -63,6 +63,7 @@ export function ListTable<T>(props: ListTableProps<T>) {
         choice={choice}
         sorting={sorting}
         onSorting={setSorting}
+        {...(props.served && { served: props.served })}
         {...tableProps(list)}
         rowKey={rowKey}
         {...(!isFlat && { opened, onOpen: (row: T) => setOpened(rowKey(row)) })}

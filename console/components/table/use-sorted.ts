@@ -1,5 +1,5 @@
 // The rows of a table in the order of a column, by TanStack Table. Sorting is for whole lists: the first
-// page of a longer one would be in an order that says nothing.
+// page of a longer one would be in an order that says nothing, unless the server has sorted it.
 import {
   columnVisibilityFeature,
   createSortedRowModel,
@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-table'
 import { useMemo } from 'react'
 import type { Named } from './columns.ts'
+import type { ServedColumns } from './served-sort.ts'
 
 const features = tableFeatures({
   columnVisibilityFeature,
@@ -26,6 +27,7 @@ interface Options<T> {
   sorting: SortingState
   onSorting: (next: SortingState) => void
   isWhole: boolean
+  served: ServedColumns
 }
 
 /** Text that is a number is sorted as one: amounts are text. */
@@ -53,17 +55,24 @@ interface Sorted<T> {
 }
 
 export function useSorted<T>(options: Options<T>): Sorted<T> {
-  const { columns, rows, rowKey, sorting, onSorting, isWhole } = options
+  const { columns, rows, rowKey, sorting, onSorting, isWhole, served } = options
+  const isSortable = (id: string) => isWhole || id in served
   const data = useMemo(() => rows.map((row) => ({ row })), [rows])
   const table = useTable({
     features,
     columns: columns.map(({ id, sort }) => ({
-      ...{ id, sortFn, enableSorting: sort !== undefined, sortUndefined: 'last' as const },
+      ...{
+        id,
+        sortFn,
+        enableSorting: sort !== undefined && isSortable(id),
+        sortUndefined: 'last' as const,
+      },
       accessorFn: ({ row }: { row: T }) => comparable(sort?.(row)),
     })),
     data,
     getRowId: ({ row }) => rowKey(row),
-    enableSorting: isWhole,
+    // As they came.
+    manualSorting: sorting.some(({ id }) => id in served),
     enableMultiSort: false,
     state: { sorting },
     onSortingChange: (next) => onSorting(typeof next === 'function' ? next(sorting) : next),
@@ -71,7 +80,7 @@ export function useSorted<T>(options: Options<T>): Sorted<T> {
   return {
     rows: table.getRowModel().rows.map(({ original }) => original.row),
     // A part of a list is in its own order, whatever the address asks for.
-    directionOf: (id) => (isWhole ? (table.getColumn(id)?.getIsSorted() ?? false) : false),
+    directionOf: (id) => (isSortable(id) ? (table.getColumn(id)?.getIsSorted() ?? false) : false),
     toggle: (id) => table.getColumn(id)?.toggleSorting(),
   }
 }

@@ -9,6 +9,7 @@ import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
+import { useServedSort } from '../../components/table/served-sort.ts'
 import { Money, State, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -19,6 +20,9 @@ import { CreateAccount } from './create.tsx'
 import { messages } from './messages.ts'
 import { useMonthCharges } from './month-charges.ts'
 
+/** Columns by which the server sorts. */
+const served = { name: 'name', balance: 'balance', spend: 'spend', created: 'created' }
+
 function useColumns(): Column<Account>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
@@ -26,11 +30,11 @@ function useColumns(): Column<Account>[] {
   const money = (amount: string | undefined) => <Money amount={amount} currency={currency} isBare />
   return [
     column(t('name'), '240px', nameCell, {
-      isPrivate: true,
+      ...{ id: 'name', isPrivate: true },
       sort: ({ name }) => name,
     }),
     numberColumn(withUnit(t('balance'), currency), '140px', ({ balance }) => money(balance), {
-      sort: ({ balance }) => Number(balance),
+      ...{ id: 'balance', sort: ({ balance }) => Number(balance) },
     }),
     numberColumn(withUnit(t('held'), currency), '110px', ({ held }) => money(held), {
       sort: ({ held }) => Number(held),
@@ -39,14 +43,14 @@ function useColumns(): Column<Account>[] {
       sort: ({ available }) => Number(available),
     }),
     numberColumn(withUnit(t('spend'), currency), '150px', ({ name }) => money(charges(name)), {
-      sort: ({ name }) => Number(charges(name)),
+      ...{ id: 'spend', sort: ({ name }) => Number(charges(name)) },
     }),
     column(t('budget'), '140px', ({ budget }) => <BudgetBar budget={budget} />),
     column(t('state'), '100px', ({ suspended_since }) => (
       <AccountState isSuspended={suspended_since !== undefined} />
     )),
     column(t('created'), '130px', ({ created_at }) => <Time at={created_at} how="ago" />, {
-      sort: ({ created_at }) => created_at,
+      ...{ id: 'created', sort: ({ created_at }) => created_at },
     }),
   ]
 }
@@ -76,7 +80,7 @@ function AccountList() {
   const { role } = useSession()
   const [search] = useQueryValue('search')
   const [, setOpened] = useQueryValue('open')
-  const list = useList<Account>('/accounts', { search })
+  const list = useList<Account>('/accounts', { search, ...useServedSort(served) })
   const columns = useColumns()
   const [isCreating, setCreating] = useState(false)
   return (
@@ -99,6 +103,7 @@ function AccountList() {
         list={list}
         columns={columns}
         rowKey={({ name }) => name}
+        served={served}
         empty={<EmptyState icon="accounts" text={t(search === undefined ? 'empty' : 'filtered')} />}
       />
       {isCreating && (

@@ -7,6 +7,7 @@ import { Page } from '../../components/page.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import { channelFilter, type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
+import { useServedSort } from '../../components/table/served-sort.ts'
 import type { Query } from '../../lib/api.ts'
 import { snippets } from '../../lib/client-snippets.ts'
 import { type List, useList, useNewRows } from '../../lib/lists.ts'
@@ -23,6 +24,9 @@ import { messages } from './messages.ts'
 /** How often new rows are asked for: while they are put on top, and else. */
 const liveMs = 2_000
 const idleMs = 5_000
+
+/** Columns by which the server sorts. */
+const served = { time: 'time', cost: 'charge', total: 'duration' }
 
 const rowKey = ({ request_id }: LoggedRequest) => request_id
 
@@ -49,7 +53,8 @@ export default function Requests() {
     { name: 'to', title: t('to'), isTime: true },
   ]
   const query = useFilters(filters)
-  const list = useList<LoggedRequest>('/requests', query)
+  const order = useServedSort(served)
+  const list = useList<LoggedRequest>('/requests', { ...query, ...order })
   const [opened, setOpened] = useQueryValue('open')
   const [plot, setPlot] = useQueryValue('plot')
   const [, setStatus] = useQueryValue('status')
@@ -62,6 +67,7 @@ export default function Requests() {
         columns={columns}
         rowKey={rowKey}
         filters={filters}
+        served={served}
         tools={
           <>
             <Button
@@ -80,7 +86,7 @@ export default function Requests() {
             >
               {t('failed')}
             </Button>
-            <LiveTail list={list} query={query} />
+            {order['sort'] === undefined && <LiveTail list={list} query={query} />}
             <ExportButton path="/requests" filters={query} size="xs" />
           </>
         }

@@ -6,7 +6,7 @@ import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
 import { Money, State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
-import { isLive, type Task } from '../../lib/resources/task.ts'
+import { elapsedMs, isLive, type Task } from '../../lib/resources/task.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
 import type { Selection } from './bulk-cancel.tsx'
@@ -85,7 +85,9 @@ function useFamilyColumns(): Column<Task>[] {
       id: 'family',
       sort: (task) => t(task.interface),
     }),
-    column(t('elapsed'), '100px', (task) => <Elapsed task={task} />, { id: 'elapsed' }),
+    column(t('elapsed'), '100px', (task) => <Elapsed task={task} />, {
+      ...{ id: 'elapsed', sort: (task) => elapsedMs(task, Date.now()) },
+    }),
   ]
 }
 

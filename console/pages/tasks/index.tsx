@@ -9,6 +9,7 @@ import {
   useFilters,
 } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
+import { useServedSort } from '../../components/table/served-sort.ts'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { actors, isLive, states, type Task } from '../../lib/resources/task.ts'
@@ -23,6 +24,9 @@ import { messages } from './messages.ts'
 import { ModeSwitch } from './mode-switch.tsx'
 import { NoTasks } from './no-tasks.tsx'
 import { TaskStatistics } from './statistics.tsx'
+
+/** Columns by which the server sorts. */
+const served = { created: 'time', cost: 'charge', elapsed: 'duration' }
 
 const refetchMs = 2_000
 const callbackFilters = ['waiting', 'failed', 'exhausted', 'delivered'] as const
@@ -66,7 +70,8 @@ function Tasks({ mode }: { mode: 'table' | 'gallery' }) {
   const t = useMessages(messages)
   const filters = useTaskFilters()
   const query = useFilters(filters)
-  const list = useList<Task>('/tasks', query, refetchMs)
+  const order = useServedSort(served)
+  const list = useList<Task>('/tasks', { ...query, ...order }, refetchMs)
   const [opened, setOpened] = useQueryValue('open')
   const [plots, setPlots] = useQueryValue('plots')
   return (
@@ -118,6 +123,7 @@ function TaskTable({ list, filters }: { list: List<Task>; filters: readonly Filt
       columns={columns}
       rowKey={({ id }) => id}
       filters={filters}
+      served={served}
       empty={<NoTasks onMade={list.refetch} />}
     >
       {mayAct && <BulkCancel rows={list.rows} selection={selection} onDone={list.refetch} />}

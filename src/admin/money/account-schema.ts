@@ -19,6 +19,7 @@ import {
   pageFields,
   pageOf,
   query,
+  sortFields,
   source,
   tagFields,
   time,
@@ -86,6 +87,7 @@ export const accountChange = z
 
 export const accountQuery = z.object({
   search: query.text('A part of its name, or of what else is known of who it is.', 'TEXT'),
+  ...sortFields(['created', 'name', 'balance', 'spend'], 'asc'),
   ...pageFields,
 })
 export const entryQuery = z.object({

@@ -16,6 +16,7 @@ import { formatNanos, parseNanos } from '../../lib/text/decimal.ts'
 import { type Account, findAccount, listAccounts } from '../../store/catalog/accounts.ts'
 import { isUniqueConflict } from '../../store/index.ts'
 import { listEntries, listEntriesByHand, type StoredEntry } from '../../store/ledger/entries.ts'
+import { monthStart } from '../../store/proof/grains.ts'
 import { auditChange, listOf, pageOfList, time } from '../answers.ts'
 import { viewAccountBudgets } from '../budgets.ts'
 import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
@@ -68,14 +69,18 @@ async function createAccount({ engine, body, x }: Ask<{ body: typeof creation }>
   }
 }
 
-async function listAll({ engine, viewer, query, page }: Ask<{ query: typeof accountQuery }>) {
+async function listAll({ engine, viewer, query, page, x }: Ask<{ query: typeof accountQuery }>) {
   const { read } = engine.store
   const own = viewer?.accountId
   if (own !== undefined) {
     const account = await findAccount(read, own)
     return { items: account ? [await view(engine, account)] : [], next_cursor: null }
   }
-  const found = await listAccounts(read, { ...page, search: query.search?.trim() })
+  const found = await listAccounts(read, {
+    ...{ ...page, search: query.search?.trim(), sort: query.sort },
+    isFalling: query.order === 'desc',
+    monthMs: monthStart(x.atMs),
+  })
   const items = await viewAll(engine, found.items)
   return listOf({ ...found, items }, (account) => account)
 }

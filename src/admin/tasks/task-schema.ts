@@ -16,6 +16,7 @@ import {
   pageOf,
   protocolName,
   query,
+  sortFields,
   spanFields,
   staffOnly,
   tagFields,
@@ -198,6 +199,7 @@ export const taskQuery = z.object({
   ),
   ...tagFilters,
   ...spanFields,
+  ...sortFields(['time', 'charge', 'duration'], 'desc'),
   ...pageFields,
 })
 

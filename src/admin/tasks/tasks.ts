@@ -16,7 +16,7 @@ import { viewPage, viewTask } from './task-view.ts'
 
 type Filters = Omit<
   Ask<{ query: typeof TaskQuery }>['query'],
-  'account' | 'callback' | 'from' | 'to' | keyof typeof tagFilters
+  'account' | 'callback' | 'from' | 'to' | 'sort' | 'order' | keyof typeof tagFilters
 >
 
 export const filterOf = (
@@ -62,7 +62,8 @@ export const taskRoutes = [
       const endUser = endUserAsked(engine, account, query.end_user)
       const { callback, tag, from: fromMs, to: toMs } = query
       const tagged = { ...filter, callback, tag, endUser, fromMs, toMs }
-      return viewPage(engine, await listTaskRows(engine.store.read, tagged))
+      const sorted = { ...tagged, sort: query.sort, isRising: query.order === 'asc' }
+      return viewPage(engine, await listTaskRows(engine.store.read, sorted))
     },
   }),
   taskRoute('GET /tasks/:id', {

@@ -18,6 +18,7 @@ import {
   pageFields,
   pageOf,
   query,
+  sortFields,
   spanFields,
   staffOnly,
   tagFields,
@@ -213,6 +214,7 @@ export const requestQuery = z.object({
   request_id: query.text('The same.', 'ID'),
   upstream_request_id: query.text('The same.', 'ID'),
   ...requestFilters,
+  ...sortFields(['time', 'charge', 'duration'], 'desc'),
   ...pageFields,
 })
 

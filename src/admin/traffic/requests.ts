@@ -71,7 +71,8 @@ async function listAll({
   const id = query.id ?? query.request_id ?? query.upstream_request_id
   if (id === undefined) {
     const filter = filterOf(engine, query, account, page)
-    return viewPage(engine, await listRequests(engine.store.read, filter))
+    const sorted = { ...filter, sort: query.sort, isRising: query.order === 'asc' }
+    return viewPage(engine, await listRequests(engine.store.read, sorted))
   }
   const own = viewer?.accountId
   const found = await newestFirst(engine, id)
@@ -246,7 +247,7 @@ export const requestRoute = routesOf({
 export const requestRoutes = [
   requestRoute('GET /requests', {
     id: 'listRequests',
-    summary: 'The request log, newest first',
+    summary: 'The request log, newest first or as asked',
     query: requestQuery,
     answer: requestList,
     handle: listAll,

@@ -1,5 +1,5 @@
 // Rows of accounts. Balances are changed by ledger entries only, in entries.ts.
-import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { DataRequirement, Source } from '../../contract/catalog.ts'
 import {
   type Profile,
@@ -9,7 +9,7 @@ import {
 import { profileNames } from '../../contract/config-schema/profile-fields.ts'
 import type { Schema } from '../schema.ts'
 import { contains } from '../sql/contains.ts'
-import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+import { BadCursor, type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
 
 export interface Account {
   id: string
@@ -117,19 +117,58 @@ export async function findAccount(
   return row === undefined ? undefined : shape(row)
 }
 
-/** In order of id, which is creation order for ids that the gateway assigned. */
+type AccountSort = 'created' | 'name' | 'balance' | 'spend'
+
+interface AccountQuery extends PageQuery {
+  search?: string | undefined
+  sort?: AccountSort | undefined
+  isFalling?: boolean | undefined
+  /** Where the month begins of which `spend` is. */
+  monthMs?: number | undefined
+}
+
+/** In order of id, which is creation order for ids that the gateway assigned, or as asked. */
 export async function listAccounts(
   db: Kysely<Schema>,
-  { limit, cursor, search }: PageQuery & { search?: string | undefined },
+  { limit, cursor, search, sort = 'created', isFalling = false, monthMs = 0 }: AccountQuery,
 ): Promise<Page<Account>> {
+  const figure = accountFigure(sort, monthMs)
+  const direction = isFalling ? 'desc' : 'asc'
   let query = db
     .selectFrom('accounts')
     .selectAll()
-    .orderBy('id')
+    .select(sql<string>`CAST(${figure} AS text)`.as('figure'))
+    .orderBy(sql`${figure} ${sql.raw(direction)}, id ${sql.raw(direction)}`)
     .limit(limit + 1)
   if (search !== undefined) query = query.where(namesMatch(search))
-  if (cursor !== undefined) query = query.where('id', '>', textCursor(cursor))
-  return pageOf(await query.execute(), limit, (row) => row.id, shape)
+  if (cursor !== undefined) {
+    const { id, text } = placeIn(cursor)
+    const value = sort === 'created' || sort === 'name' ? text : nanosIn(text)
+    query = query.where(
+      sql<SqlBool>`(${figure}, id) ${isFalling ? sql`<` : sql`>`} (${value}, ${id})`,
+    )
+  }
+  return pageOf(await query.execute(), limit, ({ id, figure: by }) => `${id} ${by}`, shape)
+}
+
+/** No ID has a blank. */
+function placeIn(cursor: string): { id: string; text: string } {
+  const [, id, text] = /^(\S+) (.*)$/s.exec(textCursor(cursor)) ?? []
+  if (id === undefined || text === undefined) throw new BadCursor('unknown cursor')
+  return { id, text }
+}
+
+function nanosIn(text: string): bigint {
+  if (!/^-?\d{1,18}$/.test(text)) throw new BadCursor('unknown cursor')
+  return BigInt(text)
+}
+
+function accountFigure(sort: AccountSort, monthMs: number): RawBuilder<unknown> {
+  if (sort === 'spend') {
+    return sql`coalesce((SELECT CAST(-sum(amount_nanos) AS bigint) FROM monthly_totals AS m
+      WHERE m.month_ms = ${monthMs} AND m.account_id = accounts.id), 0)`
+  }
+  return sql.ref({ created: 'id', name: 'name', balance: 'balance_nanos' }[sort])
 }
 
 /** The name, or a field of the profile. */

@@ -70,6 +70,54 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
     expect(await listBalances(store.read)).toHaveLength(3)
   })
 
+  test('accounts are sorted by name, balance and what they spent in a month', async () => {
+    const monthMs = Date.UTC(2026, 4)
+    await store.tx(async (tx) => {
+      const owed = { acc_acme: 5n, acc_beta: 10_000_000_000n, acc_core: 5n }
+      for (const [id, balance_nanos] of Object.entries(owed)) {
+        await tx.updateTable('accounts').set({ balance_nanos }).where('id', '=', id).execute()
+      }
+      const sums = {
+        input_tokens: 0,
+        output_tokens: 0,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+      }
+      const none = { entries: 1, estimated: 0, quantity: 1, cost_nanos: 0n, cost_unknown: 0 }
+      for (const [month, account_id, amount_nanos] of [
+        [monthMs, 'acc_core', -7n],
+        [Date.UTC(2026, 3), 'acc_beta', -900n],
+      ] as const) {
+        await tx
+          .insertInto('monthly_totals')
+          .values({
+            ...{ ...sums, ...none, month_ms: month, account_id, amount_nanos, refund_nanos: 0n },
+            ...{ channel: '', model: 'm', unit: 'token' },
+          })
+          .execute()
+      }
+    })
+    const sorted = async (sort: 'name' | 'balance' | 'spend', isFalling: boolean) => {
+      const names: string[] = []
+      let cursor: string | undefined
+      do {
+        const query = { limit: 1, cursor, sort, isFalling, monthMs }
+        const page = await listAccounts(store.read, query)
+        names.push(...page.items.map(({ name }) => name))
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+      return names.join(' ')
+    }
+    expect(await sorted('name', true)).toBe('core beta acme')
+    expect(await sorted('balance', false)).toBe('acme core beta')
+    expect(await sorted('balance', true)).toBe('beta core acme')
+    expect(await sorted('spend', true)).toBe('core beta acme')
+    await store.tx(async (tx) => {
+      await tx.updateTable('accounts').set({ balance_nanos: 0n }).execute()
+      await tx.deleteFrom('monthly_totals').execute()
+    })
+  })
+
   test('tokens are stored, changed and revoked', async () => {
     const token = {
       id: 'tok_1',

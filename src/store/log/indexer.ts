@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely'
 import { messageOf } from '../dialects/health.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { tryAdvisoryLock } from '../sql/advisory-lock.ts'
+import { addMissingFigures } from './figures.ts'
 import { segmentRows } from './posting-list.ts'
 import { gatherSegment, nextSegment, writeSegment } from './segments.ts'
 
@@ -130,7 +131,7 @@ export class LogIndexer {
   }
 }
 
-/** Works on any connection; true when there was a segment. */
+/** Works on any connection; true when there was a segment, or one to be completed. */
 export const indexNextSegment = (
   { dialect, tx }: Pick<LogIndexerAccess, 'dialect' | 'tx'>,
   settledSeq: number,
@@ -138,7 +139,7 @@ export const indexNextSegment = (
   tx(async (db) => {
     if (dialect === 'postgres' && !(await tryAdvisoryLock(db, indexLock))) return false
     const segment = await nextSegment(db, settledSeq)
-    if (segment === undefined) return false
+    if (segment === undefined) return addMissingFigures(db, dialect)
     await writeSegment(db, dialect, await gatherSegment(db, segment))
     return true
   })

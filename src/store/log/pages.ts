@@ -2,10 +2,8 @@
 // complete segments list the rows of each value. Rows after the last segment are scanned. Both are
 // bounded, so a page may be short and still have a next one.
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { endUserName } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
-import { hasPair } from '../sql/tag-texts.ts'
-import { retryPattern } from './groups.ts'
+import { type Ids, matchingRows } from './matching.ts'
 import {
   type FoundSegment,
   type LogFilter,
@@ -13,7 +11,7 @@ import {
   segmentsWith,
   segmentsWithin,
 } from './search.ts'
-import { firstSeqOf, lastSeqOf, type RowField, segmentOf } from './segments.ts'
+import { firstSeqOf, lastSeqOf, segmentOf } from './segments.ts'
 import { indexedSeq } from './watermark.ts'
 
 type LogRowFull = Selectable<Schema['requests']>
@@ -154,7 +152,9 @@ class Walk {
   async #scan(from: number, upTo: number, ids?: Ids): Promise<void> {
     const top = Math.min(upTo, this.#walk.before - 1)
     this.#scanned += Math.max(0, top - from + 1)
-    const query = this.#matching(ids).where('seq', '>=', from).where('seq', '<=', top)
+    const query = matchingRows(this.#db, this.#walk.filter, ids)
+      .where('seq', '>=', from)
+      .where('seq', '<=', top)
     this.#rows.push(...(await query.orderBy('seq', 'desc').limit(this.#missing).execute()))
   }
 
@@ -163,31 +163,13 @@ class Walk {
     while (this.#missing > 0 && picked.size > 0) {
       const ids = { from_id: picked.fromId, until_id: picked.untilId }
       const [first, ...others] = picked.take(this.#missing)
-      const query = this.#matching(ids).where('seq', 'in', padded([first!, ...others]))
+      const query = matchingRows(this.#db, this.#walk.filter, ids).where(
+        'seq',
+        'in',
+        padded([first!, ...others]),
+      )
       this.#rows.push(...(await query.orderBy('seq', 'desc').execute()))
     }
-  }
-
-  /** The bounds only limit the number of partitions that are read. */
-  #matching(ids?: Ids) {
-    const { values, status, fromId, toId } = this.#walk.filter
-    // A charged call that was kept for the ledger only has no detail.
-    let query = this.#db.selectFrom('requests').selectAll().where('detail', '<>', '')
-    const { tag, end_user: endUser, retry, ...plain } = values
-    for (const [field, value] of Object.entries(plain)) {
-      query = query.where(columnOf[field as RowField], '=', value)
-    }
-    if (status !== undefined) {
-      query = query.where('status', '>=', status.from).where('status', '<=', status.to)
-    }
-    if (tag !== undefined) query = query.where(hasPair(String(tag)))
-    if (endUser !== undefined) query = query.where(hasPair(`${endUserName}=${endUser}`))
-    if (retry !== undefined) query = query.where('detail', 'like', retryPattern)
-    const from = larger(fromId, ids?.from_id)
-    if (from !== undefined) query = query.where('request_id', '>=', from)
-    if (toId !== undefined) query = query.where('request_id', '<', toId)
-    if (ids !== undefined) query = query.where('request_id', '<=', ids.until_id)
-    return query
   }
 
   async #newestSeq(): Promise<number> {
@@ -196,23 +178,6 @@ class Walk {
     return rows[0]?.seq ?? 0
   }
 }
-
-interface Ids {
-  from_id: string
-  until_id: string
-}
-
-const columnOf = {
-  account: 'account_id',
-  token: 'token_id',
-  model: 'model',
-  channel: 'channel',
-  status: 'status',
-  error_code: 'error_code',
-} as const satisfies Record<RowField, keyof Schema['requests']>
-
-const larger = (a: string | undefined, b: string | undefined): string | undefined =>
-  a === undefined || (b !== undefined && b > a) ? b : a
 
 /** Wanted rows that are not yet read, newest first. */
 class Picked {

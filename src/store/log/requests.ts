@@ -12,6 +12,8 @@ import { firstId } from './ids.ts'
 import { pageOfLog } from './pages.ts'
 import type { LogFilter } from './search.ts'
 import { retryValue } from './segments.ts'
+import { sortedPageOfLog } from './sorted-pages.ts'
+import type { LogSort } from './sorted-places.ts'
 import { indexedSeq } from './watermark.ts'
 
 /** Set before rows are dropped. */
@@ -67,22 +69,32 @@ export interface RequestFilter extends PageQuery {
   fromMs?: number | undefined
   /** Before this moment. */
   toMs?: number | undefined
+  /** Else the newest comes first. */
+  sort?: LogSort | undefined
+  /** With `sort`: the smallest, or the oldest, comes first. */
+  isRising?: boolean | undefined
 }
 
-/** Newest first. A page may be short, even empty, and still have a next one. */
+/** Newest first, or as asked. A page may be short, even empty, and still have a next one. */
 export async function listRequests(
   db: Kysely<Schema>,
   filter: RequestFilter,
 ): Promise<Page<RequestRecord>> {
   const { limit, cursor, fromMs, toMs, status } = filter
   const values = wantedValues(filter)
-  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberCursor(cursor)
   // PostgreSQL rejects such text; no row contains it.
   if (Object.values(values).some((value) => String(value).includes('\0'))) return { items: [] }
   // Request ids begin with their time, and so do the bounds of segments and partitions.
   const fromId = fromMs === undefined ? undefined : firstId(fromMs)
   const toId = toMs === undefined ? undefined : firstId(toMs)
-  const page = await pageOfLog(db, { filter: { values, status, fromId, toId }, limit, before })
+  const wanted = { values, status, fromId, toId }
+  const { sort = 'time', isRising = false } = filter
+  if (sort !== 'time' || isRising) {
+    const sorted = await sortedPageOfLog(db, { filter: wanted, sort, isRising, limit, cursor })
+    return { ...sorted, items: sorted.items.map(shape) }
+  }
+  const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberCursor(cursor)
+  const page = await pageOfLog(db, { filter: wanted, limit, before })
   const items = page.rows.map(shape)
   return page.before === undefined ? { items } : { items, nextCursor: cursorAt(page.before) }
 }

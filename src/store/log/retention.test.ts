@@ -74,7 +74,7 @@ describe.each(storeKinds as Dialect[])('the request log on %s', (dialect) => {
     expect((await listRequests(store.read, { limit: 5, model: 'old' })).items).toEqual([])
     const { items } = await listRequests(store.read, { limit: 5 })
     expect(items[0]?.requestId).toBe(recent.requestId)
-    for (const table of ['upstream_ids', 'log_values', 'log_segments'] as const) {
+    for (const table of ['upstream_ids', 'log_values', 'log_figures', 'log_segments'] as const) {
       const rows = await store.read.selectFrom(table).select('segment').execute()
       expect(rows.filter(({ segment }) => segment === 0)).toEqual([])
     }

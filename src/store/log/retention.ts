@@ -112,7 +112,7 @@ async function raiseHorizon(tx: Kysely<Schema>, ms: number): Promise<void> {
 }
 
 async function forgetSegment(tx: Kysely<Schema>, segment: number): Promise<void> {
-  for (const table of ['upstream_ids', 'log_values', 'log_segments'] as const) {
+  for (const table of ['upstream_ids', 'log_values', 'log_figures', 'log_segments'] as const) {
     await tx.deleteFrom(table).where('segment', '=', segment).execute()
   }
 }

@@ -1,12 +1,13 @@
 // Complete segments of the request log: what each contains, written once when no more rows can
 // enter it. One transaction writes all of a segment: the upstream ids, the posting lists, its
-// traffic sums, its facts and the watermark.
+// traffic sums, its facts, its figures and the watermark.
 import { type Kysely, sql } from 'kysely'
 import { endUserName, pairsIn } from '../../contract/tags/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
 import { setMeta } from '../sql/meta.ts'
 import { gatherFacts, type LogFacts, writeFacts } from './facts.ts'
+import { type FigureColumn, gatherFigures, writeFigures } from './figures.ts'
 import { type LogGroup, readLogGroups, readRetries, readTagged } from './groups.ts'
 import { packHits, segmentRows } from './posting-list.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
@@ -51,6 +52,7 @@ interface GatheredSegment {
   places: ReadonlyMap<LogField, Map<string, number[]>>
   traffic: TrafficTally
   facts: LogFacts
+  figures: readonly FigureColumn[]
 }
 
 /** The next complete segment, if all rows up to this one exist; undefined when there is none. */
@@ -76,6 +78,7 @@ export async function gatherSegment(db: Kysely<Schema>, segment: number): Promis
     places: new Map(logFields.map((field) => [field, new Map<string, number[]>()])),
     traffic: new TrafficTally(),
     facts: await gatherFacts(db, { from, upTo, groups }),
+    figures: await gatherFigures(db, segment),
   }
   for (const group of groups) take(gathered, group)
   const tagged = await readTagged(db, from, upTo)
@@ -149,6 +152,7 @@ export async function writeSegment(
     .execute()
   await writeTraffic(tx, dialect, gathered.traffic)
   await writeFacts(tx, dialect, gathered.facts)
+  await writeFigures(tx, dialect, gathered.figures)
   await setMeta(tx, watermarkKey, String(lastSeqOf(segment)))
 }
 

@@ -74,6 +74,7 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   upstream_ids: ['segment', 'upstream_request_id', 'seq'],
   log_segments: ['segment'],
   log_values: ['segment', 'field', 'value'],
+  log_figures: ['segment', 'field'],
   traffic: ['span_ms', 'slot_ms', 'model', 'channel', 'interface', 'status', 'error_code'],
   account_traffic: ['span_ms', 'slot_ms', 'account_id', 'status', 'error_code'],
   failed_attempts: ['hour_ms', 'channel'],

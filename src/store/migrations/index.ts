@@ -54,6 +54,7 @@ import { clientRetries } from './0057-client-retries.ts'
 import { channelTotals } from './0059-channel-totals.ts'
 import { acknowledgedAlerts } from './0062-acknowledged-alerts.ts'
 import { phoneColumn } from './0078-phone.ts'
+import { sortedLists } from './0087-sorted-lists.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -107,6 +108,7 @@ export const migrations: readonly Migration[] = [
   channelTotals,
   acknowledgedAlerts,
   phoneColumn,
+  sortedLists,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

@@ -1,4 +1,4 @@
-// Pages of tasks of all accounts, by any filter, newest first. Filters are in the index: no task outside
+// Pages of tasks of all accounts, by any filter, newest first or as asked. Filters are in the index: no task outside
 // the page is read.
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { endUserPair } from '../../contract/tags/index.ts'
@@ -31,16 +31,70 @@ export interface TaskFilter extends PageQuery {
   fromMs?: number | undefined
   /** Before this moment. */
   toMs?: number | undefined
+  /** Else the newest comes first. */
+  sort?: TaskSort | undefined
+  /** The smallest, or the oldest, comes first. */
+  isRising?: boolean | undefined
+}
+
+type TaskSort = 'time' | 'charge' | 'duration'
+
+/** As the indexes have it; a task that is not over has no duration, and comes before all others. */
+const sortedBy: Readonly<Record<TaskSort, RawBuilder<number>>> = {
+  time: sql`created_at_ms`,
+  charge: sql`charge_nanos`,
+  duration: sql`(CASE WHEN finished_at_ms IS NULL THEN -1 ELSE finished_at_ms - created_at_ms END)`,
 }
 
 /** Index rows read for one page. */
 const maxPolled = 50_000
 
-/** Newest first. A page may be short, even empty, and still have a next one. */
+/** Newest first, or as asked. A page may be short, even empty, and still have a next one. */
 export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Promise<Page<Task>> {
-  const { limit, cursor, accountId } = filter
+  const { limit, cursor, accountId, sort = 'time', isRising = false } = filter
+  const figure = sortedBy[sort]
+  const direction = isRising ? sql`ASC` : sql`DESC`
+  const { tag, endUser } = filter
+  const wanted = conditionsOf(filter)
+  const isTagged = tag !== undefined || endUser !== undefined
+  const polled = sql`
+    SELECT ${figure} AS figure, id, model, state, channel, interface${isTagged ? sql`, tags` : sql``}
+    FROM tasks
+    WHERE ${cursor === undefined ? sql`1 = 1` : behind(cursor, figure, isRising)}
+      ${isTagged ? sql`AND tags IS NOT NULL` : sql``}
+      ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
+      ${within(filter)}
+    ORDER BY ${figure} ${direction}, id ${direction}`
+  const { rows: found } = await sql<{ id: string; figure: number | string }>`
+    SELECT id, CAST(figure AS text) AS figure FROM (${polled} LIMIT ${maxPolled}) AS newest WHERE 1 = 1 ${sql.join(wanted, sql` `)}
+    LIMIT ${limit + 1}`.execute(db)
+  const rows = await tasksByIds(
+    db,
+    found.map(({ id }) => id),
+  )
+  const tasks = found.flatMap(({ id, figure: by }) => {
+    const row = rows.get(id)
+    return row === undefined ? [] : [{ by, row }]
+  })
+  const page = pageOf(
+    tasks,
+    limit,
+    ({ by, row }) => `${by}.${row.id}`,
+    ({ row }) => shape(row),
+  )
+  if (found.length > limit || wanted.length === 0) return page
+  const { rows: rest } = await sql<{ figure: string; id: string }>`
+    SELECT id, CAST(figure AS text) AS figure
+    FROM (${polled} LIMIT 1 OFFSET ${maxPolled - 1}) AS newest`.execute(db)
+  const last = rest[0]
+  return last === undefined ? page : { ...page, nextCursor: cursorAt(`${last.figure}.${last.id}`) }
+}
+
+function conditionsOf(filter: TaskFilter): RawBuilder<unknown>[] {
   // The filter columns are in the index: no task outside the page is read.
-  const wanted = (['model', 'state', 'channel', 'interface'] as const).flatMap((name) =>
+  const wanted: RawBuilder<unknown>[] = (
+    ['model', 'state', 'channel', 'interface'] as const
+  ).flatMap((name) =>
     filter[name] === undefined ? [] : [sql`AND ${sql.ref(name)} = ${filter[name]}`],
   )
   const { tag, endUser, callback } = filter
@@ -54,46 +108,26 @@ export async function listTaskRows(db: Kysely<Schema>, filter: TaskFilter): Prom
   }
   if (tag !== undefined) wanted.push(sql`AND ${hasPair(tag)}`)
   if (endUser !== undefined) wanted.push(sql`AND ${hasPair(endUserPair(endUser))}`)
-  const isTagged = tag !== undefined || endUser !== undefined
-  const polled = sql`
-    SELECT created_at_ms, id, model, state, channel, interface${isTagged ? sql`, tags` : sql``}
-    FROM tasks
-    WHERE ${cursor === undefined ? sql`1 = 1` : before(cursor)}
-      ${isTagged ? sql`AND tags IS NOT NULL` : sql``}
-      ${accountId === undefined ? sql`` : sql`AND account_id = ${accountId}`}
-      ${within(filter)}
-    ORDER BY created_at_ms DESC, id DESC`
-  const { rows: found } = await sql<{ id: string }>`
-    SELECT id FROM (${polled} LIMIT ${maxPolled}) AS newest WHERE 1 = 1 ${sql.join(wanted, sql` `)}
-    LIMIT ${limit + 1}`.execute(db)
-  const ids = found.map(({ id }) => id)
-  const rows = ids.length === 0 ? [] : await tasksByIds(db, ids)
-  const page = pageOf(rows, limit, (row) => `${row.created_at_ms}.${row.id}`, shape)
-  if (found.length > limit || wanted.length === 0) return page
-  const { rows: rest } = await sql<{ created_at_ms: number; id: string }>`
-    ${polled} LIMIT 1 OFFSET ${maxPolled - 1}`.execute(db)
-  const last = rest[0]
-  return last === undefined
-    ? page
-    : { ...page, nextCursor: cursorAt(`${last.created_at_ms}.${last.id}`) }
+  return wanted
 }
 
 const within = ({ fromMs, toMs }: TaskFilter) => sql`
   ${fromMs === undefined ? sql`` : sql`AND created_at_ms >= ${fromMs}`}
   ${toMs === undefined ? sql`` : sql`AND created_at_ms < ${toMs}`}`
 
-const tasksByIds = (db: Kysely<Schema>, ids: readonly string[]) =>
-  db
-    .selectFrom('tasks')
-    .select(listedColumns)
-    .where('id', 'in', ids)
-    .orderBy('created_at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
+async function tasksByIds(db: Kysely<Schema>, ids: readonly string[]) {
+  if (ids.length === 0) return new Map()
+  const rows = await db.selectFrom('tasks').select(listedColumns).where('id', 'in', ids).execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
 
 /** Ids of different kinds are ordered by time only among themselves. */
-function before(cursor: string): RawBuilder<SqlBool> {
-  const [, ms, id] = /^(\d{1,15})\.(.+)$/.exec(textCursor(cursor)) ?? []
+function behind(
+  cursor: string,
+  figure: RawBuilder<number>,
+  isRising: boolean,
+): RawBuilder<SqlBool> {
+  const [, value, id] = /^(-?\d{1,18})\.(.+)$/.exec(textCursor(cursor)) ?? []
   if (id === undefined) throw new BadCursor('unknown cursor')
-  return sql<SqlBool>`(created_at_ms, id) < (${Number(ms)}, ${id})`
+  return sql<SqlBool>`(${figure}, id) ${isRising ? sql`>` : sql`<`} (${BigInt(value!)}, ${id})`
 }

@@ -67,6 +67,37 @@ describe.each([...storeKinds])('tasks on %s', (dialect) => {
     for (const task of tasks) expect(await find(task.id)).toEqual(task)
   })
 
+  test('are sorted by what they cost and by how long they took, each listed once', async () => {
+    const all = await insert(
+      ...Array.from({ length: 30 }, (_, i) =>
+        aTask({
+          ...{ createdAtMs: 1_000 + i, chargeNanos: BigInt(i % 4) * 1_000_000_000n },
+          ...(i % 3 > 0 && { finishedAtMs: 2_000 + i + 7 * (i % 5) }),
+        }),
+      ),
+    )
+    const figures = {
+      time: ({ createdAtMs }: Task) => createdAtMs,
+      charge: ({ chargeNanos }: Task) => Number(chargeNanos),
+      duration: (task: Task) =>
+        task.finishedAtMs === undefined ? -1 : task.finishedAtMs - task.createdAtMs,
+    }
+    for (const sort of ['time', 'charge', 'duration'] as const) {
+      for (const isRising of [false, true]) {
+        const found: Task[] = []
+        let cursor: string | undefined
+        do {
+          const page = await listTaskRows(store.read, { limit: 7, cursor, sort, isRising })
+          found.push(...page.items)
+          cursor = page.nextCursor
+        } while (cursor !== undefined)
+        const sorted = all.map(figures[sort]).sort((a, b) => (isRising ? a - b : b - a))
+        expect(found.map(figures[sort])).toEqual(sorted)
+        expect(new Set(idsOf(found)).size).toBe(all.length)
+      }
+    }
+  })
+
   test('are found by either id, and by their own account only', async () => {
     const [mine] = await insert(
       aTask({ upstreamId: 'up-1' }),
