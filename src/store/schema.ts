@@ -297,6 +297,8 @@ export interface Schema
     resolved_by: string | null
     acknowledged_at_ms: number | null
     acknowledged_by: string | null
+    /** It has occurred since it was acknowledged, which is undone by that. */
+    recurred_at_ms: Generated<number | null>
   }
   people: {
     id: string

@@ -118,6 +118,28 @@ if (chromiumPath === undefined) {
       expect(by).toEqual({ loss: 'ada', missing_price: null })
     })
 
+    test('one that was acknowledged and occurs again asks for attention again, and says so', async () => {
+      const { page } = first
+      const lose = async () =>
+        (await gateway.chat('[[sim:tokens=60]] [[sim:cut=20]]', { stream: true })).text()
+      const open = async () => (await gateway.admin('GET', '/alerts')).body.items
+      await lose()
+      await goTo(page, '/console/alerts')
+      await button(page, 'Acknowledge').click()
+      await page.getByText(/^ada looks after it/).waitFor()
+      await untilPage(page, 'document.title === "Alerts · Model Gateway"')
+      await lose()
+      await page.getByText(/^Occurred again .*, after it was acknowledged$/).waitFor()
+      await untilPage(page, 'document.title.startsWith("(1) ")')
+      const [alert] = await open()
+      expect(alert).toMatchObject({ kind: 'loss', times: 2, acknowledged_by: null })
+      await button(page, 'Acknowledge').click()
+      await page.getByText(/^ada looks after it/).waitFor()
+      expect((await open())[0].recurred_at).toBeNull()
+      await button(page, 'Resolve').click()
+      await button(page, 'Resolve').waitFor({ state: 'hidden' })
+    })
+
     test.each(['en', 'zh'] as const)('a rule is made in %s, and it fires', async (language) => {
       const t = languages[language]
       const { page, context, complaints } = await visit(browser, gateway.url, { language })

@@ -20,6 +20,7 @@ const messages = defineMessages({
   resolve: ['Resolve', '处理完毕'],
   acknowledge: ['Acknowledge', '认领'],
   acknowledged: ['{name} looks after it, {when}', '{name} 于{when}认领'],
+  recurred: ['Occurred again {when}, after it was acknowledged', '认领后于{when}再次发生'],
   set_price: ['Set price', '设置价格'],
   open_channel: ['Open channel', '查看渠道'],
   open_requests: ['Requests', '查看请求'],
@@ -111,6 +112,11 @@ function OpenAlert({
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {server.sentence(alert.message)}
       </Text>
+      {alert.recurred_at !== null && (
+        <Text size="sm" fw={600}>
+          {t('recurred', { when: format.ago(alert.recurred_at) })}
+        </Text>
+      )}
       <Group gap="xs" mt={4}>
         {remedy !== undefined && (
           <Text size="sm" component="span">

@@ -93,6 +93,7 @@ const view = (alert: Alert): View<typeof alertSchema> => ({
   resolved_by: alert.resolvedBy ?? null,
   acknowledged_at: timeOrNull(alert.acknowledgedAtMs),
   acknowledged_by: alert.acknowledgedBy ?? null,
+  recurred_at: timeOrNull(alert.recurredAtMs),
 })
 
 const route = routesOf({
@@ -126,7 +127,8 @@ export const alertRoutes = [
   route('POST /alerts/:id/acknowledge', {
     id: 'acknowledgeAlert',
     summary: 'Acknowledge an alert: it is being looked after',
-    description: 'It stays open until it is resolved, and the console stops counting it.',
+    description:
+      'It stays open until it is resolved, and the console stops counting it until it occurs again.',
     answer: alertSchema,
     handle: acknowledge,
   }),

@@ -17,6 +17,9 @@ export const alert = z
     ),
     acknowledged_at: time().nullable().describe('When a person took it on; it stays open.'),
     acknowledged_by: z.string().nullable(),
+    recurred_at: time()
+      .nullable()
+      .describe('When it occurred again after it was acknowledged, which that has undone.'),
   })
   .meta({ id: 'Alert' })
 export const alertList = pageOf(alert, 'AlertList')

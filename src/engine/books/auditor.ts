@@ -108,7 +108,12 @@ async function alertGuards(
   problems: readonly Problem[],
 ): Promise<void> {
   const missing = problems.filter(({ check }) => check === 'guards')
-  const alert = { kind: 'guards', subject: 'entries', atMs: clock.nowMs() }
+  const alert = {
+    kind: 'guards',
+    subject: 'entries',
+    atMs: clock.nowMs(),
+    isLasting: true as const,
+  }
   if (missing.length === 0) return
   const message = missing.map(sentenceOf).join('; ')
   log.error('ledger write protection missing', { problem: message })

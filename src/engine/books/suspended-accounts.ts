@@ -47,7 +47,8 @@ export async function suspendAccounts(
     })
     await deps.store.tx(async (tx) => {
       await suspendAccount(tx, accountId, atMs)
-      const { times } = await raiseAlert(tx, { kind: 'books', subject: accountId, message, atMs })
+      const alert = { kind: 'books', subject: accountId, message, atMs, isLasting: true } as const
+      const { times } = await raiseAlert(tx, alert)
       if (times === 1) await notifyProblem(tx, accountId, atMs)
     })
   }

@@ -75,7 +75,7 @@ export class PriceWatch extends LoopService {
     await store.tx(async (tx) => {
       for (const subject of fresh) {
         const message = `model '${subject}' is served by a channel but has no price in force, so it cannot be called`
-        const { times } = await raiseAlert(tx, { kind, subject, message, atMs })
+        const { times } = await raiseAlert(tx, { kind, subject, message, atMs, isLasting: true })
         if (times === 1) await notify(tx, { type: 'price.missing', atMs, data: { model: subject } })
       }
       for (const { subject } of over) await resolveAlerts(tx, kind, subject, atMs)

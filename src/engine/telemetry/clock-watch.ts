@@ -58,7 +58,7 @@ export class ClockWatch extends LoopService {
     this.#raisedMs = performance.now()
     const alert = { kind, subject: hostname(), message, atMs: clock.nowMs() }
     store
-      .tx((tx) => raiseAlert(tx, alert))
+      .tx((tx) => raiseAlert(tx, { ...alert, isLasting: true }))
       .catch(() => {
         this.#raisedMs = Number.NEGATIVE_INFINITY
       })

@@ -1,5 +1,5 @@
 // Alerts for administrators. At most one alert is open per kind and subject; raising it again
-// increments its count. Does not know why an alert is raised and does not act on it.
+// increments its count, and undoes that it was acknowledged. Does not know why an alert is raised and does not act on it.
 import { type Kysely, type Selectable, type SqlBool, sql } from 'kysely'
 import { newShortId } from '../../lib/crypto/ids.ts'
 import type { Schema } from '../schema.ts'
@@ -12,6 +12,8 @@ export interface AlertOf {
   subject: string
   message: string
   atMs: number
+  /** The same state as before, found once more: who has acknowledged it need not look again. */
+  isLasting?: true
 }
 
 export interface Alert {
@@ -30,11 +32,16 @@ export interface Alert {
   /** A person has taken it on. */
   acknowledgedAtMs?: number
   acknowledgedBy?: string
+  /** It had been acknowledged, and has occurred again. */
+  recurredAtMs?: number
 }
 
 /** The open alert, new or raised again: `times` is 1 for a new one. */
 export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Alert> {
-  const { kind, subject, message, atMs } = alert
+  const { kind, subject, message, atMs, isLasting = false } = alert
+  const recurred = sql<number | null>`CASE WHEN alerts.acknowledged_at_ms IS NULL
+    THEN alerts.recurred_at_ms ELSE ${atMs} END`
+  const again = { recurred_at_ms: recurred, acknowledged_at_ms: null, acknowledged_by: null }
   const row = await tx
     .insertInto('alerts')
     .values({
@@ -54,7 +61,10 @@ export async function raiseAlert(tx: Kysely<Schema>, alert: AlertOf): Promise<Al
       conflict
         .columns(['kind', 'subject'])
         .where('resolved_at_ms', 'is', null)
-        .doUpdateSet((e) => ({ message, last_ms: atMs, times: e('alerts.times', '+', 1) })),
+        .doUpdateSet((e) => ({
+          ...{ message, last_ms: atMs, times: e('alerts.times', '+', 1) },
+          ...(!isLasting && again),
+        })),
     )
     .returningAll()
     .executeTakeFirstOrThrow()
@@ -102,7 +112,7 @@ export async function acknowledgeAlert(
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('alerts')
-    .set({ acknowledged_at_ms: atMs, acknowledged_by: by ?? null })
+    .set({ acknowledged_at_ms: atMs, acknowledged_by: by ?? null, recurred_at_ms: null })
     .where('id', '=', id)
     .where('resolved_at_ms', 'is', null)
     .where('acknowledged_at_ms', 'is', null)
@@ -155,4 +165,5 @@ const shape = (row: Selectable<Schema['alerts']>): Alert => ({
   ...(row.resolved_by !== null && { resolvedBy: row.resolved_by }),
   ...(row.acknowledged_at_ms !== null && { acknowledgedAtMs: row.acknowledged_at_ms }),
   ...(row.acknowledged_by !== null && { acknowledgedBy: row.acknowledged_by }),
+  ...(row.recurred_at_ms !== null && { recurredAtMs: row.recurred_at_ms }),
 })

@@ -55,6 +55,7 @@ import { channelTotals } from './0059-channel-totals.ts'
 import { acknowledgedAlerts } from './0062-acknowledged-alerts.ts'
 import { phoneColumn } from './0078-phone.ts'
 import { sortedLists } from './0087-sorted-lists.ts'
+import { recurredAlerts } from './0088-recurred-alerts.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -109,6 +110,7 @@ export const migrations: readonly Migration[] = [
   acknowledgedAlerts,
   phoneColumn,
   sortedLists,
+  recurredAlerts,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))
