@@ -10,8 +10,8 @@ export const batchBugs: readonly Bug[] = [
     'line-charged-twice',
     'a gateway that goes on with a batch runs lines again that have their answer',
     runBatch,
-    'this.#done = new Set(done.map(({ line }) => line))',
-    'this.#done = new Set(done.flatMap(({ line, failed }) => (failed === 1 ? [line] : [])))',
+    'for (const { line } of page.done) this.#done.add(line)',
+    'for (const { line, failed } of page.done) if (failed === 1) this.#done.add(line)',
   ),
   one(
     'line-lost',
@@ -23,9 +23,9 @@ export const batchBugs: readonly Bug[] = [
   one(
     'line-not-charged',
     'an answer whose charge was not written counts as done',
-    runBatch,
-    '      await dropUncharged(tx, id)\n',
-    '      void dropUncharged\n',
+    'src/store/batches/lines.ts',
+    'r.booked_at_ms IS NOT NULL AND r.status = 200)',
+    'r.booked_at_ms IS NOT NULL AND r.status = 200) AND 1 = 0',
   ),
   {
     name: 'line-adopted-twice',

@@ -4,6 +4,7 @@ import type { Batch, ReceivedFile } from '../../contract/batches/index.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { type Claim, lockBatch, updateBatch } from '../../store/batches/batches.ts'
 import { keepPending } from '../../store/batches/files.ts'
 import { linesAfter, sumCharges } from '../../store/batches/lines.ts'
@@ -19,7 +20,9 @@ export interface EndDeps extends FileDeps {
   readonly meters?: Meters
 }
 
+/** Of a file, in memory at once. */
 const pageLines = 100
+const pageBytes = 256 * 1024
 const keptMs = 30 * 86_400_000
 
 export async function endBatch(deps: EndDeps, claim: Claim, batch: Batch): Promise<void> {
@@ -82,10 +85,12 @@ async function write(
 ): Promise<ReceivedFile> {
   const lines = async function* () {
     for (let after = 0; ; ) {
-      const rows = await linesAfter(deps.store.read, id, failed, after, pageLines)
+      const page = { after, maxLines: pageLines, maxBytes: pageBytes }
+      const rows = await linesAfter(deps.store.read, id, failed, page)
+      if (rows.length === 0) return
+      await nextTurn()
       const texts = rows.map(({ line, answer }) => deps.seal.decrypt(answer, `${id} ${line}`))
-      if (rows.length > 0) yield Buffer.from(`${texts.join('\n')}\n`)
-      if (rows.length < pageLines) return
+      yield Buffer.from(`${texts.join('\n')}\n`)
       after = rows.at(-1)!.line
     }
   }

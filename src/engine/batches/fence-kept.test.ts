@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Batch } from '../../contract/batches/index.ts'
 import { claimBatch, insertBatch } from '../../store/batches/batches.ts'
-import { dropUncharged, putLines, readDone } from '../../store/batches/lines.ts'
+import { putLines, takeDone } from '../../store/batches/lines.ts'
 import { findAccount, insertAccount } from '../../store/catalog/accounts.ts'
 import type { Store } from '../../store/index.ts'
 import { evictGateway, moveCredit } from '../../store/ledger/credit-leases.ts'
@@ -66,8 +66,9 @@ if (!storeKinds.includes('postgres')) {
       })
       await lease(lost)
       await lost.record(charged(after, 7n))
-      expect(await next.tx((tx) => dropUncharged(tx, batch.id))).toBe(1)
-      expect(await readDone(next.read, batch.id)).toEqual([{ line: 1, failed: 0 }])
+      const page = { done: [{ line: 1, failed: 0 }], last: 2 }
+      expect(await next.tx((tx) => takeDone(tx, batch.id, 0, 10))).toEqual(page)
+      expect(await next.tx((tx) => takeDone(tx, batch.id, 1, 10))).toBeUndefined()
       expect((await findAccount(next.read, 'acc_1'))?.balanceNanos).toBe(-7n)
     })
   })

@@ -1,10 +1,13 @@
 // When lines of batches begin: at once while the gateway has nothing else to do, one after the other beside callers.
 import { expect, test } from 'bun:test'
+import { Callers } from './callers.ts'
 import { LineSlots } from './line-slots.ts'
 
 function slots(max = 4) {
   const now = { ms: 10_000, hasCallers: false }
-  const lines = new LineSlots({ max, hasCallers: () => now.hasCallers, nowMs: () => now.ms })
+  const nowMs = () => now.ms
+  const callers = new Callers({ hasCalls: () => now.hasCallers, nowMs })
+  const lines = new LineSlots({ max, callers, nowMs })
   const begun: string[] = []
   const take = (name: string, accountId = 'acc_a') =>
     lines.take(accountId).then(() => void begun.push(name))
@@ -35,6 +38,19 @@ test('beside callers one begins after the other, also between their calls', asyn
   expect(await pass(1)).toBe(2)
   expect(await pass(0)).toBe(2)
   expect(await pass(1_000)).toBe(4)
+})
+
+test('beside callers lines begin later while the gateway is behind', async () => {
+  const { now, take, pass } = slots()
+  now.hasCallers = true
+  void take('1')
+  expect(await pass(0)).toBe(1)
+  void take('2')
+  // Its timer, of 20 ms, finds that 40 have passed.
+  now.ms += 40
+  await Bun.sleep(30)
+  expect(await pass(150)).toBe(1)
+  expect(await pass(20)).toBe(2)
 })
 
 test('accounts take turns, and one that found no room has fewer', async () => {

@@ -1,6 +1,7 @@
 // How many lines run at once, when they begin and whose: beside calls of callers one begins after the other, and
 // always the account with the fewest lines is next. An account that finds no money or no slot of a channel for
 // many lines has fewer at once.
+import { besideMs, type Callers } from './callers.ts'
 
 interface Waiting {
   accountId: string
@@ -9,16 +10,16 @@ interface Waiting {
 
 interface SlotOptions {
   max: number
-  /** Whether callers have calls in flight. */
-  hasCallers(): boolean
+  callers: Pick<Callers, 'areAbout'>
   nowMs(): number
 }
 
 const growAfter = 16
-/** Between the begins of two lines beside callers: their calls have most of the processor. */
-const besideMs = 20
-/** So long after their last call callers are expected to come again. */
-const calmMs = 1_000
+/** A timer that is late says that there is too much to do: lines then begin so much later for each millisecond. */
+const perLateMs = 10
+const maxBesideMs = 500
+/** Every timer may be. */
+const usualLateMs = 2
 
 export class LineSlots {
   readonly #options: SlotOptions
@@ -26,7 +27,7 @@ export class LineSlots {
   #waiting: Waiting[] = []
   readonly #caps = new Map<string, { max: number; since: number }>()
   #total = 0
-  #callersMs = Number.NEGATIVE_INFINITY
+  #lateMs = 0
   #begunMs = Number.NEGATIVE_INFINITY
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -88,14 +89,17 @@ export class LineSlots {
 
   /** Until a line may begin. */
   #waitMs(): number {
-    const nowMs = this.#options.nowMs()
-    if (this.#options.hasCallers()) this.#callersMs = nowMs
-    return nowMs - this.#callersMs < calmMs ? this.#begunMs + besideMs - nowMs : 0
+    if (!this.#options.callers.areAbout()) return 0
+    const betweenMs = Math.min(maxBesideMs, besideMs + perLateMs * this.#lateMs)
+    return this.#begunMs + betweenMs - this.#options.nowMs()
   }
 
   #after(ms: number): void {
-    this.#timer ??= setTimeout(() => {
+    if (this.#timer !== undefined) return
+    const dueMs = this.#options.nowMs() + ms
+    this.#timer = setTimeout(() => {
       this.#timer = undefined
+      this.#lateMs = Math.max(0, this.#options.nowMs() - dueMs - usualLateMs)
       this.next()
     }, ms)
   }

@@ -5,6 +5,7 @@ import type { Batch, BatchState } from '../../contract/batches/index.ts'
 import { Refusal } from '../../contract/errors.ts'
 import { crashPoint } from '../../lib/crash-point.ts'
 import { byteLines } from '../../lib/text/byte-lines.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import {
   type Claim,
   lockBatch,
@@ -13,10 +14,11 @@ import {
   updateBatch,
 } from '../../store/batches/batches.ts'
 import { findFile } from '../../store/batches/files.ts'
-import { dropUncharged, readDone, sumCharges } from '../../store/batches/lines.ts'
+import { sumCharges, takeDone } from '../../store/batches/lines.ts'
 import { tokenById } from '../admission/authenticate.ts'
 import type { CallDeps } from '../calls/open-call.ts'
 import type { EngineLimits } from '../engine.ts'
+import type { Callers } from './callers.ts'
 import { countEnded, type EndDeps, endBatch, notifyEnded } from './end-batch.ts'
 import { fenceKept } from './fence-kept.ts'
 import { openContent } from './files.ts'
@@ -49,6 +51,7 @@ export type BatchDeps = LineDeps &
 
 interface BatchTools {
   slots: LineSlots
+  callers: Pick<Callers, 'giveWay'>
   writer: LineWriter
   /** The gateway stops. */
   isStopping(): boolean
@@ -57,15 +60,11 @@ interface BatchTools {
 }
 
 const progressMs = 1_000
-
-const unrun = {
-  expired: { code: 'batch_expired', message: 'the batch expired before this line was run' },
-  cancelled: {
-    code: 'batch_cancelled',
-    message: 'the batch was cancelled before this line was run',
-  },
-  failed: { code: 'upstream_error', message: 'the upstream gave no result for this line' },
-} as const
+/** Of the input: to read so many lines takes about a millisecond. */
+const bytesPerTurn = 32 * 1024
+/** Rows in one transaction. */
+const resumedAtOnce = 2_000
+const filledAtOnce = 100
 
 export class BatchRun {
   readonly #deps: BatchDeps
@@ -73,7 +72,7 @@ export class BatchRun {
   readonly #claim: Claim
   #batch: Batch
   /** Lines that have an outcome. */
-  #done = new Set<number>()
+  readonly #done = new Set<number>()
   readonly #running = new Set<Promise<void>>()
   #isLost = false
   #problem: unknown
@@ -115,13 +114,16 @@ export class BatchRun {
     const { store } = this.#deps
     const { id } = this.#batch
     await fenceKept(store, this.#batch)
-    const { done, chargeNanos } = await store.tx(async (tx) => {
-      await dropUncharged(tx, id)
-      return { done: await readDone(tx, id), chargeNanos: await sumCharges(tx, id) }
-    })
-    const failed = done.filter((each) => each.failed === 1).length
-    this.#done = new Set(done.map(({ line }) => line))
-    const completed = done.length - failed
+    let failed = 0
+    for (let after = 0; ; await this.#tools.callers.giveWay()) {
+      const page = await store.tx((tx) => takeDone(tx, id, after, resumedAtOnce))
+      if (page === undefined) break
+      for (const { line } of page.done) this.#done.add(line)
+      failed += page.done.filter((each) => each.failed === 1).length
+      after = page.last
+    }
+    const completed = this.#done.size - failed
+    const chargeNanos = await sumCharges(store.read, id)
     this.#batch = { ...this.#batch, failed, completed, chargeNanos }
     await this.#native.load()
   }
@@ -138,7 +140,16 @@ export class BatchRun {
     const content = file && (await openContent(this.#deps, file))
     // Such as a directory of another gateway: that one has to go on.
     if (content === undefined) throw new Error('the input of the batch cannot be reached')
-    yield* byteLines(content, this.#deps.limits.bodyBytes, longLineBytes)
+    const { bodyBytes } = this.#deps.limits
+    let bytes = 0
+    for await (const line of byteLines(content, bodyBytes, longLineBytes)) {
+      bytes += line.bytes?.length ?? line.text.length
+      if (bytes >= bytesPerTurn) {
+        await nextTurn()
+        bytes = 0
+      }
+      yield line
+    }
   }
 
   async #validate(): Promise<void> {
@@ -303,7 +314,7 @@ export class BatchRun {
       adopt: (line, at) => this.#adopt(line, at),
       refuse: ({ number, request }, refusal) => this.#record(number, refused(request, refusal)),
       unrun: ({ number, request }, why) =>
-        this.#record(number, { kind: 'failed', text: unrunLine(request, unrun[why]) }),
+        this.#record(number, { kind: 'failed', text: unrunLine(request, why) }),
       settled: () => this.#settled(),
       isEnding: () => this.#isExpired || isEnding(this.#batch.state),
       isStopped: () => !this.#mayGoOn,
@@ -361,17 +372,27 @@ export class BatchRun {
   async #fillIn(): Promise<void> {
     const { state, ending = 'cancelled', total, completed, failed } = this.#batch
     if (total === completed + failed || ending === 'completed') return
-    const error = unrun[state === 'cancelling' ? 'cancelled' : ending]
+    const why = state === 'cancelling' ? 'cancelled' : ending
+    let waiting: Promise<void>[] = []
     for await (const line of this.#lines()) {
       if (this.#done.has(line.number)) continue
       if (!this.#mayGoOn) return
       const read = await readLine(line, this.#terms)
       if (!isLineRequest(read)) continue
-      if (!(await this.#put(line.number, unrunLine(read, error), true))) return
-      this.#batch.failed++
-      this.#deps.meters?.batchLine('unrun')
-      this.#done.add(line.number)
+      waiting.push(this.#fill(line.number, unrunLine(read, why)))
+      if (waiting.length < filledAtOnce) continue
+      await Promise.all(waiting)
+      waiting = []
+      await this.#tools.callers.giveWay()
     }
+    await Promise.all(waiting)
+  }
+
+  async #fill(number: number, text: string): Promise<void> {
+    if (!(await this.#put(number, text, true))) return
+    this.#batch.failed++
+    this.#deps.meters?.batchLine('unrun')
+    this.#done.add(number)
   }
 }
 

@@ -245,11 +245,21 @@ function answerLine(
   return `{"id":${id},"custom_id":${custom},"response":${response},"error":${JSON.stringify(error)}}`
 }
 
+const unrun = {
+  expired: { code: 'batch_expired', message: 'the batch expired before this line was run' },
+  cancelled: {
+    code: 'batch_cancelled',
+    message: 'the batch was cancelled before this line was run',
+  },
+  failed: { code: 'upstream_error', message: 'the upstream gave no result for this line' },
+} as const
+
 /** A line that was not run. */
-export const unrunLine = (
-  { customId }: Pick<LineRequest, 'customId'>,
-  error: { code: string; message: string },
-): string => JSON.stringify({ id: newId('batch_req'), custom_id: customId, response: null, error })
+export const unrunLine = ({ customId }: LineRequest, why: keyof typeof unrun): string =>
+  JSON.stringify({
+    id: newId('batch_req'),
+    ...{ custom_id: customId, response: null, error: unrun[why] },
+  })
 
 /** Longer answers, as upstreams may write them on many lines, are read in a thread. */
 const longAnswerBytes = 64 * 1024

@@ -10,6 +10,7 @@ import {
 import { dropEndedLines } from '../../store/batches/lines.ts'
 import { pruneCreates } from '../../store/tasks/create-keys.ts'
 import { keysSinceMs } from '../tasks/create/idempotency.ts'
+import { Callers } from './callers.ts'
 import { sweepExpired } from './files.ts'
 import { LineSlots } from './line-slots.ts'
 import { LineWriter } from './line-writer.ts'
@@ -27,6 +28,7 @@ const readAhead = 500
 /** Lines at once. */
 const maxLines = 24
 const dropAtOnce = 1_000
+const dropLines = 250
 /** Until another is begun. */
 const nextMs = 50
 /** Until one is tried again. */
@@ -37,6 +39,7 @@ export class BatchRunner extends LoopService {
   readonly #owner: string
   readonly #runs = new Map<string, { run: BatchRun; accountId: string; ended: Promise<void> }>()
   readonly #slots: LineSlots
+  readonly #callers: Callers
   readonly #writer: LineWriter
   readonly #stop = Promise.withResolvers<void>()
   #isStopping = false
@@ -57,11 +60,9 @@ export class BatchRunner extends LoopService {
     this.#owner = owner
     this.#writer = new LineWriter(deps.store)
     const { load, clock } = deps
-    this.#slots = new LineSlots({
-      max: maxLines,
-      hasCallers: () => load.running > load.lowPriority,
-      nowMs: () => clock.nowMs(),
-    })
+    const nowMs = () => clock.nowMs()
+    this.#callers = new Callers({ hasCalls: () => load.running > load.lowPriority, nowMs })
+    this.#slots = new LineSlots({ max: maxLines, callers: this.#callers, nowMs })
   }
 
   override async start(): Promise<void> {
@@ -97,7 +98,9 @@ export class BatchRunner extends LoopService {
     this.#sweepAtMs = clock.nowMs() + everyMs
     await sweepExpired(this.#deps)
     await store.tx((tx) => pruneCreates(tx, keysSinceMs(clock), dropAtOnce))
-    while (!this.#isStopping && (await store.tx((tx) => dropEndedLines(tx, dropAtOnce))));
+    while (!this.#isStopping && (await store.tx((tx) => dropEndedLines(tx, dropLines)))) {
+      await this.#callers.giveWay()
+    }
     return undefined
   }
 
@@ -121,6 +124,7 @@ export class BatchRunner extends LoopService {
     const { batch, claim } = claimed
     const tools = {
       slots: this.#slots,
+      callers: this.#callers,
       writer: this.#writer,
       isStopping: () => this.#isStopping,
       sleep: (ms: number) => Promise.race([Bun.sleep(ms), this.#stop.promise]),

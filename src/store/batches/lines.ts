@@ -47,21 +47,42 @@ export async function unchargedIds(db: Db, batchId: string): Promise<string[]> {
   return rows.map(({ request_id }) => request_id)
 }
 
-/** Drops answers whose charge was never written, or was taken back because its call was not answered. */
-export async function dropUncharged(tx: Db, batchId: string): Promise<number> {
-  const { numAffectedRows } = await sql`
-    DELETE FROM batch_lines WHERE batch_id = ${batchId} AND failed = 0 AND (
-      NOT EXISTS (SELECT 1 FROM requests r
-        WHERE r.request_id = batch_lines.request_id AND r.booked_at_ms IS NOT NULL AND r.status = 200)
-      OR EXISTS (SELECT 1 FROM entries e WHERE e.ref = batch_lines.request_id AND e.kind = 'credit'))`.execute(
-    tx,
-  )
-  return Number(numAffectedRows ?? 0n)
+interface DonePage {
+  done: { line: number; failed: number }[]
+  /** The next page begins after it. */
+  last: number
 }
 
-/** The lines with an outcome. */
-export const readDone = (db: Db, batchId: string): Promise<{ line: number; failed: number }[]> =>
-  db.selectFrom('batch_lines').select(['line', 'failed']).where('batch_id', '=', batchId).execute()
+/**
+ * Lines with an outcome, in the order of the input; undefined: there are no more. Drops answers whose charge was
+ * never written, or was taken back because its call was not answered.
+ */
+export async function takeDone(
+  tx: Db,
+  batchId: string,
+  after: number,
+  limit: number,
+): Promise<DonePage | undefined> {
+  const rows = await tx
+    .selectFrom('batch_lines')
+    .select(['line', 'failed'])
+    .where('batch_id', '=', batchId)
+    .where('line', '>', after)
+    .orderBy('line')
+    .limit(limit)
+    .execute()
+  const last = rows.at(-1)?.line
+  if (last === undefined) return undefined
+  const { rows: dropped } = await sql<{ line: number }>`
+    DELETE FROM batch_lines
+    WHERE batch_id = ${batchId} AND line > ${after} AND line <= ${last} AND failed = 0 AND (
+      NOT EXISTS (SELECT 1 FROM requests r
+        WHERE r.request_id = batch_lines.request_id AND r.booked_at_ms IS NOT NULL AND r.status = 200)
+      OR EXISTS (SELECT 1 FROM entries e WHERE e.ref = batch_lines.request_id AND e.kind = 'credit'))
+    RETURNING line`.execute(tx)
+  const gone = new Set(dropped.map(({ line }) => Number(line)))
+  return { done: rows.filter(({ line }) => !gone.has(line)), last }
+}
 
 /** What its calls have cost. */
 export async function sumCharges(db: Db, batchId: string): Promise<bigint> {
@@ -72,23 +93,28 @@ export async function sumCharges(db: Db, batchId: string): Promise<bigint> {
   return BigInt(rows[0]!.sum_nanos)
 }
 
-/** In the order of the input. */
+interface LinePage {
+  after: number
+  maxLines: number
+  /** Of their answers; the first line may have more. */
+  maxBytes: number
+}
+
+/** In the order of the input; empty: there are no more. */
 export async function linesAfter(
   db: Db,
   batchId: string,
   failed: boolean,
-  after: number,
-  limit: number,
+  { after, maxLines, maxBytes }: LinePage,
 ): Promise<{ line: number; answer: string }[]> {
-  return await db
-    .selectFrom('batch_lines')
-    .select(['line', 'answer'])
-    .where('batch_id', '=', batchId)
-    .where('failed', '=', failed ? 1 : 0)
-    .where('line', '>', after)
-    .orderBy('line')
-    .limit(limit)
-    .execute()
+  const { rows } = await sql<{ line: number; answer: string }>`
+    SELECT line, answer FROM (
+      SELECT line, answer, sum(length(answer)) OVER (ORDER BY line) - length(answer) AS bytes_before
+      FROM (SELECT line, answer FROM batch_lines
+        WHERE batch_id = ${batchId} AND failed = ${failed ? 1 : 0} AND line > ${after}
+        ORDER BY line LIMIT ${maxLines}) AS page) AS sized
+    WHERE bytes_before < ${maxBytes} ORDER BY line`.execute(db)
+  return rows
 }
 
 /** Some lines of batches that have ended; false: there are none left. */
