@@ -335,6 +335,9 @@ describe.each([...storeKinds])('costs on %s', (engine) => {
       ...price('1', '1'),
     })
     expect(status).toBe(409)
+    const { items } = await get('/costs?channel=alpha&model=paid')
+    const gone = await gateway.admin('DELETE', `/costs/${items[0].id}`)
+    expect([gone.status, gone.body.error.code]).toEqual([409, 'price_in_force'])
   })
 
   test('a channel made by the API has a factor that can be changed and taken away', async () => {

@@ -102,6 +102,11 @@ prices: [{ model: imga-edit, unit: image, per_image: "9", effective_from: "${inD
       const refused = await gateway.admin('DELETE', `/prices/${body.id}`)
       expect([refused.status, refused.body.error.code]).toEqual([409, 'price_in_force'])
     }
+    const builtIn = (await gateway.admin('GET', '/prices?model=txta-turbo')).body.items[0]
+    const kept = await gateway.admin('DELETE', `/prices/${builtIn.id}`)
+    expect([builtIn.source, kept.status, kept.body.error.code]).toEqual([
+      ...['builtin', 409, 'price_in_force'],
+    ])
     const { body } = await gateway.admin('GET', '/prices?model=imga-edit')
     const ofFile = body.items.find(({ source }: { source: string }) => source === 'file')
     expect(ofFile).toMatchObject({ state: 'scheduled', created_by: null })

@@ -9,7 +9,7 @@ import {
   termsFrom,
 } from '../../contract/config-schema/index.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import type { Price } from '../../contract/price.ts'
+import { hasBegun, type Price } from '../../contract/price.ts'
 import { costProblem, isOfList } from '../../engine/catalog/declared-prices.ts'
 import { announce, noTokens } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -124,10 +124,10 @@ function misfit(
 
 /** Only a version that has not begun: what calls were counted by stays. */
 async function withdraw({ engine, id, found, x }: Ask<{ found: Price }>) {
-  if (found.source !== 'api') {
+  const nowMs = engine.clock.nowMs()
+  if (found.source !== 'api' && !hasBegun(found, nowMs)) {
     return refuse('conflict', 'this cost is declared in the configuration file; change it there')
   }
-  const nowMs = engine.clock.nowMs()
   const isGone = await engine.store.tx(async (tx) => {
     if (!(await deletePrice(tx, id, nowMs))) return false
     const { model, channel, terms } = found

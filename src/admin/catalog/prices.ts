@@ -52,10 +52,10 @@ async function create({ engine, body, viewer, x }: Ask<{ body: typeof creation }
 
 /** Only a version that has not begun: what calls were charged by stays. */
 async function withdraw({ engine, id, found, x }: Ask<{ found: Price }>) {
-  if (found.source !== 'api') {
+  const nowMs = engine.clock.nowMs()
+  if (found.source !== 'api' && !hasBegun(found, nowMs)) {
     return refuse('conflict', 'this price is declared in the configuration file; change it there')
   }
-  const nowMs = engine.clock.nowMs()
   const isGone = await engine.store.tx(async (tx) => {
     if (!(await deletePrice(tx, id, nowMs))) return false
     const before = { model: found.model, ...declaredTerms(found.terms) }
