@@ -291,6 +291,13 @@ test('the command line saves the archive, sends, and says what is missing', asyn
   const file = join(place.options.dataDir!, `bills-${month}.zip`)
   expect(await run('bill', 'archive', month)).toMatchObject({ code: 0 })
   expect(unzip(await Bun.file(file).bytes()).size).toBe(5)
+  const issuer = ['--name', 'Example Ltd', '--address', '1 Example Street']
+  expect(await run('issuer', 'set', ...issuer)).toMatchObject({ code: 0 })
+  expect((await run('issuer', 'show')).out).toContain('Example Ltd')
+  const days = ['--from', `${month}-01`, '--to', `${month}-28`, '--account', 'ann']
+  expect(await run('bill', 'focus', ...days, '--out', 'focus.csv')).toMatchObject({ code: 0 })
+  const table = await Bun.file(join(place.options.dataDir!, 'focus.csv')).text()
+  expect(table).toContain('BilledCost')
   const counts = '3 of 4 closed bills sent, 0 left, 0 failed, 1 without an address'
   const out = `${month}  ${counts}\n\nno address: dee\n`
   expect(await run('bill', 'send-all', month)).toEqual({ out, code: 1 })

@@ -114,10 +114,8 @@ export const billMails = z
   })
   .meta({ id: 'BillMails' })
 
-const account = z
-  .string()
-  .min(1, 'is missing')
-  .meta({ description: 'Id or name of an account.', flag: 'ID|NAME' })
+const accountMeta = { description: 'Id or name of an account.', flag: 'ID|NAME' }
+const account = z.string().min(1, 'is missing').meta(accountMeta)
 
 const isDay = (value: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(value) &&
@@ -133,7 +131,7 @@ const day = (description: string) =>
 export const focusQuery = z.object({
   from: day('The first day, by UTC.'),
   to: day('The last day, which is included.'),
-  account: account.optional(),
+  account: account.optional().meta(accountMeta),
 })
 
 const maxLinkDays = 90

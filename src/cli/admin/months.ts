@@ -1,11 +1,12 @@
-// gateway bill close-all, send-all, archive, totals and links to bills: a month of all accounts, and a bill for
-// people who do not sign in.
+// gateway bill close-all, send-all, archive, totals and links to bills: a month of all accounts, a bill for people who
+// do not sign in, who sends it, and the export for other programs.
 import {
   archiveQuery,
   type BillMails,
   billLink,
   type ClosedMonths,
   failedMail,
+  focusQuery,
   linkQuery,
   linksQuery,
   mailsQuery,
@@ -14,11 +15,12 @@ import {
   type SentMonth,
   totalsQuery,
 } from '../../admin/closing/closing-schema.ts'
+import { issuerDeclaration } from '../../contract/config-schema/issuer.ts'
 import { askCommand } from '../terminal/ask.ts'
 import { columnsOf, filtersOf, flagsOf } from '../terminal/columns.ts'
 import type { Command, Context, Outcome } from '../terminal/command.ts'
 import { saveFile } from '../terminal/save-file.ts'
-import { cell, rowsOf, table } from '../terminal/show.ts'
+import { cell, record, rowOf, rowsOf, table } from '../terminal/show.ts'
 
 /** Page by page; what was closed before an error stays closed, and the same command goes on. */
 async function closeAll({ line, admin }: Context): Promise<Outcome> {
@@ -76,6 +78,12 @@ async function saveArchive({ line, admin }: Context): Promise<Outcome> {
   return saveFile(await admin.open('GET', '/bills/archive', { query }), file, 'the archive')
 }
 
+async function saveFocus({ line, admin }: Context): Promise<Outcome> {
+  const query = filtersOf(focusQuery, line)
+  const file = line.text('out') ?? `focus-${query['from']}-${query['to']}.csv`
+  return saveFile(await admin.open('GET', '/exports/focus', { query }), file, 'the table')
+}
+
 const { lang } = flagsOf(archiveQuery)
 
 const linkFlags = linkQuery.omit({ account: true })
@@ -118,6 +126,29 @@ export const monthCommands: readonly Command[] = [
     flags: { lang: lang!, out: { value: 'FILE', summary: 'where (bills-MONTH.zip)' } },
     run: saveArchive,
   },
+  {
+    path: ['bill', 'focus'],
+    args: [],
+    summary: 'save charges and refunds of some days as a table of FOCUS 1.2',
+    flags: {
+      ...flagsOf(focusQuery),
+      out: { value: 'FILE', summary: 'where (focus-FROM-TO.csv)' },
+    },
+    run: saveFocus,
+  },
+  askCommand({
+    path: ['issuer', 'show'],
+    summary: 'who sends the bills',
+    call: 'GET /issuer',
+    text: ({ issuer }) => record(rowOf(issuer)),
+  }),
+  askCommand({
+    path: ['issuer', 'set'],
+    summary: 'say who sends the bills that are closed from now on',
+    call: 'PUT /issuer',
+    input: { schema: issuerDeclaration },
+    text: ({ issuer }) => record(rowOf(issuer)),
+  }),
   askCommand({
     path: ['bill', 'totals'],
     summary: 'a month of all accounts, added up',

@@ -45,7 +45,7 @@ function summaryText(statement: Row): string {
   ]
   if (statement['cost_factor'] === null) {
     lines.push(
-      'amounts were not compared: --cost-factor says what the upstream charges for 1.00 of the gateway price',
+      'amounts are compared with costs; where none is known, --cost-factor says what the upstream charges for 1.00 of the gateway price',
     )
   }
   const shown = table(
@@ -131,6 +131,18 @@ export const reconcileCommands: readonly Command[] = [
     },
     run: reconcile,
   },
+  askCommand({
+    path: ['statement', 'pull'],
+    args: ['CHANNEL'],
+    summary: "get a statement from the reports of a channel's provider, and compare it",
+    flags: {
+      from: { value: 'DAY', summary: 'the first day, by UTC', required: true },
+      to: { value: 'DAY', summary: 'the last day, included', required: true },
+    },
+    call: 'POST /channels/:id/statements/pull',
+    body: ({ line }) => ({ from: line.text('from'), to: line.text('to') }),
+    text: summaryText,
+  }),
   listCommand(
     { path: ['statement', 'list'], summary: 'statements that were compared, newest first' },
     { path: '/statements', what: 'statements', item: statement, query: statementQuery },
