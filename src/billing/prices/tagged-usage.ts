@@ -6,6 +6,7 @@ import { maxTotalNames, shownName } from '../../contract/totals.ts'
 import { ensure } from '../../lib/ensure.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import type { Tx } from '../../store/index.ts'
+import { addSum, mergeSums, sumKey } from '../../store/proof/merge-sums.ts'
 import { topValues } from '../../store/proof/top-names.ts'
 import {
   type MoneySum,
@@ -75,7 +76,7 @@ async function readSums(db: Tx, query: TagQuery, fewer: Fewer, max = maxSums) {
   const by = ['kind' as const, ...query.by]
   const all = await sumMoney(db, { ...query, ...fewer, by, limit })
   if (all.length > max || hasManyNames(all)) return undefined
-  return { tagged, charges: merged(chargesOf(all, query.withCosts), query.by) }
+  return { tagged, charges: mergeSums(chargesOf(all, query.withCosts), query.by) }
 }
 
 async function fewerNames(db: Tx, query: TagQuery): Promise<Fewer> {
@@ -86,56 +87,17 @@ async function fewerNames(db: Tx, query: TagQuery): Promise<Fewer> {
   }
 }
 
-const fields = {
-  account: 'accountId',
-  hour: 'hourMs',
-  token: 'tokenId',
-  model: 'model',
-  unit: 'unit',
-} as const satisfies Record<TagDimension, keyof MoneySum>
-
-const amounts = [
-  'entries',
-  'estimated',
-  'quantity',
-  'inputTokens',
-  'outputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'costUnknown',
-] as const
-const nanos = ['amountNanos', 'costNanos', 'refundNanos'] as const
-
-function add(sum: MoneySum, other: MoneySum, sign: 1 | -1): void {
-  for (const name of nanos) sum[name] += BigInt(sign) * other[name]
-  for (const name of amounts) sum[name] += sign * other[name]
-}
-
-const keyOf = (sum: MoneySum, by: readonly TagDimension[]): string =>
-  by.map((each) => sum[fields[each]]).join('\u001f')
-
-/** One sum for each key: those of refunds are added to those of charges. */
-function merged(sums: readonly MoneySum[], by: readonly TagDimension[]): MoneySum[] {
-  const byKey = new Map<string, MoneySum>()
-  for (const sum of sums) {
-    const same = byKey.get(keyOf(sum, by))
-    if (same === undefined) byKey.set(keyOf(sum, by), { ...sum })
-    else add(same, sum, 1)
-  }
-  return [...byKey.values()]
-}
-
 /** What is left of these charges without the tagged ones. */
 function remainders(
   charges: readonly MoneySum[],
   tagged: readonly TagSum[],
   by: readonly TagDimension[],
 ): MoneySum[] {
-  const left = new Map(charges.map((sum) => [keyOf(sum, by), { ...sum }]))
+  const left = new Map(charges.map((sum) => [sumKey(sum, by), { ...sum }]))
   for (const sum of tagged) {
-    const rest = left.get(keyOf(sum, by))
+    const rest = left.get(sumKey(sum, by))
     ensure(rest !== undefined, 'a tagged charge is one of all charges')
-    add(rest, sum, -1)
+    addSum(rest, sum, -1)
   }
   return [...left.values()].filter(
     ({ entries, costNanos, refundNanos }) => entries > 0 || costNanos !== 0n || refundNanos !== 0n,

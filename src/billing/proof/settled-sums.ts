@@ -1,13 +1,8 @@
 // Sums of money for lists of bills: the settled beginning of a period is cached, the rest is read.
 import type { Tx } from '../../store/index.ts'
 import { hourMs } from '../../store/proof/grains.ts'
-import {
-  type DaysQuery,
-  type MoneyDimension,
-  type MoneySum,
-  settledUntil,
-  sumDays,
-} from '../../store/proof/totals.ts'
+import { mergeSums } from '../../store/proof/merge-sums.ts'
+import { type DaysQuery, type MoneySum, settledUntil, sumDays } from '../../store/proof/totals.ts'
 
 interface Begun {
   untilMs: number
@@ -31,49 +26,11 @@ export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySu
   if (begun.untilMs > endMs) begun = { untilMs: fromMs, sums: [] }
   if (endMs > begun.untilMs) {
     const grown = await sumDays(db, { ...asked, fromMs: begun.untilMs, untilMs: endMs })
-    begun = { untilMs: endMs, sums: together(asked, [begun.sums, grown]) }
+    begun = { untilMs: endMs, sums: mergeSums([...begun.sums, ...grown], by) }
     if (known.size >= maxBegun) known.clear()
     known.set(key, begun)
   }
   if (begun.untilMs >= untilMs) return begun.sums.map((sum) => ({ ...sum }))
   const rest = await sumDays(db, { ...asked, fromMs: begun.untilMs })
-  return together(asked, [begun.sums, rest])
-}
-
-function together({ by }: DaysQuery, parts: readonly (readonly MoneySum[])[]): MoneySum[] {
-  const groups = new Map<string, MoneySum>()
-  for (const sum of parts.flat()) {
-    const key = by.map((dimension) => sum[fieldOf[dimension]]).join('\u001f')
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, { ...sum })
-    else add(group, sum)
-  }
-  return [...groups.values()]
-}
-
-const fieldOf = {
-  account: 'accountId',
-  hour: 'hourMs',
-  kind: 'kind',
-  token: 'tokenId',
-  model: 'model',
-  unit: 'unit',
-  tier: 'tier',
-  price: 'priceId',
-  bucket: 'inputBucket',
-  channel: 'channel',
-} as const satisfies Record<MoneyDimension, keyof MoneySum>
-
-function add(group: MoneySum, sum: MoneySum): void {
-  group.entries += sum.entries
-  group.estimated += sum.estimated
-  group.quantity += sum.quantity
-  group.amountNanos += sum.amountNanos
-  group.inputTokens += sum.inputTokens
-  group.outputTokens += sum.outputTokens
-  group.cacheReadTokens += sum.cacheReadTokens
-  group.cacheWriteTokens += sum.cacheWriteTokens
-  group.costNanos += sum.costNanos
-  group.costUnknown += sum.costUnknown
-  group.refundNanos += sum.refundNanos
+  return mergeSums([...begun.sums, ...rest], by)
 }
