@@ -46,6 +46,9 @@ export type ServiceTier = { factorNanos: FactorNanos } | { rates: TokenRates }
 /** Words for the plain rates, in requests and answers. */
 export const noTiers: readonly string[] = ['auto', 'default', 'standard', 'standard_only']
 
+/** That of lines of batches; callers cannot ask for it. */
+export const batchTier = 'batch'
+
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 type Weekday = (typeof weekdays)[number]
 

@@ -23,7 +23,11 @@ const rates = {
 const price = {
   unit: 'token',
   per_million: rates,
-  service_tiers: { priority: { factor: '2' }, flex: { factor: '0.5' } },
+  service_tiers: {
+    priority: { factor: '2' },
+    flex: { factor: '0.5' },
+    batch: { factor: '0.5' },
+  },
 }
 const sized = {
   unit: 'token',
@@ -95,6 +99,7 @@ const refused: readonly (readonly [string, (style: Style) => object])[] = [
   ['an object', (style) => ({ [field[style]]: { name: 'flex' } })],
   ['a number', (style) => ({ [field[style]]: 0 })],
   ['a name of an object’s own', (style) => ({ [field[style]]: 'constructor' })],
+  ['the tier of batches', (style) => ({ [field[style]]: 'batch' })],
   ['a tier of nobody', (style) => ({ [field[style]]: 'free' })],
   ['a look-alike', (style) => ({ [field[style]]: 'ﬂex' })],
   ['the field in another case', (style) => ({ [field[style].toUpperCase()]: 'flex' })],

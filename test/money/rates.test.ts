@@ -32,6 +32,7 @@ const prices: Record<string, object> = {
       priority: { factor: '2' },
       flex: { per_million: { input: '0.4', output: '5' } },
       batch: { factor: '0.5' },
+      turbo: { factor: '3' },
     },
     geo: { us: { factor: '1.1' } },
   },
@@ -342,7 +343,7 @@ describe('service tiers', () => {
     ['generate', 'chat', { serviceTier: 'PRIORITY' }, { service_tier: 'priority' }, '0.004'],
     // It has no such tier: the plain one serves.
     ['chat', 'messages', { service_tier: 'flex' }, {}, '0.002'],
-    ['responses', 'generate', { service_tier: 'batch' }, {}, '0.002'],
+    ['responses', 'generate', { service_tier: 'turbo' }, {}, '0.002'],
   ])('from %s to %s they are translated: %p is %p', async (caller, style, asked, sent, amount) => {
     const model = over('tiered', style)
     const { answer, word, id } = await ask({ caller, model, told: used, more: asked })

@@ -4,6 +4,7 @@ import type { Reach } from '../../billing/max-charge.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import {
   type Applied,
+  batchTier,
   noTiers,
   type PriceTerms,
   type RateName,
@@ -18,8 +19,10 @@ import type { ServedAs } from '../../contract/usage.ts'
 export const askRefusal = (asks: readonly AskedTerm[], terms: PriceTerms): Refusal | undefined =>
   asks.find((ask) => isUnpriced(ask, terms))?.refusal
 
-function isUnpriced({ kind, name }: AskedTerm, terms: PriceTerms): boolean {
+function isUnpriced({ kind, name, refusal }: AskedTerm, terms: PriceTerms): boolean {
   if (terms.unit !== 'token') return true
+  // Only lines of batches are of this tier, which ask for it without a refusal.
+  if (kind === 'tier' && name === batchTier && refusal !== undefined) return true
   if (kind === 'tier') return tierNamed(terms, name) === undefined
   if (kind === 'rate') return !hasRate(terms, name as RateName)
   return kind === 'geo' && !hasPlace(terms, name)

@@ -5,6 +5,7 @@ import type { Catalog } from '../../catalog/snapshot.ts'
 import type { OwnCall, RunOwnCall } from '../../contract/caller-api.ts'
 import type { Token } from '../../contract/catalog.ts'
 import { Refusal, type RefusalCode, refusals, refuse } from '../../contract/errors.ts'
+import { batchTier } from '../../contract/price.ts'
 import { tagsHeader } from '../../contract/tags/index.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { decodeLine } from '../../lib/json/json-thread.ts'
@@ -28,7 +29,6 @@ export interface LineDeps extends FileDeps {
 }
 
 /** The tier of a price that lines are charged by. */
-const batchTier = 'batch'
 
 /** How often a line is tried that fails in this way; without a row: once. */
 const maxTries: Partial<Record<RefusalCode, number>> = {
