@@ -49,8 +49,11 @@ const media = (audio: number | undefined, image: number | undefined) => ({
  */
 export function plainUsage(raw: unknown, cacheBeside = false): ReportedUsage | undefined {
   if (!isObject(raw)) return undefined
-  const passes = cacheBeside ? passesOf(raw) : undefined
-  if (passes !== undefined) return passes
+  return (cacheBeside ? passesOf(raw) : undefined) ?? countsOf(raw, cacheBeside)
+}
+
+/** Of one pass over the input. */
+function countsOf(raw: Json, cacheBeside: boolean): ReportedUsage | undefined {
   const cacheReadTokens = readTokens(raw)
   const cacheWriteTokens = writtenTokens(raw)
   const beside = cacheBeside ? cacheReadTokens + cacheWriteTokens : 0
@@ -92,22 +95,30 @@ const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'ou
 
 /** Tokens of sound and images, as the details of both sides count them. */
 function mediaIn(raw: Json): TokenParts | undefined {
-  const inputAudioTokens = countIn(raw, inputDetails, 'audio_tokens')
-  const inputImageTokens = countIn(raw, inputDetails, 'image_tokens')
-  const outputAudioTokens = countIn(raw, outputDetails, 'audio_tokens')
-  const outputImageTokens = countIn(raw, outputDetails, 'image_tokens')
-  return inputAudioTokens + inputImageTokens + outputAudioTokens + outputImageTokens === 0
-    ? undefined
-    : { inputAudioTokens, inputImageTokens, outputAudioTokens, outputImageTokens }
+  let found: TokenParts | undefined
+  for (const holder of inputDetails) {
+    const details = raw[holder]
+    if (!isObject(details)) continue
+    found = withCount(found, 'inputAudioTokens', details['audio_tokens'])
+    found = withCount(found, 'inputImageTokens', details['image_tokens'])
+  }
+  for (const holder of outputDetails) {
+    const details = raw[holder]
+    if (!isObject(details)) continue
+    found = withCount(found, 'outputAudioTokens', details['audio_tokens'])
+    found = withCount(found, 'outputImageTokens', details['image_tokens'])
+  }
+  return found
 }
 
-function countIn(raw: Json, holders: readonly string[], name: string): number {
-  for (const holder of holders) {
-    const details = raw[holder]
-    const found = isObject(details) ? tokenCount(details[name]) : undefined
-    if (found) return found
-  }
-  return 0
+/** The first that is told counts. */
+function withCount(
+  parts: TokenParts | undefined,
+  name: keyof TokenParts,
+  value: unknown,
+): TokenParts | undefined {
+  const count = tokenCount(value)
+  return count && parts?.[name] === undefined ? { ...parts, [name]: count } : parts
 }
 
 const maxPasses = 1_000
@@ -118,20 +129,20 @@ const maxPasses = 1_000
  * that cannot be read as a whole.
  */
 function passesOf(raw: Json): ReportedUsage | undefined {
-  const { iterations, ...rest } = raw
+  const { iterations } = raw
   if (!Array.isArray(iterations) || iterations.length === 0 || iterations.length > maxPasses) {
     return undefined
   }
   // Those that do not tell lifetimes apart have what is told beside the list.
   let kept = iterations.some((each) => isObject(each) && each['cache_creation'] != null)
     ? 0
-    : hourTokens(rest)
+    : hourTokens(raw)
   let sum: TokenCounts = noTokens
   const named = new Map<string, TokenCounts>()
   for (const iteration of iterations) {
     if (!isObject(iteration)) return undefined
-    const { iterations: _, model, ...own } = iteration
-    const pass = plainUsage(own, true)
+    const { model } = iteration
+    const pass = countsOf(iteration, true)
     if (pass?.inputTokens === undefined || pass.outputTokens === undefined) return undefined
     const cacheWrite1hTokens = Math.min(kept, pass.cacheWriteTokens)
     kept -= cacheWrite1hTokens
@@ -141,8 +152,8 @@ function passesOf(raw: Json): ReportedUsage | undefined {
     if (typeof model !== 'string') continue
     named.set(model, addCounts(named.get(model) ?? noTokens, pass as TokenCounts))
   }
-  const toolCalls = toolCallsIn(rest)
-  const reasoning = Math.min(reasoningTokens(rest), sum.outputTokens)
+  const toolCalls = toolCallsIn(raw)
+  const reasoning = Math.min(reasoningTokens(raw), sum.outputTokens)
   return {
     ...sum,
     ...(toolCalls !== undefined && { toolCalls }),
