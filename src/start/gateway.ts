@@ -4,6 +4,7 @@ import { type Config, loadConfig, unknownVariables } from '../config/index.ts'
 import { removeAddress, writeAddress } from '../lib/address-file.ts'
 import { supervise } from '../process/supervisor.ts'
 import { isWorker, runWorker } from '../process/worker.ts'
+import { isBusy } from '../store/index.ts'
 import { bannerText, tokenLine } from './banner.ts'
 import { boundStart, type Controlled, obeySignals, type Reload, reloader } from './lifecycle.ts'
 import { isRefusedStart, serve } from './serve.ts'
@@ -67,6 +68,11 @@ main().catch((error) => {
   // Workers that were stopped before they were ready have ended.
   if (stopIsKept()) process.exit(0)
   const expected = isRefusedStart(error)
-  process.stderr.write(`gateway: ${expected ? error.message : (error.stack ?? error)}\n`)
+  const problem = isBusy(error)
+    ? `the database could not be used at the moment (${error.message}); start again.`
+    : expected
+      ? error.message
+      : (error.stack ?? error)
+  process.stderr.write(`gateway: ${problem}\n`)
   process.exit(expected ? wrongSetting : 1)
 })

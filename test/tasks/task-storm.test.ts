@@ -20,7 +20,7 @@ const plannedEvery = isFull ? 3 : 1
 if (!isFull) console.error('left out: 800 of 1,000 tasks of the storm (set TEST_STORM_FULL=1)')
 /** Long enough for other things to happen to a task while it is looked at. */
 const pollDelayMs = 250
-const caseLimitMs = 400_000
+const caseLimitMs = 1_200_000
 
 if (!storeKinds.includes('postgres')) {
   console.error('left out: task storm on PostgreSQL (set TEST_POSTGRES_URL)')
