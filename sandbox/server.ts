@@ -6,7 +6,7 @@ import { CallLog, type LoggedCall } from './http/call-log.ts'
 import { deliver, idHeaders, pause, untilAborted } from './http/deliver.ts'
 import { directedFault } from './http/directed-fault.ts'
 import { readDirectives } from './http/directives.ts'
-import { ownPath } from './http/preset-paths.ts'
+import { ownPaths } from './http/preset-paths.ts'
 import { readFields } from './http/read-fields.ts'
 import { mediaPath } from './media/media-address.ts'
 import { MediaCache } from './media/serve-media.ts'
@@ -80,7 +80,7 @@ export function startSandbox(options: SandboxOptions = {}): Sandbox {
       if (told !== undefined) return told
       const raw = new Uint8Array(await request.arrayBuffer())
       const id = `sbx-${Bun.hash.crc32(raw).toString(16).padStart(8, '0')}-${++served}`
-      const target = findTarget(spoken, request.method, ownPath(path))
+      const target = findTarget(spoken, request.method, ownPaths(path))
       const protocol = target.protocol ?? fallback
       const call = books.log.open(id, target.protocol?.protocol ?? null)
       if (target.protocol?.keepsRequests) books.asked.keep(id, protocol.protocol, request, raw)
@@ -120,11 +120,18 @@ interface Visit {
   billed: ServedCalls | undefined
 }
 
+const routesOf = (spoken: readonly SimulatedProtocol[]) =>
+  spoken.flatMap((protocol) => protocol.routes.map((route) => ({ protocol, route })))
+
 /** A protocol without a route means that the path is right and the method is not. */
-function findTarget(spoken: readonly SimulatedProtocol[], method: string, path: string): Target {
+function findTarget(
+  spoken: readonly SimulatedProtocol[],
+  method: string,
+  paths: readonly string[],
+): Target {
   let near: SimulatedProtocol | undefined
-  for (const protocol of spoken) {
-    for (const route of protocol.routes) {
+  for (const path of paths) {
+    for (const { protocol, route } of routesOf(spoken)) {
       const match = route.path.exec(path)
       if (match === null) continue
       if (route.method === method) return { protocol, route, params: match.groups ?? {} }

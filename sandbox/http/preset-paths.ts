@@ -14,20 +14,15 @@ const plainPrefixes = [
   '/v2',
   '',
 ]
-const plainCalls =
-  /^\/(?:chat\/completions|responses(?:\/input_tokens)?|embeddings|rerank|moderations|audio\/(?:speech|transcriptions|translations)|images\/(?:generations|edits)|models)$/
-
 const messagesPrefixes = ['/api/anthropic', '/apps/anthropic', '/anthropic', '/inference', '/api']
-const messagesCalls = /^\/v1\/(?:messages(?:\/count_tokens)?|models)$/
 
-/** The sandbox's own path for a path of a provider; any other path is itself. */
-export function ownPath(path: string): string {
-  for (const prefix of plainPrefixes) {
-    if (path.startsWith(prefix) && plainCalls.test(path.slice(prefix.length))) {
-      return `/v1${path.slice(prefix.length)}`
-    }
-  }
-  const prefix = messagesPrefixes.find((each) => path.startsWith(`${each}/v1/`))
-  const rest = path.slice(prefix?.length)
-  return messagesCalls.test(rest) ? rest : path
-}
+/** Where the sandbox may have the path of a provider; the first that it has counts. */
+export const ownPaths = (path: string): string[] => [
+  path,
+  ...plainPrefixes
+    .filter((prefix) => path.startsWith(`${prefix}/`))
+    .map((prefix) => `/v1${path.slice(prefix.length)}`),
+  ...messagesPrefixes
+    .filter((prefix) => path.startsWith(`${prefix}/v1/`))
+    .map((prefix) => path.slice(prefix.length)),
+]
