@@ -7,17 +7,15 @@ export { CredentialError } from './common/credential-error.ts'
 
 import { arkvendor } from './arkvendor/index.ts'
 import { bedrockProvider } from './bedrock/index.ts'
+import { callStyles } from './call-styles.ts'
+import { callProvider } from './calls/send.ts'
 import { chat } from './chat/index.ts'
 import { embeddings } from './embeddings/index.ts'
 import { generate } from './generate/index.ts'
 import { images } from './images/index.ts'
 import { imgvendor } from './imgvendor/index.ts'
 import { messages, messagesStyle } from './messages/index.ts'
-import { moderations } from './moderations/index.ts'
-import { rerank } from './rerank/index.ts'
 import { responses } from './responses/index.ts'
-import { speech } from './speech/index.ts'
-import { transcriptions } from './transcriptions/index.ts'
 import { vendorg } from './vendorg/index.ts'
 import { vf } from './vf/index.ts'
 
@@ -28,10 +26,7 @@ const all: readonly Provider[] = [
   generate,
   bedrockProvider(messagesStyle),
   embeddings,
-  rerank,
-  moderations,
-  speech,
-  transcriptions,
+  ...callStyles.map(callProvider),
   images,
   vf,
   imgvendor,

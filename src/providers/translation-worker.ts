@@ -9,6 +9,7 @@ import { RenamedTools } from '../styles/common/tool-names.ts'
 import { readRequest, writeRequest } from '../styles/common/translate-request.ts'
 import { styles, upstreamStyles } from '../styles/index.ts'
 import { converseStyle } from './bedrock/converse.ts'
+import { callStyles } from './call-styles.ts'
 import { writtenCall } from './calls/request.ts'
 import type { CallStyle } from './calls/style.ts'
 import { readWhole } from './calls/whole-answer.ts'
@@ -16,10 +17,7 @@ import { chatStyle } from './chat/index.ts'
 import { embeddingsStyle } from './embeddings/index.ts'
 import { generateStyle } from './generate/index.ts'
 import { messagesStyle } from './messages/index.ts'
-import { moderationsStyle } from './moderations/index.ts'
-import { rerankStyle } from './rerank/index.ts'
 import { responsesStyle } from './responses/index.ts'
-import { speechStyle } from './speech/index.ts'
 import { IdMarks } from './text/id-marks.ts'
 import type {
   AnswerNotes,
@@ -46,7 +44,6 @@ import { TranslatedStream } from './text/translated-stream.ts'
 import { understand } from './text/understand.ts'
 import { TextStreamWatcher } from './text/watch-stream.ts'
 import { writeAnswer } from './text/write-answer.ts'
-import { transcriptionsStyle } from './transcriptions/index.ts'
 
 declare const self: Worker
 
@@ -56,11 +53,8 @@ const textStyles: ReadonlyMap<string, TextStyle> = new Map(
   ),
 )
 
-const callStyles: ReadonlyMap<string, CallStyle> = new Map(
-  [moderationsStyle, rerankStyle, speechStyle, transcriptionsStyle].map((style) => [
-    style.protocol,
-    style,
-  ]),
+const callStyleOf: ReadonlyMap<string, CallStyle> = new Map(
+  callStyles.map((style) => [style.protocol, style]),
 )
 
 lowerPriority()
@@ -150,7 +144,7 @@ function understood({ answer, notes }: { answer: Uint8Array; notes: string }): A
 function requestOf({ callPlan, request }: { callPlan: string; request: string }): string {
   const { protocol, ...upstream } = JSON.parse(callPlan) as CallPlan
   const given = { body: request, fields: JSON.parse(request) }
-  return writtenCall(callStyles.get(protocol)!, given, upstream)
+  return writtenCall(callStyleOf.get(protocol)!, given, upstream)
 }
 
 function readCall(data: Extract<ThreadWork, { callAnswer: Uint8Array }>): CallResult {
@@ -160,7 +154,7 @@ function readCall(data: Extract<ThreadWork, { callAnswer: Uint8Array }>): CallRe
   const fields = data.request === '' ? { response_format: format } : JSON.parse(data.request)
   const head = { status, header: (name: string) => headers[name] }
   const text = textOf(data.callAnswer)
-  const made = readWhole(callStyles.get(protocol)!, { model, stream, fields }, head, text)
+  const made = readWhole(callStyleOf.get(protocol)!, { model, stream, fields }, head, text)
   if (made.kind === 'failed') return { rest: JSON.stringify({ ...made, error: short(made.error) }) }
   if (!('body' in made)) return { rest: JSON.stringify(made) }
   const { body, ...rest } = made

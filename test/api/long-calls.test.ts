@@ -3,9 +3,10 @@ import { afterAll, beforeEach, expect, spyOn, test } from 'bun:test'
 import { Cancellation } from '../../src/lib/cancellation.ts'
 import { WorkerThread } from '../../src/lib/worker-thread.ts'
 import { callOf, upstreamWith } from '../../src/providers/common/test-client.ts'
-import { moderations } from '../../src/providers/moderations/index.ts'
-import { rerank } from '../../src/providers/rerank/index.ts'
+import { providers } from '../../src/providers/index.ts'
 
+const rerank = providers.get('rerank')!
+const moderations = providers.get('moderations')!
 const threads = spyOn(WorkerThread.prototype, 'run')
 beforeEach(() => threads.mockClear())
 afterAll(() => threads.mockRestore())

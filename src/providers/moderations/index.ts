@@ -2,7 +2,6 @@
 import type { Reported } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
-import { callProvider } from '../calls/send.ts'
 import type { CallStyle } from '../calls/style.ts'
 
 export const moderationsStyle: CallStyle = {
@@ -14,8 +13,6 @@ export const moderationsStyle: CallStyle = {
       ? { reported: withoutOutput(readTokens(usage)) }
       : undefined,
 }
-
-export const moderations = callProvider(moderationsStyle)
 
 /** Nothing is written; what was read is all there is to report. */
 const withoutOutput = ({ usage, raw }: Reported): Reported => ({

@@ -6,7 +6,6 @@ import type { Reported } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { tokenCount } from '../../styles/common/answer-usage.ts'
-import { callProvider } from '../calls/send.ts'
 import type { AnsweredCall, CallAnswer, CallStyle } from '../calls/style.ts'
 import type { Json } from '../text/style.ts'
 
@@ -18,8 +17,6 @@ export const rerankStyle: CallStyle = {
   readAnswer,
   repeatsRequest: ({ fields }) => fields['return_documents'] === true,
 }
-
-export const rerank = callProvider(rerankStyle)
 
 /** Upstreams take plain texts; the gateway gives the documents back itself. */
 function fieldsFor({ fields }: Pick<TextCall, 'fields'>): Record<string, string> | undefined {

@@ -2,7 +2,6 @@
 import type { TextCall } from '../../contract/requests.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
-import { callProvider } from '../calls/send.ts'
 import type { CallStyle } from '../calls/style.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
@@ -32,8 +31,6 @@ export const speechStyle: CallStyle = {
   countFileTokens,
   stream,
 }
-
-export const speech = callProvider(speechStyle)
 
 function countFileTokens({ fields: { input, speed } }: TextCall): number {
   if (typeof input !== 'string') return 0

@@ -2,7 +2,6 @@
 // subtitles, or as events.
 import { isObject } from '../../lib/json/parse.ts'
 import { readTokens } from '../calls/read-tokens.ts'
-import { callProvider } from '../calls/send.ts'
 import type { CallAnswer, CallStyle } from '../calls/style.ts'
 import { readErrorEvent } from '../common/errors.ts'
 import type { Json, StreamState, StreamStyle, Verdict } from '../text/style.ts'
@@ -30,8 +29,6 @@ export const transcriptionsStyle: CallStyle = {
   readAnswer,
   stream,
 }
-
-export const transcriptions = callProvider(transcriptionsStyle)
 
 function readAnswer(answer: Json): CallAnswer | undefined {
   const { text } = answer
