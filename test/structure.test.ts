@@ -61,7 +61,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/catalog': ['src/contract', 'src/lib', 'src/store'],
   'src/billing': ['src/contract', 'src/lib', 'src/store'],
   'src/providers': ['src/contract', 'src/lib', 'src/styles'],
-  // The thread that translates has the text styles of all.
+  // The thread that translates has the styles of all.
   'src/providers/translation-worker': ['src/contract', 'src/lib', 'src/styles', 'src/providers'],
   'src/engine': [
     'src/contract',
@@ -100,8 +100,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/cli': ['src/contract', 'src/lib', 'src/admin/schema'],
   sandbox: ['src/contract', 'src/lib'],
-  // Of schemas, only their types; and a table of plain data.
-  console: ['src/admin/schema', 'src/contract/config-schema/profile-fields.ts'],
+  // Of schemas, only their types; and tables of plain data.
+  console: [
+    'src/admin/schema',
+    'src/contract/config-schema/profile-fields.ts',
+    'src/contract/catalog.ts',
+  ],
   // A second way to run all of it, with a database, a wire and callers of its own.
   simulation: [everything],
 }
@@ -140,7 +144,8 @@ function memberOf(path: string): string | undefined {
   return `${room}/${name.replace(/(\.test)?\.tsx?$/, '')}`
 }
 
-const isRegistry = (path: string) => memberOf(path)?.endsWith('/index') === true
+/** Where members of a separate folder meet. */
+const isRegistry = (path: string) => /\/(index|call-styles)$/.test(memberOf(path) ?? '')
 
 function arrowProblem(from: string, to: string): string | undefined {
   const room = roomOf(from)

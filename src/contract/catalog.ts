@@ -29,11 +29,52 @@ export interface InterfaceRow {
   questions?: Readonly<Partial<Record<ModelKind, { method: string; fields: object }>>>
 }
 
-export const modelKinds = [
-  ...(['text', 'embedding', 'image', 'video'] as const),
-  ...(['rerank', 'moderation', 'speech', 'transcription'] as const),
-] as const
-export type ModelKind = (typeof modelKinds)[number]
+/** What depends on the kind of a model and on nothing else, in the order of forms and of documents. */
+interface ModelKindRow {
+  /** In the console, in English and in Chinese. */
+  title: readonly [string, string]
+  /** Of its prices; a new one begins with the first. */
+  units: readonly string[]
+  /** Of a new model. */
+  interfaces: readonly string[]
+  /** A channel for it speaks one of these; any server that follows the chat style has the first. None: it depends. */
+  protocols: readonly string[]
+}
+
+const alone = <const Name extends string>(name: Name) =>
+  ({ interfaces: [name], protocols: [name] }) as const
+
+const text = ['chat', 'responses', 'messages', 'generate'] as const
+const embedding = ['embeddings', 'generate'] as const
+
+export const modelKindRows = {
+  text: { title: ['Text', '文本'], units: ['token'], interfaces: text, protocols: text },
+  embedding: {
+    title: ['Embedding', '向量'],
+    units: ['token'],
+    interfaces: embedding,
+    protocols: embedding,
+  },
+  image: { title: ['Image', '图片'], units: ['image', 'token'], ...alone('images') },
+  video: {
+    title: ['Video', '视频'],
+    units: ['video_second', 'video_token'],
+    interfaces: ['videos'],
+    protocols: [],
+  },
+  rerank: { title: ['Rerank', '重排'], units: ['search', 'token'], ...alone('rerank') },
+  moderation: { title: ['Moderation', '审核'], units: ['free', 'token'], ...alone('moderations') },
+  speech: { title: ['Speech', '语音合成'], units: ['character', 'token'], ...alone('speech') },
+  transcription: {
+    title: ['Transcription', '语音识别'],
+    units: ['audio_second', 'token'],
+    ...alone('transcriptions'),
+  },
+} as const satisfies Readonly<Record<string, ModelKindRow>>
+
+export type ModelKind = keyof typeof modelKindRows
+
+export const modelKinds = Object.keys(modelKindRows) as ModelKind[]
 
 /** Where a thing was declared: shipped with the gateway, gateway.yaml, or the admin API. */
 export type Source = 'builtin' | 'file' | 'api'

@@ -1,5 +1,5 @@
 // A price as it is applied: whole nano-units of the currency. One price version per row, never edited.
-import type { Model, ModelKind, Source } from './catalog.ts'
+import { type Model, modelKindRows, type Source } from './catalog.ts'
 
 export interface TokenRates {
   /** Nano-units per million tokens. */
@@ -153,20 +153,9 @@ export const hasBegun = ({ effectiveFromMs, atOnce }: Price, nowMs: number): boo
 
 type Unit = PriceTerms['unit']
 
-const unitsOf: Readonly<Record<ModelKind, readonly Unit[]>> = {
-  text: ['token'],
-  embedding: ['token'],
-  image: ['image', 'token'],
-  video: ['video_second', 'video_token'],
-  rerank: ['search', 'token'],
-  moderation: ['free', 'token'],
-  speech: ['character', 'token'],
-  transcription: ['audio_second', 'token'],
-}
-
 /** A price in another unit would leave the model without one. */
 export function unitProblem({ name, kind }: Model, unit: Unit): string | undefined {
-  const units = unitsOf[kind]
+  const units: readonly Unit[] = modelKindRows[kind].units
   if (unit === 'default' || units.includes(unit)) return undefined
   const article = /^[aei]/.test(kind) ? 'an' : 'a'
   return `must be ${units.join(' or ')}: '${name}' is ${article} ${kind} model`

@@ -1,4 +1,5 @@
 // A draft of a price in the words in which one is declared, while it is typed: amounts may be empty.
+import { type ModelKind, modelKindRows } from '../../../src/contract/catalog.ts'
 import type { Terms } from '../../lib/resources/price.ts'
 
 type DraftRates = Readonly<Record<string, string | undefined>>
@@ -21,17 +22,8 @@ export const rateNames = [
 ] as const
 export const imageSizes = ['1k', '2k', '4k'] as const
 
-/** The units that a model of a kind is priced in; as the gateway has them. */
-export const unitsOf = (kind: string): readonly string[] => kindUnits[kind] ?? ['token']
-
-const kindUnits: Readonly<Record<string, readonly string[]>> = {
-  image: ['image', 'token'],
-  video: ['video_second', 'video_token'],
-  rerank: ['search', 'token'],
-  moderation: ['free', 'token'],
-  speech: ['character', 'token'],
-  transcription: ['audio_second', 'token'],
-}
+/** The units that a model of a kind is priced in. */
+export const unitsOf = (kind: string): readonly string[] => modelKindRows[kind as ModelKind].units
 
 /** Units with one amount, and the name of its field. */
 export const amountFields: Readonly<Record<string, string>> = {

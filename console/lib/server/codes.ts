@@ -1,5 +1,6 @@
 // Words of the gateway that people read in the console: audit actions, alerts, endings, units and the
 // rest, in both languages. A test compares them with what the gateway has.
+import { modelKindRows } from '../../../src/contract/catalog.ts'
 import type { Messages } from '../texts.ts'
 
 export const auditActions = {
@@ -212,16 +213,9 @@ export const entryKinds = {
   refund: ['Refund', '退款'],
 } satisfies Messages<string>
 
-export const modelKinds = {
-  text: ['Text', '文本'],
-  embedding: ['Embedding', '向量'],
-  image: ['Image', '图片'],
-  video: ['Video', '视频'],
-  rerank: ['Rerank', '重排'],
-  moderation: ['Moderation', '审核'],
-  speech: ['Speech', '语音合成'],
-  transcription: ['Transcription', '语音识别'],
-} satisfies Messages<string>
+export const modelKinds: Messages<string> = Object.fromEntries(
+  Object.entries(modelKindRows).map(([kind, { title }]) => [kind, title]),
+)
 
 export const sources = {
   builtin: ['Built-in', '内置'],

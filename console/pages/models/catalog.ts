@@ -2,12 +2,6 @@
 import type { Channel } from '../../lib/resources/channel.ts'
 import type { Model } from '../../lib/resources/price.ts'
 
-export const kinds = [
-  ...(['text', 'embedding', 'image', 'video'] as const),
-  ...(['rerank', 'moderation', 'speech', 'transcription'] as const),
-] as const
-export type Kind = (typeof kinds)[number]
-
 export const isPattern = ({ name }: Pick<Model, 'name'>): boolean => name.endsWith('*')
 export const isVirtual = ({ virtual }: Model): boolean => virtual !== null && virtual !== undefined
 export const isAlias = ({ alias }: Model): boolean => alias !== null && alias !== undefined
@@ -22,18 +16,6 @@ export function offersOf(models: readonly Model[], kind: string) {
     interfaces: names(({ interfaces }) => interfaces),
     protocols: names(({ protocols = [] }) => protocols),
   }
-}
-
-/** A new model of a kind begins with these. */
-export const usualInterfaces: Readonly<Record<Kind, readonly string[]>> = {
-  text: ['chat', 'responses', 'messages', 'generate'],
-  embedding: ['embeddings', 'generate'],
-  image: ['images'],
-  video: ['videos'],
-  rerank: ['rerank'],
-  moderation: ['moderations'],
-  speech: ['speech'],
-  transcription: ['transcriptions'],
 }
 
 /** Text and embeddings are asked in the protocols of their interfaces. */

@@ -2,6 +2,7 @@
 // of one that is there.
 import { Group, NumberInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { type ModelKind, modelKindRows, modelKinds } from '../../../src/contract/catalog.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { SectionTitle } from '../../components/page.tsx'
 import { emptyTerms, unitsOf } from '../../components/price-editor/draft.ts'
@@ -11,7 +12,7 @@ import type { Channel } from '../../lib/resources/channel.ts'
 import type { Model, Terms } from '../../lib/resources/price.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
-import { canServe, hasProtocols, type Kind, kinds, usualInterfaces } from './catalog.ts'
+import { canServe, hasProtocols } from './catalog.ts'
 import { messages } from './messages.ts'
 import { OfferFields } from './offer-fields.tsx'
 import { useSaveModel } from './save-model.ts'
@@ -19,13 +20,13 @@ import { useSaveModel } from './save-model.ts'
 /** What a form begins with. */
 export interface Begun {
   name?: string
-  kind?: Kind
+  kind?: ModelKind
   channel?: Channel
   upstreamName?: string
 }
 
 interface Entry {
-  kind: Kind
+  kind: ModelKind
   displayName: string
   interfaces: readonly string[]
   protocols: readonly string[]
@@ -38,7 +39,7 @@ const limits = ['context_window', 'max_output_tokens', 'max_tokens_per_image'] a
 type Limit = (typeof limits)[number]
 
 /** Images and videos have no tokens to limit. */
-const limitsOf = (kind: Kind): readonly Limit[] =>
+const limitsOf = (kind: ModelKind): readonly Limit[] =>
   kind === 'text' ? limits : kind === 'embedding' ? ['context_window'] : []
 
 function entryOf(model: Model | undefined, { kind = 'text', channel }: Begun): Entry {
@@ -46,9 +47,9 @@ function entryOf(model: Model | undefined, { kind = 'text', channel }: Begun): E
   const own = (limit: Limit) => model?.[limit] ?? none
   const spoken = Object.keys(channel?.protocols ?? {})
   return {
-    kind: (model?.kind as Kind | undefined) ?? kind,
+    kind: (model?.kind as ModelKind | undefined) ?? kind,
     displayName: model === undefined || model.display_name === model.name ? '' : model.display_name,
-    interfaces: model?.interfaces ?? usualInterfaces[kind],
+    interfaces: model?.interfaces ?? modelKindRows[kind].interfaces,
     protocols: model?.protocols ?? (hasProtocols(kind) ? spoken : []),
     limits: {
       context_window: own('context_window'),
@@ -169,8 +170,8 @@ function EntryFields({
   const t = useMessages(messages)
   const server = useServerText()
   const { kind } = entry
-  const changeKind = (next: Kind) =>
-    onChange({ ...entry, kind: next, interfaces: usualInterfaces[next], protocols: [] })
+  const changeKind = (next: ModelKind) =>
+    onChange({ ...entry, kind: next, interfaces: modelKindRows[next].interfaces, protocols: [] })
   return (
     <>
       <Group grow align="flex-start">
@@ -182,9 +183,9 @@ function EntryFields({
         <Select
           label={t('kind')}
           allowDeselect={false}
-          data={kinds.map((value) => ({ value, label: server.text('model', value) }))}
+          data={modelKinds.map((value) => ({ value, label: server.text('model', value) }))}
           value={kind}
-          onChange={(value) => changeKind(kinds.find((each) => each === value) ?? kind)}
+          onChange={(value) => changeKind(modelKinds.find((each) => each === value) ?? kind)}
         />
       </Group>
       <OfferFields entry={entry} models={models} onChange={onChange} />

@@ -1,13 +1,14 @@
 // A virtual model: which models serve it, in which order or by which weight, and what it costs.
 import { Radio, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { type ModelKind, modelKinds } from '../../../src/contract/catalog.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { emptyTerms, unitsOf } from '../../components/price-editor/draft.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model, Terms } from '../../lib/resources/price.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
-import { type Kind, kinds, membersOf } from './catalog.ts'
+import { membersOf } from './catalog.ts'
 import { type Member, MemberList } from './member-list.tsx'
 import { messages } from './messages.ts'
 import { PriceFields } from './model-form.tsx'
@@ -30,7 +31,7 @@ export function VirtualForm({
   const t = useMessages(messages)
   const mayPrice = hasRole(useSession(), ['finance'])
   const [name, setName] = useState(model?.name ?? '')
-  const [kind, setKind] = useState<Kind>((model?.kind as Kind | undefined) ?? 'text')
+  const [kind, setKind] = useState<ModelKind>((model?.kind as ModelKind | undefined) ?? 'text')
   const begun = model === undefined ? [] : membersOf(model)
   const [members, setMembers] = useState<readonly Member[]>(begun)
   const [order, setOrder] = useState<Order>(
@@ -94,16 +95,16 @@ export function VirtualForm({
   )
 }
 
-function KindSelect({ kind, onChange }: { kind: Kind; onChange: (kind: Kind) => void }) {
+function KindSelect({ kind, onChange }: { kind: ModelKind; onChange: (kind: ModelKind) => void }) {
   const t = useMessages(messages)
   const server = useServerText()
   return (
     <Select
       label={t('kind')}
       allowDeselect={false}
-      data={kinds.map((value) => ({ value, label: server.text('model', value) }))}
+      data={modelKinds.map((value) => ({ value, label: server.text('model', value) }))}
       value={kind}
-      onChange={(value) => onChange(kinds.find((each) => each === value) ?? kind)}
+      onChange={(value) => onChange(modelKinds.find((each) => each === value) ?? kind)}
     />
   )
 }

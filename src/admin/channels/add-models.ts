@@ -1,6 +1,12 @@
 // Models that an upstream has become entries of the catalog that its channel serves: which of them, under
 // which names, and why others cannot.
-import type { Channel, Interface, Model, ModelKind, Protocol } from '../../contract/catalog.ts'
+import {
+  type Channel,
+  type Model,
+  type ModelKind,
+  modelKindRows,
+  type Protocol,
+} from '../../contract/catalog.ts'
 import { modelFrom } from '../../contract/config-schema/index.ts'
 import type { Offers } from '../../engine/base-deps.ts'
 import { globOf } from '../../lib/text/glob.ts'
@@ -49,23 +55,6 @@ const kinds: readonly Kind[] = [
   { words: /image|dall-e|flux|imagen|cogview|diffusion|sdxl|seedream|kolors/i, kind: 'image' },
 ]
 
-interface Offer {
-  interfaces: Interface[]
-  /** One of these the channel must speak. */
-  protocols: readonly Protocol[]
-}
-
-const text = ['chat', 'responses', 'messages', 'generate']
-const offers: Readonly<Partial<Record<ModelKind, Offer>>> = {
-  text: { interfaces: text, protocols: text },
-  embedding: { interfaces: ['embeddings', 'generate'], protocols: ['embeddings', 'generate'] },
-  image: { interfaces: ['images'], protocols: ['images'] },
-  rerank: { interfaces: ['rerank'], protocols: ['rerank'] },
-  moderation: { interfaces: ['moderations'], protocols: ['moderations'] },
-  speech: { interfaces: ['speech'], protocols: ['speech'] },
-  transcription: { interfaces: ['transcriptions'], protocols: ['transcriptions'] },
-}
-
 const kindOf = (upstreamModel: string): ModelKind | undefined => {
   const row = kinds.find(({ words }) => words.test(upstreamModel))
   return row === undefined ? 'text' : row.kind
@@ -96,7 +85,7 @@ export function planAdditions(
     const kind = known?.kind ?? kindOf(upstream_model)!
     plan.added.push({ name, upstream_model, kind, priced: prices.current(name) !== undefined })
     if (known === undefined) {
-      const { interfaces } = offers[kind]!
+      const interfaces = [...modelKindRows[kind].interfaces]
       plan.models.push(modelFrom({ name, kind, interfaces }, 'api'))
     }
     if (served === undefined) plan.served[name] = name === upstream_model ? '*' : upstream_model
@@ -120,11 +109,11 @@ function problemOf(
     return `channel '${channel}' is declared in the configuration file: add it to its models there`
   }
   const kind = known?.kind ?? kindOf(upstreamModel)
-  const offer = kind === undefined ? undefined : offers[kind]
-  if (offer === undefined && known === undefined) {
+  const spoken: readonly Protocol[] =
+    known?.protocols ?? (kind === undefined ? [] : modelKindRows[kind].protocols)
+  if (spoken.length === 0 && known === undefined) {
     return 'by its name it is of a kind that no interface serves; declare it if it is not'
   }
-  const spoken = known?.protocols ?? offer!.protocols
   if (spoken.some((protocol) => protocols[protocol] !== undefined)) return undefined
   return `the channel has no address for ${spoken.join(' or ')}`
 }

@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import type { channelCreation } from '../../admin/catalog/channel-body-schema.ts'
 import type { tokenCreation } from '../../admin/people/token-body-schema.ts'
+import { type ModelKind, modelKindRows, type Protocol } from '../../contract/catalog.ts'
 import type {
   AccountDeclaration,
   PriceDeclaration,
@@ -58,41 +59,25 @@ export class Plan {
   }
 }
 
-const interfacesOf = {
-  text: ['chat', 'responses', 'messages', 'generate'],
-  embedding: ['embeddings', 'generate'],
-  image: ['images'],
-  rerank: ['rerank'],
-  moderation: ['moderations'],
-  speech: ['speech'],
-  transcription: ['transcriptions'],
-} as const
-export type CarriedKind = keyof typeof interfacesOf
+/** Videos do not come along. */
+export type CarriedKind = Exclude<ModelKind, 'video'>
 
 /** What a server that follows the chat style has for each kind, at one address. */
-export const usualProtocols = {
-  text: 'chat',
-  embedding: 'embeddings',
-  image: 'images',
-  rerank: 'rerank',
-  moderation: 'moderations',
-  speech: 'speech',
-  transcription: 'transcriptions',
-} as const satisfies Record<CarriedKind, string>
+export const usualProtocol = (kind: CarriedKind): Protocol => modelKindRows[kind].protocols[0]
 
 const otherText = ['responses', 'messages', 'bedrock']
 
 /** Whether a channel could serve models of this kind. */
 export function canServe({ preset, protocols }: Partial<ChannelDraft>, kind: CarriedKind): boolean {
   const spoken = Object.keys(protocols ?? presets.get(preset ?? '')?.protocols ?? {})
-  const able: readonly string[] = [usualProtocols[kind], ...interfacesOf[kind]]
+  const able: readonly string[] = modelKindRows[kind].protocols
   return spoken.some((each) => able.includes(each) || (kind === 'text' && otherText.includes(each)))
 }
 
 export const modelDraft = (name: string, kind: CarriedKind): ModelDraft => ({
   name,
   kind,
-  interfaces: [...interfacesOf[kind]] as ModelDraft['interfaces'],
+  interfaces: [...modelKindRows[kind].interfaces] as ModelDraft['interfaces'],
 })
 
 const maxName = 64

@@ -3,6 +3,7 @@
 
 import { globOf } from '../../lib/text/glob.ts'
 import { isPlainName, plainName } from '../../lib/text/plain-name.ts'
+import { modelKindRows } from '../catalog.ts'
 import { type Decimal, formatDecimal, isZero, times } from './decimal.ts'
 import { readLitellm } from './litellm.ts'
 import { readModelsDev } from './models-dev.ts'
@@ -65,16 +66,6 @@ export interface Converted {
   remarks: string[]
 }
 
-const interfaces: Readonly<Record<SourcePrice['kind'], readonly string[]>> = {
-  text: ['chat', 'responses', 'messages', 'generate'],
-  embedding: ['embeddings', 'generate'],
-  image: ['images'],
-  rerank: ['rerank'],
-  moderation: ['moderations'],
-  speech: ['speech'],
-  transcription: ['transcriptions'],
-}
-
 export function convert(file: Json, source: SourceName, options: Options): Converted {
   const all = sources[source](file)
   const list = wanted(all, options.only)
@@ -133,7 +124,7 @@ function oneByName(prices: readonly SourcePrice[], remarks: Remarks): SourcePric
 const modelOf = ({ model, kind, contextWindow, maxOutputTokens }: SourcePrice): ListedModel => ({
   name: plainName(model),
   kind,
-  interfaces: interfaces[kind],
+  interfaces: modelKindRows[kind].interfaces,
   ...(contextWindow !== undefined && { context_window: contextWindow }),
   ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
 })

@@ -13,7 +13,7 @@ import {
   modelDraft,
   type Plan,
   sha256,
-  usualProtocols,
+  usualProtocol,
 } from '../plan.ts'
 import { providers, splitModel } from './providers.ts'
 
@@ -275,7 +275,7 @@ function addresses(
   if (provider === 'anthropic') return { messages: base.replace(/\/v1(\/messages)?$/, '') }
   if (provider === 'gemini') return { generate: base.replace(/\/v1(beta)?$/, '') }
   const whole = base.endsWith(path) ? base : base + path
-  return Object.fromEntries([...made].map((kind) => [usualProtocols[kind], whole]))
+  return Object.fromEntries([...made].map((kind) => [usualProtocol(kind), whole]))
 }
 
 /** The values of these settings, or of the variables that stand for them. */

@@ -9,7 +9,7 @@ import {
   distinctNames,
   modelDraft,
   type Plan,
-  usualProtocols,
+  usualProtocol,
 } from '../plan.ts'
 import { numberIn, objectOf, type Row, textIn } from '../rows.ts'
 import { clouds, upstreams } from './upstreams.ts'
@@ -157,7 +157,7 @@ function addresses(type: number, base: string, models: readonly string[]): Recor
   const whole = (base + path).replace(/\/chat\/completions$/, '')
   // A server at an address of its own may have whatever the chat style's first one does not.
   const known = preset === 'openai' ? undefined : presets.get(preset ?? '')?.protocols
-  const needed = models.flatMap((name) => usualProtocols[kindOf(name) ?? 'text'])
+  const needed = models.flatMap((name) => usualProtocol(kindOf(name) ?? 'text'))
   return Object.fromEntries(
     [...new Set(['chat', ...needed])]
       .filter((each) => usual.has(each) || known === undefined || each in known)
