@@ -42,14 +42,26 @@ export const batchesSeconds = maxSeconds
 
 const model = 'bench-plus'
 const styles = ['chat', 'messages', 'generate'] as const
-const account = 'batches'
-const token = `sk-bench-${account.padEnd(32, '0')}`
+/** Of the batch that is killed, and of those before it. */
+const [account, other] = ['batches', 'rounds']
+const tokenOf = (name: string): string => `sk-bench-${name.padEnd(32, '0')}`
 
 const configOf = (sandbox: string, upstream: string): object => ({
   region: 'cn',
   currency: 'CNY',
-  accounts: [...callerConfig.accounts, { name: account, balance: '1000000.00' }],
-  tokens: [...callerConfig.tokens, { account, name: account, token, models: ['*'] }],
+  accounts: [
+    ...callerConfig.accounts,
+    ...[account, other].map((name) => ({ name, balance: '1000000.00' })),
+  ],
+  tokens: [
+    ...callerConfig.tokens,
+    ...[account, other].map((name) => ({
+      account: name,
+      name,
+      token: tokenOf(name),
+      models: ['*'],
+    })),
+  ],
   channels: [
     {
       ...{ name: 'fake', region: 'cn', keys: ['bench-upstream-key'] },
@@ -87,7 +99,12 @@ const lineOf = (number: number): string =>
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Any = any
 
-async function call(port: number, path: string, init: RequestInit = {}, key = token): Promise<Any> {
+async function call(
+  port: number,
+  path: string,
+  init: RequestInit = {},
+  key = tokenOf(account),
+): Promise<Any> {
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     ...init,
     headers: { authorization: `Bearer ${key}`, ...init.headers },
@@ -105,16 +122,17 @@ const input = (): File =>
     'in.jsonl',
   )
 
-async function createBatch(port: number, file: File): Promise<string> {
+async function createBatch(port: number, file: File, key = tokenOf(account)): Promise<string> {
   const form = new FormData()
   form.append('purpose', 'batch')
   form.append('file', file)
-  const { id } = await (await call(port, '/v1/files', { method: 'POST', body: form })).json()
+  const { id } = await (await call(port, '/v1/files', { method: 'POST', body: form }, key)).json()
   const body = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' }
-  const made = await call(port, '/v1/batches', {
+  const create = {
     ...{ method: 'POST', body: JSON.stringify(body) },
     headers: { 'content-type': 'application/json' },
-  })
+  }
+  const made = await call(port, '/v1/batches', create, key)
   return (await made.json()).id
 }
 
@@ -237,12 +255,13 @@ async function offer(
 /** A batch from its upload on, cancelled when half of the calls are made: the other half is beside its end. */
 async function offerBeside(load: Child, gateway: Killed, file: File): Promise<CallerFigures> {
   const { port } = gateway
+  const key = tokenOf(other)
   const offered = offer(load, gateway, 'beside', callSeconds)
-  const id = await createBatch(port, file)
+  const id = await createBatch(port, file, key)
   await Bun.sleep(callSeconds * 500)
-  await call(port, `/v1/batches/${id}/cancel`, { method: 'POST' })
+  await call(port, `/v1/batches/${id}/cancel`, { method: 'POST' }, key)
   const figures = await offered
-  while (!hasEnded(await read(port, `/v1/batches/${id}`))) await Bun.sleep(pollMs)
+  while (!hasEnded(await read(port, `/v1/batches/${id}`, key))) await Bun.sleep(pollMs)
   await Bun.sleep(calmMs)
   return figures
 }
