@@ -41,7 +41,7 @@ export function Batches() {
   const query = useFilters(filters)
   const list = useList<ListedBatch>('/batches', query, refetchMs)
   const [cancelling, setCancelling] = useState<string>()
-  const columns = useColumns(setCancelling)
+  const columns = useColumns(list.rows, setCancelling)
   return (
     <Page
       title={t('title')}
@@ -78,20 +78,24 @@ export function Batches() {
   )
 }
 
-function useColumns(onCancel: (id: string) => void): Column<ListedBatch>[] {
+function useColumns(
+  batches: readonly ListedBatch[] | undefined,
+  onCancel: (id: string) => void,
+): Column<ListedBatch>[] {
   const t = useMessages(messages)
   const format = useFormat()
   const callerText = ({ account, token }: ListedBatch) => `${account ?? ''} / ${token ?? ''}`
   return [
-    column(t('created'), '142px', ({ created_at }) => <Time at={created_at} how="short" />, {
+    column(t('created'), '132px', ({ created_at }) => <Time at={created_at} how="short" />, {
       ...{ id: 'created', sort: ({ created_at }) => created_at },
     }),
-    column(t('state'), '128px', ({ state }) => <State state={state} label={t(nameOf(state))} />, {
+    column(t('token'), '140px', callerText, { id: 'token', sort: callerText }),
+    column(t('state'), '120px', ({ state }) => <State state={state} label={t(nameOf(state))} />, {
       ...{ id: 'state', sort: ({ state }) => state },
     }),
     column(t('progress'), '130px', (batch) => <BatchProgress batch={batch} />, { id: 'progress' }),
-    ...useCancelColumn(onCancel),
-    numberColumn(t('lines'), '75px', (batch) => format.number(batch.request_counts.total), {
+    ...useCancelColumn(batches, onCancel),
+    numberColumn(t('lines'), '66px', (batch) => format.number(batch.request_counts.total), {
       id: 'lines',
     }),
     numberColumn(
@@ -102,12 +106,11 @@ function useColumns(onCancel: (id: string) => void): Column<ListedBatch>[] {
         id: 'completed',
       },
     ),
-    numberColumn(t('failed'), '75px', (batch) => format.number(batch.request_counts.failed), {
+    numberColumn(t('failed'), '66px', (batch) => format.number(batch.request_counts.failed), {
       id: 'failed',
     }),
     ...useMoneyColumns(),
     column(t('endpoint'), '170px', ({ endpoint }) => endpoint, { id: 'endpoint' }),
-    column(t('token'), '150px', callerText, { id: 'token', sort: callerText }),
     column(t('batch_id'), '230px', ({ id }) => <CopyId id={id} />, { id: 'id', isOptional: true }),
   ]
 }
@@ -122,16 +125,23 @@ function useMoneyColumns(): Column<ListedBatch>[] {
     numberColumn(withUnit(t('cost'), currency), '100px', cost, {
       ...{ id: 'cost', sort: ({ charge }) => charge },
     }),
-    numberColumn(withUnit(t('estimate'), currency), '120px', estimate, { id: 'estimate' }),
+    numberColumn(withUnit(t('estimate'), currency), '110px', estimate, { id: 'estimate' }),
   ]
 }
 
-function useCancelColumn(onCancel: (id: string) => void): Column<ListedBatch>[] {
+const canCancel = ({ state }: ListedBatch) => state === 'validating' || state === 'in_progress'
+
+/** Only while one runs. */
+function useCancelColumn(
+  batches: readonly ListedBatch[] = [],
+  onCancel: (id: string) => void,
+): Column<ListedBatch>[] {
   const t = useMessages(messages)
-  if (!hasRole(useSession(), ['operator'])) return []
-  const cell = ({ id, state }: ListedBatch) =>
-    (state === 'validating' || state === 'in_progress') && (
-      <Button size="compact-xs" color="red" variant="light" onClick={() => onCancel(id)}>
+  const isOperator = hasRole(useSession(), ['operator'])
+  if (!isOperator || !batches.some(canCancel)) return []
+  const cell = (batch: ListedBatch) =>
+    canCancel(batch) && (
+      <Button size="compact-xs" color="red" variant="light" onClick={() => onCancel(batch.id)}>
         {t('cancel_batch')}
       </Button>
     )
