@@ -1,9 +1,10 @@
 // What is wrong comes first, in a real browser: a channel that is down is named on top of the overview, in
 // the menu and in the title; it is taken out there, and brought back.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import {
   chromiumPath,
+  goTo,
   openBrowser,
   password,
   seriousFindings,
@@ -97,6 +98,53 @@ if (chromiumPath === undefined) {
       await shoot(page, 'problems-zh-dark-390')
       expect(await seriousFindings(page)).toEqual([])
       await context.close()
+    })
+
+    /** Every word that a channel's health can have. */
+    const words =
+      /^(Good|Down|Key rejected|Degraded|Blocked|Failing|Probing|Taken out|Test failed|No calls yet)$/
+    const wordsOf = async (page: Page): Promise<string[]> => {
+      const shown = async (box: Locator) => (await box.getByText(words).first().textContent()) ?? ''
+      await goTo(page, '/console/channels')
+      const inList = await shown(page.getByRole('row').filter({ hasText: 'azure-backup' }))
+      await page.getByRole('row').filter({ hasText: 'azure-backup' }).click()
+      const inDrawer = await shown(page.getByRole('dialog', { name: 'azure-backup' }))
+      await goTo(page, '/console/')
+      const onOverview = page.locator('tr, [role=row], li').filter({ hasText: 'azure-backup' })
+      return [inList, inDrawer, await shown(onOverview.locator('.health-link').first())]
+    }
+
+    test('its health is one word in list, drawer and overview, also after a restart', async () => {
+      const { page } = it
+      const [before, ...others] = await wordsOf(page)
+      expect(['Down', 'Key rejected']).toContain(before!)
+      expect(others).toEqual([before!, before!])
+      await page.getByRole('link', { name: 'Alerts 1', exact: true }).waitFor()
+
+      const port = Number(new URL(gateway.url).port)
+      await gateway.stop()
+      const env = { GATEWAY_EGRESS_ALLOW: '127.0.0.1/32' }
+      gateway = await startGateway({ port, dataDir: gateway.dataDir, env })
+      const [after, ...same] = await wordsOf(page)
+      expect(['Down', 'Key rejected']).toContain(after!)
+      expect(same).toEqual([after!, after!])
+      await page.getByRole('link', { name: 'Alerts 1', exact: true }).waitFor()
+      const strip = page.getByRole('region', { name: 'What is wrong' })
+      await strip.getByText(/^azure-backup is down since/).waitFor()
+    })
+
+    test('the drawer names the last errors with their times, each with its request', async () => {
+      const { page } = it
+      await goTo(page, '/console/channels?open=azure-backup')
+      const errors = page.getByRole('dialog').getByRole('region', { name: 'Last errors' })
+      const link = errors.getByRole('link').first()
+      await link.waitFor()
+      expect(await errors.textContent()).toMatch(/401|Incorrect API key|rejected/)
+      const time = link.locator('time')
+      expect(Date.parse((await time.getAttribute('datetime')) ?? '')).toBeGreaterThan(0)
+      await link.click()
+      await page.waitForURL(/\/console\/requests\?open=req_/)
+      await page.getByRole('dialog').filter({ hasText: 'azure-backup' }).waitFor()
     })
   })
 }

@@ -50,6 +50,26 @@ if (chromiumPath === undefined) {
       expect(items[0].request.images).toBe(1)
     })
 
+    test('shows those of a time alone, as the address has it', async () => {
+      const id = await make('a late one')
+      const { body } = await gateway.admin('GET', `/tasks/${id}`)
+      await page.goto('/console/tasks')
+      const row = page.getByRole('row', { name: /A cat walks/ })
+      await row.waitFor()
+      await page.getByRole('button', { name: '+ Filter' }).click()
+      await page.getByRole('menuitem', { name: 'From' }).waitFor()
+      await page.keyboard.press('Escape')
+      const from = encodeURIComponent(body.created_at)
+      await page.goto(`/console/tasks?from=${from}`)
+      await page.getByRole('row', { name: /a late one/ }).waitFor()
+      expect(await row.count()).toBe(0)
+      await page.getByRole('button', { name: /^Remove filter “From”/ }).click()
+      await row.waitFor()
+      await page.goto(`/console/tasks?to=${from}`)
+      await row.waitFor()
+      expect(await page.getByRole('row', { name: /a late one/ }).count()).toBe(0)
+    })
+
     test('tells every step of a task, and why polls failed', async () => {
       const id = await make('a boat [[sim:poll=503]]')
       await page.goto(`/console/tasks?open=${id}`)
