@@ -16,6 +16,7 @@ import { Brand } from './components/brand.tsx'
 import { Icon } from './components/icon.tsx'
 import { OutageBanner } from './components/outage-banner.tsx'
 import { PersonMenu, PrivacyButton } from './components/person-menu.tsx'
+import { UndoToast } from './components/undo-toast.tsx'
 import { defineMessages } from './lib/i18n.ts'
 import { useMessages } from './lib/messages.ts'
 import { useAlertCount } from './lib/open-alerts.ts'
@@ -92,6 +93,7 @@ export function Shell({ children }: { children: ReactNode }) {
           {children}
         </div>
       </AppShell.Main>
+      <UndoToast />
       <CommandPalette isOpen={paletteOpen} onClose={() => setPaletteOpen(false)} />
       <ShortcutsHelp isOpen={helpOpen} onClose={() => setHelpOpen(false)} />
     </AppShell>

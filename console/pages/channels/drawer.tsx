@@ -16,6 +16,7 @@ import { type Channel, linesOf } from '../../lib/resources/channel.ts'
 import { dataText } from '../../lib/resources/data-terms.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
+import { offerUndo } from '../../lib/undo.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { pageTitles } from '../../navigation.ts'
 import { DiscoverDialog } from './discover.tsx'
@@ -47,8 +48,13 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
   const { error, run } = useAction()
   const drain = () =>
     run(async () => {
-      await api('PATCH', `/channels/${channel.id}`, { body: { disabled: !channel.disabled } })
-      onChanged()
+      const set = async (disabled: boolean) => {
+        await api('PATCH', `/channels/${channel.id}`, { body: { disabled } })
+        onChanged()
+      }
+      await set(!channel.disabled)
+      const said = t(channel.disabled ? 'resumed_many' : 'drained_many', { n: 1 })
+      offerUndo(said, () => set(channel.disabled))
     })
   const dialogProps = (name: Dialog) => ({
     isOpen: dialog === name,

@@ -1,12 +1,15 @@
 // Channels: health, traffic, tests and settings of each upstream account.
 import { Button, Progress, Text } from '@mantine/core'
 import { useState } from 'react'
+import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
+import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
 import { ChannelHealth } from '../../components/channels/channel-health.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Name } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { downloadText } from '../../lib/download.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
@@ -23,12 +26,21 @@ import { channelsYaml } from './yaml.ts'
 
 const refetchMs = 5_000
 
-function useColumns(tests: Tests): Column<Channel>[] {
+const isEditable = ({ source }: Channel): boolean => source === 'api'
+
+function useColumns(tests: Tests, selection: Selection | undefined): Column<Channel>[] {
   const t = useMessages(messages)
   const format = useFormat()
   const traffic = useChannelTraffic()
   const names = (values: Readonly<Record<string, string>>) => Object.keys(values)
   return [
+    ...(selection === undefined
+      ? []
+      : [
+          selectColumn<Channel>(selection, t('select'), {
+            ...{ nameOf: ({ name }) => name, canSelect: isEditable },
+          }),
+        ]),
     column(t('name'), '170px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
     column(t('health'), '145px', (channel) => (
       <ChannelHealth channel={channel} hasFailedTest={hasFailed(tests, channel)} />
@@ -60,7 +72,10 @@ export default function Channels() {
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
   const tests = useTests(list.refetch)
-  const columns = useColumns(tests)
+  const selection = useSelection()
+  const editable = list.rows.filter(isEditable)
+  const columns = useColumns(tests, editable.length > 1 ? selection : undefined)
+  const bulk = useBulkActions()
   const add = <Button onClick={() => setAdding(true)}>{t('add')}</Button>
   return (
     <Page
@@ -95,7 +110,15 @@ export default function Channels() {
         columns={columns}
         rowKey={({ id }) => id}
         empty={<EmptyState icon="channels" text={t('empty')} />}
-      />
+      >
+        <BulkActions
+          rows={editable}
+          selection={selection}
+          nameOf={({ name }) => name}
+          actions={bulk}
+          onDone={list.refetch}
+        />
+      </ListTable>
       <ChannelDrawer
         channel={list.rows.find(({ id, name }) => id === opened || name === opened)}
         tests={tests}
@@ -110,6 +133,33 @@ export default function Channels() {
       <ChannelWizard isOpen={isAdding} onClose={() => setAdding(false)} onDone={list.refetch} />
     </Page>
   )
+}
+
+const setDisabled =
+  (disabled: boolean) =>
+  ({ id }: Channel) =>
+    api('PATCH', `/channels/${id}`, { body: { disabled } })
+
+function useBulkActions(): BulkAction<Channel>[] {
+  const t = useMessages(messages)
+  return [
+    {
+      label: (n) => t('drain_many', { n }),
+      text: t('drain_hint'),
+      appliesTo: ({ disabled }) => !disabled,
+      run: setDisabled(true),
+      undo: setDisabled(false),
+      done: (n) => t('drained_many', { n }),
+    },
+    {
+      label: (n) => t('resume_many', { n }),
+      text: t('resume_hint'),
+      appliesTo: ({ disabled }) => disabled,
+      run: setDisabled(false),
+      undo: setDisabled(true),
+      done: (n) => t('resumed_many', { n }),
+    },
+  ]
 }
 
 function TestProgress({ progress }: { progress: Tests['progress'] }) {

@@ -210,6 +210,12 @@ export const messages = defineMessages({
   test_failed: ['Failed', '失败'],
   drain: ['Take out', '停止接单'],
   resume: ['Bring back', '恢复接单'],
+  select: ['Select', '选择'],
+  drain_many: ['Take out ({n})', '停止接单（{n}）'],
+  resume_many: ['Bring back ({n})', '恢复接单（{n}）'],
+  resume_hint: ['New requests go to them again.', '新请求将再次发往这些渠道。'],
+  drained_many: ['Channels taken out: {n}', '已停止接单的渠道：{n}'],
+  resumed_many: ['Channels brought back: {n}', '已恢复接单的渠道：{n}'],
   drain_hint: [
     'It gets no new requests; running ones finish. Bring it back at any time.',
     '停止接单后不再接收新请求，进行中的请求会正常结束。',

@@ -1,5 +1,5 @@
 // The columns of the task table.
-import { Checkbox } from '@mantine/core'
+import { type Selection, selectColumn } from '../../components/bulk/selection.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
@@ -9,7 +9,6 @@ import { tagsText } from '../../lib/resources/tags.ts'
 import { elapsedMs, isLive, type Task } from '../../lib/resources/task.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
-import type { Selection } from './bulk-cancel.tsx'
 import { messages } from './messages.ts'
 
 /** `hasCallbacks`: the list says how they went. */
@@ -21,7 +20,11 @@ export function useColumns(
   const { currency } = useSession()
   const callerText = ({ account, token }: Task) => `${account ?? ''} / ${token ?? ''}`
   return [
-    ...(selection === undefined ? [] : [selectColumn(selection, t('select'))]),
+    ...(selection === undefined
+      ? []
+      : [
+          selectColumn<Task>(selection, t('select'), { nameOf: ({ id }) => id, canSelect: isLive }),
+        ]),
     column(t('created'), '142px', ({ created_at }) => <Time at={created_at} how="short" />, {
       id: 'created',
       sort: ({ created_at }) => created_at,
@@ -118,23 +121,4 @@ function ErrorCell({ task: { error } }: { task: Task }) {
   const server = useServerText()
   if (error === null) return <>–</>
   return <span title={`${error.code}\n${error.message}`}>{server.text('error', error.code)}</span>
-}
-
-function selectColumn({ ids, toggle }: Selection, title: string): Column<Task> {
-  return {
-    title,
-    id: 'select',
-    width: '70px',
-    cell: (task) =>
-      isLive(task) && (
-        <Checkbox
-          size="xs"
-          aria-label={`${title} ${task.id}`}
-          checked={ids.has(task.id)}
-          onChange={() => toggle(task.id)}
-          // A click on the row opens the drawer.
-          onClick={(event) => event.stopPropagation()}
-        />
-      ),
-  }
 }

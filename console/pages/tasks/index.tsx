@@ -1,5 +1,7 @@
 // Tasks of all asynchronous interfaces in one live list, as a table or a gallery; and batches.
 import { Button } from '@mantine/core'
+import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
+import { useSelection } from '../../components/bulk/selection.tsx'
 import { Page } from '../../components/page.tsx'
 import { ExportButton } from '../../components/table/export-button.tsx'
 import {
@@ -10,13 +12,13 @@ import {
 } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { useServedSort } from '../../components/table/served-sort.ts'
+import { api } from '../../lib/api.ts'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { actors, isLive, states, type Task } from '../../lib/resources/task.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { hasRole, isStaff, useSession } from '../../lib/session.ts'
 import { Batches } from './batches.tsx'
-import { BulkCancel, useSelection } from './bulk-cancel.tsx'
 import { useColumns } from './columns.tsx'
 import { TaskDrawer } from './drawer.tsx'
 import { Gallery } from './gallery.tsx'
@@ -111,6 +113,14 @@ function TaskTable({ list, filters }: { list: List<Task>; filters: readonly Filt
   const t = useMessages(messages)
   const selection = useSelection()
   const mayAct = hasRole(useSession(), actors)
+  const cancel: BulkAction<Task> = {
+    label: (n) => t('cancel_many', { n }),
+    text: t('cancel_text'),
+    isDangerous: true,
+    appliesTo: isLive,
+    run: ({ id }) => api('POST', `/tasks/${encodeURIComponent(id)}/cancel`),
+    done: (n) => t('cancelled_many', { n }),
+  }
   const maySelect = mayAct && list.rows.some(isLive)
   const columns = useColumns(
     maySelect ? selection : undefined,
@@ -126,7 +136,19 @@ function TaskTable({ list, filters }: { list: List<Task>; filters: readonly Filt
       served={served}
       empty={<NoTasks onMade={list.refetch} />}
     >
-      {mayAct && <BulkCancel rows={list.rows} selection={selection} onDone={list.refetch} />}
+      {mayAct && (
+        <BulkActions
+          rows={list.rows.filter(isLive)}
+          selection={selection}
+          nameOf={({ id }) => id}
+          actions={[cancel]}
+          onDone={list.refetch}
+          label={t('bulk')}
+          selectAll={(n) => t('select_all', { n })}
+          keep={t('keep_many')}
+          failed={(n) => t('not_cancelled', { n })}
+        />
+      )}
     </ListTable>
   )
 }

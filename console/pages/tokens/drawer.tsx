@@ -21,6 +21,7 @@ import { dailySpend, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
+import { offerUndo } from '../../lib/undo.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { pageTitles } from '../../navigation.ts'
@@ -68,8 +69,13 @@ function OpenToken({
   const done = () => setDoing(undefined)
   const toggle = () =>
     run(async () => {
-      await api('PATCH', `/tokens/${token.id}`, { body: { disabled: !token.disabled } })
-      onChanged()
+      const set = async (disabled: boolean) => {
+        await api('PATCH', `/tokens/${token.id}`, { body: { disabled } })
+        onChanged()
+      }
+      await set(!token.disabled)
+      const said = t(token.disabled ? 'enabled_many' : 'disabled_many', { n: 1 })
+      offerUndo(said, () => set(token.disabled))
     })
   const revoke = async () => {
     await api('DELETE', `/tokens/${token.id}`)

@@ -4,13 +4,16 @@ import { Button, Group, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import { AccountName, useDisplayNames } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
+import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
+import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
-import { type Column, column } from '../../components/table/data-table.tsx'
+import { type Column, column, withUnit } from '../../components/table/data-table.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Money, Name, State, Time } from '../../components/values.tsx'
+import { api } from '../../lib/api.ts'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { dailySpend, type Token } from '../../lib/resources/token.ts'
@@ -20,15 +23,25 @@ import { CreateToken } from './create.tsx'
 import { TokenDrawer } from './drawer.tsx'
 import { messages } from './messages.ts'
 
-function useColumns(): Column<Token>[] {
+const isEditable = ({ source }: Token): boolean => source === 'api'
+
+function useColumns(selection: Selection | undefined): Column<Token>[] {
   const t = useMessages(messages)
   const displayName = useDisplayNames()
+  const { currency } = useSession()
   const accountCell = ({ account }: Token) => (
     <AccountName name={account} displayName={displayName(account)} />
   )
   return [
+    ...(selection === undefined
+      ? []
+      : [
+          selectColumn<Token>(selection, t('select'), {
+            ...{ nameOf: ({ name }) => name, canSelect: isEditable },
+          }),
+        ]),
     column(t('name'), '160px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
-    column(t('account'), '150px', accountCell, {
+    column(t('account'), '210px', accountCell, {
       id: 'account',
       sort: ({ account }) => account,
     }),
@@ -40,7 +53,7 @@ function useColumns(): Column<Token>[] {
     column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`), {
       ...{ id: 'translation', isOptional: true },
     }),
-    column(t('spend'), '200px', (token) => <SpendCell token={token} />, {
+    column(withUnit(t('spend'), currency), '180px', (token) => <SpendCell token={token} />, {
       id: 'spend',
       sort: ({ spend }) => spend,
     }),
@@ -67,7 +80,10 @@ export default function Tokens() {
   const list = withSpend(plain, spent)
   const [opened, setOpened] = useQueryValue('open')
   const [isCreating, setCreating] = useState(false)
-  const columns = useColumns()
+  const selection = useSelection()
+  const editable = list.rows.filter(isEditable)
+  const columns = useColumns(editable.length > 1 ? selection : undefined)
+  const bulk = useBulkActions()
   const actions = <Button onClick={() => setCreating(true)}>{t('new_token')}</Button>
   return (
     <Page title={t('title')} hint={t('hint')} actions={actions}>
@@ -78,7 +94,15 @@ export default function Tokens() {
         rowKey={({ id }) => id}
         filters={filters}
         empty={<EmptyState icon="tokens" text={t('empty')} />}
-      />
+      >
+        <BulkActions
+          rows={editable}
+          selection={selection}
+          nameOf={({ name }) => name}
+          actions={bulk}
+          onDone={list.refetch}
+        />
+      </ListTable>
       <TokenDrawer
         id={opened}
         known={list.rows.find(({ id }) => id === opened)}
@@ -88,6 +112,41 @@ export default function Tokens() {
       <CreateToken isOpen={isCreating} onClose={() => setCreating(false)} onDone={list.refetch} />
     </Page>
   )
+}
+
+const setDisabled =
+  (disabled: boolean) =>
+  ({ id }: Token) =>
+    api('PATCH', `/tokens/${id}`, { body: { disabled } })
+
+function useBulkActions(): BulkAction<Token>[] {
+  const t = useMessages(messages)
+  return [
+    {
+      label: (n) => t('disable_many', { n }),
+      text: t('disable_text'),
+      appliesTo: ({ disabled }) => !disabled,
+      run: setDisabled(true),
+      undo: setDisabled(false),
+      done: (n) => t('disabled_many', { n }),
+    },
+    {
+      label: (n) => t('enable_many', { n }),
+      text: t('enable_text'),
+      appliesTo: ({ disabled }) => disabled,
+      run: setDisabled(false),
+      undo: setDisabled(true),
+      done: (n) => t('enabled_many', { n }),
+    },
+    {
+      label: (n) => t('revoke_many', { n }),
+      text: t('revoke_text'),
+      isDangerous: true,
+      appliesTo: isEditable,
+      run: ({ id }) => api('DELETE', `/tokens/${id}`),
+      done: (n) => t('revoked_many', { n }),
+    },
+  ]
 }
 
 /** The rows as they are, with what is known of their spend. */
@@ -113,7 +172,7 @@ function SpendCell({ token }: { token: Token }) {
       <div style={{ width: 70 }}>
         <Sparkline values={dailySpend(token, Date.now())} />
       </div>
-      <Money amount={token.spend} currency={currency} />
+      <Money amount={token.spend} currency={currency} isBare />
     </Group>
   )
 }
