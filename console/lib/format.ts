@@ -72,6 +72,12 @@ function timeFormat(locale: string, timeZone: string) {
   const date = { month: '2-digit', day: '2-digit' } as const
   const minutes = { hour: '2-digit', minute: '2-digit', hourCycle } as const
   const seconds = { ...minutes, second: '2-digit' } as const
+  const [clock, stamp, dayOf] = [
+    of(seconds),
+    of({ ...date, ...seconds }),
+    of({ dateStyle: 'short' }),
+  ]
+  const isToday = (at: string) => dayOf(at) === dayOf(new Date().toISOString())
   const times = of({ dateStyle: 'medium', timeStyle: 'medium', hourCycle })
   return {
     time: (at: string | null | undefined) => (at === null || at === undefined ? none : times(at)),
@@ -79,9 +85,10 @@ function timeFormat(locale: string, timeZone: string) {
       ...{ year: 'numeric', month: 'short', day: 'numeric', timeZoneName: 'short' },
       ...seconds,
     }),
-    stamp: of({ ...date, ...seconds }),
+    // What is of today needs no date: it would be the same in every row.
+    stamp: (at: string) => (isToday(at) ? clock(at) : stamp(at)),
     minute: of({ ...date, ...minutes }),
-    clock: of(seconds),
+    clock,
     day: of({ dateStyle: 'medium' }),
     utcStamp: of({ ...date, ...seconds, timeZone: 'UTC' }),
     utcDay: of({ dateStyle: 'medium', timeZone: 'UTC' }),

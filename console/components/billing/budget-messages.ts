@@ -2,6 +2,7 @@
 import { defineMessages } from '../../lib/i18n.ts'
 
 export const budgetMessages = defineMessages({
+  budget_used_up: ['Used up, calls are refused', '已用完，请求被拒绝'],
   budget_amount: ['Budget amount', '预算金额'],
   budget_hint: ['Empty: no budget. Zero refuses everything.', '留空表示无预算；0 表示全部拒绝。'],
   budget_per: ['Period', '周期'],

@@ -79,7 +79,7 @@ function usedShare({ amount, spent, held }: Budget): number {
   return whole === 0 ? 1 : used / whole
 }
 
-/** How much is used of it, as a bar and in its title. */
+/** How much is used of it, as a bar and a number; used up, it refuses calls. */
 export function BudgetBar({ budget }: { budget: Budget | null | undefined }) {
   const t = useMessages(budgetMessages)
   const format = useFormat()
@@ -91,13 +91,19 @@ export function BudgetBar({ budget }: { budget: Budget | null | undefined }) {
     amount: format.money(budget.amount, currency),
     left: format.money(budget.left, currency),
   })
+  const used = Number(budget.left) <= 0 ? t('budget_used_up') : format.percent(share)
   return (
-    <Progress
-      value={Math.min(share, 1) * 100}
-      color={share > 0.9 ? 'red' : share > 0.7 ? 'orange' : 'teal'}
-      aria-label={label}
-      title={label}
-    />
+    <Group gap={6} wrap="nowrap" title={label}>
+      <Progress
+        value={Math.min(share, 1) * 100}
+        color={share > 0.9 ? 'red' : share > 0.7 ? 'orange' : 'teal'}
+        aria-label={label}
+        style={{ flex: 1, minWidth: 20 }}
+      />
+      <Text size="xs" {...(share > 0.9 && { c: 'red' })}>
+        {used}
+      </Text>
+    </Group>
   )
 }
 

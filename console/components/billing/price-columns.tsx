@@ -1,10 +1,10 @@
 // Prices in columns: one for each kind of amount with its unit in the heading; tiers, hours and the rest are
 // folded into a few words, and whole on hover.
 import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useFormat } from '../../lib/format.ts'
 import { defineMessages } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
-import type { Price } from '../../lib/resources/price.ts'
 import { type CellName, cellNames, cellsOf } from '../../lib/resources/price-cells.ts'
 import { useSession } from '../../lib/session.ts'
 import { type Column, column, numberColumn, withUnit } from '../table/data-table.tsx'
@@ -29,11 +29,16 @@ const messages = defineMessages({
   hours: ['hours: {n}', '时段：{n}'],
 })
 
+type Shown = Parameters<typeof cellsOf>[0]
+
 const unitOf = (name: CellName) =>
   name === 'image' ? 'per_image' : name === 'second' ? 'per_second' : 'per_million'
 
-/** For rows that have a price; `priceOf` says which. */
-export function usePriceColumns<T>(priceOf: (row: T) => Price | undefined): Column<T>[] {
+/** For rows that have a price; `priceOf` says which. `without`: what stands where there is none. */
+export function usePriceColumns<T>(
+  priceOf: (row: T) => Shown | undefined,
+  without?: (row: T) => ReactNode,
+): Column<T>[] {
   const t = useMessages(messages)
   const format = useFormat()
   const { currency } = useSession()
@@ -51,7 +56,12 @@ export function usePriceColumns<T>(priceOf: (row: T) => Price | undefined): Colu
   )
   return [
     ...amounts,
-    column<T>(t('more'), '130px', (row) => <Folded price={priceOf(row)} />, { id: 'more' }),
+    column<T>(
+      t('more'),
+      '130px',
+      (row) => <Folded price={priceOf(row)} without={without?.(row)} />,
+      { id: 'more' },
+    ),
   ]
 }
 
@@ -62,10 +72,10 @@ const sortable = (amount: string | undefined): number | undefined =>
 const Amount = ({ text }: { text: string }) =>
   text === '–' ? <span className="zero">–</span> : text
 
-function Folded({ price }: { price: Price | undefined }) {
+function Folded({ price, without }: { price: Shown | undefined; without: ReactNode }) {
   const t = useMessages(messages)
   const text = usePriceText()
-  if (price === undefined) return <Text c="red">{t('missing')}</Text>
+  if (price === undefined) return <>{without ?? <Text c="red">{t('missing')}</Text>}</>
   const folded = cellsOf(price).folded.map(([name, n]) => t(name, { n }))
   return <span title={text(price)}>{folded.join(' · ')}</span>
 }

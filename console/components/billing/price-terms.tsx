@@ -95,15 +95,6 @@ export function usePriceText(): (price: Shown, currency?: string) => string {
   return (price, currency) => lines(price, currency).join(' | ')
 }
 
-/** In one line, for a list. */
-export function ShortTerms({ price }: { price: Shown | undefined }) {
-  const t = useMessages(billingMessages)
-  const textOf = usePriceText()
-  if (price === undefined) return <Text c="red">{t('missing')}</Text>
-  const text = textOf(price)
-  return <span title={text}>{text}</span>
-}
-
 /** Up or down, by how much: one figure where all amounts moved alike, else the two ends. */
 export function Change({ before, after }: { before: Shown; after: Shown }) {
   const format = useFormat()

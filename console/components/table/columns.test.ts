@@ -1,6 +1,6 @@
 // Which columns a table shows.
 import { expect, test } from 'bun:test'
-import { type Column, column, fitting, named, templateOf, widthOf } from './columns.ts'
+import { type Column, column, fitting, named, onCard, templateOf, widthOf } from './columns.ts'
 
 const of = (...all: [string, string, Partial<Column<null>>?][]) =>
   named<null>(
@@ -34,4 +34,27 @@ test('columns share the width by what they need', () => {
     160, 90, 120,
   ])
   expect(templateOf([{ width: '90px' }, {}])).toBe('minmax(0, 90fr) minmax(0, 120fr)')
+})
+
+test('a card has the first columns, those that matter, and what was chosen', () => {
+  const many = of(
+    ...Array.from({ length: 12 }, (_, i): [string, string, Partial<Column<null>>] => [
+      `c${i}`,
+      '100px',
+      i === 1 ? { isMinor: true } : {},
+    ]),
+  )
+  expect(ids(onCard(many, {}))).toEqual(['c0', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'])
+  expect(ids(onCard(many, { c1: true, c11: true, c2: false }))).toEqual([
+    'c0',
+    'c1',
+    'c3',
+    'c4',
+    'c5',
+    'c6',
+    'c7',
+    'c8',
+    'c9',
+    'c11',
+  ])
 })

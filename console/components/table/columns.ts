@@ -15,9 +15,11 @@ export interface Column<T> {
   sort?: (row: T) => string | number | null | undefined
   /** Shown only to those who choose it. */
   isOptional?: boolean
+  /** Not on a card, unless it is chosen. */
+  isMinor?: boolean
 }
 
-type Rest<T> = Pick<Column<T>, 'align' | 'isPrivate' | 'id' | 'sort' | 'isOptional'>
+type Rest<T> = Pick<Column<T>, 'align' | 'isPrivate' | 'id' | 'sort' | 'isOptional' | 'isMinor'>
 
 /** A column by its title, its width in CSS and its cell; numbers stand to the right. */
 export const column = <T>(
@@ -78,6 +80,18 @@ export function fitting<T>(
 }
 
 const minColumns = 2
+
+/** A card that fills the screen would show one row of the list. */
+const maxOnCard = 8
+
+/** Those of a card: the first ones, and what was chosen. */
+export function onCard<T>(columns: readonly Named<T>[], choice: Choice): Named<T>[] {
+  const shown = columns.filter((each) => isChosen(each, choice))
+  const isAsked = (each: Named<T>) => choice[each.id] === true || each.title === ''
+  const first = shown.filter((each) => each.isMinor !== true && !isAsked(each)).slice(0, maxOnCard)
+  const left = shown.filter((each) => isAsked(each) || first.includes(each))
+  return left.length === 0 ? [...columns] : left
+}
 
 /** For a grid: every column at least as wide as its share. */
 export const templateOf = (columns: readonly { width?: string }[]): string =>

@@ -6,7 +6,15 @@ import { useMessages } from '../../lib/messages.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import { ErrorAlert } from '../page.tsx'
 import { SlowNote } from '../waiting.tsx'
-import { type Choice, type Column, fitting, type Named, named, templateOf } from './columns.ts'
+import {
+  type Choice,
+  type Column,
+  fitting,
+  type Named,
+  named,
+  onCard,
+  templateOf,
+} from './columns.ts'
 import { Heading } from './heading.tsx'
 import { CardRow, LineRow } from './rows.tsx'
 import type { ServedColumns } from './served-sort.ts'
@@ -54,9 +62,10 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const isNarrow = bounds.widthPx < minTablePx
   const all = named(props.columns)
   // In a box of its own, as in a drawer, there is no menu to choose columns by.
-  const fitsAll = isNarrow || props.height !== undefined
-  const space = fitsAll ? Number.POSITIVE_INFINITY : bounds.widthPx
-  const columns = fitting(all, props.choice ?? noChoice, space)
+  const isBoxed = props.height !== undefined
+  const space = isBoxed ? Number.POSITIVE_INFINITY : bounds.widthPx
+  const choose = isNarrow && !isBoxed ? onCard : fitting
+  const columns = choose(all, props.choice ?? noChoice, space)
   return (
     <div ref={frame}>
       <ErrorAlert error={props.error} />

@@ -1,5 +1,5 @@
 // Accounts: balance, what is held and available, charges of the month, budget, and whether one is suspended.
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { AccountName } from '../../components/billing/account-name.tsx'
@@ -39,9 +39,14 @@ function useColumns(): Column<Account>[] {
     numberColumn(withUnit(t('held'), currency), '110px', ({ held }) => money(held), {
       sort: ({ held }) => Number(held),
     }),
-    numberColumn(withUnit(t('available'), currency), '140px', ({ available }) => money(available), {
-      sort: ({ available }) => Number(available),
-    }),
+    numberColumn(
+      withUnit(t('available'), currency),
+      '140px',
+      (account) => <Available account={account} />,
+      {
+        sort: ({ available }) => Number(available),
+      },
+    ),
     numberColumn(withUnit(t('spend'), currency), '150px', ({ name }) => money(charges(name)), {
       ...{ id: 'spend', sort: ({ name }) => Number(charges(name)) },
     }),
@@ -58,6 +63,20 @@ function useColumns(): Column<Account>[] {
 const nameCell = ({ name, display_name }: Account) => (
   <AccountName name={name} displayName={display_name} />
 )
+
+/** Below its threshold it is marked, not by colour alone. */
+function Available({ account }: { account: Account }) {
+  const t = useMessages(messages)
+  const { currency } = useSession()
+  const { available, balance_low: low } = account
+  const money = <Money amount={available} currency={currency} isBare />
+  if (low === null || Number(available) >= Number(low)) return money
+  return (
+    <Text span size="sm" c="red" fw={600} title={t('below', { amount: `${low} ${currency}` })}>
+      ▼ {money}
+    </Text>
+  )
+}
 
 function AccountState({ isSuspended }: { isSuspended: boolean }) {
   const t = useMessages(messages)

@@ -1,7 +1,7 @@
 // What a customer sees: the models that its tokens can list, and what it pays for each.
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ShortTerms } from '../../components/billing/price-terms.tsx'
+import { usePriceColumns } from '../../components/billing/price-columns.tsx'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
@@ -80,19 +80,14 @@ function useColumns(prices: ReadonlyMap<string, Paid>): Column<Model>[] {
       id: 'model',
       sort: ({ name }) => name,
     }),
-    column(t('price'), '300px', (model) => (
-      <PaidCell model={model} price={prices.get(model.name)} />
-    )),
+    ...usePriceColumns<Model>(
+      ({ name }) => prices.get(name),
+      (model) => <Text size="sm">{model.price === 'own' ? t('missing') : t('served')}</Text>,
+    ),
     column(t('kind'), '80px', ({ kind }) => server.text('model', kind)),
     numberColumn(t('context'), '95px', ({ context_window }) => bound(context_window)),
     numberColumn(t('max_output'), '100px', ({ max_output_tokens }) => bound(max_output_tokens)),
     column(t('display_name'), '140px', ({ display_name }) => display_name),
     column(t('interfaces'), '190px', ({ interfaces }) => interfaces.join(', ')),
   ]
-}
-
-function PaidCell({ model, price }: { model: Model; price: Paid | undefined }) {
-  const t = useMessages(messages)
-  if (price !== undefined) return <ShortTerms price={price} />
-  return <Text size="sm">{model.price === 'own' ? t('missing') : t('served')}</Text>
 }

@@ -1,6 +1,8 @@
 // Models: the catalog, what a customer sees of it, and what still needs a price.
 import { Badge, Button, Group, Menu, Tabs, Text } from '@mantine/core'
-import { ShortTerms, SourceBadge } from '../../components/billing/price-terms.tsx'
+import { usePriceColumns } from '../../components/billing/price-columns.tsx'
+import { SourceBadge } from '../../components/billing/price-terms.tsx'
+import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
 import { State } from '../../components/values.tsx'
@@ -36,6 +38,7 @@ export default function Models() {
   const [asked, setView] = useQueryValue('view')
   const [opened, setOpened] = useQueryValue('open')
   const [adding] = useQueryValue('add')
+  const [search = ''] = useQueryValue('search')
   const view = views.find((each) => each === asked) ?? 'everything'
   const current = new Map(
     prices.data
@@ -47,10 +50,12 @@ export default function Models() {
     void channels.refetch()
     models.refetch()
   }
+  const wanted = search.trim().toLowerCase()
+  const found = models.rows.filter(({ name }) => name.toLowerCase().includes(wanted))
   const rows =
     view === 'unpriced'
-      ? models.rows.filter((model) => needsPrice(model, current.get(model.name)))
-      : models.rows
+      ? found.filter((model) => needsPrice(model, current.get(model.name)))
+      : found
   const common = { models: models.rows, channels: channels.data?.items ?? [] }
   return (
     <Page title={t('title')} hint={t('hint')} actions={isOperator && <AddMenu />}>
@@ -69,7 +74,14 @@ export default function Models() {
           {view === 'customers' ? (
             <CustomerView models={models.rows} />
           ) : (
-            <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
+            <>
+              <SearchField
+                label={t('find')}
+                value={search}
+                onChange={(value) => setQuery({ search: value }, 'replace')}
+              />
+              <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
+            </>
           )}
         </Tabs.Panel>
       </Tabs>
@@ -157,9 +169,10 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
     column(t('callable'), '80px', ({ callable }) => (
       <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
     )),
-    column(t('price'), '280px', (model) => (
-      <PriceCell model={model} price={current.get(model.name)} />
-    )),
+    ...usePriceColumns<Model>(
+      ({ name }) => current.get(name),
+      (model) => <NoPrice model={model} />,
+    ),
     numberColumn(t('context'), '95px', ({ context_window }) => bound(context_window), {
       id: 'context',
       sort: ({ context_window }) => context_window,
@@ -194,12 +207,12 @@ function NameCell({ model }: { model: Model }) {
   )
 }
 
-function PriceCell({ model, price }: { model: Model; price: Price | undefined }) {
+/** Where a model without a price of its own has it from, or that it has to get one. */
+function NoPrice({ model }: { model: Model }) {
   const t = useMessages(messages)
-  if (price !== undefined) return <ShortTerms price={price} />
   if (isAlias(model)) return <Text size="sm">→ {model.alias}</Text>
   if (model.price === 'served') return <Text size="sm">{t('served')}</Text>
-  if (!needsPrice(model, price)) return <>–</>
+  if (!needsPrice(model, undefined)) return <>–</>
   return (
     <Link to={priceOf(model)} onClickCapture={(event) => event.stopPropagation()}>
       {t('missing')}

@@ -3,6 +3,7 @@ import { editorMessages } from '../../components/price-editor/messages.ts'
 import { defineMessages } from '../../lib/i18n.ts'
 
 export const messages = defineMessages({
+  find: ['Find a model', '查找模型'],
   ...editorMessages,
   title: ['Models', '模型'],
   hint: [

@@ -13,7 +13,7 @@ import { messages } from './messages.ts'
 
 const hiddenKey = 'gateway-first-steps-hidden'
 
-export function GettingStarted({ hasRequests }: { hasRequests: boolean }) {
+export function GettingStarted({ hasRequests }: { hasRequests: boolean | undefined }) {
   const { role } = useSession()
   const [isHidden, setHidden] = useState(localStorage.getItem(hiddenKey) !== null)
   if (role !== 'administrator' || isHidden) return null
@@ -29,7 +29,7 @@ interface Sourced {
   name: string
 }
 
-function Steps({ hasRequests, onHide }: { hasRequests: boolean; onHide: () => void }) {
+function Steps({ hasRequests, onHide }: { hasRequests: boolean | undefined; onHide: () => void }) {
   const t = useMessages(messages)
   const channels = useChannels()
   const first = (path: string) => ({
@@ -39,17 +39,19 @@ function Steps({ hasRequests, onHide }: { hasRequests: boolean; onHide: () => vo
   })
   const tokens = useQuery(first('/tokens'))
   const prices = useQuery(first('/prices'))
+  const known = [channels.data, tokens.data, prices.data, hasRequests]
   const all = channels.data?.items ?? []
   const made = tokens.data?.items.filter(({ name }) => !/^(first$|playground-)/.test(name)) ?? []
   const ownPrice = prices.data?.items.some(({ source }) => source !== 'builtin') === true
   const steps: [string, boolean, string][] = [
     [t('step_channel'), all.length > 0, '/channels'],
-    [t('step_request'), hasRequests, '/playground'],
+    [t('step_request'), hasRequests === true, '/playground'],
     [t('step_real'), all.some(({ source }) => source !== 'builtin'), '/channels'],
     [t('step_price'), ownPrice, '/prices'],
     [t('step_token'), made.length > 0, '/tokens'],
   ]
-  if (steps.every(([, isDone]) => isDone)) return null
+  // A step is not called open while it is not known.
+  if (known.includes(undefined) || steps.every(([, isDone]) => isDone)) return null
   return (
     <Card withBorder>
       <Group justify="space-between">

@@ -46,7 +46,7 @@ export default function Overview() {
       }
     >
       {account === null && <Problems />}
-      <GettingStarted hasRequests={(traffic.data?.items.length ?? 0) > 0} />
+      <GettingStarted hasRequests={traffic.data && traffic.data.items.length > 0} />
       <ErrorAlert error={traffic.error} />
       {account === null ? (
         <Business chosen={chosen} />

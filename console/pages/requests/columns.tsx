@@ -36,7 +36,7 @@ export function useColumns(): Column<LoggedRequest>[] {
     column(t('token'), '200px', callerText, { id: 'token', sort: callerText }),
     ...useChannelColumn(),
     column(t('error'), '145px', (row) => <ErrorCell row={row} />, {
-      id: 'error',
+      ...{ id: 'error', isMinor: true },
       sort: ({ error_code }) => error_code,
     }),
     numberColumn(
@@ -47,7 +47,7 @@ export function useColumns(): Column<LoggedRequest>[] {
     ),
     ...useFigureColumns(),
     column(t('interface'), '105px', (row) => row.interface, {
-      id: 'interface',
+      ...{ id: 'interface', isMinor: true },
       sort: (row) => row.interface,
     }),
     ...useRareColumns(),
@@ -58,7 +58,11 @@ function useChannelColumn(): Column<LoggedRequest>[] {
   const t = useMessages(messages)
   if (!isStaff(useSession())) return []
   const shown = ({ channel }: LoggedRequest) => channel ?? '–'
-  return [column(t('channel'), '115px', shown, { id: 'channel', sort: ({ channel }) => channel })]
+  return [
+    column(t('channel'), '115px', shown, {
+      ...{ id: 'channel', isMinor: true, sort: ({ channel }) => channel },
+    }),
+  ]
 }
 
 function useFigureColumns(): Column<LoggedRequest>[] {
@@ -76,9 +80,9 @@ function useFigureColumns(): Column<LoggedRequest>[] {
       id: 'total',
       sort: ({ total_ms }) => total_ms,
     }),
-    numberColumn(t('tokens'), '100px', tokens, { id: 'tokens', sort: inputOf }),
+    numberColumn(t('tokens'), '100px', tokens, { id: 'tokens', isMinor: true, sort: inputOf }),
     numberColumn(t('first_byte'), '80px', ({ first_byte_ms }) => format.ms(first_byte_ms), {
-      id: 'first_byte',
+      ...{ id: 'first_byte', isMinor: true },
       sort: ({ first_byte_ms }) => first_byte_ms,
     }),
     numberColumn(t('cache_read_tokens'), '90px', cached, { id: 'cached', isOptional: true }),
