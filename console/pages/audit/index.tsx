@@ -75,7 +75,7 @@ export default function AuditLog() {
     {
       id: 'subject',
       title: t('subject'),
-      width: '240px',
+      width: '290px',
       cell: ({ name, subject }) =>
         name === null ? <CopyId id={subject} max={30} /> : <Name name={name} />,
     },

@@ -76,8 +76,9 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
           </Text>
         )}
         <TestRow channel={channel} tests={tests} />
-        <ChannelProperties channel={channel} hasFailedTest={hasFailed(tests, channel)} />
+        {/* Why calls fail comes before what is set. */}
         <LastErrors channel={channel.name} />
+        <ChannelProperties channel={channel} hasFailedTest={hasFailed(tests, channel)} />
         <HealthChart channel={channel.name} />
         <Link to={`/requests?channel=${encodeURIComponent(channel.name)}`}>{page('requests')}</Link>
       </Stack>

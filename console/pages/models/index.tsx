@@ -1,5 +1,5 @@
 // Models: the catalog, what a customer sees of it, and what still needs a price.
-import { Badge, Button, Group, Menu, Tabs, Text } from '@mantine/core'
+import { Badge, Button, Group, Menu, Stack, Tabs, Text } from '@mantine/core'
 import { usePriceColumns } from '../../components/billing/price-columns.tsx'
 import { SourceBadge } from '../../components/billing/price-terms.tsx'
 import { SearchField } from '../../components/fields/search-field.tsx'
@@ -74,14 +74,14 @@ export default function Models() {
           {view === 'customers' ? (
             <CustomerView models={models.rows} />
           ) : (
-            <>
+            <Stack gap="md">
               <SearchField
                 label={t('find')}
                 value={search}
                 onChange={(value) => setQuery({ search: value }, 'replace')}
               />
               <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
-            </>
+            </Stack>
           )}
         </Tabs.Panel>
       </Tabs>
