@@ -1,7 +1,7 @@
 // The options of uPlot for a chart: axes, colors of the theme, bars, lines and points.
 import uPlot from 'uplot'
 import { axisPx, gutterPx } from './plot-layout.ts'
-import { type ChartKind, lonePoints, type Series, stacked, stepOf } from './series.ts'
+import { type ChartKind, lonePoints, type Series, stacked, stepOf, tickSteps } from './series.ts'
 
 export interface PlotProps {
   kind: ChartKind
@@ -84,7 +84,7 @@ const powersOfTen = (_: uPlot, splits: number[]): (number | null)[] =>
   splits.map((value) => (Math.abs(Math.log10(value) % 1) < 1e-9 ? value : null))
 
 function axesOf(element: Element, props: PlotProps): uPlot.Axis[] {
-  const { axes, zone, isLog = false } = props
+  const { axes, zone, xs, isLog = false } = props
   if (axes === undefined) return [{ show: false }, { show: false }]
   const stroke = colorOf(element, 'var(--mantine-color-dimmed)')
   const grid = {
@@ -93,10 +93,12 @@ function axesOf(element: Element, props: PlotProps): uPlot.Axis[] {
   }
   const font = `11px ${getComputedStyle(element).fontFamily}`
   const ticks = { show: false }
+  const steps = zone === undefined ? undefined : tickSteps(xs)
   return [
     {
       ...{ stroke, font, ticks, size: axisPx, gap: 4, grid: { show: false } },
       space: zone === undefined ? 70 : 60,
+      ...(steps !== undefined && { incrs: steps }),
       values: (_, splits, __, ___, step) => splits.map((x) => axes.x(x, step)),
     },
     {

@@ -1,6 +1,6 @@
 // What is drawn of the values of a chart.
 import { expect, test } from 'bun:test'
-import { isEmpty, lonePoints, type Series, stacked, stepOf } from './series.ts'
+import { isEmpty, lonePoints, type Series, stacked, stepOf, tickSteps } from './series.ts'
 
 const of = (...values: (number | null)[]): Series => ({ name: 'a', color: 'red', values })
 
@@ -25,4 +25,11 @@ test('the width of a bar is the smallest step', () => {
 test('nothing but zeros is no data', () => {
   expect(isEmpty([of(0, null), of()])).toBe(true)
   expect(isEmpty([of(0), of(0.1)])).toBe(false)
+})
+
+test('an axis of days has no tick within a day, also where a day is short', () => {
+  const day = 86_400
+  expect(tickSteps([0, day, 2 * day])?.[0]).toBe(day)
+  expect(tickSteps([0, 23 * 3_600, 47 * 3_600])?.[0]).toBe(day)
+  expect(tickSteps([0, 3_600, 7_200])).toBeUndefined()
 })

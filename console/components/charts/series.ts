@@ -43,3 +43,13 @@ export const isEmpty = (series: readonly Series[]): boolean =>
 
 export const sumOf = ({ values }: Series): number =>
   values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+
+const daySeconds = 86_400
+/** A day when clocks go forward is shorter. */
+const shortDaySeconds = 82_800
+
+/** Steps between the ticks of a time axis: where each value is of a day or more, no tick lies within a day. */
+export const tickSteps = (xs: readonly number[]): number[] | undefined =>
+  stepOf(xs, daySeconds) < shortDaySeconds
+    ? undefined
+    : [1, 2, 3, 7, 14, 28, 91, 182, 364].map((days) => days * daySeconds)
