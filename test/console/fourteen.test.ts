@@ -367,7 +367,7 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
       const open = (name: string) =>
         page.locator('nav').getByRole('link', { name, exact: true }).click()
       await open(w('API tokens', 'API 令牌'))
-      await page.getByRole('row', { name: /^ci / }).waitFor()
+      await page.getByRole('row', { name: /(^| )ci / }).waitFor()
       await open(w('Bills', '账单'))
       await page.getByRole('row', { name: /75\.00/ }).waitFor()
       await open(w('Requests', '请求'))

@@ -45,11 +45,12 @@ function useColumns(selection: Selection | undefined): Column<Token>[] {
       id: 'account',
       sort: ({ account }) => account,
     }),
+    column(t('state'), '110px', ({ disabled }) => (
+      <State state={disabled ? 'cancelled' : 'good'} label={t(disabled ? 'disabled' : 'active')} />
+    )),
     column(t('prefix'), '120px', ({ prefix }) => `${prefix}…`, {
       ...{ id: 'prefix', isPrivate: true, isOptional: true },
     }),
-    column(t('models'), '110px', ({ models }) => models.join(', ')),
-    column(t('limits'), '110px', limitsText),
     column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`), {
       ...{ id: 'translation', isOptional: true },
     }),
@@ -59,9 +60,8 @@ function useColumns(selection: Selection | undefined): Column<Token>[] {
     }),
     column(t('spending_budget'), '110px', ({ budget }) => <BudgetBar budget={budget} />),
     column(t('last_used'), '120px', (token) => <Time at={token.last_used_at} how="ago" />),
-    column(t('state'), '110px', ({ disabled }) => (
-      <State state={disabled ? 'cancelled' : 'good'} label={t(disabled ? 'disabled' : 'active')} />
-    )),
+    column(t('models'), '110px', ({ models }) => models.join(', ')),
+    column(t('limits'), '110px', limitsText),
     column(t('expires'), '130px', ({ expires_at }) =>
       expires_at === null ? t('never') : <Time at={expires_at} how="ago" />,
     ),
