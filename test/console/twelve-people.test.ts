@@ -38,7 +38,7 @@ const tasks: readonly Task[] = [
     clicks: 4,
     async work({ page, w, press, open, top, gateway }) {
       await open(w('Channels', '渠道'))
-      await page.getByRole('row', { name: /^azure-backup/ }).click()
+      await page.getByRole('row', { name: /azure-backup/ }).click()
       await press(w('Rotate keys', '轮换密钥'), top())
       await top()
         .getByRole('textbox', { name: w('Keys', '密钥') })
@@ -60,7 +60,7 @@ const tasks: readonly Task[] = [
     },
     async work({ page, w, press, open, top }) {
       await open(w('API tokens', 'API 令牌'))
-      await page.getByRole('row', { name: /^ci / }).click()
+      await page.getByRole('row', { name: /(^| )ci / }).click()
       await press(w('Rotate secret', '轮换密钥'), top())
       await press(w('Rotate secret', '轮换密钥'), top())
       const secret = top().getByLabel(w('Copy the secret now', '请立即复制密钥'))
