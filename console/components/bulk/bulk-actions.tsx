@@ -4,8 +4,8 @@ import { Alert, Button, Group, List, Text } from '@mantine/core'
 import { useState } from 'react'
 import { defineMessages } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { offerUndo } from '../../lib/undo.ts'
 import { Confirm } from '../confirm.tsx'
+import { offerUndo } from '../undo/offer.ts'
 import type { Selection } from './selection.tsx'
 
 const messages = defineMessages({

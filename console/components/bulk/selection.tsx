@@ -22,26 +22,25 @@ export function useSelection(): Selection {
   }
 }
 
-/** `nameOf`: as the box is called to those who hear it. */
+/** None where nothing is selected. `nameOf`: as the box is called to those who hear it. */
 export function selectColumn<T extends { id: string }>(
-  { ids, toggle }: Selection,
+  selection: Selection | undefined,
   title: string,
-  { nameOf, canSelect }: { nameOf: (row: T) => string; canSelect: (row: T) => boolean },
-): Column<T> {
-  return {
-    title,
-    id: 'select',
-    width: '70px',
-    cell: (row) =>
-      canSelect(row) && (
-        <Checkbox
-          size="xs"
-          aria-label={`${title} ${nameOf(row)}`}
-          checked={ids.has(row.id)}
-          onChange={() => toggle(row.id)}
-          // A click on the row opens the drawer.
-          onClick={(event) => event.stopPropagation()}
-        />
-      ),
-  }
+  nameOf: (row: T) => string,
+  canSelect: (row: T) => boolean,
+): Column<T>[] {
+  if (selection === undefined) return []
+  const { ids, toggle } = selection
+  const cell = (row: T) =>
+    canSelect(row) && (
+      <Checkbox
+        size="xs"
+        aria-label={`${title} ${nameOf(row)}`}
+        checked={ids.has(row.id)}
+        onChange={() => toggle(row.id)}
+        // A click on the row opens the drawer.
+        onClick={(event) => event.stopPropagation()}
+      />
+    )
+  return [{ title, id: 'select', width: '70px', cell }]
 }

@@ -27,6 +27,7 @@ import { channelsYaml } from './yaml.ts'
 const refetchMs = 5_000
 
 const isEditable = ({ source }: Channel): boolean => source === 'api'
+const nameOf = ({ name }: Channel): string => name
 
 function useColumns(tests: Tests, selection: Selection | undefined): Column<Channel>[] {
   const t = useMessages(messages)
@@ -34,13 +35,7 @@ function useColumns(tests: Tests, selection: Selection | undefined): Column<Chan
   const traffic = useChannelTraffic()
   const names = (values: Readonly<Record<string, string>>) => Object.keys(values)
   return [
-    ...(selection === undefined
-      ? []
-      : [
-          selectColumn<Channel>(selection, t('select'), {
-            ...{ nameOf: ({ name }) => name, canSelect: isEditable },
-          }),
-        ]),
+    ...selectColumn(selection, t('select'), nameOf, isEditable),
     column(t('name'), '170px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
     column(t('health'), '145px', (channel) => (
       <ChannelHealth channel={channel} hasFailedTest={hasFailed(tests, channel)} />
@@ -114,7 +109,7 @@ export default function Channels() {
         <BulkActions
           rows={editable}
           selection={selection}
-          nameOf={({ name }) => name}
+          nameOf={nameOf}
           actions={bulk}
           onDone={list.refetch}
         />

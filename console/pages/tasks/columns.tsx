@@ -20,11 +20,7 @@ export function useColumns(
   const { currency } = useSession()
   const callerText = ({ account, token }: Task) => `${account ?? ''} / ${token ?? ''}`
   return [
-    ...(selection === undefined
-      ? []
-      : [
-          selectColumn<Task>(selection, t('select'), { nameOf: ({ id }) => id, canSelect: isLive }),
-        ]),
+    ...selectColumn(selection, t('select'), ({ id }) => id, isLive),
     column(t('created'), '142px', ({ created_at }) => <Time at={created_at} how="short" />, {
       id: 'created',
       sort: ({ created_at }) => created_at,

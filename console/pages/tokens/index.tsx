@@ -24,6 +24,7 @@ import { TokenDrawer } from './drawer.tsx'
 import { messages } from './messages.ts'
 
 const isEditable = ({ source }: Token): boolean => source === 'api'
+const nameOf = ({ name }: Token): string => name
 
 function useColumns(selection: Selection | undefined): Column<Token>[] {
   const t = useMessages(messages)
@@ -33,13 +34,7 @@ function useColumns(selection: Selection | undefined): Column<Token>[] {
     <AccountName name={account} displayName={displayName(account)} />
   )
   return [
-    ...(selection === undefined
-      ? []
-      : [
-          selectColumn<Token>(selection, t('select'), {
-            ...{ nameOf: ({ name }) => name, canSelect: isEditable },
-          }),
-        ]),
+    ...selectColumn(selection, t('select'), nameOf, isEditable),
     column(t('name'), '160px', nameCell, { id: 'name', isPrivate: true, sort: ({ name }) => name }),
     column(t('account'), '210px', accountCell, {
       id: 'account',
@@ -98,7 +93,7 @@ export default function Tokens() {
         <BulkActions
           rows={editable}
           selection={selection}
-          nameOf={({ name }) => name}
+          nameOf={nameOf}
           actions={bulk}
           onDone={list.refetch}
         />

@@ -3,13 +3,13 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { defineMessages } from '../lib/i18n.ts'
-import { useMessages } from '../lib/messages.ts'
-import { useShortcuts } from '../lib/shortcuts.ts'
-import { forgetOffer, useOffer } from '../lib/undo.ts'
-import { useAction } from '../lib/use-action.ts'
-import { Icon } from './icon.tsx'
-import { ErrorAlert } from './page.tsx'
+import { defineMessages } from '../../lib/i18n.ts'
+import { useMessages } from '../../lib/messages.ts'
+import { useShortcuts } from '../../lib/shortcuts.ts'
+import { useAction } from '../../lib/use-action.ts'
+import { Icon } from '../icon.tsx'
+import { ErrorAlert } from '../page.tsx'
+import { forgetOffer, useOffer } from './offer.ts'
 
 const messages = defineMessages({
   undo: ['Undo', '撤销'],
