@@ -86,27 +86,22 @@ function useColumns(
   const format = useFormat()
   const callerText = ({ account, token }: ListedBatch) => `${account ?? ''} / ${token ?? ''}`
   return [
-    column(t('created'), '132px', ({ created_at }) => <Time at={created_at} how="short" />, {
+    column(t('created'), '124px', ({ created_at }) => <Time at={created_at} how="short" />, {
       ...{ id: 'created', sort: ({ created_at }) => created_at },
     }),
-    column(t('token'), '140px', callerText, { id: 'token', sort: callerText }),
-    column(t('state'), '120px', ({ state }) => <State state={state} label={t(nameOf(state))} />, {
+    column(t('token'), '112px', callerText, { id: 'token', sort: callerText }),
+    column(t('state'), '110px', ({ state }) => <State state={state} label={t(nameOf(state))} />, {
       ...{ id: 'state', sort: ({ state }) => state },
     }),
-    column(t('progress'), '130px', (batch) => <BatchProgress batch={batch} />, { id: 'progress' }),
+    column(t('progress'), '120px', (batch) => <BatchProgress batch={batch} />, { id: 'progress' }),
     ...useCancelColumn(batches, onCancel),
-    numberColumn(t('lines'), '66px', (batch) => format.number(batch.request_counts.total), {
+    numberColumn(t('lines'), '60px', (batch) => format.number(batch.request_counts.total), {
       id: 'lines',
     }),
-    numberColumn(
-      t('completed'),
-      '100px',
-      (batch) => format.number(batch.request_counts.completed),
-      {
-        id: 'completed',
-      },
-    ),
-    numberColumn(t('failed'), '66px', (batch) => format.number(batch.request_counts.failed), {
+    numberColumn(t('completed'), '92px', (batch) => format.number(batch.request_counts.completed), {
+      id: 'completed',
+    }),
+    numberColumn(t('failed'), '60px', (batch) => format.number(batch.request_counts.failed), {
       id: 'failed',
     }),
     ...useMoneyColumns(),
@@ -122,10 +117,10 @@ function useMoneyColumns(): Column<ListedBatch>[] {
   const estimate = ({ estimate: amount }: ListedBatch) =>
     amount === null ? '–' : <Money amount={amount} currency={currency} isBare />
   return [
-    numberColumn(withUnit(t('cost'), currency), '100px', cost, {
+    numberColumn(withUnit(t('cost'), currency), '90px', cost, {
       ...{ id: 'cost', sort: ({ charge }) => charge },
     }),
-    numberColumn(withUnit(t('estimate'), currency), '110px', estimate, { id: 'estimate' }),
+    numberColumn(withUnit(t('estimate'), currency), '104px', estimate, { id: 'estimate' }),
   ]
 }
 
@@ -145,7 +140,7 @@ function useCancelColumn(
         {t('cancel_batch')}
       </Button>
     )
-  return [column(t('action'), '120px', cell, { id: 'cancel' })]
+  return [column(t('action'), '110px', cell, { id: 'cancel' })]
 }
 
 function BatchProgress({ batch: { progress } }: { batch: ListedBatch }) {
