@@ -203,6 +203,22 @@ export const stallBodies: Readonly<Record<string, (bytes: number) => StallBody>>
         part('prompt', 'a') +
         `--bench\r\nContent-Disposition: form-data; name="input_reference"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n${filled('\x89PNG', Math.min(bytes, 19 * 1024 * 1024))}\r\n`,
     ),
+  'documents to rank': (bytes) =>
+    post(
+      '/v1/rerank',
+      `{"model":"bench-rank","query":"a","return_documents":true,"documents":[${numbered(
+        Math.min(bytes - 200, 10_000 * 40),
+        (index) => `{"text":"document ${index}","more":[{},1,2,3]}`,
+      )}]}`,
+    ),
+  'texts to judge': (bytes) =>
+    post(
+      '/v1/moderations',
+      `{"model":"bench-judge","input":[${numbered(
+        Math.min(bytes - 200, 4_000 * 48),
+        (index) => `{"type":"text","text":"text ${index}","more":[{},1,2,3]}`,
+      )}]}`,
+    ),
   'a sign-in': (bytes) => ({
     path: '/admin/v1/session',
     type: json,

@@ -58,6 +58,8 @@ const mainChannel = (url: string) => ({
     responses: `${url}/v1`,
     messages: url,
     embeddings: `${url}/v1`,
+    rerank: `${url}/v1`,
+    moderations: `${url}/v1`,
     images: `${url}/v1`,
     vf: url,
     arkvendor: url,
@@ -68,7 +70,15 @@ const mainChannel = (url: string) => ({
 
 const textModels = ['bench-chat', 'bench-renamed', 'bench-failing', otherCaller.model]
 const sameNames = Object.fromEntries(
-  ['bench-embed', 'txta-plus', 'imga-edit', 'vfb-1.1-i2v', 'vfb-1.1-t2v']
+  [
+    'bench-embed',
+    'bench-rank',
+    'bench-judge',
+    'txta-plus',
+    'imga-edit',
+    'vfb-1.1-i2v',
+    'vfb-1.1-t2v',
+  ]
     .concat('vidmodel-1-5-pro', 'vendorg-video-1')
     .map((name) => [name, '*']),
 )
@@ -95,6 +105,8 @@ const declaredModels: readonly Declared[] = [
     interfaces: [wire],
   })),
   { name: 'bench-embed', kind: 'embedding', interfaces: ['embeddings'] },
+  { name: 'bench-rank', kind: 'rerank', interfaces: ['rerank'] },
+  { name: 'bench-judge', kind: 'moderation', interfaces: ['moderations'] },
   // Names that callers choose.
   { name: 'any-*', alias: 'bench-chat' },
 ]

@@ -101,7 +101,8 @@ function largeAnswer(random: Random): MixedRequest {
   const from = random() < 0.5 ? wire : oneOf(random, wires)
   const body = Buffer.from(JSON.stringify(asks[from](model, random() < 0.3)))
   const path = paths[from](model)
-  return { name: `${from}: ${name}`, path, headers: { 'content-type': json }, body }
+  const asked = random() < 0.5 ? { 'x-gateway-include': 'charge' } : {}
+  return { name: `${from}: ${name}`, path, headers: { 'content-type': json, ...asked }, body }
 }
 
 const image = (): MixedRequest => ({

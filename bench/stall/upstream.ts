@@ -44,6 +44,10 @@ const answers: Readonly<Record<string, object>> = {
     usage: { input_tokens: 1, output_tokens: 1 },
   },
   '/v1/images/edits': image,
+  '/v1/rerank': {
+    results: Array.from({ length: 100 }, (_, index) => ({ index, relevance_score: 0.5 })),
+  },
+  '/v1/moderations': { results: [{ flagged: false, categories: {}, category_scores: {} }] },
   '/v1/embeddings': {
     object: 'list',
     model: 'bench',

@@ -7,7 +7,7 @@ import { lowerPriority } from '../lib/lower-priority.ts'
 import { createEnvelopes } from '../styles/common/envelope.ts'
 import { RenamedTools } from '../styles/common/tool-names.ts'
 import { readRequest, writeRequest } from '../styles/common/translate-request.ts'
-import { styles, upstreamStyles } from '../styles/index.ts'
+import { embeddingStyles, styles, upstreamStyles } from '../styles/index.ts'
 import { converseStyle } from './bedrock/converse.ts'
 import { callStyles } from './call-styles.ts'
 import { writtenCall } from './calls/request.ts'
@@ -37,7 +37,10 @@ import type {
   ThreadWork,
   TranslatedRest,
   TranslatedResult,
+  VectorPlan,
+  VectorResult,
 } from './text/large/thread-work.ts'
+import { writeVectors } from './text/large/write-vectors.ts'
 import { mayBeDeep, parseUpstream } from './text/read-events.ts'
 import type { Json, TextStyle } from './text/style.ts'
 import { TranslatedStream } from './text/translated-stream.ts'
@@ -72,6 +75,7 @@ function resultOf(data: ThreadWork): ThreadResult {
   if ('answer' in data) return understood(data)
   if ('callPlan' in data) return encoded(requestOf(data))
   if ('callAnswer' in data) return readCall(data)
+  if ('vectorPlan' in data) return vectorsOf(data)
   if ('plan' in data) return written(data)
   if ('streamPlan' in data) return streamed(data)
   return encoded(withMarks(data))
@@ -199,6 +203,12 @@ function written(data: Extract<ThreadWork, { plan: string }>): TranslatedResult 
   if ('code' in made) return { rest: restText({ failure: short(made) }) }
   const { body, ...rest } = made
   return { rest: restText(rest), body: encoded(body) }
+}
+
+function vectorsOf({ vectorPlan, body }: { vectorPlan: string; body: string }): VectorResult {
+  const { from, to, ...asked } = JSON.parse(vectorPlan) as VectorPlan
+  const made = writeVectors(embeddingStyles[from], embeddingStyles[to], asked, body)
+  return made === undefined ? {} : { body: encoded(made) }
 }
 
 /** As much as a stream brings at once. */

@@ -132,6 +132,7 @@ export interface EmbeddingRequest {
 type Vectors = readonly (readonly unknown[])[]
 
 export interface EmbeddingStyle {
+  name: 'embeddings' | 'generate'
   /** The call's name, where the style has several. */
   method?: string
   readRequest(fields: Json, losses: Losses): EmbeddingRequest | Refusal

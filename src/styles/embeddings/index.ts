@@ -11,6 +11,7 @@ import { asBase64 } from './vectors.ts'
 const known = new Set(['model', 'input', 'dimensions', 'encoding_format', 'user', 'text_type'])
 
 export const embeddings: EmbeddingStyle = {
+  name: 'embeddings',
   readRequest,
   writeRequest(request, model, losses) {
     const { inputs, dimensions, purpose } = request

@@ -11,6 +11,7 @@ const known = new Set(['model', 'content', 'taskType', 'title', 'outputDimension
 const purposes = { query: 'RETRIEVAL_QUERY', document: 'RETRIEVAL_DOCUMENT' } as const
 
 export const generateEmbeddings: EmbeddingStyle = {
+  name: 'generate',
   method: 'batchEmbedContents',
   readRequest,
   writeRequest: ({ inputs, dimensions, purpose }, model) => ({

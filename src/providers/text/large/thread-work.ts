@@ -5,8 +5,9 @@ import type { Reported, Upstream, UpstreamError } from '../../../contract/provid
 import type { TextCall } from '../../../contract/requests.ts'
 import type { AnswerUsage } from '../../../styles/common/answer.ts'
 import type { StyleName, UpstreamStyleName } from '../../../styles/common/conversation.ts'
-import type { WriteContext } from '../../../styles/common/style.ts'
+import type { EmbeddingStyle, WriteContext } from '../../../styles/common/style.ts'
 import type { RequestWork, WrittenRequest } from '../../../styles/common/translate-request.ts'
+import type { AskedVectors } from './write-vectors.ts'
 
 export type ThreadWork =
   /** A request to translate: PlainWork. */
@@ -17,6 +18,8 @@ export type ThreadWork =
   | { callPlan: string; request: string }
   /** An answer of a call that is no conversation: CallNotes, and the JSON that was asked. */
   | { callAnswer: Uint8Array; callNotes: string; request: string }
+  /** Embeddings to translate: VectorPlan. */
+  | { vectorPlan: string; body: string }
   /** An answer to translate: AnswerPlan, fields of the request, names of tools. */
   | { plan: string; body: string; fields: string; names: string }
   /** The events of a whole answer to translate: StreamPlan, and as before. */
@@ -28,6 +31,7 @@ export type ThreadResult =
   | RequestResult
   | AnswerResult
   | CallResult
+  | VectorResult
   | TranslatedResult
   | StreamResult
   | Uint8Array<ArrayBuffer>
@@ -90,6 +94,16 @@ export interface CallNotes
 /** `rest` is a WholeAnswer without its body. */
 export interface CallResult {
   rest: string
+  body?: Uint8Array<ArrayBuffer>
+}
+
+export interface VectorPlan extends AskedVectors {
+  from: EmbeddingStyle['name']
+  to: EmbeddingStyle['name']
+}
+
+/** Without a body: it does not have the vectors. */
+export interface VectorResult {
   body?: Uint8Array<ArrayBuffer>
 }
 
