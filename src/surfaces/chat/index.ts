@@ -14,6 +14,7 @@ export const chat = textSurface(
       body: ['usage'],
       event: ['usage'],
       isFinal: ({ usage }) => isObject(usage),
+      sign: /"usage"\s*:\s*\{|\[DONE\]/,
       marker: '[DONE]',
     },
     models: {

@@ -8,7 +8,7 @@ export const embeddings = textSurface(
   {
     name: 'embeddings',
     path: '/v1/embeddings',
-    usage: { body: ['usage'], event: ['usage'], isFinal: () => false },
+    usage: { body: ['usage'], event: ['usage'], isFinal: () => false, sign: /$^/ },
     models: {
       kind: 'embedding',
       translates: { embedding: ['generate'] },

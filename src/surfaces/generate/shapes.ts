@@ -64,6 +64,7 @@ const generateShape = (stream: boolean): TextShape => ({
     body: ['usageMetadata'],
     event: ['usageMetadata'],
     isFinal: ({ usageMetadata, usage_metadata }) => (usageMetadata ?? usage_metadata) != null,
+    sign: /"usage_?[mM]etadata"/,
   },
 })
 

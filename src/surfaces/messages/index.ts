@@ -16,6 +16,7 @@ const shape: PlainShape = {
     body: ['usage'],
     event: ['usage'],
     isFinal: ({ type }) => type === 'message_delta',
+    sign: /"message_delta"/,
   },
   models: {
     translates: { text: ['responses', 'chat', 'generate', 'converse'] },

@@ -8,7 +8,7 @@ export const rerank = textSurface(
   {
     name: 'rerank',
     path: '/v1/rerank',
-    usage: { body: ['usage'], event: ['usage'], isFinal: () => false },
+    usage: { body: ['usage'], event: ['usage'], isFinal: () => false, sign: /$^/ },
     models: {
       kind: 'rerank',
       clientWords: ['jina-rerank'],

@@ -16,6 +16,7 @@ const usage: UsagePlace = {
   body: ['usage'],
   event: ['response', 'usage'],
   isFinal: ({ type }) => type === 'response.completed' || type === 'response.incomplete',
+  sign: /"response\.(?:completed|incomplete)"/,
 }
 
 const shape: PlainShape = {

@@ -1,13 +1,14 @@
 // Where the charge of a JSON answer is put into it: that of a long one by the thread, so that no other caller waits.
 import { afterAll, beforeEach, expect, spyOn, test } from 'bun:test'
+import type { AnswerStream, StreamSink } from '../../contract/caller-api.ts'
 import { WorkerThread } from '../../lib/worker-thread.ts'
-import { withCharge } from './charge-in-answer.ts'
+import { streamWithCharge, withCharge } from './charge-in-answer.ts'
 
 const threads = spyOn(WorkerThread.prototype, 'run')
 beforeEach(() => threads.mockClear())
 afterAll(() => threads.mockRestore())
 
-const place = { body: ['usage'], event: ['usage'], isFinal: () => false }
+const place = { body: ['usage'], event: ['usage'], isFinal: () => false, sign: /$^/ }
 const record = { requestId: 'req_1', atMs: 1, model: 'm', chargeNanos: 5n, charge: {} }
 const charged = { record, currency: 'CNY' }
 const note = { request_id: 'req_1', charge: '0.000000005', currency: 'CNY' }
@@ -42,4 +43,53 @@ test('an answer that is not charged is not read', () => {
   const bytes = new Uint8Array(Buffer.from(answer(100_000)))
   expect(withCharge(bytes, place, free)).toBe(bytes)
   expect(threads).not.toHaveBeenCalled()
+})
+
+const inStream = {
+  ...place,
+  isFinal: ({ type }: Readonly<Record<string, unknown>>) => type === 'message_delta',
+  sign: /"message_delta"/,
+}
+const eventOf = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
+const delta = eventOf({ type: 'content_block_delta', delta: 'é "message_delta' })
+const final = { type: 'message_delta', usage: { a: 1 } }
+const lastEvent = eventOf({ type: 'message_stop' })
+
+function played(pieces: readonly Uint8Array[]): string {
+  const out: Uint8Array[] = []
+  const sink: StreamSink = {
+    write(bytes) {
+      out.push(Buffer.from(bytes))
+      return undefined
+    },
+    end() {},
+    cut() {},
+  }
+  const stream = { start: (to: StreamSink) => begun(to) }
+  const begun = (to: StreamSink) => {
+    for (const piece of pieces) to.write(piece)
+    to.end()
+  }
+  streamWithCharge(stream as AnswerStream, inStream, charged).start(sink)
+  return Buffer.concat(out).toString()
+}
+
+test('a stream gets it in its final usage, wherever its bytes are cut', () => {
+  const bytes = Buffer.from(delta.repeat(3) + eventOf(final) + lastEvent)
+  const usage = { gateway: note, a: 1 }
+  const wanted = delta.repeat(3) + eventOf({ ...final, usage }) + lastEvent
+  for (let at = 0; at <= bytes.length; at++) {
+    expect(played([bytes.subarray(0, at), bytes.subarray(at)])).toBe(wanted)
+  }
+})
+
+test('events without usage are not read, however many come at once', () => {
+  const plain = eventOf({ type: 'content_block_delta', delta: 'a' }).repeat(50_000)
+  const bytes = Buffer.from(plain + eventOf(final) + lastEvent)
+  const parses = spyOn(JSON, 'parse')
+  const text = played([bytes])
+  const count = parses.mock.calls.length
+  parses.mockRestore()
+  expect(count).toBeLessThan(10)
+  expect(text.startsWith(plain) && text.includes('"gateway"')).toBe(true)
 })

@@ -1,7 +1,7 @@
 // The charge of a call, in its answer: for callers that ask for it inside the usage of a JSON body, or of the event of
 // a stream that has the final usage. The amount is the ledger's, so that event waits until the charge is durable.
 import type { AnswerStream, StreamSink, TextAnswer } from '../../contract/caller-api.ts'
-import { dataOf, endOfLastEvent, splitEvents } from '../../lib/http/sse.ts'
+import { dataOf, endOfLastEvent, splitEvents, startOfEvent } from '../../lib/http/sse.ts'
 import { addMemberLong } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { withMember } from '../../lib/json/splice.ts'
@@ -16,6 +16,8 @@ export interface UsagePlace {
   event: readonly string[]
   /** Whether an event may have the final usage: the last one that does has it. */
   isFinal(event: Fields): boolean
+  /** What is found in each of them, and in few others: nearly all events of a stream are words only. */
+  sign: RegExp
   /** The marker of the end, before which an event with the usage is written if there was none. */
   marker?: string
 }
@@ -92,16 +94,28 @@ class ChargeSink implements StreamSink {
   }
 
   write(bytes: Uint8Array): undefined | Promise<unknown> {
-    const all = Buffer.concat([this.#rest, bytes])
+    const all = this.#rest.length === 0 ? bufferOf(bytes) : Buffer.concat([this.#rest, bytes])
     const end = endOfLastEvent(all)
-    this.#rest = all.subarray(end)
+    const from = this.#held.length > 0 ? 0 : this.#firstSign(all, end)
     let out = ''
-    for (const event of splitEvents(all.toString('utf8', 0, end))) out += this.#take(event)
+    for (const event of splitEvents(all.toString('utf8', from, end))) out += this.#take(event)
+    // Copied: a few bytes must not keep a whole network buffer alive.
+    this.#rest = Buffer.from(all.subarray(end))
     if (this.#rest.length > maxHeldBytes) {
       out += this.#release() + this.#rest.toString()
       this.#rest = Buffer.alloc(0)
     }
-    return out === '' ? undefined : this.#sink.write(Buffer.from(out))
+    const before = all.subarray(0, from)
+    if (out === '') return before.length === 0 ? undefined : this.#sink.write(before)
+    return this.#sink.write(
+      before.length === 0 ? Buffer.from(out) : Buffer.concat([before, Buffer.from(out)]),
+    )
+  }
+
+  /** Where the first event begins that has to be looked at; the end if there is none. */
+  #firstSign(all: Buffer, end: number): number {
+    const at = all.toString('latin1', 0, end).search(this.#place.sign)
+    return at === -1 ? end : startOfEvent(all, at)
   }
 
   end(): void {
@@ -117,7 +131,7 @@ class ChargeSink implements StreamSink {
   #take(event: string): string {
     const data = dataOf(event)
     if (data === undefined) return event
-    const value = this.#held.length > 0 || mayBeFinal(data) ? parsed(data) : undefined
+    const value = this.#place.sign.test(data) ? parsed(data) : undefined
     const isFinal = value !== undefined && this.#place.isFinal(value)
     if (!isFinal && data !== this.#place.marker && this.#held.length === 0) return event
     const before = isFinal || this.#heldBytes > maxHeldBytes ? this.#release() : ''
@@ -144,9 +158,8 @@ class ChargeSink implements StreamSink {
   }
 }
 
-/** Nearly all events of a stream are words only. */
-const mayBeFinal = (data: string): boolean =>
-  data.includes('"usage') || data.includes('_delta"') || data.includes('"response.')
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 function parsed(data: string): Fields | undefined {
   try {
