@@ -64,8 +64,11 @@ lowerPriority()
 
 self.onmessage = ({ data }: MessageEvent<ThreadWork>) => {
   const result = resultOf(data)
-  const bytes = result instanceof Uint8Array ? result : 'body' in result ? result.body : undefined
-  self.postMessage(result, bytes instanceof Uint8Array ? [bytes.buffer] : [])
+  const parts = result instanceof Uint8Array ? [result] : Object.values(result)
+  self.postMessage(
+    result,
+    parts.flatMap((part) => (part instanceof Uint8Array ? [part.buffer as ArrayBuffer] : [])),
+  )
   // The texts are large, and nothing else may happen here for a while.
   Bun.gc(true)
 }

@@ -24,8 +24,20 @@ export function startOfEvent(bytes: Buffer, at: number): number {
 }
 
 /** Complete events, each with its closing blank line. */
-export const splitEvents = (text: string): string[] =>
-  text.match(/[\s\S]*?(?:\r\n\r\n|\n\n)/g) ?? []
+export function splitEvents(text: string): string[] {
+  const events: string[] = []
+  let [unix, dos] = [text.indexOf('\n\n'), text.indexOf('\r\n\r\n')]
+  for (let at = 0; ; ) {
+    // What is not there is not looked for again: a text may have thousands of events.
+    if (unix !== -1 && unix < at) unix = text.indexOf('\n\n', at)
+    if (dos !== -1 && dos < at) dos = text.indexOf('\r\n\r\n', at)
+    if (unix === -1 && dos === -1) return events
+    const isDos = dos !== -1 && (unix === -1 || dos < unix)
+    const end = isDos ? dos + 4 : unix + 2
+    events.push(text.slice(at, end))
+    at = end
+  }
+}
 
 /** The event's data, its lines joined; undefined for comments and other fields. */
 export function dataOf(event: string): string | undefined {
