@@ -93,3 +93,8 @@ test('events without usage are not read, however many come at once', () => {
   expect(count).toBeLessThan(10)
   expect(text.startsWith(plain) && text.includes('"gateway"')).toBe(true)
 })
+
+test('an event that is too large to wait for the charge goes out as it is', () => {
+  const large = eventOf({ ...final, x: 'x'.repeat(5_000_000) })
+  expect(played([Buffer.from(delta + large + lastEvent)]) === delta + large + lastEvent).toBe(true)
+})

@@ -105,11 +105,8 @@ class ChargeSink implements StreamSink {
       out += this.#release() + this.#rest.toString()
       this.#rest = Buffer.alloc(0)
     }
-    const before = all.subarray(0, from)
-    if (out === '') return before.length === 0 ? undefined : this.#sink.write(before)
-    return this.#sink.write(
-      before.length === 0 ? Buffer.from(out) : Buffer.concat([before, Buffer.from(out)]),
-    )
+    const before = from === 0 ? undefined : this.#sink.write(all.subarray(0, from))
+    return out === '' ? before : (this.#sink.write(Buffer.from(out)) ?? before)
   }
 
   /** Where the first event begins that has to be looked at; the end if there is none. */
@@ -129,6 +126,7 @@ class ChargeSink implements StreamSink {
   }
 
   #take(event: string): string {
+    if (event.length > maxHeldBytes) return this.#release() + event
     const data = dataOf(event)
     if (data === undefined) return event
     const value = this.#place.sign.test(data) ? parsed(data) : undefined
