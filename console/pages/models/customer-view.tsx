@@ -82,7 +82,14 @@ function useColumns(prices: ReadonlyMap<string, Paid>): Column<Model>[] {
     }),
     ...usePriceColumns<Model>(
       ({ name }) => prices.get(name),
-      (model) => <Text size="sm">{model.price === 'own' ? t('missing') : t('served')}</Text>,
+      ({ price }) => {
+        const text = t(price === 'own' ? 'missing' : 'served')
+        return (
+          <Text size="sm" truncate title={text}>
+            {text}
+          </Text>
+        )
+      },
     ),
     column(t('kind'), '80px', ({ kind }) => server.text('model', kind)),
     numberColumn(t('context'), '95px', ({ context_window }) => bound(context_window)),

@@ -210,8 +210,8 @@ function NameCell({ model }: { model: Model }) {
 /** Where a model without a price of its own has it from, or that it has to get one. */
 function NoPrice({ model }: { model: Model }) {
   const t = useMessages(messages)
-  if (isAlias(model)) return <Text size="sm">→ {model.alias}</Text>
-  if (model.price === 'served') return <Text size="sm">{t('served')}</Text>
+  if (isAlias(model)) return <Note text={`→ ${model.alias}`} />
+  if (model.price === 'served') return <Note text={t('served')} />
   if (!needsPrice(model, undefined)) return <>–</>
   return (
     <Link to={priceOf(model)} onClickCapture={(event) => event.stopPropagation()}>
@@ -219,3 +219,10 @@ function NoPrice({ model }: { model: Model }) {
     </Link>
   )
 }
+
+/** Cut where the column is narrow; whole on hover. */
+const Note = ({ text }: { text: string }) => (
+  <Text size="sm" truncate title={text}>
+    {text}
+  </Text>
+)
