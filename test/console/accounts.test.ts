@@ -22,6 +22,7 @@ const words = {
   en: {
     accounts: 'Accounts',
     newAccount: 'New account',
+    next: 'Next',
     name: 'Name',
     first: /^First credit/,
     create: 'Create',
@@ -77,6 +78,7 @@ const words = {
   zh: {
     accounts: '账户',
     newAccount: '新建账户',
+    next: '下一步',
     name: '名称',
     first: /^首笔充值/,
     create: '新建',
@@ -184,6 +186,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('button', { name: w.newAccount }).click()
       const form = page.getByRole('dialog', { name: w.newAccount })
       await form.getByLabel(w.name, { exact: false }).first().fill(customer)
+      await form.getByRole('button', { name: w.next }).click()
       await form.getByLabel(w.first).fill('50.00')
       expect(await findings()).toEqual([])
       await form.getByRole('button', { name: w.create }).click()

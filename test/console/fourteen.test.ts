@@ -87,6 +87,7 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
       await press(page, w('New account', '新建账户'))
       const form = page.getByRole('dialog', { name: w('New account', '新建账户') })
       await form.getByLabel(w('Name', '名称')).first().fill('globex')
+      await press(form, w('Next', '下一步'))
       await form.getByLabel(new RegExp(`^${w('First credit', '首笔充值')}`)).fill('50.00')
       await press(form, w('Create', '新建'))
       const drawer = page.locator('main')

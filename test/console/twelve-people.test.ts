@@ -33,6 +33,38 @@ const tasks: readonly Task[] = [
     },
   },
   {
+    name: '(b) a customer: who it is, money, a budget, people by mail, and a token',
+    who: 'ada',
+    clicks: 9,
+    async work({ page, w, press, open, top, mails, gateway }) {
+      await open(w('Accounts', '账户'))
+      await press(w('New account', '新建账户'))
+      await top().getByLabel(w('Name', '名称')).first().fill('huaxia')
+      await top().getByLabel(w('Display name', '显示名称')).fill('华夏影视')
+      await top().getByLabel(w('E-mail for bills', '账单邮箱')).fill('caiwu@huaxia.example')
+      await press(w('Next', '下一步'), top())
+      await top().getByLabel(w('First credit', '首笔充值')).fill('80.00')
+      await top().getByLabel(w('Budget amount', '预算金额')).fill('40.00')
+      await press(w('Next', '下一步'), top())
+      const field = w('E-mail addresses of people', '受邀用户的邮箱')
+      await top().getByRole('combobox', { name: field }).fill('chen@huaxia.example')
+      await page.keyboard.press('Enter')
+      await press(w('Next', '下一步'), top())
+      await top().getByLabel(w('Name of the first token', '首个令牌的名称')).fill('website')
+      await press(w('Create', '新建'), top())
+      const secret = top().getByLabel(w('Copy the secret now', '请立即复制密钥'))
+      const text = (await secret.textContent())!
+      expect(text).toMatch(/^sk-/)
+      await press(w('Open the account', '打开账户'), top())
+      await page.getByRole('heading', { level: 1, name: '华夏影视' }).waitFor()
+      const mail = await mails.first(({ to }) => to[0] === 'chen@huaxia.example')
+      expect(mail.text).toContain('/console/invitation#')
+      const { body } = await gateway.admin('GET', '/accounts/huaxia')
+      expect(body).toMatchObject({ balance: '80.00', email: 'caiwu@huaxia.example' })
+      expect(body.budget.amount).toBe('40.00')
+    },
+  },
+  {
     name: '(g) a key of a provider is tested, and serves beside the old one',
     who: 'ops',
     clicks: 4,
