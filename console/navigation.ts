@@ -95,7 +95,7 @@ export const pages: readonly PageEntry[] = [
     name: 'prices',
     path: '/prices',
     group: 'configure',
-    roles: ['operator', 'finance'],
+    roles: ['operator', 'finance', 'member'],
     key: 'i',
   },
   {

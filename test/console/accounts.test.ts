@@ -65,8 +65,7 @@ const words = {
     model: 'Model',
     balance: 'Balance',
     spend: 'Charges this month',
-    prices: 'Price list',
-    perMillion: /CNY.*million tokens/,
+    prices: 'All prices',
     guide: 'Guide',
     requests: 'Requests',
     charge: 'How the charge was calculated',
@@ -121,8 +120,7 @@ const words = {
     model: '模型',
     balance: '余额',
     spend: '本月消费',
-    prices: '价格表',
-    perMillion: /CNY.*百万 Token/,
+    prices: '全部价格',
     guide: '使用指南',
     requests: '请求',
     charge: /计算过程/,
@@ -361,9 +359,7 @@ if (chromiumPath === undefined) {
       const main = page.locator('main')
       for (const title of [w.balance, w.spend]) await main.getByText(title).first().waitFor()
       await main.getByRole('progressbar', { name: w.used }).waitFor({ state: 'attached' })
-      const prices = main.getByRole('table', { name: w.prices })
-      const row = prices.getByRole('row', { name: /^txta-plus / })
-      await row.getByText(w.perMillion).waitFor()
+      await main.getByRole('link', { name: w.prices }).waitFor()
       const guide = main.getByRole('link', { name: w.guide })
       expect(await guide.getAttribute('href')).toBe(`${gateway.url}/docs/guide`)
       await main.getByRole('link', { name: 'ci', exact: true }).first().waitFor()

@@ -362,9 +362,9 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
       for (const title of [w('Balance', '余额'), w('Charges this month', '本月消费')]) {
         await main.getByText(title).first().waitFor()
       }
-      const prices = main.getByRole('table', { name: w('Price list', '价格表') })
-      await prices.getByRole('row', { name: /^txta-plus / }).waitFor()
       await main.getByRole('link', { name: w('Guide', '使用指南') }).waitFor()
+      await main.getByRole('link', { name: w('All prices', '全部价格') }).click()
+      await page.getByRole('row', { name: /^txta-plus / }).waitFor()
       const open = (name: string) =>
         page.locator('nav').getByRole('link', { name, exact: true }).click()
       await open(w('API tokens', 'API 令牌'))

@@ -50,7 +50,17 @@ const pagesFor = {
     '/settings',
     '/health',
   ],
-  member: ['/', '/tasks', '/requests', '/tokens', '/bills', '/usage', '/playground', '/settings'],
+  member: [
+    '/',
+    '/tasks',
+    '/requests',
+    '/prices',
+    '/tokens',
+    '/bills',
+    '/usage',
+    '/playground',
+    '/settings',
+  ],
 } as const
 
 if (chromiumPath === undefined) {

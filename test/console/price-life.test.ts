@@ -91,9 +91,16 @@ if (chromiumPath === undefined) {
       await row().getByText('changes on 4 Mar 2031').waitFor()
       const { page: theirs, context } = await visit(browser, gateway.url)
       await signIn(theirs, 'mel')
-      await theirs.getByLabel('Find a model').fill('txta-plus')
-      await theirs.getByText('Changes on 4 Mar 2031 to:').waitFor()
+      // The first page says it, with what it will be; the page of prices has it in its column.
+      await theirs.getByText('changes on 4 Mar 2031 to').waitFor()
       await theirs.getByText(/Input 2\.50/).waitFor()
+      await theirs.getByRole('link', { name: 'All prices' }).click()
+      await theirs.getByLabel('Find a model').fill('txta-plus')
+      await shoot(theirs, 'customer-prices')
+      await theirs.getByRole('row', { name: /^txta-plus .*changes on 4 Mar 2031/ }).click()
+      const shown = theirs.getByRole('dialog', { name: 'txta-plus' })
+      await shown.getByText(/Input 2\.50/).waitFor()
+      expect(await seriousFindings(theirs)).toEqual([])
       await context.close()
     })
 
@@ -164,6 +171,7 @@ if (chromiumPath === undefined) {
         theme,
       })
       await signIn(theirs, 'mel')
+      await theirs.goto('/console/prices?open=txta-plus')
       const week = theirs.getByRole('grid', { name: '一周时段，Asia/Shanghai' })
       await week.getByRole('gridcell', { name: '周一 09:00–10:00: × 2' }).waitFor()
       await week.scrollIntoViewIfNeeded()

@@ -31,20 +31,7 @@ export default function Overview() {
   const traffic = useTraffic(range, `${spans[range].by},status`)
   const chosen = useChosen(range)
   return (
-    <Page
-      title={t('title')}
-      actions={
-        <SegmentedControl
-          size="xs"
-          aria-label={t('range')}
-          value={range}
-          onChange={(value) =>
-            setQuery({ range: value === 'day' ? undefined : value, at: undefined }, 'replace')
-          }
-          data={(['day', 'week', 'month'] as const).map((value) => ({ value, label: t(value) }))}
-        />
-      }
-    >
+    <Page title={t('title')} actions={account === null && <RangeSwitch range={range} />}>
       {account === null && <Problems />}
       <GettingStarted hasRequests={traffic.data && traffic.data.items.length > 0} />
       <ErrorAlert error={traffic.error} />
@@ -53,10 +40,28 @@ export default function Overview() {
       ) : (
         <Suspense fallback={null}>
           <CustomerHome account={account} />
+          <Group justify="flex-end">
+            <RangeSwitch range={range} />
+          </Group>
           <MemberTraffic chosen={chosen} />
         </Suspense>
       )}
     </Page>
+  )
+}
+
+function RangeSwitch({ range }: { range: Range }) {
+  const t = useMessages(messages)
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label={t('range')}
+      value={range}
+      onChange={(value) =>
+        setQuery({ range: value === 'day' ? undefined : value, at: undefined }, 'replace')
+      }
+      data={(['day', 'week', 'month'] as const).map((value) => ({ value, label: t(value) }))}
+    />
   )
 }
 

@@ -16,12 +16,18 @@ import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { AdjustPrices } from './bulk.tsx'
+import { CustomerPrices } from './customer.tsx'
 import { ModelDrawer } from './drawer.tsx'
 import { ImportPrices } from './import.tsx'
 import { messages } from './messages.ts'
 import { usePrices } from './use-prices.ts'
 
 export default function Prices() {
+  const { account } = useSession()
+  return account === null ? <AllPrices /> : <CustomerPrices account={account} />
+}
+
+function AllPrices() {
   const t = useMessages(messages)
   const models = useList<Model>('/models', { limit: 500 })
   const prices = usePrices()

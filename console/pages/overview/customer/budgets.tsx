@@ -5,6 +5,7 @@ import { type Budget, BudgetBar } from '../../../components/billing/budget.tsx'
 import { useFormat } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/messages.ts'
 import { privateClass } from '../../../lib/privacy.ts'
+import { forecastOf } from '../../../lib/resources/budget-forecast.ts'
 import type { Token } from '../../../lib/resources/token.ts'
 import { useSession } from '../../../lib/session.ts'
 import { messages } from './messages.ts'
@@ -37,6 +38,12 @@ export function Budgets({
   )
 }
 
+const lasting = (days: number | 'lasts') => {
+  if (days === 'lasts') return 'budget_lasts'
+  if (days === 0) return 'budget_soon'
+  return days === 1 ? 'budget_day' : 'budget_days'
+}
+
 function NamedBudget({ name, budget }: { name: string; budget: Budget }) {
   const t = useMessages(messages)
   const format = useFormat()
@@ -45,6 +52,8 @@ function NamedBudget({ name, budget }: { name: string; budget: Budget }) {
     spent: format.money(budget.spent),
     amount: format.money(budget.amount, currency),
   })
+  const days = forecastOf(budget, Date.now())
+  const forecast = days === undefined ? undefined : t(lasting(days), { n: days })
   const reset =
     budget.resets_at === null ? '' : ` · ${t('resets', { when: format.ago(budget.resets_at) })}`
   return (
@@ -59,6 +68,11 @@ function NamedBudget({ name, budget }: { name: string; budget: Budget }) {
         </Text>
       </Group>
       <BudgetBar budget={budget} />
+      {forecast !== undefined && (
+        <Text size="xs" c="dimmed">
+          {forecast}
+        </Text>
+      )}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-// What a customer sees first: balance, charges of the month, budgets, tokens, prices and documentation.
+// What a customer sees first: balance, charges of the month, budgets, tokens, failures, prices that change and documentation.
 import { Alert, Card, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Account } from '../../../../src/admin/money/account-schema.ts'
@@ -17,7 +17,7 @@ import { useSession } from '../../../lib/session.ts'
 import { useResource } from '../../../lib/use-resource.ts'
 import { Budgets } from './budgets.tsx'
 import { messages } from './messages.ts'
-import { PriceList } from './prices.tsx'
+import { Failures, PriceNews } from './news.tsx'
 import { TopUp } from './top-up.tsx'
 
 const refetchMs = 15_000
@@ -51,12 +51,17 @@ export default function CustomerHome({ account: name }: { account: string }) {
           <Tokens tokens={tokens.data?.items} />
         </Panel>
       </SimpleGrid>
-      <Panel title={t('prices')}>
-        <PriceList account={name} />
-      </Panel>
-      <Panel title={t('documentation')}>
-        <Documentation />
-      </Panel>
+      <SimpleGrid cols={{ base: 1, md: 3 }}>
+        <Panel title={t('failures')}>
+          <Failures />
+        </Panel>
+        <Panel title={t('prices')}>
+          <PriceNews account={name} />
+        </Panel>
+        <Panel title={t('documentation')}>
+          <Documentation />
+        </Panel>
+      </SimpleGrid>
     </>
   )
 }
