@@ -68,9 +68,7 @@ const client = new GoogleGenAI({
   httpOptions: { baseUrl: '{url}/vendorg' },
 })
 const answer = await client.models.generateContent({ model: 'txta-plus', contents: 'Hello!' })
-console.log(answer.text)
-
-let operation = await client.models.generateVideos({ model: 'vendorg-video-1', prompt: 'a cat' })`,
+console.log(answer.text)`,
   },
   {
     name: 'ai (Node)',
@@ -119,9 +117,49 @@ curl {url}/v1/videos/ID/content -H "Authorization: Bearer YOUR_TOKEN" -o video.m
   },
 ]
 
-/** `secret`: of a token, while it is on the screen. */
-export const snippets = (url: string, secret = 'YOUR_TOKEN'): Snippet[] =>
-  templates.map(({ name, code }) => ({
-    name,
-    code: code.replaceAll('{url}', () => url).replaceAll('YOUR_TOKEN', () => secret),
-  }))
+/** Those that the examples name, by what they make. */
+const examples = { text: 'txta-plus', video: 'vfa-2.7-t2v' } as const
+/** What the example of this one needs. */
+const videoSnippet = 'Video (curl)'
+
+export interface OfferedModel {
+  name: string
+  kind: string
+  callable: boolean
+}
+
+const isAllowed = (name: string, patterns: readonly string[]): boolean =>
+  patterns.some((each) => (each.endsWith('*') ? name.startsWith(each.slice(0, -1)) : each === name))
+
+/** Models that the reader can call, in place of those of the examples; without one the example keeps its own. */
+export function namesFor(
+  models: readonly OfferedModel[],
+  allowed: readonly string[],
+): { text?: string; video?: string } {
+  const usable = models.filter(({ name, callable }) => callable && isAllowed(name, allowed))
+  const named = (kind: keyof typeof examples) => {
+    const names = usable.filter((model) => model.kind === kind).map(({ name }) => name)
+    return names.includes(examples[kind]) ? examples[kind] : names[0]
+  }
+  const [text, video] = [named('text'), named('video')]
+  return { ...(text !== undefined && { text }), ...(video !== undefined && { video }) }
+}
+
+/** `secret`: of a token, while it is on the screen; `names`: of models that it can call. */
+export function snippets(
+  url: string,
+  secret = 'YOUR_TOKEN',
+  names: { text?: string; video?: string } = examples,
+): Snippet[] {
+  const { text = examples.text, video } = names
+  return templates
+    .filter(({ name }) => name !== videoSnippet || video !== undefined)
+    .map(({ name, code }) => ({
+      name,
+      code: code
+        .replaceAll('{url}', () => url)
+        .replaceAll('YOUR_TOKEN', () => secret)
+        .replaceAll(examples.text, () => text)
+        .replaceAll(examples.video, () => video ?? examples.video),
+    }))
+}

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { snippets } from '../../console/lib/client-snippets.ts'
+import { namesFor, snippets } from '../../console/lib/client-snippets.ts'
 import { curlFor, type LoggedRequest } from '../../console/lib/resources/request.ts'
 import { codeFor } from '../../console/pages/playground/request/code.ts'
 import { formCodeFor } from '../../console/pages/playground/request/form-code.ts'
@@ -42,6 +42,25 @@ test('code beside a new secret has it; elsewhere readers put in their own', () =
     expect([name, code.includes(secret), code.includes('YOUR_TOKEN')]).toEqual([name, true, false])
   }
   for (const { code } of snippets(url)) expect(code).toContain('YOUR_TOKEN')
+})
+
+test('code names models that the token can call', () => {
+  const model = (name: string, kind: string, callable = true) => ({ name, kind, callable })
+  const models = [
+    ...[model('gone', 'text', false), model('embed', 'embedding'), model('small', 'text')],
+    ...[model('large', 'text'), model('film', 'video')],
+  ]
+  expect(namesFor(models, ['*'])).toEqual({ text: 'small', video: 'film' })
+  expect(namesFor(models, ['la*', 'embed'])).toEqual({ text: 'large' })
+  expect(namesFor([...models, model('txta-plus', 'text')], ['*']).text).toBe('txta-plus')
+  const whole = snippets(url, 'sk-x', { text: 'small', video: 'film' })
+  const code = whole.map((each) => each.code).join('\n')
+  expect(code).toContain('"model":"film"')
+  expect(code).toContain("model: 'small'")
+  expect(code).not.toMatch(/txta-|vfa-|vendorg-video/)
+  // Nothing is shown that could not be called.
+  const textOnly = snippets(url, 'sk-x', { text: 'small' }).map(({ name }) => name)
+  expect(textOnly).toEqual(snippets(url).flatMap(({ name }) => (/Video/.test(name) ? [] : [name])))
 })
 
 test('curl of a request gets the model as it was asked for, and the shell nothing', async () => {

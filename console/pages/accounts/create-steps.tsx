@@ -5,12 +5,11 @@ import {
   profileNames,
 } from '../../../src/contract/config-schema/profile-fields.ts'
 import { BudgetFields } from '../../components/billing/budget.tsx'
-import { CodeTabs } from '../../components/code-tabs.tsx'
+import { ConnectTabs } from '../../components/connect-tabs.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
 import { ModelNames } from '../../components/fields/model-names.tsx'
 import { SectionTitle } from '../../components/page.tsx'
 import { State } from '../../components/values.tsx'
-import { snippets } from '../../lib/client-snippets.ts'
 import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -136,7 +135,6 @@ export function TokenStep({ draft: { token, models }, onChange }: StepProps) {
 /** What is made, with what is shown once; what is left is said. */
 export function Outcome({ draft, made }: { draft: Draft; made: Made }) {
   const t = useMessages(messages)
-  const { public_url } = useSession()
   const left = draft.emails.slice(made.links.length)
   const hasToken = draft.token.trim() !== ''
   return (
@@ -161,7 +159,7 @@ export function Outcome({ draft, made }: { draft: Draft; made: Made }) {
           </div>
           <SectionTitle>{t('connect')}</SectionTitle>
           <div className={privateClass}>
-            <CodeTabs snippets={snippets(public_url, made.secret)} />
+            <ConnectTabs secret={made.secret} models={draft.models} />
           </div>
         </>
       )}

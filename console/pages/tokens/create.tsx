@@ -2,14 +2,12 @@
 import { Alert, Button, Modal, Select, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
-import { CodeTabs } from '../../components/code-tabs.tsx'
+import { ConnectTabs } from '../../components/connect-tabs.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
 import { api } from '../../lib/api.ts'
-import { snippets } from '../../lib/client-snippets.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
 import type { Token } from '../../lib/resources/token.ts'
-import { useSession } from '../../lib/session.ts'
 import { TokenForm } from './form.tsx'
 import { messages } from './messages.ts'
 
@@ -29,9 +27,9 @@ export function CreateToken({
   account?: string
 }) {
   const t = useMessages(messages)
-  const [secret, setSecret] = useState<string>()
+  const [made, setMade] = useState<{ secret: string; models: readonly string[] }>()
   const close = () => {
-    setSecret(undefined)
+    setMade(undefined)
     onClose()
   }
   return (
@@ -39,19 +37,19 @@ export function CreateToken({
       isOpen={isOpen}
       onClose={close}
       title={t('new_token')}
-      hasSecret={secret !== undefined}
+      hasSecret={made !== undefined}
     >
-      {secret === undefined ? (
+      {made === undefined ? (
         <TokenForm
           {...(account !== undefined && { account })}
           onCancel={close}
-          onDone={({ token }) => {
-            setSecret(token)
+          onDone={({ token, models }) => {
+            if (token !== undefined) setMade({ secret: token, models: models ?? ['*'] })
             onDone()
           }}
         />
       ) : (
-        <Secret secret={secret} onDone={close} />
+        <Secret {...made} onDone={close} />
       )}
     </SecretModal>
   )
@@ -86,9 +84,17 @@ function SecretModal({
   )
 }
 
-function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
+function Secret({
+  secret,
+  models,
+  onDone,
+}: {
+  secret: string
+  /** That it may call. */
+  models: readonly string[]
+  onDone: () => void
+}) {
   const t = useMessages(messages)
-  const { public_url } = useSession()
   return (
     <Stack>
       <Alert color="yellow">{t('secret')}</Alert>
@@ -97,7 +103,7 @@ function Secret({ secret, onDone }: { secret: string; onDone: () => void }) {
       </div>
       <Text fw={600}>{t('connect')}</Text>
       <div className={privateClass}>
-        <CodeTabs snippets={snippets(public_url, secret)} />
+        <ConnectTabs secret={secret} models={models} />
       </div>
       <Button onClick={onDone}>{t('done')}</Button>
     </Stack>
@@ -140,7 +146,7 @@ export function RotateToken({ token, isOpen, onClose, onDone }: Props & { token:
           />
         </ActionForm>
       ) : (
-        <Secret secret={secret} onDone={close} />
+        <Secret secret={secret} models={token.models} onDone={close} />
       )}
     </SecretModal>
   )

@@ -4,8 +4,8 @@ import { Button, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { BudgetFigures } from '../../components/billing/budget.tsx'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
-import { CodeTabs } from '../../components/code-tabs.tsx'
 import { Confirm } from '../../components/confirm.tsx'
+import { ConnectTabs } from '../../components/connect-tabs.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { Qualifying } from '../../components/fields/require-fields.tsx'
@@ -13,7 +13,6 @@ import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
 import { offerUndo } from '../../components/undo/offer.ts'
 import { Money, Time } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
-import { snippets } from '../../lib/client-snippets.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { dataText } from '../../lib/resources/data-terms.ts'
@@ -149,7 +148,7 @@ function TokenDetails({ token }: { token: Token }) {
   const format = useFormat()
   const bound = (value: number | undefined) => (value === undefined ? '' : format.number(value))
   const page = useMessages(pageTitles)
-  const { currency, public_url } = useSession()
+  const { currency } = useSession()
   const lastUsed = useLastUsed(token.id)
   return (
     <Stack>
@@ -197,7 +196,7 @@ function TokenDetails({ token }: { token: Token }) {
       <Text size="sm" c="dimmed">
         {t('connect_hint')}
       </Text>
-      <CodeTabs snippets={snippets(public_url)} />
+      <ConnectTabs models={token.models} />
     </Stack>
   )
 }

@@ -32,7 +32,7 @@ export function TokenForm({
   /** Of a new one, where it is known. */
   account?: string | null
   onCancel: () => void
-  onDone: (answer: { token?: string }) => void
+  onDone: (answer: { token?: string; models?: readonly string[] }) => void
 }) {
   const t = useMessages(messages)
   const session = useSession()
@@ -45,7 +45,7 @@ export function TokenForm({
   const set = maySetBudget && { budget: budgetFrom(budget) }
   const send = () =>
     token === undefined
-      ? api<{ token: string }>('POST', '/tokens', {
+      ? api<{ token: string; models: string[] }>('POST', '/tokens', {
           body: { account, name, ...newFields(rights), ...set },
         })
       : api<object>('PATCH', `/tokens/${token.id}`, {
