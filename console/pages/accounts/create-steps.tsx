@@ -25,13 +25,13 @@ interface StepProps {
 
 export function CustomerStep({ draft, onChange }: StepProps) {
   const t = useMessages(messages)
-  const words = useMessages(profileMessages)
+  const profileText = useMessages(profileMessages)
   const wrong = useFieldError()
   const { name, profile } = draft
   const fieldOf = (field: (typeof profileNames)[number]) => {
     const { max, kind = 'text' } = declaredProfile(field)
     const common = {
-      label: words(field),
+      label: profileText(field),
       maxLength: max,
       autoComplete: 'off',
       value: profile[field],
