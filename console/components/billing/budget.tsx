@@ -95,7 +95,7 @@ export function BudgetBar({ budget }: { budget: Budget | null | undefined }) {
   return (
     <Group gap={6} wrap="nowrap" title={label}>
       <Progress
-        value={Math.min(share, 1) * 100}
+        value={Math.round(Math.min(share, 1) * 100)}
         color={share > 0.9 ? 'red' : share > 0.7 ? 'orange' : 'teal'}
         aria-label={label}
         style={{ flex: 1, minWidth: 20 }}
