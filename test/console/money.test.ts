@@ -205,7 +205,7 @@ if (chromiumPath === undefined) {
       await page.getByRole('option', { name: 'acme-old' }).click()
       const table = page.getByRole('table', { name: 'What customers see' })
       const row = table.getByRole('row', { name: /^txta-plus / })
-      await row.getByText('web_search 0.05 CNY / call').waitFor()
+      await row.getByTitle('web_search 0.05 CNY / call').waitFor()
       await table.getByRole('row', { name: /^house-writer / }).waitFor()
       await shoot(page, 'models-customer')
       expect(await seriousFindings(page)).toEqual([])

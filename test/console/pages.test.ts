@@ -145,7 +145,7 @@ if (chromiumPath === undefined) {
 
     test('sends a chat from the playground and says what it cost', async () => {
       const { page } = first
-      await page.goto('/console/playground')
+      await page.goto('/console/playground?model=txta-plus')
       await page.getByLabel('Prompt').fill('Say something [[sim:tokens=20]]')
       await page.getByRole('button', { name: /^Send/ }).click()
       await page.getByText(/^Cost: 0\.0000\d+ CNY/).waitFor()

@@ -191,7 +191,7 @@ if (chromiumPath === undefined) {
         [3, 'case 3 say'],
         [23, 'case 23'],
       ] as const) {
-        await page.goto('/console/playground?try=Chat&as=json')
+        await page.goto('/console/playground?try=Chat&as=json&model=txta-plus')
         const body = { messages: [{ role: 'user', content: input }] }
         await page.getByRole('textbox', { name: 'JSON' }).fill(JSON.stringify(body))
         await page.getByRole('button', { name: /^Send/ }).click()

@@ -306,6 +306,8 @@ export const memberViews: readonly View[] = [
   page('/tokens', 'customer-tokens'),
   page('/bills', 'customer-bills'),
   page('/usage', 'customer-usage'),
+  page('/prices', 'customer-prices'),
+  page('/prices?open=txta-plus', 'customer-price'),
   page('/playground', 'customer-playground'),
   page('/settings', 'customer-settings'),
 ]
@@ -341,6 +343,7 @@ export const memberPages: readonly View[] = [
   page('/tokens', 'customer-tokens'),
   page('/bills', 'customer-bills'),
   page('/usage', 'customer-usage'),
+  page('/prices', 'customer-prices'),
   page('/playground', 'customer-playground'),
   page('/settings', 'customer-settings'),
 ]
