@@ -198,7 +198,7 @@ if (chromiumPath === undefined) {
         await page.getByText(hostileTexts[i]!).first().waitFor()
         await page.getByRole('tab', { name: 'Raw' }).click()
         await expectCalm(input)
-        await page.goto('/console/playground?try=Chat')
+        await page.goto('/console/playground?try=Chat&model=txta-plus')
         await page.getByLabel('Prompt').fill(input)
         await page.getByRole('button', { name: /^Send/ }).click()
         await page.getByText(hostileTexts[i]!).first().waitFor()
