@@ -68,6 +68,11 @@ describe('what is held for', () => {
     expect(expected).toEqual({ seconds: 12, resolution: '720p', ratio: '16:9' })
   })
 
+  test('more commands than are read may mean anything', () => {
+    expect(tokensOf(says('--dur 5 --rs 480p '.repeat(200)))).toBeLessThan(usual)
+    expect(tokensOf(says('--dur 5 --rs 480p '.repeat(300)))).toBe(max)
+  })
+
   test('texts of any item count, and addresses do not', () => {
     const item = { type: 'other', note: ['x --dur 12 --rs 1080p --rt 16:9'] }
     const fields = { resolution: '480p', duration: 2, ratio: '16:9' }

@@ -38,14 +38,15 @@ export function outlookOf(request: VideoRequest, plainModel: string): VideoOutlo
   const body = buildBody(plainModel, request, '')
   const content = Array.isArray(body['content']) ? body['content'].filter(isObject) : []
   const texts = content.flatMap((item) => textsIn(item))
-  const isUnread = texts.reduce((sum, { length }) => sum + length, 0) > maxRead
-  const commands = isUnread ? [] : texts.flatMap(commandsIn)
+  const isLong = texts.reduce((sum, { length }) => sum + length, 0) > maxRead
+  const read = isLong ? undefined : commandsIn(texts)
+  const commands = read ?? []
   const said = (name: CommandName, ...fields: string[]): Said => ({
     fields: fields.map((field) => body[field]).filter((value) => value != null),
     commands: commands.filter((each) => each.name === name),
   })
   // A continued video may have any size, and so may commands in texts too long to be parsed.
-  const isOpen = isUnread || content.some(isDraft)
+  const isOpen = read === undefined || content.some(isDraft)
   const resolutions = said('resolution', 'resolution')
   const ratios = said('ratio', 'ratio')
   const durations = said('duration', 'duration')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { commandsIn } from './text-commands.ts'
 
-const found = (text: string) => commandsIn(text).map(({ name, value }) => [name, value])
+const found = (text: string) => commandsIn([text])!.map(({ name, value }) => [name, value])
 
 test('every command is found, with its value', () => {
   expect(
@@ -71,7 +71,7 @@ test('words that only look like one are none', () => {
 })
 
 test('one that is spelled as documented is known as such', () => {
-  const documented = (text: string) => commandsIn(text).map(({ isDocumented }) => isDocumented)
+  const documented = (text: string) => commandsIn([text])!.map(({ isDocumented }) => isDocumented)
   expect(documented('a boat --dur 5 --rs  720p')).toEqual([true, true])
   expect(documented('--dur=5')).toEqual([false])
   expect(documented('--DUR 5')).toEqual([false])
@@ -79,6 +79,14 @@ test('one that is spelled as documented is known as such', () => {
 })
 
 test('a long text of dashes and blanks is read in a moment', () => {
-  expect(commandsIn(`${'--rs '.repeat(100_000)}${' '.repeat(1_000_000)}`)).toHaveLength(100_000)
-  expect(commandsIn('-'.repeat(1_000_000))).toEqual([])
+  expect(commandsIn([`${'--rs '.repeat(500)}${' '.repeat(1_000_000)}`])).toHaveLength(500)
+  expect(commandsIn(['-'.repeat(1_000_000)])).toEqual([])
+})
+
+test('there may be more than are read, in one text or in several', () => {
+  const many = '--rs 480p '.repeat(300)
+  expect(commandsIn([many])).toHaveLength(300)
+  expect(commandsIn([many, many])).toBeUndefined()
+  expect(commandsIn([many + many])).toBeUndefined()
+  expect(commandsIn(['-- '.repeat(501)])).toBeUndefined()
 })

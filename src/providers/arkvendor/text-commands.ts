@@ -34,13 +34,31 @@ function at(pattern: RegExp, text: string, from: number): string {
   return pattern.exec(text)?.[0] ?? ''
 }
 
-/** One pass over the text: a value is read but not consumed, as it may be a command itself. */
-export function commandsIn(text: string): Command[] {
-  const folded = fold(text)
+/** Dashes that may begin a command: prompts have far fewer, and each takes microseconds. */
+const maxTried = 500
+
+/** In all of the texts; undefined: there may be more than are read. */
+export function commandsIn(texts: readonly string[]): Command[] | undefined {
   const found: Command[] = []
+  let left = maxTried
+  for (const text of texts) {
+    left = readCommands(text, left, found)
+    if (left < 0) return undefined
+  }
+  return found
+}
+
+/**
+ * One pass over the text: a value is read but not consumed, as it may be a command itself. Gives how many may still
+ * be tried, below zero when there are more.
+ */
+function readCommands(text: string, most: number, found: Command[]): number {
+  const folded = fold(text)
+  let left = most
   for (const { 0: run, index } of folded.matchAll(dashRun)) {
     const isApart = index === 0 || /\s/.test(folded[index - 1]!)
     if (run.length === 1 && !isApart) continue
+    if (--left < 0) return left
     const afterRun = index + run.length
     const from = afterRun + (run.length === 1 ? 0 : at(blanks, folded, afterRun).length)
     const name = at(word, folded, from)
@@ -53,7 +71,7 @@ export function commandsIn(text: string): Command[] {
       found.push({ name: meant, value: trimmed(given), isDocumented })
     }
   }
-  return found
+  return left
 }
 
 const isSpelled = (given: string): boolean =>
