@@ -179,11 +179,7 @@ export async function spentInPeriod(
 }
 
 /** Newest receipt of the account from well before this moment; later ones include all dated since. */
-async function numberBefore(
-  db: Kysely<Schema>,
-  accountId: string,
-  fromMs: number,
-): Promise<number> {
+async function numberBefore(db: Kysely<Schema>, accountId: string, fromMs: number) {
   if (fromMs === 0) return 0
   const beforeMs = fromMs - disorderMs
   const { rows } = await sql<{ number: number | null }>`SELECT max(number) AS number FROM (${bothOf(
