@@ -52,9 +52,9 @@ export function commandsIn(texts: readonly string[]): Command[] | undefined {
  * One pass over the text: a value is read but not consumed, as it may be a command itself. Gives how many may still
  * be tried, below zero when there are more.
  */
-function readCommands(text: string, most: number, found: Command[]): number {
+function readCommands(text: string, limit: number, found: Command[]): number {
   const folded = fold(text)
-  let left = most
+  let left = limit
   for (const { 0: run, index } of folded.matchAll(dashRun)) {
     const isApart = index === 0 || /\s/.test(folded[index - 1]!)
     if (run.length === 1 && !isApart) continue
