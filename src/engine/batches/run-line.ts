@@ -28,8 +28,6 @@ export interface LineDeps extends FileDeps {
   readonly runOwnCall: RunOwnCall
 }
 
-/** The tier of a price that lines are charged by. */
-
 /** How often a line is tried that fails in this way; without a row: once. */
 const maxTries: Partial<Record<RefusalCode, number>> = {
   overloaded: 6,
