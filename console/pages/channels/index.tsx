@@ -3,13 +3,13 @@ import { Button, Progress, Text } from '@mantine/core'
 import { useState } from 'react'
 import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
 import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
+import { switchActions } from '../../components/bulk/switch-actions.ts'
 import { ChannelHealth } from '../../components/channels/channel-health.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, numberColumn } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Name } from '../../components/values.tsx'
-import { api } from '../../lib/api.ts'
 import { downloadText } from '../../lib/download.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
@@ -130,30 +130,22 @@ export default function Channels() {
   )
 }
 
-const setDisabled =
-  (disabled: boolean) =>
-  ({ id }: Channel) =>
-    api('PATCH', `/channels/${id}`, { body: { disabled } })
-
 function useBulkActions(): BulkAction<Channel>[] {
   const t = useMessages(messages)
   return [
-    {
-      label: (n) => t('drain_many', { n }),
-      text: t('drain_hint'),
-      appliesTo: ({ disabled }) => !disabled,
-      run: setDisabled(true),
-      undo: setDisabled(false),
-      done: (n) => t('drained_many', { n }),
-    },
-    {
-      label: (n) => t('resume_many', { n }),
-      text: t('resume_hint'),
-      appliesTo: ({ disabled }) => disabled,
-      run: setDisabled(false),
-      undo: setDisabled(true),
-      done: (n) => t('resumed_many', { n }),
-    },
+    ...switchActions(
+      '/channels',
+      {
+        label: (n) => t('drain_many', { n }),
+        text: t('drain_hint'),
+        done: (n) => t('drained_many', { n }),
+      },
+      {
+        label: (n) => t('resume_many', { n }),
+        text: t('resume_hint'),
+        done: (n) => t('resumed_many', { n }),
+      },
+    ),
   ]
 }
 

@@ -6,6 +6,7 @@ import { AccountName, useDisplayNames } from '../../components/billing/account-n
 import { BudgetBar } from '../../components/billing/budget.tsx'
 import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
 import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
+import { switchActions } from '../../components/bulk/switch-actions.ts'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
@@ -109,30 +110,22 @@ export default function Tokens() {
   )
 }
 
-const setDisabled =
-  (disabled: boolean) =>
-  ({ id }: Token) =>
-    api('PATCH', `/tokens/${id}`, { body: { disabled } })
-
 function useBulkActions(): BulkAction<Token>[] {
   const t = useMessages(messages)
   return [
-    {
-      label: (n) => t('disable_many', { n }),
-      text: t('disable_text'),
-      appliesTo: ({ disabled }) => !disabled,
-      run: setDisabled(true),
-      undo: setDisabled(false),
-      done: (n) => t('disabled_many', { n }),
-    },
-    {
-      label: (n) => t('enable_many', { n }),
-      text: t('enable_text'),
-      appliesTo: ({ disabled }) => disabled,
-      run: setDisabled(false),
-      undo: setDisabled(true),
-      done: (n) => t('enabled_many', { n }),
-    },
+    ...switchActions(
+      '/tokens',
+      {
+        label: (n) => t('disable_many', { n }),
+        text: t('disable_text'),
+        done: (n) => t('disabled_many', { n }),
+      },
+      {
+        label: (n) => t('enable_many', { n }),
+        text: t('enable_text'),
+        done: (n) => t('enabled_many', { n }),
+      },
+    ),
     {
       label: (n) => t('revoke_many', { n }),
       text: t('revoke_text'),
