@@ -126,7 +126,7 @@ const disorderMs = 3_600_000
 const newest = Number.MAX_SAFE_INTEGER
 
 /** Charges less refunds of a period, of the numbers after `after` up to an entry, and the last number. */
-async function sumCharges(
+async function spentWithin(
   db: Kysely<Schema>,
   row: BudgetRow,
   { after, fromMs, untilMs }: Period & { after: number },
@@ -155,7 +155,7 @@ async function countCharges(db: Kysely<Schema>, row: BudgetRow, fromMs: number) 
   const isCounted = row.counted_from_ms === fromMs
   const after = isCounted ? row.counted_number : await numberBefore(db, row.account_id, fromMs)
   const before = isCounted ? row.spent_nanos : 0n
-  const { spentNanos: since, lastNumber } = await sumCharges(db, row, {
+  const { spentNanos: since, lastNumber } = await spentWithin(db, row, {
     after,
     fromMs,
     untilMs: Infinity,
@@ -175,7 +175,7 @@ export async function spentInPeriod(
   untilId?: number,
 ): Promise<bigint> {
   const after = await numberBefore(db, row.account_id, period.fromMs)
-  return (await sumCharges(db, row, { ...period, after }, untilId)).spentNanos
+  return (await spentWithin(db, row, { ...period, after }, untilId)).spentNanos
 }
 
 /** Newest receipt of the account from well before this moment; later ones include all dated since. */
