@@ -1,7 +1,7 @@
 // Closes a month for all accounts: what it means, how far it is, how many were closed, and which were not
 // and why.
 import { Alert, Button, Group, Modal, Progress, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { ClosedMonths } from '../../../src/admin/closing/closing-schema.ts'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
@@ -23,7 +23,9 @@ interface Props {
   month: string
   /** How many accounts have the month. */
   accounts: number
-  onClosed: () => void
+  /** What can be done with a closed month. */
+  next: ReactNode
+  onChanged: () => void
 }
 
 export function CloseAll({ isOpen, onClose, ...props }: Props & CloseAllDialog) {
@@ -46,7 +48,7 @@ interface CloseAllDialog {
   onClose: () => void
 }
 
-function Closing({ month, accounts, onClosed, onClose }: Props & { onClose: () => void }) {
+function Closing({ month, accounts, next, onChanged, onClose }: Props & { onClose: () => void }) {
   const t = useMessages(messages)
   const [sum, setSum] = useState<Sum>(nothing)
   const [isDone, setDone] = useState(false)
@@ -67,8 +69,8 @@ function Closing({ month, accounts, onClosed, onClose }: Props & { onClose: () =
         cursor = page.next_cursor
       } while (cursor !== null)
       setDone(true)
-    }).finally(onClosed)
-  if (isDone) return <Outcome sum={sum} onClose={onClose} />
+    }).finally(onChanged)
+  if (isDone) return <Outcome sum={sum} next={next} onClose={onClose} />
   return (
     <Stack>
       <Text size="sm">{t('close_all_text', { month, n: accounts })}</Text>
@@ -104,7 +106,7 @@ function Counts({ sum }: { sum: Sum }) {
   )
 }
 
-function Outcome({ sum, onClose }: { sum: Sum; onClose: () => void }) {
+function Outcome({ sum, next, onClose }: Pick<Props, 'next'> & { sum: Sum; onClose: () => void }) {
   const t = useMessages(messages)
   const server = useServerText()
   return (
@@ -124,7 +126,10 @@ function Outcome({ sum, onClose }: { sum: Sum; onClose: () => void }) {
       )}
       <VerifyLedger />
       <Group justify="flex-end">
-        <Button onClick={onClose}>{t('close')}</Button>
+        <Button variant="default" onClick={onClose}>
+          {t('close')}
+        </Button>
+        {sum.closed + sum.already_closed > 0 && next}
       </Group>
     </Stack>
   )

@@ -3,18 +3,14 @@
 import { Button, Card, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { MonthTotals as Totals } from '../../../src/admin/closing/closing-schema.ts'
-import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { Money } from '../../components/values.tsx'
-import { queryString } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
-import { useLanguage } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
 import { useResource } from '../../lib/use-resource.ts'
-import { CloseAll } from './close-all.tsx'
 import { messages } from './messages.ts'
-import { SendAll } from './send-all.tsx'
+import { ArchiveButton, type MonthDialog, MonthDialogs } from './month-dialogs.tsx'
 import { VerifyLedger } from './verify.tsx'
 
 const sums = [
@@ -30,9 +26,7 @@ export function MonthTotals({ month, onClosed }: { month: string; onClosed: () =
   const t = useMessages(messages)
   const format = useFormat()
   const totals = useResource<Totals>('/bills/totals', { query: { month } })
-  const language = useLanguage()
-  const [isClosing, setClosing] = useState(false)
-  const [isSending, setSending] = useState(false)
+  const [dialog, setDialog] = useState<MonthDialog>()
   const { data } = totals
   return (
     <Card withBorder component="section" aria-label={t('totals_of', { month })}>
@@ -52,33 +46,22 @@ export function MonthTotals({ month, onClosed }: { month: string; onClosed: () =
         )}
         <Group align="flex-start">
           {data !== undefined && data.open > 0 && month < thisMonth() && (
-            <Button onClick={() => setClosing(true)}>{t('close_all')}</Button>
+            <Button onClick={() => setDialog('closing')}>{t('close_all')}</Button>
           )}
-          {data !== undefined && data.accounts > 0 && (
-            <Button
-              component="a"
-              variant="default"
-              leftSection={<Icon name="download" size={16} />}
-              href={`/admin/v1/bills/archive${queryString({ month, lang: language })}`}
-              download
-            >
-              {t('archive')}
-            </Button>
-          )}
+          {data !== undefined && data.accounts > 0 && <ArchiveButton month={month} />}
           {data !== undefined && data.closed > 0 && (
-            <Button variant="default" onClick={() => setSending(true)}>
+            <Button variant="default" onClick={() => setDialog('sending')}>
               {t('send_all')}
             </Button>
           )}
           <VerifyLedger />
         </Group>
-        <SendAll month={month} isOpen={isSending} onClose={() => setSending(false)} />
-        <CloseAll
+        <MonthDialogs
           month={month}
           accounts={data?.accounts ?? 0}
-          isOpen={isClosing}
-          onClose={() => setClosing(false)}
-          onClosed={() => {
+          opened={dialog}
+          onOpen={setDialog}
+          onChanged={() => {
             void totals.refetch()
             onClosed()
           }}

@@ -15,25 +15,26 @@ import { messages } from './messages.ts'
 interface Props {
   month: string
   isOpen: boolean
+  onChanged: () => void
   onClose: () => void
 }
 
-export function SendAll({ month, isOpen, onClose }: Props) {
+export function SendAll({ isOpen, ...props }: Props) {
   const t = useMessages(messages)
   return (
     <Modal
       opened={isOpen}
-      onClose={onClose}
-      title={t('send_all_of', { month })}
+      onClose={props.onClose}
+      title={t('send_all_of', { month: props.month })}
       size="lg"
       closeOnClickOutside={false}
     >
-      {isOpen && <Sending month={month} onClose={onClose} />}
+      {isOpen && <Sending {...props} />}
     </Modal>
   )
 }
 
-function Sending({ month, onClose }: Omit<Props, 'isOpen'>) {
+function Sending({ month, onChanged, onClose }: Omit<Props, 'isOpen'>) {
   const t = useMessages(messages)
   const lang = useLanguage()
   const mails = useResource<BillMails>('/bills/mails', { query: { month }, gcTime: 0 })
@@ -47,7 +48,10 @@ function Sending({ month, onClose }: Omit<Props, 'isOpen'>) {
         cursor = page.next_cursor
         await mails.refetch()
       } while (cursor !== null)
-    }).finally(() => mails.refetch())
+    }).finally(() => {
+      onChanged()
+      return mails.refetch()
+    })
   const { data } = mails
   return (
     <Stack>

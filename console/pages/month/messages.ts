@@ -14,6 +14,8 @@ export const messages = defineMessages({
   bills_closed: ['Bills closed', '客户账单结账'],
   bills_numbered: ['Bills numbered', '客户账单编号'],
   bills_sent: ['Bills sent', '发送客户账单'],
+  close_all: ['Close month for all', '全部结账'],
+  send_all: ['Send bills', '发送账单'],
   of_channels: ['{done} of {total} channels', '{total} 个渠道中的 {done} 个'],
   of_bills: ['{done} of {total} bills', '{total} 份账单中的 {done} 份'],
   done: ['Done', '已完成'],
