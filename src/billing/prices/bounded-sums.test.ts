@@ -1,51 +1,93 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { otherNames } from '../../contract/totals.ts'
-import type { MoneyQuery, MoneySum } from '../../store/proof/totals.ts'
+import type { Store } from '../../store/index.ts'
+import { dayMs } from '../../store/proof/grains.ts'
+import { type MoneyQuery, type MoneySum, sumDays } from '../../store/proof/totals.ts'
+import { newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { maxSums, sumBounded } from './bounded-sums.ts'
 
-const dayMs = 86_400_000
-const none = { estimated: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 }
-const rest = { ...none, cacheWriteTokens: 0, costNanos: 1n, costUnknown: 0, refundNanos: 0n }
+const firstMs = Date.UTC(2026, 8, 1)
+const accounts = 200
+const idOf = (i: number) => `acc_${String(i).padStart(4, '0')}`
 
-/** Of each account and day one; accounts with higher numbers were charged more. */
-const sumsOf = (accounts: number, days: number): MoneySum[] =>
-  Array.from({ length: accounts * days }, (_, i) => ({
-    ...{ accountId: `acc_${String(i % accounts).padStart(4, '0')}`, kind: 'charge' as const },
-    ...{ hourMs: Math.floor(i / accounts) * dayMs, unit: 'token' },
-    ...{ entries: 1, quantity: 2, amountNanos: -BigInt(1 + (i % accounts)), ...rest },
-  }))
+describe.each(storeKinds)('sums of a page, on %s', (dialect) => {
+  let place: Place
+  let store: Store
 
-async function bounded(sums: readonly MoneySum[], days: number) {
-  const limits: (number | undefined)[] = []
-  const sum = async (_db: unknown, { limit }: MoneyQuery) => {
-    limits.push(limit)
-    return sums.slice(0, limit).map((each) => ({ ...each }))
+  /** Of each account and day one sum; accounts with higher numbers were charged more. */
+  beforeAll(async () => {
+    place = await newPlace(dialect)
+    store = await place.open()
+    await store.tx(async (tx) => {
+      for (let day = 0; day < 60; day++) {
+        const rows = Array.from({ length: accounts }, (_, i) => {
+          const keys = sql`${idOf(i)}, ${firstMs + day * dayMs}, 'charge', 't', 'm', 'token', '', 'p'`
+          return sql`(${keys}, 2, 1, 0, ${-1 - i}, 1, 1, 0, 0, 1, 0, 0)`
+        })
+        await sql`INSERT INTO daily_totals (account_id, day_ms, kind, token_id, model, unit, tier, price_id,
+          quantity, entries, estimated, amount_nanos, input_tokens, output_tokens, cache_read_tokens,
+          cache_write_tokens, cost_nanos, cost_unknown, refund_nanos) VALUES ${sql.join(rows)}`.execute(
+          tx,
+        )
+      }
+      const each = Array.from(
+        { length: accounts },
+        (_, i) => sql`(${idOf(i)}, ${idOf(i)}, 0, 0, 'api', 1)`,
+      )
+      await sql`INSERT INTO accounts (id, name, balance_nanos, held_nanos, source, created_at_ms)
+        VALUES ${sql.join(each)}`.execute(tx)
+    })
+  })
+  afterAll(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  async function bounded(days: number) {
+    const queries: MoneyQuery[] = []
+    const sum: typeof sumDays = (db, query) => {
+      queries.push(query)
+      return sumDays(db, query)
+    }
+    const by = ['kind', 'unit', 'hour', 'account'] as const
+    const asked = { fromMs: firstMs, untilMs: firstMs + days * dayMs, by }
+    const found = await sumBounded(store.read, asked, sum)
+    return { found, all: await sumDays(store.read, asked), queries }
   }
-  const by = ['kind', 'unit', 'hour', 'account'] as const
-  const query = { fromMs: 0, untilMs: days * dayMs, by }
-  return { found: await sumBounded(undefined as never, query, sum as never), limits }
-}
 
-const totalOf = (sums: readonly MoneySum[]) =>
-  sums.reduce(
-    (sum, { amountNanos, entries }) => [sum[0]! + amountNanos, sum[1]! + BigInt(entries)],
-    [0n, 0n],
-  )
+  const totalOf = (sums: readonly MoneySum[]) => ({
+    amount: sums.reduce((sum, { amountNanos }) => sum + amountNanos, 0n),
+    cost: sums.reduce((sum, { costNanos }) => sum + costNanos, 0n),
+    entries: sums.reduce((sum, { entries }) => sum + entries, 0),
+  })
 
-test('what fits on a page stays as it is', async () => {
-  const sums = sumsOf(50, 60)
-  expect((await bounded(sums, 60)).found).toEqual(sums)
-})
+  test('what fits stays as it is', async () => {
+    const { found, all } = await bounded(15)
+    expect(found).toHaveLength(accounts * 15)
+    expect(found).toEqual(all)
+  })
 
-test('more is read once: the largest names are told apart, and the others are one', async () => {
-  const sums = sumsOf(200, 60)
-  const { found, limits } = await bounded(sums, 60)
-  expect(limits).toHaveLength(1)
-  expect(found.length).toBeLessThanOrEqual(maxSums)
-  expect(totalOf(found)).toEqual(totalOf(sums))
-  const names = [...new Set(found.map(({ accountId }) => accountId!))].sort()
-  expect(names).toContain(otherNames)
-  expect(names).toContain('acc_0199')
-  expect(names).not.toContain('acc_0000')
-  expect(found.filter(({ hourMs }) => hourMs === 0)).toHaveLength(names.length)
+  test('more is read once: the largest names are told apart, and the others are one', async () => {
+    const { found, all, queries } = await bounded(60)
+    expect(all).toHaveLength(accounts * 60)
+    expect(queries).toHaveLength(1)
+    expect(found.length).toBeLessThanOrEqual(maxSums)
+    expect(totalOf(found)).toEqual(totalOf(all))
+    const names = [...new Set(found.map(({ accountId }) => accountId!))].sort()
+    expect(names).toEqual([otherNames, ...names.slice(1)])
+    expect(names.slice(1)).toEqual(
+      Array.from({ length: names.length - 1 }, (_, i) => idOf(accounts - names.length + 1 + i)),
+    )
+    expect(found.filter(({ hourMs }) => hourMs === firstMs)).toHaveLength(names.length)
+  })
+
+  test('of more than are folded at once nothing is answered', async () => {
+    const by = ['kind', 'hour', 'account'] as const
+    const asked = { fromMs: firstMs, untilMs: firstMs + 60 * dayMs, by }
+    const folded = { among: ['account'] as const, names: 3, above: 10, limit: accounts * 60 }
+    expect(await sumDays(store.read, { ...asked, folded })).toHaveLength(60 * 4)
+    const fewer = { ...folded, limit: accounts * 60 - 1 }
+    expect(await sumDays(store.read, { ...asked, folded: fewer })).toEqual([])
+  })
 })

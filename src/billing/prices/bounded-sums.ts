@@ -1,9 +1,8 @@
 // Sums of a page that is bounded, however many names callers have chosen: where there are too many, the
 // ones with the largest charges are told apart, and the others are one. The sums always add up.
-import { maxTotalNames, otherNames } from '../../contract/totals.ts'
+import { maxTotalNames } from '../../contract/totals.ts'
 import type { Tx } from '../../store/index.ts'
 import { dayMs, hourMs } from '../../store/proof/grains.ts'
-import { fieldOf, mergeSums } from '../../store/proof/merge-sums.ts'
 import { topNames } from '../../store/proof/top-names.ts'
 import {
   type FoldedDimension,
@@ -17,8 +16,8 @@ import {
 /** Sums of one page: about a megabyte of text. */
 export const maxSums = 3_000
 
-/** What is read at once, and then folded here: reading it again takes longer. */
-const maxRead = 15_000
+/** What the database sums at once and then folds: summing again takes longer. */
+const maxFolded = 50_000
 
 /** Sums of one key differ by kind and unit. */
 const sumsPerKey = 3
@@ -28,43 +27,15 @@ export async function sumBounded(
   asked: MoneyQuery,
   sum: typeof sumMoney,
 ): Promise<MoneySum[]> {
-  const { by } = asked
-  const all = await sum(db, { ...asked, limit: maxRead + 1 })
-  if (all.length <= maxSums && !hasManyNames(all)) return all
-  const share = shareOf(asked, foldedIn(by).length)
-  if (all.length <= maxRead) {
-    const fewer = folded(all, by, topAmong(all, by, share - 1))
-    return fewer.length <= maxSums ? fewer : folded(all, by, noNames)
-  }
+  const among = foldedIn(asked.by)
+  const share = shareOf(asked, among.length)
+  const folded = { among, names: share - 1, above: maxSums, limit: maxFolded }
+  const found = await sum(db, { ...asked, folded })
+  if (found.length > 0 && found.length <= maxSums && !hasManyNames(found)) return found
   const kept = await keptNames(db, asked, share)
   const fewer = await sum(db, { ...asked, kept, limit: maxSums + 1 })
   // Then by time alone, of which there is so much.
   return fewer.length <= maxSums ? fewer : sum(db, { ...asked, kept: noNames })
-}
-
-/** Names that are not kept become one. */
-function folded(all: readonly MoneySum[], by: MoneyQuery['by'], kept: KeptNames): MoneySum[] {
-  const names = foldedIn(by).map(
-    (dimension) => [fieldOf[dimension], new Set(kept[dimension])] as const,
-  )
-  const renamed = all.map((sum) => {
-    const one = { ...sum }
-    for (const [field, own] of names) if (!own.has(one[field]!)) one[field] = otherNames
-    return one
-  })
-  return mergeSums(renamed, by)
-}
-
-/** Those with the largest charges, as `topNames` finds them. */
-function topAmong(all: readonly MoneySum[], by: MoneyQuery['by'], count: number): KeptNames {
-  const charges = all.filter(({ kind = 'charge' }) => kind === 'charge')
-  const top = (dimension: FoldedDimension): string[] =>
-    mergeSums(charges, [dimension])
-      .map((sum) => [sum[fieldOf[dimension]]!, sum.amountNanos] as const)
-      .sort(([a, ofA], [b, ofB]) => (ofA === ofB ? (a < b ? -1 : 1) : ofA < ofB ? -1 : 1))
-      .slice(0, count)
-      .map(([name]) => name)
-  return Object.fromEntries(foldedIn(by).map((dimension) => [dimension, top(dimension)]))
 }
 
 export const noNames: KeptNames = Object.fromEntries(foldedDimensions.map((each) => [each, []]))

@@ -2,7 +2,7 @@
 // equal the ledger at every moment. Knows no prices.
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
-import { otherNames } from '../../contract/totals.ts'
+import { maxTotalNames, otherNames } from '../../contract/totals.ts'
 import { bothOf } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
 import { dayMs, type Grain, grains, hourMs, monthStart, sumColumns } from './grains.ts'
@@ -35,8 +35,19 @@ interface Asked {
   kept?: KeptNames | undefined
   /** Sums at most. */
   limit?: number | undefined
+  /** Where there are many sums, names are summed as `otherNames`. */
+  folded?: Folding | undefined
   /** Also what has costs or refunds and no charge. */
   withCosts?: boolean | undefined
+}
+
+/** Of more than `above` sums, so many names of each of these dimensions are told apart: those with the largest charges. */
+export interface Folding {
+  among: readonly FoldedDimension[]
+  names: number
+  above: number
+  /** Of more sums than this nothing is answered. */
+  limit: number
 }
 
 export interface MoneyQuery extends Asked {
@@ -229,7 +240,7 @@ const grouped = (count: number) =>
 
 async function summed(
   db: Kysely<Schema>,
-  { fromMs, untilMs, by, limit, withCosts }: Asked,
+  { fromMs, untilMs, by, limit, folded, withCosts }: Asked,
   before: readonly string[],
   parts: readonly RawBuilder<unknown>[],
 ): Promise<MoneySum[]> {
@@ -237,15 +248,42 @@ async function summed(
   const names = [...before, ...by.map((dimension) => dimensions[dimension][0])].map((name) =>
     sql.raw(name),
   )
+  const [only, ...others] = parts
+  const money =
+    others.length === 0
+      ? only!
+      : sql`SELECT ${list(names)} ${sums} FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts
+          ${grouped(names.length)}`
+  const found = folded === undefined ? money : foldedSums(money, by, folded)
   const order = names.length === 0 ? sql`` : sql`ORDER BY ${sql.join(names)}`
   const { rows } = await sql<SumRow>`
-    SELECT ${list(names)} ${sums} FROM (${sql.join(parts, sql` UNION ALL `)}) AS money
-    ${grouped(names.length)} ${order} ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`.execute(
-    db,
-  )
+    ${found} ${order} ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`.execute(db)
   return rows
     .filter((row) => row.entries > 0 || (withCosts === true && hasCosts(row)))
     .map((row) => shape(row, by, before))
+}
+
+/** In the database, where the sums are: handing all of them over would take longer than making them. */
+function foldedSums(
+  money: RawBuilder<unknown>,
+  by: readonly MoneyDimension[],
+  { among, names, above, limit }: Folding,
+): RawBuilder<unknown> {
+  const models = by.includes('model') ? sql`count(DISTINCT model)` : sql`0`
+  const charges = by.includes('kind') ? sql`WHERE kind = 'charge'` : sql``
+  const columns = by.map((dimension) => {
+    const column = sql.ref(dimensions[dimension][0])
+    if (!among.includes(dimension as FoldedDimension)) return column
+    const largest = sql`SELECT ${column} FROM money ${charges} GROUP BY ${column}
+      ORDER BY sum(amount_nanos), ${column} LIMIT ${names}`
+    return sql`CASE WHEN (SELECT sums <= ${above} AND models <= ${maxTotalNames + 1} FROM size)
+        OR ${column} IN (SELECT * FROM (${largest}) AS largest)
+      THEN ${column} ELSE ${otherNames} END AS ${column}`
+  })
+  return sql`WITH money AS MATERIALIZED (${money} LIMIT ${limit + 1}),
+      size AS MATERIALIZED (SELECT count(*) AS sums, ${models} AS models FROM money)
+    SELECT ${list(columns)} ${sums} FROM money WHERE (SELECT sums <= ${limit} FROM size)
+    ${grouped(columns.length)}`
 }
 
 const hasCosts = ({ cost_nanos, refund_nanos }: SumRow): boolean =>
