@@ -1,7 +1,7 @@
 // Sums of money that have the same names become one. Knows no database.
 import type { MoneyDimension, MoneySum } from './totals.ts'
 
-export const fieldOf = {
+const fieldOf = {
   account: 'accountId',
   hour: 'hourMs',
   kind: 'kind',

@@ -42,7 +42,7 @@ interface Asked {
 }
 
 /** Of more than `above` sums, so many names of each of these dimensions are told apart: those with the largest charges. */
-export interface Folding {
+interface Folding {
   among: readonly FoldedDimension[]
   names: number
   above: number
@@ -274,10 +274,10 @@ function foldedSums(
   const columns = by.map((dimension) => {
     const column = sql.ref(dimensions[dimension][0])
     if (!among.includes(dimension as FoldedDimension)) return column
-    const largest = sql`SELECT ${column} FROM money ${charges} GROUP BY ${column}
+    const top = sql`SELECT ${column} FROM money ${charges} GROUP BY ${column}
       ORDER BY sum(amount_nanos), ${column} LIMIT ${names}`
     return sql`CASE WHEN (SELECT sums <= ${above} AND models <= ${maxTotalNames + 1} FROM size)
-        OR ${column} IN (SELECT * FROM (${largest}) AS largest)
+        OR ${column} IN (SELECT * FROM (${top}) AS top)
       THEN ${column} ELSE ${otherNames} END AS ${column}`
   })
   return sql`WITH money AS MATERIALIZED (${money} LIMIT ${limit + 1}),
