@@ -1,6 +1,7 @@
 // The thread that translates large requests and reads large answers, one after the other.
 import { Refusal } from '../contract/errors.ts'
 import type { Reported, UpstreamError } from '../contract/provider.ts'
+import { collectSoon } from '../lib/collect-soon.ts'
 import { isObject } from '../lib/json/parse.ts'
 import { trimmed } from '../lib/json/trim.ts'
 import { lowerPriority } from '../lib/lower-priority.ts'
@@ -69,8 +70,7 @@ self.onmessage = ({ data }: MessageEvent<ThreadWork>) => {
     result,
     parts.flatMap((part) => (part instanceof Uint8Array ? [part.buffer as ArrayBuffer] : [])),
   )
-  // The texts are large, and nothing else may happen here for a while.
-  Bun.gc(true)
+  collectSoon(data)
 }
 
 function resultOf(data: ThreadWork): ThreadResult {

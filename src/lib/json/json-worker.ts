@@ -1,5 +1,6 @@
 // The thread that reads and encodes long texts, and measures sound, one after the other.
 import { audioSeconds } from '../audio/measure.ts'
+import { collectSoon } from '../collect-soon.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
 import { onOneLine } from './plain-text.ts'
@@ -51,8 +52,7 @@ self.onmessage = ({ data }: MessageEvent<TextWork>) => {
     const bytes = new TextEncoder().encode(written(data))
     self.postMessage(bytes, [bytes.buffer])
   }
-  // The texts are large, and nothing else may happen here for a while.
-  Bun.gc(true)
+  collectSoon(data)
 }
 
 function decoded({ encoded, line }: Extract<TextWork, { encoded: Uint8Array }>): string {
