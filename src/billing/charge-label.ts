@@ -21,22 +21,32 @@ export const partNames = Object.keys(partRates) as (keyof TokenParts)[]
 /** Some of the tokens are charged by other models' prices. */
 const otherModels = 'other models'
 
+type Labelled = Pick<TokenUsage, 'inputTokens' | 'parts' | 'toolCalls' | 'others'>
+
 /** Undefined for most charges: the plain rates of a price that has one tier. */
 export function tierLabel(
   terms: PriceTerms,
-  usage: Pick<TokenUsage, 'inputTokens' | 'parts' | 'toolCalls' | 'others'>,
+  usage: Labelled,
   applied?: Applied,
 ): string | undefined {
   if (terms.unit !== 'token') {
     return applied?.hours === undefined ? undefined : `hours=${applied.hours + 1}`
   }
-  const { inputTokens, parts, toolCalls, others } = usage
-  const isPlain = parts === undefined && toolCalls === undefined && others === undefined
+  const isPlain =
+    usage.parts === undefined && usage.toolCalls === undefined && usage.others === undefined
+  return isPlain && applied === undefined
+    ? sizeLabel(terms, usage.inputTokens)
+    : fullLabel(terms, usage, applied)
+}
+
+function fullLabel(
+  terms: TokenTerms,
+  { inputTokens, parts, toolCalls, others }: Labelled,
+  applied: Applied | undefined,
+): string | undefined {
   const input = others?.reduce((left, other) => left - other.inputTokens, inputTokens)
-  const size = sizeLabel(terms, input ?? inputTokens, applied)
-  if (isPlain && applied === undefined) return size
   const label = [
-    size,
+    sizeLabel(terms, input ?? inputTokens, applied),
     applied?.serviceTier && `service_tier=${applied.serviceTier}`,
     applied?.hours !== undefined && `hours=${applied.hours + 1}`,
     applied?.geo && `geo=${applied.geo}`,

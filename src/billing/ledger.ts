@@ -180,7 +180,15 @@ export class Ledger {
     budget?: BudgetHold,
   ): Hold | undefined | Promise<Hold | undefined> {
     const hold = this.hold(accountId, wantedNanos, spender, budget)
-    if (hold !== undefined) return hold
+    return hold ?? this.#reserveLater(accountId, wantedNanos, spender, budget)
+  }
+
+  #reserveLater(
+    accountId: string,
+    wantedNanos: bigint,
+    spender: Spender | undefined,
+    budget: BudgetHold | undefined,
+  ): undefined | Promise<Hold | undefined> {
     if (this.#creditLeases === undefined) {
       const funds = this.#balances.find(accountId)
       if (funds?.stale !== true) return undefined

@@ -24,11 +24,10 @@ interface RateLine {
 
 /** The whole input selects the tier; an input above the last bound uses the last tier. */
 export function tierFor(tiers: readonly TokenTier[], inputTokens: number): TokenTier {
-  const only = tiers.length === 1 ? tiers[0] : undefined
-  const tier =
-    only ?? tiers.find(({ upTo }) => upTo === undefined || inputTokens <= upTo) ?? tiers.at(-1)
-  ensure(tier !== undefined, 'a token price has at least one tier')
-  return tier
+  for (const tier of tiers) if (tier.upTo === undefined || inputTokens <= tier.upTo) return tier
+  const last = tiers.at(-1)
+  ensure(last !== undefined, 'a token price has at least one tier')
+  return last
 }
 
 /** Rates of its own that a service tier has; undefined: those of the price, times its factor. */

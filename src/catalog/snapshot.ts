@@ -106,15 +106,13 @@ export function createCatalog(parts: CatalogParts): Catalog {
   const patterns = new AliasPatterns(named.filter((model) => isBacked(model, served)))
   /** A model that no channel serves is still the exact one. */
   const wordOf = (name: string) => (models.has(name) ? undefined : patterns.find(name))
-  const allows = (token: Token, name: string) => token.models.some((p) => matches(p, name))
   const routesFor = (model: Model, use: Interface): readonly Route[] => {
-    const { backing } = model
-    if (backing !== undefined) return backing.members.flatMap((each) => routesFor(each.model, use))
+    if (model.backing !== undefined) return routesOfMembers(model.backing, use)
     const all = routes.get(model.name)?.get(use) ?? []
-    const { entitlements } = parts
-    if (entitlements === undefined || !entitlements.any) return all
-    return all.filter(({ channel }) => !entitlements.isDenied(channel.id, model.name))
+    return parts.entitlements?.any ? granted(parts.entitlements, all, model.name) : all
   }
+  const routesOfMembers = ({ members }: NonNullable<Model['backing']>, use: Interface) =>
+    members.flatMap((each) => routesFor(each.model, use))
   const servedBy = (model: Model, isNative = false) =>
     interfacesOf(model).filter((use) =>
       routesFor(model, use).some(({ translated }) => !isNative || !translated),
@@ -124,9 +122,10 @@ export function createCatalog(parts: CatalogParts): Catalog {
     const { backing } = model
     if (backing === undefined) return parts.isPriced(model.pricedAs ?? model.name, accountId)
     if (backing.pricedAs !== undefined) return parts.isPriced(backing.pricedAs, accountId)
-    return backing.members.some(
-      (each) => isCallable(each.model, served) && isPriced(each.model, accountId),
-    )
+    for (const each of backing.members) {
+      if (isCallable(each.model, served) && isPriced(each.model, accountId)) return true
+    }
+    return false
   }
   const mayUse = (token: Token, model: Model) => {
     const allowed = allows(token, model.name) || allows(token, model.pricedAs ?? model.name)
@@ -163,6 +162,17 @@ export function createCatalog(parts: CatalogParts): Catalog {
     },
   }
 }
+
+function allows({ models }: Token, name: string): boolean {
+  for (const pattern of models) if (matches(pattern, name)) return true
+  return false
+}
+
+const granted = (
+  entitlements: NonNullable<CatalogParts['entitlements']>,
+  routes: readonly Route[],
+  model: string,
+): readonly Route[] => routes.filter(({ channel }) => !entitlements.isDenied(channel.id, model))
 
 /** A dated model is only made where a channel serves it. */
 const isCallable = ({ name, pricedAs }: Model, served: ReadonlyMap<string, Model>): boolean =>

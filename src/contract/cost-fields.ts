@@ -25,10 +25,7 @@ const isHolder = (value: unknown): value is Json => typeof value === 'object' &&
 /** The same value where there are none; otherwise a copy. For usage: at any depth. */
 export function withoutCosts(value: unknown): unknown {
   if (!isHolder(value)) return value
-  if (Array.isArray(value)) {
-    const shown = value.map(withoutCosts)
-    return shown.some((each, i) => each !== value[i]) ? shown : value
-  }
+  if (Array.isArray(value)) return eachOf(value, withoutCosts)
   let copy: Record<string, unknown> | undefined
   for (const name in value) {
     const held = value[name]
@@ -54,7 +51,7 @@ const inner: Readonly<Record<string, ((held: unknown) => unknown) | undefined>> 
   response: ofAnswer,
   message: ofAnswer,
   delta: ofAnswer,
-  choices: (held) => (Array.isArray(held) ? eachOf(held) : held),
+  choices: (held) => (Array.isArray(held) ? eachOf(held, ofAnswer) : held),
 }
 
 function ofAnswer(held: unknown): unknown {
@@ -68,9 +65,16 @@ function withoutRouting(held: unknown): unknown {
   return withoutCosts(rest)
 }
 
-function eachOf(choices: readonly unknown[]): readonly unknown[] {
-  const shown = choices.map(ofAnswer)
-  return shown.some((each, i) => each !== choices[i]) ? shown : choices
+/** The same list where `shownOf` changes nothing. */
+function eachOf(list: readonly unknown[], shownOf: (held: unknown) => unknown): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let at = 0; at < list.length; at++) {
+    const shown = shownOf(list[at])
+    if (shown === list[at]) continue
+    copy ??= [...list]
+    copy[at] = shown
+  }
+  return copy ?? list
 }
 
 /**

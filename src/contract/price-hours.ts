@@ -66,7 +66,10 @@ const answers = new WeakMap<readonly PriceHours[], { minute: number; index: numb
 
 /** Index of the rule that applies; undefined: none, as of most prices. */
 export function hoursAt({ hours }: PriceTerms, atMs: number): number | undefined {
-  if (hours === undefined) return undefined
+  return hours === undefined ? undefined : ruleAt(hours, atMs)
+}
+
+function ruleAt(hours: readonly PriceHours[], atMs: number): number | undefined {
   const minute = Math.floor(atMs / minuteMs)
   let known = answers.get(hours)
   if (known?.minute !== minute) {

@@ -27,7 +27,9 @@ export function handleSignals(next: (signal: Signal) => void): void {
 }
 
 /** No handler is installed yet, and the process is to end. */
-export const stopIsKept = (): boolean => kept.some((signal) => signal !== 'SIGHUP')
+export const stopIsKept = (): boolean => kept.some(isStop)
+
+const isStop = (signal: Signal): boolean => signal !== 'SIGHUP'
 
 /** The death of the parent counts as SIGTERM: npm and its shell do not always forward signals. */
 export function stopWithParent(): void {

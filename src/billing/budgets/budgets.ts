@@ -66,7 +66,11 @@ export class Budgets {
   enter(call: SpendingCall): void {
     this.#calls.add(call)
     if (!this.#any || call.spender === undefined) return
-    const under = this.of(call.spender.token, call.spender.tags)
+    this.#adoptIfNew(call, call.spender)
+  }
+
+  #adoptIfNew(call: SpendingCall, { token, tags }: Spender): void {
+    const under = this.of(token, tags)
     const isNew = under?.leases.some((each) => !call.budget?.leases.includes(each))
     // Set while it was admitted. If this fails, the next write of its leases counts it.
     if (under !== undefined && isNew) void under.account.adopt(this.#calls).catch(() => {})

@@ -149,11 +149,10 @@ export function endUserIn(fields: Readonly<Record<string, unknown>>): string | u
     typeof metadata === 'object' && metadata !== null
       ? (metadata as Record<string, unknown>)['user_id']
       : undefined
-  const named = [safety_identifier, user, inner].find(
-    (each) => typeof each === 'string' && each !== '',
-  )
-  return named as string | undefined
+  return [safety_identifier, user, inner].find(isName)
 }
+
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** A key by which charges are grouped: a tag, or the end user. */
 export type TagKey = `tag:${string}` | 'end_user'

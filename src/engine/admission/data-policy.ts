@@ -12,12 +12,18 @@ export function qualifying<R extends Pick<Route, 'channel'>>(
   { require: own, accountRequire: whole }: Bound,
   routes: readonly R[],
 ): readonly R[] {
-  if (own === undefined && whole === undefined) return routes
-  return routes.filter(
+  return own === undefined && whole === undefined ? routes : fulfilling(routes, own, whole)
+}
+
+const fulfilling = <R extends Pick<Route, 'channel'>>(
+  routes: readonly R[],
+  own: DataRequirement | undefined,
+  whole: DataRequirement | undefined,
+): readonly R[] =>
+  routes.filter(
     ({ channel: { data } }) =>
       (own === undefined || fulfils(data, own)) && (whole === undefined || fulfils(data, whole)),
   )
-}
 
 /** No channel is left. */
 export function policyRefusal(

@@ -12,11 +12,12 @@ let highest: number | undefined
 
 /** Of all protocols: nearly every call has a higher limit. */
 function highestMinimum(): number {
-  highest ??= Math.max(
-    ...Object.values(interfaceRows).map(({ minOutputTokens }) => minOutputTokens ?? 0),
-  )
+  highest ??= Math.max(...Object.values(interfaceRows).map(lowestLimit))
   return highest
 }
+
+const lowestLimit = ({ minOutputTokens }: { minOutputTokens?: number }): number =>
+  minOutputTokens ?? 0
 
 /** The most that any of the routes may be asked for. */
 export function heldBounds(bounds: TextBounds, routes: readonly Route[]): TextBounds {

@@ -32,12 +32,14 @@ export function reserve(
     budgets === undefined
       ? ledger.reserve(token.accountId, wantedNanos, ctx)
       : reserveWithin(engine, budgets, wantedNanos, ctx, sized)
-  if (!(held instanceof Promise)) return held
-  return held.catch((error) => {
-    engine.log.warn('credit check failed', { account_id: token.accountId, error })
+  return held instanceof Promise ? orNotNow(engine, token, held) : held
+}
+
+const orNotNow = <T>({ log }: ReserveDeps, { accountId }: Token, held: Promise<T>) =>
+  held.catch((error): Refusal => {
+    log.warn('credit check failed', { account_id: accountId, error })
     return notNow
   })
-}
 
 /** Where it cannot be held on the account, that refusal is the one that counts. */
 async function reserveWithin(

@@ -5,7 +5,7 @@ import { maxChargeTokens } from '../../billing/max-charge.ts'
 import type { Refusal } from '../../contract/errors.ts'
 import type { Applied, PriceTerms } from '../../contract/price.ts'
 import type { ServerTool, TextCall } from '../../contract/requests.ts'
-import type { TokenUsage } from '../../contract/usage.ts'
+import type { TokenUsage, ToolCalls } from '../../contract/usage.ts'
 import { askRefusal, reachOf } from './price-reach.ts'
 
 /** Held for where nothing bounds the calls. */
@@ -52,8 +52,9 @@ function usesOf(tools: readonly ServerTool[]): Record<string, number> {
 
 /** The results of each call go through the model again. */
 export function passesOf(tools: readonly ServerTool[] | undefined): number {
-  if (tools === undefined) return 0
-  return tools.reduce((sum, { maxUses = unboundUses }) => sum + maxUses, 0)
+  let sum = 0
+  if (tools !== undefined) for (const { maxUses = unboundUses } of tools) sum += maxUses
+  return sum
 }
 
 /** By tool: the bound that the caller set for it. */
@@ -71,8 +72,17 @@ export function withChargedCalls(
   terms: PriceTerms,
   bounds: Readonly<Record<string, number>> | undefined,
 ): TokenUsage {
-  if (usage.toolCalls === undefined) return usage
-  const { toolCalls, ...tokens } = usage
+  return usage.toolCalls === undefined
+    ? usage
+    : withChargedOf(usage, usage.toolCalls, terms, bounds)
+}
+
+function withChargedOf(
+  { toolCalls: _, ...tokens }: TokenUsage,
+  toolCalls: ToolCalls,
+  terms: PriceTerms,
+  bounds: Readonly<Record<string, number>> | undefined,
+): TokenUsage {
   const rates = ratesOf(terms)
   const charged = Object.entries(toolCalls).flatMap(([name, calls]) => {
     const count = Math.min(calls, bounds?.[name] ?? calls)

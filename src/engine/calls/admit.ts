@@ -27,17 +27,23 @@ export function admitText(open: OpenCall): Refused | Promise<Refused> {
   const { engine, ctx, record } = open
   const { doubt } = engine.store
   // Sent now, it might not be charged; refused now, it might have been served a moment later.
-  if (doubt !== undefined) return doubt.then(() => admitText(open))
+  if (doubt !== undefined) return admitLater(open, doubt)
   const model = findServed(open)
   if (model instanceof Refusal) return model
   const wanted = model.backing === undefined ? plan(open, model) : planMembers(open, model)
   if (wanted instanceof Refusal) return wanted
   record.priceId = open.price.id
   const held = reserve(engine, ctx, ctx.own === undefined ? wanted : beyondTask(ctx, wanted), open)
-  return held instanceof Promise
-    ? held.then((hold) => enterWith(open, hold, wanted))
-    : enterWith(open, held, wanted)
+  return held instanceof Promise ? enterLater(open, held, wanted) : enterWith(open, held, wanted)
 }
+
+const admitLater = (open: OpenCall, doubt: Promise<void>): Promise<Refused> =>
+  doubt.then(() => admitText(open))
+
+type Held = Hold | undefined | Refusal
+
+const enterLater = (open: OpenCall, held: Promise<Held>, wanted: bigint): Promise<Refused> =>
+  held.then((hold) => enterWith(open, hold, wanted))
 
 /** The model, if this caller may use it through this interface now; the call gets its routes. */
 export function findServed(open: OpenCall): Model | Refusal {
@@ -110,11 +116,7 @@ export function findReferred(open: OpenCall): Refused {
 }
 
 /** The cost is held: the call is counted. */
-function enterWith(
-  open: OpenCall,
-  hold: Hold | undefined | Refusal,
-  wanted: bigint,
-): Refused | Promise<Refused> {
+function enterWith(open: OpenCall, hold: Held, wanted: bigint): Refused | Promise<Refused> {
   if (hold instanceof Refusal) return hold
   if (hold === undefined) return insufficient(open, wanted)
   const { engine, ctx, call, bounds } = open
@@ -123,15 +125,17 @@ function enterWith(
   const outputTokens = call.maxOutputTokens === undefined ? 0 : bounds.outputTokens
   const isTask = ctx.own?.task !== undefined
   const passed = isTask ? freePass : enter(engine, ctx, call.inputTokens + outputTokens)
-  if (!(passed instanceof Promise)) return within(open, passed)
-  return passed.then(
+  return passed instanceof Promise ? passLater(open, passed) : within(open, passed)
+}
+
+const passLater = (open: OpenCall, passed: Promise<RatePass | Refusal>): Promise<Refused> =>
+  passed.then(
     (pass) => within(open, pass),
     (error) => {
-      engine.ledger.release(hold)
+      open.engine.ledger.release(open.hold)
       throw error
     },
   )
-}
 
 function within(open: OpenCall, pass: RatePass | Refusal): Refused {
   if (pass instanceof Refusal) {

@@ -1,7 +1,7 @@
 // The usage that a text call is charged for: as the upstream reported it, with missing sides counted, and
 // without what neither the request nor the answer explains. The rest is a loss on its request log row.
 import { addLoss } from '../../billing/call-loss.ts'
-import { chargeQuantity, chargeTokens } from '../../billing/charge.ts'
+import { chargeQuantity, chargeTokens, type TermsOf } from '../../billing/charge.ts'
 import type { Route } from '../../catalog/snapshot.ts'
 import type { StreamWatcher, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
@@ -16,7 +16,7 @@ import { appliedAt } from '../admission/price-reach.ts'
 import type { TextBounds } from '../admission/text-bounds.ts'
 import { addFailedCost } from './call-cost.ts'
 import { isId } from './clean-error.ts'
-import type { OpenCall } from './open-call.ts'
+import type { CallDeps, OpenCall } from './open-call.ts'
 
 /** Usage with missing sides filled in. */
 export function completeUsage(
@@ -119,12 +119,14 @@ export function costOf({ price, applied, engine }: OpenCall, usage: TokenUsage):
     const { quantity = 0 } = usage
     return { nanos: chargeQuantity(terms, quantity, applied?.hours) ?? 0n, quantity }
   }
-  const nanos =
-    usage.others === undefined
-      ? chargeTokens(terms, usage, applied)
-      : chargeTokens(terms, usage, applied, (id) => engine.prices.byId(id)?.terms)
-  return { nanos, quantity: tokensOf(usage) }
+  const termsOf = usage.others === undefined ? undefined : termsIn(engine)
+  return { nanos: chargeTokens(terms, usage, applied, termsOf), quantity: tokensOf(usage) }
 }
+
+const termsIn =
+  ({ prices }: Pick<CallDeps, 'prices'>): TermsOf =>
+  (id) =>
+    prices.byId(id)?.terms
 
 /**
  * The usage of a call by searches, characters or seconds: as reported, else as the request has it. Tokens are

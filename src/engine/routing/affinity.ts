@@ -108,8 +108,9 @@ const isConversation = (by: string | undefined, isNew: boolean, inputTokens: num
   by !== undefined || !isNew || inputTokens >= minCachedTokens
 
 const isChoice = (routes: readonly Route[]): boolean =>
-  (routes.length > 1 || (routes[0]?.channel.keys.length ?? 0) > 1) &&
-  routes.some(({ channel }) => isKept(channel))
+  (routes.length > 1 || (routes[0]?.channel.keys.length ?? 0) > 1) && routes.some(goesToKept)
+
+const goesToKept = ({ channel }: Route): boolean => isKept(channel)
 
 export const isKept = ({ affinity }: Pick<Channel, 'affinity'>): boolean => affinity !== 'off'
 

@@ -42,12 +42,16 @@ interface PlaceDeps {
 
 /** Frees a slot and gives it to the next waiting call. */
 export function leavePlace(
-  { catalog, routing }: PlaceDeps,
+  engine: PlaceDeps,
   channel: Places,
   channelState: ChannelState,
   accountId: string,
 ): void {
   channelState.leave(accountId)
+  if (!engine.routing.waiting.isEmpty) giveOn(engine, channel, channelState)
+}
+
+function giveOn({ catalog, routing }: PlaceDeps, channel: Places, channelState: ChannelState) {
   routing.waiting.freed(channel.id, (account) => {
     if (!hasPlace(catalog, channel, channelState, account)) return undefined
     return account === lowPriority ? Number.MAX_SAFE_INTEGER : channelState.placesOf(account)

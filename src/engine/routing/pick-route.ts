@@ -77,13 +77,22 @@ export function pickRoute(
 }
 
 /** Where an upstream does not have the path of a protocol, another protocol of its channel is used. */
-function withPaths({ routing }: RouteDeps, routes: readonly Route[], nowMs: number) {
-  const isThere = ({ channel, protocol }: Route) =>
-    channelStateOf(routing.states, channel.id).pathState(protocol, nowMs) === 'good'
-  if (routes.every((route) => route.fallback === undefined || isThere(route))) return routes
+function withPaths(engine: RouteDeps, routes: readonly Route[], nowMs: number): readonly Route[] {
+  for (const route of routes) {
+    if (route.fallback !== undefined && !isThere(engine, route, nowMs)) {
+      return byOtherPaths(engine, routes, nowMs)
+    }
+  }
+  return routes
+}
+
+const isThere = ({ routing }: RouteDeps, { channel, protocol }: Route, nowMs: number): boolean =>
+  channelStateOf(routing.states, channel.id).pathState(protocol, nowMs) === 'good'
+
+function byOtherPaths(engine: RouteDeps, routes: readonly Route[], nowMs: number): Route[] {
   const found = routes.map((route) => {
     let other: Route | undefined = route
-    while (other !== undefined && !isThere(other)) other = other.fallback
+    while (other !== undefined && !isThere(engine, other, nowMs)) other = other.fallback
     return other ?? route
   })
   const byStyle = (route: Route) => (route.translated ? 1 : 0)

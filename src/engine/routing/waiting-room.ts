@@ -55,9 +55,12 @@ export class WaitingRoom {
     })
   }
 
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
   /** A call on this channel has ended. */
   freed(channel: string, placesOf: PlacesOf): void {
-    if (this.#size === 0) return
     let next: Waiter | undefined
     let min = Number.POSITIVE_INFINITY
     for (const [accountId, waiters] of this.#byAccount) {

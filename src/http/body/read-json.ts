@@ -96,9 +96,7 @@ function readText(
   if (text.length <= shortText) {
     return parseScanned(text, scanShort(text, limits.jsonDepth), limits)
   }
-  return scanInTurns(text, limits.jsonDepth, work).then((problem) =>
-    parseScanned(text, problem, limits),
-  )
+  return scanInTurns(text, limits, work)
 }
 
 function parseScanned(
@@ -116,14 +114,14 @@ function parseScanned(
 
 async function scanInTurns(
   text: string,
-  depth: number,
+  limits: BodyLimits,
   work: WorkLimits,
-): Promise<ScanProblem | undefined> {
-  const scan = new JsonScan(text, { depth, work })
+): Promise<JsonBody | Refusal> {
+  const scan = new JsonScan(text, { depth: limits.jsonDepth, work })
   do await nextTurn()
   while (!scan.run(stepsPerTurn))
   await nextTurn()
-  return scan.problem
+  return parseScanned(text, scan.problem, limits)
 }
 
 async function readBytesAside(

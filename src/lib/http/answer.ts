@@ -71,8 +71,8 @@ type WholeText = string | Uint8Array<ArrayBuffer>
 export class Exchange implements HttpCall, HttpAnswer {
   readonly answer: Promise<HttpAnswer>
   readonly #limits: AnswerLimits
-  #settle!: (answer: HttpAnswer) => void
-  #refuse!: (error: HttpError) => void
+  readonly #settle: (answer: HttpAnswer) => void
+  readonly #refuse: (error: HttpError) => void
   #link: Link | undefined
 
   #unparsed: Buffer | undefined
@@ -91,10 +91,10 @@ export class Exchange implements HttpCall, HttpAnswer {
   constructor(limits: AnswerLimits) {
     this.#limits = limits
     this.#body = new BodyQueue(this)
-    this.answer = new Promise((settle, refuse) => {
-      this.#settle = settle
-      this.#refuse = refuse
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+    this.answer = promise
+    this.#settle = resolve
+    this.#refuse = reject
   }
 
   get ended(): boolean {
@@ -197,10 +197,14 @@ export class Exchange implements HttpCall, HttpAnswer {
   #startBody(head: HttpHead, data: Buffer, start: number): void {
     const framing = head.framing()
     this.#head = head
-    if (framing === 'chunked') this.#chunked = new ChunkedBody((bytes) => this.#push(bytes))
+    if (framing === 'chunked') this.#chunked = this.#chunks()
     else this.#leftBytes = framing === 'untilClose' ? Number.POSITIVE_INFINITY : framing
     this.#settle(this)
     this.#receiveBody(data, start)
+  }
+
+  #chunks(): ChunkedBody {
+    return new ChunkedBody((bytes) => this.#push(bytes))
   }
 
   #receiveBody(data: Buffer, start: number): void {

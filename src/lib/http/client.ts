@@ -242,10 +242,12 @@ class IdlePool implements Pool {
     connection.idleUntilMs = performance.now() + keepMs
     idle.push(connection)
     if (idle.length === 1) this.#warm.add(connection.origin)
-    if (this.#sweeping === undefined) {
-      this.#sweeping = setInterval(() => this.#sweep(performance.now()), SWEEP_MS)
-      this.#sweeping.unref()
-    }
+    if (this.#sweeping === undefined) this.#startSweeping()
+  }
+
+  #startSweeping(): void {
+    this.#sweeping = setInterval(() => this.#sweep(performance.now()), SWEEP_MS)
+    this.#sweeping.unref()
   }
 
   forget(connection: HttpConnection): void {

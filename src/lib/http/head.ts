@@ -64,7 +64,9 @@ export class HttpHead {
     let value: string | undefined
     for (let i = 0; i < lines.length; i += 3) {
       if (!this.#isNamed(lines[i]!, lines[i + 1]!, name)) continue
-      const found = this.#text.slice(lines[i + 1]! + 1, lines[i + 2]).trim()
+      const start = lines[i + 1]! + 1
+      const space = this.#text.charCodeAt(start) === 0x20 ? 1 : 0
+      const found = this.#text.slice(start + space, lines[i + 2]).trim()
       value = value === undefined ? found : `${value}, ${found}`
     }
     return value
@@ -109,7 +111,10 @@ export class HttpHead {
 const malformed = () => new HttpError('invalid', 'the answer has a malformed header')
 
 function bodyLength(value: string): number {
-  if (LENGTH.test(value)) return Number(value)
+  return LENGTH.test(value) ? Number(value) : repeatedLength(value)
+}
+
+function repeatedLength(value: string): number {
   const all = value.split(',').map((each) => each.trim())
   const first = all[0] ?? ''
   if (!LENGTH.test(first) || all.some((each) => each !== first)) {

@@ -5,34 +5,38 @@ const maxEntries = 64
 const maxDepth = 6
 
 /** Returns the same value when it is small, which is the usual case. */
-export function trimmed(value: unknown, depth = 0): unknown {
+export const trimmed = (value: unknown): unknown => (isSmall(value, 0) ? value : cut(value, 0))
+
+function isSmall(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.length <= maxText
+  if (typeof value !== 'object' || value === null) return true
+  if (depth >= maxDepth) return false
+  if (Array.isArray(value)) {
+    if (value.length > maxEntries) return false
+    for (const each of value) if (!isSmall(each, depth + 1)) return false
+    return true
+  }
+  let entries = 0
+  for (const name in value) {
+    if (++entries > maxEntries || name.length > maxText) return false
+    if (!isSmall((value as Record<string, unknown>)[name], depth + 1)) return false
+  }
+  return true
+}
+
+function cut(value: unknown, depth: number): unknown {
   if (typeof value === 'string') {
     return value.length <= maxText ? value : `${value.slice(0, maxText)}…`
   }
   if (typeof value !== 'object' || value === null) return value
   if (depth >= maxDepth) return '…'
-  return Array.isArray(value) ? trimmedList(value, depth) : trimmedObject(value, depth)
-}
-
-function trimmedList(list: readonly unknown[], depth: number): readonly unknown[] {
-  const kept = list.slice(0, maxEntries).map((each) => trimmed(each, depth + 1))
-  const same = kept.length === list.length && kept.every((each, index) => each === list[index])
-  return same ? list : kept
-}
-
-function trimmedObject(value: object, depth: number): object {
-  let same = true
-  let entries = 0
+  if (Array.isArray(value)) return value.slice(0, maxEntries).map((each) => cut(each, depth + 1))
   const kept: Record<string, unknown> = {}
+  let entries = 0
   for (const name in value) {
-    const inner = (value as Record<string, unknown>)[name]
-    if (++entries > maxEntries || name.length > maxText) {
-      same = false
-      continue
-    }
-    const small = trimmed(inner, depth + 1)
-    same &&= small === inner
-    kept[name] = small
+    if (++entries > maxEntries) break
+    if (name.length > maxText) continue
+    kept[name] = cut((value as Record<string, unknown>)[name], depth + 1)
   }
-  return same ? value : kept
+  return kept
 }

@@ -27,13 +27,15 @@ const isChunk = ({ object, type }: Json): boolean =>
 /** The same for a whole answer. */
 export function repairAnswer(answer: Json): Json {
   if (!Array.isArray(answer['choices'])) return answer
-  const choices = eachObject(answer['choices'], (choice, place) => {
-    const index = indexOf(choice, place)
-    const sent = choice['message']
-    const message = isObject(sent) ? withWholeCalls(sent) : { role: 'assistant', content: null }
-    return index === choice['index'] && message === sent ? choice : { ...choice, index, message }
-  })
+  const choices = eachObject(answer['choices'], repairChoice)
   return choices === answer['choices'] ? answer : { ...answer, choices }
+}
+
+function repairChoice(choice: Json, place: number): Json {
+  const index = indexOf(choice, place)
+  const sent = choice['message']
+  const message = isObject(sent) ? withWholeCalls(sent) : { role: 'assistant', content: null }
+  return index === choice['index'] && message === sent ? choice : { ...choice, index, message }
 }
 
 const isIndex = (value: unknown): value is number =>

@@ -81,14 +81,22 @@ function replyTo(
   streamed: boolean,
 ): TextReply | Promise<TextReply> {
   const requestId = upstreamRequestId(response)
-  if (typeof text !== 'string') {
-    return understandLong(style, call, upstream, response, text, streamed).then((made) =>
-      replyOf(style, call, upstream, made, requestId),
-    )
-  }
+  if (typeof text !== 'string') return replyLong(style, call, upstream, response, text, streamed)
   const whole = { response, requestId, text, streamed }
   const made = understand(style, call, upstream.markFor, whole)
   return replyOf(style, call, upstream, made, requestId)
+}
+
+async function replyLong(
+  style: TextStyle,
+  call: TextCall,
+  upstream: Upstream,
+  response: HttpAnswer,
+  bytes: Uint8Array<ArrayBuffer>,
+  streamed: boolean,
+): Promise<TextReply> {
+  const made = await understandLong(style, call, upstream, response, bytes, streamed)
+  return replyOf(style, call, upstream, made, upstreamRequestId(response))
 }
 
 function replyOf(

@@ -120,8 +120,11 @@ function marked(
 function withName(style: TextStyle, body: string, answer: Json, model: string): string {
   const fields = style.stream?.modelFields
   if (fields !== undefined) {
-    const field = fields.find((each) => typeof answer[each] === 'string')
-    return field === undefined || answer[field] === model ? body : restoreModel(body, model, field)
+    for (const field of fields) {
+      if (typeof answer[field] !== 'string') continue
+      return answer[field] === model ? body : restoreModel(body, model, field)
+    }
+    return body
   }
   if (answer['model'] === model) return body
   return typeof answer['model'] === 'string'

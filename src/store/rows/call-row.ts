@@ -93,31 +93,46 @@ const S = '\x1f'
 /** Caller and upstream text must not contain the separator; all other cells are our own. */
 const plain = (text: string): string => (text.includes(S) ? text.replaceAll(S, ' ') : text)
 
-/** One text, in the order of `callColumns`: the cheapest form to build and to send to another thread. */
+/** One text, in the order of `callColumns`: the cheapest form to send to another thread. */
 export function cellsOfCall(call: RequestRecord): string {
   const { usage, charge } = call
-  const logged =
-    `${call.requestId}${S}${call.atMs}${S}${call.accountId}${S}${call.tokenId}${S}` +
-    `${call.interface}${S}${plain(call.model)}${S}${call.channel ?? ''}${S}` +
-    `${plain(call.upstreamRequestId ?? '')}${S}${call.status}${S}` +
-    `${call.errorCode ?? ''}${S}${call.chargeNanos}${S}${call.priceId ?? ''}${S}` +
-    `${usage?.inputTokens ?? ''}${S}${usage?.outputTokens ?? ''}${S}` +
-    `${usage?.cacheReadTokens ?? ''}${S}${usage?.cacheWriteTokens ?? ''}${S}` +
-    `${call.firstByteMs ?? ''}${S}${call.totalMs}${S}${JSON.stringify(call.detail)}${S}` +
-    `${call.tags ?? ''}${S}${costText(call)}${S}`
-  if (charge === undefined) return logged + uncharged
-  let booked =
-    `${logged}${call.atMs + call.totalMs}${S}${charge.unit ?? ''}${S}${charge.quantity ?? ''}${S}` +
-    `${charge.tier ?? ''}${S}${charge.estimated === true ? 1 : 0}${S}`
-  for (const { field } of chargeTexts) booked += `${charge[field] ?? ''}${S}`
-  return booked
+  const cells: (string | number | bigint | undefined)[] = [
+    call.requestId,
+    call.atMs,
+    call.accountId,
+    call.tokenId,
+    call.interface,
+    plain(call.model),
+    call.channel,
+    call.upstreamRequestId === undefined ? undefined : plain(call.upstreamRequestId),
+    call.status,
+    call.errorCode,
+    call.chargeNanos,
+    call.priceId,
+    usage?.inputTokens,
+    usage?.outputTokens,
+    usage?.cacheReadTokens,
+    usage?.cacheWriteTokens,
+    call.firstByteMs,
+    call.totalMs,
+    JSON.stringify(call.detail),
+    call.tags,
+    costText(call),
+  ]
+  // Undefined is joined as the empty text.
+  if (charge === undefined) return cells.join(S) + uncharged
+  const { unit, quantity, tier, estimated } = charge
+  cells.push(call.atMs + call.totalMs, unit, quantity, tier, estimated === true ? 1 : 0)
+  for (const { field } of chargeTexts) cells.push(charge[field])
+  cells.push('')
+  return cells.join(S)
 }
 
 /** Nothing was served where a call that is not charged has none. */
 const costText = ({ costNanos, charge }: RequestRecord): bigint | '' | '0' =>
   costNanos ?? (costNanos === undefined && charge === undefined ? '0' : '')
 
-const uncharged = S.repeat(callColumns.length - cell.booked_at_ms)
+const uncharged = S.repeat(1 + callColumns.length - cell.booked_at_ms)
 
 /** The entry that the cells of a charged call are; no entry is booked in a closed month. */
 export function chargeIn(

@@ -30,7 +30,7 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
   if (!Array.isArray(messages) || messages.length === 0) {
     return wrong('messages', "'messages' must be a non-empty array")
   }
-  const odd = messages.findIndex((each) => !isObject(each) || typeof each['role'] !== 'string')
+  const odd = messages.findIndex(hasNoRole)
   if (odd !== -1) return wrong('messages', `'messages[${odd}]' must be an object with a 'role'`)
   const stream = streamIn(fields)
   if (stream instanceof Refusal) return stream
@@ -63,6 +63,9 @@ function parseMessages({ text, fields }: JsonBody): TextCall | Refusal {
   limitOutput(call, bound, extras, input)
   return call
 }
+
+const hasNoRole = (message: unknown): boolean =>
+  !isObject(message) || typeof message['role'] !== 'string'
 
 /** Answers that are made, which some upstreams choose the best from. */
 function choicesIn(fields: Fields): number | Refusal {

@@ -25,10 +25,9 @@ export interface UsagePlace {
 const includeHeader = 'x-gateway-include'
 
 export const wantsCharge = (request: Request): boolean =>
-  request.headers
-    .get(includeHeader)
-    ?.split(',')
-    .some((each) => each.trim().toLowerCase() === 'charge') === true
+  request.headers.get(includeHeader)?.split(',').some(isCharge) === true
+
+const isCharge = (word: string): boolean => word.trim().toLowerCase() === 'charge'
 
 type Charged = Pick<TextAnswer, 'record' | 'currency'>
 
