@@ -112,7 +112,7 @@ test('every line of the arithmetic of a charge is put into Chinese', () => {
 })
 
 const unitLines = (terms: PriceTerms, tier?: string): string[] =>
-  explainUnits(priced(terms), { quantity: 2, tier }, 'CNY')
+  [1, 2].flatMap((quantity) => explainUnits(priced(terms), { quantity, tier }, 'CNY'))
 
 /** Reasons that are written as plain texts, found where they are written. */
 const reasonsIn = (path: string, pattern: RegExp): string[] =>

@@ -211,7 +211,7 @@ describe.each([...storeKinds])('the price book on %s', (engine) => {
       const explained = await draw(size)
       expect([size, explained['charge']]).toEqual([size, charge])
       const text = JSON.stringify(explained)
-      expect(text).toContain(`2 pictures of ${word}`)
+      expect(text).toContain(`2 images of ${word}`)
       expect(text).toContain(`set aside when it was made: ${charge}`)
     }
   })

@@ -39,31 +39,31 @@ const rules: readonly (readonly [RegExp, string])[] = [
     '上游单独统计缓存 Token：$1 + 读取 $2 + 写入 $3 = 输入 $4 Token',
   ],
   [
-    /^(\S+) (?:pictures|images) of (\S+) x (\S+) = (\S+) (\S+), rounded half up$/,
+    /^(\S+) (?:pictures|images?) of (\S+) x (\S+) = (\S+) (\S+), rounded half up$/,
     '$1 张 $2 图片 × $3 = $4 $5（四舍五入）',
   ],
   [
-    /^(\S+) (?:pictures|images) x (\S+) = (\S+) (\S+), rounded half up$/,
+    /^(\S+) (?:pictures|images?) x (\S+) = (\S+) (\S+), rounded half up$/,
     '$1 张图片 × $2 = $3 $4（四舍五入）',
   ],
   [
-    /^(\S+) seconds at (\S+) x (\S+) = (\S+) (\S+), rounded half up$/,
+    /^(\S+) seconds? at (\S+) x (\S+) = (\S+) (\S+), rounded half up$/,
     '$1 秒 $2 视频 × $3 = $4 $5（四舍五入）',
   ],
   [
-    /^(\S+) video tokens x (\S+) per million = (\S+) (\S+), rounded half up$/,
+    /^(\S+) video tokens? x (\S+) per million = (\S+) (\S+), rounded half up$/,
     '$1 视频 Token × $2 / 百万 = $3 $4（四舍五入）',
   ],
   [
-    /^(\S+) searches x (\S+) per search = (\S+) (\S+), rounded half up$/,
+    /^(\S+) search(?:es)? x (\S+) per search = (\S+) (\S+), rounded half up$/,
     '$1 次检索 × $2 = $3 $4（四舍五入）',
   ],
   [
-    /^(\S+) characters x (\S+) per million = (\S+) (\S+), rounded half up$/,
+    /^(\S+) characters? x (\S+) per million = (\S+) (\S+), rounded half up$/,
     '$1 字符 × $2 / 百万 = $3 $4（四舍五入）',
   ],
   [
-    /^(\S+) seconds of audio x (\S+) per minute = (\S+) (\S+), rounded half up$/,
+    /^(\S+) seconds? of audio x (\S+) per minute = (\S+) (\S+), rounded half up$/,
     '$1 秒音频 × $2 / 分钟 = $3 $4（四舍五入）',
   ],
   [/^calls of this model x (\S+) = (\S+) (\S+), rounded half up$/, '此模型免费：$2 $3'],

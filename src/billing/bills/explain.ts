@@ -137,11 +137,18 @@ export function explainUnits(
   return [`${count} x ${each}${times} = ${formatNanos(charge)} ${currency}, rounded half up`]
 }
 
+/** One and several of what is charged for. */
 const quantityNames = {
-  search: 'searches',
-  character: 'characters',
-  audio_second: 'seconds of audio',
+  image: ['image', 'images'],
+  second: ['second', 'seconds'],
+  token: ['video token', 'video tokens'],
+  search: ['search', 'searches'],
+  character: ['character', 'characters'],
+  audio_second: ['second of audio', 'seconds of audio'],
 } as const
+
+const counted = (quantity: number, name: keyof typeof quantityNames): string =>
+  `${quantity} ${quantityNames[name][quantity === 1 ? 0 : 1]}`
 
 function unitsOf(
   terms: PriceTerms,
@@ -152,19 +159,19 @@ function unitsOf(
   switch (terms.unit) {
     case 'image':
       return [
-        'perSizeNanos' in terms ? `${quantity} pictures of ${tier}` : `${quantity} pictures`,
+        `${counted(quantity, 'image')}${'perSizeNanos' in terms ? ` of ${tier}` : ''}`,
         chargeImages(terms, quantity, tier, hours),
         formatNanos(imageRateNanos(terms, tier) ?? 0n),
       ]
     case 'video_second':
       return [
-        `${quantity} seconds at ${tier}`,
+        `${counted(quantity, 'second')} at ${tier}`,
         chargeSeconds(terms, tier, quantity, hours),
         formatNanos(terms.perSecondNanos[tier] ?? 0n),
       ]
     case 'video_token':
       return [
-        `${quantity} video tokens`,
+        counted(quantity, 'token'),
         chargeVideoTokens(terms, quantity, hours),
         `${formatNanos(terms.perMillionNanos)} per million`,
       ]
@@ -172,7 +179,7 @@ function unitsOf(
     case 'character':
     case 'audio_second':
       return [
-        `${quantity} ${quantityNames[terms.unit]}`,
+        counted(quantity, terms.unit),
         chargeQuantity(terms, quantity, hours),
         `${formatNanos(terms.rateNanos)} ${callUnits[terms.unit].field.replace('_', ' ')}`,
       ]
