@@ -131,7 +131,7 @@ function Navigation({ alerts, onGo }: { alerts: string; onGo: () => void }) {
   const shown = pages.filter(({ roles }) => hasRole(session, roles))
   const current = shown.find((page) => path === page.path || path.startsWith(`${page.path}/`))
   return (
-    <Stack gap="sm">
+    <Stack gap="xs">
       {groups.map((group) => {
         const inGroup = shown.filter((page) => page.group === group)
         if (inGroup.length === 0) return null

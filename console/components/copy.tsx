@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Code, CopyButton, Group, Tooltip } from '@mantine/core'
 import { useMessages } from '../lib/messages.ts'
 import { Icon } from './icon.tsx'
+import { None } from './values.tsx'
 
 /** Long ids show both ends. */
 const shortened = (text: string, max: number): string =>
@@ -9,7 +10,7 @@ const shortened = (text: string, max: number): string =>
 
 export function CopyId({ id, max = 24 }: { id: string | null | undefined; max?: number }) {
   const t = useMessages()
-  if (id === null || id === undefined || id === '') return <>–</>
+  if (id === null || id === undefined || id === '') return <None />
   return (
     <Group gap={4} wrap="nowrap" component="span" style={{ display: 'inline-flex' }}>
       <Code title={id}>{shortened(id, max)}</Code>
@@ -47,7 +48,7 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
 export function CopyBlock({ text, label }: { text: string; label?: string }) {
   const t = useMessages()
   return (
-    <div style={{ position: 'relative' }}>
+    <div className="copy-block" style={{ position: 'relative' }}>
       <Code block tabIndex={0} aria-label={label} style={{ maxHeight: 420, overflow: 'auto' }}>
         {text}
       </Code>

@@ -29,7 +29,7 @@ const paths = {
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M19 5l-2 2M7 17l-2 2',
   moon: 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10z',
   monitor: 'M3 5h18v11H3zM9 20h6',
-  more: 'M5 12h.01M12 12h.01M19 12h.01',
+  more: 'M4.5 12a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0M11.500 12a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0M18.500 12a.5.5 0 1 0 1 0 .5.5 0 1 0-1 0',
   close: 'M6 6l12 12M18 6L6 18',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   lock: 'M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3',
@@ -51,6 +51,7 @@ export const Icon = ({ name, size = 18 }: { name: IconName; size?: number }) => 
     strokeLinecap="round"
     strokeLinejoin="round"
     aria-hidden="true"
+    style={{ flex: 'none' }}
   >
     <path d={paths[name]} />
   </svg>

@@ -3,6 +3,27 @@ import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { type Format, useFormat } from '../lib/format.ts'
 
+/** Room for digits that other rows have after the point, so that points stand below each other. */
+export function Decimal({
+  text,
+  places,
+  unit = '',
+}: {
+  text: string
+  places: number
+  unit?: string | undefined
+}) {
+  const missing = places - (text.split('.')[1]?.length ?? 0)
+  return (
+    <span style={{ paddingInlineEnd: unit === '' ? `${Math.max(missing, 0)}ch` : undefined }}>
+      {`${text} ${unit}`.trim()}
+    </span>
+  )
+}
+
+/** Of one call: a price per million tokens makes many. */
+const costPlaces = 6
+
 /** `how`: `cost` for one call, which may be less than a cent. */
 export function Money({
   amount,
@@ -17,19 +38,32 @@ export function Money({
   isBare?: boolean
 }) {
   const format = useFormat()
+  if (amount === null || amount === undefined) return <None />
   return (
     <span
-      title={`${amount ?? ''} ${currency ?? ''}`.trim()}
+      title={`${amount} ${currency ?? ''}`.trim()}
       style={tabularNumbers}
       className={isNothing(amount) ? 'zero' : undefined}
     >
-      {format[how](amount, isBare ? undefined : currency)}
+      {how === 'cost' && isBare ? (
+        <Decimal text={format.cost(amount)} places={costPlaces} />
+      ) : (
+        format[how](amount, isBare ? undefined : currency)
+      )}
     </span>
   )
 }
 
-const isNothing = (amount: string | null | undefined): boolean =>
-  amount === null || amount === undefined || /^-?0*\.?0*$/.test(amount)
+const isNothing = (amount: string): boolean => /^-?0*\.?0*$/.test(amount)
+
+/** What stands where there is nothing. */
+export const None = () => <span className="zero none">–</span>
+
+/** A cell of a table: nothing is quieter than something. */
+export function quiet(content: ReactNode): ReactNode {
+  if (content === '–') return <None />
+  return content === '0' || content === 0 ? <span className="zero">{content}</span> : content
+}
 
 /** What a row is called; cut where it does not fit, and whole on hover. */
 export const Name = ({ name }: { name: string }) => (
@@ -57,7 +91,7 @@ export function Time({
   how?: keyof typeof said
 }) {
   const format = useFormat()
-  if (at === null || at === undefined) return <>–</>
+  if (at === null || at === undefined) return <None />
   return (
     <time dateTime={at} title={`${format.fullTime(at)}\n${at}`} style={tabularNumbers}>
       {said[how](format, at)}

@@ -43,6 +43,8 @@ export interface Format {
   /** Three minutes ago. */
   ago(at: string | null | undefined, nowMs?: number): string
   ms(value: number | null | undefined): string
+  /** On axes, and of settings: without parts that are zero. */
+  span(ms: number): string
   /** Bytes as kB, MB, GB. */
   size(bytes: number): string
 }
@@ -130,6 +132,7 @@ function makeFormat(language: Language, zone: string): Format {
       value === null || value === undefined
         ? none
         : durationText(value, (text) => textIn(language, text)),
+    span: (ms) => durationText(ms, (text) => textIn(language, text), true),
     size(bytes) {
       const [unit, size] = sizes.find(([, min]) => bytes >= min) ?? ['B', 1]
       return `${numbers.format(Math.round((bytes / size) * 10) / 10)} ${unit}`

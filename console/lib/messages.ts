@@ -23,6 +23,7 @@ const common = defineMessages({
   yes: ['Yes', '是'],
   no: ['No', '否'],
   went_wrong: ['Something went wrong', '操作失败'],
+  choose_file: ['Choose a file', '选择文件'],
   no_answer: ['The gateway does not answer.', '网关没有响应。'],
   request_id: ['Request ID', '请求 ID'],
   type_name: ['Type “{name}” to confirm', '输入“{name}”以确认'],

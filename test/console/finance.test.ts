@@ -102,9 +102,7 @@ if (chromiumPath === undefined) {
       expect(await seriousFindings(page)).toEqual([])
       await dialog.getByRole('button', { name: 'Activate' }).click()
       await dialog.waitFor({ state: 'hidden' })
-      await page
-        .getByRole('row', { name: /sandbox.*txta-plus.*USD.*Input 100\.00.*in force/ })
-        .waitFor()
+      await page.getByRole('row', { name: /sandbox.*txta-plus.*In force.*100\.00 USD/ }).waitFor()
       await page.getByRole('button', { name: 'Import' }).click()
       const loading = page.getByRole('dialog', { name: 'Import' })
       const buffer = Buffer.from(`costs:

@@ -69,7 +69,7 @@ if (chromiumPath === undefined) {
       }
       const cells = await row().getByRole('cell').allTextContents()
       expect(cells.slice(0, 8)).toEqual([
-        ...['txta-plus', '1.25', '5.00', '0.125', '–', '–', '–', 'hours: 1'],
+        ...['txta-plus', '1.25', '5.00', '0.125', '–', '–', '–', 'Hours: 1'],
       ])
       expect(await page.getByRole('row', { name: /^vfa-/ }).count()).toBe(0)
       await shoot(page, 'prices-columns')
@@ -84,7 +84,7 @@ if (chromiumPath === undefined) {
       await drawer.getByLabel(/^Effective from/).fill('2031-03-04T12:00')
       await drawer.getByLabel('Input', { exact: true }).fill('2.5')
       await drawer.getByRole('button', { name: 'Schedule' }).click()
-      await drawer.getByRole('row', { name: /ada scheduled Withdraw/ }).waitFor()
+      await drawer.getByRole('row', { name: /ada Scheduled Withdraw/ }).waitFor()
       await shoot(page, 'price-scheduled')
       expect(await seriousFindings(page)).toEqual([])
       await page.keyboard.press('Escape')
@@ -97,7 +97,7 @@ if (chromiumPath === undefined) {
       await theirs.getByRole('link', { name: 'All prices' }).click()
       await theirs.getByLabel('Find a model').fill('txta-plus')
       await shoot(theirs, 'customer-prices')
-      await theirs.getByRole('row', { name: /^txta-plus .*changes on 4 Mar 2031/ }).click()
+      await theirs.getByRole('row', { name: /^txta-plus .*Changes on 4 Mar 2031/ }).click()
       const shown = theirs.getByRole('dialog', { name: 'txta-plus' })
       await shown.getByText(/Input 2\.50/).waitFor()
       expect(await seriousFindings(theirs)).toEqual([])
@@ -108,7 +108,7 @@ if (chromiumPath === undefined) {
       const { page: theirs, context } = await visit(browser, gateway.url)
       await signIn(theirs, 'ops')
       await theirs.goto('/console/prices?open=txta-plus')
-      await theirs.getByRole('dialog').getByText('scheduled', { exact: true }).waitFor()
+      await theirs.getByRole('dialog').getByText('Scheduled', { exact: true }).waitFor()
       expect(await theirs.getByRole('button', { name: 'Withdraw' }).count()).toBe(0)
       await context.close()
       await row().click()
@@ -122,7 +122,7 @@ if (chromiumPath === undefined) {
       expect(await seriousFindings(page)).toEqual([])
       await question.getByRole('button', { name: 'Withdraw price' }).click()
       await question.waitFor({ state: 'hidden' })
-      await drawer.getByText('scheduled', { exact: true }).waitFor({ state: 'hidden' })
+      await drawer.getByText('Scheduled', { exact: true }).waitFor({ state: 'hidden' })
       expect((await versions()).filter(({ state }) => state === 'scheduled')).toHaveLength(0)
       await page.keyboard.press('Escape')
       await row().getByText('in force').waitFor()

@@ -55,7 +55,7 @@ if (chromiumPath === undefined) {
       await page.goto('/console/bills')
       await page.getByRole('row', { name: /huaxia 华夏影视/ }).waitFor()
       await page.goto('/console/tokens')
-      await page.getByRole('row', { name: /acme Acme GmbH/ }).waitFor()
+      await page.getByRole('row', { name: /Acme GmbH acme/ }).waitFor()
     })
 
     test('the profile is a form: what is emptied is taken away, refusals stay on it', async () => {

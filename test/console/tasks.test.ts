@@ -125,7 +125,7 @@ if (chromiumPath === undefined) {
       await page.goto('/console/tasks')
       await page.getByText('Batches', { exact: true }).click()
       const row = page.getByRole('row', { name: /61/ })
-      await row.getByText('1 %').waitFor()
+      await row.getByText('1%').waitFor()
       await row.getByRole('progressbar', { name: 'Progress' }).waitFor()
       expect(await seriousFindings(page)).toEqual([])
       await row.getByRole('button', { name: 'Cancel batch' }).click()

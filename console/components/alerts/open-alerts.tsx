@@ -15,7 +15,6 @@ import { State } from '../values.tsx'
 
 const messages = defineMessages({
   no_alerts: ['No open alerts', '没有未处理的告警'],
-  since: ['since {when}', '{when}'],
   times: ['{n} times', '{n} 次'],
   resolve: ['Resolve', '处理完毕'],
   acknowledge: ['Acknowledge', '认领'],
@@ -25,6 +24,7 @@ const messages = defineMessages({
   open_channel: ['Open channel', '查看渠道'],
   open_requests: ['Requests', '查看请求'],
   open_tasks: ['Failed tasks', '查看失败任务'],
+  open_margins: ['Margins', '查看毛利'],
 })
 
 interface Remedy {
@@ -62,6 +62,11 @@ export function remedyOf({
   return remedy && { label: remedy.label, path: remedy.to(subject) }
 }
 
+/** Where more of it is seen; resolving it is left to people. */
+const seenAt: Readonly<Record<string, { label: 'open_margins'; path: string }>> = {
+  'margin.negative': { label: 'open_margins', path: '/margins?group=model&days=7' },
+}
+
 const queryOf = (values: Record<string, string>): string => new URLSearchParams(values).toString()
 
 export function OpenAlerts({ limit }: { limit: number }) {
@@ -96,7 +101,8 @@ function OpenAlert({
   const format = useFormat()
   const session = useSession()
   const remedy = remedyOf(alert)
-  const when = t('since', { when: format.ago(alert.since) })
+  const shownAt = remedy ?? seenAt[alert.kind]
+  const when = format.ago(alert.since)
   return (
     <div>
       <Group justify="space-between" wrap="nowrap">
@@ -109,7 +115,7 @@ function OpenAlert({
         </Text>
       </Group>
       <Text size="sm">{server.text('alert_advice', alert.kind, '')}</Text>
-      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" c="dimmed" className="sentence" style={{ overflowWrap: 'anywhere' }}>
         {server.sentence(alert.message)}
       </Text>
       {alert.recurred_at !== null && (
@@ -118,9 +124,9 @@ function OpenAlert({
         </Text>
       )}
       <Group gap="xs" mt={4}>
-        {remedy !== undefined && (
+        {shownAt !== undefined && (
           <Text size="sm" component="span">
-            <Link to={remedy.path}>{t(remedy.label)}</Link>
+            <Link to={shownAt.path}>{t(shownAt.label)}</Link>
           </Text>
         )}
         {session.role === 'administrator' && remedy === undefined && (

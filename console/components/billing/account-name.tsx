@@ -1,4 +1,4 @@
-// An account by its name, with the display name beside it.
+// An account by its display name, with the name that calls and settings use beside it.
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
@@ -13,11 +13,11 @@ export const AccountName = ({
   displayName: string | null | undefined
 }) => (
   <Text size="sm" fw={500} truncate title={displayName == null ? name : `${name} · ${displayName}`}>
-    {name}
+    {displayName ?? name}
     {displayName != null && (
       <Text span size="sm" fw={400} c="dimmed">
         {' '}
-        {displayName}
+        {name}
       </Text>
     )}
   </Text>

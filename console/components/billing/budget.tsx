@@ -7,7 +7,7 @@ import { useMessages } from '../../lib/messages.ts'
 import type { Token } from '../../lib/resources/token.ts'
 import { useSession } from '../../lib/session.ts'
 import { PropertyList } from '../drawer.tsx'
-import { Money, Time } from '../values.tsx'
+import { Money, None, Time } from '../values.tsx'
 import { budgetMessages } from './budget-messages.ts'
 
 export type Budget = NonNullable<Token['budget']>
@@ -84,7 +84,7 @@ export function BudgetBar({ budget }: { budget: Budget | null | undefined }) {
   const t = useMessages(budgetMessages)
   const format = useFormat()
   const { currency } = useSession()
-  if (budget === null || budget === undefined) return <>–</>
+  if (budget === null || budget === undefined) return <None />
   const share = usedShare(budget)
   const label = t('budget_used', {
     share: format.percent(share),
@@ -100,7 +100,8 @@ export function BudgetBar({ budget }: { budget: Budget | null | undefined }) {
         aria-label={label}
         style={{ flex: 1, minWidth: 20 }}
       />
-      <Text size="xs" {...(share > 0.9 && { c: 'red' })}>
+      {/* As wide for 5% as for 10%, so that bars can be compared. */}
+      <Text size="xs" miw={34} ta="right" {...(share > 0.9 && { c: 'red' })}>
         {used}
       </Text>
     </Group>

@@ -8,6 +8,7 @@ import { useResource } from '../../lib/use-resource.ts'
 import { CopyId } from '../copy.tsx'
 import { PropertyList } from '../drawer.tsx'
 import { SectionTitle } from '../page.tsx'
+import { withUnit } from '../table/data-table.tsx'
 import { SimpleTable } from '../table/simple-table.tsx'
 import { Money, Time } from '../values.tsx'
 import { billingMessages } from './messages.ts'
@@ -43,11 +44,11 @@ export function ChargeExplanation({ id }: { id: string }) {
           rows={entries}
           rowKey={({ id }) => id}
           columns={[
-            { title: t('entries'), cell: ({ kind }) => server.text('entry', kind) },
+            { title: t('entry'), cell: ({ kind }) => server.text('entry', kind) },
             {
-              title: '',
+              title: withUnit(t('entry_amount'), currency),
               align: 'right',
-              cell: ({ amount }) => <Money amount={amount} currency={currency} how="cost" />,
+              cell: ({ amount }) => <Money amount={amount} currency={currency} how="cost" isBare />,
             },
           ]}
         />

@@ -33,4 +33,6 @@ export const billingMessages = defineMessages({
   effective_from: ['Effective from', '生效时间'],
   tier: ['Tier', '档位'],
   entries: ['Ledger entries', '账本流水'],
+  entry: ['Ledger entry', '账本流水'],
+  entry_amount: ['Amount', '金额'],
 })

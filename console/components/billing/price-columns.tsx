@@ -8,6 +8,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { type CellName, cellNames, cellsOf } from '../../lib/resources/price-cells.ts'
 import { useSession } from '../../lib/session.ts'
 import { type Column, column, numberColumn, withUnit } from '../table/data-table.tsx'
+import { Decimal, None } from '../values.tsx'
 import { billingMessages } from './messages.ts'
 import { usePriceText } from './price-terms.tsx'
 
@@ -19,14 +20,18 @@ const messages = defineMessages({
   second: ['Video', '视频'],
   per_second: ['{currency}/s', '{currency}/秒'],
   more: ['Other terms', '其他条款'],
-  tiers: ['tiers: {n}', '档位：{n}'],
-  sizes: ['sizes: {n}', '尺寸：{n}'],
-  resolutions: ['resolutions: {n}', '分辨率：{n}'],
-  other_rates: ['other rates: {n}', '其他费率：{n}'],
-  tools: ['tools: {n}', '工具：{n}'],
-  service_tiers: ['service tiers: {n}', '服务等级：{n}'],
-  places: ['places: {n}', '地区：{n}'],
-  hours: ['hours: {n}', '时段：{n}'],
+  // Short enough for a column.
+  audio_second: ['minute', '分钟'],
+  character: ['M characters', '百万字符'],
+  free: ['Free', '免费'],
+  tiers: ['Tiers: {n}', '档位：{n}'],
+  sizes: ['Sizes: {n}', '尺寸：{n}'],
+  resolutions: ['Resolutions: {n}', '分辨率：{n}'],
+  other_rates: ['Other rates: {n}', '其他费率：{n}'],
+  tools: ['Tools: {n}', '工具：{n}'],
+  service_tiers: ['Service tiers: {n}', '服务等级：{n}'],
+  places: ['Places: {n}', '地区：{n}'],
+  hours: ['Hours: {n}', '时段：{n}'],
 })
 
 type Shown = Parameters<typeof cellsOf>[0]
@@ -38,9 +43,10 @@ const unitOf = (name: CellName) =>
 export function usePriceColumns<T>(
   priceOf: (row: T) => Shown | undefined,
   without?: (row: T) => ReactNode,
+  /** Where rows have currencies of their own; the heading names that of the gateway. */
+  currencyOf?: (row: T) => string,
 ): Column<T>[] {
   const t = useMessages(messages)
-  const format = useFormat()
   const { currency } = useSession()
   const amountOf = (row: T, name: CellName): string | undefined => {
     const price = priceOf(row)
@@ -50,7 +56,7 @@ export function usePriceColumns<T>(
     numberColumn<T>(
       withUnit(t(name), t(unitOf(name), { currency })),
       '88px',
-      (row) => <Amount text={format.exact(amountOf(row, name))} />,
+      (row) => <Amount amount={amountOf(row, name)} currency={currencyOf?.(row)} />,
       { id: name, sort: (row) => sortable(amountOf(row, name)) },
     ),
   )
@@ -58,24 +64,43 @@ export function usePriceColumns<T>(
     ...amounts,
     column<T>(
       t('more'),
-      '130px',
+      '150px',
       (row) => <Folded price={priceOf(row)} without={without?.(row)} />,
       { id: 'more' },
     ),
   ]
 }
 
+const pricePlaces = 3
+
+function Amount({
+  amount,
+  currency,
+}: {
+  amount: string | undefined
+  currency: string | undefined
+}) {
+  const format = useFormat()
+  const { currency: own } = useSession()
+  if (amount === undefined) return <None />
+  const unit = currency === own ? undefined : currency
+  return <Decimal text={format.exact(amount)} places={pricePlaces} unit={unit} />
+}
+
 /** What has no amount comes last. */
 const sortable = (amount: string | undefined): number | undefined =>
   amount === undefined ? undefined : Number(amount)
 
-const Amount = ({ text }: { text: string }) =>
-  text === '–' ? <span className="zero">–</span> : text
-
 function Folded({ price, without }: { price: Shown | undefined; without: ReactNode }) {
   const t = useMessages(messages)
   const text = usePriceText()
+  const format = useFormat()
   if (price === undefined) return <>{without ?? <Text c="red">{t('missing')}</Text>}</>
-  const folded = cellsOf(price).folded.map(([name, n]) => t(name, { n }))
-  return <span title={text(price)}>{folded.join(' · ')}</span>
+  const { single, folded } = cellsOf(price)
+  const unit = single && t(single.unit)
+  const terms = [
+    single?.amount === undefined ? unit : `${format.exact(single.amount)} / ${unit}`,
+    ...folded.map(([name, n]) => t(name, { n })),
+  ].filter((term) => term !== undefined)
+  return <span title={text(price)}>{terms.join(' · ')}</span>
 }

@@ -6,6 +6,7 @@ import { useMessages } from '../../lib/messages.ts'
 import { changesOf, type Price, type Rates, termsOf } from '../../lib/resources/price.ts'
 import { useSession } from '../../lib/session.ts'
 import { rateNames } from '../price-editor/draft.ts'
+import { None } from '../values.tsx'
 import { billingMessages } from './messages.ts'
 
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>
@@ -119,7 +120,7 @@ const sourceColors: Readonly<Record<string, string>> = {
 /** Where a price comes from, in the words of the page. */
 export function SourceBadge({ source }: { source: string | undefined }) {
   const t = useMessages(billingMessages)
-  if (source === undefined) return <>–</>
+  if (source === undefined) return <None />
   return (
     <Badge variant="light" radius="sm" color={sourceColors[source] ?? 'gray'}>
       {t(`source_${source}` as 'source_api')}

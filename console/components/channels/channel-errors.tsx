@@ -5,6 +5,7 @@ import { defineMessages } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { LoggedRequest } from '../../lib/resources/request.ts'
 import { Link } from '../../lib/router.tsx'
+import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { ErrorAlert, SectionTitle } from '../page.tsx'
 import { Time } from '../values.tsx'
@@ -21,6 +22,7 @@ const refetchMs = 15_000
 
 export function LastErrors({ channel }: { channel: string }) {
   const t = useMessages(messages)
+  const server = useServerText()
   const list = (query: Record<string, string>) => ({
     query: { limit: sought, ...query },
     refetchInterval: refetchMs,
@@ -43,7 +45,8 @@ export function LastErrors({ channel }: { channel: string }) {
           <Link to={`/requests?open=${id}`}>
             <Time at={at} how="ago" />
           </Link>{' '}
-          {text}
+          {/* A code in words; other texts as they came. */}
+          {server.text('error', text)}
         </Text>
       ))}
     </section>

@@ -12,7 +12,8 @@ export const SearchField = ({ label, value, onChange }: SearchFieldProps) => (
   <TextInput
     aria-label={label}
     placeholder={label}
-    maw={320}
+    w={320}
+    maw="100%"
     leftSection={<Icon name="search" size={14} />}
     value={value}
     onChange={(event) => onChange(event.currentTarget.value)}

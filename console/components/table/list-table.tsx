@@ -23,6 +23,8 @@ interface ListTableProps<T> {
   served?: ServedColumns
   /** Rows do not open a drawer. */
   isFlat?: boolean
+  /** In place of the filters: what finds rows. */
+  lead?: ReactNode
   /** Beside the filters. */
   tools?: ReactNode
   /** Between the filters and the rows. */
@@ -50,7 +52,11 @@ export function ListTable<T>(props: ListTableProps<T>) {
   return (
     <>
       <Group justify="space-between" gap="xs">
-        {filters.length > 0 ? <FilterBar filters={filters} extraParams={[sortName]} /> : <span />}
+        {filters.length > 0 ? (
+          <FilterBar filters={filters} extraParams={[sortName]} />
+        ) : (
+          (props.lead ?? <span />)
+        )}
         <Group gap="xs">
           {props.tools}
           <ColumnMenu columns={columns} choice={choice} onChoice={setChoice} />

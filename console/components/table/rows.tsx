@@ -2,6 +2,7 @@
 import type { KeyboardEvent, ReactNode } from 'react'
 import { privateColumns, useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
+import { quiet } from '../values.tsx'
 import type { Named } from './columns.ts'
 
 interface RowProps<T> {
@@ -57,7 +58,7 @@ export function LineRow<T>(props: RowProps<T> & { template: string; heightPx: nu
             title={titleOf(content)}
             className={classOf(column)}
           >
-            {content}
+            {quiet(content)}
           </div>
         )
       })}
@@ -73,7 +74,7 @@ export function CardRow<T>(props: RowProps<T>) {
       {columns.map((column) => (
         <div key={column.id} role="cell">
           {column.title !== '' && <span className="table-card-title">{column.title}</span>}
-          <span className={classOf(column)}>{column.cell(row)}</span>
+          <span className={classOf(column)}>{quiet(column.cell(row))}</span>
         </div>
       ))}
     </div>

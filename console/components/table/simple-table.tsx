@@ -3,6 +3,7 @@ import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { privateClass } from '../../lib/privacy.ts'
 import { ScrollBox } from '../scroll-box.tsx'
+import { quiet } from '../values.tsx'
 import type { Column } from './columns.ts'
 
 export function SimpleTable<T>({
@@ -52,7 +53,8 @@ export function SimpleTable<T>({
                   ta={align ?? 'left'}
                   {...(isPrivate && { className: privateClass })}
                 >
-                  {cell(row)}
+                  {/* One thing beside its label, where a row is a card. */}
+                  <div>{quiet(cell(row))}</div>
                 </Table.Td>
               ))}
             </Table.Tr>

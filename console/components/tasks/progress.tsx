@@ -3,12 +3,14 @@ import { Group, Progress, Text } from '@mantine/core'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { elapsedMs, isLive, type Task } from '../../lib/resources/task.ts'
+import { None } from '../values.tsx'
 import { taskMessages } from './messages.ts'
 
 /** As the upstream reports it; else the share of the usual time; else an animated bar. */
 export function TaskProgress({ task }: { task: Task }) {
   const t = useMessages(taskMessages)
-  if (!isLive(task)) return <Text size="sm">{task.state === 'succeeded' ? '100 %' : '–'}</Text>
+  // The state has said the rest.
+  if (!isLive(task)) return <None />
   const { progress, expected_ms } = task
   const usual = expected_ms === null ? 0 : (100 * elapsedMs(task, Date.now())) / expected_ms
   const value = progress > 0 ? progress : Math.min(95, Math.round(usual))
@@ -25,7 +27,7 @@ export function TaskProgress({ task }: { task: Task }) {
       {isKnown && (
         <Text size="xs">
           {progress > 0 ? '' : '≈ '}
-          {value} %
+          {value}%
         </Text>
       )}
     </Group>

@@ -8,7 +8,13 @@ const units = {
   h: ['h', '小时'],
 } as const satisfies Record<string, Text>
 
-export function durationText(ms: number, translate: (text: Text) => string): string {
+/** `isShort`: without parts that are zero, as on axes: 0, 40 s, 1 min. */
+export function durationText(
+  ms: number,
+  translate: (text: Text) => string,
+  isShort = false,
+): string {
+  if (isShort) return shortText(ms, translate)
   const of = (value: number | string, unit: keyof typeof units) =>
     `${value} ${translate(units[unit])}`
   if (Math.round(ms) < 1000) return of(Math.round(ms), 'ms')
@@ -18,3 +24,10 @@ export function durationText(ms: number, translate: (text: Text) => string): str
   const minutes = Math.round(seconds / 60)
   return `${of(Math.floor(minutes / 60), 'h')} ${of(minutes % 60, 'min')}`
 }
+
+const shortText = (ms: number, translate: (text: Text) => string): string =>
+  ms === 0
+    ? '0'
+    : durationText(ms, translate)
+        .replace('.0 ', ' ')
+        .replace(/ 0 \S+$/, '')

@@ -43,5 +43,34 @@ test('the first of several tiers, sizes and resolutions stands for them', () => 
 test('one amount for all is shown as it is', () => {
   expect(of({ unit: 'image', per_image: '0.3' }).amounts).toEqual({ image: '0.3' })
   expect(of({ unit: 'video_token', per_million: '40' }).amounts).toEqual({ output: '40' })
-  expect(of({ unit: 'default' })).toEqual({ amounts: {}, folded: [] })
+  expect(of({ unit: 'default' })).toEqual({
+    amounts: {},
+    single: { unit: 'default' },
+    folded: [],
+  })
+})
+
+test('a unit without a column is said with its amount', () => {
+  const single = (terms: object) => {
+    const { amounts, single } = of(terms)
+    return [amounts, single]
+  }
+  expect(single({ unit: 'audio_second', per_minute: '0.006' })).toEqual([
+    {},
+    { unit: 'audio_second', amount: '0.006' },
+  ])
+  expect(single({ unit: 'search', per_search: '0.002' })).toEqual([
+    {},
+    { unit: 'search', amount: '0.002' },
+  ])
+  // Not as the price of output tokens.
+  expect(single({ unit: 'character', per_million: '30' })).toEqual([
+    {},
+    { unit: 'character', amount: '30' },
+  ])
+  expect(single({ unit: 'free' })).toEqual([{}, { unit: 'free' }])
+  expect(single({ unit: 'token', per_million: { input: '1' } })).toEqual([
+    { input: '1' },
+    undefined,
+  ])
 })

@@ -23,17 +23,24 @@ const folds = [
 ] as const
 type Fold = (typeof folds)[number]
 
+const singleUnits = ['search', 'character', 'audio_second', 'free', 'default'] as const
+type SingleUnit = (typeof singleUnits)[number]
+
 type Shown = Omit<Price, 'id' | 'account' | 'current' | 'state' | 'source' | 'created_by'>
 
 interface PriceCells {
   amounts: Readonly<Partial<Record<CellName, string>>>
+  /** A price in a unit that has no column, such as minutes; without an amount the unit says all. */
+  single?: { unit: SingleUnit; amount?: string }
   /** What has no column of its own, and how many there are. */
   folded: readonly (readonly [Fold, number])[]
 }
 
 /** Of several tiers, sizes or resolutions the first one has the column; the others are folded. */
 export function cellsOf(price: Shown): PriceCells {
-  const rates = price.tiers?.[0]?.per_million ?? price.per_million
+  const unit = singleUnits.find((each) => each === price.unit)
+  const rates =
+    unit === undefined ? (price.tiers?.[0]?.per_million ?? price.per_million) : undefined
   const sizes = typeof price.per_image === 'object' ? amountsIn(price.per_image) : []
   const resolutions = amountsIn(price.per_second ?? {})
   const ofRates: Partial<Rates> = typeof rates === 'object' ? rates : {}
@@ -60,8 +67,15 @@ export function cellsOf(price: Shown): PriceCells {
     amounts: Object.fromEntries(
       Object.entries(amounts).filter(([, amount]) => amount !== undefined),
     ),
+    ...(unit !== undefined && { single: { unit, ...amountOf(price) } }),
     folded: folds.map((name) => [name, counts[name]] as const).filter(([, n]) => n > 0),
   }
+}
+
+/** Of a unit that has one amount for all. */
+function amountOf({ per_search, per_minute, per_million }: Shown): { amount?: string } {
+  const amount = per_search ?? per_minute ?? per_million
+  return typeof amount === 'string' ? { amount } : {}
 }
 
 const amountsIn = (amounts: Readonly<Record<string, string | undefined>>): string[] =>

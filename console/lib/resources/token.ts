@@ -16,3 +16,7 @@ export function dailySpend(token: Token, nowMs: number): number[] {
     return spent.get(day) ?? 0
   })
 }
+
+/** What a token may call; `*` alone is every model. */
+export const modelsText = (models: readonly string[], all: string): string =>
+  models.length === 1 && models[0] === '*' ? all : models.join(', ')

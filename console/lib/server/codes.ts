@@ -126,7 +126,7 @@ export const alertAdvice = {
 export const noticeTypes = {
   'balance.low': ['Low balance', '余额过低'],
   'balance.empty': ['Balance used up', '余额不足'],
-  'budget.reached': ['Budget reached (50, 80, 100 %)', '预算达到 50%、80%、100%'],
+  'budget.reached': ['Budget reached (50, 80, 100%)', '预算达到 50%、80%、100%'],
   'channel.down': ['Channel down', '渠道不可用'],
   'channel.recovered': ['Channel recovered', '渠道已恢复'],
   'key.rejected': ['Key rejected', '密钥被拒绝'],

@@ -112,13 +112,15 @@ function AccountList() {
         )
       }
     >
-      <SearchField
-        label={t('find')}
-        value={search ?? ''}
-        onChange={(value) => setQuery({ search: value }, 'replace')}
-      />
       <ListTable
         label={t('title')}
+        lead={
+          <SearchField
+            label={t('find')}
+            value={search ?? ''}
+            onChange={(value) => setQuery({ search: value }, 'replace')}
+          />
+        }
         list={list}
         columns={columns}
         rowKey={({ name }) => name}

@@ -11,7 +11,7 @@ import type { Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type MonthRow, pageOf } from '../../lib/resources/bill.ts'
-import type { Token } from '../../lib/resources/token.ts'
+import { modelsText, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
@@ -54,7 +54,7 @@ export function AccountTokens({
               cell: ({ id, name }) => <Link to={`/tokens?open=${id}`}>{name}</Link>,
             },
             { title: t('prefix'), isPrivate: true, cell: ({ prefix }) => `${prefix}…` },
-            { title: t('models'), cell: ({ models }) => models.join(', ') },
+            { title: t('models'), cell: ({ models }) => modelsText(models, t('all')) },
             { title: t('budget'), cell: ({ budget }) => <BudgetBar budget={budget} /> },
             { title: t('state'), cell: ({ disabled }) => <Enabled isDisabled={disabled} /> },
           ]}

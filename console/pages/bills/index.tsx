@@ -55,7 +55,7 @@ function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
   // All of them fit beside the menu on a screen of 1280 pixels.
-  const money = (title: string, of: (row: MonthRow) => string, width = '110px') => ({
+  const money = (title: string, of: (row: MonthRow) => string, width = '100px') => ({
     ...{ title: withUnit(title, currency), width, align: 'right' as const },
     cell: (row: MonthRow) => <Money amount={of(row)} currency={currency} isBare />,
   })
@@ -66,12 +66,12 @@ function useColumns(first: Column<MonthRow>): Column<MonthRow>[] {
       width: '90px',
       cell: ({ state }) => <State state={state} label={t(state)} />,
     },
-    money(t('opening'), (row) => row.opening_balance, '140px'),
+    money(t('opening'), (row) => row.opening_balance, '135px'),
     money(t('credits'), (row) => row.credits),
     money(t('adjustments'), (row) => row.adjustments, '120px'),
     money(t('charges'), (row) => row.charges),
     money(t('refunds'), (row) => row.refunds),
-    money(t('closing'), (row) => row.closing_balance, '140px'),
+    money(t('closing'), (row) => row.closing_balance, '135px'),
   ]
 }
 
@@ -86,7 +86,7 @@ function AllAccounts() {
   const columns = useColumns({
     title: t('account'),
     isPrivate: true,
-    width: '160px',
+    width: '200px',
     cell: ({ account }) => <AccountName name={account} displayName={displayName(account)} />,
   })
   return (

@@ -33,7 +33,7 @@ export function MonthTotals({ month, onClosed }: { month: string; onClosed: () =
       <Stack>
         <ErrorAlert error={totals.error} />
         {data !== undefined && (
-          <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }}>
+          <SimpleGrid cols={{ base: 2, sm: 4, lg: 7 }}>
             <Figure title={t('accounts_count')}>
               {t('open_of', { open: format.number(data.open), n: format.number(data.accounts) })}
             </Figure>

@@ -119,6 +119,7 @@ function Upload({ onDone }: { onDone: (statement: Statement) => void }) {
         <Group align="flex-end">
           <FileInput
             label={t('file')}
+            placeholder={t('choose_file')}
             accept=".csv,text/csv"
             required
             value={file}

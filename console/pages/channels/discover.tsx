@@ -202,7 +202,13 @@ function Ticks({
   if (rows.length === 0) return null
   return (
     <Checkbox.Group label={label} labelProps={{ fw: 400 }} value={value} onChange={onChange}>
-      <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" mah={320} style={{ overflowY: 'auto' }}>
+      <SimpleGrid
+        cols={{ base: 1, sm: 2 }}
+        mt="xs"
+        mah={320}
+        style={{ overflowY: 'auto' }}
+        tabIndex={0}
+      >
         {rows.map(([name, hint]) => (
           <Checkbox key={name} value={name} label={name} description={hint} disabled={isOff} />
         ))}

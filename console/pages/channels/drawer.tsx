@@ -12,8 +12,9 @@ import { offerUndo } from '../../components/undo/offer.ts'
 import { Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { downloadText } from '../../lib/download.ts'
+import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { type Channel, linesOf } from '../../lib/resources/channel.ts'
+import type { Channel } from '../../lib/resources/channel.ts'
 import { dataText } from '../../lib/resources/data-terms.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
@@ -160,7 +161,9 @@ function TestRow({ channel, tests }: { channel: Channel; tests: Tests }) {
         searchable
         onChange={setModel}
       />
-      <TestCell channel={channel} tests={tests} model={model ?? undefined} />
+      <div style={{ paddingBottom: 4 }}>
+        <TestCell channel={channel} tests={tests} model={model ?? undefined} />
+      </div>
     </Group>
   )
 }
@@ -174,6 +177,7 @@ function ChannelProperties({
 }) {
   const t = useMessages(messages)
   const server = useServerText()
+  const format = useFormat()
   const { health } = channel
   return (
     <PropertyList
@@ -189,18 +193,44 @@ function ChannelProperties({
         [t('denied'), health.denied_models.join(', ')],
         [t('busy'), `${health.busy} / ${channel.max_concurrency}`],
         [t('region'), channel.region],
-        [t('protocols'), <Lines key="p" text={linesOf(channel.protocols)} />],
-        [t('calls_go_to'), <SentPreview key="o" channel={channel} />],
-        [t('models'), <Lines key="m" text={linesOf(channel.models)} />],
+        [t('protocols'), <Lines key="p" text={listed(channel.protocols)} />],
+        [t('sends'), <SentPreview key="o" channel={channel} />],
+        [t('models'), <Lines key="m" text={modelLines(channel.models)} />],
         [t('cloud'), cloudText(channel)],
         [t('data_terms'), channel.data === null ? t('not_stated') : dataText(channel.data)],
         [t('priority'), channel.priority],
         [t('weight'), channel.weight],
-        [t('timeouts'), <Lines key="t" text={linesOf(channel.timeouts)} />],
+        [t('timeouts'), <Lines key="t" text={timeoutLines(channel.timeouts, format.span)} />],
         [t('source'), server.text('source', channel.source)],
       ]}
     />
   )
+}
+
+type Pairs = Readonly<Record<string, string>>
+
+const listed = (pairs: Pairs): string =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
+/** `*` is the same name at the upstream. */
+const modelLines = (models: Pairs): string =>
+  Object.entries(models)
+    .map(([name, upstream]) => (upstream === '*' ? name : `${name} → ${upstream}`))
+    .join('\n')
+
+const msOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
+
+/** As they are declared, in words: `first_byte` of `120000ms` is two minutes. */
+function timeoutLines(timeouts: Pairs, span: (ms: number) => string): string {
+  const spanOf = (value: string) => {
+    const [, digits, unit = 'ms'] = /^(\d+)(ms|s|m|h)$/.exec(value) ?? []
+    return digits === undefined ? value : span(Number(digits) * msOf[unit as keyof typeof msOf])
+  }
+  return Object.entries(timeouts)
+    .map(([name, value]) => `${name.replace('_', ' ')}: ${spanOf(value)}`)
+    .join('\n')
 }
 
 /** Where the account belongs; nothing else of it is known here. */

@@ -63,7 +63,7 @@ export function HealthChart({ channel }: { channel: string }) {
         moments={moments}
         heightPx={140}
         format={format.ms}
-        axis={format.ms}
+        axis={format.span}
         series={[line('p50', 'p50_ms', seriesColors[0]!), line('p95', 'p95_ms', seriesColors[1]!)]}
       />
       <Text size="sm">

@@ -90,6 +90,7 @@ export const messages = defineMessages({
     '自动填写地址与设置，只需提供密钥；模型取自其列表。',
   ],
   calls_go_to: ['This is what will be sent', '将发送的内容'],
+  sends: ['What is sent', '发送的内容'],
   set_header: ['Header set:', '设置请求头：'],
   remove_header: ['Header removed:', '移除请求头：'],
   set_field: ['Field set:', '设置字段：'],

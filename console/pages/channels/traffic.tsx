@@ -3,6 +3,7 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
+import { None, quiet } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -37,26 +38,29 @@ export function useChannelTraffic(): ReadonlyMap<string, ChannelTraffic> {
 
 export function SuccessCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
   const format = useFormat()
-  if (traffic === undefined || traffic.attempts === 0) return <>–</>
+  if (traffic === undefined || traffic.attempts === 0) return <None />
   return <>{format.percent(1 - traffic.failed / traffic.attempts)}</>
 }
 
 export function CachedCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
   const format = useFormat()
-  return <>{traffic?.cacheShare === undefined ? '–' : format.percent(traffic.cacheShare)}</>
+  return traffic?.cacheShare === undefined ? <None /> : format.percent(traffic.cacheShare)
 }
 
 export function ErrorCell({ traffic }: { traffic: ChannelTraffic | undefined }) {
   const t = useMessages(messages)
   const format = useFormat()
-  if (traffic === undefined) return <>–</>
+  if (traffic === undefined) return <None />
   const label = t('errors_text', { n: format.number(traffic.failed) })
   return (
     <Group gap="xs" wrap="nowrap" title={label}>
+      {/* Without an error there is nothing to be drawn in red. */}
       <div style={{ width: 80 }}>
-        <Sparkline values={traffic.failedByHour} color="var(--bad-mark)" />
+        {traffic.failed > 0 && <Sparkline values={traffic.failedByHour} color="var(--bad-mark)" />}
       </div>
-      <Text size="sm">{format.number(traffic.failed)}</Text>
+      <Text size="sm" component="div">
+        {quiet(format.number(traffic.failed))}
+      </Text>
     </Group>
   )
 }

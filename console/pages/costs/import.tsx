@@ -33,6 +33,7 @@ export function ImportCosts({ onClose, onDone }: Props) {
           <Text size="sm">{t('import_hint')}</Text>
           <FileInput
             label={t('file')}
+            placeholder={t('choose_file')}
             accept=".yaml,.yml,.json"
             required
             value={file}

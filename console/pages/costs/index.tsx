@@ -1,7 +1,8 @@
 // Costs: what the upstream of each channel takes for a model, all versions, factors and rates of exchange.
 import { Button, Group, SimpleGrid, Text } from '@mantine/core'
 import { useState } from 'react'
-import { SourceBadge, usePriceText } from '../../components/billing/price-terms.tsx'
+import { usePriceColumns } from '../../components/billing/price-columns.tsx'
+import { SourceBadge } from '../../components/billing/price-terms.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { SearchField } from '../../components/fields/search-field.tsx'
@@ -32,7 +33,7 @@ export default function Costs() {
   const [search = ''] = useQueryValue('search')
   const [doing, setDoing] = useState<'new' | 'import'>()
   const [leaving, setLeaving] = useState<Cost>()
-  const columns = useColumns(isFinance ? setLeaving : undefined)
+  const columns = useColumns(list.rows, isFinance ? setLeaving : undefined)
   const wanted = search.trim().toLowerCase()
   const rows = list.rows.filter(({ channel, model }) =>
     `${channel} ${model}`.toLowerCase().includes(wanted),
@@ -53,13 +54,15 @@ export default function Costs() {
         )
       }
     >
-      <SearchField
-        label={t('find')}
-        value={search}
-        onChange={(value) => setQuery({ search: value }, 'replace')}
-      />
       <ListTable
         label={t('title')}
+        lead={
+          <SearchField
+            label={t('find')}
+            value={search}
+            onChange={(value) => setQuery({ search: value }, 'replace')}
+          />
+        }
         list={{ ...list, rows }}
         columns={columns}
         rowKey={({ id }) => id}
@@ -74,48 +77,54 @@ export default function Costs() {
   )
 }
 
-function useColumns(onWithdraw: ((cost: Cost) => void) | undefined): Column<Cost>[] {
+function useColumns(
+  rows: readonly Cost[],
+  onWithdraw: ((cost: Cost) => void) | undefined,
+): Column<Cost>[] {
   const t = useMessages(messages)
-  const termsText = usePriceText()
   return [
-    column(t('channel'), '150px', ({ channel }) => <Name name={channel} />, {
+    column(t('channel'), '130px', ({ channel }) => <Name name={channel} />, {
       id: 'channel',
       sort: ({ channel }) => channel,
     }),
-    column(t('model'), '170px', ({ model }) => <Name name={model} />, {
+    column(t('model'), '140px', ({ model }) => <Name name={model} />, {
       id: 'model',
       sort: ({ model }) => model,
     }),
-    column(t('terms'), '340px', (each) => {
-      const text = termsText(each, each.currency)
-      return <span title={text}>{text}</span>
-    }),
+    column(t('state'), '105px', ({ state }) => (
+      <State state={stateTones[state]} label={t(state)} />
+    )),
+    ...usePriceColumns<Cost>(
+      (cost) => cost,
+      undefined,
+      ({ currency }) => currency,
+    ),
     column(
       t('effective_from'),
-      '150px',
+      '120px',
       ({ effective_from }) => <Time at={effective_from} how="short" />,
       {
         id: 'from',
         sort: ({ effective_from }) => effective_from,
       },
     ),
-    column(t('state'), '110px', ({ state }) => (
-      <State state={stateTones[state]} label={t(state)} />
-    )),
     column(t('author'), '110px', ({ created_by }) => created_by ?? '–', { isPrivate: true }),
     column(t('source'), '90px', ({ source }) => <SourceBadge source={source} />),
-    ...(onWithdraw === undefined ? [] : [withdrawColumn(t('withdraw'), onWithdraw)]),
+    ...(onWithdraw === undefined || !rows.some(canWithdraw)
+      ? []
+      : [withdrawColumn(t('withdraw'), onWithdraw)]),
   ]
 }
 
-/** Only of versions that have not begun. */
+/** Only versions that have not begun. */
+const canWithdraw = ({ state, source }: Cost) => state === 'scheduled' && source === 'api'
+
 const withdrawColumn = (text: string, onWithdraw: (cost: Cost) => void): Column<Cost> =>
   column(
     '',
     '100px',
     (each) =>
-      each.state === 'scheduled' &&
-      each.source === 'api' && (
+      canWithdraw(each) && (
         <Button
           size="compact-xs"
           variant="default"
@@ -173,17 +182,17 @@ function Factors({ channels, exchange, currency }: CostFactors) {
             rowKey={({ channel }) => channel}
             columns={[
               { title: t('channel'), cell: ({ channel }) => channel },
-              { title: t('factor'), cell: ({ cost_factor }) => cost_factor },
+              { title: t('factor'), align: 'right', cell: ({ cost_factor }) => cost_factor },
             ]}
           />
         )}
       </Panel>
-      <Panel title={t('exchange')}>
-        {rates.length === 0 ? (
-          <Text size="sm" c="dimmed">
-            {t('no_rates')}
-          </Text>
-        ) : (
+      {rates.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('no_rates')}
+        </Text>
+      ) : (
+        <Panel title={t('exchange')}>
           <Group>
             {rates.map(([other, rate]) => (
               <Text key={other} size="sm">
@@ -191,8 +200,8 @@ function Factors({ channels, exchange, currency }: CostFactors) {
               </Text>
             ))}
           </Group>
-        )}
-      </Panel>
+        </Panel>
+      )}
     </SimpleGrid>
   )
 }

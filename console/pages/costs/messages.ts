@@ -19,9 +19,9 @@ export const messages = defineMessages({
   effective_from: ['Effective from', '生效时间'],
   effective: ['Effective from (empty: now)', '生效时间（留空为立即）'],
   state: ['State', '状态'],
-  scheduled: ['scheduled', '待生效'],
-  in_force: ['in force', '生效中'],
-  past: ['past', '已结束'],
+  scheduled: ['Scheduled', '待生效'],
+  in_force: ['In force', '生效中'],
+  past: ['Past', '已结束'],
   author: ['Created by', '创建人'],
   source: ['Source', '来源'],
   new_version: ['New version', '新增版本'],
@@ -60,5 +60,8 @@ export const messages = defineMessages({
   exchange: ['Exchange rates', '汇率'],
   rate: ['{rate} {currency} for 1 {other}', '1 {other} = {rate} {currency}'],
   no_factors: ['No channel has a factor.', '没有渠道使用系数。'],
-  no_rates: ['None; set them in the configuration file.', '无；请在配置文件中设置。'],
+  no_rates: [
+    'No exchange rates; set them in the configuration file.',
+    '没有汇率；请在配置文件中设置。',
+  ],
 })

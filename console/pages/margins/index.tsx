@@ -3,7 +3,7 @@ import { Alert, Button, Card, Center, Group, Select, SimpleGrid, Text } from '@m
 import type { ReactNode } from 'react'
 import { AccountName, useDisplayNames } from '../../components/billing/account-name.tsx'
 import { Chart } from '../../components/charts/chart.tsx'
-import { seriesColors } from '../../components/charts/series.ts'
+import { restColor } from '../../components/charts/series.ts'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
@@ -180,19 +180,28 @@ function MarginChart({ times, rows }: { times: readonly string[]; rows: readonly
   const format = useFormat()
   const { currency } = useSession()
   const byDay = new Map(rows.map((row) => [row.day, row]))
-  const series = (['charged', 'cost', 'margin'] as const).map((name, i) => ({
-    name: t(name),
-    color: seriesColors[i]!,
-    values: times.map((day) => {
+  const values = (of: (cost: number, margin: number) => number) =>
+    times.map((day) => {
       const row = byDay.get(day)
-      return Number((name === 'charged' ? row?.amount : row?.[name]) ?? 0)
-    }),
-  }))
+      return of(Number(row?.cost ?? 0), Number(row?.margin ?? 0))
+    })
+  // A bar is what is left of charges after refunds; a loss stands on top of it.
+  const loss = values((_, margin) => Math.max(-margin, 0))
+  const series = [
+    {
+      name: t('cost'),
+      color: restColor,
+      values: values((cost, margin) => Math.min(cost, cost + margin)),
+    },
+    { name: t('margin'), color: 'var(--c1)', values: values((_, margin) => Math.max(margin, 0)) },
+    ...(loss.some((value) => value > 0)
+      ? [{ name: t('loss'), color: 'var(--bad-mark)', values: loss }]
+      : []),
+  ]
   return (
     <Card withBorder>
       <Chart
         label={t('over_time')}
-        kind="lines"
         by="day"
         moments={times.map((day) => Date.parse(day))}
         series={series}

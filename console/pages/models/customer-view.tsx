@@ -76,7 +76,7 @@ function useColumns(prices: ReadonlyMap<string, Paid>): Column<Model>[] {
   const format = useFormat()
   const bound = (value: number | null) => (value === null ? '–' : format.number(value))
   return [
-    column(t('model'), '190px', ({ name }) => <Name name={name} />, {
+    column(t('model'), '180px', ({ name }) => <Name name={name} />, {
       id: 'model',
       sort: ({ name }) => name,
     }),
@@ -91,7 +91,7 @@ function useColumns(prices: ReadonlyMap<string, Paid>): Column<Model>[] {
         )
       },
     ),
-    column(t('kind'), '80px', ({ kind }) => server.text('model', kind)),
+    column(t('kind'), '105px', ({ kind }) => server.text('model', kind)),
     numberColumn(t('context'), '95px', ({ context_window }) => bound(context_window)),
     numberColumn(t('max_output'), '100px', ({ max_output_tokens }) => bound(max_output_tokens)),
     column(t('display_name'), '140px', ({ display_name }) => display_name),

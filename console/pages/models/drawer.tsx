@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { SourceBadge, Terms } from '../../components/billing/price-terms.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
-import { State } from '../../components/values.tsx'
+import { None, State } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -172,7 +172,7 @@ function Facts({
           t('callable'),
           <State
             key="c"
-            state={model.callable ? 'good' : 'failed'}
+            state={model.callable ? 'good' : 'idle'}
             label={t(model.callable ? 'yes' : 'no')}
           />,
         ],
@@ -215,7 +215,7 @@ function ServedBy({ model, channels }: { model: Model; channels: readonly Channe
     )
   }
   const serving = channels.filter(({ models }) => serves(Object.keys(models), model.name))
-  if (serving.length === 0) return <>–</>
+  if (serving.length === 0) return <None />
   return (
     <Group gap="xs">
       {serving.map(({ id, name }) => (

@@ -5,7 +5,7 @@ import { SourceBadge } from '../../components/billing/price-terms.tsx'
 import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
-import { State } from '../../components/values.tsx'
+import { None, State } from '../../components/values.tsx'
 import type { Page as ListPage } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
@@ -158,16 +158,16 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
   const format = useFormat()
   const bound = (value: number | null) => (value === null ? '–' : format.number(value))
   return [
-    column(t('model'), '210px', (model) => <NameCell model={model} />, {
+    column(t('model'), '200px', (model) => <NameCell model={model} />, {
       id: 'model',
       sort: ({ name }) => name,
     }),
-    column(t('kind'), '95px', ({ kind }) => server.text('model', kind), {
+    column(t('kind'), '105px', ({ kind }) => server.text('model', kind), {
       id: 'kind',
       sort: ({ kind }) => kind,
     }),
     column(t('callable'), '80px', ({ callable }) => (
-      <State state={callable ? 'good' : 'failed'} label={t(callable ? 'yes' : 'no')} />
+      <State state={callable ? 'good' : 'idle'} label={t(callable ? 'yes' : 'no')} />
     )),
     ...usePriceColumns<Model>(
       ({ name }) => current.get(name),
@@ -212,7 +212,7 @@ function NoPrice({ model }: { model: Model }) {
   const t = useMessages(messages)
   if (isAlias(model)) return <Note text={`→ ${model.alias}`} />
   if (model.price === 'served') return <Note text={t('served')} />
-  if (!needsPrice(model, undefined)) return <>–</>
+  if (!needsPrice(model, undefined)) return <None />
   return (
     <Link to={priceOf(model)} onClickCapture={(event) => event.stopPropagation()}>
       {t('missing')}

@@ -56,7 +56,7 @@ function LatencyChart({ range }: { range: Range }) {
         by={by}
         moments={momentsOf(range, by)}
         format={(value) => format.ms(value)}
-        axis={format.ms}
+        axis={format.span}
         series={[...shown, line('average_first_byte_ms', seriesColors[4]!)]}
       />
     </Panel>

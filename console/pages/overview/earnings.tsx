@@ -43,7 +43,7 @@ export function Earnings({ chosen }: { chosen: Chosen }) {
   }
   return (
     <Panel title={`${t('earnings')}, ${currency}`}>
-      <Group gap="xl" align="flex-start" mb="xs">
+      <Group gap="12px 32px" align="flex-start" mb="xs">
         <Figure {...figure('amount', t('spend'))} />
         <Figure {...figure('cost', t('upstream_cost'))} color={restColor} />
         <Figure

@@ -83,7 +83,7 @@ function Problem({
       <ChannelDown alert={alert} channel={channel} />
     ) : (
       <>
-        <b>{server.text('alert', alert.kind)}</b> {server.sentence(alert.message)}
+        <b>{server.text('alert', alert.kind)}:</b> {server.sentence(alert.message)}
       </>
     )
   return (

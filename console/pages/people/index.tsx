@@ -93,6 +93,7 @@ function usePersonColumns(menu: (person: Person) => ReactNode): Column<Person>[]
     },
     {
       title: t('account'),
+      width: '220px',
       sort: ({ account }) => account,
       cell: ({ account }) =>
         account === null ? '–' : <AccountName name={account} displayName={displayName(account)} />,
@@ -145,7 +146,7 @@ function PersonMenu({
   return (
     <Menu withinPortal>
       <Menu.Target>
-        <ActionIcon variant="subtle" aria-label={t('actions', { name: person.name })}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('actions', { name: person.name })}>
           <Icon name="more" size={16} />
         </ActionIcon>
       </Menu.Target>

@@ -66,6 +66,7 @@ export function ImportPrices(props: BulkProps) {
       <Text size="sm">{t(source === 'list' ? 'import_hint' : 'source_hint')}</Text>
       <FileInput
         label={t('file')}
+        placeholder={t('choose_file')}
         accept={source === 'list' ? '.csv,.yaml,.yml,.json,text/csv,application/yaml' : '.json'}
         required
         value={file}

@@ -2,7 +2,7 @@
 // narrower screen.
 import { CopyIcon, CopyId } from '../../components/copy.tsx'
 import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
-import { HttpStatus, Money, Time } from '../../components/values.tsx'
+import { HttpStatus, Money, None, Time } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type LoggedRequest, tokensPerSecond } from '../../lib/resources/request.ts'
@@ -125,7 +125,7 @@ function TimeCell({ row: { at, request_id } }: { row: LoggedRequest }) {
 /** The code in words; the gateway's own text on hover. */
 function ErrorCell({ row: { error_code, error } }: { row: LoggedRequest }) {
   const server = useServerText()
-  if (error_code === null) return <>–</>
+  if (error_code === null) return <None />
   return (
     <span title={[error_code, error ?? ''].join('\n').trim()}>
       {server.text('error', error_code)}

@@ -1,5 +1,5 @@
 // The bars of the histogram, and the selection of some of them by pointer or keyboard.
-import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useState } from 'react'
 import { Chart } from '../../components/charts/chart.tsx'
 import { axisPx, gutterPx } from '../../components/charts/plot-layout.ts'
 import type { Series } from '../../components/charts/series.ts'
@@ -117,17 +117,20 @@ export function HistogramTable({
   label,
   buckets,
   stepMs,
+  lead,
 }: {
   label: string
   buckets: readonly TimeBucket[]
   stepMs: number
+  /** In the line of the button. */
+  lead: ReactNode
 }) {
   const format = useFormat()
   const series = useSeries(buckets)
   const { name } = useMoments(stepSize(stepMs))
   const moments = buckets.map(({ fromMs }) => fromMs)
   const table = () => <ValueTable {...{ label, moments, series, format: format.number, name }} />
-  return <TableToggle table={table} />
+  return <TableToggle legend={lead} table={table} />
 }
 
 function useBucketText(): (bucket: TimeBucket | undefined) => string | undefined {

@@ -39,6 +39,7 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
   const buckets = bucketsIn(range, data?.items ?? [])
   const zoom = (fromMs: number, toMs: number) =>
     setQuery({ from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() })
+  const choices = <Ranges isZoomed={filters['from'] !== undefined || filters['to'] !== undefined} />
   return (
     <Stack gap={4}>
       <HistogramBars
@@ -49,15 +50,21 @@ export function RequestHistogram({ filters }: { filters: Filters }) {
         stepMs={range.stepMs}
         onZoom={zoom}
       />
-      {buckets.some(({ ok, client, server }) => ok + client + server > 0) && (
-        <HistogramTable label={t('histogram')} buckets={buckets} stepMs={range.stepMs} />
-      )}
       {ignored.length > 0 && (
         <Text size="xs" c="dimmed">
           {t('not_counted', { filters: ignored.map(([name]) => nameOf(name)).join(', ') })}
         </Text>
       )}
-      <Ranges isZoomed={filters['from'] !== undefined || filters['to'] !== undefined} />
+      {buckets.some(({ ok, client, server }) => ok + client + server > 0) ? (
+        <HistogramTable
+          label={t('histogram')}
+          buckets={buckets}
+          stepMs={range.stepMs}
+          lead={choices}
+        />
+      ) : (
+        choices
+      )}
     </Stack>
   )
 }

@@ -52,7 +52,7 @@ export function LatencyScatter({
           isLog
           axes={{
             x: (seconds, step) => format.tick(seconds * 1000, format.zone, step),
-            y: format.ms,
+            y: format.span,
           }}
           onCursor={(index, leftPx) => setAt(index === null ? undefined : { index, leftPx })}
           onPick={(index) => dots[index] && onOpen(dots[index].request_id)}

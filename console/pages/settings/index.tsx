@@ -23,7 +23,7 @@ export default function SettingsPage() {
   const isAdministrator = role === 'administrator'
   const { data, error } = useResource<Settings>('/settings', { enabled: isAdministrator })
   return (
-    <Page title={t('title')} hint={t('hint')}>
+    <Page title={t('title')} {...(isStaff(session) && { hint: t('hint') })}>
       <ErrorAlert error={error} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {data !== undefined && <General settings={data} />}

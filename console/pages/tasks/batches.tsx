@@ -89,7 +89,7 @@ function useColumns(
     column(t('created'), '124px', ({ created_at }) => <Time at={created_at} how="short" />, {
       ...{ id: 'created', sort: ({ created_at }) => created_at },
     }),
-    column(t('token'), '112px', callerText, { id: 'token', sort: callerText }),
+    column(t('token'), '225px', callerText, { id: 'token', sort: callerText }),
     column(t('state'), '110px', ({ state }) => <State state={state} label={t(nameOf(state))} />, {
       ...{ id: 'state', sort: ({ state }) => state },
     }),
@@ -105,7 +105,7 @@ function useColumns(
       id: 'failed',
     }),
     ...useMoneyColumns(),
-    column(t('endpoint'), '170px', ({ endpoint }) => endpoint, { id: 'endpoint' }),
+    column(t('endpoint'), '160px', ({ endpoint }) => endpoint, { id: 'endpoint' }),
     column(t('batch_id'), '230px', ({ id }) => <CopyId id={id} />, { id: 'id', isOptional: true }),
   ]
 }
@@ -113,9 +113,11 @@ function useColumns(
 function useMoneyColumns(): Column<ListedBatch>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
-  const cost = ({ charge }: ListedBatch) => <Money amount={charge} currency={currency} isBare />
+  const cost = ({ charge }: ListedBatch) => (
+    <Money amount={charge} currency={currency} how="cost" isBare />
+  )
   const estimate = ({ estimate: amount }: ListedBatch) =>
-    amount === null ? '–' : <Money amount={amount} currency={currency} isBare />
+    amount === null ? '–' : <Money amount={amount} currency={currency} how="cost" isBare />
   return [
     numberColumn(withUnit(t('cost'), currency), '90px', cost, {
       ...{ id: 'cost', sort: ({ charge }) => charge },
@@ -148,7 +150,7 @@ function BatchProgress({ batch: { progress } }: { batch: ListedBatch }) {
   return (
     <Group gap={6} wrap="nowrap">
       <Progress value={progress} w={80} aria-label={t('progress')} />
-      <Text size="xs">{progress} %</Text>
+      <Text size="xs">{progress}%</Text>
     </Group>
   )
 }

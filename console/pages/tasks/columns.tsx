@@ -3,13 +3,28 @@ import { type Selection, selectColumn } from '../../components/bulk/selection.ts
 import { CopyId } from '../../components/copy.tsx'
 import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { Elapsed, TaskProgress } from '../../components/tasks/progress.tsx'
-import { Money, State, Time } from '../../components/values.tsx'
+import { Money, None, State, Time } from '../../components/values.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
 import { elapsedMs, isLive, type Task } from '../../lib/resources/task.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { isStaff, useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
+
+const callerText = ({ account, token }: Task): string => `${account ?? ''} / ${token ?? ''}`
+
+/** Of one that runs: the most that it may cost. */
+const costOf = (task: Task) => (isLive(task) ? task.hold : task.charge)
+
+function CostCell({ task }: { task: Task }) {
+  const { currency } = useSession()
+  return (
+    <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
+      {isLive(task) && '≤ '}
+      <Money amount={costOf(task)} currency={currency} isBare />
+    </span>
+  )
+}
 
 /** `hasCallbacks`: the list says how they went. */
 export function useColumns(
@@ -18,37 +33,32 @@ export function useColumns(
 ): Column<Task>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
-  const callerText = ({ account, token }: Task) => `${account ?? ''} / ${token ?? ''}`
   return [
     ...selectColumn(selection, t('select'), ({ id }) => id, isLive),
-    column(t('created'), '142px', ({ created_at }) => <Time at={created_at} how="short" />, {
+    column(t('created'), '125px', ({ created_at }) => <Time at={created_at} how="short" />, {
       id: 'created',
       sort: ({ created_at }) => created_at,
     }),
-    column(t('state'), '128px', ({ state }) => <State state={state} label={t(state)} />, {
+    column(t('state'), '115px', ({ state }) => <State state={state} label={t(state)} />, {
       id: 'state',
       sort: ({ state }) => state,
     }),
-    column(t('progress'), '100px', (task) => <TaskProgress task={task} />, { id: 'progress' }),
-    column(t('error'), '125px', (task) => <ErrorCell task={task} />, {
+    column(t('progress'), '95px', (task) => <TaskProgress task={task} />, { id: 'progress' }),
+    ...useSubjectColumns(),
+    column(t('token'), '190px', callerText, { id: 'token', sort: callerText }),
+    numberColumn(withUnit(t('cost'), currency), '85px', (task) => <CostCell task={task} />, {
+      id: 'cost',
+      sort: costOf,
+    }),
+    column(t('error'), '105px', (task) => <ErrorCell task={task} />, {
       id: 'error',
       sort: ({ error }) => error?.code,
     }),
-    ...useSubjectColumns(),
+    numberColumn(t('elapsed'), '95px', (task) => <Elapsed task={task} />, {
+      ...{ id: 'elapsed', sort: (task) => elapsedMs(task, Date.now()) },
+    }),
     ...useCallbackColumn(hasCallbacks),
-    numberColumn(
-      withUnit(t('cost'), currency),
-      '90px',
-      (task) => (
-        <span style={isLive(task) ? { opacity: 0.75 } : undefined}>
-          {isLive(task) && '≤ '}
-          <Money amount={isLive(task) ? task.hold : task.charge} currency={currency} isBare />
-        </span>
-      ),
-      { id: 'cost', sort: (task) => (isLive(task) ? task.hold : task.charge) },
-    ),
     ...useFamilyColumns(),
-    column(t('token'), '120px', callerText, { id: 'token', sort: callerText }),
     ...useRareColumns(),
   ]
 }
@@ -73,7 +83,7 @@ function useSubjectColumns(): Column<Task>[] {
   const t = useMessages(messages)
   return [
     column(t('model'), '115px', ({ model }) => model, { id: 'model', sort: ({ model }) => model }),
-    column(t('prompt'), '115px', ({ request }) => request.prompt, { id: 'prompt' }),
+    column(t('prompt'), '175px', ({ request }) => request.prompt, { id: 'prompt' }),
   ]
 }
 
@@ -83,9 +93,6 @@ function useFamilyColumns(): Column<Task>[] {
     column(t('family'), '110px', (task) => t(task.interface), {
       id: 'family',
       sort: (task) => t(task.interface),
-    }),
-    column(t('elapsed'), '100px', (task) => <Elapsed task={task} />, {
-      ...{ id: 'elapsed', sort: (task) => elapsedMs(task, Date.now()) },
     }),
   ]
 }
@@ -115,6 +122,6 @@ function useRareColumns(): Column<Task>[] {
 /** The code in words; the text of it on hover. */
 function ErrorCell({ task: { error } }: { task: Task }) {
   const server = useServerText()
-  if (error === null) return <>–</>
+  if (error === null) return <None />
   return <span title={`${error.code}\n${error.message}`}>{server.text('error', error.code)}</span>
 }

@@ -199,7 +199,9 @@ function TaskDetails({ task, onChanged }: { task: Task; onChanged: () => void })
             [t('charged'), <Money key="c" amount={task.charge} currency={currency} />],
             [
               t('refunded'),
-              isLess('0', task.refunded) && <Money amount={task.refunded} currency={currency} />,
+              isLess('0', task.refunded) ? (
+                <Money key="r" amount={task.refunded} currency={currency} />
+              ) : undefined,
             ],
           ]}
         />

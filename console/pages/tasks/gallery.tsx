@@ -69,7 +69,11 @@ function Preview({ task }: { task: Task }) {
   if (file === undefined) {
     return (
       <Center bg="var(--mantine-color-default-hover)">
-        {isLive(task) ? <TaskProgress task={task} /> : <Text size="sm">{t(task.state)}</Text>}
+        {isLive(task) ? (
+          <TaskProgress task={task} />
+        ) : (
+          <Text size="sm">{t(task.state === 'succeeded' ? 'input_gone' : task.state)}</Text>
+        )}
       </Center>
     )
   }

@@ -103,7 +103,7 @@ function When({ event: { at, lastAt, progress }, task }: { event: Event; task: T
         </>
       )}
       {sinceMs > 0 && ` · ${t('after', { time: format.ms(sinceMs) })}`}
-      {progress !== undefined && progress > 0 && ` · ${progress} %`}
+      {progress !== undefined && progress > 0 && ` · ${progress}%`}
     </Text>
   )
 }

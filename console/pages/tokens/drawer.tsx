@@ -17,7 +17,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { dataText } from '../../lib/resources/data-terms.ts'
 import { tagsText } from '../../lib/resources/tags.ts'
-import { dailySpend, type Token } from '../../lib/resources/token.ts'
+import { dailySpend, modelsText, type Token } from '../../lib/resources/token.ts'
 import { Link } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useSession } from '../../lib/session.ts'
@@ -162,7 +162,7 @@ function TokenDetails({ token }: { token: Token }) {
           ['ID', <CopyId key="id" id={token.id} max={40} />],
           [t('account'), token.account],
           [t('token'), `${token.prefix}…`],
-          [t('models'), token.models.join(', ')],
+          [t('models'), modelsText(token.models, t('all'))],
           [t('ips'), token.allowed_ips.join(', ') || t('any_ip')],
           [t('translation'), t(`translation_${token.translation}`)],
           [t('fallback'), t(`fallback_${token.fallback}`)],

@@ -10,14 +10,14 @@ import { switchActions } from '../../components/bulk/switch-actions.ts'
 import { Sparkline } from '../../components/charts/sparkline.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Page } from '../../components/page.tsx'
-import { type Column, column, withUnit } from '../../components/table/data-table.tsx'
+import { type Column, column, numberColumn, withUnit } from '../../components/table/data-table.tsx'
 import { type Filter, useFilters } from '../../components/table/filter-bar.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { Money, Name, State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { dailySpend, type Token } from '../../lib/resources/token.ts'
+import { dailySpend, modelsText, type Token } from '../../lib/resources/token.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { CreateToken } from './create.tsx'
@@ -50,13 +50,13 @@ function useColumns(selection: Selection | undefined): Column<Token>[] {
     column(t('translation'), '110px', ({ translation }) => t(`translation_${translation}`), {
       ...{ id: 'translation', isOptional: true },
     }),
-    column(withUnit(t('spend'), currency), '180px', (token) => <SpendCell token={token} />, {
+    numberColumn(withUnit(t('spend'), currency), '180px', (token) => <SpendCell token={token} />, {
       id: 'spend',
       sort: ({ spend }) => spend,
     }),
     column(t('spending_budget'), '110px', ({ budget }) => <BudgetBar budget={budget} />),
     column(t('last_used'), '120px', (token) => <Time at={token.last_used_at} how="ago" />),
-    column(t('models'), '110px', ({ models }) => models.join(', ')),
+    column(t('models'), '110px', ({ models }) => modelsText(models, t('all'))),
     column(t('limits'), '110px', limitsText),
     column(t('expires'), '130px', ({ expires_at }) =>
       expires_at === null ? t('never') : <Time at={expires_at} how="ago" />,
@@ -160,7 +160,9 @@ function SpendCell({ token }: { token: Token }) {
       <div style={{ width: 70 }}>
         <Sparkline values={dailySpend(token, Date.now())} />
       </div>
-      <Money amount={token.spend} currency={currency} isBare />
+      <div style={{ flex: 1, textAlign: 'right' }}>
+        <Money amount={token.spend} currency={currency} isBare />
+      </div>
     </Group>
   )
 }

@@ -43,7 +43,7 @@ import { Totals, useShown } from './totals.tsx'
 import { useName } from './use-name.ts'
 import { useWord, type Word } from './use-word.ts'
 
-/** More than five are told apart by their place and by the legend. */
+/** Of more than five, some look alike: they are told apart by their place and by the legend. */
 const colors = [...seriesColors, ...seriesColors, restColor]
 
 /** The parameters of the address that make a view. */
@@ -75,7 +75,7 @@ function useChoices() {
     '30',
   )
   const [account, setAccount] = useQueryValue('account')
-  const [top, setTop] = useChoice('top', tops, '7')
+  const [top, setTop] = useChoice('top', tops, '5')
   const [compares, setCompares] = useQueryValue('compare')
   const subgroup = second === 'none' ? undefined : second
   return {
@@ -134,7 +134,7 @@ export default function Usage() {
       <ErrorAlert error={now.error ?? before.error} />
       {now.isLoading ? (
         <Skeleton height={200} />
-      ) : rows.length === 0 ? (
+      ) : now.error !== null ? null : rows.length === 0 ? (
         <Center p="xl">
           <Text c="dimmed">{t('nothing')}</Text>
         </Center>

@@ -33,6 +33,7 @@ export const messages = defineMessages({
   other: ['Other', '其他'],
   total: ['Total', '合计'],
   before: ['Previous period', '上一周期'],
+  share: ['Share', '占比'],
   change: ['Change', '变化'],
   nothing: ['No charges in this period.', '此期间没有消费。'],
   logs: ['Requests', '请求'],

@@ -1,7 +1,8 @@
 // The groups of the chart in figures, compared with the previous period, with links to their requests.
 import { Table } from '@mantine/core'
 import { ScrollBox } from '../../components/scroll-box.tsx'
-import { tabularNumbers } from '../../components/values.tsx'
+import { withUnit } from '../../components/table/data-table.tsx'
+import { Money, quiet } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -32,6 +33,13 @@ export function useShown(measure: Measure): (value: bigint) => string {
     measure === 'amount' ? format.money(decimalOf(value), currency) : format.number(drawn(value))
 }
 
+function Sum({ value, measure }: { value: bigint; measure: Measure }) {
+  const format = useFormat()
+  const { currency } = useSession()
+  if (measure !== 'amount') return <>{quiet(format.number(drawn(value)))}</>
+  return <Money amount={decimalOf(value)} currency={currency} isBare />
+}
+
 export function Totals({
   rows,
   before,
@@ -49,7 +57,9 @@ export function Totals({
 }) {
   const t = useMessages(messages)
   const format = useFormat()
-  const show = useShown(measure)
+  const { currency } = useSession()
+  // The heading has the currency.
+  const title = measure === 'amount' ? withUnit(t(measure), currency) : t(measure)
   const shownName = useName(keys)
   const sums = topOf(sumsOf(rows, keys, measure), top, t('other'))
   const shown = new Set(sums.map(([name]) => name))
@@ -60,18 +70,24 @@ export function Totals({
     was === 0n ? '–' : format.percent(drawn(value) / drawn(was) - 1)
   const cells = (value: bigint, was: bigint) => (
     <>
-      <Table.Td ta="right" style={tabularNumbers} title={decimalOf(value)} data-label={t(measure)}>
-        {show(value)}
+      <Table.Td ta="right" data-label={title}>
+        <div>
+          <Sum value={value} measure={measure} />
+        </div>
       </Table.Td>
-      <Table.Td ta="right" data-label="%">
-        {total === 0n ? '–' : format.percent(Number((value * 10_000n) / total) / 10_000)}
+      <Table.Td ta="right" data-label={t('share')}>
+        <div>{total === 0n ? '–' : format.percent(Number((value * 10_000n) / total) / 10_000)}</div>
       </Table.Td>
       {old !== undefined && (
         <>
-          <Table.Td ta="right" style={tabularNumbers} data-label={t('before')}>
-            {show(was)}
+          <Table.Td ta="right" data-label={t('before')}>
+            <div>
+              <Sum value={was} measure={measure} />
+            </div>
           </Table.Td>
-          <Table.Td ta="right">{changeOf(value, was)}</Table.Td>
+          <Table.Td ta="right" data-label={t('change')}>
+            <div>{quiet(changeOf(value, was))}</div>
+          </Table.Td>
         </>
       )}
     </>
@@ -80,7 +96,7 @@ export function Totals({
   return (
     <ScrollBox label={t('totals')} minWidth={520}>
       <Table aria-label={t('totals')} className="cards-on-phone">
-        <TotalsHead keys={keys} measure={measure} isCompared={old !== undefined} />
+        <TotalsHead keys={keys} title={title} isCompared={old !== undefined} />
         <Table.Tbody>
           {sums.map(([name, value]) => (
             <Table.Tr key={name}>
@@ -106,11 +122,11 @@ export function Totals({
 
 function TotalsHead({
   keys: { group, subgroup },
-  measure,
+  title,
   isCompared,
 }: {
   keys: Keys
-  measure: Measure
+  title: string
   isCompared: boolean
 }) {
   const t = useMessages(messages)
@@ -120,8 +136,8 @@ function TotalsHead({
     <Table.Thead>
       <Table.Tr>
         <Table.Th>{`${word(group)}${heading}`}</Table.Th>
-        <Table.Th ta="right">{t(measure)}</Table.Th>
-        <Table.Th ta="right">%</Table.Th>
+        <Table.Th ta="right">{title}</Table.Th>
+        <Table.Th ta="right">{t('share')}</Table.Th>
         {isCompared && <Table.Th ta="right">{t('before')}</Table.Th>}
         {isCompared && <Table.Th ta="right">{t('change')}</Table.Th>}
         <Table.Th />

@@ -80,7 +80,7 @@ function MoneyCards({ account }: { account: Account | undefined }) {
   const money = (amount: string | undefined) => format.money(amount, currency)
   const bill = `/bills?open=${encodeURIComponent(`${month} ${account?.name ?? ''}`)}`
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
       <MoneyCard title={t('balance')} amount={money(account?.balance)} exact={account?.balance}>
         {t('held', { amount: money(account?.held) })}
       </MoneyCard>

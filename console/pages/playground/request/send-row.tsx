@@ -46,7 +46,11 @@ export function SendRow(props: SendRowProps) {
         </Button>
       ) : (
         <Button onClick={onSend} disabled={!isReady}>
-          {t('send')} {modKey}↵
+          {t('send')}
+          {/* A phone has no such keys. */}
+          <Text span inherit visibleFrom="sm" style={{ whiteSpace: 'pre' }}>
+            {` ${modKey}↵`}
+          </Text>
         </Button>
       )}
       <Estimate text={text} callers={callers} />
