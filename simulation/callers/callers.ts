@@ -92,7 +92,7 @@ async function createAt(
         const { world, random, faults } = context
         await world.pause(random.wire.between(10, 500), world.current)
         const bytes = media.map(() =>
-          random.wire.chance(faults.wire.brokenOff) ? undefined : new Uint8Array(1),
+          random.wire.chance(faults.wire.brokenOff) ? undefined : 'AA==',
         )
         const count = bytes.filter((each) => each !== undefined).length
         records.fetched.set(task.id, [...(records.fetched.get(task.id) ?? []), count])

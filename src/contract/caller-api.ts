@@ -200,8 +200,8 @@ export interface Created {
 export interface Image {
   /** Its index among the task's files. */
   part: number
-  /** Where the caller asked for them. */
-  bytes?: Uint8Array
+  /** Where the caller asked for its bytes. */
+  base64?: string
   /** As a `data:` URL, where the upstream gave no other: only this answer ever has it. */
   inlineUrl?: string
   revisedPrompt?: string

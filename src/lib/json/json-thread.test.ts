@@ -2,7 +2,16 @@
 import { expect, test } from 'bun:test'
 import { soundOf } from '../../../sandbox/audio/encode.ts'
 import { audioSeconds } from '../audio/measure.ts'
-import { addMemberLong, encodeLong, measureLong, readLong, stringifyLong } from './json-thread.ts'
+import {
+  addMemberLong,
+  base64Bytes,
+  encodeLong,
+  measureLong,
+  plainBase64After,
+  readLong,
+  stringifyLong,
+  toBase64,
+} from './json-thread.ts'
 
 const work = { total: 1e9, structure: 1e9 }
 const megabyte = 1024 * 1024
@@ -81,4 +90,21 @@ test.each([
   const bytes = await addMemberLong(given, ['usage'], '"note":2')
   expect(Buffer.from(bytes).toString() === text.replace('{"a"', '{"note":2,"a"')).toBe(true)
   expect(given.toString() === text).toBe(true)
+})
+
+test.each([10, 3_000_000])('Base64 of %d bytes is checked, decoded and written', async (length) => {
+  const bytes = new Uint8Array(Buffer.alloc(length, 'a file'))
+  const text = Buffer.from(bytes).toString('base64')
+  const url = `data:image/png;base64,${text.slice(0, 4)}\n${text.slice(4)}`
+  const from = url.indexOf(',') + 1
+  expect((await plainBase64After('', url, from)) === text).toBe(true)
+  expect((await plainBase64After('data:,', text)) === `data:,${text}`).toBe(true)
+  expect(await plainBase64After('', `${text}?`)).toBeUndefined()
+  expect(Bun.deepEquals(Buffer.from((await base64Bytes(url, from))!), Buffer.from(bytes))).toBe(
+    true,
+  )
+  expect(await base64Bytes(`${text}?`)).toBeUndefined()
+  const part = new Uint8Array(Buffer.from(`ab${'c'.repeat(length)}`)).subarray(2)
+  expect((await toBase64(part)) === 'c'.repeat(length).replace(/.*/s, btoa)).toBe(true)
+  expect(part.length).toBe(length)
 })

@@ -4,6 +4,7 @@
 // and ends when it has had nothing to do for a while.
 import { randomUUID } from 'node:crypto'
 import { assets } from '../assets.ts'
+import { plainBase64 } from '../base64.ts'
 import { WorkerThread } from '../worker-thread.ts'
 import type { LongTemplate, ReadJson, TextResult, TextWork } from './json-worker.ts'
 import { parseShortened } from './long-strings.ts'
@@ -56,6 +57,46 @@ async function decode(bytes: Uint8Array, line: boolean, queueKey = ''): Promise<
   return (result as { decoded: string }).decoded
 }
 
+/** Shorter ones take less than a millisecond. */
+const longBase64 = 256 * 1024
+
+/** The Base64 that begins there, without white space and after other words; undefined when it is none. */
+export async function plainBase64After(
+  before: string,
+  text: string,
+  from = 0,
+  queueKey = '',
+): Promise<string | undefined> {
+  if (text.length <= longBase64) {
+    const plain = plainBase64(text.slice(from))
+    return plain === undefined ? undefined : before + plain
+  }
+  const work = { base64: text, from, before, asBytes: false }
+  return ((await thread.run(queueKey, work)) as { plain: string | undefined }).plain
+}
+
+/** The bytes of Base64 that begins there; undefined when it is none. */
+export async function base64Bytes(
+  text: string,
+  from = 0,
+  queueKey = '',
+): Promise<Uint8Array | undefined> {
+  if (text.length <= longBase64) {
+    const plain = plainBase64(text.slice(from))
+    return plain === undefined ? undefined : Buffer.from(plain, 'base64')
+  }
+  const made = await thread.run(queueKey, { base64: text, from, before: '', asBytes: true })
+  return made instanceof Uint8Array ? made : undefined
+}
+
+/** Bytes as Base64. Those of a long file are gone for the caller. */
+export async function toBase64(file: Uint8Array<ArrayBuffer>, queueKey = ''): Promise<string> {
+  if (file.length <= longBase64) return file.toBase64()
+  const whole = file.length === file.buffer.byteLength ? file : new Uint8Array(file)
+  const made = await thread.run(queueKey, { file: whole }, [whole.buffer])
+  return (made as { plain: string }).plain
+}
+
 /** How long a file of sound is: of many small parts, that takes hundreds of milliseconds. Its bytes are copied. */
 export async function measureLong(bytes: Uint8Array, queueKey = ''): Promise<number | undefined> {
   const sound = new Uint8Array(bytes)
@@ -85,7 +126,10 @@ export async function addMemberLong(
 }
 
 /** The result of JSON.stringify for plain data: a string when it is short, else bytes. */
-export async function stringifyLong(value: unknown, queueKey = ''): Promise<string | Uint8Array> {
+export async function stringifyLong(
+  value: unknown,
+  queueKey = '',
+): Promise<string | Uint8Array<ArrayBuffer>> {
   const long: LongTemplate = { template: '', mark: `long:${randomUUID()}:` }
   let count = 0
   long.template = JSON.stringify(value, (_, each: unknown) => {
@@ -93,5 +137,7 @@ export async function stringifyLong(value: unknown, queueKey = ''): Promise<stri
     long[`v${count}`] = each
     return `${long.mark}${count++}`
   })
-  return count === 0 ? long.template : ((await thread.run(queueKey, long)) as Uint8Array)
+  return count === 0
+    ? long.template
+    : ((await thread.run(queueKey, long)) as Uint8Array<ArrayBuffer>)
 }

@@ -1,5 +1,6 @@
-// The thread that reads and encodes long texts, and measures sound, one after the other.
+// The thread that reads and encodes long texts and Base64, and measures sound, one after the other.
 import { audioSeconds } from '../audio/measure.ts'
+import { plainBase64 } from '../base64.ts'
 import { collectSoon } from '../collect-soon.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
@@ -19,6 +20,10 @@ export type TextWork =
   | { encoded: Uint8Array; line: boolean }
   /** A file of sound to measure. */
   | { sound: Uint8Array }
+  /** Base64 that begins there, to check and to put after other words; `asBytes`: to decode. */
+  | { base64: string; from: number; before: string; asBytes: boolean }
+  /** Bytes to write as Base64. */
+  | { file: Uint8Array }
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON; empty: left out. */
   | { text: string; fields: string }
   /** JSON that gets another member, in the object at the end of a path, itself as JSON; and is encoded. */
@@ -42,11 +47,15 @@ export type TextResult =
   | ReadJson
   | { decoded: string }
   | { seconds: number | undefined }
+  /** Absent: it was no Base64. */
+  | { plain: string | undefined }
   | Uint8Array
 
 self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   if ('bytes' in data) self.postMessage(read(data))
   else if ('sound' in data) self.postMessage({ seconds: audioSeconds(data.sound) })
+  else if ('file' in data) self.postMessage({ plain: bufferOf(data.file).toString('base64') })
+  else if ('base64' in data) answerBase64(data)
   else if ('encoded' in data) self.postMessage({ decoded: decoded(data) })
   else {
     const bytes = new TextEncoder().encode(written(data))
@@ -60,10 +69,22 @@ function decoded({ encoded, line }: Extract<TextWork, { encoded: Uint8Array }>):
   return line ? onOneLine(text) : text
 }
 
-type Written = Exclude<
-  TextWork,
-  { bytes: Uint8Array } | { encoded: Uint8Array } | { sound: Uint8Array }
->
+function answerBase64({
+  base64,
+  from,
+  before,
+  asBytes,
+}: Extract<TextWork, { base64: string }>): void {
+  const plain = plainBase64(base64.slice(from))
+  if (plain === undefined || !asBytes) {
+    self.postMessage({ plain: plain === undefined ? undefined : before + plain })
+    return
+  }
+  const bytes = new Uint8Array(Buffer.from(plain, 'base64'))
+  self.postMessage(bytes, [bytes.buffer])
+}
+
+type Written = Extract<TextWork, { text: string } | { json: Uint8Array | string } | LongTemplate>
 
 function written(data: Written): string {
   if ('text' in data) return withFields(data.text, JSON.parse(data.fields))
@@ -72,8 +93,9 @@ function written(data: Written): string {
   return withMember(typeof json === 'string' ? json : textOf(json), JSON.parse(path), member)
 }
 
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+const textOf = (bytes: Uint8Array): string => bufferOf(bytes).toString()
 
 /** Between two checks of the work that a text is. */
 const stepsAtOnce = 100_000

@@ -1,8 +1,9 @@
 // One request over real sockets: what is sent, and the outcome of every kind of reply.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
+import { WorkerThread } from '../../lib/worker-thread.ts'
 import { providers } from '../index.ts'
 import {
   type Answer,
@@ -186,11 +187,25 @@ describe('what comes', () => {
     )
   })
 
-  test('may be some megabytes', async () => {
+  test('may be some megabytes, which a thread reads', async () => {
+    const threads = spyOn(WorkerThread.prototype, 'run')
     const b64_json = Buffer.alloc(6_000_000, 1).toString('base64')
-    const started = await begin(reply(200, { data: [{ b64_json }, { b64_json }] }))
-    const media = started.kind === 'finished' && 'media' in started.report && started.report.media
-    expect(media).toHaveLength(2)
+    const data = [{ b64_json }, { b64_json: `${b64_json.slice(0, 76)}\n${b64_json.slice(76)}` }]
+    const started = await begin(reply(200, { created: 1, data }), { queueKey: 'acc_1' })
+    const { media } = (started as unknown as { report: { media: { url: string }[] } }).report
+    expect(media.map(({ url }) => url === `data:image/png;base64,${b64_json}`)).toEqual([
+      true,
+      true,
+    ])
+    expect(threads.mock.calls.map(([key]) => key)).toEqual(['acc_1', 'acc_1', 'acc_1'])
+    threads.mockRestore()
+  })
+
+  test('of many megabytes that are no list of images have an outcome that nobody knows', async () => {
+    const many = await begin(reply(200, { data: {}, more: 'x'.repeat(6_000_000) }))
+    expect(many.kind).toBe('unknown')
+    const deep = await begin(reply(200, `{"data":${'['.repeat(4_000_000)}`))
+    expect(deep.kind).toBe('unknown')
   })
 
   test.each([

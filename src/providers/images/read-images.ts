@@ -1,4 +1,5 @@
-// The images of an answer in this style. Pure: a parsed answer in, a report out.
+// The images of an answer in this style: a parsed answer in, a report out.
+import type { TaskUpstream } from '../../contract/provider.ts'
 import { partsWithin, type TokenCounts } from '../../contract/usage.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { plainUsage } from '../../styles/common/answer-usage.ts'
@@ -8,10 +9,14 @@ import type { Json } from '../tasks/read-reply.ts'
 import type { FinishedReport } from '../tasks/style.ts'
 
 /** Undefined when it is no list of images. An empty entry was not delivered. */
-export function readImages({ data, created, usage }: Json): FinishedReport | undefined {
+export async function readImages(
+  { data, created, usage }: Json,
+  { queueKey }: TaskUpstream,
+): Promise<FinishedReport | undefined> {
   if (!Array.isArray(data)) return undefined
   const rows = data.filter(isObject)
-  const media = rows.map(imageIn).filter((image) => image !== undefined)
+  const found = await Promise.all(rows.map((row) => imageIn(row, queueKey)))
+  const media = found.filter((image) => image !== undefined)
   // Without the images themselves and their URLs.
   const about = rows.map(({ url: _, b64_json: __, ...rest }) => rest)
   const tokens = tokensIn(usage)
@@ -35,7 +40,7 @@ function tokensIn(raw: unknown): TokenCounts | undefined {
   return all === undefined ? counts : { ...counts, parts: all }
 }
 
-function imageIn({ url, b64_json }: Json) {
+async function imageIn({ url, b64_json }: Json, queueKey: string | undefined) {
   const address = textOf(url)
-  return address === '' ? imageOf(textOf(b64_json)) : imageAt(address)
+  return address === '' ? await imageOf(textOf(b64_json), queueKey) : imageAt(address)
 }

@@ -1,6 +1,7 @@
 // Images in JSON: by URL, or as Base64 bytes.
 import type { OutputMedia } from '../../contract/task.ts'
 import { plainBase64 } from '../../lib/base64.ts'
+import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { isAddress } from './fields.ts'
 
 /** First bytes of image files, in Base64. */
@@ -31,9 +32,17 @@ export const imageAt = (url: string): OutputMedia | undefined =>
   isAddress(url) || inlineBytes(url) !== undefined ? { kind: 'image', url } : undefined
 
 /** A result image in Base64, with or without a media type. */
-export function imageOf(given: string): OutputMedia | undefined {
-  if (given.startsWith('data:')) return imageAt(given)
-  const bytes = plainBase64(given)
-  if (bytes === undefined) return undefined
-  return { kind: 'image', url: `data:${typeOf(bytes)};base64,${bytes}` }
+export async function imageOf(
+  given: string,
+  queueKey: string | undefined,
+): Promise<OutputMedia | undefined> {
+  const [named] = dataUri.exec(given) ?? []
+  if (named === undefined && given.startsWith('data:')) return undefined
+  const type = typeOf(given.slice(0, typedLetters).replaceAll(/\s+/g, ''))
+  const before = named ?? `data:${type};base64,`
+  const url = await plainBase64After(before, given, named?.length, queueKey)
+  return url === undefined ? undefined : { kind: 'image', url }
 }
+
+/** Enough for the first bytes, also with some white space. */
+const typedLetters = 64

@@ -2,16 +2,20 @@
 // there is a reply, and why it could not be read.
 import type { HttpAnswer, HttpPort } from '../../contract/http.ts'
 import type { Stop, TaskUpstream } from '../../contract/provider.ts'
+import { longTextBytes, readLong } from '../../lib/json/json-thread.ts'
 import { isObject, parseJson } from '../../lib/json/parse.ts'
+import type { WorkLimits } from '../../lib/json/scan.ts'
 
 const maxAnswerBytes = 256 * 1024
 const maxAnswerDepth = 64
+/** Of a long answer: files, or a page of tasks. */
+const longWork: WorkLimits = { total: 60e6, structure: 30e6 }
 
 export type Json = Readonly<Record<string, unknown>>
 
 export interface Reply {
   answer: HttpAnswer
-  /** Empty when it could not be read. */
+  /** Empty when it could not be read, or was so long that it has more than words. */
   text: string
   /** Undefined when it is no JSON object. */
   body: Json | undefined
@@ -56,18 +60,27 @@ export async function readReply(
     answer.cancel()
     return unreadable(answer, 'the upstream compressed its answer although it was asked not to')
   }
-  let text: string | undefined
+  let whole: string | Uint8Array<ArrayBuffer> | undefined
   try {
-    text = await answer.text(maxBytes, upstream.progress)
+    whole = await answer.text(maxBytes, upstream.progress, longTextBytes)
   } catch (cause) {
     const message = 'the upstream broke off its answer'
     const problem = { code: 'upstream_error', message, cause } as const
     return { answer, text: '', body: undefined, problem }
   }
-  if (text === undefined) return unreadable(answer, 'the upstream answered with too much')
-  const parsed = parseJson(text, maxAnswerDepth)
-  const body = 'value' in parsed && isObject(parsed.value) ? parsed.value : undefined
-  return { answer, text, body }
+  if (whole === undefined) return unreadable(answer, 'the upstream answered with too much')
+  const text = typeof whole === 'string' ? whole : ''
+  try {
+    const parsed =
+      typeof whole === 'string'
+        ? parseJson(whole, maxAnswerDepth)
+        : await readLong(whole, maxAnswerDepth, longWork, true, upstream.queueKey)
+    const body = 'value' in parsed && isObject(parsed.value) ? parsed.value : undefined
+    return { answer, text, body }
+  } catch (cause) {
+    const message = 'the answer could not be read'
+    return { answer, text, body: undefined, problem: { code: 'upstream_error', message, cause } }
+  }
 }
 
 function unreadable(answer: HttpAnswer, message: string): Reply {

@@ -63,14 +63,14 @@ export function unanswered(cause: unknown): Started {
   return { kind: 'unknown', error: failure('upstream_timeout', message, undefined, cause) }
 }
 
-function accepted(
+async function accepted(
   style: AnyCreate,
   reply: Reply,
   upstream: TaskUpstream,
   upstreamModel: string | undefined,
-): Started {
+): Promise<Started> {
   const { body } = reply
-  const report = body === undefined ? undefined : style.atOnce?.(body, upstream)
+  const report = body === undefined ? undefined : await style.atOnce?.(body, upstream)
   if (report !== undefined) {
     return { kind: 'finished', report, upstreamRequestId: style.requestIdOf(reply) }
   }

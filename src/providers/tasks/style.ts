@@ -55,7 +55,10 @@ export interface CreateStyle<Request> {
    */
   verdict?(reply: Reply, upstream: TaskUpstream): 'refused' | 'unknown' | undefined
   /** The result, where it came with the reply. */
-  atOnce?(body: Json, upstream: TaskUpstream): FinishedReport | undefined
+  atOnce?(
+    body: Json,
+    upstream: TaskUpstream,
+  ): FinishedReport | undefined | Promise<FinishedReport | undefined>
   /** The value in place of a new task's id. Absent: there never is one. */
   createdId?(body: Json): unknown
   /** Absent: anything printable that is safe in a path. */

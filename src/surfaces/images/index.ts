@@ -6,6 +6,7 @@ import type { Token } from '../../contract/catalog.ts'
 import { Refusal } from '../../contract/errors.ts'
 import type { TokenCounts } from '../../contract/usage.ts'
 import { answerJson, type RequestContext } from '../../http/request-context.ts'
+import { stringifyLong } from '../../lib/json/json-thread.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Surface, SurfaceDeps } from '../common/surface.ts'
 import { asCaller, type Outcome } from '../media/as-caller.ts'
@@ -50,7 +51,7 @@ async function make(
   if (read instanceof Refusal) return read
   const made = await deps.api.makeImages(read.ctx, read.create)
   if (made instanceof Refusal) return made
-  const body = JSON.stringify(viewOf(deps.api, made))
+  const body = await stringifyLong(viewOf(deps.api, made), x.payer)
   if (made.replayed) return asReplay(withServed(answerJson(x, body), made.task))
   const charge = formatNanos(made.task.chargeNanos)
   const headers = { 'x-gateway-charge': charge, 'x-gateway-currency': deps.api.currency }
@@ -78,10 +79,8 @@ function usageView({ inputTokens, outputTokens, cacheReadTokens, parts = {} }: T
 
 function viewOf(api: CallerApi, { task, images }: MadeImages) {
   const linkTo = api.linkTo
-  const data = images.map(({ part, bytes, inlineUrl, revisedPrompt }) => ({
-    ...(bytes === undefined
-      ? { url: inlineUrl ?? linkTo(task, part) }
-      : { b64_json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') }),
+  const data = images.map(({ part, base64, inlineUrl, revisedPrompt }) => ({
+    ...(base64 === undefined ? { url: inlineUrl ?? linkTo(task, part) } : { b64_json: base64 }),
     ...(revisedPrompt !== undefined && { revised_prompt: revisedPrompt }),
   }))
   const { tokens } = task.usage ?? {}

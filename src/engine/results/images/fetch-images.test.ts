@@ -49,7 +49,7 @@ const at = (path: string) => `http://127.0.0.1:${server.port}${path}`
 const fetchAs = async (egressAllow: string[], urls: string[]) => {
   const media = urls.map((url) => ({ kind: 'image' as const, url }))
   const all = await fetchImages({ ...test_.engine, egressAllow }, task, media)
-  return all.map((bytes) => bytes && Buffer.from(bytes))
+  return all.map((base64) => base64 && Buffer.from(base64, 'base64'))
 }
 const fetchAll = (...urls: string[]) => fetchAs(['127.0.0.1/32'], urls)
 const inline = (bytes: Buffer, type = 'image/png') =>

@@ -1,10 +1,12 @@
-// Fetches the bytes of finished images in parallel, for a caller that wants no URLs. Guarded like
+// Fetches finished images in parallel, as Base64, for a caller that wants no URLs. Guarded like
 // any download of a result; only bytes that start like an image count as one.
 import type { ContentBody } from '../../../contract/caller-api.ts'
 import { Refusal } from '../../../contract/errors.ts'
 import type { ImageTask, OutputMedia } from '../../../contract/task.ts'
+import { plainBase64After, toBase64 } from '../../../lib/json/json-thread.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import { type ContentDeps, dropContent, openContent } from '../open-content.ts'
+import { startOfBase64 } from './inline-image.ts'
 
 const maxBytes = 32 * 1024 * 1024
 /** For all images of one answer, which is held in memory as a whole. */
@@ -20,28 +22,31 @@ export async function fetchImages(
   deps: ContentDeps,
   task: ImageTask,
   media: readonly OutputMedia[],
-): Promise<readonly (Uint8Array | undefined)[]> {
+): Promise<readonly (string | undefined)[]> {
   const signal = AbortSignal.timeout(maxMs)
   const room: Room = { bytes: maxBytesTogether }
   const asked = { ...task, media }
   return Promise.all(
     media.map(async ({ url }, part) => {
-      const bytes = url.startsWith('data:')
-        ? decode(url, room)
-        : await download(deps, asked, part, room, signal)
-      return bytes !== undefined && imageTypeOf(bytes) !== undefined ? bytes : undefined
+      if (url.startsWith('data:')) return inline(url, room, task.accountId)
+      const bytes = await download(deps, asked, part, room, signal)
+      if (bytes === undefined || imageTypeOf(bytes) === undefined) return undefined
+      return toBase64(bytes, task.accountId)
     }),
   )
 }
 
-function decode(url: string, room: Room): Uint8Array | undefined {
-  const comma = url.indexOf(',')
-  const base64 = url.slice(comma + 1)
-  if (comma === -1 || !/;base64$/i.test(url.slice(0, comma))) return undefined
-  const size = Math.floor((base64.length * 3) / 4)
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || !take(room, size, size)) return undefined
-  return Buffer.from(base64, 'base64')
+async function inline(url: string, room: Room, accountId: string): Promise<string | undefined> {
+  const from = startOfBase64(url)
+  if (from === undefined) return undefined
+  const size = Math.floor(((url.length - from) * 3) / 4)
+  const opening = Buffer.from(url.slice(from, from + openingLetters), 'base64')
+  if (imageTypeOf(opening) === undefined || !take(room, size, size)) return undefined
+  return plainBase64After('', url, from, accountId)
 }
+
+/** Enough to tell that it is an image. */
+const openingLetters = 64
 
 async function download(
   deps: ContentDeps,
@@ -49,7 +54,7 @@ async function download(
   part: number,
   room: Room,
   signal: AbortSignal,
-): Promise<Uint8Array | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const content = await openContent(deps, task, { file: part, signal, noRedirect: true })
   if (content instanceof Refusal) return undefined
   if (content.status !== 200) {
@@ -65,7 +70,10 @@ async function download(
 }
 
 /** Undefined when it is too large, or shorter than announced. */
-async function readAll(content: ContentBody, room: Room): Promise<Uint8Array | undefined> {
+async function readAll(
+  content: ContentBody,
+  room: Room,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const { body, lengthBytes } = content
   const stream = body instanceof Blob ? body.stream() : body
   const chunks: Uint8Array[] = []

@@ -15,6 +15,7 @@ import {
   type Task,
   type TaskUsage,
 } from '../../../contract/task.ts'
+import { base64Bytes } from '../../../lib/json/json-thread.ts'
 import { imageTypeOf } from '../../../lib/text/image-type.ts'
 import { addTaskLoss, lossOfTask } from '../../books/losses.ts'
 import { endRecord, newRecord, recordUnbilled, writeRecord } from '../../calls/call-record.ts'
@@ -30,6 +31,7 @@ import { sharedTokens } from '../../tasks/image-tokens.ts'
 import { retryWrite } from '../../tasks/retry-write.ts'
 import { keepBytes } from '../copy-media.ts'
 import { keptParts } from '../kept-media.ts'
+import { isInline, startOfBase64 } from './inline-image.ts'
 import { type WaitedEnd, waitForEnd } from './wait-for-end.ts'
 
 type ImageInput = Extract<TaskInput, { kind: 'image' }> & {
@@ -37,12 +39,12 @@ type ImageInput = Extract<TaskInput, { kind: 'image' }> & {
   wantsBytes: boolean
 }
 
-/** Fetches these files in parallel; undefined for each failure. */
+/** Fetches these files in parallel, as Base64; undefined for each failure. */
 export type FetchImages = (
   engine: Engine,
   task: ImageTask,
   media: readonly OutputMedia[],
-) => Promise<readonly (Uint8Array | undefined)[]>
+) => Promise<readonly (string | undefined)[]>
 
 /** How long a caller waits for a slow upstream. */
 export const maxWaitMs = 120_000
@@ -91,7 +93,7 @@ async function makeAccepted(making: Making, made: Accepted): Promise<MadeImages 
   const { end, images } = await deliver(making, task, report)
   const result = await conclude(engine, task, end)
   if (result instanceof Refusal) return recordUnbilled(engine, record, 'failed', result)
-  const shown = await hosted(engine, result.id, images)
+  const shown = await hosted(engine, result, images)
   record.chargeNanos = 0n
   const hasLeft = making.ctx.signal.aborted
   const ending = hasLeft ? 'caller_left' : 'complete'
@@ -108,13 +110,15 @@ function waitFor({ engine, ctx, input }: Making, task: ImageTask): Promise<Waite
 /** An address was asked for and bytes came: they are kept here, and had at an address of the gateway. */
 async function hosted(
   engine: Engine,
-  taskId: string,
+  { id: taskId, accountId }: Task,
   images: readonly Image[],
 ): Promise<readonly Image[]> {
   return Promise.all(
     images.map(async (image) => {
       const { inlineUrl, ...rest } = image
-      const bytes = inlineUrl === undefined ? undefined : bytesIn(inlineUrl)
+      const from = inlineUrl === undefined ? undefined : startOfBase64(inlineUrl)
+      if (inlineUrl === undefined || from === undefined) return image
+      const bytes = await base64Bytes(inlineUrl, from, accountId)
       const type = bytes && imageTypeOf(bytes)
       if (bytes === undefined || type === undefined) return image
       const isKept = await keepBytes(engine, taskId, image.part, { bytes, type }).catch(
@@ -126,12 +130,6 @@ async function hosted(
       return isKept ? rest : image
     }),
   )
-}
-
-function bytesIn(url: string): Uint8Array | undefined {
-  const comma = url.indexOf(',')
-  if (comma === -1 || !/;base64$/i.test(url.slice(0, comma))) return undefined
-  return Buffer.from(url.slice(comma + 1), 'base64')
 }
 
 /** The first answer again; a task that has not ended is still in progress. */
@@ -152,14 +150,14 @@ async function replay(
     const refusal = refuse('result_download_failed', handedOverOnce, extras)
     return recordUnbilled(engine, record, 'refused', refusal)
   }
-  const bytes = input.wantsBytes ? await fetchImages(engine, task, task.media) : []
-  if (input.wantsBytes && bytes.some((each) => each === undefined)) {
+  const contents = input.wantsBytes ? await fetchImages(engine, task, task.media) : []
+  if (input.wantsBytes && contents.some((each) => each === undefined)) {
     const extras = { replayOf: task.requestId }
     const refusal = refuse('result_download_failed', notAgain, extras)
     return recordUnbilled(engine, record, 'refused', refusal)
   }
   writeRecord(engine, endRecord(engine, record, 'complete', 200))
-  const images = task.media.map((_, part) => imageOf(part, bytes[part]))
+  const images = task.media.map((_, part) => imageOf(part, contents[part]))
   return { task, images, replayed: true }
 }
 
@@ -185,15 +183,15 @@ async function deliver(
     const end = { state: 'failed' as const, error: noOutput(task), raw: report.raw, losses, steps }
     return { end, images: [] }
   }
-  const bytes = input.wantsBytes ? await fetchImages(engine, task, files) : []
-  const media = input.wantsBytes ? files.filter((_, at) => bytes[at] !== undefined) : files
+  const contents = input.wantsBytes ? await fetchImages(engine, task, files) : []
+  const media = input.wantsBytes ? files.filter((_, at) => contents[at] !== undefined) : files
   const shared = sharedUsage(report.usage, media.length, files.length)
   const losses = undelivered(engine, task, shared.others)
   if (media.length === 0) {
     const end = { state: 'failed' as const, error: downloadFailed, raw: report.raw, losses, steps }
     return { end, images: [] }
   }
-  const had = bytes.filter((each) => each !== undefined)
+  const had = contents.filter((each) => each !== undefined)
   return {
     end: { ...report, media, usage: shared.delivered, losses },
     images: media.map(({ url }, part) => imageOf(part, had[part], url)),
@@ -214,12 +212,10 @@ function sharedUsage(usage: TaskUsage, images: number, made: number) {
   return { delivered: delivered!, others: others! }
 }
 
-const imageOf = (part: number, bytes: Uint8Array | undefined, url = ''): Image => ({
+const imageOf = (part: number, base64: string | undefined, url = ''): Image => ({
   part,
-  ...(bytes !== undefined ? { bytes } : isInline(url) && { inlineUrl: url }),
+  ...(base64 !== undefined ? { base64 } : isInline(url) && { inlineUrl: url }),
 })
-
-const isInline = (url: string): boolean => url.startsWith('data:')
 
 async function conclude(engine: Engine, task: Task, end: TaskEnd): Promise<Task | Refusal> {
   const ended = await retryWrite(engine, () => endTask(engine, task, end))
