@@ -9,6 +9,7 @@ import { newRequestContext } from '../http/request-context.ts'
 import { findAccount } from '../store/catalog/accounts.ts'
 import { aRequest, storeKinds } from '../store/test-stores.ts'
 import type { AdminApp } from './route.ts'
+import { adminRoutes } from './routes.ts'
 import { admin } from './test-admin.ts'
 
 /** Any answer: the fields these tests look into, and whatever else there is. */
@@ -87,6 +88,23 @@ describe.each([...storeKinds])('the admin API on %s', (on) => {
     expect([renamed.status, renamed.body.error.param]).toEqual([409, 'name'])
     const both = ['twin', 'other'].map((name) => ask('PATCH', `/channels/${name}`, { name: 'new' }))
     expect(await statuses(both)).toEqual([200, 409])
+  })
+
+  test.each(adminRoutes.filter(({ permission }) => permission.crossSite !== true))(
+    'refuses parameters that $method $path does not have, by their names',
+    async ({ method, path, query }) => {
+      const { body, status } = await ask(method.toUpperCase(), `${path.replace(':id', 'x')}?knid=1`)
+      expect([status, body.error.param]).toEqual([400, 'knid'])
+      for (const name of Object.keys(query?.shape ?? {})) {
+        expect((body.error as { message?: string }).message).toInclude(`'${name}'`)
+      }
+    },
+  )
+
+  test('takes the parameters of pages for every list, also for one that has a single page', async () => {
+    for (const path of ['/people', '/presets', '/accounts']) {
+      expect((await ask('GET', `${path}?limit=100`)).status).toBe(200)
+    }
   })
 
   test('keeps every one of the changes that come at once, and the keys', async () => {

@@ -93,6 +93,8 @@ async function readAsk(
   req: Asked,
 ): Promise<Ask<Input> | Refusal> {
   const { engine } = deps
+  const misnamed = route.permission.crossSite === true ? undefined : unknownParam(route, x)
+  if (misnamed !== undefined) return misnamed
   const id = req.param('id') ?? ''
   const { find } = route
   const found = id === '' ? undefined : await find?.(engine, id)
@@ -113,6 +115,24 @@ async function readAsk(
   if (body instanceof Refusal) return body
   const header = (name: string) => req.header(name)
   return { id, found, query, body, page, account, header, x, viewer: x.viewer, engine, deps }
+}
+
+const maxShownName = 64
+/** Every list takes them; a short one has one page. */
+const ofPages = ['limit', 'cursor']
+
+/** Ignored, a filter that there is not would show everything. */
+function unknownParam({ query, answer }: AdminRoute, x: RequestContext): Refusal | undefined {
+  const known = Object.keys(query?.shape ?? {})
+  const isList = rowSchemaOf(answer) !== undefined
+  const { searchParams } = new URL(x.request.url)
+  const name = searchParams
+    .keys()
+    .find((each) => !known.includes(each) && !(isList && ofPages.includes(each)))
+  if (name === undefined) return undefined
+  const shown = name.slice(0, maxShownName)
+  const rest = known.length === 0 ? 'no parameters' : known.map((each) => `'${each}'`).join(', ')
+  return wrong(shown, `is not a parameter of this call's query, which has ${rest}`)
 }
 
 /** The fields of a query that a schema names, checked. */
