@@ -343,6 +343,7 @@ test('only these calls change something for operators, finance and members', () 
       ...links,
       ...[
         'post /alerts/:id/acknowledge',
+        'patch /accounts/:id',
         'post /accounts/:id/credits',
         'post /requests/:id/refunds',
         'post /tasks/:id/refunds',

@@ -8,7 +8,7 @@ import type { Dialect } from '../../src/store/schema.ts'
 import { newPlace, type Place, storeKinds } from '../../src/store/test-stores.ts'
 import { openPast } from '../support/data/past-months.ts'
 import { adminToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
-import { type MailServerForTests, startMailServer } from '../support/mail-server.ts'
+import { type MailServerForTests, partText, startMailServer } from '../support/mail-server.ts'
 import { ownEnv } from '../support/own-env.ts'
 import { unzip } from '../support/unzip.ts'
 
@@ -245,8 +245,9 @@ describe.each([...storeKinds])('the bills of a month on %s', (engine) => {
     expect(headers.get('message-id')).toBe(`<bill-${month}-acc_past_bob@mail.example>`)
     const { number } = (await gateway.admin('GET', `/bills?account=bob&month=${month}`)).body
     const parts = raw.split(/\r\n--[^\r]+\r\n/)
-    expect(parts[1]).toContain(`Number: ${number}`)
-    expect(parts[1]).toMatch(/Charges: 1\.000000007 CNY\s+Refunds: 0\.25 CNY/)
+    const text = partText(parts[1]!)
+    expect(text).toContain(`Number: ${number}\nAccount: bob 有限公司\n`)
+    expect(text).toMatch(/Charges: 1\.000000007 CNY\s+Refunds: 0\.25 CNY/)
     expect(parts[2]).toContain(`filename=${number}-bob.html`)
     const page = Buffer.from(parts[2]!.split('\r\n\r\n')[1]!, 'base64').toString()
     for (const part of [number, 'Example Ltd', 'bob 有限公司', 'blurred']) {

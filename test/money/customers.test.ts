@@ -75,6 +75,27 @@ describe.each([...storeKinds])('customers on %s', (engine) => {
     expect((await change('north', { tax_id: 'EX-123' })).status).toBe(200)
   })
 
+  test('are corrected by finance, who change nothing else of an account', async () => {
+    const fay = await newPerson(gateway, { name: 'fay-of-books', role: 'finance' })
+    const patch = (body: object) => fay.ask('PATCH', '/accounts/south', body)
+    const { status, body } = await patch({ legal_name: 'South & Co.', tax_id: 'EX-5' })
+    expect([status, body.legal_name, body.tax_id]).toEqual([200, 'South & Co.', 'EX-5'])
+    expect((await fay.ask('GET', '/accounts/south')).body).toMatchObject({ tax_id: 'EX-5' })
+    for (const other of [
+      { tag_names: ['team'] },
+      { legal_name: 'Other', budget: null },
+      { require: null },
+    ]) {
+      const refused = await patch(other)
+      expect([other, refused.status, refused.body.error.code]).toEqual([
+        other,
+        403,
+        'not_permitted',
+      ])
+    }
+    expect((await patch({ legal_name: null, tax_id: null })).body.legal_name).toBeNull()
+  })
+
   test('are told what is wrong with a field, and nothing changes', async () => {
     for (const [body, param] of [
       [{ display_name: '' }, 'display_name'],

@@ -84,6 +84,9 @@ function parsed(raw: string): Pick<ReceivedMail, 'headers' | 'text'> {
   return { headers, text: decoded(body, headers.get('content-transfer-encoding')) }
 }
 
+/** A part of a mail as it was written. */
+export const partText = (part: string): string => parsed(part).text
+
 function decoded(body: string, encoding = '7bit'): string {
   if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
   if (encoding !== 'quoted-printable') return body.replaceAll('\r\n', '\n')

@@ -27,7 +27,7 @@ export function AccountProfile({
   onChanged: () => void
 }) {
   const t = useMessages(messages)
-  const mayEdit = hasRole(useSession(), ['operator'])
+  const mayEdit = hasRole(useSession(), ['operator', 'finance'])
   if (mayEdit) return <ProfileForm key={account.name} account={account} onChanged={onChanged} />
   const rows = profileNames.map(
     (name) =>

@@ -2,6 +2,7 @@
 import { billPage } from '../../billing/bills/page/page.ts'
 import type { PageLanguage } from '../../billing/bills/page/words.ts'
 import type { ShownBill } from '../../billing/bills/read-bill.ts'
+import { nameOnBills } from '../../contract/config-schema/profile-fields.ts'
 import { pageName } from '../../engine/books/month-file.ts'
 
 const words = {
@@ -29,10 +30,11 @@ const words = {
 
 export function billMail(bill: ShownBill, language: PageLanguage, nowMs: number) {
   const said = words[language]
-  const { number, account, account_id, month, currency, issuer } = bill
+  const { number, account_id, month, currency, issuer } = bill
+  const customer = nameOnBills(bill.account, bill.customer)
   const lines: [string, string][] = [
     ...(number == null ? [] : [[said.number, number] as [string, string]]),
-    [said.account, account],
+    [said.account, customer],
     [said.month, month],
     [said.charges, `${bill.charges} ${currency}`],
     ...(bill.refunds === undefined
@@ -45,7 +47,7 @@ export function billMail(bill: ShownBill, language: PageLanguage, nowMs: number)
   return {
     // The same whenever it is sent: who gets it twice can tell.
     id: `bill-${month}-${account_id}`,
-    subject: `${said.subject} ${number ?? month} · ${account}`,
+    subject: `${said.subject} ${number ?? month} · ${customer}`,
     text: `${said.intro}\n\n${text}${from}`,
     attachment: {
       name: pageName(bill),

@@ -183,11 +183,12 @@ test('a link is also sent by e-mail where mail is set up, and a failure is told'
   const before = app
   const engine = { ...it.engine, mailer }
   app = admin({ engine, limits, isAdmin: (secret) => secret === 'boss' })
+  await asBoss('PATCH', '/accounts/acme', { display_name: '北方科技' })
   const sent = await asBoss('POST', `/bills/link?${query}&lang=zh`)
   const { url, emailed_to } = JSON.parse(sent.text) as { url: string; emailed_to: string }
   expect([sent.status, emailed_to]).toEqual([201, 'books@acme.example'])
   expect(mails).toHaveLength(1)
-  expect(mails[0]).toMatchObject({ to: 'books@acme.example', subject: `acme ${month} 账单` })
+  expect(mails[0]).toMatchObject({ to: 'books@acme.example', subject: `北方科技 ${month} 账单` })
   expect(mails[0]!.text).toContain(url)
   const failed = await asBoss('POST', `/bills/link?${query.replace('books', 'gone')}`)
   expect(failed.status).toBe(409)

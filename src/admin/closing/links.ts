@@ -3,6 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { badLinkPage, billPage } from '../../billing/bills/page/page.ts'
 import { readBill } from '../../billing/bills/read-bill.ts'
+import { nameOnBills } from '../../contract/config-schema/profile-fields.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { Viewer } from '../../contract/people.ts'
 import type { Seals } from '../../engine/base-deps.ts'
@@ -58,7 +59,8 @@ async function makeLink(ask: Ask<{ query: typeof linkQuery }>) {
   }
   const code = `${id}.${signatureOf(engine, id)}`
   const url = `${deps.consoleUrl ?? engine.publicUrl}/admin/v1/bills/shared?code=${code}`
-  const failed = await mailLink(ask, { ...link, account: account!.name, url })
+  const customer = nameOnBills(account!.name, account!.profile)
+  const failed = await mailLink(ask, { ...link, account: customer, url })
   if (failed === undefined) return { ...view, url }
   // The link reached its reader nowhere: it must not stay open.
   await revokeLink(ask, link)

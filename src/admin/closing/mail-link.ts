@@ -19,7 +19,7 @@ export const cannotMail = ({ missingForMail }: Pick<Engine, 'missingForMail'>): 
   `e-mail cannot be sent: ${missingForMail.join(' and ')} must be set where the gateway starts`
 
 interface LinkMail extends BillLink {
-  /** Name of the account. */
+  /** Who it belongs to, as on its bills. */
   account: string
   url: string
 }

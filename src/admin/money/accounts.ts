@@ -20,7 +20,7 @@ import { monthStart } from '../../store/proof/grains.ts'
 import { auditChange, listOf, pageOfList, time } from '../answers.ts'
 import { viewAccountBudgets } from '../budgets.ts'
 import { type paidPrice, paidPriceList } from '../catalog/price-schema.ts'
-import { forAdministrators, forAll, forFinance, forOperators, owning } from '../permission.ts'
+import { forAdministrators, forAll, forFinance, forStaff, owning } from '../permission.ts'
 import { type Ask, routesOf, type View } from '../route.ts'
 import {
   accountChange,
@@ -32,7 +32,7 @@ import {
   type entry as entrySchema,
   paidPriceQuery,
 } from './account-schema.ts'
-import { changeAccount, settingsView } from './change-account.ts'
+import { changeAccount, notForFinance, settingsView } from './change-account.ts'
 
 const credit = z
   .strictObject({
@@ -265,9 +265,11 @@ export const accountRoutes = [
   }),
   route('PATCH /accounts/:id', {
     id: 'changeAccount',
-    permission: forOperators,
+    permission: forStaff,
     summary: 'Change the settings of an account',
-    description: 'Null takes a setting away. What gateway.yaml declares is changed there.',
+    description:
+      'Null takes a setting away. What gateway.yaml declares is changed there. Finance changes who the account is: ' +
+      'names, addresses and the tax number.',
     body: accountChange,
     examples: {
       tags: { tag_names: ['team', 'job'] },
@@ -277,8 +279,8 @@ export const accountRoutes = [
     },
     answer: accountSchema,
     refusals: ['conflict'],
-    handle: async ({ engine, found, body, x }) => {
-      const refusal = await changeAccount(engine, x, found, body)
+    handle: async ({ engine, found, body, x, viewer }) => {
+      const refusal = notForFinance(viewer, body) ?? (await changeAccount(engine, x, found, body))
       return refusal ?? view(engine, (await findAccount(engine.store.read, found.id))!)
     },
   }),

@@ -6,8 +6,9 @@ import {
   usualTokenLimit,
 } from '../../contract/config-schema/account-settings.ts'
 import { dataView } from '../../contract/config-schema/channel/data.ts'
-import { profileOf } from '../../contract/config-schema/profile-fields.ts'
+import { profileNames, profileOf } from '../../contract/config-schema/profile-fields.ts'
 import { type Refusal, refuse } from '../../contract/errors.ts'
+import type { Viewer } from '../../contract/people.ts'
 import { setAccountBudgets } from '../../engine/catalog/account-budgets.ts'
 import { announce, noTokens, tokensOf } from '../../engine/catalog/refresh.ts'
 import type { Engine } from '../../engine/engine.ts'
@@ -45,6 +46,15 @@ export async function changeAccount(
   const isOfTokens = [names, mode, policy].some((each) => each !== undefined)
   await announce(engine, isOfTokens ? await tokensOf(engine, subject) : noTokens)
   return undefined
+}
+
+/** They make the bills, so they correct who is on them. */
+export function notForFinance(viewer: Viewer | undefined, body: Change): Refusal | undefined {
+  if (viewer?.role !== 'finance') return undefined
+  const ofProfile: readonly string[] = profileNames
+  const param = Object.keys(body).find((field) => !ofProfile.includes(field))
+  if (param === undefined) return undefined
+  return refuse('not_permitted', `your role (finance) may not change '${param}'`, { param })
 }
 
 /** A field of the change that the file declares of this account. */

@@ -27,3 +27,9 @@ export const declaredProfile = (name: ProfileField): DeclaredField => profileTab
 /** A value for each field. */
 export const profileOf = <T>(of: (name: ProfileField) => T): Record<ProfileField, T> =>
   Object.fromEntries(profileNames.map((name) => [name, of(name)])) as Record<ProfileField, T>
+
+/** Of an account whose people or operators have said no other, the name that callers know. */
+export const nameOnBills = (
+  name: string,
+  profile: { readonly legal_name?: string; readonly display_name?: string } | undefined,
+): string => profile?.legal_name ?? profile?.display_name ?? name
