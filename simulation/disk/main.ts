@@ -1,6 +1,5 @@
 // Runs the scenarios once for every operation of the disk, which fails in that run. Prints a line for each violation
-// and a summary; exits with 1 if there was one. Without `--full`, of
-// operations with the same name the first.
+// and a summary; exits with 1 if there was one. Without `--full`, of operations with the same name the first.
 import { dlopen, FFIType } from 'bun:ffi'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,6 +24,9 @@ const runLimitMs = 30_000
 /** Of each part, without `--full`. */
 const maxFaults = 6
 const isFull = process.argv.includes('--full')
+/** `--most 60`: of the calls of SQLite so many of each kind, drawn by `--seed`; with `--full` alone all of them. */
+const mostOfKind = Number(optionOf('--most') ?? (isFull ? Number.POSITIVE_INFINITY : 1))
+const seed = optionOf('--seed') ?? '1'
 /** `--only journal`: operations with this in their name. */
 const only = optionOf('--only') ?? ''
 
@@ -151,20 +153,30 @@ async function cutPower(): Promise<number> {
   return violations
 }
 
+/** So many of each kind, each as likely as any other. */
+function drawnOf(numbers: readonly number[], kindOf: (number: number) => number): number[] {
+  const place = (number: number) => Bun.hash(`${seed} ${number}`)
+  return [...Map.groupBy(numbers, kindOf).values()].flatMap((ofKind) =>
+    ofKind.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, mostOfKind),
+  )
+}
+
 /** `--calls`: calls of SQLite itself, by this library, which must be preloaded into the process. */
 async function tryCalls(library: string, from: string): Promise<number> {
   const { symbols } = dlopen(library, {
     fail_at: { args: [FFIType.i32], returns: FFIType.void },
     count: { args: [], returns: FFIType.i32 },
+    kind_of: { args: [FFIType.i32], returns: FFIType.i32 },
   })
   const isReached = (number: number) => () => number > 0 && symbols.count() >= number
   symbols.fail_at(0)
   const clean = await run(from, everyDay)
   const calls = symbols.count()
   if (clean !== undefined || calls === 0) throw new Error(`without a fault: ${clean}, ${calls}`)
-  const step = isFull ? 1 : Math.ceil(calls / maxFaults)
+  const numbers = Array.from({ length: calls }, (_, at) => at + 1)
+  const chosen = drawnOf(numbers, symbols.kind_of)
   let [violations, runs] = [0, 0]
-  for (let number = 1; number <= calls; number += step) {
+  for (const number of chosen) {
     symbols.fail_at(number)
     const found = await run(from, everyDay, undefined, isReached(number))
     runs++
