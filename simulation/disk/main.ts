@@ -24,8 +24,8 @@ const runLimitMs = 30_000
 /** Of each part, without `--full`. */
 const maxFaults = 6
 const isFull = process.argv.includes('--full')
-/** `--most 60`: of the calls of SQLite so many of each kind, drawn by `--seed`; with `--full` alone all of them. */
-const mostOfKind = Number(optionOf('--most') ?? (isFull ? Number.POSITIVE_INFINITY : 1))
+/** `--max 60`: of the calls of SQLite so many of each kind, drawn by `--seed`; with `--full` alone all of them. */
+const maxOfKind = Number(optionOf('--max') ?? (isFull ? Number.POSITIVE_INFINITY : 1))
 const seed = optionOf('--seed') ?? '1'
 /** `--only journal`: operations with this in their name. */
 const only = optionOf('--only') ?? ''
@@ -157,7 +157,7 @@ async function cutPower(): Promise<number> {
 function drawnOf(numbers: readonly number[], kindOf: (number: number) => number): number[] {
   const place = (number: number) => Bun.hash(`${seed} ${number}`)
   return [...Map.groupBy(numbers, kindOf).values()].flatMap((ofKind) =>
-    ofKind.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, mostOfKind),
+    ofKind.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, maxOfKind),
   )
 }
 

@@ -7,10 +7,10 @@ import { ownEnv } from '../support/own-env.ts'
 const caseLimitMs = 3_600_000
 const isFull = process.env['TEST_DISK_FULL'] !== undefined
 /** All calls of SQLite would take hours. */
-const mostCalls = '60'
+const maxCalls = '60'
 
 async function run(library?: string): Promise<{ code: number; text: string }> {
-  const full = library === undefined ? ['--full'] : ['--most', mostCalls]
+  const full = library === undefined ? ['--full'] : ['--max', maxCalls]
   const calls = library === undefined ? [] : ['--calls', library]
   const args = isFull ? [...full, ...calls] : calls
   const command = [process.execPath, join(root, 'simulation/disk/main.ts'), ...args]

@@ -69,19 +69,31 @@ export async function readReply(
     return { answer, text: '', body: undefined, problem }
   }
   if (whole === undefined) return unreadable(answer, 'the upstream answered with too much')
-  const text = typeof whole === 'string' ? whole : ''
+  if (typeof whole !== 'string') return longReply(answer, whole, upstream.queueKey)
+  return { answer, text: whole, body: bodyOf(parseJson(whole, maxAnswerDepth)) }
+}
+
+/** In a thread. */
+async function longReply(
+  answer: HttpAnswer,
+  whole: Uint8Array<ArrayBuffer>,
+  queueKey: string | undefined,
+): Promise<Reply> {
   try {
-    const parsed =
-      typeof whole === 'string'
-        ? parseJson(whole, maxAnswerDepth)
-        : await readLong(whole, maxAnswerDepth, longWork, true, upstream.queueKey)
-    const body = 'value' in parsed && isObject(parsed.value) ? parsed.value : undefined
-    return { answer, text, body }
+    const parsed = await readLong(whole, maxAnswerDepth, longWork, true, queueKey)
+    return { answer, text: '', body: bodyOf(parsed) }
   } catch (cause) {
-    const message = 'the answer could not be read'
-    return { answer, text, body: undefined, problem: { code: 'upstream_error', message, cause } }
+    const problem = {
+      code: 'upstream_error',
+      message: 'the answer could not be read',
+      cause,
+    } as const
+    return { answer, text: '', body: undefined, problem }
   }
 }
+
+const bodyOf = (parsed: object): Json | undefined =>
+  'value' in parsed && isObject(parsed.value) ? parsed.value : undefined
 
 function unreadable(answer: HttpAnswer, message: string): Reply {
   const problem = { code: 'upstream_invalid_response', message } as const
