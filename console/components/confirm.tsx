@@ -1,5 +1,5 @@
-// Before an action that cannot be undone: one button does it, the other keeps things as they are. What
-// destroys data that nothing can restore also asks for its name.
+// Before an action that matters: one button does it, the other keeps things as they are. It says where there is no
+// way back. What destroys data that nothing can restore also asks for its name.
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useMessages } from '../lib/messages.ts'
@@ -13,6 +13,7 @@ export function Confirm({
   action,
   keep,
   typed,
+  isFinal = false,
   isOpen,
   onClose,
   onConfirm,
@@ -25,6 +26,8 @@ export function Confirm({
   keep: string
   /** Has to be typed; only for data that is gone for good. */
   typed?: string
+  /** Nothing can undo it. */
+  isFinal?: boolean
   isOpen: boolean
   onClose: () => void
   onConfirm: () => Promise<unknown>
@@ -41,6 +44,7 @@ export function Confirm({
     <Modal opened={isOpen} onClose={onClose} title={title}>
       <Stack>
         <Text size="sm">{text}</Text>
+        {isFinal && <Final />}
         {typed !== undefined && (
           <TextInput
             label={t('type_name', { name: typed })}
@@ -71,5 +75,15 @@ export function Confirm({
         </Group>
       </Stack>
     </Modal>
+  )
+}
+
+/** Before what nothing can undo. */
+export function Final() {
+  const t = useMessages()
+  return (
+    <Text size="sm" fw={600}>
+      {t('final')}
+    </Text>
   )
 }

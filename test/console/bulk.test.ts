@@ -91,6 +91,22 @@ if (chromiumPath === undefined) {
       expect(await isDisabled('/tokens', [left!])).toEqual([true])
     })
 
+    test('what nothing can undo says so before, in both languages', async () => {
+      await tokens(['first', 'second'])
+      for (const [language, select, revoke, says] of [
+        ['en', 'Select', 'Revoke (1)', 'This cannot be undone.'],
+        ['zh', '选择', '吊销（1）', '此操作无法撤销。'],
+      ] as const) {
+        const { page: theirs, context } = await visit(browser, gateway.url, { language })
+        await signIn(theirs)
+        await goTo(theirs, '/console/tokens')
+        await theirs.getByRole('checkbox', { name: `${select} first`, exact: true }).check()
+        await button(theirs, revoke).click()
+        await theirs.getByRole('dialog').getByText(says).waitFor()
+        await context.close()
+      }
+    })
+
     test('channels are taken out in Chinese, and the key u brings them back', async () => {
       const made = await Promise.all(
         ['left', 'right'].map((name) =>

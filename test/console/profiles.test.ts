@@ -13,6 +13,7 @@ import {
   visit,
 } from '../support/console/browser.ts'
 import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { untilTrue } from '../support/read.ts'
 
 const config = (more = '') => `
 accounts: [{ name: acme, balance: "100.00", display_name: "Acme GmbH" }]
@@ -68,7 +69,8 @@ if (chromiumPath === undefined) {
       await drawer.getByLabel('E-mail for bills').fill('billing@huaxia.example')
       await drawer.getByLabel('Contact').fill('李雷')
       await drawer.getByRole('button', { name: 'Save profile' }).click()
-      await drawer.getByText('The profile is saved.').waitFor()
+      const said = page.getByRole('region', { name: 'Last action' })
+      await said.getByText('The profile is saved.').waitFor()
       await shoot(page, 'account-profile')
       expect(await seriousFindings(page)).toEqual([])
       expect(await account('huaxia')).toMatchObject({
@@ -81,11 +83,15 @@ if (chromiumPath === undefined) {
       })
       await drawer.getByLabel('Contact').fill('')
       await drawer.getByRole('button', { name: 'Save profile' }).click()
-      await drawer.getByText('The profile is saved.').waitFor()
-      expect(await account('huaxia')).toMatchObject({
-        contact: null,
-        legal_name: '华夏影视有限公司',
-      })
+      const contact = async () => (await account('huaxia')).contact
+      await untilTrue(contact, (each) => each === null)
+      expect((await account('huaxia')).legal_name).toBe('华夏影视有限公司')
+      await said.getByRole('button', { name: /^Undo/ }).click()
+      await untilTrue(contact, (each) => each === '李雷')
+      await untilTrue(
+        () => drawer.getByLabel('Contact').inputValue(),
+        (each) => each === '李雷',
+      )
       await page.goto('/console/accounts?open=acme')
       await drawer.getByRole('tab', { name: 'Profile' }).click()
       await drawer.getByLabel('Display name').fill('Acme AG')

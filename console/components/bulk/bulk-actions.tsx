@@ -32,6 +32,8 @@ export interface BulkAction<T> {
   done: (n: number) => string
   /** For what can be undone. */
   undo?: (row: T) => Promise<unknown>
+  /** One after the other, in the order of the rows; undone from the last one on. */
+  isInTurn?: boolean
 }
 
 interface Props<T extends Row> {
@@ -65,7 +67,7 @@ export function BulkActions<T extends Row>(props: Props<T>) {
   const label = asked?.label(concerned.length) ?? ''
   const run = async () => {
     if (asked === undefined) return
-    const refused = await runAll(concerned, asked.run)
+    const refused = await runAll(concerned, asked.run, asked.isInTurn)
     setFailures([...refused].map(([row, why]) => ({ name: nameOf(row), why })))
     const changed = concerned.filter((row) => !refused.has(row))
     selection.set([])
@@ -115,6 +117,7 @@ export function BulkActions<T extends Row>(props: Props<T>) {
         title={label}
         text={asked?.text ?? ''}
         action={label}
+        isFinal={asked !== undefined && asked.undo === undefined}
         keep={props.keep ?? t('keep')}
         isOpen={asked !== undefined}
         onClose={() => setAsked(undefined)}
@@ -124,10 +127,14 @@ export function BulkActions<T extends Row>(props: Props<T>) {
   )
 }
 
-function offer<T>({ done, undo }: BulkAction<T>, changed: readonly T[], onDone: () => void): void {
+function offer<T>(
+  { done, undo, isInTurn }: BulkAction<T>,
+  changed: readonly T[],
+  onDone: () => void,
+): void {
   if (changed.length === 0) return
   const back = async (action: NonNullable<typeof undo>) => {
-    const refused = await runAll(changed, action)
+    const refused = await runAll(changed.toReversed(), action, isInTurn)
     onDone()
     const [why] = refused.values()
     if (why !== undefined) throw new Error(why)
@@ -166,6 +173,7 @@ const concurrency = 4
 async function runAll<T>(
   rows: readonly T[],
   run: (row: T) => Promise<unknown>,
+  isInTurn = false,
 ): Promise<Map<T, string>> {
   const refused = new Map<T, string>()
   const waiting = [...rows]
@@ -178,6 +186,6 @@ async function runAll<T>(
       }
     }
   }
-  await Promise.all(Array.from({ length: concurrency }, worker))
+  await Promise.all(Array.from({ length: isInTurn ? 1 : concurrency }, worker))
   return refused
 }

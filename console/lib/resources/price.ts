@@ -1,5 +1,6 @@
 // Models and price versions as the admin API shows them, and drafts of new ones.
 import type { Price } from '../../../src/admin/catalog/price-schema.ts'
+import { api } from '../api.ts'
 import { fromWallClock } from '../format/time-zone.ts'
 
 export type { Model } from '../../../src/admin/catalog/model-schema.ts'
@@ -22,6 +23,16 @@ export function termsOf(
   const ofMedia = { per_image, default_size, per_second, per_search, per_minute }
   const terms = { ...ofTokens, ...ofMedia, hours }
   return Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined))
+}
+
+/** Only before it begins. */
+export const withdrawPrice = ({ id }: Price) => api('DELETE', `/prices/${id}`)
+
+/** A version that was withdrawn. */
+export const restorePrice = (price: Price) => {
+  const { model, account, effective_from } = price
+  const whose = account === null ? { model } : { model, account }
+  return api('POST', '/prices', { body: { ...whose, ...termsOf(price), effective_from } })
 }
 
 interface Amount {

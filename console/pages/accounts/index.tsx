@@ -4,6 +4,8 @@ import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { AccountName } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
+import { BulkActions } from '../../components/bulk/bulk-actions.tsx'
+import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
@@ -14,21 +16,23 @@ import { Money, State, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
-import { useSession } from '../../lib/session.ts'
+import { hasRole, useSession } from '../../lib/session.ts'
 import { AccountPage } from './account-page.tsx'
 import { CreateAccount } from './create.tsx'
 import { messages } from './messages.ts'
 import { useMonthCharges } from './month-charges.ts'
+import { useTokenActions } from './token-actions.ts'
 
 /** Columns by which the server sorts. */
 const served = { name: 'name', balance: 'balance', spend: 'spend', created: 'created' }
 
-function useColumns(): Column<Account>[] {
+function useColumns(selection: Selection | undefined): Column<Account>[] {
   const t = useMessages(messages)
   const { currency } = useSession()
   const charges = useMonthCharges()
   const money = (amount: string | undefined) => <Money amount={amount} currency={currency} isBare />
   return [
+    ...selectColumn<Account>(selection, t('select'), ({ name }) => name, isAny),
     column(t('name'), '240px', nameCell, {
       ...{ id: 'name', isPrivate: true },
       sort: ({ name }) => name,
@@ -59,6 +63,8 @@ function useColumns(): Column<Account>[] {
     }),
   ]
 }
+
+const isAny = () => true
 
 const nameCell = ({ name, display_name }: Account) => (
   <AccountName name={name} displayName={display_name} />
@@ -96,18 +102,21 @@ export default function Accounts() {
 
 function AccountList() {
   const t = useMessages(messages)
-  const { role } = useSession()
+  const session = useSession()
   const [search] = useQueryValue('search')
   const [, setOpened] = useQueryValue('open')
   const list = useList<Account>('/accounts', { search, ...useServedSort(served) })
-  const columns = useColumns()
+  const selectable = hasRole(session, ['operator']) ? list.rows : []
+  const selection = useSelection()
+  const bulk = useTokenActions()
+  const columns = useColumns(selectable.length > 1 ? selection : undefined)
   const [isCreating, setCreating] = useState(false)
   return (
     <Page
       title={t('title')}
       hint={t('hint')}
       actions={
-        role === 'administrator' && (
+        session.role === 'administrator' && (
           <Button onClick={() => setCreating(true)}>{t('new_account')}</Button>
         )
       }
@@ -126,7 +135,15 @@ function AccountList() {
         rowKey={({ name }) => name}
         served={served}
         empty={<EmptyState icon="accounts" text={t(search === undefined ? 'empty' : 'filtered')} />}
-      />
+      >
+        <BulkActions
+          rows={selectable}
+          selection={selection}
+          nameOf={({ name }) => name}
+          actions={bulk}
+          onDone={list.refetch}
+        />
+      </ListTable>
       {isCreating && (
         <CreateAccount
           onClose={() => setCreating(false)}

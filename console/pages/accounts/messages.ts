@@ -150,6 +150,23 @@ export const messages = defineMessages({
   prefix: ['Prefix', '前缀'],
   models: ['Models', '可用模型'],
   disabled: ['Disabled', '已停用'],
+  select: ['Select', '选择'],
+  disable_tokens: ['Disable API tokens of accounts ({n})', '停用账户的 API 令牌（{n}）'],
+  disable_tokens_text: [
+    'Calls with the API tokens of the selected accounts are refused until the tokens are enabled again.',
+    '所选账户的 API 令牌的请求将被拒绝，直至令牌重新启用。',
+  ],
+  enable_tokens: ['Enable API tokens of accounts ({n})', '启用账户的 API 令牌（{n}）'],
+  enable_tokens_text: [
+    'Calls with the API tokens of the selected accounts are accepted again, also with those that were disabled one by one.',
+    '所选账户的全部 API 令牌将恢复受理，包括此前单独停用的令牌。',
+  ],
+  tokens_disabled: ['Accounts without enabled API tokens: {n}', '已停用 {n} 个账户的 API 令牌'],
+  tokens_enabled: ['Accounts with all API tokens enabled: {n}', '已启用 {n} 个账户的 API 令牌'],
+  token_of_file: [
+    'the token {token} is declared in gateway.yaml; change it there',
+    '令牌 {token} 由 gateway.yaml 声明，请在文件中修改',
+  ],
   empty: ['No accounts yet.', '还没有账户。'],
   no_tokens: [
     'No token yet: nothing can call for this account.',

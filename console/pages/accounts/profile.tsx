@@ -1,6 +1,6 @@
 // Who an account is: the names and addresses that people and bills use. Operators edit them; a field that is
 // emptied is taken away.
-import { Alert, Text, Textarea, TextInput } from '@mantine/core'
+import { Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../../../src/contract/config-schema/profile-fields.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
@@ -28,7 +29,10 @@ export function AccountProfile({
 }) {
   const t = useMessages(messages)
   const mayEdit = hasRole(useSession(), ['operator', 'finance'])
-  if (mayEdit) return <ProfileForm key={account.name} account={account} onChanged={onChanged} />
+  if (mayEdit) {
+    const key = JSON.stringify([account.name, draftOf(account)])
+    return <ProfileForm key={key} account={account} onChanged={onChanged} />
+  }
   const rows = profileNames.map(
     (name) =>
       [
@@ -47,14 +51,14 @@ function ProfileForm({ account, onChanged }: { account: Account; onChanged: () =
   const t = useMessages(messages)
   const before = draftOf(account)
   const [draft, setDraft] = useState(before)
-  const [isSaved, setSaved] = useState(false)
   const submit = async () => {
-    const changed = profileNames
-      .map((name) => [name, draft[name].trim()] as const)
-      .filter(([name, value]) => value !== before[name])
-    const body = Object.fromEntries(changed.map(([name, value]) => [name, value || null]))
-    await api('PATCH', `/accounts/${encodeURIComponent(account.name)}`, { body })
-    setSaved(true)
+    const changed = profileNames.filter((name) => draft[name].trim() !== before[name])
+    const set = (values: Draft) => {
+      const body = Object.fromEntries(changed.map((name) => [name, values[name].trim() || null]))
+      return api('PATCH', `/accounts/${encodeURIComponent(account.name)}`, { body })
+    }
+    await set(draft)
+    offerUndo(t('profile_saved'), () => set(before))
     onChanged()
   }
   return (
@@ -70,7 +74,6 @@ function ProfileForm({ account, onChanged }: { account: Account; onChanged: () =
           value: draft[name],
           classNames: { input: privateClass },
           onChange: (event: { currentTarget: { value: string } }) => {
-            setSaved(false)
             setDraft({ ...draft, [name]: event.currentTarget.value })
           },
           ...(name === 'display_name' && { description: t('display_name_hint') }),
@@ -81,11 +84,6 @@ function ProfileForm({ account, onChanged }: { account: Account; onChanged: () =
           <TextInput key={name} {...common} type={kind} />
         )
       })}
-      {isSaved && (
-        <Alert color="teal" role="status">
-          {t('profile_saved')}
-        </Alert>
-      )}
     </ActionForm>
   )
 }

@@ -22,6 +22,7 @@ import {
 } from '../../components/billing/budget.tsx'
 import { RequireFields } from '../../components/fields/require-fields.tsx'
 import { SectionTitle } from '../../components/page.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type DataRequirement, requirementFrom } from '../../lib/resources/data-terms.ts'
@@ -99,8 +100,10 @@ export function EditSettings({
   const [draft, setDraft] = useState(before)
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
   const submit = async () => {
-    const body = changesIn(before, draft)
-    await api('PATCH', `/accounts/${encodeURIComponent(account.name)}`, { body })
+    const set = (body: object) =>
+      api('PATCH', `/accounts/${encodeURIComponent(account.name)}`, { body })
+    await set(changesIn(before, draft))
+    offerUndo(t('saved_as', { name: account.name }), () => set(changesIn(draft, before)))
     onDone()
     onClose()
   }

@@ -68,6 +68,8 @@ export const messages = defineMessages({
   test_failed: ['The test failed: {why}', '测试失败：{why}'],
   no_attempt: ['no attempt yet', '尚未尝试'],
   delete_title: ['Delete subscription', '删除订阅'],
+  enabled_as: ['Enabled: {name}', '已启用：{name}'],
+  disabled_as: ['Disabled: {name}', '已停用：{name}'],
   delete_text: [
     'No more notices are sent to {receiver}. Its deliveries are deleted, too.',
     '将不再向 {receiver} 发送通知，其投递记录也会被删除。',

@@ -2,8 +2,10 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { NoticeDelivery, Webhook } from '../../../src/admin/notices/webhook-schema.ts'
+import { Final } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -53,7 +55,11 @@ function Details({ webhook, onClose, onChanged }: Props) {
     })
   const toggle = () =>
     run(async () => {
-      await api('PATCH', `/webhooks/${id}`, { body: { disabled: !disabled } })
+      const set = (off: boolean) => api('PATCH', `/webhooks/${id}`, { body: { disabled: off } })
+      await set(!disabled)
+      offerUndo(t(disabled ? 'enabled_as' : 'disabled_as', { name: receiverOf(webhook) }), () =>
+        set(disabled),
+      )
       onChanged()
     })
   return (
@@ -164,6 +170,8 @@ function Facts({ webhook }: { webhook: Webhook }) {
   )
 }
 
+const receiverOf = ({ url, email, id }: Webhook): string => url ?? email ?? id
+
 function DeleteSubscription({
   webhook,
   onCancel,
@@ -183,9 +191,8 @@ function DeleteSubscription({
   return (
     <Modal opened onClose={onCancel} title={t('delete_title')}>
       <Stack>
-        <Text size="sm">
-          {t('delete_text', { receiver: webhook.url ?? webhook.email ?? webhook.id })}
-        </Text>
+        <Text size="sm">{t('delete_text', { receiver: receiverOf(webhook) })}</Text>
+        <Final />
         <ErrorAlert error={error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>

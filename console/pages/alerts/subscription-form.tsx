@@ -3,6 +3,7 @@ import { Checkbox, SegmentedControl, SimpleGrid, Stack, TextInput } from '@manti
 import { useState } from 'react'
 import type { Webhook, WebhookWithSecret } from '../../../src/admin/notices/webhook-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { noticeTypes } from '../../lib/server/codes.ts'
@@ -42,9 +43,17 @@ export function SubscriptionForm({
       ...(isNewUrl && formatBody(format)),
       ...(hasRules ? { rules: rules.map(ruleBody) } : webhook !== undefined && { rules: [] }),
     }
-    const [method, path] =
-      webhook === undefined ? ['POST', '/webhooks'] : ['PATCH', `/webhooks/${webhook.id}`]
-    onDone(await api<WebhookWithSecret>(method, path, { body }))
+    if (webhook === undefined) {
+      return onDone(await api<WebhookWithSecret>('POST', '/webhooks', { body }))
+    }
+    const set = (to: object) =>
+      api<WebhookWithSecret>('PATCH', `/webhooks/${webhook.id}`, { body: to })
+    const changed = await set(body)
+    const before = { events: webhook.events, rules: webhook.rules.map(draftOf).map(ruleBody) }
+    offerUndo(t('saved_as', { name: address }), () =>
+      set({ ...before, [receiver]: webhook[receiver] }),
+    )
+    onDone(changed)
   }
   const choose = (chosen: readonly EventType[]) => {
     setEvents(chosen)

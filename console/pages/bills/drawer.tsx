@@ -175,6 +175,7 @@ function BillDialogs({
         text={t('close_text')}
         action={t('close_month')}
         keep={t('keep_open')}
+        isFinal
         isOpen={doing === 'close'}
         onClose={onClose}
         onConfirm={async () => {

@@ -1,14 +1,15 @@
 // The links to a bill that work: who created each, where it was sent, until when, and how to revoke it.
 import { Button, Stack, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { BillLink } from '../../../src/admin/closing/closing-schema.ts'
+import { Confirm } from '../../components/confirm.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Time } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { useResource } from '../../lib/use-resource.ts'
 import { messages } from './messages.ts'
 
@@ -25,16 +26,14 @@ export function BillLinks({ account, month }: { account: string; month: string }
   const format = useFormat()
   const onChanged = useLinksChanged()
   const { data, error: unread } = useResource<Page<BillLink>>(path, { query: { account, month } })
-  const { error, isBusy, run } = useAction()
-  const revoke = ({ id }: BillLink) => run(() => api('DELETE', `${path}/${id}`)).finally(onChanged)
+  const [leaving, setLeaving] = useState<BillLink>()
   const rows = data?.items ?? []
-  if (rows.length === 0) return <ErrorAlert error={unread ?? error} />
+  if (rows.length === 0) return <ErrorAlert error={unread} />
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
         {t('links')}
       </Title>
-      <ErrorAlert error={error} />
       <SimpleTable
         label={t('links')}
         rows={rows}
@@ -55,15 +54,24 @@ export function BillLinks({ account, month }: { account: string; month: string }
                 variant="subtle"
                 color="red"
                 size="compact-sm"
-                disabled={isBusy}
                 aria-label={t('revoke_link', { when: format.time(row.created_at) })}
-                onClick={() => void revoke(row)}
+                onClick={() => setLeaving(row)}
               >
                 {t('revoke')}
               </Button>
             ),
           },
         ]}
+      />
+      <Confirm
+        title={t('revoke_title')}
+        text={t('revoke_text')}
+        action={t('revoke_title')}
+        keep={t('keep_link')}
+        isFinal
+        isOpen={leaving !== undefined}
+        onClose={() => setLeaving(undefined)}
+        onConfirm={() => api('DELETE', `${path}/${leaving!.id}`).finally(onChanged)}
       />
     </Stack>
   )

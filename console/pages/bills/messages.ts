@@ -53,6 +53,12 @@ export const messages = defineMessages({
   link_sent: ['Sent to', '发送至'],
   link_until: ['Works until', '有效期至'],
   revoke: ['Revoke', '撤销'],
+  revoke_title: ['Revoke link', '撤销链接'],
+  revoke_text: [
+    'Who has the link can no longer open the bill with it. You can create another link.',
+    '持有该链接的人将无法再用它打开账单；之后可另行生成链接。',
+  ],
+  keep_link: ['Keep link', '保留链接'],
   revoke_link: ['Revoke link of {when}', '撤销 {when} 的链接'],
   month: ['Month', '月份'],
   open: ['Open', '未结'],

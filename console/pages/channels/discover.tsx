@@ -17,6 +17,7 @@ import { useState } from 'react'
 import type { ChannelDiscovery as Discovery } from '../../../src/admin/catalog/channel-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
 import { ErrorAlert, SectionTitle } from '../../components/page.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -89,7 +90,10 @@ function Models({ channel, found, onClose, onDone }: Props & { found: Discovery 
   const changes = chosen.length + dropped.length
   const submit = async () => {
     if (changes > 0) {
-      await api('PATCH', `/channels/${channel.id}`, { body: { models } })
+      const set = (to: Channel['models']) =>
+        api('PATCH', `/channels/${channel.id}`, { body: { models: to } })
+      await set(models)
+      offerUndo(t('saved_as', { name: channel.name }), () => set(channel.models))
       onDone()
     }
     onClose()

@@ -89,6 +89,7 @@ function OpenChannel({ channel, tests, onClose, onChanged }: Props & { channel: 
       <ReplaceKeys channel={channel} {...dialogProps('keys')} />
       <Confirm
         typed={channel.name}
+        isFinal
         title={t('delete_channel')}
         text={t('delete_text')}
         action={t('delete_channel')}

@@ -2,8 +2,10 @@
 import { Group, Modal, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useFieldError } from '../../lib/field-errors.ts'
+import type { Translate } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { type Channel, linesOf, pairsOf } from '../../lib/resources/channel.ts'
 import { type CloudDraft, type CloudKind, cloudBody, emptyCloud } from './cloud-draft.ts'
@@ -37,44 +39,66 @@ export function ChannelForm(props: Props) {
   )
 }
 
-/** What was typed, and the call that saves it. */
-function useChannelDraft({ channel, copyOf }: Props) {
-  const t = useMessages(messages)
+const draftOf = (from: Channel | undefined, name: string) => ({
+  ...{ name, keys: '' },
+  protocols: linesOf(from?.protocols ?? {}),
+  models: linesOf(from?.models ?? {}),
+  priority: from?.priority ?? 0,
+  weight: from?.weight ?? 1,
+  max_concurrency: from?.max_concurrency ?? 200,
+  policy: policyOf(from),
+  cloud: cloudOf(from),
+})
+type ChannelDraft = ReturnType<typeof draftOf>
+
+/** As the admin API takes it; what was typed wrong is thrown. */
+function bodyFrom(
+  { name, keys, protocols, models, policy, cloud, ...numbers }: ChannelDraft,
+  { channel, copyOf }: Props,
+  t: Translate<keyof typeof messages>,
+): object {
+  const read = { protocols: pairsOf(protocols), models: pairsOf(models) }
+  for (const pairs of Object.values(read)) {
+    if (typeof pairs === 'number') throw new Error(t('bad_line', { n: pairs }))
+  }
+  const given = keysIn(keys)
+  const isNew = channel === undefined
   const from = channel ?? copyOf
   const kind = cloudKindOf(from)
-  const [draft, setDraft] = useState(() => ({
-    name: channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? '',
-    keys: '',
-    protocols: linesOf(from?.protocols ?? {}),
-    models: linesOf(from?.models ?? {}),
-    priority: from?.priority ?? 0,
-    weight: from?.weight ?? 1,
-    max_concurrency: from?.max_concurrency ?? 200,
-    policy: policyOf(from),
-    cloud: cloudOf(from),
-  }))
+  const terms = policyBody(policy, isNew)
+  if (terms === undefined) throw new Error(t('bad_json'))
+  return {
+    ...{ name, ...read, ...numbers, ...terms },
+    ...(given.length > 0 && { keys: given }),
+    ...(kind !== undefined && accountBody(kind, cloud, from!, isNew)),
+  }
+}
+
+/** What was typed, and the call that saves it. */
+function useChannelDraft(props: Props) {
+  const { channel, copyOf } = props
+  const t = useMessages(messages)
+  const from = channel ?? copyOf
+  const [before] = useState(() =>
+    draftOf(from, channel?.name ?? (copyOf && `${copyOf.name}-2`) ?? ''),
+  )
+  const [draft, setDraft] = useState(before)
   const save = async () => {
-    const { name, keys, protocols, models, policy, cloud, ...numbers } = draft
-    const read = { protocols: pairsOf(protocols), models: pairsOf(models) }
-    for (const pairs of Object.values(read)) {
-      if (typeof pairs === 'number') throw new Error(t('bad_line', { n: pairs }))
+    const body = bodyFrom(draft, props, t)
+    if (channel !== undefined) {
+      const set = (to: object) => api('PATCH', `/channels/${channel.id}`, { body: to })
+      await set(body)
+      // Secrets that were replaced are not known here.
+      const hasSecret = 'keys' in body || 'auth' in body
+      const back = hasSecret ? undefined : () => set(bodyFrom(before, props, t))
+      return offerUndo(t('saved_as', { name: channel.name }), back)
     }
-    const given = keysIn(keys)
-    const isNew = channel === undefined
-    const terms = policyBody(policy, isNew)
-    if (terms === undefined) throw new Error(t('bad_json'))
-    const body = {
-      ...{ name, ...read, ...numbers, ...terms },
-      ...(given.length > 0 && { keys: given }),
-      ...(kind !== undefined && accountBody(kind, cloud, from!, isNew)),
-    }
-    if (!isNew) return api('PATCH', `/channels/${channel.id}`, { body })
     // A copy begins drained: it was not tried yet.
     const timeouts = copyOf === undefined ? {} : { timeouts: copyOf.timeouts }
-    return api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
+    await api('POST', '/channels', { body: { ...body, ...timeouts, disabled: true } })
   }
-  const change = (part: Partial<typeof draft>) => setDraft({ ...draft, ...part })
-  return { draft, change, save, kind }
+  const change = (part: Partial<ChannelDraft>) => setDraft({ ...draft, ...part })
+  return { draft, change, save, kind: cloudKindOf(from) }
 }
 
 function Fields(props: Props) {

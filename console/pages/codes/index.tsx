@@ -59,6 +59,7 @@ export default function Codes() {
         text={t('withdraw_text', { amount: format.exact(leaving?.amount, currency) })}
         action={t('withdraw_title')}
         keep={t('keep')}
+        isFinal
         isOpen={leaving !== undefined}
         onClose={() => setLeaving(undefined)}
         onConfirm={async () => {

@@ -36,9 +36,6 @@ export const messages = defineMessages({
   empty: ['No codes yet.', '还没有兑换码。'],
   withdraw: ['Delete', '删除'],
   withdraw_title: ['Delete code', '删除兑换码'],
-  withdraw_text: [
-    'The code of {amount} stops working. It cannot be restored.',
-    '金额为 {amount} 的兑换码将失效，且无法恢复。',
-  ],
+  withdraw_text: ['The code of {amount} stops working.', '金额为 {amount} 的兑换码将失效。'],
   keep: ['Keep code', '保留'],
 })

@@ -10,12 +10,14 @@ import { Page, Panel } from '../../components/page.tsx'
 import { type Column, column } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { Name, State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Cost, CostFactors } from '../../lib/resources/cost.ts'
+import { termsOf } from '../../lib/resources/price.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { useResource } from '../../lib/use-resource.ts'
@@ -137,6 +139,13 @@ const withdrawColumn = (text: string, onWithdraw: (cost: Cost) => void): Column<
     { id: 'withdraw' },
   )
 
+/** A version that was withdrawn. */
+const restoreCost = (cost: Cost) => {
+  const { channel, model, currency, effective_from } = cost
+  const body = { channel, model, currency, ...termsOf(cost), effective_from }
+  return api('POST', '/costs', { body })
+}
+
 function Withdraw({
   cost: leaving,
   onClose,
@@ -159,6 +168,7 @@ function Withdraw({
       onClose={onClose}
       onConfirm={async () => {
         await api('DELETE', `/costs/${leaving!.id}`)
+        offerUndo(t('withdrawn', { model, channel }), () => restoreCost(leaving!))
         onDone()
       }}
     />

@@ -35,6 +35,7 @@ export const messages = defineMessages({
     'The cost of {model} at {channel} from {day} will not take effect.',
     '{channel} 上 {model} 自 {day} 起的成本将不会生效。',
   ],
+  withdrawn: ['Cost withdrawn: {model} at {channel}', '已撤销 {channel} 上 {model} 的成本'],
   keep: ['Keep it', '保留'],
   import: ['Import', '导入'],
   import_hint: [

@@ -32,6 +32,22 @@ export const plainName = (upstream: string): string =>
 
 export const canServe = ({ source }: Channel): boolean => source === 'api'
 
+/** As PUT /models takes it: what makes the model what it is. */
+export function declarationOf(model: Model): object {
+  const { name, kind, alias, virtual, price, display_name, ...own } = model
+  const shown = display_name === name ? {} : { display_name }
+  if (isAlias(model)) return { alias, ...shown }
+  if (isVirtual(model)) return { kind, virtual, price, ...shown }
+  const { interfaces, protocols, translate, routing } = own
+  const { context_window, max_output_tokens, max_tokens_per_image, retention, training } = own
+  const given = { context_window, max_output_tokens, max_tokens_per_image, retention, training }
+  const set = Object.entries(given).filter(([, value]) => value !== null)
+  return {
+    ...{ kind, interfaces, protocols, translate, routing, ...shown },
+    ...Object.fromEntries(set),
+  }
+}
+
 interface Member {
   model: string
   weight?: number | undefined

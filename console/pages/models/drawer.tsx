@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { SourceBadge, Terms } from '../../components/billing/price-terms.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { None, State } from '../../components/values.tsx'
-import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
@@ -16,6 +16,7 @@ import { hasRole, useSession } from '../../lib/session.ts'
 import { EditForm } from './add-drawer.tsx'
 import { isAlias, isPattern, isVirtual, membersOf } from './catalog.ts'
 import { messages } from './messages.ts'
+import { deleteModel, restoreModel } from './save-model.ts'
 
 interface Props {
   model: Model
@@ -61,6 +62,7 @@ function OpenModel({ model, models, channels, price, onClose, onChanged }: Props
           channels={channels}
           onClose={() => setEditing(false)}
           onDone={() => {
+            offerUndo(t('saved_as', { name: model.name }), () => restoreModel(model))
             setEditing(false)
             onChanged()
           }}
@@ -79,7 +81,8 @@ function OpenModel({ model, models, channels, price, onClose, onChanged }: Props
         isOpen={isDeleting}
         onClose={() => setDeleting(false)}
         onConfirm={async () => {
-          await api('DELETE', `/models/${encodeURIComponent(model.name)}`)
+          await deleteModel(model)
+          offerUndo(t('deleted_as', { name: model.name }), () => restoreModel(model))
           onChanged()
           onClose()
         }}

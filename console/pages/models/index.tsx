@@ -2,6 +2,8 @@
 import { Badge, Button, Group, Menu, Stack, Tabs, Text } from '@mantine/core'
 import { usePriceColumns } from '../../components/billing/price-columns.tsx'
 import { SourceBadge } from '../../components/billing/price-terms.tsx'
+import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
+import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
 import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable, numberColumn } from '../../components/table/data-table.tsx'
@@ -22,6 +24,7 @@ import { isAlias, isPattern, isVirtual } from './catalog.ts'
 import { CustomerView } from './customer-view.tsx'
 import { ModelDrawer, needsPrice, priceOf } from './drawer.tsx'
 import { messages } from './messages.ts'
+import { deleteModel, restoreModel } from './save-model.ts'
 
 const views = ['everything', 'customers', 'unpriced'] as const
 
@@ -74,14 +77,13 @@ export default function Models() {
           {view === 'customers' ? (
             <CustomerView models={models.rows} />
           ) : (
-            <Stack gap="md">
-              <SearchField
-                label={t('find')}
-                value={search}
-                onChange={(value) => setQuery({ search: value }, 'replace')}
-              />
-              <Catalog models={models} rows={rows} current={current} isLoading={prices.isLoading} />
-            </Stack>
+            <Catalog
+              models={models}
+              rows={rows}
+              current={current}
+              isLoading={prices.isLoading}
+              onChanged={changed}
+            />
           )}
         </Tabs.Panel>
       </Tabs>
@@ -128,36 +130,85 @@ function Catalog({
   rows,
   current,
   isLoading,
+  onChanged,
 }: {
   models: ReturnType<typeof useList<Model>>
   rows: readonly Model[]
   current: ReadonlyMap<string, Price>
   isLoading: boolean
+  onChanged: () => void
 }) {
   const t = useMessages(messages)
   const [opened, setOpened] = useQueryValue('open')
-  const columns = useColumns(current)
+  const [search = ''] = useQueryValue('search')
+  const selection = useSelection()
+  const bulk = useBulkActions()
+  const mayEdit = hasRole(useSession(), ['operator'])
+  const identified = rows.map((model) => ({ ...model, id: model.name }))
+  // What stands for others goes before them, and comes back after them.
+  const editable = mayEdit ? identified.filter(isOwn).sort((a, b) => rankOf(a) - rankOf(b)) : []
+  const columns = useColumns(current, editable.length > 1 ? selection : undefined)
   return (
-    <DataTable
-      label={t('title')}
-      columns={columns}
-      {...tableProps(models)}
-      rows={rows}
-      rowKey={({ name }) => name}
-      opened={opened}
-      onOpen={({ name }) => setOpened(name)}
-      isLoading={models.isLoading || isLoading}
-      empty={<Text c="dimmed">{t('no_rows')}</Text>}
-    />
+    <Stack gap="md">
+      <SearchField
+        label={t('find')}
+        value={search}
+        onChange={(value) => setQuery({ search: value }, 'replace')}
+      />
+      <BulkActions
+        rows={editable}
+        selection={selection}
+        nameOf={nameOf}
+        actions={bulk}
+        onDone={onChanged}
+      />
+      <DataTable
+        label={t('title')}
+        columns={columns}
+        {...tableProps(models)}
+        rows={identified}
+        rowKey={nameOf}
+        opened={opened}
+        onOpen={({ name }) => setOpened(name)}
+        isLoading={models.isLoading || isLoading}
+        empty={<Text c="dimmed">{t('no_rows')}</Text>}
+      />
+    </Stack>
   )
 }
 
-function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
+type ModelRow = Model & { id: string }
+
+const nameOf = ({ name }: Model): string => name
+const isOwn = ({ source }: Model): boolean => source === 'api'
+const rankOf = (model: Model): number => (isAlias(model) ? 0 : isVirtual(model) ? 1 : 2)
+
+function useBulkActions(): BulkAction<ModelRow>[] {
+  const t = useMessages(messages)
+  return [
+    {
+      label: (n) => t('delete_many', { n }),
+      text: t('delete_many_text'),
+      isDangerous: true,
+      appliesTo: isOwn,
+      run: deleteModel,
+      undo: restoreModel,
+      isInTurn: true,
+      done: (n) => t('deleted_many', { n }),
+    },
+  ]
+}
+
+function useColumns(
+  current: ReadonlyMap<string, Price>,
+  selection: Selection | undefined,
+): Column<ModelRow>[] {
   const t = useMessages(messages)
   const server = useServerText()
   const format = useFormat()
   const bound = (value: number | null) => (value === null ? '–' : format.number(value))
   return [
+    ...selectColumn<ModelRow>(selection, t('select'), nameOf, isOwn),
     column(t('model'), '200px', (model) => <NameCell model={model} />, {
       id: 'model',
       sort: ({ name }) => name,
@@ -169,7 +220,7 @@ function useColumns(current: ReadonlyMap<string, Price>): Column<Model>[] {
     column(t('callable'), '80px', ({ callable }) => (
       <State state={callable ? 'good' : 'idle'} label={t(callable ? 'yes' : 'no')} />
     )),
-    ...usePriceColumns<Model>(
+    ...usePriceColumns<ModelRow>(
       ({ name }) => current.get(name),
       (model) => <NoPrice model={model} />,
     ),

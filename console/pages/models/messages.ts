@@ -70,6 +70,13 @@ export const messages = defineMessages({
     'Callers can no longer use {name}. Its prices and charges stay. If a built-in model has this name, it is used again.',
     '调用方将无法使用 {name}。其价格与消费记录保留；如有同名内置模型则恢复。',
   ],
+  select: ['Select', '选择'],
+  delete_many: ['Delete ({n})', '删除（{n}）'],
+  delete_many_text: [
+    'Callers can no longer use the selected models. Their prices and charges stay. Where a built-in model has the name, it is used again.',
+    '调用方将无法使用所选模型。其价格与消费记录保留；如有同名内置模型则恢复。',
+  ],
+  deleted_many: ['Models deleted: {n}', '已删除 {n} 个模型'],
   edit_model: ['Edit {name}', '编辑 {name}'],
   try_it: ['Try in playground', '在调试台试用'],
   from_file: ['Declared in gateway.yaml; edit it there.', '由 gateway.yaml 声明，请在文件中修改。'],

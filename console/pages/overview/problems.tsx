@@ -7,6 +7,7 @@ import type { Alert } from '../../../src/admin/system/system-schema.ts'
 import { remedyOf } from '../../components/alerts/open-alerts.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { State } from '../../components/values.tsx'
 import { api, type Page } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -136,7 +137,10 @@ function SwitchButton({
   const { error, isBusy, run } = useAction()
   const change = () =>
     run(async () => {
-      await api('PATCH', `/channels/${channel.id}`, { body: { disabled: isDisabled } })
+      const set = (disabled: boolean) =>
+        api('PATCH', `/channels/${channel.id}`, { body: { disabled } })
+      await set(isDisabled)
+      offerUndo(`${channel.name}: ${label}`, () => set(!isDisabled))
       onDone?.()
       await queryClient.invalidateQueries()
     })

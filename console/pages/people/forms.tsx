@@ -15,8 +15,10 @@ import { type ReactNode, useState } from 'react'
 import type { InvitationLink } from '../../../src/admin/invitations/invitation-schema.ts'
 import type { Person } from '../../../src/admin/people/person-schema.ts'
 import { ActionForm } from '../../components/action-form.tsx'
+import { Final } from '../../components/confirm.tsx'
 import { CopyBlock } from '../../components/copy.tsx'
 import { AccountSelect } from '../../components/fields/account-select.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useFieldError } from '../../lib/field-errors.ts'
 import { useFormat } from '../../lib/format.ts'
@@ -216,7 +218,9 @@ export function ChangeRole({ person, onClose, onDone }: FormProps & { person: Pe
   const { role, account } = person
   const [rights, setRights] = useState<Rights>({ role, account })
   const submit = async () => {
-    await api('PATCH', `/people/${person.id}`, { body: rightsBody(rights) })
+    const set = (to: Rights) => api('PATCH', `/people/${person.id}`, { body: rightsBody(to) })
+    await set(rights)
+    offerUndo(t('saved_as', { name: person.name }), () => set({ role, account }))
     onDone()
     onClose()
   }
@@ -238,6 +242,7 @@ export function RemovePerson({ person, onClose, onDone }: FormProps & { person: 
   return (
     <ActionForm submit={t('remove')} onSubmit={submit} onCancel={onClose}>
       <Text size="sm">{t('remove_text', { name: person.name })}</Text>
+      <Final />
     </ActionForm>
   )
 }

@@ -9,6 +9,7 @@ import { Icon } from '../../components/icon.tsx'
 import { ErrorAlert, Page } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
 import { ListTable } from '../../components/table/list-table.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useList } from '../../lib/lists.ts'
@@ -38,9 +39,11 @@ export default function People() {
     list.refetch()
     invitations.refetch()
   }
-  const toggle = ({ id, disabled }: Person) =>
+  const toggle = ({ id, name, disabled: before }: Person) =>
     run(async () => {
-      await api('PATCH', `/people/${id}`, { body: { disabled: !disabled } })
+      const set = (disabled: boolean) => api('PATCH', `/people/${id}`, { body: { disabled } })
+      await set(!before)
+      offerUndo(t(before ? 'enabled_as' : 'disabled_as', { name }), () => set(before))
       onDone()
     })
   const columns = usePersonColumns((person) => (

@@ -1,13 +1,14 @@
 // Links that have not been used yet, and how to revoke one.
 import { Button } from '@mantine/core'
+import { useState } from 'react'
 import type { Invitation } from '../../../src/admin/invitations/invitation-schema.ts'
-import { ErrorAlert, Panel } from '../../components/page.tsx'
+import { Confirm } from '../../components/confirm.tsx'
+import { Panel } from '../../components/page.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
-import { useAction } from '../../lib/use-action.ts'
 import { messages } from './messages.ts'
 
 export function Invitations({
@@ -20,19 +21,13 @@ export function Invitations({
 }) {
   const t = useMessages(messages)
   const server = useServerText()
-  const { error, run } = useAction()
+  const [leaving, setLeaving] = useState<Invitation>()
   const pending = rows.filter(({ state }) => state === 'pending')
-  const revoke = ({ id }: Invitation) =>
-    run(async () => {
-      await api('DELETE', `/invitations/${id}`)
-      onDone()
-    })
   const subject = ({ kind, person, email }: Invitation) =>
     kind === 'password' ? t('new_password', { name: person ?? '–' }) : (email ?? t('anyone'))
   if (pending.length === 0) return null
   return (
     <Panel title={t('invitations')}>
-      <ErrorAlert error={error} />
       <SimpleTable
         label={t('invitations')}
         minWidth={640}
@@ -48,12 +43,30 @@ export function Invitations({
             title: '',
             align: 'right',
             cell: (row) => (
-              <Button variant="subtle" color="red" size="compact-sm" onClick={() => revoke(row)}>
+              <Button
+                variant="subtle"
+                color="red"
+                size="compact-sm"
+                onClick={() => setLeaving(row)}
+              >
                 {t('revoke')}
               </Button>
             ),
           },
         ]}
+      />
+      <Confirm
+        title={t('revoke_title')}
+        text={t('revoke_text')}
+        action={t('revoke_title')}
+        keep={t('keep_invitation')}
+        isFinal
+        isOpen={leaving !== undefined}
+        onClose={() => setLeaving(undefined)}
+        onConfirm={async () => {
+          await api('DELETE', `/invitations/${leaving!.id}`)
+          onDone()
+        }}
       />
     </Panel>
   )

@@ -45,6 +45,8 @@ export const messages = defineMessages({
     '生成一个链接，{name} 可用其设置新密码。在此之前旧密码仍然有效。',
   ],
   create_link: ['Create link', '生成链接'],
+  enabled_as: ['Enabled: {name}', '已启用：{name}'],
+  disabled_as: ['Disabled: {name}', '已停用：{name}'],
   remove: ['Remove', '移除'],
   remove_title: ['Remove person', '移除用户'],
   remove_text: [
@@ -70,6 +72,12 @@ export const messages = defineMessages({
   invited_by: ['Created by', '创建人'],
   expires: ['Expires', '到期时间'],
   revoke: ['Revoke', '撤销'],
+  revoke_title: ['Revoke invitation', '撤销邀请'],
+  revoke_text: [
+    'Its link stops working. You can create another invitation.',
+    '其链接将失效；之后可另行邀请。',
+  ],
+  keep_invitation: ['Keep invitation', '保留邀请'],
   new_password: ['New password of {name}', '{name} 的新密码'],
   anyone: ['Holder of the link', '持有链接者'],
 })

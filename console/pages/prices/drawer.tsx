@@ -8,12 +8,18 @@ import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { SectionTitle } from '../../components/page.tsx'
 import { PriceHours } from '../../components/price-hours/index.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { State, Time } from '../../components/values.tsx'
-import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { privateClass } from '../../lib/privacy.ts'
-import { type Model, type Price, versionBefore } from '../../lib/resources/price.ts'
+import {
+  type Model,
+  type Price,
+  restorePrice,
+  versionBefore,
+  withdrawPrice,
+} from '../../lib/resources/price.ts'
 import { useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
@@ -109,7 +115,8 @@ function Withdraw({
       isOpen={price !== undefined}
       onClose={onClose}
       onConfirm={async () => {
-        await api('DELETE', `/prices/${price!.id}`)
+        await withdrawPrice(price!)
+        offerUndo(t('withdrawn_many', { n: 1 }), () => restorePrice(price!))
         onDone()
       }}
     />

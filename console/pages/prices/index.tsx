@@ -4,6 +4,8 @@ import { Button, Menu, Switch } from '@mantine/core'
 import { useState } from 'react'
 import { usePriceColumns } from '../../components/billing/price-columns.tsx'
 import { SourceBadge } from '../../components/billing/price-terms.tsx'
+import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
+import { type Selection, selectColumn, useSelection } from '../../components/bulk/selection.tsx'
 import { SearchField } from '../../components/fields/search-field.tsx'
 import { Page } from '../../components/page.tsx'
 import { type Column, column, DataTable } from '../../components/table/data-table.tsx'
@@ -11,7 +13,7 @@ import { Name, State } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
 import { tableProps, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import type { Model, Price } from '../../lib/resources/price.ts'
+import { type Model, type Price, restorePrice, withdrawPrice } from '../../lib/resources/price.ts'
 import { setQuery, useQueryValue } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
@@ -31,7 +33,7 @@ function AllPrices() {
   const t = useMessages(messages)
   const models = useList<Model>('/models', { limit: 500 })
   const prices = usePrices()
-  const [opened, setOpened] = useQueryValue('open')
+  const [opened] = useQueryValue('open')
   const [missing, setMissing] = useQueryValue('missing')
   const [search = ''] = useQueryValue('search')
   const changed = () => {
@@ -53,7 +55,6 @@ function AllPrices() {
     ({ name }) =>
       name.toLowerCase().includes(wanted) && (missing === undefined || !currentPrices.has(name)),
   )
-  const columns = useColumns(currentPrices, nextVersions(prices.data ?? []))
   return (
     <Page
       title={t('title')}
@@ -65,7 +66,7 @@ function AllPrices() {
             checked={missing !== undefined}
             onChange={(event) => setMissing(event.currentTarget.checked ? '1' : undefined)}
           />
-          <BulkActions versions={prices.data ?? []} onChanged={changed} />
+          <AllAtOnce versions={prices.data ?? []} onChanged={changed} />
         </>
       }
     >
@@ -74,17 +75,7 @@ function AllPrices() {
         value={search}
         onChange={(value) => setQuery({ search: value }, 'replace')}
       />
-      <DataTable
-        label={t('title')}
-        columns={columns}
-        {...tableProps(models)}
-        rows={rows}
-        rowKey={({ name }) => name}
-        opened={opened}
-        onOpen={({ name }) => setOpened(name)}
-        isLoading={models.isLoading || prices.isLoading}
-        error={models.error ?? prices.error}
-      />
+      <PriceTable {...{ models, prices, rows }} current={currentPrices} onChanged={changed} />
       <ModelDrawer
         model={models.rows.find(({ name }) => name === opened)}
         prices={prices.data ?? []}
@@ -93,6 +84,83 @@ function AllPrices() {
       />
     </Page>
   )
+}
+
+function PriceTable({
+  models,
+  prices,
+  rows,
+  current,
+  onChanged,
+}: {
+  models: ReturnType<typeof useList<Model>>
+  prices: ReturnType<typeof usePrices>
+  rows: readonly Model[]
+  current: ReadonlyMap<string, Price>
+  onChanged: () => void
+}) {
+  const t = useMessages(messages)
+  const [opened, setOpened] = useQueryValue('open')
+  const isFinance = hasRole(useSession(), ['finance'])
+  const selection = useSelection()
+  const bulk = useBulkActions()
+  const versions = prices.data ?? []
+  const identified = rows.map((model) => ({
+    ...model,
+    id: model.name,
+    coming: versions.filter((price) => price.model === model.name && isComing(price)),
+  }))
+  const selectable = isFinance ? identified.filter(hasComing) : []
+  const canSelect = selectable.length > 1
+  const columns = useColumns(current, nextVersions(versions), canSelect ? selection : undefined)
+  return (
+    <>
+      <BulkActions
+        rows={selectable}
+        selection={selection}
+        nameOf={nameOf}
+        actions={bulk}
+        onDone={onChanged}
+      />
+      <DataTable
+        label={t('title')}
+        columns={columns}
+        {...tableProps(models)}
+        rows={identified}
+        rowKey={nameOf}
+        opened={opened}
+        onOpen={({ name }) => setOpened(name)}
+        isLoading={models.isLoading || prices.isLoading}
+        error={models.error ?? prices.error}
+      />
+    </>
+  )
+}
+
+interface PriceRow extends Model {
+  id: string
+  /** Versions that can be withdrawn. */
+  coming: readonly Price[]
+}
+
+const nameOf = ({ name }: PriceRow): string => name
+const hasComing = ({ coming }: PriceRow): boolean => coming.length > 0
+/** Of the general prices, and not of the file. */
+const isComing = ({ state, account, source }: Price): boolean =>
+  state === 'scheduled' && account === null && source === 'api'
+
+function useBulkActions(): BulkAction<PriceRow>[] {
+  const t = useMessages(messages)
+  return [
+    {
+      label: (n) => t('withdraw_many', { n }),
+      text: t('withdraw_many_text'),
+      appliesTo: hasComing,
+      run: ({ coming }) => Promise.all(coming.map(withdrawPrice)),
+      undo: ({ coming }) => Promise.all(coming.map(restorePrice)),
+      done: (n) => t('withdrawn_many', { n }),
+    },
+  ]
 }
 
 /** Of each model, the general version that begins next. */
@@ -106,15 +174,17 @@ function nextVersions(versions: readonly Price[]): ReadonlyMap<string, Price> {
 function useColumns(
   current: ReadonlyMap<string, Price>,
   next: ReadonlyMap<string, Price>,
-): Column<Model>[] {
+  selection: Selection | undefined,
+): Column<PriceRow>[] {
   const t = useMessages(messages)
   const server = useServerText()
   return [
+    ...selectColumn<PriceRow>(selection, t('select'), nameOf, hasComing),
     column(t('model'), '170px', ({ name }) => <Name name={name} />, {
       id: 'model',
       sort: ({ name }) => name,
     }),
-    ...usePriceColumns<Model>(({ name }) => current.get(name)),
+    ...usePriceColumns<PriceRow>(({ name }) => current.get(name)),
     column(t('state'), '185px', ({ name }) => (
       <PriceState current={current.get(name)} next={next.get(name)} />
     )),
@@ -146,13 +216,7 @@ function PriceState({ current, next }: { current: Price | undefined; next: Price
 }
 
 /** Export, import and percentage changes of all prices. */
-function BulkActions({
-  versions,
-  onChanged,
-}: {
-  versions: readonly Price[]
-  onChanged: () => void
-}) {
+function AllAtOnce({ versions, onChanged }: { versions: readonly Price[]; onChanged: () => void }) {
   const t = useMessages(messages)
   const session = useSession()
   const [doing, setDoing] = useState<'import' | 'raise'>()

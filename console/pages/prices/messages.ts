@@ -36,6 +36,13 @@ export const messages = defineMessages({
     'The version of {model} that would begin on {day} is removed. What is in force stays.',
     '将移除 {model} 原定于 {day} 生效的版本，当前生效的价格不变。',
   ],
+  select: ['Select', '选择'],
+  withdraw_many: ['Withdraw scheduled ({n})', '撤销待生效价格（{n}）'],
+  withdraw_many_text: [
+    'The versions that would begin later are removed from the general prices of the selected models. What is in force stays. Who subscribes to price changes gets a notice.',
+    '将移除所选模型通用价格中尚未生效的版本，当前生效的价格不变；订阅价格变更者会收到通知。',
+  ],
+  withdrawn_many: ['Scheduled prices withdrawn: {n}', '已撤销的待生效价格：{n}'],
   keep_price: ['Keep it', '保留'],
   schedule: ['Schedule', '定时生效'],
   effective_from: ['Effective from', '生效时间'],

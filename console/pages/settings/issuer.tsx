@@ -1,9 +1,10 @@
 // Who sends the bills: what the gateway has, and for finance a form where no file declares it.
-import { Alert, Text, Textarea, TextInput } from '@mantine/core'
+import { Text, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { PropertyList } from '../../components/drawer.tsx'
 import { ErrorAlert, Panel } from '../../components/page.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
@@ -32,7 +33,11 @@ export function Issuer() {
       <ErrorAlert error={error} />
       {data !== undefined &&
         (mayEdit && data.source !== 'file' ? (
-          <IssuerForm issuer={data.issuer ?? {}} onSaved={() => void refetch()} />
+          <IssuerForm
+            key={JSON.stringify(data.issuer)}
+            issuer={data.issuer ?? {}}
+            onSaved={() => void refetch()}
+          />
         ) : (
           <PropertyList
             rows={fields.map((name) => [
@@ -50,12 +55,15 @@ export function Issuer() {
 function IssuerForm({ issuer, onSaved }: { issuer: Named; onSaved: () => void }) {
   const t = useMessages(messages)
   const [draft, setDraft] = useState(issuer)
-  const [isSaved, setSaved] = useState(false)
   const submit = async () => {
-    const said = fields.map((name) => [name, draft[name]?.trim() ?? ''] as const)
-    const body = Object.fromEntries(said.filter(([, value]) => value !== ''))
-    await api('PUT', path, { body })
-    setSaved(true)
+    const put = (named: Named) => {
+      const said = fields.map((name) => [name, named[name]?.trim() ?? ''] as const)
+      const body = Object.fromEntries(said.filter(([, value]) => value !== ''))
+      return api('PUT', path, { body })
+    }
+    await put(draft)
+    // There is no way back to none.
+    offerUndo(t('issuer_saved'), issuer.name === undefined ? undefined : () => put(issuer))
     onSaved()
   }
   const field = (name: keyof Named, maxLength: number) => ({
@@ -63,7 +71,6 @@ function IssuerForm({ issuer, onSaved }: { issuer: Named; onSaved: () => void })
     maxLength,
     value: draft[name] ?? '',
     onChange: (event: { currentTarget: { value: string } }) => {
-      setSaved(false)
       setDraft({ ...draft, [name]: event.currentTarget.value })
     },
   })
@@ -73,11 +80,6 @@ function IssuerForm({ issuer, onSaved }: { issuer: Named; onSaved: () => void })
       <Textarea {...field('address', 500)} autosize minRows={2} maxRows={8} />
       <TextInput {...field('tax_id', 64)} />
       <TextInput {...field('email', 254)} type="email" />
-      {isSaved && (
-        <Alert color="teal" role="status">
-          {t('issuer_saved')}
-        </Alert>
-      )}
     </ActionForm>
   )
 }

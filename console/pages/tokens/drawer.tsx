@@ -108,6 +108,7 @@ function OpenToken({
         text={t('revoke_text')}
         action={t('revoke_token')}
         keep={t('keep_token')}
+        isFinal
         isOpen={doing === 'revoke'}
         onClose={done}
         onConfirm={revoke}

@@ -7,6 +7,7 @@ import { BudgetFields, budgetFrom, draftOf } from '../../components/billing/budg
 import { AccountSelect } from '../../components/fields/account-select.tsx'
 import { ModelNames } from '../../components/fields/model-names.tsx'
 import { RequireFields } from '../../components/fields/require-fields.tsx'
+import { offerUndo } from '../../components/undo/offer.ts'
 import { api } from '../../lib/api.ts'
 import { useFieldError } from '../../lib/field-errors.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -42,15 +43,23 @@ export function TokenForm({
   const [rights, setRights] = useState(() => rightsOf(token))
   const [budget, setBudget] = useState(() => draftOf(token?.budget))
   const maySetBudget = hasRole(session, ['operator'])
-  const set = maySetBudget && { budget: budgetFrom(budget) }
+  const withBudget = (set: typeof budget) => maySetBudget && { budget: budgetFrom(set) }
   const send = () =>
     token === undefined
       ? api<{ token: string; models: string[] }>('POST', '/tokens', {
-          body: { account, name, ...newFields(rights), ...set },
+          body: { account, name, ...newFields(rights), ...withBudget(budget) },
         })
-      : api<object>('PATCH', `/tokens/${token.id}`, {
-          body: { name, ...changedFields(rights), ...set },
-        })
+      : change(token, { name, ...changedFields(rights), ...withBudget(budget) })
+  const change = async ({ id, ...before }: Token, body: object) => {
+    const path = `/tokens/${id}`
+    const changed = await api<object>('PATCH', path, { body })
+    offerUndo(t('saved_as', { name }), () => {
+      const { name, expires_at } = before
+      const rest = { ...changedFields(rightsOf(token)), ...withBudget(draftOf(before.budget)) }
+      return api('PATCH', path, { body: { ...rest, name, expires_at } })
+    })
+    return changed
+  }
   const submit = async () => onDone(await send())
   return (
     <ActionForm

@@ -84,8 +84,8 @@ export const messages = defineMessages({
   revoke_token: ['Revoke token', '吊销令牌'],
   keep_token: ['Keep token', '保留令牌'],
   revoke_text: [
-    'Applications that use this token are refused immediately. This cannot be undone.',
-    '使用它的应用将立即被拒绝，且无法恢复。',
+    'Applications that use this token are refused immediately.',
+    '使用它的应用将立即被拒绝。',
   ],
   from_file: ['Declared in gateway.yaml; edit it there.', '由 gateway.yaml 声明，请在文件中修改。'],
   secret: ['Copy the secret now. It is not shown again.', '请立即复制密钥，之后不再显示。'],
