@@ -218,7 +218,7 @@ export class Balances {
 
   of(accountId: string): AccountFunds {
     const funds = this.find(accountId)
-    ensure(funds !== undefined, `account ${accountId} is known`)
+    if (funds === undefined) throw new Error(`account ${accountId} is not known`)
     return funds
   }
 

@@ -10,7 +10,6 @@ import type {
 } from '../../contract/provider.ts'
 import type { Affinity, Attempt, MoveReason } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
-import { ensure } from '../../lib/ensure.ts'
 import { HttpError } from '../../lib/http/error.ts'
 import { leavePlace } from '../routing/channel-places.ts'
 import type { ChannelState } from '../routing/channel-state.ts'
@@ -87,7 +86,7 @@ export class UpstreamAttempt extends Cancellation implements PickedRoute {
 
 function providerOf({ providers }: CallDeps, { protocol, provider: own }: Route): TextProvider {
   const provider = providers.get(own ?? protocol)?.text
-  ensure(provider !== undefined, `provider ${protocol} speaks text`)
+  if (provider === undefined) throw new Error(`provider ${protocol} does not speak text`)
   return provider
 }
 

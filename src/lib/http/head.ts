@@ -64,9 +64,7 @@ export class HttpHead {
     let value: string | undefined
     for (let i = 0; i < lines.length; i += 3) {
       if (!this.#isNamed(lines[i]!, lines[i + 1]!, name)) continue
-      const start = lines[i + 1]! + 1
-      const space = this.#text.charCodeAt(start) === 0x20 ? 1 : 0
-      const found = this.#text.slice(start + space, lines[i + 2]).trim()
+      const found = trimmed(this.#text, lines[i + 1]! + 1, lines[i + 2]!)
       value = value === undefined ? found : `${value}, ${found}`
     }
     return value
@@ -107,6 +105,16 @@ export class HttpHead {
     return Math.max(0, Math.min(maxMs, Number(seconds[1]) * 1000 - 500))
   }
 }
+
+/** White space around a value is no part of it. */
+function trimmed(text: string, from: number, to: number): string {
+  let [start, end] = [from, to]
+  while (start < end && isSpace(text.charCodeAt(start))) start++
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
 const malformed = () => new HttpError('invalid', 'the answer has a malformed header')
 

@@ -35,8 +35,9 @@ function usageOption(
 ): Readonly<Record<string, string>> | undefined {
   const options = call.fields['stream_options']
   if (streamOptions === false) return options == null ? undefined : { stream_options: 'null' }
+  if (!call.stream) return undefined
   const own = isObject(options) ? options : {}
-  if (!call.stream || own['include_usage'] === true) return undefined
+  if (own['include_usage'] === true) return undefined
   const wanted = { ...own, include_usage: true }
   return { stream_options: JSON.stringify(wanted) }
 }
