@@ -1,7 +1,9 @@
 // Mistakes that translators are known for, each tried through the whole gateway.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import type { StyleName } from '../../src/styles/common/conversation.ts'
-import { apiToken, startGateway, type TestGateway } from '../support/gateway.ts'
+import { adminToken, apiToken, root, startGateway, type TestGateway } from '../support/gateway.ts'
+import { ownEnv } from '../support/own-env.ts'
 import { chunksIn, contentOf, errorOf } from '../support/read.ts'
 import { jsonReply, startUpstream, streamReply, type TestUpstream } from '../support/upstream.ts'
 import { problemsIn } from './grammars.ts'
@@ -91,6 +93,37 @@ describe('a terminal coding tool', () => {
     expect(JSON.stringify(sent())).not.toContain('clear_thinking')
     const names = [...upstream.calls.at(-1)!.headers.keys()]
     expect(names.filter((name) => /beta|anthropic|msgapi/.test(name))).toEqual([])
+  })
+
+  test.each(others)('and the operator see in the log what was translated (%s)', async (over) => {
+    const answer = await gateway.post('/v1/messages', {
+      model: `over-${over}`,
+      max_tokens: 100,
+      context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
+      messages: [user],
+    })
+    const id = answer.headers.get('request-id') ?? answer.headers.get('x-request-id')
+    const path = `messages>${over}`
+    const told = { translation: path, translation_losses: ['context_management'] }
+    const steps = [
+      expect.stringContaining(
+        `translated from messages to ${over}; changed or left out: context_management`,
+      ),
+    ]
+    const explained = await gateway.admin('GET', `/explain/${id}`)
+    expect(explained.body).toMatchObject({ ...told, steps: expect.arrayContaining(steps) })
+    expect((await gateway.admin('GET', `/requests/${id}`)).body).toMatchObject(told)
+    const { items } = (await gateway.admin('GET', '/requests?limit=5')).body
+    expect(items.find((each: Any) => each.request_id === id)).toMatchObject(told)
+    const child = Bun.spawn([join(root, 'bin/gateway'), 'explain', String(id)], {
+      env: { ...ownEnv, GATEWAY_URL: gateway.url, GATEWAY_ADMIN_TOKEN: adminToken },
+      stderr: 'inherit',
+    })
+    const text = (await child.stdout.text()).replaceAll(/ +/g, ' ')
+    expect(await child.exited).toBe(0)
+    for (const part of [`translation ${path}`, 'changed or left out context_management']) {
+      expect(text).toContain(part)
+    }
   })
 
   test.each(others)('may give instructions in the middle (%s)', async (over) => {
