@@ -124,6 +124,16 @@ describe('events of ten megabytes', () => {
     expect([row.ending, nanos(row.charge), row.loss]).toEqual(['complete', 38_100_000n, '0.00'])
   })
 
+  test('have the charge in the last of them', async () => {
+    reply = () => new Response(events(), { headers: { 'content-type': 'text/event-stream' } })
+    const body = { model: 'responses', input: 'hello', stream: true, max_output_tokens: 2_000 }
+    const answer = await gateway.post('/v1/responses', body, { 'x-gateway-include': 'charge' })
+    const last = (await answer.text()).trimEnd().split('\n').at(-1)!
+    const { gateway: told, ...others } = JSON.parse(last.slice('data: '.length)).response.usage
+    expect(others).toEqual(usage)
+    expect(told).toMatchObject({ charge: '0.0381', currency: 'CNY' })
+  })
+
   test('are translated without what is too much', async () => {
     reply = () => new Response(events(), { headers: { 'content-type': 'text/event-stream' } })
     const answer = await askChat('responses', { stream: true })

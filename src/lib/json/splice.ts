@@ -210,3 +210,42 @@ const isSpace = (code: number): boolean =>
 
 const trimmedEnd = (text: string, start: number, end: number): number =>
   start + text.slice(start, end).trimEnd().length
+
+/**
+ * The same in the last part of a JSON text, with what follows it: in the last object of that name which lies so
+ * deep. Undefined when that has none.
+ */
+export function withMemberInTail(
+  tail: string,
+  name: string,
+  depth: number,
+  member: string,
+): string | undefined {
+  const places = [...tail.matchAll(new RegExp(`"${name}"\\s*:\\s*\\{`, 'g'))]
+  for (const { index, 0: found } of places.toReversed()) {
+    const open = index + found.length
+    if (depthOutside(tail, open) !== depth) continue
+    const rest = tail.slice(open)
+    const comma = /^\s*\}/.test(rest) ? '' : ','
+    return tail.slice(0, open) + member + comma + rest
+  }
+  return undefined
+}
+
+/** How many objects and lists end after the object that has begun before `from`; undefined when it does not end. */
+function depthOutside(text: string, from: number): number | undefined {
+  let open = 1
+  let lowest: number | undefined
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x22) {
+      at = endOfString(text, at)
+      if (at === -1 || at >= text.length) return undefined
+    } else if (code === 0x7b || code === 0x5b) open++
+    else if (code === 0x7d || code === 0x5d) {
+      open--
+      lowest = open
+    } else if (code === 0x0a && open <= 0) break
+  }
+  return lowest === undefined || open > 0 ? undefined : -open
+}

@@ -94,7 +94,43 @@ test('events without usage are not read, however many come at once', () => {
   expect(text.startsWith(plain) && text.includes('"gateway"')).toBe(true)
 })
 
-test('an event that is too large to wait for the charge goes out as it is', () => {
+const usageLast = { type: 'message_delta', x: 'é'.repeat(2_500_000), more: [{ usage: { b: 1 } }] }
+const parts = (text: string, size: number) => {
+  const bytes = Buffer.from(text)
+  const count = Math.ceil(bytes.length / size)
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * size, (at + 1) * size))
+}
+
+test.each([100_000_000, 65_537, 1_000_001])(
+  'an event that is too large to wait gets it if its usage comes last, in pieces of %d bytes',
+  (size) => {
+    const large = { ...usageLast, usage: { a: 1, b: { c: '"usage":{' } }, end: '}' }
+    const text = delta + eventOf(large) + lastEvent
+    const wanted =
+      delta + eventOf({ ...large, usage: { gateway: note, ...large.usage } }) + lastEvent
+    expect(played(parts(text, size)) === wanted).toBe(true)
+    // Its blank line may be missing.
+    const cut = played(parts(text.slice(0, -lastEvent.length - 2), size))
+    expect(cut === wanted.slice(0, -lastEvent.length - 2)).toBe(true)
+    const empty = eventOf({ ...usageLast, usage: {} })
+    expect(
+      played(parts(empty, size)).endsWith(`,"usage":{"gateway":${JSON.stringify(note)}}}\n\n`),
+    ).toBe(true)
+  },
+)
+
+test.each([100_000_000, 65_537])('of several large events the last gets it (%d bytes)', (size) => {
+  const one = eventOf({ ...usageLast, usage: { a: 1 } })
+  const two = eventOf({ ...usageLast, usage: { gateway: note, a: 1 } })
+  expect(played(parts(one + one + lastEvent, size)) === one + two + lastEvent).toBe(true)
+  const small = eventOf({ ...final, usage: { gateway: note, a: 1 } })
+  expect(played(parts(one + eventOf(final) + lastEvent, size)) === one + small + lastEvent).toBe(
+    true,
+  )
+})
+
+test('one whose usage is far from its end goes out as it is', () => {
   const large = eventOf({ ...final, x: 'x'.repeat(5_000_000) })
-  expect(played([Buffer.from(delta + large + lastEvent)]) === delta + large + lastEvent).toBe(true)
+  const text = delta + large + lastEvent
+  for (const size of [100_000_000, 65_537]) expect(played(parts(text, size)) === text).toBe(true)
 })

@@ -1,10 +1,16 @@
 // The charge of a call, in its answer: for callers that ask for it inside the usage of a JSON body, or of the event of
 // a stream that has the final usage. The amount is the ledger's, so that event waits until the charge is durable.
 import type { AnswerStream, StreamSink, TextAnswer } from '../../contract/caller-api.ts'
-import { dataOf, endOfLastEvent, splitEvents, startOfEvent } from '../../lib/http/sse.ts'
+import {
+  dataOf,
+  endOfEvent,
+  endOfLastEvent,
+  splitEvents,
+  startOfEvent,
+} from '../../lib/http/sse.ts'
 import { addMemberLong } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { withMember } from '../../lib/json/splice.ts'
+import { withMember, withMemberInTail } from '../../lib/json/splice.ts'
 import { formatNanos } from '../../lib/text/decimal.ts'
 import type { Fields } from '../common/fields.ts'
 
@@ -73,18 +79,24 @@ export const streamWithCharge = (
   answer: Charged,
 ): AnswerStream => ({ start: (sink) => stream.start(new ChargeSink(sink, place, answer)) })
 
-/** What waits for the end is not more than this; then it goes out without the charge. */
+/** What waits for the end is not more than this; of a larger event only the last part. */
 const maxHeldBytes = 4 * 1024 * 1024
+/** Its usage follows its content, with little behind it. */
+const tailBytes = 64 * 1024
 
 class ChargeSink implements StreamSink {
   readonly #sink: StreamSink
   readonly #place: UsagePlace
   readonly #answer: Charged
-  /** An event that is not whole yet. */
-  #rest: Buffer<ArrayBufferLike> = Buffer.alloc(0)
+  /** An event that is not whole yet, or the last part of a large one. */
+  #rest: Buffer<ArrayBufferLike> = noBytes
+  /** The beginning of that event has gone on. */
+  #hasBegun = false
   /** The event that has the usage, unless another follows, and those behind it. */
   #held: string[] = []
   #heldBytes = 0
+  /** Of the first of them only the last part. */
+  #isTail = false
 
   constructor(sink: StreamSink, place: UsagePlace, answer: Charged) {
     this.#sink = sink
@@ -94,18 +106,43 @@ class ChargeSink implements StreamSink {
 
   write(bytes: Uint8Array): undefined | Promise<unknown> {
     const all = this.#rest.length === 0 ? bufferOf(bytes) : Buffer.concat([this.#rest, bytes])
+    if (this.#hasBegun) return this.#goOn(all)
     const end = endOfLastEvent(all)
     const from = this.#held.length > 0 ? 0 : this.#firstSign(all, end)
     let out = ''
     for (const event of splitEvents(all.toString('utf8', from, end))) out += this.#take(event)
     // Copied: a few bytes must not keep a whole network buffer alive.
     this.#rest = Buffer.from(all.subarray(end))
-    if (this.#rest.length > maxHeldBytes) {
-      out += this.#release() + this.#rest.toString()
-      this.#rest = Buffer.alloc(0)
-    }
+    this.#hasBegun = this.#rest.length > maxHeldBytes
+    if (this.#hasBegun) out += this.#release()
     const before = from === 0 ? undefined : this.#sink.write(all.subarray(0, from))
-    return out === '' ? before : (this.#sink.write(Buffer.from(out)) ?? before)
+    const after = out === '' ? before : (this.#sink.write(Buffer.from(out)) ?? before)
+    return this.#hasBegun ? (this.#goOn(this.#rest) ?? after) : after
+  }
+
+  /** A large event: all but its last part goes on. */
+  #goOn(all: Buffer): undefined | Promise<unknown> {
+    const end = endOfEvent(all, 0)
+    if (end === all.length && endOfLastEvent(all) !== end) {
+      const from = tailFrom(all)
+      this.#rest = Buffer.from(all.subarray(from))
+      return from === 0 ? undefined : this.#sink.write(all.subarray(0, from))
+    }
+    this.#hasBegun = false
+    this.#rest = noBytes
+    const out = this.#takeTail(all.toString('utf8', 0, end))
+    const before = out === '' ? undefined : this.#sink.write(Buffer.from(out))
+    return end === all.length ? before : (this.write(all.subarray(end)) ?? before)
+  }
+
+  /** It waits if the charge can be put into it. */
+  #takeTail(tail: string): string {
+    const { event: path } = this.#place
+    if (withMemberInTail(tail, path.at(-1)!, path.length, '') === undefined) return tail
+    this.#held.push(tail)
+    this.#heldBytes = tail.length
+    this.#isTail = true
+    return ''
   }
 
   /** Where the first event begins that has to be looked at; the end if there is none. */
@@ -115,6 +152,7 @@ class ChargeSink implements StreamSink {
   }
 
   end(): void {
+    if (this.#hasBegun) this.#rest = Buffer.from(this.#takeTail(this.#rest.toString()))
     const last = this.#withNote() + this.#rest.toString()
     if (last !== '') this.#sink.write(Buffer.from(last))
     this.#sink.end()
@@ -125,7 +163,11 @@ class ChargeSink implements StreamSink {
   }
 
   #take(event: string): string {
-    if (event.length > maxHeldBytes) return this.#release() + event
+    if (event.length > maxHeldBytes) {
+      const at = event.lastIndexOf(',', event.length - tailBytes)
+      const before = this.#release() + event.slice(0, Math.max(0, at))
+      return before + this.#takeTail(event.slice(Math.max(0, at)))
+    }
     const data = dataOf(event)
     if (data === undefined) return event
     const value = this.#place.sign.test(data) ? parsed(data) : undefined
@@ -141,6 +183,7 @@ class ChargeSink implements StreamSink {
     const held = this.#held.join('')
     this.#held = []
     this.#heldBytes = 0
+    this.#isTail = false
     return held
   }
 
@@ -148,11 +191,24 @@ class ChargeSink implements StreamSink {
     const note = noteOf(this.#answer)
     const [first, ...others] = this.#held
     if (note === undefined || first === undefined) return this.#release()
+    const { event: path } = this.#place
+    if (this.#isTail) {
+      return [withMemberInTail(first, path.at(-1)!, path.length, note), ...others].join('')
+    }
     const data = dataOf(first)!
     if (data === this.#place.marker) return usageEvent(this.#answer, note) + this.#release()
     const at = first.indexOf('{', first.indexOf('data:'))
-    return [withMember(first, this.#place.event, note, at), ...others].join('')
+    return [withMember(first, path, note, at), ...others].join('')
   }
+}
+
+const noBytes = Buffer.alloc(0)
+
+/** No character is cut in two. */
+function tailFrom(bytes: Buffer): number {
+  let from = Math.max(0, bytes.length - tailBytes)
+  while (from > 0 && (bytes[from]! & 0xc0) === 0x80) from--
+  return from
 }
 
 const bufferOf = (bytes: Uint8Array): Buffer =>
