@@ -244,6 +244,11 @@ if (chromiumPath === undefined) {
       expect(await code.getByRole('tab').allTextContents()).toEqual([
         ...['curl', 'Node', 'Python', 'Go', 'Java', 'PHP'],
       ])
+      // What is copied is sent, with its tools, its image and the token.
+      const sentByCurl = await code.getByLabel('curl', { exact: true }).last().innerText()
+      const ran = Bun.spawnSync(['sh', '-c', sentByCurl]).stdout.toString()
+      expect(sentByCurl).toContain('tool_result')
+      expect(ran).toContain('message_stop')
       await page.keyboard.press('Escape')
       await code.waitFor({ state: 'hidden' })
       await page.getByRole('button', { name: 'Copy link' }).click()

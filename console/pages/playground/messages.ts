@@ -44,7 +44,7 @@ export const messages = defineMessages({
   settings: ['Settings', '设置'],
   system: ['System instructions', '系统指令'],
   top_p: ['Top P', 'Top P'],
-  effort: ['Effort', '思考强度'],
+  effort: ['Reasoning effort', '思考强度'],
   default: ['Default', '默认'],
   stop_texts: ['Stop sequences, one per line', '停止序列（每行一条）'],
   answer_format: ['Response format', '回答格式'],

@@ -67,7 +67,7 @@ export function Composer({ prompt, images, onPrompt, onImages, children }: Compo
           addresses={images}
           onRemove={(at) => onImages(images.filter((_, each) => each !== at))}
         />
-        <Group gap="xs" align="flex-end">
+        <Group gap="xs">
           <FileButton accept="image/*" multiple onChange={add}>
             {(props) => (
               <Button {...props} size="xs" variant="default">
@@ -98,7 +98,6 @@ function ImageAddress({ onAdd }: { onAdd: (address: string) => void }) {
   }
   return (
     <TextInput
-      size="xs"
       aria-label={t('image_url')}
       placeholder={`${t('image_url')} ↵`}
       value={address}

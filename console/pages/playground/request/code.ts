@@ -11,7 +11,8 @@ interface Call {
 
 type Writer = (call: Call) => string
 
-const curl: Writer = ({ address, token, body }) => `curl ${address} \\
+// In quotes: a shell takes a question mark for the name of a file.
+const curl: Writer = ({ address, token, body }) => `curl '${address}' \\
   -H "Authorization: Bearer ${token}" \\
   -H "Content-Type: application/json" \\
   -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`

@@ -5,6 +5,7 @@ export interface Priced {
   tiers?: { per_million: { input: string; output: string } }[]
   per_image?: string | Record<string, string>
   per_second?: Record<string, string>
+  per_search?: string
 }
 
 const lettersPerToken = 4
@@ -45,6 +46,14 @@ function amountOf(price: Priced, body: Record<string, unknown>, text: string): n
       const seconds = number('seconds', 'duration') ?? Number(parameters['durationSeconds'] ?? 5)
       const tier = String(body['resolution'] ?? parameters['resolution'] ?? '1080p')
       return seconds * Number(price.per_second?.[tier])
+    }
+    case 'search':
+      return Number(price.per_search)
+    case 'character': {
+      const { input } = body
+      return typeof input === 'string' && typeof price.per_million === 'string'
+        ? (input.length * Number(price.per_million)) / 1e6
+        : undefined
     }
     default:
       return undefined

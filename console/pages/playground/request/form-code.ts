@@ -12,7 +12,7 @@ interface Form {
 
 const inShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-const curl = ({ address, token, fields }: Form) => `curl ${address} \\
+const curl = ({ address, token, fields }: Form) => `curl '${address}' \\
   -H "Authorization: Bearer ${token}" \\
 ${fields.map(([name, value]) => `  -F ${inShell(`${name}=${value}`)} \\\n`).join('')}  -F file=@sound.mp3`
 
