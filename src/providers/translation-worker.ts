@@ -19,6 +19,7 @@ import { embeddingsStyle } from './embeddings/index.ts'
 import { generateStyle } from './generate/index.ts'
 import { messagesStyle } from './messages/index.ts'
 import { responsesStyle } from './responses/index.ts'
+import { resultReaders } from './text/batches/result-line.ts'
 import { IdMarks } from './text/id-marks.ts'
 import type {
   AnswerNotes,
@@ -28,6 +29,7 @@ import type {
   CallNotes,
   CallPlan,
   CallResult,
+  LineResult,
   PlainResult,
   PlainWork,
   RequestResult,
@@ -78,6 +80,7 @@ function resultOf(data: ThreadWork): ThreadResult {
   if ('answer' in data) return understood(data)
   if ('callPlan' in data) return encoded(requestOf(data))
   if ('callAnswer' in data) return readCall(data)
+  if ('line' in data) return resultOfLine(data)
   if ('vectorPlan' in data) return vectorsOf(data)
   if ('plan' in data) return written(data)
   if ('streamPlan' in data) return streamed(data)
@@ -167,6 +170,14 @@ function readCall(data: Extract<ThreadWork, { callAnswer: Uint8Array }>): CallRe
   const { body, ...rest } = made
   const shown = 'reported' in rest ? { ...rest, reported: shortReported(rest.reported) } : rest
   return { rest: JSON.stringify(shown), body: encoded(body) }
+}
+
+function resultOfLine({ line, resultForm }: Extract<ThreadWork, { line: Uint8Array }>): LineResult {
+  const made = resultReaders[resultForm](textOf(line).trim())
+  if (made === undefined) return {}
+  if (!('body' in made)) return { rest: JSON.stringify(made) }
+  const { body, ...rest } = made
+  return { rest: JSON.stringify(rest), body: encoded(body) }
 }
 
 const shortReported = ({ usage, raw }: Reported): Reported => ({ usage, raw: trimmed(raw) })

@@ -10,8 +10,8 @@ export interface BatchSource {
   fileId?: string
 }
 
-/** The result of one line: an answer as its call would have got it, or why there is none. */
+/** The result of one line: an answer as its call would have got it, a long one as bytes, or why there is none. */
 export type BatchResult = { id: string } & (
-  | { status: number; body: string; upstreamRequestId?: string }
+  | { status: number; body: string | Uint8Array<ArrayBuffer>; upstreamRequestId?: string }
   | { unrun: 'expired' | 'cancelled' | 'failed'; message: string }
 )

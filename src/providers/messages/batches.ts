@@ -1,9 +1,8 @@
 // Batches of upstreams of the messages style: the requests come with the create, and results are a list. A batch
 // has no name of its own: one whose create was cut off is told by the ids in its results.
-import type { BatchResult, BatchSource } from '../../contract/batches/upstream.ts'
+import type { BatchSource } from '../../contract/batches/upstream.ts'
 import type { BatchProvider, BatchReport, Stop, Upstream } from '../../contract/provider.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { spansIn } from '../../lib/json/spans.ts'
 import { failure } from '../common/errors.ts'
 import { askJson, createdIn, headersFor, idIn, readResults, reportIn } from '../text/batches/ask.ts'
 import type { Json, TextStyle } from '../text/style.ts'
@@ -83,10 +82,7 @@ export class MessageBatches implements BatchProvider {
 
   async *#resultsOf(id: string, upstream: Upstream, stop: Stop) {
     const sent = this.#get(upstream, `/${encodeURIComponent(id)}/results`)
-    for await (const { text } of readResults(sent, upstream, stop)) {
-      const result = resultIn(text)
-      if (result !== undefined) yield result
-    }
+    yield* readResults(sent, 'messages', upstream, stop)
   }
 }
 
@@ -96,38 +92,4 @@ function reportOf({ processing_status: status }: Json, id: string): BatchReport 
   if (status === 'ended') return { state: 'ended', results: [id] }
   const isRunning = status === 'in_progress' || status === 'canceling'
   return isRunning ? { state: 'running', results: [] } : undefined
-}
-
-const unrunTypes: Readonly<Record<string, 'expired' | 'cancelled'>> = {
-  expired: 'expired',
-  canceled: 'cancelled',
-}
-
-/** Undefined: no result. */
-function resultIn(text: string): BatchResult | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (!isObject(value) || typeof value['custom_id'] !== 'string') return undefined
-  const { custom_id: id, result } = value
-  if (!isObject(result)) return undefined
-  const { type, message, error } = result
-  if (type === 'succeeded' && isObject(message)) {
-    const within = (start: number, name: string) =>
-      spansIn(text, start).findLast(({ key }) => key === name)!
-    const { start, end } = within(within(text.indexOf('{'), 'result').start, 'message')
-    return { id, status: 200, body: text.slice(start, end) }
-  }
-  const unrun = unrunTypes[String(type)]
-  if (unrun !== undefined) return { id, unrun, message: '' }
-  return { id, status: statusOf(error), body: JSON.stringify(error ?? {}) }
-}
-
-/** What its call would have been answered with. */
-function statusOf(error: unknown): number {
-  const inner = isObject(error) && isObject(error['error']) ? error['error'] : error
-  return isObject(inner) && inner['type'] === 'invalid_request_error' ? 400 : 500
 }

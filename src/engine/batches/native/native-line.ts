@@ -180,7 +180,8 @@ function playedAnswer({ status, body, upstreamRequestId }: RanAt['result']): Htt
   return {
     status,
     header: (name) => headers[name],
-    text: () => Promise.resolve(body),
+    text: (_maxBytes: number, _progress?: object, longBytes?: number) =>
+      Promise.resolve(longBytes === undefined ? textOf(body) : body) as Promise<string>,
     read: () => Promise.resolve(undefined),
     pipe: (reader) => reader.end(),
     resume() {},
@@ -189,6 +190,9 @@ function playedAnswer({ status, body, upstreamRequestId }: RanAt['result']): Htt
     expectTrickle() {},
   }
 }
+
+const textOf = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : Buffer.from(body).toString()
 
 function answerOf(
   { engine, record }: OpenCall,

@@ -1,13 +1,18 @@
 // One question to the batch API of an upstream, and its answer as JSON.
+import type { BatchResult } from '../../../contract/batches/upstream.ts'
 import type { HttpAnswer } from '../../../contract/http.ts'
 import type { BatchReport, Stop, Upstream, UpstreamError } from '../../../contract/provider.ts'
 import type { TextCall } from '../../../contract/requests.ts'
 import { isObject } from '../../../lib/json/parse.ts'
-import { type ByteLine, byteLines } from '../../../lib/text/byte-lines.ts'
+import { byteLines } from '../../../lib/text/byte-lines.ts'
 import { failure, notAnswered, readTextError, upstreamRequestId } from '../../common/errors.ts'
 import { isPlainId } from '../../tasks/fields.ts'
 import { isGood, plainHeaders } from '../../tasks/read-reply.ts'
+import { longAnswerBytes } from '../large/long-answers.ts'
+import type { LineResult } from '../large/thread-work.ts'
+import { translationThread } from '../large/translation-thread.ts'
 import type { Json, TextStyle } from '../style.ts'
+import { type ResultForm, resultReaders } from './result-line.ts'
 
 const maxAnswerBytes = 8 * 1024 * 1024
 /** Of one result. */
@@ -88,12 +93,13 @@ async function within<T>(ms: number, asked: { cancel(): void }, work: Promise<T>
   }
 }
 
-/** The lines of a file; throws where it cannot be read to its end. */
+/** What the lines of a file say; throws where it cannot be read to its end. */
 export async function* readResults(
   sent: Sent,
+  form: ResultForm,
   upstream: Upstream,
   stop: Stop,
-): AsyncGenerator<ByteLine> {
+): AsyncGenerator<BatchResult> {
   stop.replyBy(sent)
   const { firstByteMs, idleMs } = upstream.timeouts
   const answer = await within(firstByteMs, sent, sent.answer)
@@ -109,8 +115,29 @@ export async function* readResults(
     }
   }
   try {
-    yield* byteLines(chunks(), maxLineBytes)
+    for await (const line of byteLines(chunks(), maxLineBytes, longAnswerBytes)) {
+      const result =
+        line.bytes === undefined
+          ? resultReaders[form](line.text)
+          : await longResult(line.bytes, form, upstream.queueKey)
+      if (result !== undefined) yield result
+    }
   } finally {
     answer.cancel()
   }
+}
+
+/** The same in the thread that reads large answers. */
+async function longResult(
+  line: Uint8Array<ArrayBuffer>,
+  resultForm: ResultForm,
+  queueKey = '',
+): Promise<BatchResult | undefined> {
+  const made = await translationThread.run(queueKey, { line, resultForm }, [line.buffer])
+  const { rest, body } = made as LineResult
+  if (rest === undefined) return undefined
+  return {
+    ...(JSON.parse(rest) as BatchResult),
+    ...(body !== undefined && { body }),
+  } as BatchResult
 }

@@ -1,9 +1,8 @@
 // Batches of upstreams that take them as files: the lines are uploaded, a batch is made of the file, and its
 // results are files again. One that was made although its create was cut off is found by its file.
-import type { BatchResult, BatchSource } from '../../../contract/batches/upstream.ts'
+import type { BatchSource } from '../../../contract/batches/upstream.ts'
 import type { BatchProvider, BatchReport, Stop, Upstream } from '../../../contract/provider.ts'
 import { isObject } from '../../../lib/json/parse.ts'
-import { spansIn } from '../../../lib/json/spans.ts'
 import { readErrorEvent } from '../../common/errors.ts'
 import type { Json, TextStyle } from '../style.ts'
 import { askJson, createdIn, headersFor, idIn, notOne, readResults, reportIn } from './ask.ts'
@@ -92,10 +91,7 @@ export class FileBatches implements BatchProvider {
   async *results({ results }: BatchReport, upstream: Upstream, stop: Stop) {
     for (const fileId of results) {
       const sent = this.#get(upstream, `/files/${encodeURIComponent(fileId)}/content`)
-      for await (const { text } of readResults(sent, upstream, stop)) {
-        const result = resultIn(text)
-        if (result !== undefined) yield result
-      }
+      yield* readResults(sent, 'file', upstream, stop)
     }
   }
 
@@ -143,36 +139,4 @@ function reportOf(batch: Json): BatchReport | undefined {
 function firstError({ errors }: Json) {
   const list = isObject(errors) ? errors['data'] : errors
   return readErrorEvent(Array.isArray(list) ? list[0] : list, undefined)
-}
-
-/** Undefined: no line of ours. */
-function resultIn(text: string): BatchResult | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (!isObject(value) || typeof value['custom_id'] !== 'string') return undefined
-  const { custom_id: id, response, error } = value
-  const status = isObject(response) ? response['status_code'] : undefined
-  if (isObject(response) && typeof status === 'number' && response['body'] != null) {
-    const { request_id: requestId } = response
-    return {
-      ...{ id, status, body: bodyIn(text) },
-      ...(typeof requestId === 'string' && { upstreamRequestId: requestId }),
-    }
-  }
-  const { code, message } = isObject(error) ? error : {}
-  const unrun =
-    code === 'batch_expired' ? 'expired' : code === 'batch_cancelled' ? 'cancelled' : 'failed'
-  return { id, unrun, message: typeof message === 'string' ? message : '' }
-}
-
-/** As it stands there. */
-function bodyIn(text: string): string {
-  const within = (start: number, name: string) =>
-    spansIn(text, start).findLast(({ key }) => key === name)!
-  const { start, end } = within(within(text.indexOf('{'), 'response').start, 'body')
-  return text.slice(start, end)
 }

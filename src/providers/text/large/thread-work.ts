@@ -7,6 +7,7 @@ import type { AnswerUsage } from '../../../styles/common/answer.ts'
 import type { StyleName, UpstreamStyleName } from '../../../styles/common/conversation.ts'
 import type { EmbeddingStyle, WriteContext } from '../../../styles/common/style.ts'
 import type { RequestWork, WrittenRequest } from '../../../styles/common/translate-request.ts'
+import type { ResultForm } from '../batches/result-line.ts'
 import type { AskedVectors } from './write-vectors.ts'
 
 export type ThreadWork =
@@ -18,6 +19,8 @@ export type ThreadWork =
   | { callPlan: string; request: string }
   /** An answer of a call that is no conversation: CallNotes, and the JSON that was asked. */
   | { callAnswer: Uint8Array; callNotes: string; request: string }
+  /** A line of the results of a batch. */
+  | { line: Uint8Array; resultForm: ResultForm }
   /** Embeddings to translate: VectorPlan. */
   | { vectorPlan: string; body: string }
   /** An answer to translate: AnswerPlan, fields of the request, names of tools. */
@@ -31,6 +34,7 @@ export type ThreadResult =
   | RequestResult
   | AnswerResult
   | CallResult
+  | LineResult
   | VectorResult
   | TranslatedResult
   | StreamResult
@@ -94,6 +98,12 @@ export interface CallNotes
 /** `rest` is a WholeAnswer without its body. */
 export interface CallResult {
   rest: string
+  body?: Uint8Array<ArrayBuffer>
+}
+
+/** `rest` is a BatchResult without its body; absent: it was no result. */
+export interface LineResult {
+  rest?: string
   body?: Uint8Array<ArrayBuffer>
 }
 
