@@ -2,9 +2,9 @@
 // code of a page is loaded by app.tsx.
 import type { IconName } from './components/icon.tsx'
 import { defineMessages } from './lib/i18n.ts'
-import type { Role } from './lib/session.ts'
+import { hasRole, isStaff, type Role, type Session } from './lib/session.ts'
 
-export const groups = ['home', 'operate', 'configure', 'money', 'build', 'system'] as const
+const groups = ['home', 'operate', 'configure', 'money', 'build', 'system'] as const
 type Group = (typeof groups)[number]
 
 export const pageTitles = defineMessages({
@@ -42,6 +42,8 @@ interface PageEntry {
   name: PageName
   path: string
   group: Group
+  /** Of members, who see fewer: none of their groups has a single page. */
+  ofMembers?: Group
   /** Besides the administrator. */
   roles: readonly Role[]
   /** `g` and this key open it. */
@@ -95,15 +97,9 @@ export const pages: readonly PageEntry[] = [
     name: 'prices',
     path: '/prices',
     group: 'configure',
+    ofMembers: 'money',
     roles: ['operator', 'finance', 'member'],
     key: 'i',
-  },
-  {
-    name: 'tokens',
-    path: '/tokens',
-    group: 'configure',
-    roles: ['operator', 'member'],
-    key: 'k',
   },
   {
     name: 'accounts',
@@ -155,6 +151,13 @@ export const pages: readonly PageEntry[] = [
     key: 'v',
   },
   {
+    name: 'tokens',
+    path: '/tokens',
+    group: 'build',
+    roles: ['operator', 'member'],
+    key: 'k',
+  },
+  {
     name: 'playground',
     path: '/playground',
     group: 'build',
@@ -165,6 +168,7 @@ export const pages: readonly PageEntry[] = [
     name: 'settings',
     path: '/settings',
     group: 'system',
+    ofMembers: 'build',
     roles: ['operator', 'finance', 'member'],
     key: 's',
   },
@@ -190,3 +194,13 @@ export const pages: readonly PageEntry[] = [
     key: 'l',
   },
 ]
+
+/** The pages of a person, group by group; empty groups are left out. */
+export function menuOf(session: Session): readonly (readonly [Group, readonly PageEntry[]])[] {
+  const shown = pages.filter(({ roles }) => hasRole(session, roles))
+  const groupOf = ({ group, ofMembers = group }: PageEntry) =>
+    isStaff(session) ? group : ofMembers
+  return groups
+    .map((group) => [group, shown.filter((page) => groupOf(page) === group)] as const)
+    .filter(([, entries]) => entries.length > 0)
+}

@@ -23,7 +23,7 @@ import { useAlertCount } from './lib/open-alerts.ts'
 import { Link, navigate, useLocation } from './lib/router.tsx'
 import { hasRole, useSession } from './lib/session.ts'
 import { searchKeys, useShortcuts } from './lib/shortcuts.ts'
-import { groups, pages, pageTitles } from './navigation.ts'
+import { menuOf, pages, pageTitles } from './navigation.ts'
 
 const messages = defineMessages({
   sandbox: ['Sandbox', '沙盒'],
@@ -132,32 +132,28 @@ function Navigation({ alerts, onGo }: { alerts: string; onGo: () => void }) {
   const current = shown.find((page) => path === page.path || path.startsWith(`${page.path}/`))
   return (
     <Stack gap="xs">
-      {groups.map((group) => {
-        const inGroup = shown.filter((page) => page.group === group)
-        if (inGroup.length === 0) return null
-        return (
-          <Stack gap={2} key={group}>
-            {t(group) !== '' && (
-              <Text size="xs" c="dimmed" px={10} mb={2}>
-                {t(group)}
-              </Text>
-            )}
-            {inGroup.map((page) => (
-              <Link
-                key={page.path}
-                to={page.path}
-                className="nav-link"
-                aria-current={page === current ? 'page' : undefined}
-                onClickCapture={onGo}
-              >
-                <Icon name={page.name} size={16} />
-                {t(page.name)}
-                {page.name === 'alerts' && alerts !== '' && <span className="count">{alerts}</span>}
-              </Link>
-            ))}
-          </Stack>
-        )
-      })}
+      {menuOf(session).map(([group, inGroup]) => (
+        <Stack gap={2} key={group}>
+          {t(group) !== '' && (
+            <Text size="xs" c="dimmed" px={10} mb={2}>
+              {t(group)}
+            </Text>
+          )}
+          {inGroup.map((page) => (
+            <Link
+              key={page.path}
+              to={page.path}
+              className="nav-link"
+              aria-current={page === current ? 'page' : undefined}
+              onClickCapture={onGo}
+            >
+              <Icon name={page.name} size={16} />
+              {t(page.name)}
+              {page.name === 'alerts' && alerts !== '' && <span className="count">{alerts}</span>}
+            </Link>
+          ))}
+        </Stack>
+      ))}
     </Stack>
   )
 }
