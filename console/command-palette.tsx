@@ -1,4 +1,4 @@
-// The command palette: pages by name, objects by ID, and what the gateway finds by a part of its name; and
+// The command palette: pages by name, objects by ID, what the gateway finds by a part of its name, and actions; and
 // the list of keyboard shortcuts.
 import { Kbd, Modal, Stack, Table, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
@@ -14,6 +14,7 @@ import { hasRole, useSession } from './lib/session.ts'
 import { searchKeys } from './lib/shortcuts.ts'
 import { useResource } from './lib/use-resource.ts'
 import { type PageName, pages, pageTitles } from './navigation.ts'
+import { type Action, useActions, useActionsOn, usePriceActions } from './palette-actions.ts'
 
 const messages = defineMessages({
   open_task: ['Open task {id}', '打开任务 {id}'],
@@ -32,9 +33,11 @@ const messages = defineMessages({
 
 interface Hit {
   title: string
-  to: string
+  act: Action['act']
   /** What it is, and of whom. */
   note?: string
+  /** Not for onlookers. */
+  isPrivate?: boolean
 }
 
 const isTask = /^(?:video|image)_/
@@ -59,11 +62,14 @@ const shownAt: Readonly<
 
 const minSearch = 2
 const typingMs = 150
+/** Of models that were found: so many have their price among the actions. */
+const maxPriced = 3
 
 /** What the gateway finds, when typing has paused. */
 function useFound(text: string): Hit[] {
   const session = useSession()
   const t = useMessages(messages)
+  const pricing = usePriceActions()
   const [wanted] = useDebouncedValue(text, typingMs)
   const { data } = useResource<Page<SearchHit>>('/search', {
     query: { q: wanted },
@@ -74,18 +80,24 @@ function useFound(text: string): Hit[] {
   const mayOpen = (name: PageName) =>
     pages.some((page) => page.name === name && hasRole(session, page.roles))
   const found = data?.items.filter(({ kind }) => mayOpen(shownAt[kind][0])) ?? []
-  return found.map((hit) => ({
+  const hits = found.map((hit) => ({
     title: hit.name,
-    to: shownAt[hit.kind][1](hit),
+    act: shownAt[hit.kind][1](hit),
     note: [t(hit.kind), hit.display_name ?? hit.account].filter((part) => part).join(' · '),
+    isPrivate: true,
   }))
+  const models = found.filter(({ kind }) => kind === 'model').slice(0, maxPriced)
+  return [...hits, ...models.flatMap(({ name }) => pricing(name))]
 }
 
 /** Names may look like IDs too, so only an ID of the gateway's own comes before what was found. */
 function useHits(text: string): Hit[] {
   const wanted = text.trim()
   const [named, found, ids] = [usePages(wanted), useFound(wanted), useIds(wanted)]
-  return isOwnId.test(wanted) ? [...ids, ...named, ...found] : [...named, ...found, ...ids]
+  const [actions, ofId] = [useActions(wanted), useActionsOn(wanted)]
+  return isOwnId.test(wanted)
+    ? [...ids, ...ofId, ...named, ...found]
+    : [...named, ...actions, ...found, ...ids]
 }
 
 function usePages(wanted: string): Hit[] {
@@ -93,7 +105,7 @@ function usePages(wanted: string): Hit[] {
   const name = useMessages(pageTitles)
   return pages
     .filter((page) => hasRole(session, page.roles))
-    .map((page) => ({ title: name(page.name), to: page.path }))
+    .map((page) => ({ title: name(page.name), act: page.path }))
     .filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()))
 }
 
@@ -103,10 +115,10 @@ function useIds(wanted: string): Hit[] {
   const id = encodeURIComponent(wanted)
   const own = ownPage.find(({ begins }) => wanted.startsWith(begins))
   if (own !== undefined) {
-    return [{ title: t(own.title, { id: wanted }), to: `${own.path}?open=${id}` }]
+    return [{ title: t(own.title, { id: wanted }), act: `${own.path}?open=${id}` }]
   }
-  const task = { title: t('open_task', { id: wanted }), to: `/tasks?open=${id}` }
-  const request = { title: t('open_request', { id: wanted }), to: `/requests?open=${id}` }
+  const task = { title: t('open_task', { id: wanted }), act: `/tasks?open=${id}` }
+  const request = { title: t('open_request', { id: wanted }), act: `/requests?open=${id}` }
   return isTask.test(wanted) ? [task, request] : [request, task]
 }
 
@@ -120,7 +132,8 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose: 
     setText('')
     setAt(0)
     onClose()
-    navigate(hit.to)
+    if (typeof hit.act === 'string') navigate(hit.act)
+    else void hit.act()
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('search')} size="lg">
@@ -141,25 +154,12 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose: 
       />
       <Stack gap={2} mt="sm" role="listbox" aria-label={t('search')}>
         {hits.map((hit, i) => (
-          <UnstyledButton
-            key={`${hit.to} ${hit.title}`}
-            className="nav-link"
-            role="option"
-            aria-selected={i === at}
-            aria-current={i === at ? 'page' : undefined}
-            onClick={() => pick(hit)}
-          >
-            {hit.note === undefined ? (
-              hit.title
-            ) : (
-              <>
-                <span className={privateClass}>{hit.title}</span>{' '}
-                <Text span size="xs" c="dimmed" className={privateClass}>
-                  {hit.note}
-                </Text>
-              </>
-            )}
-          </UnstyledButton>
+          <Option
+            key={`${hit.title} ${hit.note}`}
+            hit={hit}
+            isCurrent={i === at}
+            onPick={() => pick(hit)}
+          />
         ))}
       </Stack>
       {hits.length === 0 && (
@@ -170,6 +170,42 @@ export function CommandPalette({ isOpen, onClose }: { isOpen: boolean; onClose: 
     </Modal>
   )
 }
+
+function Option({
+  hit: { title, note, isPrivate = false },
+  isCurrent,
+  onPick,
+}: {
+  hit: Hit
+  isCurrent: boolean
+  onPick: () => void
+}) {
+  const named = isPrivate ? { className: privateClass } : {}
+  return (
+    <UnstyledButton
+      className="nav-link"
+      role="option"
+      aria-selected={isCurrent}
+      aria-current={isCurrent ? 'page' : undefined}
+      ref={isCurrent ? scrollThere : undefined}
+      onClick={onPick}
+    >
+      {note === undefined ? (
+        title
+      ) : (
+        <>
+          <span {...named}>{title}</span>{' '}
+          <Text span size="xs" c="dimmed" {...named}>
+            {note}
+          </Text>
+        </>
+      )}
+    </UnstyledButton>
+  )
+}
+
+/** The list may be longer than the dialog. */
+const scrollThere = (option: HTMLElement | null) => option?.scrollIntoView({ block: 'nearest' })
 
 export function ShortcutsHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const session = useSession()

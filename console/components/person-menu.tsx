@@ -68,19 +68,24 @@ export function PersonMenu({ onKeys, isShort = false }: { onKeys: () => void; is
   )
 }
 
-function PersonItems({ onKeys }: { onKeys: () => void }) {
-  const session = useSession()
+/** Ends the session, at the company's own sign-in too where it has one. */
+export function useSignOut(): () => Promise<void> {
   const queryClient = useQueryClient()
-  const language = useLanguage()
-  const t = useMessages(messages)
-  const [zone] = useTimeZone()
-  const [isPrivate, togglePrivacy] = usePrivacy()
-  const signOut = async () => {
+  return async () => {
     const { sign_out_url } = await api<{ sign_out_url: string | null }>('DELETE', '/session')
     endSession(queryClient, 'signed out')
     if (sign_out_url !== null) window.location.assign(sign_out_url)
     else navigate('/')
   }
+}
+
+function PersonItems({ onKeys }: { onKeys: () => void }) {
+  const session = useSession()
+  const language = useLanguage()
+  const t = useMessages(messages)
+  const [zone] = useTimeZone()
+  const [isPrivate, togglePrivacy] = usePrivacy()
+  const signOut = useSignOut()
   const other = language === 'zh' ? 'en' : 'zh'
   return (
     <>

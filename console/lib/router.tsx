@@ -52,6 +52,12 @@ export function useQueryValue(
   return [query.get(name) ?? undefined, set]
 }
 
+/** Whether the address asks for something to be open, such as the form of a new row. */
+export function useFlag(name: string): [boolean, (isOn: boolean) => void] {
+  const [value, set] = useQueryValue(name)
+  return [value !== undefined, (isOn) => set(isOn ? '1' : undefined, 'replace')]
+}
+
 export function setQuery(
   values: Readonly<Record<string, string | undefined>>,
   how: 'push' | 'replace' = 'push',

@@ -9,6 +9,7 @@ import { isLess, less } from '../../lib/format/money.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { thisMonth } from '../../lib/resources/bill.ts'
+import { useFlag } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { ActionForm } from '../action-form.tsx'
 import { PropertyList } from '../drawer.tsx'
@@ -20,6 +21,13 @@ interface Charged {
   path: string
   charge: string
   refunded: string
+}
+
+/** Whether its form is open, as the address has it; only for those who may, and of what is there. */
+export function useRefunding(isThere: boolean): [boolean, (isOpen: boolean) => void] {
+  const mayRefund = hasRole(useSession(), ['finance'])
+  const [isAsked, setAsked] = useFlag('refund')
+  return [isAsked && mayRefund && isThere, setAsked]
 }
 
 interface Booked {

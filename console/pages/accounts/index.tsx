@@ -1,6 +1,5 @@
 // Accounts: balance, what is held and available, charges of the month, budget, and whether one is suspended.
 import { Button, Text } from '@mantine/core'
-import { useState } from 'react'
 import type { Account } from '../../../src/admin/money/account-schema.ts'
 import { AccountName } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
@@ -15,7 +14,7 @@ import { useServedSort } from '../../components/table/served-sort.ts'
 import { Money, State, Time } from '../../components/values.tsx'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
-import { setQuery, useQueryValue } from '../../lib/router.tsx'
+import { setQuery, useFlag, useQueryValue } from '../../lib/router.tsx'
 import { hasRole, useSession } from '../../lib/session.ts'
 import { AccountPage } from './account-page.tsx'
 import { CreateAccount } from './create.tsx'
@@ -104,13 +103,12 @@ function AccountList() {
   const t = useMessages(messages)
   const session = useSession()
   const [search] = useQueryValue('search')
-  const [, setOpened] = useQueryValue('open')
   const list = useList<Account>('/accounts', { search, ...useServedSort(served) })
   const selectable = hasRole(session, ['operator']) ? list.rows : []
   const selection = useSelection()
   const bulk = useTokenActions()
   const columns = useColumns(selectable.length > 1 ? selection : undefined)
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useFlag('new')
   return (
     <Page
       title={t('title')}
@@ -144,12 +142,10 @@ function AccountList() {
           onDone={list.refetch}
         />
       </ListTable>
-      {isCreating && (
+      {isCreating && session.role === 'administrator' && (
         <CreateAccount
           onClose={() => setCreating(false)}
-          onDone={(name) => {
-            setOpened(name)
-          }}
+          onDone={(name) => setQuery({ new: undefined, open: name })}
         />
       )}
     </Page>

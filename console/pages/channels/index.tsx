@@ -15,7 +15,7 @@ import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import type { Channel } from '../../lib/resources/channel.ts'
-import { useQueryValue } from '../../lib/router.tsx'
+import { useFlag, useQueryValue } from '../../lib/router.tsx'
 import { ChannelDrawer } from './drawer.tsx'
 import { ImportChannels } from './import.tsx'
 import { messages } from './messages.ts'
@@ -64,7 +64,7 @@ export default function Channels() {
   const t = useMessages(messages)
   const list = useList<Channel>('/channels', {}, refetchMs)
   const [opened, setOpened] = useQueryValue('open')
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useFlag('new')
   const [isImporting, setImporting] = useState(false)
   const tests = useTests(list.refetch)
   const selection = useSelection()

@@ -13,6 +13,7 @@ import { api } from '../../lib/api.ts'
 import { useFormat } from '../../lib/format.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { useFlag } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { CreateCodes } from './create.tsx'
 import { messages } from './messages.ts'
@@ -36,7 +37,7 @@ export default function Codes() {
   const format = useFormat()
   const { currency } = useSession()
   const list = useList<CodeRow>('/codes')
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useFlag('new')
   const [leaving, setLeaving] = useState<CodeRow>()
   const columns = useColumns(setLeaving)
   return (

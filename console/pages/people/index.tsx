@@ -14,6 +14,7 @@ import { State, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
 import { useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
+import { useFlag } from '../../lib/router.tsx'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { useAction } from '../../lib/use-action.ts'
 import { AddPerson, ChangeRole, FormModal, Invite, RemovePerson, ResetPassword } from './forms.tsx'
@@ -33,7 +34,9 @@ export default function People() {
   const t = useMessages(messages)
   const list = useList<Person>('/people')
   const invitations = useList<Invitation>('/invitations')
-  const [open, setOpen] = useState<Open>()
+  const [chosen, setOpen] = useState<Exclude<Open, 'invite'>>()
+  const [isInviting, setInviting] = useFlag('invite')
+  const open: Open | undefined = isInviting ? 'invite' : chosen
   const { error, run } = useAction()
   const onDone = () => {
     list.refetch()
@@ -63,7 +66,7 @@ export default function People() {
           <Button variant="default" onClick={() => setOpen('add')}>
             {t('add')}
           </Button>
-          <Button onClick={() => setOpen('invite')}>{t('invite')}</Button>
+          <Button onClick={() => setInviting(true)}>{t('invite')}</Button>
         </>
       }
     >
@@ -71,7 +74,14 @@ export default function People() {
       <Invitations rows={invitations.rows} onDone={onDone} />
       <ListTable label={t('title')} list={list} columns={columns} rowKey={({ id }) => id} isFlat />
       {open !== undefined && (
-        <OpenForm open={open} onClose={() => setOpen(undefined)} onDone={onDone} />
+        <OpenForm
+          open={open}
+          onClose={() => {
+            setOpen(undefined)
+            setInviting(false)
+          }}
+          onDone={onDone}
+        />
       )}
     </Page>
   )

@@ -1,9 +1,8 @@
 // One request: its attempts, its usage and the calculation of its charge.
 
 import { Alert, Button, Code, SimpleGrid, Stack, Table, Text } from '@mantine/core'
-import { useState } from 'react'
 import { ChargeExplanation } from '../../components/billing/explanation.tsx'
-import { RefundButton } from '../../components/billing/refund.tsx'
+import { RefundButton, useRefunding } from '../../components/billing/refund.tsx'
 import { CopyBlock, CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
 import { AccountLink, ChannelLink, TokenLink } from '../../components/name-links.tsx'
@@ -29,10 +28,10 @@ import { Waterfall } from './waterfall.tsx'
 export { ChargeExplanation } from '../../components/billing/explanation.tsx'
 
 export function RequestDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const [isRefunding, setRefunding] = useState(false)
   const request = useResource<LoggedRequest>(`/requests/${encodeURIComponent(id!)}`, {
     enabled: id !== undefined,
   })
+  const [isRefunding, setRefunding] = useRefunding(id !== undefined && request.data !== undefined)
   return (
     <DetailsDrawer
       title={<CopyId id={id} max={44} />}

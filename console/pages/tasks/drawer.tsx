@@ -2,7 +2,7 @@
 
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { RefundButton } from '../../components/billing/refund.tsx'
+import { RefundButton, useRefunding } from '../../components/billing/refund.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { CopyId } from '../../components/copy.tsx'
 import { DetailsDrawer, PropertyList } from '../../components/drawer.tsx'
@@ -39,7 +39,6 @@ export function TaskDrawer({
   const t = useMessages(messages)
   const mayAct = hasRole(useSession(), actors)
   const [isCancelling, setCancelling] = useState(false)
-  const [isRefunding, setRefunding] = useState(false)
   const {
     data: task,
     error,
@@ -49,6 +48,7 @@ export function TaskDrawer({
     refetchInterval: ({ state }) =>
       state.data === undefined || isLive(state.data) || isBeingTold(state.data) ? 2_000 : false,
   })
+  const [isRefunding, setRefunding] = useRefunding(id !== undefined && task !== undefined)
   const onMade = (made: string) => {
     onChanged()
     setQuery({ open: made })

@@ -1,7 +1,6 @@
 // Tokens: their rights, limits and charges.
 
 import { Button, Group, Skeleton } from '@mantine/core'
-import { useState } from 'react'
 import { AccountName, useDisplayNames } from '../../components/billing/account-name.tsx'
 import { BudgetBar } from '../../components/billing/budget.tsx'
 import { type BulkAction, BulkActions } from '../../components/bulk/bulk-actions.tsx'
@@ -18,7 +17,7 @@ import { api } from '../../lib/api.ts'
 import { type List, useList } from '../../lib/lists.ts'
 import { useMessages } from '../../lib/messages.ts'
 import { dailySpend, modelsText, type Token } from '../../lib/resources/token.ts'
-import { useQueryValue } from '../../lib/router.tsx'
+import { useFlag, useQueryValue } from '../../lib/router.tsx'
 import { useSession } from '../../lib/session.ts'
 import { CreateToken } from './create.tsx'
 import { TokenDrawer } from './drawer.tsx'
@@ -75,7 +74,7 @@ export default function Tokens() {
   const spent = useList<Token>('/tokens', { ...query, spend: true })
   const list = withSpend(plain, spent)
   const [opened, setOpened] = useQueryValue('open')
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useFlag('new')
   const selection = useSelection()
   const editable = list.rows.filter(isEditable)
   const columns = useColumns(editable.length > 1 ? selection : undefined)
