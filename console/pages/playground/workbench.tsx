@@ -8,7 +8,7 @@ import { useSession } from '../../lib/session.ts'
 import { messages } from './messages.ts'
 import { draftOf, keepDraft } from './request/drafts.ts'
 import { Editor } from './request/editor.tsx'
-import { type Endpoint, firstModel } from './request/endpoints.ts'
+import type { Endpoint } from './request/endpoints.ts'
 import { useModels, useTaskPrompt } from './request/options.ts'
 import { PayerFields, usePayer } from './request/payer.tsx'
 import type { Preset } from './request/presets.ts'
@@ -27,8 +27,8 @@ export interface TryOutProps {
 }
 
 /** The draft as it stands: what is asked, and of which model. */
-function useDraft(endpoint: Endpoint, begin: Preset | undefined) {
-  const { names, isLoading } = useModels(endpoint)
+function useDraft(endpoint: Endpoint, begin: Preset | undefined, account: string | null) {
+  const { names, isLoading, first: usual, remember } = useModels(endpoint, account)
   const [asked] = useQueryValue('model')
   const [first] = useState(() => begin ?? draftOf(endpoint.title))
   const [wanted, setModel] = useState<string | null>(begin?.model ?? asked ?? first?.model ?? null)
@@ -38,26 +38,28 @@ function useDraft(endpoint: Endpoint, begin: Preset | undefined) {
     keepDraft({ title: endpoint.title, text, ...(wanted !== null && { model: wanted }) })
   }, [endpoint, text, wanted])
   const isKnown = wanted !== null && names.includes(wanted)
-  const model = (isKnown ? wanted : firstModel(endpoint, names)) ?? null
+  const model = (isKnown ? wanted : usual) ?? null
   const preset = (): Preset => ({
     ...{ title: endpoint.title, text },
     ...(model !== null && { model }),
   })
-  return { names, isLoading, model, text, preset, setModel, setText }
+  return { names, isLoading, model, text, preset, setModel, setText, remember }
 }
 
 export function Workbench({ endpoint, begin, onChoose, children }: TryOutProps) {
   const t = useMessages(messages)
   const { environment } = useSession()
-  const draft = useDraft(endpoint, begin)
+  const payer = usePayer()
+  const draft = useDraft(endpoint, begin, payer.account)
   const { names, model, text } = draft
   const [file, setFile] = useState<File>()
-  const payer = usePayer()
   const call = useCall(endpoint)
   const isComplete = endpoint.takesFile !== true || file !== undefined
   const isReady = model !== null && payer.isReady && isComplete && !call.isBusy
   const send = () => {
-    if (isReady) void call.run(payer.secret(), model, text, file)
+    if (!isReady) return
+    draft.remember(model)
+    void call.run(payer.secret(), model, text, file)
   }
   return (
     <Grid gap="lg" onKeyDownCapture={onModEnter(send)}>

@@ -9,7 +9,7 @@ import { useAction } from '../../../lib/use-action.ts'
 import { DropBox } from '../drop-box.tsx'
 import { messages } from '../messages.ts'
 import { keepTitle } from '../request/drafts.ts'
-import { endpoints, firstModel } from '../request/endpoints.ts'
+import { endpoints } from '../request/endpoints.ts'
 import { useModels } from '../request/options.ts'
 import { PayerFields, usePayer } from '../request/payer.tsx'
 import { BatchProgress } from './batch-progress.tsx'
@@ -30,7 +30,7 @@ const batchMs = 25 * 3_600_000
 export default function BatchView() {
   const t = useMessages(messages)
   const payer = usePayer()
-  const { names } = useModels(chat)
+  const { first } = useModels(chat, payer.account)
   const [chosen, setChosen] = useState<Chosen>()
   const [id, setId] = useQueryValue('batch')
   const { error, isBusy, run } = useAction()
@@ -41,7 +41,7 @@ export default function BatchView() {
     setChosen({ file, checked })
   }
   const sample = () => {
-    const text = sampleLines(firstModel(chat, names) ?? '')
+    const text = sampleLines(first ?? '')
     void choose(new File([text], 'sample.jsonl', { type: 'application/jsonl' }))
   }
   const start = (file: File, url: string) =>
@@ -69,7 +69,7 @@ export default function BatchView() {
                   </Button>
                 )}
               </FileButton>
-              <Button size="xs" variant="default" disabled={names.length === 0} onClick={sample}>
+              <Button size="xs" variant="default" disabled={first === undefined} onClick={sample}>
                 {t('sample_file')}
               </Button>
             </Group>

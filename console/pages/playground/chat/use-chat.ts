@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react'
 import { useQueryValue } from '../../../lib/router.tsx'
 import { conversationDraft, keepConversation } from '../request/drafts.ts'
-import { type Endpoint, firstModel } from '../request/endpoints.ts'
+import type { Endpoint } from '../request/endpoints.ts'
 import { useModels } from '../request/options.ts'
 import type { Payer } from '../request/payer.tsx'
 import type { Preset } from '../request/presets.ts'
@@ -33,19 +33,24 @@ function readConversation(preset: Preset | undefined): Conversation {
 }
 
 /** Which models are asked: the chosen one, and beside it the other one. */
-function useAskedModels(endpoint: Endpoint, begin: Preset | undefined, stored: Preset | undefined) {
-  const { names, isLoading } = useModels(endpoint)
+function useAskedModels(
+  endpoint: Endpoint,
+  begin: Preset | undefined,
+  stored: Preset | undefined,
+  account: string | null,
+) {
+  const { names, isLoading, first, remember } = useModels(endpoint, account)
   const [linked] = useQueryValue('model')
   const [wanted, setModel] = useState<string | null>(
     begin?.model ?? linked ?? stored?.model ?? null,
   )
   const [other, setOther] = useState<string | null>((begin ?? stored)?.other ?? null)
   const known = (name: string | null) => (name !== null && names.includes(name) ? name : undefined)
-  const model = known(wanted) ?? firstModel(endpoint, names)
+  const model = known(wanted) ?? first
   const second =
     other === null ? undefined : (known(other) ?? names.find((name) => name !== model) ?? model)
   const models = [model, second].filter((each) => each !== undefined)
-  return { names, isLoading, wanted, other, models, setModel, setOther }
+  return { names, isLoading, wanted, other, models, setModel, setOther, remember }
 }
 
 /** Fills the field for what comes next. */
@@ -83,7 +88,7 @@ export function useChat(endpoint: Endpoint, begin: Preset | undefined, payer: Pa
   const style = styles[endpoint.use as StyleName]
   const { title } = endpoint
   const [stored] = useState(() => begin ?? conversationDraft())
-  const chosen = useAskedModels(endpoint, begin, stored)
+  const chosen = useAskedModels(endpoint, begin, stored, payer.account)
   const { models, wanted, other } = chosen
   const talk = useConversation(stored, other !== null)
   const { setUp, prompt, images, lanes, isBusy } = talk
@@ -103,6 +108,7 @@ export function useChat(endpoint: Endpoint, begin: Preset | undefined, payer: Pa
   }
   const send = () => {
     if (!isReady) return
+    if (models[0] !== undefined) chosen.remember(models[0])
     const secret = payer.secret()
     for (const at of lanes.keys()) ask(at, said, secret)
     talk.compose('', [])

@@ -4,9 +4,10 @@ import type { Model } from '../../../../src/admin/catalog/model-schema.ts'
 import type { Page } from '../../../lib/api.ts'
 import type { Task } from '../../../lib/resources/task.ts'
 import { useQueryValue } from '../../../lib/router.tsx'
+import { useStoredText } from '../../../lib/storage.ts'
 import { useResource } from '../../../lib/use-resource.ts'
-import { type Endpoint, endpoints, withValue } from './endpoints.ts'
-import type { Priced } from './estimate.ts'
+import { type Endpoint, endpoints, firstModel, withValue } from './endpoints.ts'
+import { estimateFor, type Priced } from './estimate.ts'
 
 /** Models of an interface may make different things; a tab shows one of them. */
 const kindsOf: Readonly<Record<Endpoint['answer'], readonly Model['kind'][]>> = {
@@ -20,8 +21,9 @@ const kindsOf: Readonly<Record<Endpoint['answer'], readonly Model['kind'][]>> = 
   moderation: ['moderation'],
 }
 
-/** Names of the models that the interface can call. */
-export function useModels({ use, answer }: Endpoint) {
+/** Names of the models that the interface can call, and the one to begin with: asked last in this browser, or the cheapest. */
+export function useModels(endpoint: Endpoint, account: string | null) {
+  const { use, answer } = endpoint
   const { data, isLoading } = useResource<Page<Model>>('/models', { query: { limit: 500 } })
   const names = (data?.items ?? [])
     .filter(
@@ -29,7 +31,33 @@ export function useModels({ use, answer }: Endpoint) {
         callable && interfaces.includes(use) && kindsOf[answer].includes(kind),
     )
     .map(({ name }) => name)
-  return { names, isLoading }
+  const [last, remember] = useStoredText(`gateway-playground-model ${answer}`)
+  const cheapest = useCheapest(endpoint, names, account)
+  const first = last !== undefined && names.includes(last) ? last : cheapest
+  return { names, isLoading, first, remember }
+}
+
+/** Of models of text, by what the account pays; undefined until that is known. */
+function useCheapest(
+  endpoint: Endpoint,
+  names: readonly string[],
+  account: string | null,
+): string | undefined {
+  const isText = endpoint.answer === 'text'
+  const { data, error } = useResource<Page<Priced & { model: string }>>(
+    `/accounts/${encodeURIComponent(account!)}/prices`,
+    { query: { limit: 500 }, enabled: isText && account !== null, retry: false },
+  )
+  if (!isText || error !== null) return firstModel(endpoint, names)
+  if (data === undefined) return undefined
+  const asked = JSON.stringify(endpoint.body)
+  const costs = new Map(
+    data.items.map((price) => [price.model, Number(estimateFor(price, asked) ?? Infinity)]),
+  )
+  const costOf = (name: string) => costs.get(name) ?? Infinity
+  // Those without a price that can be estimated stay last, by name.
+  const [cheapest] = names.toSorted((a, b) => costOf(a) - costOf(b) || 0)
+  return cheapest
 }
 
 /** What the account that pays is charged for a model now. */
