@@ -1,6 +1,6 @@
 // Calls to the gateway that served this page. A refusal becomes an ApiError with the gateway's own text;
 // the end of a session is an event.
-import { reportUnreachable } from './connection.ts'
+import { reportUnreachable, watched } from './connection.ts'
 
 export class ApiError extends Error {
   readonly status: number
@@ -62,7 +62,7 @@ export async function api<T>(method: string, path: string, options: ApiOptions =
 /** As fetch; a call without an answer is reported, unless it was given up here. */
 async function reach(address: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(address, init)
+    return await watched(fetch(address, init))
   } catch (error) {
     if (init.signal?.aborted === true) throw error
     reportUnreachable()

@@ -1,5 +1,5 @@
-// Whether the gateway answers. The first call that fails starts a loop that asks again, ever more rarely,
-// until there is an answer; the banner shows it.
+// Whether the gateway answers. The first call that fails, or that waits while a short question is not answered either,
+// starts a loop that asks again, ever more rarely, until there is an answer; the banner shows it.
 import { useSyncExternalStore } from 'react'
 
 interface Outage {
@@ -12,6 +12,11 @@ interface Outage {
 const delaysMs = [1_000, 2_000, 3_000, 5_000] as const
 /** What a proxy answers in place of a gateway that is down. */
 const proxyStatuses: readonly number[] = [502, 503, 504]
+
+/** A call may take longer, where the gateway still answers others. */
+const checkAfterMs = 5_000
+/** Of the short question. */
+const maxAnswerMs = 5_000
 
 let outage: Outage | undefined
 let attempt = 0
@@ -39,16 +44,42 @@ function wait(sinceMs: number): void {
   timer = setTimeout(tryNow, delayMs)
 }
 
+/** A gateway that hangs takes a connection and never answers. */
+const isAnswering = (): Promise<boolean> =>
+  fetch('/admin/v1/session', {
+    cache: 'no-store',
+    signal: AbortSignal.timeout(maxAnswerMs),
+  }).then(
+    ({ status }) => !proxyStatuses.includes(status),
+    () => false,
+  )
+
+let isAsking = false
+
+/** Asks whether the gateway answers at all while a call waits; many may wait. */
+async function suspect(): Promise<void> {
+  if (isAsking || outage !== undefined) return
+  isAsking = true
+  if (!(await isAnswering())) reportUnreachable()
+  isAsking = false
+}
+
+/** The same work; while it takes long, the gateway is asked whether it answers. */
+export async function watched<T>(work: Promise<T>): Promise<T> {
+  const timer = setInterval(() => void suspect(), checkAfterMs)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 export async function tryNow(): Promise<void> {
   if (outage === undefined) return
   clearTimeout(timer)
   const { sinceMs } = outage
   set({ sinceMs, nextMs: undefined })
-  const isBack = await fetch('/admin/v1/session', { cache: 'no-store' }).then(
-    ({ status }) => !proxyStatuses.includes(status),
-    () => false,
-  )
-  if (!isBack) return wait(sinceMs)
+  if (!(await isAnswering())) return wait(sinceMs)
   set(undefined)
   connection.dispatchEvent(new Event('reconnected'))
 }

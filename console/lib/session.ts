@@ -3,13 +3,14 @@ import { type QueryClient, useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import type { Role, Session } from '../../src/admin/people/person-schema.ts'
 import { ApiError, api, parseResponse } from './api.ts'
+import { watched } from './connection.ts'
 
 export type { Role, Session }
 
 /** What theme.js has asked for is taken once. */
 async function readSession(): Promise<Session> {
   const page = globalThis as { earlySession?: Promise<Response | undefined> | undefined }
-  const early = await page.earlySession
+  const early = await watched(Promise.resolve(page.earlySession))
   page.earlySession = undefined
   return early === undefined ? api<Session>('GET', '/session') : parseResponse<Session>(early)
 }

@@ -134,6 +134,22 @@ if (chromiumPath === undefined) {
       expect(new URL(page.url()).pathname).toBe('/console/prices')
     })
 
+    test('a gateway that hangs is told of like one that is down, and goes on', async () => {
+      await page.goto('/console/accounts')
+      await page.getByRole('row', { name: /default/ }).waitFor()
+      process.kill(gateway.pid, 'SIGSTOP')
+      const banner = page.getByRole('region', { name: w.down })
+      try {
+        await page.getByRole('link', { name: w.prices }).click()
+        await banner.getByText(w.next).waitFor()
+        expect(await seriousFindings(page)).toEqual([])
+      } finally {
+        process.kill(gateway.pid, 'SIGCONT')
+      }
+      await banner.waitFor({ state: 'detached' })
+      await page.getByRole('row', { name: /txta-plus/ }).waitFor()
+    })
+
     test('a gateway that does not answer is asked again; what was there stays', async () => {
       await page.goto('/console/accounts')
       await page.getByRole('row', { name: /default/ }).waitFor()

@@ -1,5 +1,5 @@
 // Loading a part of the console that is not in the first script.
-import { reportUnreachable } from '../connection.ts'
+import { reportUnreachable, watched } from '../connection.ts'
 
 const maxAttempts = 30
 const retryDelayMs = 1_000
@@ -8,7 +8,7 @@ const retryDelayMs = 1_000
 export async function loadWithRetry<T>(load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; attempt < maxAttempts; attempt++) {
     try {
-      return await load()
+      return await watched(load())
     } catch {
       reportUnreachable()
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs))
