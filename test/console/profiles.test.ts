@@ -52,9 +52,9 @@ if (chromiumPath === undefined) {
       await dialog.getByRole('button', { name: 'Create' }).click()
       await page.getByRole('heading', { level: 1, name: '华夏影视' }).waitFor()
       await page.goto('/console/accounts')
-      await page.getByRole('row', { name: /huaxia 华夏影视/ }).waitFor()
+      await page.getByRole('row', { name: /华夏影视 huaxia/ }).waitFor()
       await page.goto('/console/bills')
-      await page.getByRole('row', { name: /huaxia 华夏影视/ }).waitFor()
+      await page.getByRole('row', { name: /华夏影视 huaxia/ }).waitFor()
       await page.goto('/console/tokens')
       await page.getByRole('row', { name: /Acme GmbH acme/ }).waitFor()
     })
@@ -120,15 +120,15 @@ if (chromiumPath === undefined) {
       await page.getByRole('option', { name: 'acme · Acme GmbH' }).waitFor()
     })
 
-    test('finance reads profiles and says who sends the bills', async () => {
+    test('finance corrects profiles and says who sends the bills', async () => {
       const { page: theirs, context } = await visit(browser, gateway.url, {
         ...{ language: 'zh', theme: 'dark', width: 390 },
       })
       await signIn(theirs, 'fin')
       await theirs.goto('/console/accounts?open=huaxia')
       await theirs.getByRole('tab', { name: '客户资料' }).click()
-      await theirs.getByText('华夏影视有限公司').waitFor()
-      expect(await theirs.getByRole('button', { name: '保存资料' }).count()).toBe(0)
+      await theirs.getByRole('button', { name: '保存资料' }).waitFor()
+      expect(await theirs.getByLabel('法定名称').inputValue()).toBe('华夏影视有限公司')
       await theirs.goto('/console/settings')
       await theirs.getByLabel('账单上的名称').fill('网关有限公司')
       await theirs.getByLabel('地址').fill('上海市\n200000')
