@@ -211,6 +211,9 @@ const isSpace = (code: number): boolean =>
 const trimmedEnd = (text: string, start: number, end: number): number =>
   start + text.slice(start, end).trimEnd().length
 
+/** All that follows each of them is read. */
+const maxPlaces = 16
+
 /**
  * The same in the last part of a JSON text, with what follows it: in the last object of that name which lies so
  * deep. Undefined when that has none.
@@ -221,7 +224,7 @@ export function withMemberInTail(
   depth: number,
   member: string,
 ): string | undefined {
-  const places = [...tail.matchAll(new RegExp(`"${name}"\\s*:\\s*\\{`, 'g'))]
+  const places = [...tail.matchAll(new RegExp(`"${name}"\\s*:\\s*\\{`, 'g'))].slice(-maxPlaces)
   for (const { index, 0: found } of places.toReversed()) {
     const open = index + found.length
     if (depthOutside(tail, open) !== depth) continue
