@@ -37,6 +37,11 @@ async function takeAll(url: string, password: string): Promise<void> {
       const hide = page.getByRole('button', { name: 'Hide', exact: true })
       if ((await hide.count()) > 0) await hide.click()
       await page.getByText('7 days', { exact: true }).first().click()
+      // The first minute has none.
+      await page
+        .locator('nav')
+        .getByRole('link', { name: /^Alerts \d/ })
+        .waitFor()
       await shoot(page, `overview-${theme}`)
       await page.goto('/console/tasks?state=succeeded')
       await page.locator('main [role="row"], main tbody tr').nth(1).click()
