@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { assets } from '../assets.ts'
 import { plainBase64 } from '../base64.ts'
+import { nextTurn } from '../turns.ts'
 import { WorkerThread } from '../worker-thread.ts'
 import type { LongTemplate, ReadJson, TextResult, TextWork } from './json-worker.ts'
 import { parseShortened } from './long-strings.ts'
@@ -12,6 +13,8 @@ import type { ScanProblem, WorkLimits } from './scan.ts'
 
 /** Shorter ones take some milliseconds, in several turns; to and from a thread they would take twice that. */
 export const longTextBytes = 3 * 1024 * 1024
+/** What is left of a text and is longer has a turn of its own, as other work that takes milliseconds. */
+const longRest = 64 * 1024
 /** Longer strings of a value to encode are encoded there. */
 const longValue = 64 * 1024
 const thread = new WorkerThread<TextWork, TextResult>(() => assets.jsonThread, 'long texts')
@@ -36,6 +39,7 @@ export async function readLong(
   const read = (await thread.run(queueKey, message, [bytes.buffer])) as ReadJson
   if ('problem' in read) return { text: read.text, problem: JSON.parse(read.problem) }
   if ('error' in read) return read
+  if (read.rest.length > longRest) await nextTurn()
   try {
     return { text: read.text, value: parseShortened(read.text, read) }
   } catch (error) {
