@@ -61,7 +61,7 @@ function excerptOf(text: string, terms: readonly string[]): string {
 }
 
 const markup = `<svg width="16" height="16" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" aria-hidden="true"><path d="M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM20 20l-4-4"/></svg>
-<input type="search" role="combobox" aria-label="Search the documentation" aria-expanded="false" aria-controls="results" aria-autocomplete="list" placeholder="Search the docs" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
+<input type="search" role="combobox" aria-label="Search the documentation" aria-expanded="false" aria-controls="results" aria-autocomplete="list" placeholder="Search" autocomplete="off" spellcheck="false"><kbd aria-hidden="true">/</kbd>
 <ul id="results" role="listbox" aria-label="Results" hidden></ul><p class="search-note" role="status" hidden></p>`
 
 /** The field and the list of what was found below it. */

@@ -2,6 +2,7 @@
 import { Select, Skeleton, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ErrorAlert } from '../../components/page.tsx'
+import { withUnit } from '../../components/table/data-table.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
@@ -61,9 +62,9 @@ function TagItems({ bill }: { bill: Bill | undefined }) {
         },
         { title: t('count'), align: 'right', cell: ({ charges }) => format.number(charges) },
         {
-          title: t('amount'),
+          title: withUnit(t('amount'), bill.currency),
           align: 'right',
-          cell: ({ amount }) => <Money amount={amount} currency={bill.currency} />,
+          cell: ({ amount }) => <Money amount={amount} currency={bill.currency} isBare />,
         },
       ]}
     />

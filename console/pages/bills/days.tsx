@@ -4,6 +4,7 @@ import { Card, Skeleton, Text } from '@mantine/core'
 import { Chart } from '../../components/charts/chart.tsx'
 import { restColor, seriesColors } from '../../components/charts/series.ts'
 import { ErrorAlert } from '../../components/page.tsx'
+import { withUnit } from '../../components/table/data-table.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money } from '../../components/values.tsx'
 import { useFormat } from '../../lib/format.ts'
@@ -104,9 +105,9 @@ function DayTable({ rows, currency }: { rows: readonly DayRow[]; currency: strin
         { title: t('unit'), cell: ({ unit }) => server.text('unit', unit ?? '') },
         { title: t('count'), align: 'right', cell: ({ charges }) => format.number(charges) },
         {
-          title: t('amount'),
+          title: withUnit(t('amount'), currency),
           align: 'right',
-          cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+          cell: ({ amount }) => <Money amount={amount} currency={currency} isBare />,
         },
       ]}
     />

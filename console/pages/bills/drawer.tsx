@@ -8,6 +8,7 @@ import { Credit, type CreditDraft } from '../../components/billing/credit.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { DetailsDrawer } from '../../components/drawer.tsx'
 import { ErrorAlert } from '../../components/page.tsx'
+import { withUnit } from '../../components/table/data-table.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, Time } from '../../components/values.tsx'
 import { api, queryString } from '../../lib/api.ts'
@@ -209,9 +210,9 @@ function ByModel({ bill }: { bill: Bill }) {
 }
 
 const amountColumn = (title: string, { currency }: Bill) => ({
-  title,
+  title: withUnit(title, currency),
   align: 'right' as const,
-  cell: ({ amount }: { amount: string }) => <Money amount={amount} currency={currency} />,
+  cell: ({ amount }: { amount: string }) => <Money amount={amount} currency={currency} isBare />,
 })
 
 function ByToken({ bill }: { bill: Bill }) {

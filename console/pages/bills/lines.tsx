@@ -4,6 +4,7 @@ import { Button, Center } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ErrorAlert } from '../../components/page.tsx'
 import type { Column } from '../../components/table/data-table.tsx'
+import { withUnit } from '../../components/table/data-table.tsx'
 import { SimpleTable } from '../../components/table/simple-table.tsx'
 import { Money, Time } from '../../components/values.tsx'
 import { api } from '../../lib/api.ts'
@@ -82,9 +83,9 @@ function useColumns(onCredit: ((line: Line) => void) | undefined): (Column<Line>
         quantity !== null && `${format.number(quantity)} ${server.text('unit', unit ?? '')}`,
     },
     {
-      title: t('amount'),
+      title: withUnit(t('amount'), currency),
       align: 'right',
-      cell: ({ amount }) => <Money amount={amount} currency={currency} />,
+      cell: ({ amount }) => <Money amount={amount} currency={currency} isBare />,
     },
     { title: t('request_id'), cell: (line) => <RecordLink id={refOf(line)} /> },
     onCredit !== undefined && {
