@@ -1,5 +1,5 @@
 // What a token or an account requires of the channels that its calls may reach, and which of them qualify.
-import { Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import type { Page } from '../../lib/api.ts'
 import { defineMessages } from '../../lib/i18n.ts'
 import { useMessages } from '../../lib/messages.ts'
@@ -38,7 +38,7 @@ export function RequireFields({
       <Text size="xs" c="dimmed">
         {t('require_hint')}
       </Text>
-      <Group grow align="flex-start">
+      <SimpleGrid cols={{ base: 1, xs: 3 }}>
         <Select
           label={t('training')}
           placeholder={t('any_training')}
@@ -62,7 +62,7 @@ export function RequireFields({
           value={value.region ?? ''}
           onChange={(event) => onChange({ ...value, region: event.currentTarget.value.trim() })}
         />
-      </Group>
+      </SimpleGrid>
       <Qualifying required={[requirementFrom(value)]} />
     </Stack>
   )

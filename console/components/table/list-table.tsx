@@ -55,7 +55,7 @@ export function ListTable<T>(props: ListTableProps<T>) {
         {filters.length > 0 ? (
           <FilterBar filters={filters} extraParams={[sortName]} />
         ) : (
-          (props.lead ?? <span />)
+          <div style={{ flex: '1 1 200px', maxWidth: 320 }}>{props.lead}</div>
         )}
         <Group gap="xs">
           {props.tools}

@@ -128,7 +128,12 @@ const tabList = `[...([...document.querySelectorAll('[role=dialog]')].at(-1) ?? 
   .querySelector('[role=tablist]').querySelectorAll('[role=tab]')]`
 
 const pressIn = (name: string): string => `(() => {
-  const said = (each) => [each.getAttribute('aria-label'), each.textContent.trim()]
+  const read = (each) => {
+    const copy = each.cloneNode(true)
+    for (const drawn of copy.querySelectorAll('[aria-hidden=true]')) drawn.remove()
+    return copy.textContent.trim()
+  }
+  const said = (each) => [each.getAttribute('aria-label'), read(each)]
   const all = [...document.querySelectorAll('button, [role=tab], [role=menuitem], label')]
     .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.disabled)
   const name = ${JSON.stringify(name)}
