@@ -1,5 +1,5 @@
 // A reader gets a body as it arrives, in order, and its end once; its connection waits while it is full.
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { BodyQueue, type BodyReader } from './body-queue.ts'
 import { HttpError } from './error.ts'
 import { readable } from './pipe-by-read.ts'
@@ -142,4 +142,38 @@ test('a body that can only be read is piped in the same way', async () => {
   readable(() => Promise.reject(broken)).pipe(failing)
   await Bun.sleep(0)
   expect(failing.seen).toEqual(['<broken>'])
+})
+
+test('a long body of an announced length is gathered as it comes, with what has come before', async () => {
+  const { body, push } = start()
+  push('ab')
+  const whole = body.text(100, 6, 4)
+  push('cde')
+  push('fgh')
+  body.complete()
+  const bytes = (await whole) as Uint8Array<ArrayBuffer>
+  expect([Buffer.from(bytes).toString(), bytes.buffer.byteLength]).toEqual(['abcdefgh', 8])
+})
+
+test.each([
+  ['a short one', 2, 4],
+  ['one of unknown length', 0, 1],
+])('%s is not', async (_, announced, longBytes) => {
+  const concats = spyOn(Buffer, 'concat')
+  const { body, push } = start()
+  const whole = body.text(100, announced, longBytes)
+  push('a')
+  push('b')
+  body.complete()
+  expect(Buffer.from((await whole)!).toString()).toBe('ab')
+  expect(concats).toHaveBeenCalledTimes(1)
+  concats.mockRestore()
+})
+
+test('a gathered body that breaks off is none', async () => {
+  const { body, push } = start()
+  const whole = body.text(100, 6, 4) as Promise<unknown>
+  push('abc')
+  body.fail(broken)
+  await expect(whole).rejects.toBe(broken)
 })

@@ -39,6 +39,8 @@ export class BodyQueue {
   #text: PromiseWithResolvers<WholeBody | undefined> | undefined
   #maxTextBytes = 0
   #longBytes = 0
+  /** Of a long body whose length was announced. Its memory is taken as it comes, not all at its end. */
+  #whole: Buffer<ArrayBuffer> | undefined
 
   constructor(flow: Flow) {
     this.#flow = flow
@@ -62,7 +64,8 @@ export class BodyQueue {
       this.#waiting = undefined
       waiting.resolve(bytes)
     } else {
-      this.#queue.push(bytes)
+      if (this.#whole === undefined) this.#queue.push(bytes)
+      else bytes.copy(this.#whole, this.#queuedBytes)
       this.#queuedBytes += bytes.length
       if (this.#text !== undefined) return this.#queuedBytes <= this.#maxTextBytes
       if (this.#queuedBytes > this.#maxQueuedBytes) this.#pause()
@@ -121,6 +124,7 @@ export class BodyQueue {
   #clear(): void {
     this.#queue = []
     this.#queuedBytes = 0
+    this.#whole = undefined
   }
 
   #pause(): void {
@@ -149,15 +153,25 @@ export class BodyQueue {
     this.#longBytes = longBytes
     if (this.#isDone) return this.#takeText()
     this.#maxTextBytes = maxBytes
+    if (leftBytes > longBytes) this.#gather(leftBytes)
     this.#text = Promise.withResolvers()
     this.unpause()
     return this.#text.promise
   }
 
+  #gather(leftBytes: number): void {
+    this.#whole = Buffer.allocUnsafeSlow(this.#queuedBytes + leftBytes)
+    let at = 0
+    for (const bytes of this.#queue.splice(0)) at += bytes.copy(this.#whole, at)
+  }
+
   #takeText(): WholeBody {
     const queue = this.#queue
-    const isLong = this.#queuedBytes > this.#longBytes
+    const whole = this.#whole
+    const bytes = this.#queuedBytes
+    const isLong = bytes > this.#longBytes
     this.#clear()
+    if (whole !== undefined) return whole.subarray(0, bytes)
     if (isLong) return Buffer.concat(queue)
     const text = (queue.length === 1 ? queue[0]! : Buffer.concat(queue)).toString('utf8')
     return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
