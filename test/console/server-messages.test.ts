@@ -15,6 +15,7 @@ import {
   explainTokens,
   explainUnits,
 } from '../../src/billing/bills/explain.ts'
+import { explainLoss } from '../../src/billing/call-loss.ts'
 import { LossSum } from '../../src/billing/loss-sum.ts'
 import { checks } from '../../src/billing/proof/audit-findings.ts'
 import { modelKinds } from '../../src/contract/catalog.ts'
@@ -117,6 +118,16 @@ const unitLines = (terms: PriceTerms, tier?: string): string[] =>
 /** Reasons that are written as plain texts, found where they are written. */
 const reasonsIn = (path: string, pattern: RegExp): string[] =>
   foundIn([readFileSync(join(root, 'src', path), 'utf8')], pattern)
+
+test('losses of a call are explained in Chinese', () => {
+  const lines = lossReasons.flatMap((reason) =>
+    [true, false].flatMap((estimated) =>
+      explainLoss({ loss: [{ reason, channel: 'c', nanos: '1000', estimated }] }),
+    ),
+  )
+  expect(lines.length).toBe(lossReasons.length * 2)
+  expect(lines.filter((line) => sentenceInChinese(line) === undefined)).toEqual([])
+})
 
 test('reasons that the console shows are put into Chinese', () => {
   const reasons = [

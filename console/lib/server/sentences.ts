@@ -82,8 +82,36 @@ const rules: readonly (readonly [RegExp, string])[] = [
   ],
   [/^the upstream reported no usage; what was asked for counts$/, '上游未上报用量，按请求内容计费'],
   [
-    /^not covered by the balance and carried by the operator: (\S+)$/,
+    /^not covered by the balance and carried by the operator: (?:about )?(\S+)$/,
     '余额不足以支付、由平台承担：$1',
+  ],
+  [
+    /^reported by channel (.+) above what the request allows and the answer shows, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 上报的用量超过请求所允许及回答所含的用量，由平台承担：$2',
+  ],
+  [
+    /^done by channel (.+), which failed after it had begun, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 开始后失败，由平台承担：$2',
+  ],
+  [
+    /^done by channel (.+), of no use to a caller who had left, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 已完成但调用方已断开，由平台承担：$2',
+  ],
+  [
+    /^done by channel (.+), but not handed over, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 已完成但结果未能交付，由平台承担：$2',
+  ],
+  [
+    /^done by channel (.+), but too late, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 完成过晚，由平台承担：$2',
+  ],
+  [
+    /^done by channel (.+), as far as anybody knows, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 可能已完成，由平台承担：$2',
+  ],
+  [
+    /^done by channel (.+), although it had not been requested, and carried by the operator: (?:about )?(\S+)$/,
+    '渠道 $1 执行了未经请求的工作，由平台承担：$2',
   ],
   [/^as reported, and no more than was asked for: (\S+) x image$/, '上报用量（不超过请求）：$1 张'],
   [
