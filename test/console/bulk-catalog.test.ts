@@ -84,7 +84,7 @@ if (chromiumPath === undefined) {
       }
       const made = [
         ['house-a', { kind: 'text', interfaces: ['chat'], context_window: 9_000 }],
-        ['house-b', { kind: 'text', virtual: ['house-a', 'txta-plus'] }],
+        ['house-b', { kind: 'text', virtual: ['house-a', 'txta-plus'], display_name: 'Home' }],
         ['house-c', { alias: 'house-b', display_name: 'House' }],
       ] as const
       for (const [name, body] of made) {
@@ -105,6 +105,23 @@ if (chromiumPath === undefined) {
       await undo(page)
       await untilTrue(own, (each) => each.length === 3)
       expect(await own()).toEqual(before)
+    })
+
+    test('models: what a form does not show stays as it is', async () => {
+      const { page } = it
+      for (const [name, shown] of [
+        ['house-b', 'Home'],
+        ['house-c', 'House'],
+      ]) {
+        await page.goto(`/console/models?open=${name}`)
+        await page.getByRole('button', { name: 'Edit', exact: true }).click()
+        const saved = page.waitForResponse((answer) => answer.request().method() === 'PUT')
+        await page.getByRole('button', { name: 'Save model', exact: true }).click()
+        expect((await saved).status()).toBe(200)
+        expect((await gateway.admin('GET', `/models?limit=500`)).body.items).toContainEqual(
+          expect.objectContaining({ name, display_name: shown }),
+        )
+      }
     })
 
     test('prices: what was scheduled is withdrawn and restored, in Chinese', async () => {

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { ActionForm } from '../../components/action-form.tsx'
 import { useMessages } from '../../lib/messages.ts'
 import type { Model } from '../../lib/resources/price.ts'
-import { isAlias } from './catalog.ts'
+import { declarationOf, isAlias } from './catalog.ts'
 import { messages } from './messages.ts'
 import { useSaveModel } from './save-model.ts'
 
@@ -25,7 +25,8 @@ export function AliasForm({
   const [target, setTarget] = useState<string | null>(model?.alias ?? null)
   const save = useSaveModel()
   const submit = async () => {
-    await save({ name, entry: { alias: target } })
+    const kept = model === undefined ? {} : declarationOf(model)
+    await save({ name, entry: { ...kept, alias: target } })
     onDone(name)
   }
   return (

@@ -8,7 +8,7 @@ import { useMessages } from '../../lib/messages.ts'
 import type { Model, Terms } from '../../lib/resources/price.ts'
 import { useServerText } from '../../lib/server/use-server-text.ts'
 import { hasRole, useSession } from '../../lib/session.ts'
-import { membersOf } from './catalog.ts'
+import { declarationOf, membersOf } from './catalog.ts'
 import { type Member, MemberList } from './member-list.tsx'
 import { messages } from './messages.ts'
 import { PriceFields } from './model-form.tsx'
@@ -45,7 +45,8 @@ export function VirtualForm({
     const virtual = members.map(({ model: each, weight = 1 }) =>
       order === 'by_weight' ? { model: each, weight } : each,
     )
-    const entry = { kind, virtual, price: pricedBy }
+    const kept = model === undefined ? {} : declarationOf(model)
+    const entry = { ...kept, kind, virtual, price: pricedBy }
     await save({ name, entry, price: pricedBy === 'own' && isPriced ? terms : undefined })
     onDone(name)
   }
