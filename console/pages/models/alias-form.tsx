@@ -25,8 +25,8 @@ export function AliasForm({
   const [target, setTarget] = useState<string | null>(model?.alias ?? null)
   const save = useSaveModel()
   const submit = async () => {
-    const kept = model === undefined ? {} : declarationOf(model)
-    await save({ name, entry: { ...kept, alias: target } })
+    const before = model === undefined ? {} : declarationOf(model)
+    await save({ name, entry: { ...before, alias: target } })
     onDone(name)
   }
   return (

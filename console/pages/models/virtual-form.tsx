@@ -45,8 +45,8 @@ export function VirtualForm({
     const virtual = members.map(({ model: each, weight = 1 }) =>
       order === 'by_weight' ? { model: each, weight } : each,
     )
-    const kept = model === undefined ? {} : declarationOf(model)
-    const entry = { ...kept, kind, virtual, price: pricedBy }
+    const before = model === undefined ? {} : declarationOf(model)
+    const entry = { ...before, kind, virtual, price: pricedBy }
     await save({ name, entry, price: pricedBy === 'own' && isPriced ? terms : undefined })
     onDone(name)
   }
