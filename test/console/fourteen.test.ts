@@ -337,7 +337,9 @@ const tasks: readonly (readonly [string, (desk: Desk) => Promise<void>])[] = [
         await (await gateway.chat('[[sim:status=500]]', { model: 'txta-turbo' })).text()
       }
       const fired = await notices.first(({ type }) => type === 'error_rate')
-      expect(fired.data).toMatchObject({ model: 'txta-turbo', rate: 1 })
+      const { model, rate } = fired.data as { model: string; rate: number }
+      // The first chat of the tour may have gone to the same model.
+      expect([model, rate > 0.5]).toEqual(['txta-turbo', true])
       await page.locator('[role=row][data-clickable]', { hasText: '/rule' }).click()
       const deliveries = page.getByRole('table', { name: w('Deliveries', '投递记录') })
       await deliveries.getByText(w('Error rate (by rules)', '错误率（按规则）')).waitFor()
