@@ -75,7 +75,7 @@ test('a path with a doubled slash, or with encoded letters, leads nowhere', asyn
 })
 
 test('a query may hold what a path may not', async () => {
-  const { status } = await ask('/admin/v1/accounts?x=..\\..//%2f%5c/../')
+  const { status } = await ask('/admin/v1/accounts?search=..\\..//%2f%5c/../')
   expect(status).toBe(200)
 })
 
