@@ -245,7 +245,7 @@ if (chromiumPath === undefined) {
         ...['curl', 'Node', 'Python', 'Go', 'Java', 'PHP'],
       ])
       // What is copied is sent, with its tools, its image and the token.
-      const sentByCurl = await code.getByLabel('curl', { exact: true }).last().innerText()
+      const sentByCurl = (await code.getByLabel('curl', { exact: true }).last().textContent()) ?? ''
       const ran = Bun.spawnSync(['sh', '-c', sentByCurl]).stdout.toString()
       expect(sentByCurl).toContain('tool_result')
       expect(ran).toContain('message_stop')
