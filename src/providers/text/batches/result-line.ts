@@ -8,8 +8,8 @@ type Answered = Extract<BatchResult, { status: number }>
 /** With its body as a text. */
 type TextResult = Exclude<BatchResult, Answered> | (Omit<Answered, 'body'> & { body: string })
 
-/** Undefined: no line of ours. */
-function fileResult(text: string): TextResult | undefined {
+/** Of a call that we have named; undefined: no such line. */
+function lineIn(text: string): (Readonly<Record<string, unknown>> & { id: string }) | undefined {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -17,12 +17,19 @@ function fileResult(text: string): TextResult | undefined {
     return undefined
   }
   if (!isObject(value) || typeof value['custom_id'] !== 'string') return undefined
-  const { custom_id: id, response, error } = value
+  return { ...value, id: value['custom_id'] }
+}
+
+/** Undefined: no line of ours. */
+function fileResult(text: string): TextResult | undefined {
+  const line = lineIn(text)
+  if (line === undefined) return undefined
+  const { id, response, error } = line
   const status = isObject(response) ? response['status_code'] : undefined
   if (isObject(response) && typeof status === 'number' && response['body'] != null) {
     const { request_id: requestId } = response
     return {
-      ...{ id, status, body: bodyIn(text) },
+      ...{ id, status, body: valueIn(text, 'response', 'body') },
       ...(typeof requestId === 'string' && { upstreamRequestId: requestId }),
     }
   }
@@ -33,10 +40,10 @@ function fileResult(text: string): TextResult | undefined {
 }
 
 /** As it stands there. */
-function bodyIn(text: string): string {
+function valueIn(text: string, holder: string, name: string): string {
   const within = (start: number, name: string) =>
     spansIn(text, start).findLast(({ key }) => key === name)!
-  const { start, end } = within(within(text.indexOf('{'), 'response').start, 'body')
+  const { start, end } = within(within(text.indexOf('{'), holder).start, name)
   return text.slice(start, end)
 }
 
@@ -47,21 +54,13 @@ const unrunTypes: Readonly<Record<string, 'expired' | 'cancelled'>> = {
 
 /** Undefined: no result. */
 function messagesResult(text: string): TextResult | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (!isObject(value) || typeof value['custom_id'] !== 'string') return undefined
-  const { custom_id: id, result } = value
-  if (!isObject(result)) return undefined
+  const line = lineIn(text)
+  const result = line?.['result']
+  if (line === undefined || !isObject(result)) return undefined
+  const { id } = line
   const { type, message, error } = result
   if (type === 'succeeded' && isObject(message)) {
-    const within = (start: number, name: string) =>
-      spansIn(text, start).findLast(({ key }) => key === name)!
-    const { start, end } = within(within(text.indexOf('{'), 'result').start, 'message')
-    return { id, status: 200, body: text.slice(start, end) }
+    return { id, status: 200, body: valueIn(text, 'result', 'message') }
   }
   const unrun = unrunTypes[String(type)]
   if (unrun !== undefined) return { id, unrun, message: '' }
