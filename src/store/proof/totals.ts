@@ -342,12 +342,14 @@ function shape(row: SumRow, by: readonly MoneyDimension[], before: readonly stri
 /** Maximum clock difference of gateways that share a database. */
 const doubtMs = 3_600_000
 
-/** No entry of a time before this moment can follow. */
+/**
+ * No entry of a time before this moment can follow. Whether the newest calls were charged does not matter: a
+ * search for the last one that was would read all that were not.
+ */
 export async function settledUntil(db: Kysely<Schema>): Promise<number> {
-  const { rows } = await sql<{ ms: number }>`SELECT ms FROM (${bothOf(
-    sql`SELECT id, at_ms AS ms FROM entries ORDER BY id DESC LIMIT 1`,
-    sql`SELECT seq AS id, booked_at_ms AS ms FROM requests WHERE number IS NOT NULL
-      ORDER BY seq DESC LIMIT 1`,
-  )}) AS newest ORDER BY id DESC LIMIT 1`.execute(db)
+  const { rows } = await sql<{ ms: number | null }>`SELECT max(ms) AS ms FROM (${bothOf(
+    sql`SELECT at_ms AS ms FROM entries ORDER BY id DESC LIMIT 1`,
+    sql`SELECT coalesce(booked_at_ms, at_ms) AS ms FROM requests ORDER BY seq DESC LIMIT 1`,
+  )}) AS newest`.execute(db)
   return (rows[0]?.ms ?? 0) - doubtMs
 }
