@@ -190,7 +190,9 @@ async function measure(page: Page, address: string): Promise<Visit> {
   const beganMs = performance.now()
   await page.goto(address)
   const untilMs = beganMs + maxLoadMs
-  const last = address.includes('open=') ? '[role=dialog]' : 'h1'
+  // An account that is open has the page to itself; other rows open beside their list.
+  const isBeside = address.includes('open=') && !address.includes('/accounts?')
+  const last = isBeside ? '[role=dialog]' : 'h1'
   const isShown = () => page.evaluate<boolean>(`firstSeen[${JSON.stringify(last)}] !== undefined`)
   while (performance.now() < untilMs && !(await isShown())) await Bun.sleep(20)
   // Requests that follow from what is shown start at once.
