@@ -8,7 +8,8 @@ import { monthBounds } from '../../lib/text/month.ts'
 import { insertAccount } from '../../store/catalog/accounts.ts'
 import { inSnapshot, type Store } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
-import { sumChannels } from '../../store/proof/totals.ts'
+import { dayMs, hourMs } from '../../store/proof/grains.ts'
+import { sumChannels, sumDays } from '../../store/proof/totals.ts'
 import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { sumTaggedUsage } from './tagged-usage.ts'
 import { manyKeys, sumUsage, type UsageRow } from './usage-rows.ts'
@@ -112,6 +113,48 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
         }
       }),
       { numRuns: dialect === 'sqlite' ? 25 : 10 },
+    )
+  })
+
+  test('by channel are those of the days that are asked for, wherever they begin and end in a month', async () => {
+    const accountId = `acc_${accounts++}`
+    await store.tx((tx) =>
+      insertAccount(tx, { id: accountId, name: accountId, source: 'api', createdAtMs: 1 }),
+    )
+    const [first, last] = [monthBounds('2027-01')!.fromMs, monthBounds('2027-04')!.fromMs]
+    for (let atMs = first; atMs < last; atMs += dayMs) {
+      const day = (atMs - first) / dayMs
+      await store.record(
+        aRequest({
+          ...{
+            accountId,
+            atMs,
+            totalMs: 0,
+            model: `model-${day % 3}`,
+            channel: `channel-${day % 2}`,
+          },
+          ...{ costNanos: BigInt(day), chargeNanos: BigInt(day * day) },
+          charge: { unit: day % 5 === 0 ? 'image' : 'token', quantity: 0.1 },
+        }),
+      )
+    }
+    const days = fc.integer({ min: -20, max: 100 }).map((day) => first + day * dayMs)
+    const stretches = fc.tuple(days, days).filter(([from, until]) => from < until)
+    const hours = fc.record({ before: fc.nat(23), after: fc.nat(23) })
+    const ofDays = fc.subarray(['month', 'model', 'unit', 'account'] as const)
+    await fc.assert(
+      fc.asyncProperty(stretches, hours, ofDays, async ([from, until], { before, after }, by) => {
+        const whole = { accountId, fromMs: from, untilMs: until, by, withCosts: true }
+        const channels = await sumUsage(store.read, { ...whole, by: ['channel'] }, sumChannels)
+        expect(channels.total).toEqual(
+          (await sumUsage(store.read, { ...whole, by: [] }, sumDays)).total,
+        )
+        const asked = { ...whole, fromMs: from + before * hourMs, untilMs: until + after * hourMs }
+        expect(await sumUsage(store.read, asked, sumChannels)).toEqual(
+          await sumUsage(store.read, asked, sumDays),
+        )
+      }),
+      { numRuns: 40 },
     )
   })
 })

@@ -140,48 +140,72 @@ export const channelDimensions: readonly MoneyDimension[] = [
  * Charges and refunds by channel, and by other dimensions over all accounts: as `sumDays`, of fewer rows, or of rows
  * that are in the right order. By channel only whole days can be asked for.
  */
-export function sumChannels(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
+export async function sumChannels(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
   const { days, rest } = splitDays(asked)
   if (asked.by.includes('channel') && rest.length > 0) throw new Error('hours have no channels')
-  const isByAccount = asked.by.includes('account') && !asked.by.includes('hour')
-  const { months, others } = isByAccount ? splitMonths(days) : { months: [], others: [days] }
+  const parts = asked.by.includes('hour')
+    ? [{ ...days, grain: grains.channel }]
+    : splitMonths(days, await newestDay(db))
   return summed(
     db,
     asked,
     [],
-    [
-      ...months.map((part) => channelsIn(grains.month, { ...asked, ...part })),
-      ...others.map((part) => channelsIn(grains.channel, { ...asked, ...part })),
-      ...hoursIn(asked, rest),
-    ],
+    [...parts.map((part) => channelsIn(part, asked)), ...hoursIn(asked, rest)],
   )
 }
 
-/** The whole months, and the days before and after them. */
-function splitMonths({ fromMs, untilMs }: Part): { months: Part[]; others: Part[] } {
-  const first = monthStart(fromMs) === fromMs ? fromMs : monthStart(fromMs, 1)
-  const last = monthStart(untilMs)
-  if (first >= last) return { months: [], others: [{ fromMs, untilMs }] }
-  const others = [
-    { fromMs, untilMs: first },
-    { fromMs: last, untilMs },
-  ].filter((part) => part.fromMs < part.untilMs)
-  return { months: [{ fromMs: first, untilMs: last }], others }
+interface ChannelPart extends Part {
+  grain: Grain
+  /** In a month above, and not asked for. */
+  isSurplus?: boolean
+}
+
+/**
+ * As whole months, and the days that are missing or too many: of the months at both ends, what has fewer days. None are
+ * after the newest.
+ */
+function splitMonths({ fromMs, untilMs }: Part, newestMs: number): ChannelPart[] {
+  const [before, after] = [monthStart(fromMs), monthStart(fromMs, 1)]
+  const first = fromMs - before < after - fromMs ? before : after
+  const [begun, end] = [monthStart(untilMs), monthStart(untilMs, 1)]
+  const filledMs = Math.min(end, newestMs + dayMs)
+  const last = filledMs - untilMs < untilMs - begun ? end : begun
+  const { month, channel } = grains
+  if (first >= last) return [{ grain: channel, fromMs, untilMs }]
+  const parts: ChannelPart[] = [
+    { grain: month, fromMs: first, untilMs: last },
+    { grain: channel, fromMs, untilMs: first },
+    { grain: channel, fromMs: last, untilMs },
+    { grain: channel, fromMs: first, untilMs: fromMs, isSurplus: true },
+    { grain: channel, fromMs: untilMs, untilMs: Math.min(last, filledMs), isSurplus: true },
+  ]
+  return parts.filter((part) => part.fromMs < part.untilMs)
+}
+
+async function newestDay(db: Kysely<Schema>): Promise<number> {
+  const { rows } = await sql<{ ms: number | null }>`
+    SELECT max(day_ms) AS ms FROM channel_totals`.execute(db)
+  return rows[0]!.ms ?? 0
 }
 
 /** Sums of days are made in the order of their key first, which needs no sorting, unless accounts are told apart. */
-function channelsIn(grain: Grain, asked: DaysQuery): RawBuilder<unknown> {
+function channelsIn(
+  { grain, fromMs, untilMs, isSurplus }: ChannelPart,
+  asked: DaysQuery,
+): RawBuilder<unknown> {
   const columns = asked.by.map((dimension) =>
     dimension === 'kind' ? sql`CAST('charge' AS text) AS kind` : columnOf(grain, dimension, asked),
   )
   const [time, table] = [sql.raw(grain.time), sql.raw(grain.table)]
-  const where = sql`WHERE ${time} >= ${asked.fromMs} AND ${time} < ${asked.untilMs}
+  const where = sql`WHERE ${time} >= ${fromMs} AND ${time} < ${untilMs}
     ${asked.accountId === undefined ? sql`` : sql`AND account_id = ${asked.accountId}`}`
   const ordered = sql.raw(grain.keys.filter((key) => key !== 'account_id').join(', '))
-  const from = asked.by.includes('account')
-    ? sql`${table} ${where}`
-    : sql`(SELECT ${ordered}, ${sums} FROM ${table} ${where} GROUP BY ${ordered}) AS of_all`
-  return sql`SELECT ${list(columns)} ${sums} FROM ${from} ${grouped(columns.length)}`
+  const from =
+    grain === grains.month || asked.by.includes('account')
+      ? sql`${table} ${where}`
+      : sql`(SELECT ${ordered}, ${sums} FROM ${table} ${where} GROUP BY ${ordered}) AS of_all`
+  return sql`SELECT ${list(columns)} ${isSurplus === true ? negatedSums : sums} FROM ${from}
+    ${grouped(columns.length)}`
 }
 
 /** Tagged charges by value and dimensions. */
@@ -193,15 +217,19 @@ export function sumTags(db: Kysely<Schema>, asked: TagQuery): Promise<TagSum[]> 
 }
 
 // PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
-const sums = sql.raw(
-  sumColumns
-    .map((name) =>
-      name === 'quantity'
-        ? 'coalesce(sum(quantity), 0) AS quantity'
-        : `CAST(coalesce(sum(${name}), 0) AS bigint) AS ${name}`,
-    )
-    .join(', '),
-)
+const sumsOf = (sign: '' | '-') =>
+  sql.raw(
+    sumColumns
+      .map((name) =>
+        name === 'quantity'
+          ? `${sign}coalesce(sum(quantity), 0) AS quantity`
+          : `CAST(${sign}coalesce(sum(${name}), 0) AS bigint) AS ${name}`,
+      )
+      .join(', '),
+  )
+
+const sums = sumsOf('')
+const negatedSums = sumsOf('-')
 
 /** Sums of one table over a stretch of time, by the dimensions asked for. */
 function partOf(
@@ -253,7 +281,7 @@ async function summed(
     others.length === 0
       ? only!
       : sql`SELECT ${list(names)} ${sums} FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts
-          ${grouped(names.length)}`
+          ${grouped(names.length)} ${isAny}`
   const found = folded === undefined ? money : foldedSums(money, by, folded)
   const order = names.length === 0 ? sql`` : sql`ORDER BY ${sql.join(names)}`
   const { rows } = await sql<SumRow>`
@@ -285,6 +313,9 @@ function foldedSums(
     SELECT ${list(columns)} ${sums} FROM money WHERE (SELECT sums <= ${limit} FROM size)
     ${grouped(columns.length)}`
 }
+
+/** Sums of parts may be of nothing, where one part is taken off another. */
+const isAny = sql`HAVING sum(entries) <> 0 OR sum(cost_nanos) <> 0 OR sum(refund_nanos) <> 0`
 
 const hasCosts = ({ cost_nanos, refund_nanos }: SumRow): boolean =>
   cost_nanos !== 0n || refund_nanos !== 0n
