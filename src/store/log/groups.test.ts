@@ -15,7 +15,7 @@ describe.each(storeKinds)('groups of the log on %s', (dialect) => {
     await store.record(aRequest(timed))
     const other = aRequest({ ...alike, model: 'two', atMs: atMs + slotMs, totalMs: 3 })
     await store.record({ ...other, status: 502, errorCode: 'upstream_error' })
-    const groups = await readLogGroups(store.read, 1, 100)
+    const groups = await readLogGroups(store.read, 1, 100, [1, 8])
     const of = (model: string) => groups.filter((group) => group.model === model)
     const took = new Array<number>(16).fill(0)
     for (const { sums } of of('one')) for (const [i, n] of sums.took.entries()) took[i]! += n
@@ -38,9 +38,11 @@ describe.each(storeKinds)('groups of the log on %s', (dialect) => {
         untilId: other.requestId,
       },
     ])
+    expect(of('one').map(({ sums }) => sums.retries)).toContain(1)
+    expect(groups.reduce((sum, { sums }) => sum + sums.retries, 0)).toBe(2)
     const seqs = groups.flatMap((group) => group.seqs).sort((a, b) => a - b)
     expect(seqs).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
-    expect(await readLogGroups(store.read, 9, 100)).toEqual([])
+    expect(await readLogGroups(store.read, 9, 100, [])).toEqual([])
     await store.close()
     await place.remove()
   })

@@ -39,7 +39,6 @@ interface GroupRow {
   error_code: string
   took: number
   requests: number
-  retries: number
   total_ms: number
   first_bytes: number
   first_byte_ms: number
@@ -58,7 +57,6 @@ const columns = sql.raw(`
   coalesce(channel, '') AS channel, status, coalesce(error_code, '') AS error_code,
   CASE ${tookCase} ELSE ${tookBounds.length} END AS took,
   count(*) AS requests,
-  CAST(sum(CASE WHEN detail LIKE '${retryPattern}' THEN 1 ELSE 0 END) AS bigint) AS retries,
   CAST(sum(total_ms) AS bigint) AS total_ms,
   count(first_byte_ms) AS first_bytes,
   CAST(coalesce(sum(first_byte_ms), 0) AS bigint) AS first_byte_ms,
@@ -68,16 +66,23 @@ const columns = sql.raw(`
   string_agg(CAST(seq AS text), ' ') AS seqs,
   min(request_id) AS from_id, max(request_id) AS until_id, max(at_ms) AS until_ms`)
 
-/** Both bounds included. */
+/** Both bounds included. `retries`: the rows among them that are retries of clients. */
 export async function readLogGroups(
   db: Kysely<Schema>,
   from: number,
   upTo: number,
+  retries: readonly number[],
 ): Promise<LogGroup[]> {
   const { rows } = await sql<GroupRow>`
     SELECT ${columns} FROM requests WHERE seq >= ${from} AND seq <= ${upTo}
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`.execute(db)
-  return rows.map(groupOf)
+  const groups = rows.map(groupOf)
+  if (retries.length === 0) return groups
+  const repeated = new Set(retries)
+  for (const { sums, seqs } of groups) {
+    sums.retries = seqs.filter((seq) => repeated.has(seq)).length
+  }
+  return groups
 }
 
 /** Retries of clients, both bounds included. */
@@ -109,7 +114,6 @@ export async function readTagged(
 function groupOf(row: GroupRow): LogGroup {
   const sums = noTraffic()
   sums.requests = row.requests
-  sums.retries = row.retries
   sums.totalMs = row.total_ms
   sums.firstBytes = row.first_bytes
   sums.firstByteMs = row.first_byte_ms

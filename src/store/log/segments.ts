@@ -68,7 +68,8 @@ export async function nextSegment(
 
 export async function gatherSegment(db: Kysely<Schema>, segment: number): Promise<GatheredSegment> {
   const [from, upTo] = [firstSeqOf(segment), lastSeqOf(segment)]
-  const groups = await readLogGroups(db, from, upTo)
+  const retries = await readRetries(db, from, upTo)
+  const groups = await readLogGroups(db, from, upTo, retries)
   const gathered: GatheredSegment = {
     segment,
     rows: 0,
@@ -83,7 +84,7 @@ export async function gatherSegment(db: Kysely<Schema>, segment: number): Promis
   for (const group of groups) take(gathered, group)
   const tagged = await readTagged(db, from, upTo)
   for (const { seq, tags } of tagged) takeTags(gathered, seq, tags)
-  const places = (await readRetries(db, from, upTo)).map((seq) => seq - from)
+  const places = retries.map((seq) => seq - from)
   if (places.length > 0) addPlaces(gathered, 'retry', retryValue, places)
   return gathered
 }

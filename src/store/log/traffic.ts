@@ -10,7 +10,7 @@ import {
   type TrafficSums,
 } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
-import { readLogGroups, slotMs } from './groups.ts'
+import { readLogGroups, readRetries, slotMs } from './groups.ts'
 import { dayMs, hourMs, sumColumns, TrafficTally, tookColumns } from './traffic-sums.ts'
 import { watermarkKey } from './watermark.ts'
 
@@ -249,7 +249,8 @@ async function addTail(
   const tally = new TrafficTally()
   for (let from = indexed + 1; from <= last; from += tailRowsAtOnce) {
     const upTo = Math.min(last, from + tailRowsAtOnce - 1)
-    for (const group of await readLogGroups(db, from, upTo)) {
+    const retries = await readRetries(db, from, upTo)
+    for (const group of await readLogGroups(db, from, upTo, retries)) {
       if (group.slotMs >= query.fromMs && group.slotMs < query.untilMs) tally.add(group)
     }
   }

@@ -93,40 +93,30 @@ const S = '\x1f'
 /** Caller and upstream text must not contain the separator; all other cells are our own. */
 const plain = (text: string): string => (text.includes(S) ? text.replaceAll(S, ' ') : text)
 
-/** One text, in the order of `callColumns`: the cheapest form to send to another thread. */
+/** One text, in the order of `callColumns`: the cheapest form to build and to send to another thread. */
 export function cellsOfCall(call: RequestRecord): string {
-  const { usage, charge } = call
-  const cells: (string | number | bigint | undefined)[] = [
-    call.requestId,
-    call.atMs,
-    call.accountId,
-    call.tokenId,
-    call.interface,
-    plain(call.model),
-    call.channel,
-    call.upstreamRequestId === undefined ? undefined : plain(call.upstreamRequestId),
-    call.status,
-    call.errorCode,
-    call.chargeNanos,
-    call.priceId,
-    usage?.inputTokens,
-    usage?.outputTokens,
-    usage?.cacheReadTokens,
-    usage?.cacheWriteTokens,
-    call.firstByteMs,
-    call.totalMs,
-    JSON.stringify(call.detail),
-    call.tags,
-    costText(call),
-  ]
-  // Undefined is joined as the empty text.
-  if (charge === undefined) return cells.join(S) + uncharged
-  const { unit, quantity, tier, estimated } = charge
-  cells.push(call.atMs + call.totalMs, unit, quantity, tier, estimated === true ? 1 : 0)
-  for (const { field } of chargeTexts) cells.push(charge[field])
-  cells.push('')
-  return cells.join(S)
+  const { usage, charge, upstreamRequestId } = call
+  const first =
+    `${call.requestId}${S}${call.atMs}${S}${call.accountId}${S}${call.tokenId}${S}${call.interface}${S}` +
+    `${plain(call.model)}${S}${call.channel ?? ''}${S}` +
+    `${upstreamRequestId === undefined ? '' : plain(upstreamRequestId)}${S}` +
+    `${call.status}${S}${call.errorCode ?? ''}${S}${call.chargeNanos}${S}${call.priceId ?? ''}${S}`
+  const tokens =
+    usage === undefined
+      ? noTokens
+      : `${usage.inputTokens}${S}${usage.outputTokens}${S}${usage.cacheReadTokens}${S}` +
+        `${usage.cacheWriteTokens}${S}`
+  const rest =
+    `${call.firstByteMs ?? ''}${S}${call.totalMs}${S}${JSON.stringify(call.detail)}${S}` +
+    `${call.tags ?? ''}${S}${costText(call)}`
+  if (charge === undefined) return first + tokens + rest + uncharged
+  const { unit = '', quantity = '', tier = '', estimated } = charge
+  let charged = `${S}${call.atMs + call.totalMs}${S}${unit}${S}${quantity}${S}${tier}${S}${estimated === true ? 1 : 0}${S}`
+  for (const { field } of chargeTexts) charged += `${charge[field] ?? ''}${S}`
+  return first + tokens + rest + charged
 }
+
+const noTokens = S.repeat(cell.first_byte_ms - cell.input_tokens)
 
 /** Nothing was served where a call that is not charged has none. */
 const costText = ({ costNanos, charge }: RequestRecord): bigint | '' | '0' =>
