@@ -94,7 +94,8 @@ export async function sumUsage(
   sum: typeof sumMoney = sumMoney,
 ): Promise<Usage> {
   const { accountId, fromMs, untilMs, by, tokenId, withCosts } = asked
-  const wanted = new Set<MoneyDimension>(['kind', 'unit', ...by.map((key) => dimensions[key])])
+  // What differs between rows comes first: they are sorted by it, and most are of one kind and unit.
+  const wanted = new Set<MoneyDimension>([...by.map((key) => dimensions[key]), 'kind', 'unit'])
   const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts }
   const charges = chargesOf(await sumBounded(db, query, sum), withCosts)
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
