@@ -48,6 +48,9 @@ export const runningFiles = (): string[] =>
     return names.at(-1)?.[1] ?? name
   })
 
+/** What the last compiler and a second collector gain in tests is less than they cost: up to a third. */
+const modestRuntime = { BUN_JSC_useFTLJIT: '0', BUN_JSC_numberOfGCMarkers: '1' }
+
 function startJob(files: readonly string[], folder: string, { env, flags }: JobSettings) {
   // --no-orphans: a gateway that a test started does not outlive the run.
   return Bun.spawn([process.execPath, 'test', '--no-orphans', ...flags, ...files], {
@@ -57,6 +60,7 @@ function startJob(files: readonly string[], folder: string, { env, flags }: JobS
     stderr: 'pipe',
     env: {
       ...process.env,
+      ...modestRuntime,
       BUN_CONFIG_MAX_HTTP_REQUESTS: process.env['BUN_CONFIG_MAX_HTTP_REQUESTS'] ?? '20000',
       ...env,
       TMPDIR: folder,

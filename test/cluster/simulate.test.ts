@@ -21,8 +21,6 @@ if (seeds < wanted) {
 async function simulate(...args: string[]): Promise<{ code: number; out: string }> {
   const child = Bun.spawn([process.execPath, join(root, 'simulation/main.ts'), ...args], {
     cwd: root,
-    // What the last compiler and a second collector gain here is less than they cost a busy machine.
-    env: { ...process.env, BUN_JSC_useFTLJIT: '0', BUN_JSC_numberOfGCMarkers: '1' },
     stdout: 'pipe',
     stderr: 'inherit',
   })

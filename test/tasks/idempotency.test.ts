@@ -17,7 +17,7 @@ if (!storeKinds.includes('postgres')) {
 }
 
 const otherToken = 'sk-other-0123456789abcdefghijklmno'
-const keyCount = 200
+const keyCount = 60
 const askers = 10
 const stormPauseMs = 250
 
