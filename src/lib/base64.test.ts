@@ -1,6 +1,6 @@
 // Base64 in every way tools write it, short and longer than one stretch.
 import { expect, test } from 'bun:test'
-import { plainBase64 } from './base64.ts'
+import { bytesBetween, plainBase64 } from './base64.ts'
 
 const sizes = [1, 2, 3, 100, 60_000, 60_001, 786_431, 786_432, 786_433, 2_000_000, 2_000_001]
 const broken = (text: string, by: string) => text.replaceAll(/(.{76})/g, `$1${by}`)
@@ -37,4 +37,21 @@ test('what is no base64 is none', () => {
   }
   expect(plainBase64('')).toBeUndefined()
   expect(plainBase64(' '.repeat(100_000))).toBeUndefined()
+})
+
+test.each(sizes)('%d bytes are put between texts', (size) => {
+  const bytes = Buffer.alloc(size, 'model gateway')
+  const text = bytes.toString('base64')
+  const parts = [
+    { text, from: 0 },
+    { text: `data:,${broken(text, '\n')}`, from: 6 },
+  ]
+  const wanted = Buffer.concat(['é', bytes, '', bytes, 'end'].map((each) => Buffer.from(each)))
+  expect(wanted.equals(bytesBetween(['é', '', 'end'], parts)!)).toBe(true)
+})
+
+test('bytes that are no base64 are put nowhere', () => {
+  for (const text of ['', 'AAAA!', 'data:,AAAA']) {
+    expect(bytesBetween(['a', 'b'], [{ text, from: 0 }])).toBeUndefined()
+  }
 })

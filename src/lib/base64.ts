@@ -50,3 +50,31 @@ function readInto(
 /** Whether only that many characters and their padding precede the end. */
 const hasOnly = (text: string, letters: number, end: number): boolean =>
   end <= letters + 2 && /^=*$/.test(text.slice(letters, end))
+
+/** Base64 that begins there in a text. */
+export interface Base64Part {
+  text: string
+  from: number
+}
+
+/** The bytes of each between two of the texts, which are one more; undefined when one is no Base64. */
+export function bytesBetween(
+  texts: readonly string[],
+  parts: readonly Base64Part[],
+): Uint8Array<ArrayBuffer> | undefined {
+  const around = texts.map((text) => Buffer.from(text))
+  const textBytes = around.reduce((sum, { length }) => sum + length, 0)
+  const maxBytes = parts.reduce((sum, { text, from }) => sum + text.length - from, textBytes)
+  const all = new Uint8Array(maxBytes)
+  let at = 0
+  for (const [index, bytes] of around.entries()) {
+    all.set(bytes, at)
+    at += bytes.length
+    const part = parts[index]
+    if (part === undefined) continue
+    const done = readInto(all.subarray(at), part.text.slice(part.from), true)
+    if (done === undefined || done.written === 0) return undefined
+    at += done.written
+  }
+  return all.subarray(0, at)
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mapInTurns, nextTurn } from './turns.ts'
+import { copyInTurns, mapInTurns, nextTurn } from './turns.ts'
 
 const nextImmediate = (): Promise<void> => new Promise((go) => setImmediate(go))
 
@@ -52,4 +52,20 @@ test('a long piece is followed by a pause in which others have several turns', a
 test('maps in order, however many there are', async () => {
   const items = Array.from({ length: 1_000 }, (_, i) => i)
   expect(await mapInTurns(items, (item) => item * 2)).toEqual(items.map((item) => item * 2))
+})
+
+test('many bytes are copied in turns, however they are cut', async () => {
+  const bytes = Buffer.alloc(10_000_000, 'a long body ')
+  const pieces = [bytes.subarray(0, 1), bytes.subarray(1, 9_000_000), bytes.subarray(9_000_000)]
+  let turns = 0
+  let isOver = false
+  const counted = (async () => {
+    for (; !isOver; turns++) await nextImmediate()
+  })()
+  const copy = await copyInTurns(pieces, bytes.length)
+  isOver = true
+  await counted
+  expect(copy.equals(bytes)).toBe(true)
+  expect(turns).toBeGreaterThan(1)
+  expect((await copyInTurns([], 0)).length).toBe(0)
 })

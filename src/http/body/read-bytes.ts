@@ -1,7 +1,8 @@
 // Reads the bytes of a body: never more than the limit, not slower than allowed, and a large one only when
 // there is room.
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { nextTurn } from '../../lib/turns.ts'
+import { longTextBytes } from '../../lib/json/json-thread.ts'
+import { copyInTurns } from '../../lib/turns.ts'
 import type { RequestContext } from '../request-context.ts'
 import { bodyRoom, smallBodyBytes, type TakenRoom } from './body-room.ts'
 
@@ -21,7 +22,9 @@ export async function readBytes(
   if (request.body === null) return Buffer.alloc(0)
   const room = await roomFor(x, declared)
   if (room instanceof Refusal) return room
-  if (declared === 0) return readChunks(request, limits, room)
+  if (declared === 0 || declared > longTextBytes) {
+    return readChunks(request, limits, room, declared)
+  }
   const bytes = await inTime(request.arrayBuffer(), limits)
   return bytes instanceof Refusal ? bytes : Buffer.from(bytes)
 }
@@ -36,7 +39,10 @@ export async function readDeclaredText(
   return room instanceof Refusal ? room : inTime(x.request.text(), limits)
 }
 
-/** Gathered by the server, in less time than it takes to hand out its pieces; no more than was declared. */
+/**
+ * Gathered by the server, in less time than it takes to hand out its pieces; no more than was declared. A long one
+ * would be moved by it again and again as it grows, tens of megabytes in one turn.
+ */
 async function inTime<T>(whole: Promise<T>, { bodyMs }: ChunkLimits): Promise<T | Refusal> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<Refusal>((resolve) => {
@@ -55,6 +61,7 @@ async function readChunks(
   request: Request,
   limits: ChunkLimits,
   room: TakenRoom,
+  declared: number,
 ): Promise<Buffer<ArrayBuffer> | Refusal> {
   const reader = request.body!.getReader()
   let isLate = false
@@ -62,18 +69,20 @@ async function readChunks(
     isLate = true
     reader.cancel().catch(() => {})
   }, limits.bodyMs)
+  const whole = declared > 0 ? Buffer.allocUnsafeSlow(declared) : undefined
   const chunks: Uint8Array[] = []
   let size = 0
-  let counted = smallBodyBytes
+  let counted = Math.max(declared, smallBodyBytes)
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (isLate) return incomplete('too slow')
-      if (done) {
-        if (size > smallBodyBytes) await nextTurn()
-        return Buffer.concat(chunks)
-      }
-      chunks.push(value)
+      if (done)
+        return size < declared
+          ? incomplete('too short')
+          : (whole ?? (await copyInTurns(chunks, size)))
+      if (whole === undefined) chunks.push(value)
+      else whole.set(value, size)
       size += value.byteLength
       const refusal = size > limits.bodyBytes ? tooLarge(limits) : grown(room, size - counted)
       if (refusal !== undefined) {

@@ -16,7 +16,9 @@ export interface Upload {
   type: string
   /** As the caller named it; absent: it did not. */
   fileName?: string
-  bytes: Uint8Array
+  bytes: Uint8Array<ArrayBuffer>
+  /** The same as text, once it is written. */
+  dataUri?: string
 }
 
 interface FormBody {

@@ -1,5 +1,6 @@
 // Reads a JSON body of an authenticated caller: bounded in size, time, depth and parsing work. A large one
 // is scanned in turns that let the event loop run in between.
+import { isUtf8 } from 'node:buffer'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { longTextBytes, readLong } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
@@ -185,7 +186,10 @@ export async function readTextBody(
   }
 }
 
-/** As text, a long one as bytes. */
+/** Decoding a megabyte that is no UTF-8 takes 14 ms, twenty times as long as any other. */
+const quickTextBytes = 1024 * 1024
+
+/** As text; as bytes, if it is long, or no UTF-8 and not short. */
 function readBody(
   x: RequestContext,
   limits: BodyLimits,
@@ -195,7 +199,7 @@ function readBody(
   if (declared > 0 && declared <= smallBodyBytes && declared <= limits.bodyBytes) {
     return x.request.text()
   }
-  return declared > 0 && declared <= longTextBytes && declared <= limits.bodyBytes
+  return declared > 0 && declared <= quickTextBytes && declared <= limits.bodyBytes
     ? readDeclaredText(x, limits, declared)
     : readLarge(x, limits)
 }
@@ -211,8 +215,9 @@ async function readLarge(
   if (whole instanceof Refusal) return whole
   const bytes = hasMark(whole) ? whole.subarray(markBytes) : whole
   if (bytes.length > longTextBytes) return bytes
-  if (bytes.length > smallBodyBytes) await nextTurn()
-  return bytes.toString()
+  if (bytes.length <= smallBodyBytes) return bytes.toString()
+  await nextTurn()
+  return isUtf8(bytes) ? bytes.toString() : bytes
 }
 
 const markBytes = 3

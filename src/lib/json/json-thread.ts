@@ -4,10 +4,10 @@
 // and ends when it has had nothing to do for a while.
 import { randomUUID } from 'node:crypto'
 import { assets } from '../assets.ts'
-import { plainBase64 } from '../base64.ts'
-import { nextTurn } from '../turns.ts'
+import { type Base64Part, bytesBetween, plainBase64 } from '../base64.ts'
+import { copyInTurns, nextTurn } from '../turns.ts'
 import { WorkerThread } from '../worker-thread.ts'
-import type { LongTemplate, ReadJson, TextResult, TextWork } from './json-worker.ts'
+import type { LongParts, LongTemplate, ReadJson, TextResult, TextWork } from './json-worker.ts'
 import { parseShortened } from './long-strings.ts'
 import type { ScanProblem, WorkLimits } from './scan.ts'
 
@@ -56,7 +56,7 @@ export const decodeLine = (bytes: Uint8Array, queueKey?: string): Promise<string
   decode(bytes, true, queueKey)
 
 async function decode(bytes: Uint8Array, line: boolean, queueKey = ''): Promise<string> {
-  const encoded = new Uint8Array(bytes)
+  const encoded = await copyInTurns([bytes], bytes.length)
   const result = await thread.run(queueKey, { encoded, line }, [encoded.buffer])
   return (result as { decoded: string }).decoded
 }
@@ -93,17 +93,39 @@ export async function base64Bytes(
   return made instanceof Uint8Array ? made : undefined
 }
 
-/** Bytes as Base64. Those of a long file are gone for the caller. */
-export async function toBase64(file: Uint8Array<ArrayBuffer>, queueKey = ''): Promise<string> {
-  if (file.length <= longBase64) return file.toBase64()
-  const whole = file.length === file.buffer.byteLength ? file : new Uint8Array(file)
-  const made = await thread.run(queueKey, { file: whole }, [whole.buffer])
+/** Texts with the bytes of Base64 between them; undefined when some is none. */
+export async function bytesBetweenLong(
+  texts: readonly string[],
+  parts: readonly Base64Part[],
+  queueKey = '',
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const letters = parts.reduce((sum, { text }) => sum + text.length, 0)
+  if (letters <= longBase64) return bytesBetween(texts, parts)
+  const work: LongParts = {
+    around: JSON.stringify(texts),
+    starts: JSON.stringify(parts.map(({ from }) => from)),
+  }
+  for (const [at, { text }] of parts.entries()) work[`v${at}`] = text
+  const made = await thread.run(queueKey, work)
+  return made instanceof Uint8Array ? (made as Uint8Array<ArrayBuffer>) : undefined
+}
+
+/** Bytes as Base64, after other words. Those of a long file that is all of its buffer are gone for the caller. */
+export async function toBase64(
+  file: Uint8Array<ArrayBuffer>,
+  queueKey = '',
+  before = '',
+): Promise<string> {
+  if (file.length <= longBase64) return before + file.toBase64()
+  const isWhole = file.length === file.buffer.byteLength
+  const whole = isWhole ? file : await copyInTurns([file], file.length)
+  const made = await thread.run(queueKey, { file: whole, before }, [whole.buffer])
   return (made as { plain: string }).plain
 }
 
 /** How long a file of sound is: of many small parts, that takes hundreds of milliseconds. Its bytes are copied. */
 export async function measureLong(bytes: Uint8Array, queueKey = ''): Promise<number | undefined> {
-  const sound = new Uint8Array(bytes)
+  const sound = await copyInTurns([bytes], bytes.length)
   const measured = await thread.run(queueKey, { sound }, [sound.buffer])
   return (measured as { seconds: number | undefined }).seconds
 }
@@ -123,7 +145,7 @@ export async function addMemberLong(
   member: string,
   queueKey = '',
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const json = typeof given === 'string' ? given : new Uint8Array(given)
+  const json = typeof given === 'string' ? given : await copyInTurns([given], given.length)
   const work = { json, path: JSON.stringify(path), member }
   const transfer = typeof json === 'string' ? [] : [json.buffer]
   return (await thread.run(queueKey, work, transfer)) as Uint8Array<ArrayBuffer>

@@ -1,6 +1,6 @@
 // The thread that reads and encodes long texts and Base64, and measures sound, one after the other.
 import { audioSeconds } from '../audio/measure.ts'
-import { plainBase64 } from '../base64.ts'
+import { bytesBetween, plainBase64 } from '../base64.ts'
 import { collectSoon } from '../collect-soon.ts'
 import { lowerPriority } from '../lower-priority.ts'
 import { type Shortened, shorten } from './long-strings.ts'
@@ -22,14 +22,24 @@ export type TextWork =
   | { sound: Uint8Array }
   /** Base64 that begins there, to check and to put after other words; `asBytes`: to decode. */
   | { base64: string; from: number; before: string; asBytes: boolean }
-  /** Bytes to write as Base64. */
-  | { file: Uint8Array }
+  /** Bytes to write as Base64, after other words. */
+  | { file: Uint8Array; before: string }
+  /** Texts with the bytes of Base64 between them. */
+  | LongParts
   /** A JSON text to encode, and fields to set in it: a record of JSON values, itself as JSON; empty: left out. */
   | { text: string; fields: string }
   /** JSON that gets another member, in the object at the end of a path, itself as JSON; and is encoded. */
   | { json: Uint8Array | string; path: string; member: string }
   /** JSON to encode, with words in place of its long strings: the mark, and a number. */
   | LongTemplate
+
+export interface LongParts {
+  /** A list of texts, and one of where the Base64 between them begins in its own text, as JSON. */
+  around: string
+  starts: string
+  /** Those texts, by number with a `v` before it. */
+  [value: `v${number}`]: string
+}
 
 export interface LongTemplate {
   template: string
@@ -54,8 +64,10 @@ export type TextResult =
 self.onmessage = ({ data }: MessageEvent<TextWork>) => {
   if ('bytes' in data) self.postMessage(read(data))
   else if ('sound' in data) self.postMessage({ seconds: audioSeconds(data.sound) })
-  else if ('file' in data) self.postMessage({ plain: bufferOf(data.file).toString('base64') })
+  else if ('file' in data)
+    self.postMessage({ plain: data.before + bufferOf(data.file).toString('base64') })
   else if ('base64' in data) answerBase64(data)
+  else if ('around' in data) answerParts(data)
   else if ('encoded' in data) self.postMessage({ decoded: decoded(data) })
   else {
     const bytes = new TextEncoder().encode(written(data))
@@ -82,6 +94,16 @@ function answerBase64({
   }
   const bytes = new Uint8Array(Buffer.from(plain, 'base64'))
   self.postMessage(bytes, [bytes.buffer])
+}
+
+function answerParts({ around, starts, ...texts }: LongParts): void {
+  const parts = (JSON.parse(starts) as number[]).map((from, at) => ({
+    text: texts[`v${at}`]!,
+    from,
+  }))
+  const bytes = bytesBetween(JSON.parse(around), parts)
+  if (bytes === undefined) self.postMessage({ plain: undefined })
+  else self.postMessage(bytes, [bytes.buffer])
 }
 
 type Written = Extract<TextWork, { text: string } | { json: Uint8Array | string } | LongTemplate>

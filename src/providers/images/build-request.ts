@@ -3,7 +3,7 @@
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { editedFields } from '../tasks/fields.ts'
-import { inlineBytes } from '../tasks/images.ts'
+import { inlineFile } from '../tasks/images.ts'
 import type { CreateRequest, Problem } from '../tasks/style.ts'
 import { buildForm } from './build-form.ts'
 
@@ -23,17 +23,18 @@ export async function buildRequest(
     return { url: `${baseUrl}/images/generations`, body: words }
   }
   const url = `${baseUrl}/images/edits`
-  const files = urls.map(inlineBytes).filter((file) => file !== undefined)
+  const files = urls.map(inlineFile).filter((file) => file !== undefined)
   const isInline = (each: string) => each.startsWith('data:')
-  if (files.length < urls.filter(isInline).length) {
-    return { problem: 'a picture was given as a data URI that is not Base64' }
-  }
+  if (files.length < urls.filter(isInline).length) return notBase64
   if (files.length === 0 || files.length < urls.length) {
     return { url, body: { ...words, images: urls.map((image_url) => ({ image_url })) } }
   }
-  const { type, bytes } = await buildForm(formWords(words, upstream), files)
-  return { url, headers: { 'content-type': type }, body: bytes }
+  const form = await buildForm(formWords(words, upstream), files, upstream.queueKey)
+  if (form === undefined) return notBase64
+  return { url, headers: { 'content-type': form.type }, body: form.bytes }
 }
+
+const notBase64 = { problem: 'a picture was given as a data URI that is not Base64' }
 
 /** A form has no other values than texts. */
 const formWords = (words: Record<string, string | number>, { bodyEdits }: TaskUpstream) =>

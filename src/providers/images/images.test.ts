@@ -130,6 +130,19 @@ describe('what is asked', () => {
     expect(contents.map((each) => Buffer.from(each))).toEqual([png, ...others])
   })
 
+  test('to edit a large one is a form that the thread writes', async () => {
+    const threads = spyOn(WorkerThread.prototype, 'run')
+    const large = Buffer.alloc(1_000_000, 'picture')
+    const { headers, bytes } = await sent(
+      { isEdit: true, media: [inline(large)] },
+      { queueKey: 'acc_1' },
+    )
+    expect(threads.mock.calls.map(([key]) => key)).toEqual(['acc_1'])
+    threads.mockRestore()
+    const file = (await formIn(headers, bytes)).get('image') as File
+    expect(Buffer.from(await file.arrayBuffer()).equals(large)).toBe(true)
+  })
+
   test('with a type that is none says nothing that could end a header', async () => {
     const { headers, bytes } = await sent({ isEdit: true, media: [inline(png, 'x"\r\nA: b')] })
     const file = (await formIn(headers, bytes)).get('image') as File
@@ -138,9 +151,14 @@ describe('what is asked', () => {
 
   test('with a data URI that is not Base64 is refused and never sent', async () => {
     const { upstream, requests } = await open(reply(200, list))
-    const media = [at('data:image/svg+xml,<svg/>')]
-    const started = await start({ ...input, isEdit: true, media }, upstream, new Cancellation())
-    expect(started).toMatchObject({ kind: 'refused', error: { code: 'upstream_invalid_request' } })
+    for (const url of ['data:image/svg+xml,<svg/>', 'data:image/png;base64,none!']) {
+      const request = { ...input, isEdit: true, media: [at(url)] }
+      const started = await start(request, upstream, new Cancellation())
+      expect(started).toMatchObject({
+        kind: 'refused',
+        error: { code: 'upstream_invalid_request' },
+      })
+    }
     expect(requests).toHaveLength(0)
   })
 })

@@ -4,7 +4,7 @@ import { maxSide } from '../../contract/media/image-size.ts'
 import type { TaskUpstream } from '../../contract/provider.ts'
 import type { ImageRequest } from '../../contract/task.ts'
 import { isObject } from '../../lib/json/parse.ts'
-import { inlineBytes } from '../tasks/images.ts'
+import { inlineFile } from '../tasks/images.ts'
 import type { Json } from '../tasks/read-reply.ts'
 import type { Problem } from '../tasks/style.ts'
 
@@ -85,7 +85,7 @@ function plain(
 }
 
 /** Bytes go without a media type. */
-const bare = (url: string): string => inlineBytes(url)?.bytes ?? url
+const bare = (url: string): string => url.slice(inlineFile(url)?.from ?? 0)
 
 const bareItem = (item: unknown): unknown =>
   isObject(item) && typeof item['image'] === 'string'

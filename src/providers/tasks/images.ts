@@ -1,6 +1,6 @@
 // Images in JSON: by URL, or as Base64 bytes.
 import type { OutputMedia } from '../../contract/task.ts'
-import { plainBase64 } from '../../lib/base64.ts'
+import { type Base64Part, plainBase64 } from '../../lib/base64.ts'
 import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { isAddress } from './fields.ts'
 
@@ -17,19 +17,26 @@ const plainType = /^image\/[a-z\d.+-]{1,64}$/i
 const typeOf = (bytes: string): string =>
   openings.find(([opening]) => bytes.startsWith(opening))?.[1] ?? 'image/png'
 
-/** The Base64 bytes of a data URI and their type; undefined when it is none. */
-export function inlineBytes(url: string): { type: string; bytes: string } | undefined {
+/** The type of a data URI, and where its Base64 begins, which may be none; undefined when it has none. */
+export function inlineFile(url: string): (Base64Part & { type: string }) | undefined {
   const match = dataUri.exec(url)
   if (match === null) return undefined
-  const bytes = url.slice(match[0].length)
-  if (plainBase64(bytes) !== bytes) return undefined
+  const from = match[0].length
   const given = match[1]!.toLowerCase()
-  return { type: plainType.test(given) ? given : typeOf(bytes), bytes }
+  const type = plainType.test(given) ? given : typeOf(url.slice(from, from + typedLetters))
+  return { text: url, from, type }
 }
 
 /** A result image by URL; undefined when the URL is unusable. */
 export const imageAt = (url: string): OutputMedia | undefined =>
-  isAddress(url) || inlineBytes(url) !== undefined ? { kind: 'image', url } : undefined
+  isAddress(url) || isInline(url) ? { kind: 'image', url } : undefined
+
+function isInline(url: string): boolean {
+  const file = inlineFile(url)
+  if (file === undefined) return false
+  const bytes = url.slice(file.from)
+  return plainBase64(bytes) === bytes
+}
 
 /** A result image in Base64, with or without a media type. */
 export async function imageOf(

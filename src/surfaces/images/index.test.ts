@@ -1,5 +1,6 @@
 // Both routes over a real store, with an upstream that says what it is told to.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from 'bun:test'
+import { WorkerThread } from '../../lib/worker-thread.ts'
 import {
   drawn,
   form,
@@ -132,6 +133,21 @@ test('an edit by form hands over its files in order', async () => {
       { kind: 'image', url: 'https://example.com/c.png' },
     ],
   })
+})
+
+test('a large file of a form is written as text in the thread', async () => {
+  const threads = spyOn(WorkerThread.prototype, 'run')
+  const large = Buffer.concat([png, Buffer.alloc(300_000)])
+  const parts = [
+    ['model', 'imga-edit'],
+    ['prompt', 'x'],
+    ['image', new Blob([large], { type: 'image/png' })],
+  ] as const
+  expect((await app.ask('POST', '/v1/images/edits', form(parts))).status).toBe(200)
+  expect(threads).toHaveBeenCalledTimes(1)
+  threads.mockRestore()
+  const url = app.script.asked.at(-1)!.media[0]!.url
+  expect(url === `data:image/png;base64,${large.toString('base64')}`).toBe(true)
 })
 
 test('a repeated name in a form is one more picture, and a fourth is too many', async () => {

@@ -13,6 +13,7 @@ import { nextTurn } from '../../lib/turns.ts'
 import { type Fields, maxModelName, modelNamedIn, wrong } from '../common/fields.ts'
 import { Caller, type SurfaceDeps, tagCall } from '../common/surface.ts'
 import type { Outcome } from './as-caller.ts'
+import { writeUploads } from './images.ts'
 
 /** A parsed create request. */
 export type CreateOf<Made extends Task> = Omit<
@@ -90,6 +91,7 @@ export async function readCreate<Call extends object>(
   const model = nameIn(fields, route)
   const isSeen = route.isVisible ?? ((name) => api.models.visible(token, name) !== undefined)
   if (model !== '' && !isSeen(model)) return refused(api.models.refusalOf(token, model), model)
+  if (form) await writeUploads(fields, x.payer)
   const call = await route.parse(fields, form)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) return refused(call, model || modelNamedIn(fields))

@@ -1,8 +1,9 @@
 // Input images of callers: an address, or bytes in base64 up to a maximum size.
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import type { Upload } from '../../http/body/read-form.ts'
+import { isUpload, type Upload } from '../../http/body/read-form.ts'
 import { plainBase64 } from '../../lib/base64.ts'
+import { toBase64 } from '../../lib/json/json-thread.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
 import { wrong } from '../common/fields.ts'
 
@@ -28,7 +29,9 @@ export function inlineImage(url: string, place: string, param: string): InputMed
   const base64 = plainBase64(given)
   if (isTooLong(base64 ?? given)) return tooLarge(place, param)
   if (base64 === undefined) return wrong(param, `'${place}' holds no base64`)
-  return { kind: 'image', url: `${head}${base64}` }
+  // A new text of many megabytes would have to be written.
+  const isSame = base64 === given && head === whole
+  return { kind: 'image', url: isSame ? url : `${head}${base64}` }
 }
 
 /** Base64 without a type: an image only if its first bytes are those of one. */
@@ -51,20 +54,38 @@ const minBase64 = 16
 
 /** Undefined when the file is not an image. */
 export function uploadedImage(
-  { type, bytes }: Upload,
+  upload: Upload,
   place: string,
   param: string,
 ): InputMedia | Refusal | undefined {
+  const { bytes, dataUri } = upload
+  if (dataUri !== undefined) return { kind: 'image', url: dataUri }
+  const head = headOf(upload)
+  if (head === undefined) return undefined
+  if (bytes.length > maxImageBytes) return tooLarge(place, param)
+  return { kind: 'image', url: `${head}${bytes.toBase64()}` }
+}
+
+function headOf({ type, bytes }: Upload): string | undefined {
   const declared = type.split(';', 1)[0]!.trim()
   const vague = type === '' || type.startsWith('application/octet-stream')
   const known = isImageType(declared) ? declared : undefined
   const imageType = known ?? (vague ? typeByContent(bytes) : undefined)
-  if (imageType === undefined || bytes.length === 0) return undefined
-  if (bytes.length > maxImageBytes) return tooLarge(place, param)
-  return {
-    kind: 'image',
-    url: `data:${imageType};base64,${bytes.toBase64()}`,
+  return imageType === undefined || bytes.length === 0 ? undefined : `data:${imageType};base64,`
+}
+
+/** Images of this size are written as Base64 in the thread, before they are read. */
+const longImageBytes = 256 * 1024
+
+export async function writeUploads(value: unknown, account: string | undefined): Promise<void> {
+  if (typeof value !== 'object' || value === null) return
+  if (!isUpload(value)) {
+    for (const each of Object.values(value)) await writeUploads(each, account)
+    return
   }
+  const { length } = value.bytes
+  const head = length > longImageBytes && length <= maxImageBytes ? headOf(value) : undefined
+  if (head !== undefined) value.dataUri = await toBase64(value.bytes, account, head)
 }
 
 const typeByContent = (bytes: Uint8Array): string | undefined =>
