@@ -64,19 +64,19 @@ const bytesPerTurn = 4 * 1024 * 1024
 
 /** One copy of all of them, of this size together. */
 export async function copyInTurns(
-  pieces: readonly Uint8Array[],
+  chunks: readonly Uint8Array[],
   size: number,
 ): Promise<Buffer<ArrayBuffer>> {
   const whole = Buffer.allocUnsafeSlow(size)
   let at = 0
   let turnEnd = bytesPerTurn
-  for (const piece of pieces) {
-    for (let from = 0; from < piece.length; ) {
+  for (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; ) {
       if (at === turnEnd) {
         await nextTurn()
         turnEnd += bytesPerTurn
       }
-      const part = piece.subarray(from, from + turnEnd - at)
+      const part = chunk.subarray(from, from + turnEnd - at)
       whole.set(part, at)
       at += part.length
       from += part.length

@@ -119,7 +119,7 @@ function isLike(bytes: Buffer, at: number, end: number, alike: Alike): boolean {
 
 /** `event`: one letter for each byte. `from`: where the field begins. */
 function alikeOf(event: string, from: number, textField: RegExp): Alike | undefined {
-  const end = endOfField(event, from)
+  const end = endOfField(event.slice(0, from + maxBytes + 1), from)
   if (end === -1 || end - from > maxBytes) return undefined
   textField.lastIndex = from
   let found = textField.exec(event)

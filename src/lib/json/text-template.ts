@@ -13,6 +13,8 @@ const maxMisses = 6
 /** Deeper than the texts of any style. */
 const maxDepth = 8
 const maxScalars = 64
+/** Comparing longer ones saves little, and an event of megabytes is rarely followed by one like it. */
+const maxLength = 64 * 1024
 const [quote, comma, closeBrace, closeBracket] = [0x22, 0x2c, 0x7d, 0x5d]
 
 /** A field whose value changes from one event to the next. */
@@ -82,7 +84,7 @@ export class TextTemplate {
 
   /** JSON that had to be parsed, and the text of it that changes. The value is changed later. */
   learn(data: string, value: Json, text: string): void {
-    if (this.#misses >= maxMisses) return
+    if (this.#misses >= maxMisses || data.length > maxLength) return
     this.#misses++
     if (data.includes('\\')) return
     const found = scalarsIn(data)

@@ -1,7 +1,8 @@
 // The output of a stream that its watcher has seen: how much it is, and whether there is more of it.
+
+import { isComment } from '../../lib/http/event-buffer.ts'
 import { nameOf } from '../../lib/http/sse.ts'
 import { TextSample } from '../../lib/text/text-sample.ts'
-import { isComment } from './event-buffer.ts'
 
 /** Events of styles with names that only say that the stream is alive. */
 const signsOfLife = ['ping', 'response.in_progress', 'response.queued', 'keepalive']

@@ -1,6 +1,7 @@
 // A stream of one style written in another while it passes. The watcher of the upstream's style sees
 // it first: it reads usage and failures, and keeps the final event back.
 import type { Reported, StreamWatcher, TextReply, UpstreamError } from '../../contract/provider.ts'
+import { asBuffer } from '../../lib/http/event-buffer.ts'
 import { eachEvent, type TakeEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import type { TextRun } from '../../lib/json/text-run.ts'
@@ -13,7 +14,6 @@ import type {
   StreamWriter,
 } from '../../styles/common/answer.ts'
 import { needsExact, parseExact } from '../../styles/common/exact-json.ts'
-import { asBuffer } from './event-buffer.ts'
 import { mayBeDeep, parseUpstream } from './read-events.ts'
 import type { Json } from './style.ts'
 import { TextStreamWatcher } from './watch-stream.ts'

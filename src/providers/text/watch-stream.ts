@@ -3,11 +3,11 @@
 // complete; large ones are not, and only their outline is parsed.
 import type { Reported, StreamWatcher, Upstream, UpstreamError } from '../../contract/provider.ts'
 import type { TextCall } from '../../contract/requests.ts'
+import { asBuffer, EventBuffer, joined, noBytes } from '../../lib/http/event-buffer.ts'
 import { dataOf, endOfEvent, findOddEvent, nameOf, startOfEvent } from '../../lib/http/sse.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { Edits } from '../../lib/text/edits.ts'
 import { finishReasonFrom } from '../common/finish-reason.ts'
-import { asBuffer, EventBuffer, joined, noBytes } from './event-buffer.ts'
 import { IdMarks } from './id-marks.ts'
 import { KeptBytes, LargeEvent } from './large-event.ts'
 import { ModelNames, type OwnName, ownName, usualFields, withOwnName } from './model-names.ts'

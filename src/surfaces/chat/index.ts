@@ -3,7 +3,7 @@ import { isObject } from '../../lib/json/parse.ts'
 import { chatFailureText } from '../../styles/chat/failure-words.ts'
 import { keysIn } from '../text/request-fields.ts'
 import { textSurface } from '../text/serve.ts'
-import { parseChat } from './parse.ts'
+import { parseLongChat } from './parse.ts'
 import { chatFields } from './request-fields.ts'
 
 export const chat = textSurface(
@@ -27,7 +27,7 @@ export const chat = textSurface(
       }),
     },
     keys: keysIn(chatFields),
-    parse: parseChat,
+    parse: parseLongChat,
     opening: ({ prompt_cache_key: cacheKey, tools, messages: turns }) => ({
       cacheKey,
       tools,

@@ -1,7 +1,7 @@
 // Chat requests: what is taken, what is refused and by which name.
 import { describe, expect, test } from 'bun:test'
 import { accepted, countsAnything, expectRefusal, read } from '../text/test-parsing.ts'
-import { parseChat } from './parse.ts'
+import { parseChat, parseLongChat } from './parse.ts'
 
 const min = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
@@ -18,6 +18,27 @@ describe('a chat request', () => {
     const input = Array.from({ length: 8_000 }, (_, at) => at)
     const refusal = read(parseChat, { model: 'm', input })
     expect(refusal).toMatchObject({ message: expect.stringContaining('too large for this path') })
+  })
+
+  test('in the shape of another style is rewritten in turns when it is long', async () => {
+    const bodyOf = (count: number) => {
+      const fields = {
+        model: 'm',
+        input: Array.from({ length: count }, (_, at) => ({ role: 'user', content: `item ${at}` })),
+      }
+      return { text: JSON.stringify(fields), fields }
+    }
+    expect(parseLongChat(bodyOf(10))).toEqual(parseChat(bodyOf(10)))
+    let turns = 0
+    let isOver = false
+    const counted = (async () => {
+      for (; !isOver; turns++) await new Promise((go) => setImmediate(go))
+    })()
+    const call = await parseLongChat(bodyOf(3_000))
+    isOver = true
+    await counted
+    expect(call).toEqual(parseChat(bodyOf(3_000)))
+    expect(turns).toBeGreaterThan(3)
   })
 
   test('with nulls is the same as without those fields', () => {

@@ -8,7 +8,7 @@ import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { InputCounter } from '../text/count-input.ts'
 import { limitOutput, readExtras, rulesWithout } from '../text/extra-fields.ts'
 import { streamIn, wholeNumberIn } from '../text/fields.ts'
-import { hasItems, readItems } from './read-items.ts'
+import { hasItems, readItems, readItemsInTurns } from './read-items.ts'
 import { maxChoices } from './request-fields.ts'
 
 const clientTools = ['function', 'custom', undefined] as const
@@ -17,7 +17,20 @@ const rules = rulesWithout(['messages', 'max_tokens', 'max_completion_tokens', '
 export function parseChat(body: JsonBody): TextCall | Refusal {
   if (!hasItems(body)) return parseMessages(body)
   const model = modelIn(body.fields)
-  const made = model instanceof Refusal ? model : readItems(body)
+  return withItems(model instanceof Refusal ? model : readItems(body))
+}
+
+/** What is longer is rewritten in turns, which let the event loop run in between. */
+const shortItems = 64 * 1024
+
+/** The same; a promise for long bodies of the other shape only. */
+export function parseLongChat(body: JsonBody): TextCall | Refusal | Promise<TextCall | Refusal> {
+  if (body.text.length <= shortItems || !hasItems(body)) return parseChat(body)
+  const model = modelIn(body.fields)
+  return model instanceof Refusal ? model : readItemsInTurns(body).then(withItems)
+}
+
+function withItems(made: Awaited<ReturnType<typeof readItemsInTurns>>): TextCall | Refusal {
   if (made instanceof Refusal) return made
   const call = parseMessages(made.body)
   return call instanceof Refusal ? call : { ...call, rewritten: made.rewritten }

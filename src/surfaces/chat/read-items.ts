@@ -5,6 +5,7 @@ import type { TextCall } from '../../contract/requests.ts'
 import type { JsonBody } from '../../http/body/read-json.ts'
 import { containersIn } from '../../lib/json/containers.ts'
 import { isObject } from '../../lib/json/parse.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { chat } from '../../styles/chat/index.ts'
 import { createEnvelopes } from '../../styles/common/envelope.ts'
 import { parseExact } from '../../styles/common/exact-json.ts'
@@ -36,19 +37,48 @@ type Rewritten = Required<Pick<TextCall, 'rewritten'>> & { body: JsonBody }
 const maxRewrittenBytes = 4 * 1024 * 1024
 const maxContainers = 8_000
 
-export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refusal {
-  const { input } = shallow
-  const isLarge =
+export function readItems(body: JsonBody): Rewritten | Refusal {
+  const steps = rewriting(body)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Each step of a large one takes ten milliseconds or more. */
+export async function readItemsInTurns(body: JsonBody): Promise<Rewritten | Refusal> {
+  const steps = rewriting(body)
+  for (;;) {
+    await nextTurn()
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+function isTooLarge({ text, fields }: JsonBody): boolean {
+  const { input } = fields
+  return (
     text.length > maxRewrittenBytes ||
     (Array.isArray(input) && input.length >= maxContainers) ||
-    containersIn(shallow, maxContainers) >= maxContainers
-  if (isLarge) return wrong('input', "'input' is too large for this path; send it to /v1/responses")
+    containersIn(fields, maxContainers) >= maxContainers
+  )
+}
+
+const tooLarge = wrong('input', "'input' is too large for this path; send it to /v1/responses")
+
+type Steps = Generator<undefined, Rewritten | Refusal, undefined>
+
+function* rewriting(body: JsonBody): Steps {
+  if (isTooLarge(body)) return tooLarge
+  const { text, fields: shallow } = body
   const losses = new Losses()
   const exact = parseExact(text)
   const fields = isObject(exact) ? exact : shallow
+  yield
   const { stream_options: options, ...rest } = fields
   const conversation = responses.readRequest({ fields: rest, body: text, envelopes }, losses)
   if (conversation instanceof Refusal) return conversation
+  yield
   const target = {
     model: String(fields['model'] ?? ''),
     stream: false,
@@ -62,6 +92,7 @@ export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refu
   const names = new ToolNames(conversation.tools, anyName)
   const request = chat.writeRequest(conversation, target, names, losses)
   if (request instanceof Refusal) return request
+  yield
   const { stream } = fields
   const written = {
     ...request,
@@ -71,6 +102,7 @@ export function readItems({ text, fields: shallow }: JsonBody): Rewritten | Refu
   const made = JSON.stringify(written)
   const { maxBytes } = target.growth
   if (Buffer.byteLength(made) > maxBytes) return grownTooLarge('input', maxBytes)
+  yield
   return {
     body: { text: made, fields: written },
     rewritten: { path: 'responses>chat', losses: losses.names },

@@ -119,6 +119,17 @@ test.each([100_000_000, 65_537, 1_000_001])(
   },
 )
 
+test('an event of many parts is joined once, not with each of them', () => {
+  const text = delta + eventOf({ ...final, x: 'x'.repeat(3_000_000) }) + lastEvent
+  const joins = spyOn(Buffer, 'concat')
+  const out = played(parts(text, 16_384))
+  const bytes = joins.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
+  joins.mockRestore()
+  expect(out).toContain('"gateway"')
+  // And once more by this test.
+  expect(bytes).toBeLessThan(3 * text.length)
+})
+
 test.each([100_000_000, 65_537])('of several large events the last gets it (%d bytes)', (size) => {
   const one = eventOf({ ...usageLast, usage: { a: 1 } })
   const two = eventOf({ ...usageLast, usage: { gateway: note, a: 1 } })

@@ -1,6 +1,7 @@
 // The charge of a call, in its answer: for callers that ask for it inside the usage of a JSON body, or of the event of
 // a stream that has the final usage. The amount is the ledger's, so that event waits until the charge is durable.
 import type { AnswerStream, StreamSink, TextAnswer } from '../../contract/caller-api.ts'
+import { asBuffer, EventBuffer, noBytes } from '../../lib/http/event-buffer.ts'
 import {
   dataOf,
   endOfEvent,
@@ -88,7 +89,8 @@ class ChargeSink implements StreamSink {
   readonly #sink: StreamSink
   readonly #place: UsagePlace
   readonly #answer: Charged
-  /** An event that is not whole yet, or the last part of a large one. */
+  readonly #packets = new EventBuffer(maxHeldBytes)
+  /** The last part of a large event. */
   #rest: Buffer<ArrayBufferLike> = noBytes
   /** The beginning of that event has gone on. */
   #hasBegun = false
@@ -105,19 +107,26 @@ class ChargeSink implements StreamSink {
   }
 
   write(bytes: Uint8Array): undefined | Promise<unknown> {
-    const all = this.#rest.length === 0 ? bufferOf(bytes) : Buffer.concat([this.#rest, bytes])
-    if (this.#hasBegun) return this.#goOn(all)
-    const end = endOfLastEvent(all)
-    const from = this.#held.length > 0 ? 0 : this.#firstSign(all, end)
+    if (this.#hasBegun) return this.#goOn(Buffer.concat([this.#rest, bytes]))
+    const whole = this.#packets.take(asBuffer(bytes))
+    const room = whole === undefined ? undefined : this.#writeWhole(whole)
+    return this.#packets.isTooLong ? (this.#beginLarge() ?? room) : room
+  }
+
+  #writeWhole(all: Buffer): undefined | Promise<unknown> {
+    const from = this.#held.length > 0 ? 0 : this.#firstSign(all)
     let out = ''
-    for (const event of splitEvents(all.toString('utf8', from, end))) out += this.#take(event)
-    // Copied: a few bytes must not keep a whole network buffer alive.
-    this.#rest = Buffer.from(all.subarray(end))
-    this.#hasBegun = this.#rest.length > maxHeldBytes
-    if (this.#hasBegun) out += this.#release()
+    for (const event of splitEvents(all.toString('utf8', from))) out += this.#take(event)
     const before = from === 0 ? undefined : this.#sink.write(all.subarray(0, from))
-    const after = out === '' ? before : (this.#sink.write(Buffer.from(out)) ?? before)
-    return this.#hasBegun ? (this.#goOn(this.#rest) ?? after) : after
+    return out === '' ? before : (this.#sink.write(Buffer.from(out)) ?? before)
+  }
+
+  /** What has come of an event that is too large to wait goes on. */
+  #beginLarge(): undefined | Promise<unknown> {
+    this.#hasBegun = true
+    const held = this.#release()
+    const room = held === '' ? undefined : this.#sink.write(Buffer.from(held))
+    return this.#goOn(this.#packets.giveUp()) ?? room
   }
 
   /** A large event: all but its last part goes on. */
@@ -146,14 +155,15 @@ class ChargeSink implements StreamSink {
   }
 
   /** Where the first event begins that has to be looked at; the end if there is none. */
-  #firstSign(all: Buffer, end: number): number {
-    const at = all.toString('latin1', 0, end).search(this.#place.sign)
-    return at === -1 ? end : startOfEvent(all, at)
+  #firstSign(all: Buffer): number {
+    const at = all.toString('latin1').search(this.#place.sign)
+    return at === -1 ? all.length : startOfEvent(all, at)
   }
 
   end(): void {
     if (this.#hasBegun) this.#rest = Buffer.from(this.#takeTail(this.#rest.toString()))
-    const last = this.#withNote() + this.#rest.toString()
+    const rest = this.#hasBegun ? this.#rest : this.#packets.rest()
+    const last = this.#withNote() + rest.toString()
     if (last !== '') this.#sink.write(Buffer.from(last))
     this.#sink.end()
   }
@@ -202,17 +212,12 @@ class ChargeSink implements StreamSink {
   }
 }
 
-const noBytes = Buffer.alloc(0)
-
 /** No character is cut in two. */
 function tailFrom(bytes: Buffer): number {
   let from = Math.max(0, bytes.length - tailBytes)
   while (from > 0 && (bytes[from]! & 0xc0) === 0x80) from--
   return from
 }
-
-const bufferOf = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 function parsed(data: string): Fields | undefined {
   try {

@@ -35,7 +35,7 @@ export interface TextShape {
   keys: Keys
   /** Absent: as a JSON object. */
   readBody?(x: RequestContext, limits: BodyLimits): Promise<JsonBody | Refusal>
-  parse(body: JsonBody, x: RequestContext): TextCall | Refusal
+  parse(body: JsonBody, x: RequestContext): TextCall | Refusal | Promise<TextCall | Refusal>
   /** Some of its calls cost nothing, also with a price. */
   mayBeFree?: true
   /** What tells one conversation from others; absent: calls are independent of each other. */
@@ -129,7 +129,8 @@ export async function readCall(
     api.refusalBeforeBody(token, shape.mayBeFree ?? (shape.later !== undefined && mayRepeat(x))) ??
     tagCall(ctx, x) ??
     (await (shape.readBody?.(x, limits) ?? readJsonObject(x, limits, keys, textWork)))
-  const call = body instanceof Refusal ? body : shape.parse(body, x)
+  const parsed = body instanceof Refusal ? body : shape.parse(body, x)
+  const call = parsed instanceof Promise ? await parsed : parsed
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) {
     const named = body instanceof Refusal ? '' : modelNamedIn(body.fields)

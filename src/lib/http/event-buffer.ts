@@ -1,8 +1,8 @@
 // Joins the packets of a stream to whole events; what is incomplete waits for the next packet.
-import { endOfLastEvent } from '../../lib/http/sse.ts'
+import { endOfLastEvent } from './sse.ts'
 
 /** Larger events are not kept. */
-const maxEventBytes = 1024 * 1024
+const usualEventBytes = 1024 * 1024
 /** A blank line may begin this many bytes before a packet border. */
 const borderBytes = 3
 
@@ -17,15 +17,20 @@ export const joined = (
   first === undefined || second === undefined ? (first ?? second) : Buffer.concat([first, second])
 
 export class EventBuffer {
+  readonly #maxEventBytes: number
   #begun: Buffer[] = []
   #begunBytes = 0
+
+  constructor(maxEventBytes = usualEventBytes) {
+    this.#maxEventBytes = maxEventBytes
+  }
 
   get isEmpty(): boolean {
     return this.#begunBytes === 0
   }
 
   get isTooLong(): boolean {
-    return this.#begunBytes > maxEventBytes
+    return this.#begunBytes > this.#maxEventBytes
   }
 
   /** The bytes of an event that is too long; they are not kept any more. */
