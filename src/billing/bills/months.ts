@@ -7,11 +7,11 @@ import { BadCursor, type Page, type PageQuery, type Tx } from '../../store/index
 import { firstMoneyMs } from '../../store/ledger/bills.ts'
 import {
   type ClosedMonth,
-  findClosedMonth,
   lastClosedBefore,
   listClosedMonths,
+  newestClosedMonths,
 } from '../../store/ledger/closed-months.ts'
-import type { MoneySum } from '../../store/proof/totals.ts'
+import { type MoneySum, settledUntil, type sumDays } from '../../store/proof/totals.ts'
 import { pageOf, textCursor } from '../../store/sql/cursor.ts'
 import { sumGrowingMoney } from '../proof/settled-sums.ts'
 import { balanceFrom, billIn, closingNanosOf, type Figures, figuresOf, sumOf } from './bill.ts'
@@ -81,11 +81,17 @@ export async function listAccountsOf(
   query: PageQuery,
 ): Promise<Page<MonthRow>> {
   const page = await listAccounts(db, query)
-  const { untilMs } = monthBounds(month)!
+  const ids = page.items.map(({ id }) => id)
+  const closed = await newestClosedMonths(db, ids, month)
+  // Known once: each account would ask for it twice.
+  const settledMs = await settledUntil(db)
+  const sum: typeof sumDays = (db, asked) => sumGrowingMoney(db, asked, settledMs)
   const items: MonthRow[] = []
   for (let at = 0; at < page.items.length; at += accountsAtOnce) {
     const some = page.items.slice(at, at + accountsAtOnce)
-    const rows = await Promise.all(some.map((account) => rowFor(db, account, month, untilMs)))
+    const rows = await Promise.all(
+      some.map((account) => rowFor(db, account, month, closed.get(account.id), sum)),
+    )
     items.push(...rows.filter((row) => row !== undefined))
   }
   return { ...page, items }
@@ -95,21 +101,23 @@ async function rowFor(
   db: Tx,
   account: Account,
   month: string,
-  untilMs: number,
+  closed: ClosedMonth | undefined,
+  sum: typeof sumDays,
 ): Promise<MonthRow | undefined> {
-  const closed = await findClosedMonth(db, account.id, month)
-  if (closed !== undefined) return closedRow(account, closed)
-  const [before, sums] = await Promise.all([
-    lastClosedBefore(db, account.id, month),
-    sumsOf(db, account.id, month),
-  ])
-  const openingNanos = await balanceFrom(db, account.id, month, before, sumGrowingMoney)
-  const isBefore = account.createdAtMs >= untilMs && openingNanos === 0n && sums.length === 0
+  if (closed?.month === month) return closedRow(account, closed)
+  const sums = await sumsOf(db, account.id, month, sum)
+  const openingNanos = await balanceFrom(db, account.id, month, closed, sum)
+  const isBefore =
+    account.createdAtMs >= monthBounds(month)!.untilMs && openingNanos === 0n && sums.length === 0
   return isBefore ? undefined : openRow(account, month, openingNanos, sums)
 }
 
-const sumsOf = (db: Tx, accountId: string, month: string): Promise<MoneySum[]> =>
-  sumGrowingMoney(db, { accountId, ...monthBounds(month)!, by: ['kind'] })
+const sumsOf = (
+  db: Tx,
+  accountId: string,
+  month: string,
+  sum: typeof sumDays = sumGrowingMoney,
+): Promise<MoneySum[]> => sum(db, { accountId, ...monthBounds(month)!, by: ['kind'] })
 
 function openRow(
   { id, name }: Owner,

@@ -13,13 +13,20 @@ interface Begun {
 const maxBegun = 10_000
 const begunBy = new WeakMap<Tx, Map<string, Begun>>()
 
-/** The same as `sumDays`, for a period that is queried often: its settled prefix is cached. */
-export async function sumGrowingMoney(db: Tx, asked: DaysQuery): Promise<MoneySum[]> {
+/**
+ * The same as `sumDays`, for a period that is queried often: its settled prefix is cached. Many such sums need to
+ * know only once what is settled.
+ */
+export async function sumGrowingMoney(
+  db: Tx,
+  asked: DaysQuery,
+  knownSettledMs?: number,
+): Promise<MoneySum[]> {
   const known = begunBy.get(db) ?? new Map<string, Begun>()
   begunBy.set(db, known)
   const { accountId = '', fromMs, untilMs, by } = asked
   const key = `${fromMs} ${by.join()} ${accountId}`
-  const settledMs = await settledUntil(db)
+  const settledMs = knownSettledMs ?? (await settledUntil(db))
   const endMs = Math.max(fromMs, Math.min(untilMs, settledMs - (settledMs % hourMs)))
   let begun = known.get(key) ?? { untilMs: fromMs, sums: [] }
   // The cached period with the same start may be longer.

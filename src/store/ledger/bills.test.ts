@@ -12,6 +12,7 @@ import {
   insertClosedMonth,
   lastClosedBefore,
   listClosedMonths,
+  newestClosedMonths,
 } from './closed-months.ts'
 import { appendEntry } from './entries.ts'
 
@@ -114,6 +115,15 @@ describe.each([...storeKinds])('a stretch of time on %s', (dialect) => {
     const last = await lastClosedBefore(store.read, 'acc_1', '2026-11')
     expect(last?.month).toBe('2026-09')
     expect(await lastClosedBefore(store.read, 'acc_1', '2026-09')).toBeUndefined()
+    const newest = async (month: string, ids: string[]) =>
+      [...(await newestClosedMonths(store.read, ids, month))]
+        .map(([id, closed]) => `${id} ${closed.month}`)
+        .toSorted()
+    const both = ['acc_1', 'acc_2', 'acc_3']
+    expect(await newest('2026-11', both)).toEqual(['acc_1 2026-11', 'acc_2 2026-10'])
+    expect(await newest('2026-10', ['acc_1'])).toEqual(['acc_1 2026-09'])
+    expect(await newest('2026-08', both)).toEqual([])
+    expect(await newestClosedMonths(store.read, [], '2026-11')).toEqual(new Map())
     const range = { from: '2026-09', until: '2026-12' }
     const months = await listClosedMonths(store.read, 'acc_1', range)
     expect(months.map(({ month }) => month)).toEqual(['2026-09', '2026-11'])

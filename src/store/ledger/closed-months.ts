@@ -101,6 +101,21 @@ export async function lastClosedBefore(
   return row && shape(row)
 }
 
+/** The newest closed month of each of these accounts, up to and with that month. */
+export async function newestClosedMonths(
+  db: Kysely<Schema>,
+  accountIds: readonly string[],
+  month: string,
+): Promise<ReadonlyMap<string, ClosedMonth>> {
+  if (accountIds.length === 0) return new Map()
+  const { rows } = await sql<Selectable<Schema['closed_months']>>`
+    SELECT c.* FROM closed_months c JOIN (
+      SELECT account_id, max(month) AS month FROM closed_months
+      WHERE account_id IN (${sql.join(accountIds)}) AND month <= ${month} GROUP BY account_id
+    ) AS newest ON c.account_id = newest.account_id AND c.month = newest.month`.execute(db)
+  return new Map(rows.map((row) => [row.account_id, shape(row)]))
+}
+
 /** How many bills of a month have a number; those that 0.3 closed have none. */
 export async function countNumberedMonths(db: Kysely<Schema>, month: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
