@@ -51,12 +51,24 @@ describe.each(storeKinds)('traffic of many models on %s', (dialect) => {
   }
 
   test('before the log is indexed', check)
+  test('a row is counted at once, also right after others were', async () => {
+    const at = { fromMs: fromMs + 100 * 3_600_000, untilMs: fromMs + 101 * 3_600_000 }
+    const counted = async () => {
+      const asked = Array.from({ length: 4 }, () => sumTraffic(store.read, query(at)))
+      const sums = (await Promise.all(asked)).map((found) => found!.sums)
+      return sums.map((each) => each.map(({ requests }) => requests))
+    }
+    for (const requests of [1, 2, 3]) {
+      await store.record(aRequest({ model: 'late', atMs: at.fromMs, status: 200 }))
+      expect(await counted()).toEqual(Array(4).fill([requests]))
+    }
+  })
   test('and after', async () => {
     const tally = new TrafficTally()
-    for (const group of await readLogGroups(store.read, 1, many, [])) tally.add(group)
+    for (const group of await readLogGroups(store.read, 1, many + 3, [])) tally.add(group)
     await store.tx(async (tx) => {
       await writeTraffic(tx, dialect, tally)
-      await setMeta(tx, watermarkKey, String(many))
+      await setMeta(tx, watermarkKey, String(many + 3))
     })
     await check()
   })

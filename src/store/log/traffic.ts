@@ -58,6 +58,7 @@ interface Traffic {
 
 const maxTailRows = 100_000
 const tailRowsAtOnce = 4_096
+const tailSharedMs = 500
 export const maxGroups = 20_000
 /** Beyond it, models or accounts with the fewest requests are summed as one. */
 const maxNamedGroups = 3_000
@@ -246,20 +247,14 @@ async function addTail(
     SELECT seq FROM requests ORDER BY seq DESC LIMIT 1`.execute(db)
   const newest = rows[0]?.seq ?? 0
   const last = Math.min(newest, indexed + maxTailRows)
-  const tally = new TrafficTally()
-  for (let from = indexed + 1; from <= last; from += tailRowsAtOnce) {
-    const upTo = Math.min(last, from + tailRowsAtOnce - 1)
-    const retries = await readRetries(db, from, upTo)
-    for (const group of await readLogGroups(db, from, upTo, retries)) {
-      if (group.slotMs >= query.fromMs && group.slotMs < query.untilMs) tally.add(group)
-    }
-  }
+  const tally = await sharedTail(db, indexed + 1, last)
   const tallied = isOfAccounts(query) ? tally.accounts() : tally.shared()
   const named = namedIn(query)
   const names = query.kept && new Set<string | number>(query.kept)
   const shown = (name: Column, value: string | number) =>
     name === named && names?.has(value) === false ? otherNames : value
   for (const { key, sums } of tallied) {
+    if (key.slotMs < query.fromMs || key.slotMs >= query.untilMs) continue
     const cells = cellsOf(key)
     if (!isWanted(query, cells)) continue
     const slot = query.time === undefined ? 0 : key.slotMs - (key.slotMs % timeSpans[query.time])
@@ -270,6 +265,39 @@ async function addTail(
     )
   }
   return newest - last
+}
+
+interface Tail {
+  from: number
+  upTo: number
+  tally: Promise<TrafficTally>
+}
+const tails = new WeakMap<Kysely<Schema>, Tail>()
+
+/**
+ * A page asks for a dozen figures at once, and each begins with the same rows. Only for a moment: on
+ * PostgreSQL a row below the newest may still be committed.
+ */
+function sharedTail(db: Kysely<Schema>, from: number, upTo: number): Promise<TrafficTally> {
+  const known = tails.get(db)
+  if (known?.from === from && known.upTo === upTo) return known.tally
+  const tail = { from, upTo, tally: tallyTail(db, from, upTo) }
+  tails.set(db, tail)
+  const forget = () => {
+    if (tails.get(db) === tail) tails.delete(db)
+  }
+  tail.tally.then(() => setTimeout(forget, tailSharedMs).unref(), forget)
+  return tail.tally
+}
+
+async function tallyTail(db: Kysely<Schema>, from: number, upTo: number): Promise<TrafficTally> {
+  const tally = new TrafficTally()
+  for (let first = from; first <= upTo; first += tailRowsAtOnce) {
+    const last = Math.min(upTo, first + tailRowsAtOnce - 1)
+    const retries = await readRetries(db, first, last)
+    for (const group of await readLogGroups(db, first, last, retries)) tally.add(group)
+  }
+  return tally
 }
 
 type TalliedKey = Partial<Record<'accountId' | 'model' | 'channel' | 'interface', string>> & {
