@@ -202,7 +202,7 @@ export function totalOf(sums: readonly MoneySum[]): BillTotal {
     quantity: Number(add(({ quantity }) => quantity).toFixed(quantityPlaces)),
     amount: formatNanos(-sumOf(sums)),
     estimated: add(({ estimated }) => estimated),
-    ...(sums.some(({ unit }) => unit === 'token') && {
+    ...(sums.some(({ unit, hasTokens }) => hasTokens ?? unit === 'token') && {
       input_tokens: add(({ inputTokens }) => inputTokens),
       output_tokens: add(({ outputTokens }) => outputTokens),
       cache_read_tokens: add(({ cacheReadTokens }) => cacheReadTokens),

@@ -11,7 +11,8 @@ import {
   listClosedMonths,
   newestClosedMonths,
 } from '../../store/ledger/closed-months.ts'
-import { type MoneySum, settledUntil, type sumDays } from '../../store/proof/totals.ts'
+import { settledUntil } from '../../store/proof/settled.ts'
+import type { MoneySum, sumDays } from '../../store/proof/totals.ts'
 import { pageOf, textCursor } from '../../store/sql/cursor.ts'
 import { sumGrowingMoney } from '../proof/settled-sums.ts'
 import { balanceFrom, billIn, closingNanosOf, type Figures, figuresOf, sumOf } from './bill.ts'

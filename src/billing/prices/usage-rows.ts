@@ -94,9 +94,12 @@ export async function sumUsage(
   sum: typeof sumMoney = sumMoney,
 ): Promise<Usage> {
   const { accountId, fromMs, untilMs, by, tokenId, withCosts } = asked
-  // What differs between rows comes first: they are sorted by it, and most are of one kind and unit.
-  const wanted = new Set<MoneyDimension>([...by.map((key) => dimensions[key]), 'kind', 'unit'])
-  const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts }
+  // What differs between rows comes first: they are sorted by it, and most are of one kind.
+  const wanted = new Set<MoneyDimension>([...by.map((key) => dimensions[key]), 'kind'])
+  // The totals of an account are in order of the day and the kind, and the unit comes late.
+  const withUnit = wanted.has('account') && !wanted.has('unit')
+  if (!withUnit) wanted.add('unit')
+  const query = { accountId, fromMs, untilMs, tokenId, by: [...wanted], withCosts, withUnit }
   const charges = chargesOf(await sumBounded(db, query, sum), withCosts)
   const names = by.includes('token') ? await namesOf(db, charges) : new Map<string, string>()
   const keyOf = (sum: MoneySum) => by.map((key) => values[key](sum))
@@ -148,7 +151,7 @@ export function rowOf(
     else if (key === 'model' || key === 'tier' || key === 'channel') shown[key] = value || null
     else if (key !== 'unit') shown[key] = value
   }
-  const isOneUnit = first !== undefined && group.every(({ unit }) => unit === first.unit)
+  const isOneUnit = first?.unit !== undefined && group.every(({ unit }) => unit === first.unit)
   const { quantity, ...rest } = totalOf(group)
   return {
     ...shown,

@@ -2,7 +2,8 @@
 // memory, as hours are too many to read again for every chart.
 import type { Tx } from '../../store/index.ts'
 import { dayMs } from '../../store/proof/grains.ts'
-import { type DaysQuery, type MoneySum, settledUntil, sumMoney } from '../../store/proof/totals.ts'
+import { settledUntil } from '../../store/proof/settled.ts'
+import { byUnit, type DaysQuery, type MoneySum, sumMoney } from '../../store/proof/totals.ts'
 
 /** Per database; beyond it the whole cache is cleared. */
 const maxSums = 100_000
@@ -15,7 +16,8 @@ interface Kept {
 const keptBy = new WeakMap<Tx, Kept>()
 
 /** The same as `sumMoney`; `by` must include the hour. */
-export async function sumHours(db: Tx, given: DaysQuery): Promise<MoneySum[]> {
+export async function sumHours(db: Tx, question: DaysQuery): Promise<MoneySum[]> {
+  const given = byUnit(question)
   const { accountId, fromMs, untilMs, by, withCosts = false } = given
   if (given.kept !== undefined || given.tokenId !== undefined) return sumMoney(db, given)
   // Without a limit: what is kept must be whole.

@@ -2,7 +2,8 @@
 import type { Tx } from '../../store/index.ts'
 import { hourMs } from '../../store/proof/grains.ts'
 import { mergeSums } from '../../store/proof/merge-sums.ts'
-import { type DaysQuery, type MoneySum, settledUntil, sumDays } from '../../store/proof/totals.ts'
+import { settledUntil } from '../../store/proof/settled.ts'
+import { type DaysQuery, type MoneySum, sumDays } from '../../store/proof/totals.ts'
 
 interface Begun {
   untilMs: number

@@ -3,9 +3,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import { maxTotalNames, otherNames } from '../../contract/totals.ts'
-import { bothOf } from '../rows/ledger-rows.ts'
 import type { Schema } from '../schema.ts'
-import { dayMs, type Grain, grains, hourMs, monthStart, sumColumns } from './grains.ts'
+import { dayMs, type Grain, grains, hourMs, monthStart } from './grains.ts'
+import { negatedSums, sums, unitsOfRows, unitsOfSums } from './sum-columns.ts'
 
 const dimensions = {
   account: ['account_id', 'accountId'],
@@ -39,6 +39,11 @@ interface Asked {
   folded?: Folding | undefined
   /** Also what has costs or refunds and no charge. */
   withCosts?: boolean | undefined
+  /**
+   * In place of the dimension: the unit of each sum that is all of one. Rows are not in the order of units, and
+   * sorting them would take longer than summing them.
+   */
+  withUnit?: boolean | undefined
 }
 
 /** Of more than `above` sums, so many names of each of these dimensions are told apart: those with the largest charges. */
@@ -78,7 +83,10 @@ export interface MoneySum {
   kind?: EntryKind
   tokenId?: string
   model?: string
-  unit?: string
+  /** Undefined also where there are several. */
+  unit?: string | undefined
+  /** With `withUnit`: tokens are among the units. */
+  hasTokens?: boolean
   tier?: string
   priceId?: string
   inputBucket?: number
@@ -140,7 +148,8 @@ export const channelDimensions: readonly MoneyDimension[] = [
  * Charges and refunds by channel, and by other dimensions over all accounts: as `sumDays`, of fewer rows, or of rows
  * that are in the right order. By channel only whole days can be asked for.
  */
-export async function sumChannels(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
+export async function sumChannels(db: Kysely<Schema>, given: DaysQuery): Promise<MoneySum[]> {
+  const asked = byUnit(given)
   const { days, rest } = splitDays(asked)
   if (asked.by.includes('channel') && rest.length > 0) throw new Error('hours have no channels')
   const parts = asked.by.includes('hour')
@@ -153,6 +162,10 @@ export async function sumChannels(db: Kysely<Schema>, asked: DaysQuery): Promise
     [...parts.map((part) => channelsIn(part, asked)), ...hoursIn(asked, rest)],
   )
 }
+
+/** Units as a dimension. */
+export const byUnit = (asked: DaysQuery): DaysQuery =>
+  asked.withUnit === true ? { ...asked, by: [...asked.by, 'unit'], withUnit: false } : asked
 
 interface ChannelPart extends Part {
   grain: Grain
@@ -216,21 +229,6 @@ export function sumTags(db: Kysely<Schema>, asked: TagQuery): Promise<TagSum[]> 
   return summed(db, asked, ['value'], [part]) as Promise<TagSum[]>
 }
 
-// PostgreSQL sums bigint to numeric; the cast keeps the integer convention on both dialects.
-const sumsOf = (sign: '' | '-') =>
-  sql.raw(
-    sumColumns
-      .map((name) =>
-        name === 'quantity'
-          ? `${sign}coalesce(sum(quantity), 0) AS quantity`
-          : `CAST(${sign}coalesce(sum(${name}), 0) AS bigint) AS ${name}`,
-      )
-      .join(', '),
-  )
-
-const sums = sumsOf('')
-const negatedSums = sumsOf('-')
-
 /** Sums of one table over a stretch of time, by the dimensions asked for. */
 function partOf(
   grain: Grain,
@@ -240,7 +238,7 @@ function partOf(
 ): RawBuilder<unknown> {
   const columns = [...before, ...asked.by.map((dimension) => columnOf(grain, dimension, asked))]
   const time = sql.raw(grain.time)
-  return sql`SELECT ${list(columns)} ${sums} FROM ${sql.raw(grain.table)}
+  return sql`SELECT ${list(columns)} ${sums} ${unitsOfRows(asked)} FROM ${sql.raw(grain.table)}
     WHERE ${time} >= ${asked.fromMs} AND ${time} < ${asked.untilMs} ${ofAccounts(asked)}
       ${ofModels(asked)} ${ofToken(asked, sql`token_id`)} ${more} ${grouped(columns.length)}`
 }
@@ -268,7 +266,7 @@ const grouped = (count: number) =>
 
 async function summed(
   db: Kysely<Schema>,
-  { fromMs, untilMs, by, limit, folded, withCosts }: Asked,
+  { fromMs, untilMs, by, withUnit, limit, folded, withCosts }: Asked,
   before: readonly string[],
   parts: readonly RawBuilder<unknown>[],
 ): Promise<MoneySum[]> {
@@ -276,13 +274,14 @@ async function summed(
   const names = [...before, ...by.map((dimension) => dimensions[dimension][0])].map((name) =>
     sql.raw(name),
   )
+  const units = unitsOfSums({ withUnit })
   const [only, ...others] = parts
   const money =
     others.length === 0
       ? only!
-      : sql`SELECT ${list(names)} ${sums} FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts
-          ${grouped(names.length)} ${isAny}`
-  const found = folded === undefined ? money : foldedSums(money, by, folded)
+      : sql`SELECT ${list(names)} ${sums} ${units}
+          FROM (${sql.join(parts, sql` UNION ALL `)}) AS parts ${grouped(names.length)} ${isAny}`
+  const found = folded === undefined ? money : foldedSums(money, { by, withUnit }, folded)
   const order = names.length === 0 ? sql`` : sql`ORDER BY ${sql.join(names)}`
   const { rows } = await sql<SumRow>`
     ${found} ${order} ${limit === undefined ? sql`` : sql`LIMIT ${limit}`}`.execute(db)
@@ -294,7 +293,7 @@ async function summed(
 /** In the database, where the sums are: handing all of them over would take longer than making them. */
 function foldedSums(
   money: RawBuilder<unknown>,
-  by: readonly MoneyDimension[],
+  { by, withUnit }: Pick<Asked, 'by' | 'withUnit'>,
   { among, names, above, limit }: Folding,
 ): RawBuilder<unknown> {
   const models = by.includes('model') ? sql`count(DISTINCT model)` : sql`0`
@@ -310,8 +309,8 @@ function foldedSums(
   })
   return sql`WITH money AS MATERIALIZED (${money} LIMIT ${limit + 1}),
       size AS MATERIALIZED (SELECT count(*) AS sums, ${models} AS models FROM money)
-    SELECT ${list(columns)} ${sums} FROM money WHERE (SELECT sums <= ${limit} FROM size)
-    ${grouped(columns.length)}`
+    SELECT ${list(columns)} ${sums} ${unitsOfSums({ withUnit })} FROM money
+    WHERE (SELECT sums <= ${limit} FROM size) ${grouped(columns.length)}`
 }
 
 /** Sums of parts may be of nothing, where one part is taken off another. */
@@ -348,12 +347,19 @@ interface SumRow extends Record<string, unknown> {
   cost_nanos: bigint
   cost_unknown: number
   refund_nanos: bigint
+  first_unit?: string | null
+  last_unit?: string | null
+  tokens?: number
 }
 
 function shape(row: SumRow, by: readonly MoneyDimension[], before: readonly string[]): MoneySum {
   const named: Record<string, unknown> = {}
   for (const name of before) named[name] = row[name]
   for (const dimension of by) named[dimensions[dimension][1]] = row[dimensions[dimension][0]]
+  if (row.tokens !== undefined) {
+    if (row.first_unit === row.last_unit) named['unit'] = row.first_unit ?? undefined
+    named['hasTokens'] = row.tokens > 0
+  }
   return {
     ...named,
     entries: row.entries,
@@ -368,19 +374,4 @@ function shape(row: SumRow, by: readonly MoneyDimension[], before: readonly stri
     costUnknown: row.cost_unknown,
     refundNanos: row.refund_nanos,
   }
-}
-
-/** Maximum clock difference of gateways that share a database. */
-const doubtMs = 3_600_000
-
-/**
- * No entry of a time before this moment can follow. Whether the newest calls were charged does not matter: a
- * search for the last one that was would read all that were not.
- */
-export async function settledUntil(db: Kysely<Schema>): Promise<number> {
-  const { rows } = await sql<{ ms: number | null }>`SELECT max(ms) AS ms FROM (${bothOf(
-    sql`SELECT at_ms AS ms FROM entries ORDER BY id DESC LIMIT 1`,
-    sql`SELECT coalesce(booked_at_ms, at_ms) AS ms FROM requests ORDER BY seq DESC LIMIT 1`,
-  )}) AS newest`.execute(db)
-  return (rows[0]?.ms ?? 0) - doubtMs
 }
