@@ -19,6 +19,7 @@ const waitedFor = (worstMs: number): Waited => ({
   healthWorstMs: worstMs / 2,
   maxTurnMs: worstMs / 2,
   maxTurnCpuMs: worstMs / 4,
+  longTurns: [],
 })
 const row = (shape: string, copies: number, worstMs: number, statuses = [200]): StallRow => ({
   shape,

@@ -3,12 +3,15 @@
 
 import { type Columns, check, formatRows, type Verdict } from '../lib/report.ts'
 import type { ProbeResult } from './probe.ts'
+import type { LongTurn } from './watch-turns.ts'
 
 /** How long small chat calls of another caller took meanwhile. */
 export interface Waited extends ProbeResult {
   /** The longest turn of the gateway's event loop, and the most CPU time that one has taken itself. */
   maxTurnMs: number
   maxTurnCpuMs: number
+  /** Those with the most CPU time, the longest first. */
+  longTurns: readonly LongTurn[]
 }
 
 export interface StallRow {
@@ -70,6 +73,7 @@ const unmeasured: Waited = {
   healthWorstMs: Number.NaN,
   maxTurnMs: Number.NaN,
   maxTurnCpuMs: Number.NaN,
+  longTurns: [],
 }
 
 const worstOf = (rows: readonly StallRow[], of: (waited: Waited) => number): StallRow =>

@@ -22,17 +22,25 @@ export interface MixSent {
   requestBytes: number
   /** The first requests that had no proper answer. */
   failures: string[]
+  /** Those that took long, to be compared with the gateway's turns. */
+  slow: { name: string; bytes: number; fromMs: number; untilMs: number }[]
 }
 
 const maxFailures = 20
+const slowMs = 20
 
 async function send({ url, headers, seed, count, callers }: MixCommand): Promise<MixSent> {
-  const sent: MixSent = { statuses: {}, answerBytes: 0, requestBytes: 0, failures: [] }
+  const sent: MixSent = { statuses: {}, answerBytes: 0, requestBytes: 0, failures: [], slow: [] }
   const requests = mixOf(seed, count)
   const sendAll = async (): Promise<void> => {
     for (const request of requests) {
       sent.requestBytes += request.body.length
+      const fromMs = Date.now()
       const { status, bytes } = await sendOne(url, headers, request)
+      const untilMs = Date.now()
+      if (untilMs - fromMs >= slowMs) {
+        sent.slow.push({ name: request.name, bytes: request.body.length, fromMs, untilMs })
+      }
       sent.statuses[status] = (sent.statuses[status] ?? 0) + 1
       sent.answerBytes += bytes
       if ((status === 0 || status === 500) && sent.failures.length < maxFailures) {

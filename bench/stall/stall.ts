@@ -25,9 +25,13 @@ const copiesAtOnce = 4
 export const stallSeconds = 4 * (Object.keys(stallBodies).length + concurrent.length) + 40
 /** Each of them sends every hostile body. */
 const hostileCallers = [1, 4]
-const mix = { seed: 20_261_118, count: 10_000, callers: 4 }
+const mix = { seed: 20_261_118, count: 10_000 }
+const mixCallers = [1, 4]
+/** Turns of so much CPU time are noted with the request that they may be of. */
+const notedTurnMs = 30
 const mixMs = 3_600_000
-export const hostileSeconds = 3 * Object.keys(hostileBodies).length + 60 + mixMs / 1000
+export const hostileSeconds =
+  3 * Object.keys(hostileBodies).length + 60 + (mixCallers.length * mixMs) / 1000
 
 export async function runStall(run: Run): Promise<PartResult> {
   const stage = await startStage(run, 'stall')
@@ -49,7 +53,7 @@ export async function runHostile(run: Run): Promise<PartResult> {
   const rows: StallRow[] = []
   for (const shape of Object.keys(hostileBodies)) rows.push(await stage.body(shape, 1))
   for (const callers of hostileCallers) rows.push(await stage.body(undefined, callers))
-  rows.push(await sendMix(run, stage))
+  for (const callers of mixCallers) rows.push(await sendMix(run, stage, callers))
   const figures = await figuresOf(stage, rows)
   return {
     setting:
@@ -61,19 +65,27 @@ export async function runHostile(run: Run): Promise<PartResult> {
   }
 }
 
-async function sendMix(run: Run, stage: Stage): Promise<StallRow> {
+async function sendMix(run: Run, stage: Stage, callers: number): Promise<StallRow> {
   const { url, gateway } = stage
   const sender = startProgram(workspaceFor(run, 'mix'), 'stall/send-mix')
-  const command: MixCommand = { url, headers: gateway.headers, ...mix }
+  const command: MixCommand = { url, headers: gateway.headers, callers, ...mix }
   await stage.wait()
   const peakMemory = watchPeakMemory(gateway)
   const sent = await ask<MixSent>(sender, command, mixMs)
   const waited = await stage.wait()
   for (const failure of sent.failures) note(`mix: ${failure}`)
+  for (const { atMs, cpuMs } of waited.longTurns) {
+    if (cpuMs < notedTurnMs) continue
+    const during = sent.slow.filter(
+      ({ fromMs, untilMs }) => fromMs <= atMs && untilMs >= atMs - cpuMs,
+    )
+    const names = during.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')
+    note(`mix: a turn of ${cpuMs.toFixed(0)} ms during ${names || 'no slow request'}`)
+  }
   const statuses = statusesOf(sent.statuses)
   return {
     shape: `a mix of ${mix.count}`,
-    copies: mix.callers,
+    copies: callers,
     statuses,
     waited,
     peakBytes: peakMemory(),
