@@ -6,7 +6,7 @@ import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Attempt, RequestDetail } from '../../contract/requests.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
-import type { LogGroup } from './groups.ts'
+import { type LogGroup, retryPattern } from './groups.ts'
 import { indexedSeq, watermarkKey } from './watermark.ts'
 
 const hourMs = 3_600_000
@@ -25,29 +25,34 @@ interface FailedAttempts {
   failed: number
 }
 
-export async function gatherFacts(
-  db: Kysely<Schema>,
-  { from, upTo, groups }: { from: number; upTo: number; groups: readonly LogGroup[] },
-): Promise<LogFacts> {
+export function usesIn(groups: readonly LogGroup[]): LogFacts['usedMs'] {
   const usedMs = new Map<string, number>()
   for (const { tokenId, untilMs } of groups) {
     if (untilMs > (usedMs.get(tokenId) ?? 0)) usedMs.set(tokenId, untilMs)
   }
-  return { failed: await readFailed(db, from, upTo), usedMs }
+  return usedMs
 }
 
-/** Both bounds included. */
-async function readFailed(
+interface Details {
+  failed: LogFacts['failed']
+  /** Rows that are retries of clients, in order. */
+  retries: number[]
+}
+
+/** Both bounds included. In one scan: details are the largest part of a row. */
+export async function readDetails(
   db: Kysely<Schema>,
   from: number,
   upTo: number,
-): Promise<LogFacts['failed']> {
-  // Few rows have an error; only those leave the database.
-  const { rows } = await sql<{ at_ms: number; detail: string }>`
-    SELECT at_ms, detail FROM requests
-    WHERE seq >= ${from} AND seq <= ${upTo} AND detail LIKE '%"error":%'`.execute(db)
+): Promise<Details> {
+  // Few rows have an error or are retries; only those leave the database.
+  const { rows } = await sql<{ seq: number; at_ms: number; detail: string }>`
+    SELECT seq, at_ms, detail FROM requests WHERE seq >= ${from} AND seq <= ${upTo}
+      AND (detail LIKE '%"error":%' OR detail LIKE ${retryPattern}) ORDER BY seq`.execute(db)
   const failed: LogFacts['failed'] = new Map()
-  for (const { at_ms, detail } of rows) {
+  const retries: number[] = []
+  for (const { seq, at_ms, detail } of rows) {
+    if (detail.includes('"clientRetry":')) retries.push(seq)
     const hour = at_ms - (at_ms % hourMs)
     for (const { channel } of failedIn(readRequestDetail(detail))) {
       const name = `${hour} ${channel}`
@@ -56,7 +61,7 @@ async function readFailed(
       failed.set(name, known)
     }
   }
-  return failed
+  return { failed, retries }
 }
 
 /** Statuses below 500 that the caller is not to blame for. */
@@ -110,7 +115,7 @@ export async function listFailedAttempts(
     ) AS m LEFT JOIN failed_attempts AS f
       ON f.hour_ms >= ${fromMs} AND f.hour_ms < ${untilMs}`.execute(db)
   const indexed = Number(rows[0]?.indexed ?? '0')
-  const tail = await readFailed(db, indexed + 1, indexed + maxTailRows)
+  const { failed: tail } = await readDetails(db, indexed + 1, indexed + maxTailRows)
   for (const { hour_ms, channel, failed } of rows) {
     if (hour_ms === null) continue
     const name = `${hour_ms} ${channel}`

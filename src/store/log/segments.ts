@@ -6,9 +6,9 @@ import { endUserName, pairsIn } from '../../contract/tags/index.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
 import { setMeta } from '../sql/meta.ts'
-import { gatherFacts, type LogFacts, writeFacts } from './facts.ts'
+import { type LogFacts, readDetails, usesIn, writeFacts } from './facts.ts'
 import { type FigureColumn, gatherFigures, writeFigures } from './figures.ts'
-import { type LogGroup, readLogGroups, readRetries, readTagged } from './groups.ts'
+import { type LogGroup, readLogGroups, readTagged } from './groups.ts'
 import { packHits, segmentRows } from './posting-list.ts'
 import { TrafficTally, writeTraffic } from './traffic-sums.ts'
 import { indexedSeq, watermarkKey } from './watermark.ts'
@@ -68,7 +68,7 @@ export async function nextSegment(
 
 export async function gatherSegment(db: Kysely<Schema>, segment: number): Promise<GatheredSegment> {
   const [from, upTo] = [firstSeqOf(segment), lastSeqOf(segment)]
-  const retries = await readRetries(db, from, upTo)
+  const { failed, retries } = await readDetails(db, from, upTo)
   const groups = await readLogGroups(db, from, upTo, retries)
   const gathered: GatheredSegment = {
     segment,
@@ -78,7 +78,7 @@ export async function gatherSegment(db: Kysely<Schema>, segment: number): Promis
     untilMs: 0,
     places: new Map(logFields.map((field) => [field, new Map<string, number[]>()])),
     traffic: new TrafficTally(),
-    facts: await gatherFacts(db, { from, upTo, groups }),
+    facts: { failed, usedMs: usesIn(groups) },
     figures: await gatherFigures(db, segment),
   }
   for (const group of groups) take(gathered, group)
