@@ -2,19 +2,28 @@
 import { type UseQueryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, type Query } from './api.ts'
 
-type Options<T> = Omit<UseQueryOptions<T>, 'queryKey' | 'queryFn'> & { query?: Query }
+type Options<T> = Omit<UseQueryOptions<T>, 'queryKey' | 'queryFn' | 'enabled'> & {
+  query?: Query
+  enabled?: boolean
+  /**
+   * Sent while the page is still being drawn; otherwise when all of it is. Not for tabs, which are drawn before they
+   * are opened.
+   */
+  isEarly?: true
+}
 
-export function useResource<T>(path: string, { query, ...options }: Options<T> = {}) {
+export function useResource<T>(
+  path: string,
+  { query, enabled = true, isEarly, ...options }: Options<T> = {},
+) {
   const client = useQueryClient()
   const asked = {
     queryKey: ['resource', path, query],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       api<T>('GET', path, { ...(query && { query }), signal }),
   }
-  // Sent while the page is still being drawn: a query itself would wait until all of it is.
-  const isWanted = options.enabled === undefined || options.enabled === true
-  if (isWanted && client.getQueryState(asked.queryKey) === undefined) {
+  if (isEarly && enabled && client.getQueryState(asked.queryKey) === undefined) {
     void client.prefetchQuery(asked)
   }
-  return useQuery<T>({ ...asked, ...options })
+  return useQuery<T>({ ...asked, enabled, ...options })
 }

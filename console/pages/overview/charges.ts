@@ -14,7 +14,8 @@ interface Charged {
 
 export function useCharges(range: Range, by: string) {
   const period = periodOf(spans[range].days)
-  return useResource<Charged>('/usage', { query: { ...period, by }, refetchInterval: refetchMs })
+  const query = { ...period, by }
+  return useResource<Charged>('/usage', { query, isEarly: true, refetchInterval: refetchMs })
 }
 
 /** Over time, by model and unit; most parts of a member's page ask this. */
@@ -23,7 +24,7 @@ export const useSpend = (range: Range) => useCharges(range, `${spans[range].mone
 /** Of the chosen time, and of the time before it, which comes second and changes no more. */
 export function useBusiness({ period, before }: Chosen, by: 'account' | 'model') {
   const asked = (of: Period, isWanted: boolean, everyMs: number) => ({
-    ...{ query: { ...of, by }, enabled: isWanted },
+    ...{ query: { ...of, by }, isEarly: true as const, enabled: isWanted },
     ...{ refetchInterval: everyMs, staleTime: everyMs },
   })
   const now = useResource<Charged>('/usage', asked(period, true, refetchMs)).data

@@ -10,6 +10,7 @@ export function useTaskSummary(range: Range) {
   const hours = spans[range].taskHours
   return useResource<{ slots: TaskSlot[] }>('/tasks/summary', {
     query: { hours },
+    isEarly: true,
     refetchInterval: refetchMs,
   })
 }

@@ -43,6 +43,7 @@ export function useTrafficIn(period: Period, by: string, isWanted = true) {
   const refetchMs = isOver ? settledMs : liveMs
   return useResource<{ items: TrafficRow[] }>('/traffic', {
     query: { ...period, by },
+    isEarly: true,
     enabled: isWanted,
     refetchInterval: refetchMs,
     staleTime: refetchMs,

@@ -55,8 +55,9 @@ export async function visit(browser: Browser, base: string, poll: Poll = {}): Pr
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
   page.on('console', (message) => {
     // The first question is who is signed in, and the answer may be nobody.
-    const isSignIn = message.text().includes('401') && message.location().url.endsWith('/session')
-    if (message.type() === 'error' && !isSignIn) complaints.push(message.text())
+    const { url } = message.location()
+    const isSignIn = message.text().includes('401') && url.endsWith('/session')
+    if (message.type() === 'error' && !isSignIn) complaints.push(`${message.text()} ${url}`)
   })
   return { page, context, complaints }
 }
