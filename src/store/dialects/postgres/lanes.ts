@@ -2,6 +2,7 @@
 // few connections and for a bounded time, while all other records are written. An account leaves as
 // soon as one of its records is stored.
 import type pg from 'pg'
+import type { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { StoreBusy } from '../errors.ts'
 import type { Aside, Part, Rows } from '../group-commit.ts'
 import { joinParts } from '../split-batch.ts'
@@ -9,7 +10,6 @@ import { isTooLate, sendBatch } from './batch-writer.ts'
 import { isLocked, isPassing, pause } from './connection.ts'
 import { giveUpAfterMs, hasTime, limitsOf, within } from './group-commit-writer.ts'
 import type { KnownNames } from './known-names.ts'
-import type { Semaphore } from './semaphore.ts'
 
 /** Per account; further records are refused at once. */
 const maxWaiting = 4096
@@ -18,8 +18,8 @@ const expireEveryMs = 100
 
 interface LanesOptions {
   pool: pg.Pool
-  /** Pool connections, shared with waiting transactions. */
-  places: Semaphore
+  /** Pool connections, shared with waiting transactions; accounts take turns. */
+  places: FairSemaphore
   gatewayId: string | undefined
   names: KnownNames
   /** By the database's clock. */
@@ -68,7 +68,7 @@ export class Lanes implements Aside {
   async #run(accountId: string, lane: Lane): Promise<void> {
     lane.running = true
     while (lane.waiting.length > 0) {
-      const isFree = await this.#options.places.run(() => this.#try(lane))
+      const isFree = await this.#options.places.run(accountId, () => this.#try(lane))
       if (isFree && lane.waiting.length === 0) this.#lanes.delete(accountId)
       if (!isFree) await pause(retryPauseMs)
     }

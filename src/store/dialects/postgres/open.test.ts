@@ -1,7 +1,8 @@
 // What only the PostgreSQL engine can meet. The first cases need no server.
 import { expect, test } from 'bun:test'
+import pg from 'pg'
 import { findAccount, insertAccount } from '../../catalog/accounts.ts'
-import { openStore, StoreRefused } from '../../index.ts'
+import { openStore, StoreRefused, type Tx } from '../../index.ts'
 import { moveCredit, readCreditLease } from '../../ledger/credit-leases.ts'
 import { findRequest } from '../../log/requests.ts'
 import {
@@ -48,6 +49,36 @@ if (postgresUrl !== undefined) {
     const gone = `INSERT INTO gateways (id, lock_key, started_at_ms) VALUES ('gwy_gone', 77, 1)`
     await onServer(gone, new URL(place.options.databaseUrl!).pathname.slice(1))
     const store = await place.open()
+    await store.close()
+    await place.remove()
+  })
+
+  test('an account that was locked for a moment waits for no turn of one that stays locked', async () => {
+    const place = await newPlace('postgres')
+    const store = await place.open()
+    await store.tx(async (tx) => {
+      for (const id of ['acc_1', 'acc_2']) {
+        await insertAccount(tx, { id, name: id, source: 'file', createdAtMs: 1 })
+      }
+    })
+    const lock = async (id: string) => {
+      const client = new pg.Client({ connectionString: place.options.databaseUrl! })
+      await client.connect()
+      await client.query('BEGIN')
+      await client.query('SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE', [id])
+      return () => client.end()
+    }
+    const unlock = [await lock('acc_1'), await lock('acc_2')] as const
+    const name = (tx: Tx) =>
+      tx.updateTable('accounts').set({ name: 'one' }).where('id', '=', 'acc_1').execute()
+    const stuck = Array.from({ length: 24 }, () => store.tx(name, 'acc_1'))
+    await Bun.sleep(2_100)
+    const recorded = store.record(charged(aRequest({ accountId: 'acc_2' }), 5n))
+    await Bun.sleep(700)
+    await unlock[1]()
+    await recorded
+    await unlock[0]()
+    await Promise.all(stuck)
     await store.close()
     await place.remove()
   })

@@ -3,6 +3,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { SteadyClock } from '../../../lib/clock.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { indexNextSegment, LogIndexer, type LogIndexerLimits } from '../../log/indexer.ts'
 import { migrate } from '../../migrations/index.ts'
 import type { Schema } from '../../schema.ts'
@@ -20,7 +21,6 @@ import { KnownNames } from './known-names.ts'
 import { Lanes } from './lanes.ts'
 import { Presence } from './presence.ts'
 import { readClock } from './read-clock.ts'
-import { Semaphore } from './semaphore.ts'
 import { Sockets } from './sockets.ts'
 import { transactionsOf } from './transactions.ts'
 
@@ -88,7 +88,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const failed = (error: unknown) => {
     if (isOpen) health.failed(error)
   }
-  const places = new Semaphore(maxAsideConnections)
+  const places = new FairSemaphore({
+    ...{ concurrency: maxAsideConnections, queue: Infinity, queuePerKey: Infinity },
+  })
   const tx = transactionsOf({
     db,
     health,

@@ -2,6 +2,7 @@
 // waits for a lock moves to the few connections reserved for locked work, and so do later ones for
 // the same account, until one of them succeeds.
 import type { Kysely } from 'kysely'
+import type { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Schema } from '../../schema.ts'
 import type { Store } from '../../store.ts'
 import { StoreBusy } from '../errors.ts'
@@ -20,8 +21,8 @@ interface TransactionOptions {
   db: Kysely<Schema>
   health: Health
   failed: (error: unknown) => void
-  /** Uses connections of its own. */
-  aside: { db: Kysely<Schema>; places: Semaphore }
+  /** Uses connections of its own. Accounts take turns: one that stays locked does not delay the others. */
+  aside: { db: Kysely<Schema>; places: FairSemaphore }
   /** Whether the account is already known to be locked. */
   isStuck: (accountId: string) => boolean
 }
@@ -44,7 +45,7 @@ export function transactionsOf(options: TransactionOptions): Store['tx'] {
         })
       try {
         const result = await (isAside
-          ? aside.places.run(() => once(aside.db))
+          ? (aside.places.run(accountId ?? '', () => once(aside.db)) as ReturnType<typeof once>)
           : semaphore.run(() => once(db)))
         if (accountId !== undefined && stuck.size > 0) stuck.delete(accountId)
         return result
