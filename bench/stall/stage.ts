@@ -18,7 +18,7 @@ export const bodyBytes = 32 * 1024 * 1024 - 1024
 /** For every shape, one after the other, on a machine that has other work. */
 const sendMs = 600_000
 const quietSleepMs = 5_000
-const longestTurns = 10
+const maxLongTurns = 10
 const warmUps = ['one long text', 'chat>messages: messages']
 
 export interface Stage {
@@ -70,7 +70,7 @@ function waitingOf(probe: Child, url: string, turnsFile: string): Stage['wait'] 
       ...waited,
       maxTurnMs: Math.max(0, ...since.map(({ ms }) => ms)),
       maxTurnCpuMs: Math.max(0, ...since.map(({ cpuMs }) => cpuMs)),
-      longTurns: since.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, longestTurns),
+      longTurns: since.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, maxLongTurns),
     }
   }
 }
