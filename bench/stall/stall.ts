@@ -67,7 +67,7 @@ export async function runHostile(run: Run): Promise<PartResult> {
 
 async function sendMix(run: Run, stage: Stage, callers: number): Promise<StallRow> {
   const { url, gateway } = stage
-  const sender = startProgram(workspaceFor(run, 'mix'), 'stall/send-mix')
+  const sender = startProgram(workspaceFor(run, `mix-${callers}`), 'stall/send-mix')
   const command: MixCommand = { url, headers: gateway.headers, callers, ...mix }
   await stage.wait()
   const peakMemory = watchPeakMemory(gateway)
