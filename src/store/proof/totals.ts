@@ -4,6 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { EntryKind } from '../../contract/ledger.ts'
 import { maxTotalNames, otherNames } from '../../contract/totals.ts'
 import type { Schema } from '../schema.ts'
+import { dialectOf } from '../sql/dialect-of.ts'
 import { dayMs, type Grain, grains, hourMs, monthStart } from './grains.ts'
 import { negatedSums, sums, unitsOfRows, unitsOfSums } from './sum-columns.ts'
 
@@ -117,7 +118,9 @@ export const sumMoney = (db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySu
  * The same as `sumMoney`, of far fewer rows where whole days are asked for. By the hour, the hours of a
  * whole day stand as one at its beginning.
  */
-export function sumDays(db: Kysely<Schema>, asked: DaysQuery): Promise<MoneySum[]> {
+export function sumDays(db: Kysely<Schema>, given: DaysQuery): Promise<MoneySum[]> {
+  // PostgreSQL does not sort, and would rather have a key more than three sums.
+  const asked = dialectOf(db) === 'postgres' ? byUnit(given) : given
   if (asked.by.includes('bucket')) throw new Error('days have no size classes')
   const { days, rest } = splitDays(asked)
   return summed(db, asked, [], [partOf(grains.day, { ...asked, ...days }), ...hoursIn(asked, rest)])
