@@ -6,7 +6,7 @@ import { readRequestDetail } from '../../contract/former-names.ts'
 import type { Attempt, RequestDetail } from '../../contract/requests.ts'
 import type { Dialect, Schema } from '../schema.ts'
 import { insertColumns } from '../sql/bulk-columns.ts'
-import { type LogGroup, retryPattern } from './groups.ts'
+import { type LogGroup, retryField, retryPattern } from './groups.ts'
 import { indexedSeq, watermarkKey } from './watermark.ts'
 
 const hourMs = 3_600_000
@@ -52,7 +52,7 @@ export async function readDetails(
   const failed: LogFacts['failed'] = new Map()
   const retries: number[] = []
   for (const { seq, at_ms, detail } of rows) {
-    if (detail.includes('"clientRetry":')) retries.push(seq)
+    if (detail.includes(retryField)) retries.push(seq)
     const hour = at_ms - (at_ms % hourMs)
     for (const { channel } of failedIn(readRequestDetail(detail))) {
       const name = `${hour} ${channel}`

@@ -8,7 +8,8 @@ import type { Schema } from '../schema.ts'
 export const slotMs = 300_000
 
 /** Texts inside of JSON have their quotes escaped: only the field itself is like this. */
-export const retryPattern = '%"clientRetry":%'
+export const retryField = '"clientRetry":'
+export const retryPattern = `%${retryField}%`
 
 export interface LogGroup {
   slotMs: number
