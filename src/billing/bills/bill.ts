@@ -196,19 +196,31 @@ export function grouped(
 const quantityPlaces = 6
 
 export function totalOf(sums: readonly MoneySum[]): BillTotal {
-  const add = (of: (sum: MoneySum) => number) => sums.reduce((sum, each) => sum + of(each), 0)
-  return {
-    charges: add(({ entries }) => entries),
-    quantity: Number(add(({ quantity }) => quantity).toFixed(quantityPlaces)),
-    amount: formatNanos(-sumOf(sums)),
-    estimated: add(({ estimated }) => estimated),
-    ...(sums.some(({ unit, hasTokens }) => hasTokens ?? unit === 'token') && {
-      input_tokens: add(({ inputTokens }) => inputTokens),
-      output_tokens: add(({ outputTokens }) => outputTokens),
-      cache_read_tokens: add(({ cacheReadTokens }) => cacheReadTokens),
-      cache_write_tokens: add(({ cacheWriteTokens }) => cacheWriteTokens),
-    }),
+  let [charges, quantity, estimated, input, output, read, written] = [0, 0, 0, 0, 0, 0, 0]
+  let hasTokens = false
+  for (const sum of sums) {
+    charges += sum.entries
+    quantity += sum.quantity
+    estimated += sum.estimated
+    input += sum.inputTokens
+    output += sum.outputTokens
+    read += sum.cacheReadTokens
+    written += sum.cacheWriteTokens
+    hasTokens ||= sum.hasTokens ?? sum.unit === 'token'
   }
+  const total: BillTotal = {
+    charges,
+    quantity: Number.isInteger(quantity) ? quantity : Number(quantity.toFixed(quantityPlaces)),
+    amount: formatNanos(-sumOf(sums)),
+    estimated,
+  }
+  if (hasTokens) {
+    total.input_tokens = input
+    total.output_tokens = output
+    total.cache_read_tokens = read
+    total.cache_write_tokens = written
+  }
+  return total
 }
 
 async function tokensOf(db: Tx, charges: readonly MoneySum[]): Promise<Bill['tokens']> {

@@ -119,18 +119,16 @@ export const chargesOf = (sums: readonly MoneySum[], withCosts: boolean | undefi
 const noCharge = { entries: 0, quantity: 0, amountNanos: 0n }
 
 /** Charges less refunds less costs. */
-function marginOf(group: readonly MoneySum[]) {
+function addMargin(row: Partial<UsageRow>, group: readonly MoneySum[]): void {
   let [costNanos, marginNanos, unknown] = [0n, 0n, 0]
   for (const sum of group) {
     costNanos += sum.costNanos
     marginNanos -= sum.amountNanos + sum.refundNanos + sum.costNanos
     unknown += sum.costUnknown
   }
-  return {
-    cost: formatNanos(costNanos),
-    margin: formatNanos(marginNanos),
-    cost_unknown: unknown,
-  }
+  row.cost = formatNanos(costNanos)
+  row.margin = formatNanos(marginNanos)
+  row.cost_unknown = unknown
 }
 
 export function rowOf(
@@ -152,12 +150,10 @@ export function rowOf(
     else if (key !== 'unit') shown[key] = value
   }
   const isOneUnit = first?.unit !== undefined && group.every(({ unit }) => unit === first.unit)
-  const { quantity, ...rest } = totalOf(group)
-  return {
-    ...shown,
-    unit: isOneUnit ? first.unit || null : null,
-    quantity: isOneUnit ? quantity : null,
-    ...rest,
-    ...(withCosts && marginOf(group)),
-  }
+  shown.unit = isOneUnit ? first.unit || null : null
+  shown.quantity = null
+  const row = Object.assign(shown, totalOf(group)) as UsageRow
+  if (!isOneUnit) row.quantity = null
+  if (withCosts === true) addMargin(row, group)
+  return row
 }

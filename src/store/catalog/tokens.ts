@@ -1,10 +1,12 @@
 // Rows of tokens: the HMAC of the secret, never the secret. A revoked token keeps its row, but its
 // name and secret may be used again.
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { DataRequirement, Source, Token, TokenLimits } from '../../contract/catalog.ts'
 import { defaultTags, type Tags } from '../../contract/tags/index.ts'
 import type { Schema } from '../schema.ts'
 import { type Page, type PageQuery, pageOf, textCursor } from '../sql/cursor.ts'
+import { dialectOf } from '../sql/dialect-of.ts'
+import { listed } from '../sql/json-rows.ts'
 import { touchMeta } from '../sql/meta.ts'
 import { policyText, tagSettingsOf } from './accounts.ts'
 import { dropUnusedBudget } from './token-lineage.ts'
@@ -204,12 +206,16 @@ export async function namesOfTokens(
   ids: readonly string[],
 ): Promise<Map<string, TokenNames>> {
   if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('tokens')
-    .innerJoin('accounts', 'accounts.id', 'tokens.account_id')
-    .select(['tokens.id', 'tokens.name as token', 'accounts.name as account'])
-    .where('tokens.id', 'in', ids)
-    .execute()
+  const given = listed(
+    dialectOf(db),
+    { id: 'text' },
+    ids.map((id) => ({ id })),
+  )
+  const { rows } = await sql<TokenNames & { id: string }>`
+    SELECT tokens.id, tokens.name AS token, accounts.name AS account FROM ${given}
+      JOIN tokens ON tokens.id = given.id JOIN accounts ON accounts.id = tokens.account_id`.execute(
+    db,
+  )
   return new Map(rows.map(({ id, token, account }) => [id, { token, account }]))
 }
 
