@@ -155,7 +155,7 @@ const rows: readonly Row[] = [
   },
   {
     call: 'createImageTask',
-    parse: (fields) => told(fields, parseImageTask(fields, 'generations')),
+    parse: (fields) => parseImageTask(fields, 'generations').then((call) => told(fields, call)),
     beyond:
       /^(?:model_not_supported model_name|invalid_request (?:model|callback_url|external_task_id|image|image_reference|negative_prompt|element_list)|too_many_images element_list)$/,
     pins: {
@@ -166,7 +166,7 @@ const rows: readonly Row[] = [
   },
   {
     call: 'createOmniImageTask',
-    parse: (fields) => told(fields, parseImageTask(fields, 'omni-image')),
+    parse: (fields) => parseImageTask(fields, 'omni-image').then((call) => told(fields, call)),
     beyond:
       /^(?:model_not_supported model_name|invalid_resolution resolution|invalid_request (?:model|callback_url|external_task_id|image_list|result_type)|too_many_images element_list)$/,
     pins: {
@@ -177,7 +177,7 @@ const rows: readonly Row[] = [
   },
   {
     call: 'createVideo',
-    parse: (fields) => parseVideo(fields, false),
+    parse: (fields) => parseVideo(fields),
     beyond:
       /^(?:invalid_request (?:prompt|input_reference|input_image|references\.video)|invalid_duration seconds|invalid_resolution size|too_many_images (?:input_reference|input_image))$/,
     pins: {
@@ -198,7 +198,7 @@ const rows: readonly Row[] = [
   },
   {
     call: 'createNativeVideoTask',
-    parse: (fields) => told(fields, parseNative(fields)),
+    parse: (fields) => parseNative(fields).then((call) => told(fields, call)),
     beyond: /^invalid_request (?:content|callback_url)$/,
     pins: { model: ['vidmodel-1-0-pro'], text: ['a boat', ' ', ''], callback_url: callbacks },
   },
@@ -216,12 +216,12 @@ function bodyFor(chance: Chance, call: Call, pins: Pins): Json {
 }
 
 describe('the parser and the schema say the same of', () => {
-  test.each(rows)('$call', ({ call: id, parse, beyond, pins = {} }) => {
+  test.each(rows)('$call', async ({ call: id, parse, beyond, pins = {} }) => {
     const call = described.calls.find((each) => each.id === id)!
     const counts = { both: 0, neither: 0, beyond: 0 }
     for (let i = 0; i < bodies; i++) {
       const given = bodyFor(new Chance(seed * 7 + i), call, pins)
-      const parsed = parse(given)
+      const parsed = await parse(given)
       const fits = described.fits(call, given)
       const refused = parsed instanceof Refusal
       const told = { seed, i, given: JSON.stringify(given).slice(0, 600) }
@@ -247,10 +247,10 @@ const disagreed: readonly [call: string, given: Json][] = [
   ['createImageTask', { prompt: 'a cat', element_list: [{ element_id: 2 ** 53 }] }],
 ]
 
-test.each(disagreed)('%s refuses, and describes as wrong, %j', (id, given) => {
+test.each(disagreed)('%s refuses, and describes as wrong, %j', async (id, given) => {
   const call = described.calls.find((each) => each.id === id)!
   const { parse } = rows.find((row) => row.call === id)!
-  expect(parse(given)).toBeInstanceOf(Refusal)
+  expect(await parse(given)).toBeInstanceOf(Refusal)
   expect(described.fits(call, given)).toBe(false)
 })
 

@@ -87,9 +87,13 @@ function answerBase64({
   before,
   asBytes,
 }: Extract<TextWork, { base64: string }>): void {
-  const plain = plainBase64(base64.slice(from))
+  const given = base64.slice(from)
+  const plain = plainBase64(given)
   if (plain === undefined || !asBytes) {
-    self.postMessage({ plain: plain === undefined ? undefined : before + plain })
+    // The same text is shared; another one has to be written.
+    const isSame = plain === given && base64.slice(0, from) === before
+    const whole = isSame ? base64 : before + plain
+    self.postMessage({ plain: plain === undefined ? undefined : whole })
     return
   }
   const bytes = new Uint8Array(Buffer.from(plain, 'base64'))

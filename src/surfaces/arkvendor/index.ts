@@ -58,8 +58,8 @@ const create = (deps: SurfaceDeps, x: RequestContext, token: Token): Promise<Out
     interface: 'arkvendor',
     path,
     keys: nativeKeys,
-    parse: async (fields) => {
-      const call = await withOwnDrafts(deps.api, token, parseNative(fields))
+    parse: async (fields, _, account) => {
+      const call = await withOwnDrafts(deps.api, token, await parseNative(fields, account))
       return asVideo(withCallback(deps.api, fields, call))
     },
     answer: (task) => answerJson(x, JSON.stringify(idsOf(task))),

@@ -7,63 +7,63 @@ const image = { type: 'image_url', image_url: { url: 'https://m.example/a.png' }
 
 const inputOf = (more: object = {}) => ({ model: 'vidmodel-1-0-pro', content: [text], ...more })
 
-function read(more: object = {}) {
-  const call = parseNative(inputOf(more))
+async function read(more: object = {}) {
+  const call = await parseNative(inputOf(more))
   if (call instanceof Refusal) throw new Error(call.message)
   return call.request
 }
 
-function refused(more: object): [string, string | undefined] {
-  const call = parseNative(inputOf(more))
+async function refused(more: object): Promise<[string, string | undefined]> {
+  const call = await parseNative(inputOf(more))
   if (!(call instanceof Refusal)) return ['taken', undefined]
   return [call.code, call.extras.param]
 }
 
 describe('the body that goes up', () => {
-  const bodyOf = (more: object) => read(more).native?.body
+  const bodyOf = async (more: object) => (await read(more)).native?.body
 
-  test('is the caller’s but for the model and its own address', () => {
+  test('is the caller’s but for the model and its own address', async () => {
     const more = { watermark: true, seed: 7, callback_url: 'https://me.example/', tools: [] }
-    expect(bodyOf(more)).toEqual({ content: [text], watermark: true, seed: 7, tools: [] })
+    expect(await bodyOf(more)).toEqual({ content: [text], watermark: true, seed: 7, tools: [] })
   })
 
-  test('has base64 without line ends however long it is, and leaves alone what is none', () => {
-    const urlOf = (url: string) => {
+  test('has base64 without line ends however long it is, and leaves alone what is none', async () => {
+    const urlOf = async (url: string) => {
       const given = { type: 'image_url', image_url: { url } }
-      return (bodyOf({ content: [text, given] })?.['content'] as (typeof given)[])?.[1]?.image_url
-        .url
+      return ((await bodyOf({ content: [text, given] }))?.['content'] as (typeof given)[])?.[1]
+        ?.image_url.url
     }
     const plain = Buffer.alloc(300_000, 'picture').toString('base64')
     const broken = plain.replaceAll(/(.{76})/g, '$1\r\n')
-    expect(urlOf(` data:image/png;base64,${broken}`)).toBe(`data:image/png;base64,${plain}`)
+    expect(await urlOf(` data:image/png;base64,${broken}`)).toBe(`data:image/png;base64,${plain}`)
     const odd = `data:image/png;base64,${broken}!`
-    expect(urlOf(odd)).toBe(odd)
+    expect(await urlOf(odd)).toBe(odd)
   })
 
-  test('has base64 without blanks and line ends', () => {
+  test('has base64 without blanks and line ends', async () => {
     const url = 'data:image/png;base64,iVBO\r\nRw0K Ggo=\n'
     const given = { type: 'image_url', image_url: { url }, role: 'first_frame' }
-    expect(bodyOf({ content: [text, given] })?.['content']).toEqual([
+    expect((await bodyOf({ content: [text, given] }))?.['content']).toEqual([
       text,
       { ...given, image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
     ])
   })
 
-  test('calls the ratio by its own name, and the caller’s ratio goes first', () => {
-    expect(bodyOf({ aspect_ratio: '9:16' })).toEqual({ content: [text], ratio: '9:16' })
-    expect(bodyOf({ aspect_ratio: '9:16', ratio: '1:1' })).toMatchObject({ ratio: '1:1' })
+  test('calls the ratio by its own name, and the caller’s ratio goes first', async () => {
+    expect(await bodyOf({ aspect_ratio: '9:16' })).toEqual({ content: [text], ratio: '9:16' })
+    expect(await bodyOf({ aspect_ratio: '9:16', ratio: '1:1' })).toMatchObject({ ratio: '1:1' })
   })
 
-  test('has no duration beside frames, and nothing that is null', () => {
-    expect(bodyOf({ frames: 145, duration: 5 })).toEqual({ content: [text], frames: 145 })
+  test('has no duration beside frames, and nothing that is null', async () => {
+    expect(await bodyOf({ frames: 145, duration: 5 })).toEqual({ content: [text], frames: 145 })
     const nulls = { frames: null, duration: 5, seed: null }
-    expect(bodyOf(nulls)).toEqual({ content: [text], duration: 5 })
+    expect(await bodyOf(nulls)).toEqual({ content: [text], duration: 5 })
   })
 })
 
-test('the seed is kept where every interface looks for it', () => {
-  expect(read({ seed: 4_294_967_295 }).seed).toBe(4_294_967_295)
-  expect(read()).not.toHaveProperty('seed')
+test('the seed is kept where every interface looks for it', async () => {
+  expect((await read({ seed: 4_294_967_295 })).seed).toBe(4_294_967_295)
+  expect(await read()).not.toHaveProperty('seed')
 })
 
 test.each([
@@ -92,13 +92,13 @@ test.each([
     'file_not_found',
     'image_url',
   ],
-])('%j is refused: %s', (more, code, param) => {
-  expect(refused(more)).toEqual([code, param])
+])('%j is refused: %s', async (more, code, param) => {
+  expect(await refused(more)).toEqual([code, param])
 })
 
-test('drafts are named by their upstream ids, and by nothing else', () => {
+test('drafts are named by their upstream ids, and by nothing else', async () => {
   const draft = { type: 'draft_task', draft_task: { id: 'video_1', x: 2 } }
-  const request = read({ content: [text, draft] })
+  const request = await read({ content: [text, draft] })
   expect(draftsIn(request)).toEqual(['video_1'])
   expect(withDrafts(request, new Map([['video_1', 'cgt-1']])).native?.body['content']).toEqual([
     text,
@@ -106,7 +106,7 @@ test('drafts are named by their upstream ids, and by nothing else', () => {
   ])
 })
 
-test('what only the upstream can judge is left to it', () => {
+test('what only the upstream can judge is left to it', async () => {
   const draft = [{ type: 'draft_task', draft_task: { id: 'cgt-1' } }]
   for (const more of [
     { model: 'vidmodel-1-0-lite-i2v' },
@@ -117,6 +117,6 @@ test('what only the upstream can judge is left to it', () => {
     { resolution: '4k', duration: 99, seed: -2 },
     { frames: 9_999, seed: 4_294_967_296 },
   ]) {
-    expect(refused(more)).toEqual(['taken', undefined])
+    expect(await refused(more)).toEqual(['taken', undefined])
   }
 })

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { VideoParams } from '../../contract/caller-api.ts'
 import { Refusal, refuse } from '../../contract/errors.ts'
-import { plainBase64 } from '../../lib/base64.ts'
+import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, modelIn, wrong } from '../common/fields.ts'
 import { readFields } from '../media/fields.ts'
@@ -39,7 +39,7 @@ const codes = {
   seed: 'invalid_seed',
 } as const
 
-export function parseNative(given: Fields): NativeCall | Refusal {
+export async function parseNative(given: Fields, account?: string): Promise<NativeCall | Refusal> {
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const model = modelIn(fields)
   if (model instanceof Refusal) return model
@@ -50,7 +50,7 @@ export function parseNative(given: Fields): NativeCall | Refusal {
   if (content instanceof Refusal) return content
   const read = readFields(nativeFields, fields, codes)
   if (read instanceof Refusal) return read
-  const body = bodyOf(fields)
+  const body = await bodyOf(fields, account)
   return {
     model,
     request: {
@@ -63,29 +63,28 @@ export function parseNative(given: Fields): NativeCall | Refusal {
 }
 
 /** Frames give the length more exactly, so they take precedence. */
-function bodyOf(fields: Fields): Fields {
+async function bodyOf(fields: Fields, account: string | undefined): Promise<Fields> {
   const ratio = fields['ratio'] ?? fields['aspect_ratio']
   const drop = fields['frames'] === undefined ? keptBack : [...keptBack, 'duration']
   const kept = Object.entries(fields).filter(([name]) => !drop.includes(name))
-  const content = (fields['content'] as Item[]).map(withPlainBase64)
+  const content: Item[] = []
+  for (const item of fields['content'] as Item[]) {
+    content.push(await withPlainBase64(item, account))
+  }
   return { ...Object.fromEntries(kept), content, ...(ratio !== undefined && { ratio }) }
 }
 
 const inlineOpening = /^\s*data:[^,]{0,256};base64,/i
 
 /** Some tools break lines of base64, which the upstream may refuse. */
-function withPlainBase64(item: Item): Item {
+async function withPlainBase64(item: Item, account: string | undefined): Promise<Item> {
   const image = item['image_url']
   const url = isObject(image) ? image['url'] : undefined
   const [opening] = typeof url === 'string' ? (inlineOpening.exec(url) ?? []) : []
   if (!isObject(image) || typeof url !== 'string' || opening === undefined) return item
-  const given = url.slice(opening.length)
-  const base64 = plainBase64(given)
+  const plain = await plainBase64After(opening.trimStart(), url, opening.length, account)
   // The upstream judges what is not base64.
-  if (base64 === undefined) return item
-  const head = opening.trimStart()
-  if (base64 === given && head === opening) return item
-  return { ...item, image_url: { ...image, url: `${head}${base64}` } }
+  return plain === undefined ? item : { ...item, image_url: { ...image, url: plain } }
 }
 
 function contentIn({ content }: Fields): Item[] | Refusal {

@@ -9,7 +9,10 @@ import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/image
 
 export const maxInputs = 3
 
-export function imagesIn(fields: Fields): InputMedia[] | Refusal {
+export async function imagesIn(
+  fields: Fields,
+  account: string | undefined,
+): Promise<InputMedia[] | Refusal> {
   const places = ['images', 'image'].flatMap((param) => placesOf(param, fields[param]))
   if (places.length === 0) {
     return wrong('images', "'images' must have at least one {image_url}, or a form a file 'image'")
@@ -18,8 +21,13 @@ export function imagesIn(fields: Fields): InputMedia[] | Refusal {
     const message = `at most ${maxInputs} images can be edited at once`
     return refuse('too_many_images', message, { param: places[0]!.param })
   }
-  const media = places.map(imageAt)
-  return media.find((each) => each instanceof Refusal) ?? (media as InputMedia[])
+  const media: InputMedia[] = []
+  for (const place of places) {
+    const image = await imageAt(place, account)
+    if (image instanceof Refusal) return image
+    media.push(image)
+  }
+  return media
 }
 
 interface Place {
@@ -34,15 +42,19 @@ function placesOf(param: string, value: unknown): Place[] {
   return value.map((each, index) => ({ param, name: `${param}[${index}]`, value: each }))
 }
 
-function imageAt({ param, name, value }: Place): InputMedia | Refusal {
+async function imageAt(
+  { param, name, value }: Place,
+  account: string | undefined,
+): Promise<InputMedia | Refusal> {
   if (isUpload(value)) {
     return uploadedImage(value, name, param) ?? wrong(param, `the file '${name}' must be an image`)
   }
   const url = addressIn(value)
   if (typeof url !== 'string') return wrong(param, `'${name}' must be {image_url} with an address`)
-  if (/^\s*data:/i.test(url)) return inlineImage(url, name, param)
+  const place = { place: name, param, account }
+  if (/^\s*data:/i.test(url)) return inlineImage(url, place)
   if (isAddress(url)) return { kind: 'image', url }
-  const bare = bareImage(url, name, param)
+  const bare = await bareImage(url, place)
   if (bare !== undefined) return bare
   return wrong(param, `'${name}' must be an http or https address, or data:image/…;base64`)
 }

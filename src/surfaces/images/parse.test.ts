@@ -12,7 +12,8 @@ const told = (call: ImageCall | Refusal) =>
 
 const generation = (more: object, form = false) =>
   told(parseGeneration({ ...basic, ...more }, form))
-const edit = (more: object, form = false) => told(parseEdit({ ...basic, ...more }, form))
+const edit = async (more: object, form = false) =>
+  told(await parseEdit({ ...basic, ...more }, form))
 const media = (call: ImageCall | Refusal) =>
   call instanceof Refusal ? call.code : call.request.media.map(({ url }) => url)
 
@@ -86,18 +87,18 @@ test('what SDKs send besides goes nowhere', () => {
   expect(generation(extras)).toEqual(generation({}))
 })
 
-test('a form says numbers in digits', () => {
+test('a form says numbers in digits', async () => {
   const more = { image: image, n: '3', seed: '7', stream: 'false', size: '512x512' }
-  expect(edit(more, true)).toMatchObject({
+  expect(await edit(more, true)).toMatchObject({
     request: { count: 3, seed: 7, size: { width: 512, height: 512 } },
   })
   for (const n of ['0', '11', '1.5', 'x']) {
-    expect(edit({ image: image, n }, true)).toEqual(['invalid_request', 'n'])
+    expect(await edit({ image: image, n }, true)).toEqual(['invalid_request', 'n'])
   }
-  expect(edit({ image: image, stream: 'true' }, true)).toEqual(['invalid_request', 'stream'])
+  expect(await edit({ image: image, stream: 'true' }, true)).toEqual(['invalid_request', 'stream'])
 })
 
-test('pictures to edit are found wherever they stand', () => {
+test('pictures to edit are found wherever they stand', async () => {
   const forms: object[] = [
     { images: [{ image_url: image }] },
     { images: [{ image_url: { url: image } }] },
@@ -107,26 +108,29 @@ test('pictures to edit are found wherever they stand', () => {
     { images: { image_url: image } },
   ]
   for (const form of forms) {
-    const call = parseEdit({ ...basic, ...form }, false)
+    const call = await parseEdit({ ...basic, ...form }, false)
     expect(media(call)).toEqual([image])
     expect(call).toMatchObject({ request: { isEdit: true } })
   }
-  const both = parseEdit({ ...basic, images: [{ image_url: inline }], image: image }, false)
+  const both = await parseEdit({ ...basic, images: [{ image_url: inline }], image: image }, false)
   expect(media(both)).toEqual([inline, image])
 })
 
-test('files of a form become data addresses', () => {
+test('files of a form become data addresses', async () => {
   const bytes = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
   for (const type of ['image/png', 'application/octet-stream', '']) {
-    expect(media(parseEdit({ ...basic, image: { type, bytes } }, true))).toEqual([inline])
+    expect(media(await parseEdit({ ...basic, image: { type, bytes } }, true))).toEqual([inline])
   }
 })
 
-test('three pictures can be edited at once, four cannot', () => {
+test('three pictures can be edited at once, four cannot', async () => {
   const images = (count: number) => Array.from({ length: count }, () => ({ image_url: image }))
-  expect(edit({ images: images(3) })).toMatchObject({ kind: 'image' })
-  expect(edit({ images: images(4) })).toEqual(['too_many_images', 'images'])
-  expect(edit({ image: [image, image], images: images(2) })).toEqual(['too_many_images', 'images'])
+  expect(await edit({ images: images(3) })).toMatchObject({ kind: 'image' })
+  expect(await edit({ images: images(4) })).toEqual(['too_many_images', 'images'])
+  expect(await edit({ image: [image, image], images: images(2) })).toEqual([
+    'too_many_images',
+    'images',
+  ])
 })
 
 test.each([
@@ -140,18 +144,18 @@ test.each([
   ['no base64', { images: [{ image_url: 'data:image/png;base64,?' }] }],
   ['a file that is no picture', { image: { type: 'text/html', bytes: Buffer.from('<html>') } }],
   ['an empty file', { image: { type: 'image/png', bytes: Buffer.alloc(0) } }],
-])('%s cannot be edited', (_, fields) => {
-  expect(edit(fields)).toEqual(['invalid_request', Object.keys(fields)[0]])
+])('%s cannot be edited', async (_, fields) => {
+  expect(await edit(fields)).toEqual(['invalid_request', Object.keys(fields)[0]])
 })
 
-test('a file may have 20 MB and not a byte more', () => {
+test('a file may have 20 MB and not a byte more', async () => {
   const file = (size: number) => ({ image: { type: 'image/png', bytes: Buffer.alloc(size) } })
-  expect(edit(file(20 * 1024 * 1024), true)).toMatchObject({ kind: 'image' })
-  expect(edit(file(20 * 1024 * 1024 + 1), true)).toEqual(['request_too_large', 'image'])
+  expect(await edit(file(20 * 1024 * 1024), true)).toMatchObject({ kind: 'image' })
+  expect(await edit(file(20 * 1024 * 1024 + 1), true)).toEqual(['request_too_large', 'image'])
 })
 
-test('a mask is refused rather than left out', () => {
+test('a mask is refused rather than left out', async () => {
   const mask = { type: 'image/png', bytes: Buffer.from('\x89PNG', 'latin1') }
-  expect(edit({ image: image, mask }, true)).toEqual(['invalid_request', 'mask'])
-  expect(edit({ image: image, mask: null })).toMatchObject({ kind: 'image' })
+  expect(await edit({ image: image, mask }, true)).toEqual(['invalid_request', 'mask'])
+  expect(await edit({ image: image, mask: null })).toMatchObject({ kind: 'image' })
 })

@@ -52,14 +52,18 @@ export function parseGeneration(fields: Fields, form: boolean): ImageCall | Refu
   return parse(fields, form, { media: [], isEdit: false })
 }
 
-export function parseEdit(fields: Fields, form: boolean): ImageCall | Refusal {
+export async function parseEdit(
+  fields: Fields,
+  form: boolean,
+  account?: string,
+): Promise<ImageCall | Refusal> {
   for (const name of ['mask', 'markup']) {
     // Left out silently, it would change the whole image, and be charged for.
     if (fields[name] !== undefined && fields[name] !== null) {
       return wrong(name, `'${name}' is not taken here; say in the prompt what is to change`)
     }
   }
-  const media = imagesIn(fields)
+  const media = await imagesIn(fields, account)
   return media instanceof Refusal ? media : parse(fields, form, { media, isEdit: true })
 }
 

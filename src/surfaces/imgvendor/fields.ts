@@ -1,7 +1,9 @@
 // The fields of an image task, one zod schema for each path: the parser and the document come from it. Which
 // fields go together, and with which model, is in parse.ts.
 import { z } from 'zod'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import { plainBase64 } from '../../lib/base64.ts'
+import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { oneOf, refusing, text, whole } from '../media/fields.ts'
 import { isAddress, isLongerThan } from '../media/images.ts'
 import { elementModel, referenceModel } from './models.ts'
@@ -47,20 +49,36 @@ const first = {
   prompt: longText('prompt').regex(/\S/, noPrompt).describe('What to draw.'),
 }
 
+/** Longer Base64 is read in a thread, after the other fields. */
+const longImage = 256 * 1024
+const dataUri = /^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i
+const tooLarge = (at: string) => `'${at}' is larger than ${maxImageBytes} bytes`
+const noData = (at: string) => `'${at}' must be an http or https address, or an image in base64`
+
 /** An address, or base64 as the upstream wants it: without what `data:` puts before it. */
 function imageData(value: string, context: z.RefinementCtx): string {
-  if (isAddress(value)) return value
-  const given = value.replace(/^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i, '')
-  const base64 = plainBase64(given)
-  if ((base64 ?? given).length > maxBase64) {
-    context.addIssue(
-      refusing('request_too_large', `'{at}' is larger than ${maxImageBytes} bytes`, value),
-    )
-  } else if (base64 === undefined) {
-    const message = "'{at}' must be an http or https address, or an image in base64"
-    context.addIssue({ code: 'custom', message, input: value })
+  if (isAddress(value) || value.length > longImage) return value
+  const base64 = plainBase64(value.replace(dataUri, ''))
+  if (base64 === undefined) {
+    context.addIssue({ code: 'custom', message: noData('{at}'), input: value })
   }
   return base64 ?? ''
+}
+
+/** The same of a long one. */
+export async function longImageData(
+  value: string,
+  at: string,
+  account: string | undefined,
+): Promise<string | Refusal> {
+  if (value.length <= longImage) return value
+  const param = at.replace(/\[\d+\]$/, '')
+  const from = dataUri.exec(value)?.[0].length ?? 0
+  const base64 = await plainBase64After('', value, from, account)
+  if ((base64?.length ?? value.length - from) > maxBase64) {
+    return refuse('request_too_large', tooLarge(at), { param })
+  }
+  return base64 ?? refuse('invalid_request', noData(at), { param })
 }
 
 const fraction = (name: string) => {

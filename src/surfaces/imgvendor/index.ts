@@ -60,7 +60,8 @@ async function create(
     modelIn: (fields) => meantIn(fields, path),
     isVisible: (name) => deps.api.models.isNamed(token, name),
     keys: imageTaskKeys,
-    parse: (fields) => withCallback(deps.api, fields, parseImageTask(fields, path, kindOf)),
+    parse: async (fields, _, account) =>
+      withCallback(deps.api, fields, await parseImageTask(fields, path, { kindOf, account })),
     answer: (task) => enveloped(x, viewOf(task, deps.api.linkTo)),
   })
   return outcome instanceof Refusal ? inOwnWords(outcome) : outcome

@@ -3,11 +3,13 @@
 import type { z } from 'zod'
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { ImageTask, InputMedia } from '../../contract/task.ts'
+import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 import type { CreateOf } from '../media/create.ts'
 import { readFields } from '../media/fields.ts'
 import { isAddress } from '../media/images.ts'
 import {
+  longImageData,
   maxImages,
   maxInputs,
   noPrompt,
@@ -41,17 +43,24 @@ interface Checked {
   count: number
 }
 
-export function parseImageTask(
+interface ImageTaskOptions {
+  kindOf?: KindOf
+  account?: string | undefined
+}
+
+export async function parseImageTask(
   fields: Fields,
   path: Path,
-  kindOf: KindOf = () => undefined,
-): CreateOf<ImageTask> | Refusal {
+  { kindOf = () => undefined, account }: ImageTaskOptions = {},
+): Promise<CreateOf<ImageTask> | Refusal> {
   const model = modelNameIn(fields, path, kindOf)
   if (model instanceof Refusal) return model
   if ((fields['prompt'] ?? undefined) === undefined) return wrong('prompt', noPrompt)
   const unusable = model === movedModel ? unusableIn(fields, path) : undefined
   if (unusable !== undefined) return unusable
-  const read = readFields(schemas[path], fields, codes)
+  const known = readFields(schemas[path], fields, codes)
+  if (known instanceof Refusal) return known
+  const read = await withLongImages(known, account)
   if (read instanceof Refusal) return read
   const checked = path === 'generations' ? plain(read as Plain, model) : omni(read as Omni, model)
   if (checked instanceof Refusal) return checked
@@ -62,7 +71,7 @@ export function parseImageTask(
     request: {
       prompt,
       count: checked.count,
-      media: checked.images.map(mediumOf),
+      media: await mediaOf(checked.images, account),
       isEdit: false,
       native: { path: checked.path, body: { prompt, ...checked.body } },
     },
@@ -79,10 +88,36 @@ function unusableIn(fields: Fields, path: Path): Refusal | undefined {
   return found === undefined ? undefined : wrong(found, `${movedModel} has no use for '${found}'`)
 }
 
-const mediumOf = (image: string): InputMedia => ({
-  kind: 'image',
-  url: isAddress(image) ? image : `data:${typeOf(image)};base64,${image}`,
-})
+async function withLongImages(
+  read: Plain | Omni,
+  account: string | undefined,
+): Promise<Plain | Omni | Refusal> {
+  if ('image' in read && read.image !== undefined) {
+    const image = await longImageData(read.image, 'image', account)
+    return image instanceof Refusal ? image : { ...read, image }
+  }
+  if (!('image_list' in read) || read.image_list === undefined) return read
+  const images: NonNullable<Omni['image_list']> = []
+  for (const [index, each] of read.image_list.entries()) {
+    const image = await longImageData(each.image, `image_list[${index}]`, account)
+    if (image instanceof Refusal) return image
+    images.push({ ...each, image })
+  }
+  return { ...read, image_list: images }
+}
+
+async function mediaOf(
+  images: readonly string[],
+  account: string | undefined,
+): Promise<InputMedia[]> {
+  const media: InputMedia[] = []
+  for (const image of images) {
+    const head = `data:${typeOf(image)};base64,`
+    const url = isAddress(image) ? image : await plainBase64After(head, image, 0, account)
+    media.push({ kind: 'image', url: url ?? image })
+  }
+  return media
+}
 
 const typeOf = (base64: string): string => (base64.startsWith('/9j/') ? 'image/jpeg' : 'image/png')
 

@@ -34,7 +34,11 @@ export interface ReadRoute<Call> {
   modelIn?(fields: Fields): unknown
   /** Whether the caller may see it. Default: as in its list of models. */
   isVisible?(name: string): boolean
-  parse(fields: Fields, isForm: boolean): Call | Refusal | Promise<Call | Refusal>
+  parse(
+    fields: Fields,
+    isForm: boolean,
+    account: string | undefined,
+  ): Call | Refusal | Promise<Call | Refusal>
 }
 
 interface CreateRoute<Made extends Task> extends ReadRoute<CreateOf<Made>> {
@@ -92,7 +96,7 @@ export async function readCreate<Call extends object>(
   const isSeen = route.isVisible ?? ((name) => api.models.visible(token, name) !== undefined)
   if (model !== '' && !isSeen(model)) return refused(api.models.refusalOf(token, model), model)
   if (form) await writeUploads(fields, x.payer)
-  const call = await route.parse(fields, form)
+  const call = await route.parse(fields, form, x.payer)
   if (x.releaseBody !== undefined) await nextTurn()
   if (call instanceof Refusal) return refused(call, model || modelNamedIn(fields))
   ctx.tags = api.withEndUser(token, ctx.tags, fields)

@@ -2,8 +2,7 @@
 import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/body/read-form.ts'
-import { plainBase64 } from '../../lib/base64.ts'
-import { toBase64 } from '../../lib/json/json-thread.ts'
+import { plainBase64After, toBase64 } from '../../lib/json/json-thread.ts'
 import { imageTypeOf } from '../../lib/text/image-type.ts'
 import { wrong } from '../common/fields.ts'
 
@@ -16,39 +15,51 @@ export const isAddress = (url: string): boolean =>
 
 export const isImageType = (type: string): boolean => /^image\/[a-z0-9.+-]{1,64}$/i.test(type)
 
-export const isTooLong = (base64: string): boolean => base64.length > maxBase64
+/** So many characters of Base64. */
+export const isTooLong = (letters: number): boolean => letters > maxBase64
 
 export const tooLarge = (place: string, param = place): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
 
+/** Where an image stands in a request, and whose it is. */
+export interface ImagePlace {
+  place: string
+  param: string
+  account: string | undefined
+}
+
 /** A `data:` URI. */
-export function inlineImage(url: string, place: string, param: string): InputMedia | Refusal {
+export async function inlineImage(
+  url: string,
+  { place, param, account }: ImagePlace,
+): Promise<InputMedia | Refusal> {
   const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(url) ?? []
-  if (whole === undefined) return wrong(param, `'${place}' must be of the form data:image/…;base64`)
-  const given = url.slice(whole.length)
-  const base64 = plainBase64(given)
-  if (isTooLong(base64 ?? given)) return tooLarge(place, param)
-  if (base64 === undefined) return wrong(param, `'${place}' holds no base64`)
-  // A new text of many megabytes would have to be written.
-  const isSame = base64 === given && head === whole
-  return { kind: 'image', url: isSame ? url : `${head}${base64}` }
+  if (whole === undefined || head === undefined) {
+    return wrong(param, `'${place}' must be of the form data:image/…;base64`)
+  }
+  const plain = await plainBase64After(head, url, whole.length, account)
+  const letters = plain === undefined ? url.length - whole.length : plain.length - head.length
+  if (isTooLong(letters)) return tooLarge(place, param)
+  if (plain === undefined) return wrong(param, `'${place}' holds no base64`)
+  return { kind: 'image', url: plain }
 }
 
 /** Base64 without a type: an image only if its first bytes are those of one. */
-export function bareImage(
+export async function bareImage(
   text: string,
-  place: string,
-  param: string,
-): InputMedia | Refusal | undefined {
-  const base64 = plainBase64(text)
-  if (base64 === undefined || base64.length < minBase64) return undefined
-  const type = imageTypeOf(Buffer.from(base64.slice(0, 64), 'base64'))
+  { place, param, account }: ImagePlace,
+): Promise<InputMedia | Refusal | undefined> {
+  const beginning = text.slice(0, text.search(/\S/) + typedLetters)
+  const type = imageTypeOf(Buffer.from(beginning, 'base64'))
   if (type === undefined) return undefined
-  return isTooLong(base64)
-    ? tooLarge(place, param)
-    : { kind: 'image', url: `data:${type};base64,${base64}` }
+  const head = `data:${type};base64,`
+  const url = await plainBase64After(head, text, 0, account)
+  if (url === undefined || url.length < head.length + minBase64) return undefined
+  return isTooLong(url.length - head.length) ? tooLarge(place, param) : { kind: 'image', url }
 }
 
+/** Enough for the first bytes, also with some white space. */
+const typedLetters = 64
 /** Shorter than any image. */
 const minBase64 = 16
 

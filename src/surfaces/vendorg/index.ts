@@ -94,15 +94,15 @@ async function call(
     keys: operationKeys,
     pathModel: model,
     modelIn: () => model,
-    parse: (fields) => asVideo(callOf(model, fields)),
+    parse: async (fields, _, account) => asVideo(await callOf(model, fields, account)),
     answer: (task) => answerOperation(deps.api, x, task, version),
   })
 }
 
-function callOf(model: string, fields: Fields) {
+async function callOf(model: string, fields: Fields, account: string | undefined) {
   const name = modelIn({ model })
   if (name instanceof Refusal) return name
-  const request = parseOperation(fields)
+  const request = await parseOperation(fields, account)
   return request instanceof Refusal ? request : { model: name, request }
 }
 

@@ -1,7 +1,7 @@
 // Input images of a create request: beside the prompt or among the parameters, as bytes or by address.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { plainBase64 } from '../../lib/base64.ts'
+import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 import { isAddress, isImageType, isTooLong, tooLarge } from '../media/images.ts'
@@ -14,19 +14,29 @@ export const maxReferences = 64
 const defaultType = 'image/png'
 
 /** In the order: the first frame, the last one, references. */
-export function mediaIn(instance: Fields, parameters: Fields): InputMedia[] | Refusal {
+export async function mediaIn(
+  instance: Fields,
+  parameters: Fields,
+  account: string | undefined,
+): Promise<InputMedia[] | Refusal> {
   const video = given(instance['video']) ?? given(parameters['video'])
   if (video !== undefined) {
     return wrong('instances[0].video', 'a video to start from is not taken here')
   }
-  const first = imageFor('image', 'first_frame', instance, parameters)
+  const imageFor = async (name: string, role: Role): Promise<InputMedia[] | Refusal> => {
+    const place = placeOf(name, instance, parameters)
+    if (place === undefined || place instanceof Refusal) return place ?? []
+    const image = await imageOf(place, role, account)
+    return image instanceof Refusal ? image : [image]
+  }
+  const first = await imageFor('image', 'first_frame')
   if (first instanceof Refusal) return first
-  const last = imageFor('lastFrame', 'last_frame', instance, parameters)
+  const last = await imageFor('lastFrame', 'last_frame')
   if (last instanceof Refusal) return last
   if (last.length > 0 && first.length === 0) {
     return wrong('instances[0].image', "'lastFrame' needs an 'image' to begin with")
   }
-  const references = referencesIn(instance, parameters)
+  const references = await referencesIn(instance, parameters, account)
   return references instanceof Refusal ? references : [...first, ...last, ...references]
 }
 
@@ -49,19 +59,11 @@ function placeOf(name: string, instance: Fields, parameters: Fields): Place | un
   return [inside, beside].find(({ value }) => value !== undefined)
 }
 
-function imageFor(
-  name: string,
-  role: Role,
+async function referencesIn(
   instance: Fields,
   parameters: Fields,
-): InputMedia[] | Refusal {
-  const place = placeOf(name, instance, parameters)
-  if (place === undefined || place instanceof Refusal) return place ?? []
-  const image = imageOf(place, role)
-  return image instanceof Refusal ? image : [image]
-}
-
-function referencesIn(instance: Fields, parameters: Fields): InputMedia[] | Refusal {
+  account: string | undefined,
+): Promise<InputMedia[] | Refusal> {
   const place = placeOf('referenceImages', instance, parameters)
   if (place === undefined || place instanceof Refusal) return place ?? []
   const { name, value } = place
@@ -70,43 +72,66 @@ function referencesIn(instance: Fields, parameters: Fields): InputMedia[] | Refu
     const message = `'${name}' has more than ${maxReferences} items`
     return refuse('too_many_images', message, { param: name })
   }
-  const images = value.map((each: unknown, index) => {
-    const inner = isObject(each) && isObject(each['image']) ? each['image'] : each
-    return imageOf({ name: `${name}[${index}].image`, value: inner }, 'reference')
-  })
-  return images.find((each) => each instanceof Refusal) ?? (images as InputMedia[])
+  const images: InputMedia[] = []
+  for (const [index, each] of value.entries()) {
+    const inner: unknown = isObject(each) && isObject(each['image']) ? each['image'] : each
+    const place = { name: `${name}[${index}].image`, value: inner }
+    const image = await imageOf(place, 'reference', account)
+    if (image instanceof Refusal) return image
+    images.push(image)
+  }
+  return images
 }
 
 /** `{uri}`, `{bytesBase64Encoded, mimeType}`, or `{inlineData: {data, mimeType}}`. */
-function imageOf({ name, value }: Place, role: Role): InputMedia | Refusal {
+async function imageOf(
+  { name, value }: Place,
+  role: Role,
+  account: string | undefined,
+): Promise<InputMedia | Refusal> {
   if (!isObject(value)) return unclear(name)
   const uri = value['uri'] ?? undefined
   const inline = isObject(value['inlineData']) ? value['inlineData'] : undefined
   const bytes = value['bytesBase64Encoded'] ?? inline?.['data'] ?? undefined
   if ((uri === undefined) === (bytes === undefined)) return unclear(name)
   const type = value['mimeType'] ?? inline?.['mimeType'] ?? defaultType
-  const url = uri === undefined ? dataUri(bytes, type, name) : checkedUri(uri, name)
+  const url = await (uri === undefined
+    ? dataUri(bytes, type, { name, account })
+    : checkedUri(uri, { name, account }))
   return url instanceof Refusal ? url : { kind: 'image', url, role }
 }
 
 const unclear = (name: string): Refusal =>
   wrong(name, `'${name}' must have either 'uri' or 'bytesBase64Encoded' with 'mimeType'`)
 
-function checkedUri(uri: unknown, name: string): string | Refusal {
+interface Named {
+  name: string
+  account: string | undefined
+}
+
+async function checkedUri(uri: unknown, place: Named): Promise<string | Refusal> {
+  const { name } = place
   const param = `${name}.uri`
   const inline = typeof uri === 'string' ? /^\s*data:([^;,]*);base64,/i.exec(uri) : null
-  if (inline !== null) return dataUri((uri as string).slice(inline[0].length), inline[1], name)
+  if (inline !== null) return dataUri(uri, inline[1], place)
   if (typeof uri === 'string' && isAddress(uri)) return uri
   return wrong(param, `'${param}' must be an http or https address, or data:image/…;base64`)
 }
 
-function dataUri(bytes: unknown, type: unknown, name: string): string | Refusal {
+/** Base64, or a `data:` URI with it. */
+async function dataUri(
+  bytes: unknown,
+  type: unknown,
+  { name, account }: Named,
+): Promise<string | Refusal> {
   if (typeof type !== 'string' || !isImageType(type)) {
     return wrong(name, `'${name}' must be an image, such as image/png`)
   }
-  const given = typeof bytes === 'string' ? bytes.replace(/^\s*data:[^;,]*;base64,/i, '') : ''
-  const base64 = plainBase64(given)
-  if (isTooLong(base64 ?? given)) return tooLarge(name)
-  if (base64 === undefined) return wrong(name, `'${name}' holds no base64`)
-  return `data:${type};base64,${base64}`
+  const given = typeof bytes === 'string' ? bytes : ''
+  const from = /^\s*data:[^;,]*;base64,/i.exec(given)?.[0].length ?? 0
+  const head = `data:${type};base64,`
+  const url = await plainBase64After(head, given, from, account)
+  const letters = url === undefined ? given.length - from : url.length - head.length
+  if (isTooLong(letters)) return tooLarge(name)
+  return url ?? wrong(name, `'${name}' holds no base64`)
 }

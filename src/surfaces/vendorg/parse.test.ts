@@ -8,8 +8,8 @@ type Fields = Record<string, unknown>
 const read = (instance: Fields = {}, parameters?: unknown) =>
   parseOperation({ instances: [{ prompt: 'a boat', ...instance }], parameters })
 
-function accepted(instance: Fields = {}, parameters?: unknown): VideoRequest {
-  const request = read(instance, parameters)
+async function accepted(instance: Fields = {}, parameters?: unknown): Promise<VideoRequest> {
+  const request = await read(instance, parameters)
   if (request instanceof Refusal) throw new Error(`refused: ${request.code} ${request.message}`)
   return request
 }
@@ -24,20 +24,20 @@ const uri = (n = 1) => ({ uri: `https://pictures.example/${n}.png` })
 const bytes = { bytesBase64Encoded: 'aGk=', mimeType: 'image/png' }
 const inline = 'data:image/png;base64,aGk='
 
-test('a prompt alone is eight seconds at 720p, lying', () => {
+test('a prompt alone is eight seconds at 720p, lying', async () => {
   const usual = { prompt: 'a boat', seconds: 8, resolution: '720p', ratio: '16:9', media: [] }
-  expect(read()).toEqual(usual as VideoRequest)
+  expect(await read()).toEqual(usual as VideoRequest)
   const nulls = { durationSeconds: null, aspectRatio: null, resolution: null, seed: null }
-  expect(read({ image: null }, { ...nulls, lastFrame: null, sampleCount: null })).toEqual(
+  expect(await read({ image: null }, { ...nulls, lastFrame: null, sampleCount: null })).toEqual(
     usual as VideoRequest,
   )
-  expect(read({}, null)).toEqual(usual as VideoRequest)
+  expect(await read({}, null)).toEqual(usual as VideoRequest)
 })
 
-test('every parameter arrives', () => {
+test('every parameter arrives', async () => {
   const more = { durationSeconds: 6, aspectRatio: '9:16', resolution: '1080p', seed: 0 }
   const inputs = { negativePrompt: 'rain', personGeneration: 'dont_allow', enhancePrompt: true }
-  expect(accepted({}, { ...more, sampleCount: 1, ...inputs, unheardOf: 1 })).toEqual({
+  expect(await accepted({}, { ...more, sampleCount: 1, ...inputs, unheardOf: 1 })).toEqual({
     ...inputs,
     prompt: 'a boat',
     seconds: 6,
@@ -53,9 +53,9 @@ test.each([
   [{ personGeneration: true }],
   [{ personGeneration: 'x'.repeat(65) }],
   [{ enhancePrompt: 'yes' }],
-])('a wish of the wrong kind is refused by its name (%#)', (inputs) => {
+])('a wish of the wrong kind is refused by its name (%#)', async (inputs) => {
   const [name] = Object.keys(inputs)
-  expectRefused(read({}, inputs), 'invalid_request', `parameters.${name}`)
+  expectRefused(await read({}, inputs), 'invalid_request', `parameters.${name}`)
 })
 
 describe('the instances', () => {
@@ -67,54 +67,54 @@ describe('the instances', () => {
     [['a']],
     [[null]],
     [[{ prompt: 'a' }, { prompt: 'b' }]],
-  ])('%j are refused', (instances) => {
-    expectRefused(parseOperation({ instances }), 'invalid_request', 'instances')
+  ])('%j are refused', async (instances) => {
+    expectRefused(await parseOperation({ instances }), 'invalid_request', 'instances')
   })
 
-  test.each([[undefined], [null], [''], [' \n'], [5]])('need a prompt (case %#)', (prompt) =>
-    expectRefused(read({ prompt }), 'invalid_request', 'instances[0].prompt'),
+  test.each([[undefined], [null], [''], [' \n'], [5]])('need a prompt (case %#)', async (prompt) =>
+    expectRefused(await read({ prompt }), 'invalid_request', 'instances[0].prompt'),
   )
 
-  test('take a prompt of any length', () => {
-    expect(accepted({ prompt: '🚢'.repeat(6_000) }).prompt).toHaveLength(12_000)
+  test('take a prompt of any length', async () => {
+    expect((await accepted({ prompt: '🚢'.repeat(6_000) })).prompt).toHaveLength(12_000)
   })
 })
 
 describe('the parameters', () => {
-  test.each([[[]], ['a'], [5]])('%j are refused', (parameters) => {
-    expectRefused(read({}, parameters), 'invalid_request', 'parameters')
+  test.each([[[]], ['a'], [5]])('%j are refused', async (parameters) => {
+    expectRefused(await read({}, parameters), 'invalid_request', 'parameters')
   })
 
-  test.each([1, 3, 4, 8, 9, 15, '3', '8'])('durationSeconds may be %p', (durationSeconds) => {
-    expect(accepted({}, { durationSeconds }).seconds).toBe(Number(durationSeconds))
+  test.each([1, 3, 4, 8, 9, 15, '3', '8'])('durationSeconds may be %p', async (durationSeconds) => {
+    expect((await accepted({}, { durationSeconds })).seconds).toBe(Number(durationSeconds))
   })
 
   test.each([[0], [601], [-8], [4.5], ['8s'], [''], ['0'], [true], [[8]], [{}]])(
     'durationSeconds may not be %j',
-    (durationSeconds) => {
+    async (durationSeconds) => {
       const param = 'parameters.durationSeconds'
-      expectRefused(read({}, { durationSeconds }), 'invalid_duration', param)
+      expectRefused(await read({}, { durationSeconds }), 'invalid_duration', param)
     },
   )
 
   test.each([['1080P'], ['4k'], ['480p'], [720], [''], [['720p']]])(
     'resolution may not be %j',
-    (resolution) =>
-      expectRefused(read({}, { resolution }), 'invalid_resolution', 'parameters.resolution'),
+    async (resolution) =>
+      expectRefused(await read({}, { resolution }), 'invalid_resolution', 'parameters.resolution'),
   )
 
   test.each([['16x9'], [''], [1.78], ['0:1'], ['16:9 '], ['160:90']])(
     'aspectRatio may not be %j',
-    (aspectRatio) =>
-      expectRefused(read({}, { aspectRatio }), 'invalid_request', 'parameters.aspectRatio'),
+    async (aspectRatio) =>
+      expectRefused(await read({}, { aspectRatio }), 'invalid_request', 'parameters.aspectRatio'),
   )
 
-  test.each([['7'], [-1], [1.5], [2_147_483_648], [true]])('seed may not be %j', (seed) => {
-    expectRefused(read({}, { seed }), 'invalid_seed', 'parameters.seed')
+  test.each([['7'], [-1], [1.5], [2_147_483_648], [true]])('seed may not be %j', async (seed) => {
+    expectRefused(await read({}, { seed }), 'invalid_seed', 'parameters.seed')
   })
 
-  test.each([[2], [0], ['2'], [true]])('sampleCount may not be %j', (sampleCount) => {
-    expectRefused(read({}, { sampleCount }), 'invalid_request', 'parameters.sampleCount')
+  test.each([[2], [0], ['2'], [true]])('sampleCount may not be %j', async (sampleCount) => {
+    expectRefused(await read({}, { sampleCount }), 'invalid_request', 'parameters.sampleCount')
   })
 })
 
@@ -128,12 +128,12 @@ describe('pictures', () => {
     { kind: 'image', url: inline, role: 'reference' },
   ] as const
 
-  test('are taken in the instance and in the parameters', () => {
+  test('are taken in the instance and in the parameters', async () => {
     const all = { ...everything, referenceImages: references }
-    expect(accepted(all).media).toEqual(expected)
-    expect(accepted({}, all).media).toEqual(expected)
+    expect((await accepted(all)).media).toEqual(expected)
+    expect((await accepted({}, all)).media).toEqual(expected)
     const { image, ...rest } = all
-    expect(accepted({ image }, rest).media).toEqual(expected)
+    expect((await accepted({ image }, rest)).media).toEqual(expected)
   })
 
   test.each<[Fields, string]>([
@@ -143,12 +143,12 @@ describe('pictures', () => {
     [{ inlineData: { data: 'aGk=', mimeType: 'image/webp' } }, 'data:image/webp;base64,aGk='],
     [uri(), uri().uri],
     [{ uri: 'http://pictures.example/a?b=c' }, 'http://pictures.example/a?b=c'],
-  ])('may be given as %j', (image, url) => {
-    expect(accepted({ image }).media).toEqual([{ kind: 'image', url, role: 'first_frame' }])
+  ])('may be given as %j', async (image, url) => {
+    expect((await accepted({ image })).media).toEqual([{ kind: 'image', url, role: 'first_frame' }])
   })
 
-  test('of references may stand without a wrapper', () => {
-    expect(accepted({ referenceImages: [bytes] }).media[0]!.url).toBe(inline)
+  test('of references may stand without a wrapper', async () => {
+    expect((await accepted({ referenceImages: [bytes] })).media[0]!.url).toBe(inline)
   })
 
   test.each<[unknown, string]>([
@@ -168,16 +168,16 @@ describe('pictures', () => {
     [{ uri: 'data:image/png,aGk=' }, '.uri'],
     [{ uri: 7 }, '.uri'],
     [{ uri: `https://pictures.example/${'a'.repeat(9_000)}` }, '.uri'],
-  ])('may not be given as %j', (image, part) => {
-    expectRefused(read({ image }), 'invalid_request', `instances[0].image${part}`)
+  ])('may not be given as %j', async (image, part) => {
+    expectRefused(await read({ image }), 'invalid_request', `instances[0].image${part}`)
   })
 
-  test('may not be too large', () => {
+  test('may not be too large', async () => {
     const image = { bytesBase64Encoded: 'A'.repeat(28_000_000), mimeType: 'image/png' }
-    expectRefused(read({ image }), 'request_too_large', 'instances[0].image')
+    expectRefused(await read({ image }), 'request_too_large', 'instances[0].image')
   })
 
-  test('may have blanks and line ends in their base64, and say that they are data', () => {
+  test('may have blanks and line ends in their base64, and say that they are data', async () => {
     const lines = 'iVBO\r\nRw0K\n Ggo=\n'
     const expected = [
       { kind: 'image', url: 'data:image/png;base64,iVBORw0KGgo=', role: 'first_frame' },
@@ -187,30 +187,34 @@ describe('pictures', () => {
       { bytesBase64Encoded: `data:image/png;base64,${lines}`, mimeType: 'image/png' },
       { uri: `data:image/png;base64,${lines}` },
     ]) {
-      expect(accepted({ image }).media as unknown[]).toEqual(expected)
+      expect((await accepted({ image })).media as unknown[]).toEqual(expected)
     }
   })
 
-  test('may not be given twice', () => {
-    expectRefused(read({ image: uri() }, { image: uri() }), 'invalid_request', 'parameters.image')
+  test('may not be given twice', async () => {
+    expectRefused(
+      await read({ image: uri() }, { image: uri() }),
+      'invalid_request',
+      'parameters.image',
+    )
   })
 
-  test('at the end need one at the beginning', () => {
-    expectRefused(read({ lastFrame: uri() }), 'invalid_request', 'instances[0].image')
+  test('at the end need one at the beginning', async () => {
+    expectRefused(await read({ lastFrame: uri() }), 'invalid_request', 'instances[0].image')
   })
 
-  test('to refer to are in a list; how many a model takes is its own', () => {
+  test('to refer to are in a list; how many a model takes is its own', async () => {
     const many = (n: number) => ({ referenceImages: Array(n).fill({ image: uri() }) })
     const param = 'parameters.referenceImages'
-    expect(accepted({}, many(10)).media).toHaveLength(10)
-    expectRefused(read({}, many(65)), 'too_many_images', param)
-    expectRefused(read({}, { referenceImages: { a: 1 } }), 'invalid_request', param)
-    const wrong = read({ referenceImages: [{ image: uri() }, { image: 'x' }] })
+    expect((await accepted({}, many(10))).media).toHaveLength(10)
+    expectRefused(await read({}, many(65)), 'too_many_images', param)
+    expectRefused(await read({}, { referenceImages: { a: 1 } }), 'invalid_request', param)
+    const wrong = await read({ referenceImages: [{ image: uri() }, { image: 'x' }] })
     expectRefused(wrong, 'invalid_request', 'instances[0].referenceImages[1].image')
   })
 
-  test('that move are not taken', () => {
-    expectRefused(read({ video: uri() }), 'invalid_request', 'instances[0].video')
-    expectRefused(read({}, { video: uri() }), 'invalid_request', 'instances[0].video')
+  test('that move are not taken', async () => {
+    expectRefused(await read({ video: uri() }), 'invalid_request', 'instances[0].video')
+    expectRefused(await read({}, { video: uri() }), 'invalid_request', 'instances[0].video')
   })
 })

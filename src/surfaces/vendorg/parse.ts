@@ -63,7 +63,10 @@ const codes = {
   seed: 'invalid_seed',
 } as const
 
-export function parseOperation(fields: Fields): VideoRequest | Refusal {
+export async function parseOperation(
+  fields: Fields,
+  account?: string,
+): Promise<VideoRequest | Refusal> {
   const instance = instanceIn(fields)
   if (instance instanceof Refusal) return instance
   const parameters = fields['parameters'] ?? {}
@@ -74,7 +77,7 @@ export function parseOperation(fields: Fields): VideoRequest | Refusal {
   if (read instanceof Refusal) return read
   const { durationSeconds, resolution, aspectRatio, seed } = read
   const { negativePrompt = '', personGeneration, enhancePrompt } = read
-  const media = mediaIn(instance, parameters)
+  const media = await mediaIn(instance, parameters, account)
   if (media instanceof Refusal) return media
   return {
     prompt,

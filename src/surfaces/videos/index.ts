@@ -68,8 +68,10 @@ const create = (deps: SurfaceDeps, x: RequestContext, token: Token): Promise<Out
     path,
     forms: { lists: videoLists },
     keys: videosKeys,
-    parse: (fields, isForm) =>
-      asVideo(parseVideo(fields, isForm, (name) => firstMember(deps.api, token, name))),
+    parse: async (fields, isForm, account) => {
+      const servedAs = (name: string) => firstMember(deps.api, token, name)
+      return asVideo(await parseVideo(fields, { isForm, account, servedAs }))
+    },
     answer: (task) => answerTask(deps.api, x, task),
   })
 

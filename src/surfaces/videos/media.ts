@@ -2,7 +2,7 @@
 // accepts them. Nothing is fetched here; the upstream does that.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { isUpload, type Upload } from '../../http/body/read-form.ts'
+import { isUpload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/images.ts'
@@ -12,13 +12,23 @@ export const maxItems = maxImages + maxVideos
 
 type Found = InputMedia[] | Refusal
 
+interface MediaOptions {
+  model: string
+  rule: InputRule
+  isForm: boolean
+  account: string | undefined
+}
+
 /** In the order of the fields: input_reference, input_image, references.video. */
-export function mediaIn(fields: Fields, model: string, rule: InputRule, form: boolean): Found {
-  const referred = referencesIn(fields['input_reference'])
+export async function mediaIn(
+  fields: Fields,
+  { model, rule, isForm, account }: MediaOptions,
+): Promise<Found> {
+  const referred = await referencesIn(fields['input_reference'], account)
   if (referred instanceof Refusal) return referred
-  const image = imageIn(fields['input_image'])
+  const image = await imageIn(fields['input_image'], account)
   if (image instanceof Refusal) return image
-  const videos = videosIn(fields['references'], form)
+  const videos = videosIn(fields['references'], isForm)
   if (videos instanceof Refusal) return videos
   const given = [...referred, ...image]
   const param = referred.length === 0 && image.length > 0 ? 'input_image' : 'input_reference'
@@ -63,27 +73,37 @@ function judge(
 const tooMany = (param: string, model: string, max: number): Refusal =>
   refuse('too_many_images', `${model} takes at most ${max} in '${param}'`, { param })
 
-function referencesIn(value: unknown): Found {
+async function referencesIn(value: unknown, account: string | undefined): Promise<Found> {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) return listOf(referenceAt(value, 'input_reference'))
+  if (!Array.isArray(value)) return listOf(await referenceAt(value, 'input_reference', account))
   if (value.length > maxItems) {
     const message = `'input_reference' has more than ${maxItems} items`
     return refuse('too_many_images', message, { param: 'input_reference' })
   }
-  return all(value.map((each, index) => referenceAt(each, `input_reference[${index}]`)))
+  const media: InputMedia[] = []
+  for (const [index, each] of value.entries()) {
+    const medium = await referenceAt(each, `input_reference[${index}]`, account)
+    if (medium instanceof Refusal) return medium
+    media.push(medium)
+  }
+  return media
 }
 
 /** An address with a video's extension is a video, whatever its key; otherwise the key decides. */
-function referenceAt(value: unknown, place: string): InputMedia | Refusal {
-  if (typeof value === 'string') return mediumOf(kindOf(value), value, place)
-  if (isUpload(value)) return mediumOf('image', value, place)
+function referenceAt(
+  value: unknown,
+  place: string,
+  account: string | undefined,
+): Promise<InputMedia | Refusal> | Refusal {
+  if (typeof value === 'string') return mediumOf(kindOf(value), value, place, account)
+  if (isUpload(value)) return mediumOf('image', value, place, account)
   if (!isObject(value)) return misplaced(place)
   const image = urlOf(value['image_url'])
   const video = urlOf(value['video_url'])
   if ((image === undefined) === (video === undefined)) return misplaced(place)
   return image === undefined
-    ? mediumOf('video', video, place)
-    : mediumOf(kindOf(image), image, place)
+    ? mediumOf('video', video, place, account)
+    : mediumOf(kindOf(image), image, place, account)
 }
 
 const kindOf = (value: unknown): InputMedia['kind'] =>
@@ -100,9 +120,9 @@ function urlOf(value: unknown): unknown {
 
 const isVideoAddress = (url: string): boolean => /^https?:[^?#]*\.(?:mp4|mov)(?:[?#]|$)/i.test(url)
 
-function imageIn(value: unknown): Found {
+async function imageIn(value: unknown, account: string | undefined): Promise<Found> {
   if (value === undefined || value === null) return []
-  return listOf(mediumOf(kindOf(value), value, 'input_image'))
+  return listOf(await mediumOf(kindOf(value), value, 'input_image', account))
 }
 
 function videosIn(references: unknown, form: boolean): Found {
@@ -124,7 +144,8 @@ function videosIn(references: unknown, form: boolean): Found {
   if (list.length > maxItems) {
     return wrong('references.video', `'references.video' has more than ${maxItems} items`)
   }
-  return all(list.map((each, index) => mediumOf('video', each, `references.video[${index}]`)))
+  const videos = list.map((each, index) => videoAt(each, `references.video[${index}]`))
+  return videos.find((each) => each instanceof Refusal) ?? (videos as InputMedia[])
 }
 
 /** Ignoring it would make, and charge for, another video than requested. */
@@ -139,30 +160,32 @@ const misplacedReferences: ReadonlyMap<string, string> = new Map([
 const listOf = (medium: InputMedia | Refusal): Found =>
   medium instanceof Refusal ? medium : [medium]
 
-const all = (media: (InputMedia | Refusal)[]): Found =>
-  media.find((each) => each instanceof Refusal) ?? (media as InputMedia[])
+const paramOf = (place: string): string => place.replace(/\[\d+\]$/, '')
 
-function mediumOf(kind: InputMedia['kind'], value: unknown, place: string): InputMedia | Refusal {
-  const param = place.replace(/\[\d+\]$/, '')
-  if (isUpload(value)) return uploaded(kind, value, place, param)
+async function mediumOf(
+  kind: InputMedia['kind'],
+  value: unknown,
+  place: string,
+  account: string | undefined,
+): Promise<InputMedia | Refusal> {
+  if (kind === 'video') return videoAt(value, place)
+  const param = paramOf(place)
+  if (isUpload(value)) return uploadedImage(value, place, param) ?? noImage(place)
   if (typeof value !== 'string') return wrong(param, `'${place}' must be an address`)
-  if (kind === 'image' && /^\s*data:/i.test(value)) return inlineImage(value, place, param)
-  if (!isAddress(value)) {
-    const bare = kind === 'image' ? bareImage(value, place, param) : undefined
-    if (bare !== undefined) return bare
-    const other = kind === 'image' ? ', or data:image/…;base64' : ''
-    return wrong(param, `'${place}' must be an http or https address${other}`)
-  }
-  return { kind, url: value }
+  const at = { place, param, account }
+  if (/^\s*data:/i.test(value)) return inlineImage(value, at)
+  if (isAddress(value)) return { kind, url: value }
+  const message = `'${place}' must be an http or https address, or data:image/…;base64`
+  return (await bareImage(value, at)) ?? wrong(param, message)
 }
 
-function uploaded(
-  kind: InputMedia['kind'],
-  upload: Upload,
-  place: string,
-  param: string,
-): InputMedia | Refusal {
-  const image = kind === 'image' ? uploadedImage(upload, place, param) : undefined
-  const message = `the file '${place}' must be an image; a video is given by its address`
-  return image ?? wrong(param, message)
+const noImage = (place: string): Refusal =>
+  wrong(paramOf(place), `the file '${place}' must be an image; a video is given by its address`)
+
+function videoAt(value: unknown, place: string): InputMedia | Refusal {
+  if (isUpload(value)) return noImage(place)
+  if (typeof value !== 'string') return wrong(paramOf(place), `'${place}' must be an address`)
+  return isAddress(value)
+    ? { kind: 'video', url: value }
+    : wrong(paramOf(place), `'${place}' must be an http or https address`)
 }

@@ -9,16 +9,21 @@ import { parseVideo } from './parse.ts'
 
 type Fields = Record<string, unknown>
 
-const read = (fields: Fields, form = false) => parseVideo(fields, form)
+const read = (fields: Fields, isForm = false) => parseVideo(fields, { isForm })
 
-function accepted(fields: Fields, form = false): VideoRequest {
-  const call = read(fields, form)
+async function accepted(fields: Fields, form = false): Promise<VideoRequest> {
+  const call = await read(fields, form)
   if (call instanceof Refusal) throw new Error(`refused: ${call.code} ${call.message}`)
   return asVideoRequest(call.request)
 }
 
-function expectRefused(fields: Fields, code: string, param: string, form = false): void {
-  const refusal = read(fields, form)
+async function expectRefused(
+  fields: Fields,
+  code: string,
+  param: string,
+  form = false,
+): Promise<void> {
+  const refusal = await read(fields, form)
   expect(refusal).toBeInstanceOf(Refusal)
   const { code: given, extras, message } = refusal as Refusal
   expect([given as string, extras.param]).toEqual([code, param])
@@ -33,50 +38,53 @@ const mp4s = (n: number) => Array.from({ length: n }, (_, i) => mp4(i))
 const image = (url: string): InputMedia => ({ kind: 'image', url })
 const video = (url: string): InputMedia => ({ kind: 'video', url })
 
-test('a prompt alone is five seconds; which resolution is held for is not decided here', () => {
-  expect(read(text)).toEqual({
+test('a prompt alone is five seconds; which resolution is held for is not decided here', async () => {
+  expect(await read(text)).toEqual({
     model: 'vfa-2.7-t2v',
     request: { prompt: 'a boat', seconds: 5, media: [] },
   })
-  expect(accepted(text)).toMatchObject({ seconds: 5, resolution: '1080p' })
+  expect(await accepted(text)).toMatchObject({ seconds: 5, resolution: '1080p' })
 })
 
-test('null is absent, and unknown fields go nowhere', () => {
+test('null is absent, and unknown fields go nowhere', async () => {
   const nulls = { seconds: null, resolution: null, size: null, seed: null, input_image: null }
   const more = { input_reference: null, references: null, watermark: true, n: 1 }
-  expect(accepted({ ...text, ...nulls, ...more })).toEqual(accepted(text))
-  expect(accepted({ ...text, references: { video: null } })).toEqual(accepted(text))
+  expect(await accepted({ ...text, ...nulls, ...more })).toEqual(await accepted(text))
+  expect(await accepted({ ...text, references: { video: null } })).toEqual(await accepted(text))
 })
 
 describe('the model', () => {
-  test.each([[undefined], [null], [''], [5], [['vfa-2.7-t2v']]])('%p is refused', (model) => {
-    expectRefused({ ...text, model }, 'invalid_request', 'model')
+  test.each([[undefined], [null], [''], [5], [['vfa-2.7-t2v']]])('%p is refused', async (model) => {
+    await expectRefused({ ...text, model }, 'invalid_request', 'model')
   })
 
-  test('may be one that no row knows: then its upstream judges the inputs', () => {
+  test('may be one that no row knows: then its upstream judges the inputs', async () => {
     const fields = { input_reference: [png(), mp4()], references: { video: [mp4(2)] } }
-    expect(accepted({ model: 'own-film', ...fields }).media).toHaveLength(3)
-    expect(accepted({ model: 'constructor' }).media).toEqual([])
+    expect((await accepted({ model: 'own-film', ...fields })).media).toHaveLength(3)
+    expect((await accepted({ model: 'constructor' })).media).toEqual([])
   })
 })
 
 describe('the prompt', () => {
-  test.each([[5], [true], [['a']], [{}]])('%p is refused', (prompt) => {
-    expectRefused({ ...text, prompt }, 'invalid_request', 'prompt')
+  test.each([[5], [true], [['a']], [{}]])('%p is refused', async (prompt) => {
+    await expectRefused({ ...text, prompt }, 'invalid_request', 'prompt')
   })
 
-  test.each(['vfa-2.7-t2v', 'vfb-1.1-t2v', 'vfa-2.7-t2v-2026-04-25'])('%s needs one', (model) => {
-    for (const prompt of [undefined, null, '', ' \n']) {
-      expectRefused({ model, prompt }, 'invalid_request', 'prompt')
-    }
+  test.each(['vfa-2.7-t2v', 'vfb-1.1-t2v', 'vfa-2.7-t2v-2026-04-25'])(
+    '%s needs one',
+    async (model) => {
+      for (const prompt of [undefined, null, '', ' \n']) {
+        await expectRefused({ model, prompt }, 'invalid_request', 'prompt')
+      }
+    },
+  )
+
+  test('may be left out when a picture says enough', async () => {
+    expect((await accepted({ model: 'vfb-1.1-i2v', input_image: png() })).prompt).toBe('')
   })
 
-  test('may be left out when a picture says enough', () => {
-    expect(accepted({ model: 'vfb-1.1-i2v', input_image: png() }).prompt).toBe('')
-  })
-
-  test('of any length is the upstream’s to judge', () => {
-    expect(accepted({ ...text, prompt: 'a'.repeat(20_000) }).prompt).toHaveLength(20_000)
+  test('of any length is the upstream’s to judge', async () => {
+    expect((await accepted({ ...text, prompt: 'a'.repeat(20_000) })).prompt).toHaveLength(20_000)
   })
 })
 
@@ -96,15 +104,15 @@ describe('seconds', () => {
     'own-film': {},
   }
 
-  test.each(Object.entries(inputs))('of %s are bounded on both sides', (model, input) => {
+  test.each(Object.entries(inputs))('of %s are bounded on both sides', async (model, input) => {
     const min = model.startsWith('vfb-') ? 3 : 2
     const asked = (seconds: unknown) => ({ model, prompt: 'a boat', ...input, seconds })
     for (const form of [false, true]) {
       for (const seconds of [min, String(min), 15, '15']) {
-        expect(accepted(asked(seconds), form).seconds).toBe(Number(seconds))
+        expect((await accepted(asked(seconds), form)).seconds).toBe(Number(seconds))
       }
       for (const seconds of [min - 1, String(min - 1), 16, '16', 0, -5]) {
-        expectRefused(asked(seconds), 'invalid_duration', 'seconds', form)
+        await expectRefused(asked(seconds), 'invalid_duration', 'seconds', form)
       }
     }
   })
@@ -116,8 +124,8 @@ describe('seconds', () => {
 })
 
 describe('the resolution', () => {
-  test.each(['720p', '1080p'] as const)('%s is taken', (resolution) => {
-    expect(accepted({ ...text, resolution }).resolution).toBe(resolution)
+  test.each(['720p', '1080p'] as const)('%s is taken', async (resolution) => {
+    expect((await accepted({ ...text, resolution })).resolution).toBe(resolution)
   })
 
   test.each([['1080P'], ['720'], [720], ['480p'], [''], [' 720p'], [['720p']], [true]])(
@@ -133,8 +141,8 @@ describe('the resolution', () => {
     ['1080x1080', '1080p', '1:1'],
     ['960x720', '720p', '4:3'],
     ['1680x720', '720p', '21:9'],
-  ])('comes from the size %s when it is not given', (size, resolution, ratio) => {
-    expect(accepted({ ...text, size })).toMatchObject({ resolution, ratio })
+  ])('comes from the size %s when it is not given', async (size, resolution, ratio) => {
+    expect(await accepted({ ...text, size })).toMatchObject({ resolution, ratio })
   })
 
   test.each([
@@ -150,29 +158,36 @@ describe('the resolution', () => {
     expectRefused({ ...text, size }, 'invalid_resolution', 'size'),
   )
 
-  test('that is given goes before the size', () => {
-    expect(accepted({ ...text, resolution: '720p', size: 'x' })).toEqual(
-      accepted({ ...text, resolution: '720p' }),
+  test('that is given goes before the size', async () => {
+    expect(await accepted({ ...text, resolution: '720p', size: 'x' })).toEqual(
+      await accepted({ ...text, resolution: '720p' }),
     )
   })
 })
 
 describe('the seed', () => {
-  test.each([0, 42, 2_147_483_647])('%p is taken as a number, and as digits in a form', (seed) => {
-    expect(accepted({ ...text, seed }).seed).toBe(seed)
-    expect(accepted({ ...text, seed: String(seed) }, true).seed).toBe(seed)
-    expectRefused({ ...text, seed: String(seed) }, 'invalid_seed', 'seed')
-  })
+  test.each([0, 42, 2_147_483_647])(
+    '%p is taken as a number, and as digits in a form',
+    async (seed) => {
+      expect((await accepted({ ...text, seed })).seed).toBe(seed)
+      expect((await accepted({ ...text, seed: String(seed) }, true)).seed).toBe(seed)
+      await expectRefused({ ...text, seed: String(seed) }, 'invalid_seed', 'seed')
+    },
+  )
 
-  test.each([[2_147_483_648], [-1], [1.5], [true], [[1]], [{}], ['']])('%p is refused', (seed) => {
-    expectRefused({ ...text, seed }, 'invalid_seed', 'seed')
-    const inForm = typeof seed === 'number' ? String(seed) : seed
-    expectRefused({ ...text, seed: inForm }, 'invalid_seed', 'seed', true)
-  })
+  test.each([[2_147_483_648], [-1], [1.5], [true], [[1]], [{}], ['']])(
+    '%p is refused',
+    async (seed) => {
+      await expectRefused({ ...text, seed }, 'invalid_seed', 'seed')
+      const inForm = typeof seed === 'number' ? String(seed) : seed
+      await expectRefused({ ...text, seed: inForm }, 'invalid_seed', 'seed', true)
+    },
+  )
 })
 
 describe('the ways to hand over an input', () => {
-  const take = (input_reference: unknown) => accepted({ model: 'own-film', input_reference }).media
+  const take = async (input_reference: unknown) =>
+    (await accepted({ model: 'own-film', input_reference })).media
 
   test.each<[unknown, InputMedia[]]>([
     [png(), [image(png())]],
@@ -193,8 +208,8 @@ describe('the ways to hand over an input', () => {
     ['https://h.example/mp4', [image('https://h.example/mp4')]],
     ['data:image/png;base64,AAAA', [image('data:image/png;base64,AAAA')]],
     [{ image_url: 'data:image/jpeg;base64,AA==' }, [image('data:image/jpeg;base64,AA==')]],
-  ])('%j is understood', (given, media) => {
-    expect(take(given)).toEqual(media)
+  ])('%j is understood', async (given, media) => {
+    expect(await take(given)).toEqual(media)
   })
 
   test.each([
@@ -221,52 +236,63 @@ describe('the ways to hand over an input', () => {
     [{ video_url: 'data:video/mp4;base64,AAAA' }],
     [[png(), null]],
     [[[png()]]],
-  ])('%j is refused', (input_reference) => {
-    expectRefused({ model: 'own-film', input_reference }, 'invalid_request', 'input_reference')
+  ])('%j is refused', async (input_reference) => {
+    await expectRefused(
+      { model: 'own-film', input_reference },
+      'invalid_request',
+      'input_reference',
+    )
   })
 
-  test('base64 may have blanks and line ends, with and without its kind', () => {
+  test('base64 may have blanks and line ends, with and without its kind', async () => {
     const bytes = Buffer.from('\x89PNG\r\n\x1a\nrest of it', 'latin1').toString('base64')
     const lines = `${bytes.slice(0, 9)}\r\n${bytes.slice(9)}\n`
     const plain = [image(`data:image/png;base64,${bytes}`)]
-    expect(take(`data:image/png;base64,${lines}`)).toEqual(plain)
-    expect(take(lines)).toEqual(plain)
-    expect(take({ image_url: `\n${lines}` })).toEqual(plain)
+    expect(await take(`data:image/png;base64,${lines}`)).toEqual(plain)
+    expect(await take(lines)).toEqual(plain)
+    expect(await take({ image_url: `\n${lines}` })).toEqual(plain)
   })
 
-  test('a long list is refused without looking at its items', () => {
+  test('a long list is refused without looking at its items', async () => {
     const many = new Array(81).fill(5)
-    expectRefused({ ...text, input_reference: many }, 'too_many_images', 'input_reference')
-    expectRefused({ ...text, references: { video: many } }, 'invalid_request', 'references.video')
+    await expectRefused({ ...text, input_reference: many }, 'too_many_images', 'input_reference')
+    await expectRefused(
+      { ...text, references: { video: many } },
+      'invalid_request',
+      'references.video',
+    )
   })
 
-  test('an image as base64 may have 20 MiB', () => {
+  test('an image as base64 may have 20 MiB', async () => {
     const max = Math.ceil(maxImageBytes / 3) * 4
     const uri = (length: number) => `data:image/png;base64,${'A'.repeat(length)}`
-    expect(take(uri(max))).toHaveLength(1)
+    expect(await take(uri(max))).toHaveLength(1)
     const larger = { model: 'own-film', input_reference: uri(max + 1) }
-    expectRefused(larger, 'request_too_large', 'input_reference')
+    await expectRefused(larger, 'request_too_large', 'input_reference')
   })
 
-  test.each([[mp4()], [5], [{}], [[png()]], ['']])('input_image %j is refused', (input_image) => {
-    expectRefused({ model: 'vfb-1.0-i2v', input_image }, 'invalid_request', 'input_image')
-  })
+  test.each([[mp4()], [5], [{}], [[png()]], ['']])(
+    'input_image %j is refused',
+    async (input_image) => {
+      await expectRefused({ model: 'vfb-1.0-i2v', input_image }, 'invalid_request', 'input_image')
+    },
+  )
 
-  test.each([['x'], [5], [[mp4()]]])('references %j is refused', (references) => {
-    expectRefused({ model: 'vfa-2.7-r2v', references }, 'invalid_request', 'references')
+  test.each([['x'], [5], [[mp4()]]])('references %j is refused', async (references) => {
+    await expectRefused({ model: 'vfa-2.7-r2v', references }, 'invalid_request', 'references')
   })
 
   test.each([[mp4()], [5], [[5]], [['']], [['data:image/png;base64,AAAA']], [[{ url: mp4() }]]])(
     'references.video %j is refused',
-    (given) => {
+    async (given) => {
       const fields = { model: 'vfa-2.7-r2v', references: { video: given } }
-      expectRefused(fields, 'invalid_request', 'references.video')
+      await expectRefused(fields, 'invalid_request', 'references.video')
     },
   )
 
-  test('one video of a form need not be a list', () => {
+  test('one video of a form need not be a list', async () => {
     const fields = { model: 'vfa-2.7-r2v', references: { video: mp4() } }
-    expect(accepted(fields, true).media).toEqual([video(mp4())])
+    expect((await accepted(fields, true)).media).toEqual([video(mp4())])
   })
 })
 
@@ -279,13 +305,13 @@ describe('a file of a form', () => {
     ['image/webp; q=1', [1, 2, 3], 'data:image/webp;base64,AQID'],
     ['', [0xff, 0xd8, 0xff], 'data:image/jpeg;base64,/9j/'],
     ['application/octet-stream', [0x89, 0x50, 0x4e, 0x47], 'data:image/png;base64,iVBORw=='],
-  ])('of type %p becomes a data URI', (type, bytes, url) => {
-    expect(upload(type, bytes)).toMatchObject({ request: { media: [image(url)] } })
+  ])('of type %p becomes a data URI', async (type, bytes, url) => {
+    expect(await upload(type, bytes)).toMatchObject({ request: { media: [image(url)] } })
   })
 
-  test('of the WebP kind is known by its content', () => {
+  test('of the WebP kind is known by its content', async () => {
     const webp = [...Buffer.from('RIFF\n\n\n\nWEBPVP8 ')]
-    expect(upload('', webp)).toMatchObject({
+    expect(await upload('', webp)).toMatchObject({
       request: { media: [{ url: expect.stringContaining('data:image/webp;base64,') }] },
     })
   })
@@ -296,16 +322,16 @@ describe('a file of a form', () => {
     ['', [1, 2, 3]],
     ['image/png', []],
     ['image/a"b', [1]],
-  ])('of type %p and bytes %j is refused', (type, bytes) => {
-    expect(upload(type, bytes)).toMatchObject({
+  ])('of type %p and bytes %j is refused', async (type, bytes) => {
+    expect(await upload(type, bytes)).toMatchObject({
       code: 'invalid_request',
       extras: { param: 'input_reference' },
     })
   })
 
-  test('has at most 20 MiB', () => {
-    expect(upload('image/png', new Uint8Array(maxImageBytes))).not.toBeInstanceOf(Refusal)
-    expect(upload('image/png', new Uint8Array(maxImageBytes + 1))).toMatchObject({
+  test('has at most 20 MiB', async () => {
+    expect(await upload('image/png', new Uint8Array(maxImageBytes))).not.toBeInstanceOf(Refusal)
+    expect(await upload('image/png', new Uint8Array(maxImageBytes + 1))).toMatchObject({
       code: 'request_too_large',
     })
   })
@@ -345,8 +371,8 @@ describe('inputs by model', () => {
     ['vfa-2.7-r2v', { ...videos(6), ...refs(10) }, 16],
     ['vfa-2.7-videoedit', videos(1), 1],
     ['vfa-2.7-videoedit', { ...videos(1), ...refs(10) }, 11],
-  ])('%s takes %j', (model, input, count) => {
-    expect(accepted({ model, prompt: 'a boat', ...input }).media).toHaveLength(count)
+  ])('%s takes %j', async (model, input, count) => {
+    expect((await accepted({ model, prompt: 'a boat', ...input })).media).toHaveLength(count)
   })
 
   test.each<[string, Fields, string, string]>([
@@ -386,33 +412,31 @@ describe('inputs by model', () => {
     ['vfa-2.7-videoedit', {}, 'invalid_request', 'references.video'],
     ['vfa-2.7-videoedit', refs(1), 'invalid_request', 'references.video'],
     ['vfa-2.7-videoedit', videos(2), 'invalid_request', 'references.video'],
-  ])('%s refuses %j', (model, input, code, param) => {
-    expectRefused({ model, prompt: 'a boat', ...input }, code, param)
+  ])('%s refuses %j', async (model, input, code, param) => {
+    await expectRefused({ model, prompt: 'a boat', ...input }, code, param)
   })
 
-  test('come in the order they were given', () => {
+  test('come in the order they were given', async () => {
     const input = { ...videos(2), ...refs(2), input_image: png(7) }
-    expect(accepted({ model: 'vfa-2.7-r2v', ...input }).media.map(({ url }) => url)).toEqual([
-      png(0),
-      png(1),
-      png(7),
-      mp4(0),
-      mp4(1),
-    ])
+    expect(
+      (await accepted({ model: 'vfa-2.7-r2v', ...input })).media.map(({ url }) => url),
+    ).toEqual([png(0), png(1), png(7), mp4(0), mp4(1)])
   })
 })
 
 describe('the length of an edit', () => {
   const edit = { references: { video: [mp4()] }, prompt: 'x' }
 
-  test('is that of its source, unless one is asked for and can be sent', () => {
-    const open = accepted({ ...edit, model: 'vfa-2.7-videoedit' })
+  test('is that of its source, unless one is asked for and can be sent', async () => {
+    const open = await accepted({ ...edit, model: 'vfa-2.7-videoedit' })
     expect(open).toMatchObject({ followsSource: true })
-    const cut = accepted({ ...edit, model: 'vfa-2.7-videoedit', seconds: 4 })
+    const cut = await accepted({ ...edit, model: 'vfa-2.7-videoedit', seconds: 4 })
     expect([cut.seconds, cut.followsSource]).toEqual([4, undefined])
-    const never = accepted({ ...edit, model: 'vfb-1.0-video-edit', seconds: 4 })
+    const never = await accepted({ ...edit, model: 'vfb-1.0-video-edit', seconds: 4 })
     expect(never).toMatchObject({ followsSource: true })
-    expect(accepted({ model: 'vfa-2.7-t2v', prompt: 'x' })).not.toHaveProperty('followsSource')
+    expect(await accepted({ model: 'vfa-2.7-t2v', prompt: 'x' })).not.toHaveProperty(
+      'followsSource',
+    )
   })
 })
 
@@ -429,17 +453,17 @@ test.each([
   ['parameters', {}],
   ['content', []],
   ['n', 2],
-])('%s is a word of other dialects, and refused with the right one', (name, value) => {
-  expectRefused({ model: 'vfa-2.7-t2v', prompt: 'x', [name]: value }, 'invalid_request', name)
-  accepted({ model: 'vfa-2.7-t2v', prompt: 'x', [name]: null })
+])('%s is a word of other dialects, and refused with the right one', async (name, value) => {
+  await expectRefused({ model: 'vfa-2.7-t2v', prompt: 'x', [name]: value }, 'invalid_request', name)
+  await accepted({ model: 'vfa-2.7-t2v', prompt: 'x', [name]: null })
 })
 
-test('references of pictures are not taken among those of videos', () => {
+test('references of pictures are not taken among those of videos', async () => {
   const references = { image: [png()], video: [mp4()] }
-  expectRefused({ model: 'vfa-2.7-r2v', references }, 'invalid_request', 'references.image')
+  await expectRefused({ model: 'vfa-2.7-r2v', references }, 'invalid_request', 'references.image')
 })
 
-test('whatever stands in the fields, what is taken can be filmed and paid for', () => {
+test('whatever stands in the fields, what is taken can be filmed and paid for', async () => {
   const value = fc.oneof(
     { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
     // Mostly absent, or a request with nothing wrong in it hardly ever comes.
@@ -452,9 +476,9 @@ test('whatever stands in the fields, what is taken can be filmed and paid for', 
     { requiredKeys: [] },
   )
   const taken: VideoRequest[] = []
-  fc.assert(
-    fc.property(odd, fc.boolean(), (fields, form) => {
-      const call = read({ model: 'own-film', ...fields }, form)
+  await fc.assert(
+    fc.asyncProperty(odd, fc.boolean(), async (fields, form) => {
+      const call = await read({ model: 'own-film', ...fields }, form)
       if (call instanceof Refusal) return
       const request = asVideoRequest(call.request)
       const { seconds, resolution, media } = request

@@ -55,29 +55,32 @@ const codes = {
   seed: 'invalid_seed',
 } as const
 
-/**
- * `form`: every value came as text, so digits may be a number. `servedAs`: the model whose rules apply,
- * where another serves the one that is called.
- */
-export function parseVideo(
+interface VideoOptions {
+  /** Every value came as text, so digits may be a number. */
+  isForm?: boolean
+  account?: string | undefined
+  /** The model whose rules apply, where another serves the one that is called. */
+  servedAs?(name: string): string
+}
+
+export async function parseVideo(
   fields: Fields,
-  form: boolean,
-  servedAs: (name: string) => string = (name) => name,
-): VideoCall | Refusal {
+  { isForm = false, account, servedAs = (name) => name }: VideoOptions = {},
+): Promise<VideoCall | Refusal> {
   const called = modelIn(fields)
   if (called instanceof Refusal) return called
   const model = servedAs(called)
   const misnamed = misnamedIn(fields)
   if (misnamed !== undefined) return misnamed
   const rule = ruleFor(model)
-  const given = form ? { ...fields, seed: asNumber(fields['seed']) } : fields
+  const given = isForm ? { ...fields, seed: asNumber(fields['seed']) } : fields
   const read = readFields(fieldsOf(model), given, codes)
   if (read instanceof Refusal) return read.code === codes.seconds ? wrongSeconds(model) : read
   const { prompt, size, resolution, seed } = read
   const seconds = Number(read.seconds ?? defaultSeconds)
   const shape = resolution === undefined ? shapeOfSize(size) : { resolution }
   if (shape instanceof Refusal) return shape
-  const media = mediaIn(fields, model, rule, form)
+  const media = await mediaIn(fields, { model, rule, isForm, account })
   if (media instanceof Refusal) return media
   if (rule.needsPrompt && prompt.trim() === '') {
     return wrong('prompt', `${model} needs a 'prompt'`)
