@@ -47,6 +47,22 @@ function runNext(): void {
   })
 }
 
+/** Of bytes that have come, which are handed out without a turn in between, however many they are. */
+const readPerTurn = 256 * 1024
+
+/** Counts what is read of one body. */
+export class ReadTurns {
+  #bytes = 0
+
+  /** Whether it is time for a turn of other work. */
+  isDue(bytes: number): boolean {
+    this.#bytes += bytes
+    if (this.#bytes < readPerTurn) return false
+    this.#bytes = 0
+    return true
+  }
+}
+
 const itemsPerTurn = 250
 
 /** Other work gets its turn in between. */

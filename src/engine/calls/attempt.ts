@@ -11,6 +11,7 @@ import type {
 import type { Affinity, Attempt, MoveReason } from '../../contract/requests.ts'
 import { Cancellation } from '../../lib/cancellation.ts'
 import { HttpError } from '../../lib/http/error.ts'
+import { nextTurn, ReadTurns } from '../../lib/turns.ts'
 import { leavePlace } from '../routing/channel-places.ts'
 import type { ChannelState } from '../routing/channel-state.ts'
 import { type FailureKind, failureKind } from '../routing/faults.ts'
@@ -209,6 +210,7 @@ export async function firstBytes(
   { answer, watcher }: StreamReply,
 ): Promise<Uint8Array | undefined> {
   let held: Uint8Array[] | undefined
+  const turns = new ReadTurns()
   deadline.output = watcher
   while (watcher.outcome === undefined) {
     let bytes: Uint8Array | undefined
@@ -216,7 +218,10 @@ export async function firstBytes(
       const chunk = await answer.read()
       deadline.touch()
       if (chunk === undefined) watcher.close()
-      else bytes = watcher.take(chunk)
+      else {
+        if (turns.isDue(chunk.length)) await nextTurn()
+        bytes = watcher.take(chunk)
+      }
     } catch (error) {
       if (!(error instanceof HttpError)) open.reportBug(error)
       watcher.break()

@@ -14,6 +14,7 @@ import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { BodyReader } from '../../contract/http.ts'
 import type { UpstreamError } from '../../contract/provider.ts'
 import { HttpError } from '../../lib/http/error.ts'
+import { nextTurn, ReadTurns } from '../../lib/turns.ts'
 import {
   completeAttempt,
   failAttempt,
@@ -42,6 +43,7 @@ export class CallerStream implements AnswerStream, BodyReader {
   /** Undefined before the start, and once the caller has left. */
   #sink: StreamSink | undefined
   #isReading = false
+  readonly #turns = new ReadTurns()
   /** The caller has unread bytes in every buffer. */
   #isFull = false
   #hasLeft = false
@@ -110,9 +112,18 @@ export class CallerStream implements AnswerStream, BodyReader {
       this.#break(error)
     }
     if (this.#length.isExceeded(length, watcher)) this.#endHere(endless)
-    if (watcher.outcome === undefined) return !this.#isFull
-    this.#end()
+    if (watcher.outcome !== undefined) {
+      this.#end()
+      return false
+    }
+    if (this.#isFull) return false
+    if (!this.#turns.isDue(length)) return true
+    nextTurn().then(() => this.#readOnAfterTurn())
     return false
+  }
+
+  #readOnAfterTurn(): void {
+    if (!this.#isFull && !this.#isEnding) this.#readOn()
   }
 
   end(): void {

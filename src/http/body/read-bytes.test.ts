@@ -45,6 +45,18 @@ test.each([
   expect(isGathered()).toBe(byServer)
 })
 
+test('a long body that has come at once is read in several turns', async () => {
+  let turns = 0
+  let isOver = false
+  const counted = (async () => {
+    for (; !isOver; turns++) await new Promise((go) => setImmediate(go))
+  })()
+  await readBytes(contextFor(Buffer.alloc(9_000_001), 9_000_001), limits)
+  isOver = true
+  await counted
+  expect(turns).toBeGreaterThan(16)
+})
+
 test.each([8_999_999, 9_000_002])('9000001 bytes are no body of %d', async (declared) => {
   const read = await readBytes(contextFor(Buffer.alloc(9_000_001), declared), limits)
   expect(read).toBeInstanceOf(Refusal)

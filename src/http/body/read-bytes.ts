@@ -2,7 +2,7 @@
 // there is room.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import { longTextBytes } from '../../lib/json/json-thread.ts'
-import { copyInTurns } from '../../lib/turns.ts'
+import { copyInTurns, nextTurn, ReadTurns } from '../../lib/turns.ts'
 import type { RequestContext } from '../request-context.ts'
 import { bodyRoom, smallBodyBytes, type TakenRoom } from './body-room.ts'
 
@@ -71,16 +71,13 @@ async function readChunks(
   }, limits.bodyMs)
   const whole = declared > 0 ? Buffer.allocUnsafeSlow(declared) : undefined
   const chunks: Uint8Array[] = []
-  let size = 0
-  let counted = Math.max(declared, smallBodyBytes)
+  const turns = new ReadTurns()
+  let [size, counted] = [0, Math.max(declared, smallBodyBytes)]
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (isLate) return incomplete('too slow')
-      if (done)
-        return size < declared
-          ? incomplete('too short')
-          : (whole ?? (await copyInTurns(chunks, size)))
+      if (done) break
       if (whole === undefined) chunks.push(value)
       else whole.set(value, size)
       size += value.byteLength
@@ -90,7 +87,10 @@ async function readChunks(
         return refusal
       }
       counted = Math.max(counted, size)
+      if (turns.isDue(value.byteLength)) await nextTurn()
     }
+    if (size < declared) return incomplete('too short')
+    return whole ?? (await copyInTurns(chunks, size))
   } catch (cause) {
     return incomplete(cause)
   } finally {

@@ -22,7 +22,7 @@ export const tooLarge = (place: string, param = place): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
 
 /** Where an image stands in a request, and whose it is. */
-export interface ImagePlace {
+interface ImagePlace {
   place: string
   param: string
   account: string | undefined
