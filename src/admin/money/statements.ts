@@ -14,7 +14,7 @@ import {
   listStatements,
   type Statement,
 } from '../../store/ledger/statements.ts'
-import { logHorizonMs } from '../../store/log/requests.ts'
+import { logHorizonMs } from '../../store/log/watermark.ts'
 import { numberCursor, pageOf } from '../../store/sql/cursor.ts'
 import { auditChange, listOf, time } from '../answers.ts'
 import { forFinance } from '../permission.ts'

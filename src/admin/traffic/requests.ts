@@ -16,12 +16,8 @@ import { namesOfTokens, type TokenNames } from '../../store/catalog/tokens.ts'
 import type { Page, PageQuery } from '../../store/index.ts'
 import { refundedOf } from '../../store/ledger/refunds.ts'
 import { timeOfId } from '../../store/log/ids.ts'
-import {
-  findRequest,
-  listRequests,
-  logHorizonMs,
-  type RequestFilter,
-} from '../../store/log/requests.ts'
+import { findRequest, listRequests, type RequestFilter } from '../../store/log/requests.ts'
+import { logHorizonMs } from '../../store/log/watermark.ts'
 import { findTaskRow, findTaskRows } from '../../store/tasks/tasks.ts'
 import { listOf, notFound, time } from '../answers.ts'
 import { forAll, owning } from '../permission.ts'

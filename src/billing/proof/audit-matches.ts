@@ -2,7 +2,7 @@
 // tasks.
 
 import { loadPrices } from '../../store/catalog/prices.ts'
-import { logHorizonMs } from '../../store/log/requests.ts'
+import { logHorizonMs } from '../../store/log/watermark.ts'
 import { type AuditScope, uncharged } from '../../store/proof/audit.ts'
 import { type Books, chargePages, shortNanos } from '../../store/proof/audit-chain.ts'
 import {

@@ -7,7 +7,6 @@ import { endUserText } from '../../contract/tags/index.ts'
 import type { StatusRange } from '../../contract/traffic.ts'
 import type { Schema } from '../schema.ts'
 import { cursorAt, numberCursor, type Page, type PageQuery } from '../sql/cursor.ts'
-import { getMeta } from '../sql/meta.ts'
 import { firstId } from './ids.ts'
 import { pageOfLog } from './pages.ts'
 import type { LogFilter } from './search.ts'
@@ -15,9 +14,6 @@ import { retryValue } from './segments.ts'
 import { sortedPageOfLog } from './sorted-pages.ts'
 import type { LogSort } from './sorted-places.ts'
 import { indexedSeq } from './watermark.ts'
-
-/** Set before rows are dropped. */
-export const logHorizonKey = 'log_horizon_ms'
 
 /** By the gateway's id or an upstream's, which several requests may share. Oldest first. */
 export async function findRequest(db: Kysely<Schema>, anyId: string): Promise<RequestRecord[]> {
@@ -112,10 +108,6 @@ function wantedValues(filter: RequestFilter): LogFilter['values'] {
     ...(endUser !== undefined && { end_user: endUserText(endUser) }),
   }
 }
-
-/** Rows of requests from this moment on are complete; older ones may have been dropped. */
-export const logHorizonMs = async (db: Kysely<Schema>): Promise<number> =>
-  Number((await getMeta(db, logHorizonKey)) ?? '0')
 
 function shape(row: Selectable<Schema['requests']>): RequestRecord {
   const record: RequestRecord = {

@@ -16,9 +16,10 @@ import { aRequest, charged, newPlace, type Place, storeKinds } from '../test-sto
 import { indexNextSegment } from './indexer.ts'
 import { listPartitions, makeWeeks, mondayOf } from './partitions.ts'
 import { segmentRows } from './posting-list.ts'
-import { findRequest, listRequests, logHorizonMs } from './requests.ts'
+import { findRequest, listRequests } from './requests.ts'
 import { trimLog } from './retention.ts'
 import { sumTraffic } from './traffic.ts'
+import { logHorizonMs } from './watermark.ts'
 
 const patientMs = 60_000
 const dayMs = 86_400_000

@@ -6,10 +6,9 @@ import { tryAdvisoryLock } from '../sql/advisory-lock.ts'
 import { setMeta } from '../sql/meta.ts'
 import type { Store } from '../store.ts'
 import { slotMs } from './groups.ts'
-import { logHorizonKey, logHorizonMs } from './requests.ts'
 import { firstSeqOf, lastSeqOf, segmentOf } from './segments.ts'
 import { hourMs } from './traffic-sums.ts'
-import { indexedSeq } from './watermark.ts'
+import { indexedSeq, logHorizonKey, logHorizonMs } from './watermark.ts'
 
 interface TrimOptions {
   nowMs: number

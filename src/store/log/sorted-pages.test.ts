@@ -1,10 +1,12 @@
 // Sorted pages of the request log: over all rows, each once, whatever is equal.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import type { RequestRecord } from '../../contract/requests.ts'
 import { newId } from '../../lib/crypto/ids.ts'
 import { insertAccount } from '../catalog/accounts.ts'
 import type { Store } from '../index.ts'
 import type { Dialect } from '../schema.ts'
+import { setMeta } from '../sql/meta.ts'
 import { insertTask } from '../tasks/tasks.ts'
 import { aTask } from '../tasks/test-tasks.ts'
 import { aRequest, lcg, newPlace, type Place, storeKinds } from '../test-stores.ts'
@@ -12,6 +14,7 @@ import { addMissingFigures } from './figures.ts'
 import { indexNextSegment } from './indexer.ts'
 import { segmentRows } from './posting-list.ts'
 import { listRequests, type RequestFilter } from './requests.ts'
+import { logHorizonKey } from './watermark.ts'
 
 const neverMs = 600_000
 const startMs = 1_700_000_000_000
@@ -116,6 +119,26 @@ describe.each(storeKinds as Dialect[])('the sorted request log on %s', (dialect)
     expect(added).toBe(segments.length)
     expect(added).toBeGreaterThan(1)
     expect(await listRequests(store.read, sorted)).toEqual(before)
+  })
+
+  test('tasks whose requests the log no longer has leave no page empty', async () => {
+    const { rows: known } = await sql<object>`SELECT * FROM tasks LIMIT 1`.execute(store.read)
+    const columns = Object.keys(known[0]!)
+    const gone: Record<string, string> = {
+      id: `'gone_' || row_number() OVER ()`,
+      request_id: `'req_gone_' || row_number() OVER ()`,
+      created_at_ms: '1',
+      charge_nanos: '1000000000',
+    }
+    const values = columns.map((name) => gone[name] ?? `a.${name}`)
+    // More than are read for one page.
+    await store.tx(async (tx) => {
+      await sql`INSERT INTO tasks (${sql.raw(columns.join(', '))}) SELECT ${sql.raw(values.join(', '))}
+        FROM tasks AS a, tasks AS b, tasks AS c LIMIT 33000`.execute(tx)
+      await setMeta(tx, logHorizonKey, String(startMs))
+    })
+    const { items } = await listRequests(store.read, { sort: 'charge', limit: 10 })
+    expect(items.length).toBe(10)
   })
 
   test('another cursor is refused', async () => {

@@ -5,6 +5,7 @@ import type { Schema } from '../schema.ts'
 import { timeOfId } from './ids.ts'
 import { matchingRows } from './matching.ts'
 import type { Best, Place, SortedQuery } from './sorted-places.ts'
+import { logHorizonMs } from './watermark.ts'
 
 const tasksAtOnce = 512
 /** Tasks read for one page; where few of them pass the filter, the page is short and has a next one. */
@@ -14,8 +15,10 @@ const maxCreateMs = 3_600_000
 
 export async function addTasks(db: Kysely<Schema>, query: SortedQuery, best: Best): Promise<void> {
   let { after } = best
+  // Tasks stay when the rows of their requests go.
+  const horizonMs = (await logHorizonMs(db)) - maxCreateMs
   for (let read = 0; read < maxTasks; read += tasksAtOnce) {
-    const places = await nextTasks(db, query, after)
+    const places = await nextTasks(db, query, horizonMs, after)
     const known = await requestsOf(db, query, places)
     for (const place of places) {
       if (known.has(place.task!.requestId) && !best.add(place)) return
@@ -29,6 +32,7 @@ export async function addTasks(db: Kysely<Schema>, query: SortedQuery, best: Bes
 async function nextTasks(
   db: Kysely<Schema>,
   { filter: { values, fromId, toId }, isRising }: SortedQuery,
+  horizonMs: number,
   after: Place | undefined,
 ): Promise<Place[]> {
   const direction = isRising ? 'asc' : 'desc'
@@ -40,8 +44,9 @@ async function nextTasks(
     .limit(tasksAtOnce)
   if (values.account !== undefined) query = query.where('account_id', '=', values.account)
   if (values.token !== undefined) query = query.where('token_id', '=', values.token)
-  const [fromMs, toMs] = [timeOfId(fromId ?? ''), timeOfId(toId ?? '')]
-  if (fromMs !== undefined) query = query.where('created_at_ms', '>=', fromMs)
+  const [fromMs = 0, toMs] = [timeOfId(fromId ?? ''), timeOfId(toId ?? '')]
+  const earliestMs = Math.max(fromMs, horizonMs)
+  if (earliestMs > 0) query = query.where('created_at_ms', '>=', earliestMs)
   if (toMs !== undefined) query = query.where('created_at_ms', '<', toMs + maxCreateMs)
   if (after !== undefined) {
     const sign = isRising ? sql`>` : sql`<`
