@@ -28,6 +28,8 @@ const checkpointPages = 1000
 const checkpointMs = 2_000
 /** A WAL that has grown behind a snapshot is cut to this when it is used again from its start. */
 const walBytesKept = 64 * 1024 * 1024
+/** Of a reader, which ends when it has nothing to do. Sums that need more of it are sorted on the disk. */
+const readerCacheKb = 32 * 1024
 /** Larger files would delay the start; they are checked while the gateway runs. */
 const checkedAtOpenBytes = 64 * 1024 * 1024
 
@@ -127,6 +129,7 @@ function open(question: Question & { kind: 'open' }): undefined {
   if (question.role === 'reader') {
     db = connect(file)
     db.run('PRAGMA query_only = ON')
+    db.run(`PRAGMA cache_size = -${readerCacheKb}`)
     return
   }
   const { lockFile, mark: place } = question
