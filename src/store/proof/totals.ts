@@ -45,6 +45,8 @@ interface Asked {
    * sorting them would take longer than summing them.
    */
   withUnit?: boolean | undefined
+  /** Of all accounts, and of at least half of the days: to list the accounts would only cost time. */
+  readsAll?: boolean | undefined
 }
 
 /** Of more than `above` sums, so many names of each of these dimensions are told apart: those with the largest charges. */
@@ -118,12 +120,15 @@ export const sumMoney = (db: Kysely<Schema>, asked: MoneyQuery): Promise<MoneySu
  * The same as `sumMoney`, of far fewer rows where whole days are asked for. By the hour, the hours of a
  * whole day stand as one at its beginning.
  */
-export function sumDays(db: Kysely<Schema>, given: DaysQuery): Promise<MoneySum[]> {
+export async function sumDays(db: Kysely<Schema>, given: DaysQuery): Promise<MoneySum[]> {
+  if (given.by.includes('bucket')) throw new Error('days have no size classes')
+  const isPostgres = dialectOf(db) === 'postgres'
   // PostgreSQL does not sort, and would rather have a key more than three sums.
-  const asked = dialectOf(db) === 'postgres' ? byUnit(given) : given
-  if (asked.by.includes('bucket')) throw new Error('days have no size classes')
+  const asked = isPostgres ? byUnit(given) : given
   const { days, rest } = splitDays(asked)
-  return summed(db, asked, [], [partOf(grains.day, { ...asked, ...days }), ...hoursIn(asked, rest)])
+  const readsAll = isPostgres && asked.accountId === undefined && (await coversHalf(db, days))
+  const ofDays = partOf(grains.day, { ...asked, ...days, readsAll })
+  return summed(db, asked, [], [ofDays, ...hoursIn(asked, rest)])
 }
 
 type Part = Pick<Asked, 'fromMs' | 'untilMs'>
@@ -202,6 +207,15 @@ async function newestDay(db: Kysely<Schema>): Promise<number> {
   const { rows } = await sql<{ ms: number | null }>`
     SELECT max(day_ms) AS ms FROM channel_totals`.execute(db)
   return rows[0]!.ms ?? 0
+}
+
+/** Half of the days from the first to the newest, or more. */
+async function coversHalf(db: Kysely<Schema>, { fromMs, untilMs }: Part): Promise<boolean> {
+  const { rows } = await sql<{ ms: number | null }>`
+    SELECT min(day_ms) AS ms FROM channel_totals`.execute(db)
+  const firstMs = rows[0]!.ms ?? 0
+  const endMs = (await newestDay(db)) + dayMs
+  return 2 * (Math.min(untilMs, endMs) - Math.max(fromMs, firstMs)) >= endMs - firstMs
 }
 
 /** Sums of days are made in the order of their key first, which needs no sorting, unless accounts are told apart. */
@@ -323,10 +337,13 @@ const hasCosts = ({ cost_nanos, refund_nanos }: SumRow): boolean =>
   cost_nanos !== 0n || refund_nanos !== 0n
 
 /** Without an account it changes only the plan: keys begin with the account, so all are listed. */
-export const ofAccounts = ({ accountId }: Pick<Asked, 'accountId'>): RawBuilder<unknown> =>
-  accountId === undefined
-    ? sql`AND account_id IN (SELECT id FROM accounts)`
-    : sql`AND account_id = ${accountId}`
+export function ofAccounts({
+  accountId,
+  readsAll,
+}: Pick<Asked, 'accountId' | 'readsAll'>): RawBuilder<unknown> {
+  if (accountId !== undefined) return sql`AND account_id = ${accountId}`
+  return readsAll === true ? sql`` : sql`AND account_id IN (SELECT id FROM accounts)`
+}
 
 export const ofToken = ({ tokenId }: Pick<Asked, 'tokenId'>, column: RawBuilder<unknown>) =>
   tokenId === undefined ? sql`` : sql`AND ${column} = ${tokenId}`
