@@ -1,11 +1,11 @@
 // The input images of an edit, wherever callers put them: `images` of JSON, `image` and `image[]` of a
 // form, files or addresses. Nothing is fetched here; the upstream does that.
-import { Refusal, refuse } from '../../contract/errors.ts'
+import { type Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/images.ts'
+import { bareImage, inlineImage, isAddress, readEach, uploadedImage } from '../media/images.ts'
 
 export const maxInputs = 3
 
@@ -21,13 +21,7 @@ export async function imagesIn(
     const message = `at most ${maxInputs} images can be edited at once`
     return refuse('too_many_images', message, { param: places[0]!.param })
   }
-  const media: InputMedia[] = []
-  for (const place of places) {
-    const image = await imageAt(place, account)
-    if (image instanceof Refusal) return image
-    media.push(image)
-  }
-  return media
+  return readEach(places, (place) => imageAt(place, account))
 }
 
 interface Place {

@@ -7,7 +7,7 @@ import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { type Fields, wrong } from '../common/fields.ts'
 import type { CreateOf } from '../media/create.ts'
 import { readFields } from '../media/fields.ts'
-import { isAddress } from '../media/images.ts'
+import { isAddress, readEach } from '../media/images.ts'
 import {
   longImageData,
   maxImages,
@@ -97,13 +97,11 @@ async function withLongImages(
     return image instanceof Refusal ? image : { ...read, image }
   }
   if (!('image_list' in read) || read.image_list === undefined) return read
-  const images: NonNullable<Omni['image_list']> = []
-  for (const [index, each] of read.image_list.entries()) {
+  const images = await readEach(read.image_list, async (each, index) => {
     const image = await longImageData(each.image, `image_list[${index}]`, account)
-    if (image instanceof Refusal) return image
-    images.push({ ...each, image })
-  }
-  return { ...read, image_list: images }
+    return image instanceof Refusal ? image : { ...each, image }
+  })
+  return images instanceof Refusal ? images : { ...read, image_list: images }
 }
 
 async function mediaOf(

@@ -1,5 +1,5 @@
 // Input images of callers: an address, or bytes in base64 up to a maximum size.
-import { type Refusal, refuse } from '../../contract/errors.ts'
+import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
 import { isUpload, type Upload } from '../../http/body/read-form.ts'
 import { plainBase64After, toBase64 } from '../../lib/json/json-thread.ts'
@@ -20,6 +20,20 @@ export const isTooLong = (letters: number): boolean => letters > maxBase64
 
 export const tooLarge = (place: string, param = place): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
+
+/** One after the other, up to the first that is refused. */
+export async function readEach<Item, Read>(
+  items: readonly Item[],
+  read: (item: Item, index: number) => Promise<Read | Refusal> | Read | Refusal,
+): Promise<Read[] | Refusal> {
+  const all: Read[] = []
+  for (const [index, item] of items.entries()) {
+    const each = await read(item, index)
+    if (each instanceof Refusal) return each
+    all.push(each)
+  }
+  return all
+}
 
 /** Where an image stands in a request, and whose it is. */
 interface ImagePlace {

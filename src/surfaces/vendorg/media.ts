@@ -4,7 +4,7 @@ import type { InputMedia } from '../../contract/task.ts'
 import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { isAddress, isImageType, isTooLong, tooLarge } from '../media/images.ts'
+import { isAddress, isImageType, isTooLong, readEach, tooLarge } from '../media/images.ts'
 
 type Role = NonNullable<InputMedia['role']>
 
@@ -72,15 +72,10 @@ async function referencesIn(
     const message = `'${name}' has more than ${maxReferences} items`
     return refuse('too_many_images', message, { param: name })
   }
-  const images: InputMedia[] = []
-  for (const [index, each] of value.entries()) {
-    const inner: unknown = isObject(each) && isObject(each['image']) ? each['image'] : each
-    const place = { name: `${name}[${index}].image`, value: inner }
-    const image = await imageOf(place, 'reference', account)
-    if (image instanceof Refusal) return image
-    images.push(image)
-  }
-  return images
+  return readEach(value as readonly unknown[], (each, index) => {
+    const inner = isObject(each) && isObject(each['image']) ? each['image'] : each
+    return imageOf({ name: `${name}[${index}].image`, value: inner }, 'reference', account)
+  })
 }
 
 /** `{uri}`, `{bytesBase64Encoded, mimeType}`, or `{inlineData: {data, mimeType}}`. */

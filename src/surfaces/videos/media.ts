@@ -5,7 +5,7 @@ import type { InputMedia } from '../../contract/task.ts'
 import { isUpload } from '../../http/body/read-form.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { bareImage, inlineImage, isAddress, uploadedImage } from '../media/images.ts'
+import { bareImage, inlineImage, isAddress, readEach, uploadedImage } from '../media/images.ts'
 import { type InputRule, maxImages, maxVideos } from './rules.ts'
 
 export const maxItems = maxImages + maxVideos
@@ -80,13 +80,7 @@ async function referencesIn(value: unknown, account: string | undefined): Promis
     const message = `'input_reference' has more than ${maxItems} items`
     return refuse('too_many_images', message, { param: 'input_reference' })
   }
-  const media: InputMedia[] = []
-  for (const [index, each] of value.entries()) {
-    const medium = await referenceAt(each, `input_reference[${index}]`, account)
-    if (medium instanceof Refusal) return medium
-    media.push(medium)
-  }
-  return media
+  return readEach(value, (each, index) => referenceAt(each, `input_reference[${index}]`, account))
 }
 
 /** An address with a video's extension is a video, whatever its key; otherwise the key decides. */
