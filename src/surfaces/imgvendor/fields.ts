@@ -2,8 +2,8 @@
 // fields go together, and with which model, is in parse.ts.
 import { z } from 'zod'
 import { type Refusal, refuse } from '../../contract/errors.ts'
-import { plainBase64 } from '../../lib/base64.ts'
 import { plainBase64After } from '../../lib/json/json-thread.ts'
+import { wrong } from '../common/fields.ts'
 import { oneOf, refusing, text, whole } from '../media/fields.ts'
 import { isAddress, isLongerThan } from '../media/images.ts'
 import { elementModel, referenceModel } from './models.ts'
@@ -49,36 +49,22 @@ const first = {
   prompt: longText('prompt').regex(/\S/, noPrompt).describe('What to draw.'),
 }
 
-/** Longer Base64 is read in a thread, after the other fields. */
-const longImage = 256 * 1024
 const dataUri = /^\s*data:image\/[a-z0-9.+-]{1,64};base64,/i
-const tooLarge = (at: string) => `'${at}' is larger than ${maxImageBytes} bytes`
-const noData = (at: string) => `'${at}' must be an http or https address, or an image in base64`
 
 /** An address, or base64 as the upstream wants it: without what `data:` puts before it. */
-function imageData(value: string, context: z.RefinementCtx): string {
-  if (isAddress(value) || value.length > longImage) return value
-  const base64 = plainBase64(value.replace(dataUri, ''))
-  if (base64 === undefined) {
-    context.addIssue({ code: 'custom', message: noData('{at}'), input: value })
-  }
-  return base64 ?? ''
-}
-
-/** The same of a long one. */
-export async function longImageData(
+export async function imageData(
   value: string,
   at: string,
   account: string | undefined,
 ): Promise<string | Refusal> {
-  if (value.length <= longImage) return value
-  const param = at.replace(/\[\d+\]$/, '')
+  if (isAddress(value)) return value
   const from = dataUri.exec(value)?.[0].length ?? 0
   const base64 = await plainBase64After('', value, from, account)
+  const param = at.replace(/\[\d+\]$/, '')
   if ((base64?.length ?? value.length - from) > maxBase64) {
-    return refuse('request_too_large', tooLarge(at), { param })
+    return refuse('request_too_large', `'${at}' is larger than ${maxImageBytes} bytes`, { param })
   }
-  return base64 ?? refuse('invalid_request', noData(at), { param })
+  return base64 ?? wrong(param, `'${at}' must be an http or https address, or an image in base64`)
 }
 
 const fraction = (name: string) => {
@@ -113,7 +99,7 @@ export const plainFields = z.object({
   ...first,
   image: z
     .string("'image' must be a string")
-    .transform((given, context) => (given === '' ? undefined : imageData(given, context)))
+    .transform((given) => (given === '' ? undefined : given))
     .optional()
     .describe('A public address, or the bytes in base64.'),
   negative_prompt: longText('negative_prompt')
@@ -140,7 +126,6 @@ const noImage = "'{at}' must be {image} with an image"
 const listedImage = z
   .string({ error: ({ input }) => (input == null ? noImage : "'{at}' must be a string") })
   .min(1, { error: noImage, abort: true })
-  .transform(imageData)
 const wrongAmount = `'series_amount' must be a whole number from 2 to ${maxImages}`
 
 export const omniFields = z.object({

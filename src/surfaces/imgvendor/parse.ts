@@ -9,7 +9,7 @@ import type { CreateOf } from '../media/create.ts'
 import { readFields } from '../media/fields.ts'
 import { isAddress, readEach } from '../media/images.ts'
 import {
-  longImageData,
+  imageData,
   maxImages,
   maxInputs,
   noPrompt,
@@ -60,7 +60,7 @@ export async function parseImageTask(
   if (unusable !== undefined) return unusable
   const known = readFields(schemas[path], fields, codes)
   if (known instanceof Refusal) return known
-  const read = await withLongImages(known, account)
+  const read = await withPlainImages(known, account)
   if (read instanceof Refusal) return read
   const checked = path === 'generations' ? plain(read as Plain, model) : omni(read as Omni, model)
   if (checked instanceof Refusal) return checked
@@ -71,7 +71,7 @@ export async function parseImageTask(
     request: {
       prompt,
       count: checked.count,
-      media: await mediaOf(checked.images, account),
+      media: await Promise.all(checked.images.map((image) => mediumOf(image, account))),
       isEdit: false,
       native: { path: checked.path, body: { prompt, ...checked.body } },
     },
@@ -88,33 +88,27 @@ function unusableIn(fields: Fields, path: Path): Refusal | undefined {
   return found === undefined ? undefined : wrong(found, `${movedModel} has no use for '${found}'`)
 }
 
-async function withLongImages(
+async function withPlainImages(
   read: Plain | Omni,
   account: string | undefined,
 ): Promise<Plain | Omni | Refusal> {
   if ('image' in read && read.image !== undefined) {
-    const image = await longImageData(read.image, 'image', account)
+    const image = await imageData(read.image, 'image', account)
     return image instanceof Refusal ? image : { ...read, image }
   }
   if (!('image_list' in read) || read.image_list === undefined) return read
   const images = await readEach(read.image_list, async (each, index) => {
-    const image = await longImageData(each.image, `image_list[${index}]`, account)
+    const image = await imageData(each.image, `image_list[${index}]`, account)
     return image instanceof Refusal ? image : { ...each, image }
   })
   return images instanceof Refusal ? images : { ...read, image_list: images }
 }
 
-async function mediaOf(
-  images: readonly string[],
-  account: string | undefined,
-): Promise<InputMedia[]> {
-  const media: InputMedia[] = []
-  for (const image of images) {
-    const head = `data:${typeOf(image)};base64,`
-    const url = isAddress(image) ? image : await plainBase64After(head, image, 0, account)
-    media.push({ kind: 'image', url: url ?? image })
-  }
-  return media
+async function mediumOf(image: string, account: string | undefined): Promise<InputMedia> {
+  if (isAddress(image)) return { kind: 'image', url: image }
+  const head = `data:${typeOf(image)};base64,`
+  const url = await plainBase64After(head, image, 0, account)
+  return { kind: 'image', url: url ?? `${head}${image}` }
 }
 
 const typeOf = (base64: string): string => (base64.startsWith('/9j/') ? 'image/jpeg' : 'image/png')

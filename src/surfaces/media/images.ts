@@ -15,10 +15,7 @@ export const isAddress = (url: string): boolean =>
 
 export const isImageType = (type: string): boolean => /^image\/[a-z0-9.+-]{1,64}$/i.test(type)
 
-/** So many characters of Base64. */
-export const isTooLong = (letters: number): boolean => letters > maxBase64
-
-export const tooLarge = (place: string, param = place): Refusal =>
+const tooLarge = (place: string, param: string): Refusal =>
   refuse('request_too_large', `'${place}' is larger than ${maxImageBytes} bytes`, { param })
 
 /** One after the other, up to the first that is refused. */
@@ -42,20 +39,27 @@ interface ImagePlace {
   account: string | undefined
 }
 
-/** A `data:` URI. */
-export async function inlineImage(
-  url: string,
+/** The Base64 that begins there, after the beginning of a `data:` URI. */
+export async function dataUriOf(
+  head: string,
+  text: string,
+  from: number,
   { place, param, account }: ImagePlace,
-): Promise<InputMedia | Refusal> {
-  const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(url) ?? []
+): Promise<string | Refusal> {
+  const url = await plainBase64After(head, text, from, account)
+  const letters = url === undefined ? text.length - from : url.length - head.length
+  if (letters > maxBase64) return tooLarge(place, param)
+  return url ?? wrong(param, `'${place}' holds no base64`)
+}
+
+/** A `data:` URI. */
+export async function inlineImage(given: string, at: ImagePlace): Promise<InputMedia | Refusal> {
+  const [whole, head] = /^\s*(data:image\/[a-z0-9.+-]{1,64};base64,)/i.exec(given) ?? []
   if (whole === undefined || head === undefined) {
-    return wrong(param, `'${place}' must be of the form data:image/…;base64`)
+    return wrong(at.param, `'${at.place}' must be of the form data:image/…;base64`)
   }
-  const plain = await plainBase64After(head, url, whole.length, account)
-  const letters = plain === undefined ? url.length - whole.length : plain.length - head.length
-  if (isTooLong(letters)) return tooLarge(place, param)
-  if (plain === undefined) return wrong(param, `'${place}' holds no base64`)
-  return { kind: 'image', url: plain }
+  const url = await dataUriOf(head, given, whole.length, at)
+  return url instanceof Refusal ? url : { kind: 'image', url }
 }
 
 /** Base64 without a type: an image only if its first bytes are those of one. */
@@ -69,7 +73,7 @@ export async function bareImage(
   const head = `data:${type};base64,`
   const url = await plainBase64After(head, text, 0, account)
   if (url === undefined || url.length < head.length + minBase64) return undefined
-  return isTooLong(url.length - head.length) ? tooLarge(place, param) : { kind: 'image', url }
+  return url.length - head.length > maxBase64 ? tooLarge(place, param) : { kind: 'image', url }
 }
 
 /** Enough for the first bytes, also with some white space. */

@@ -1,10 +1,9 @@
 // Input images of a create request: beside the prompt or among the parameters, as bytes or by address.
 import { Refusal, refuse } from '../../contract/errors.ts'
 import type { InputMedia } from '../../contract/task.ts'
-import { plainBase64After } from '../../lib/json/json-thread.ts'
 import { isObject } from '../../lib/json/parse.ts'
 import { type Fields, wrong } from '../common/fields.ts'
-import { isAddress, isImageType, isTooLong, readEach, tooLarge } from '../media/images.ts'
+import { dataUriOf, isAddress, isImageType, readEach } from '../media/images.ts'
 
 type Role = NonNullable<InputMedia['role']>
 
@@ -114,19 +113,15 @@ async function checkedUri(uri: unknown, place: Named): Promise<string | Refusal>
 }
 
 /** Base64, or a `data:` URI with it. */
-async function dataUri(
+function dataUri(
   bytes: unknown,
   type: unknown,
   { name, account }: Named,
-): Promise<string | Refusal> {
+): Promise<string | Refusal> | Refusal {
   if (typeof type !== 'string' || !isImageType(type)) {
     return wrong(name, `'${name}' must be an image, such as image/png`)
   }
   const given = typeof bytes === 'string' ? bytes : ''
   const from = /^\s*data:[^;,]*;base64,/i.exec(given)?.[0].length ?? 0
-  const head = `data:${type};base64,`
-  const url = await plainBase64After(head, given, from, account)
-  const letters = url === undefined ? given.length - from : url.length - head.length
-  if (isTooLong(letters)) return tooLarge(name)
-  return url ?? wrong(name, `'${name}' holds no base64`)
+  return dataUriOf(`data:${type};base64,`, given, from, { place: name, param: name, account })
 }
