@@ -211,10 +211,11 @@ async function newestDay(db: Kysely<Schema>): Promise<number> {
 
 /** Half of the days from the first to the newest, or more. */
 async function coversHalf(db: Kysely<Schema>, { fromMs, untilMs }: Part): Promise<boolean> {
-  const { rows } = await sql<{ ms: number | null }>`
-    SELECT min(day_ms) AS ms FROM channel_totals`.execute(db)
-  const firstMs = rows[0]!.ms ?? 0
-  const endMs = (await newestDay(db)) + dayMs
+  if (fromMs === untilMs) return false
+  const { rows } = await sql<{ first: number | null; last: number | null }>`
+    SELECT min(day_ms) AS first, max(day_ms) AS last FROM channel_totals`.execute(db)
+  const { first, last } = rows[0]!
+  const [firstMs, endMs] = [first ?? 0, (last ?? 0) + dayMs]
   return 2 * (Math.min(untilMs, endMs) - Math.max(fromMs, firstMs)) >= endMs - firstMs
 }
 
