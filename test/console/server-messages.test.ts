@@ -25,6 +25,7 @@ import { noticeTypes } from '../../src/contract/notices/webhooks.ts'
 import { roles } from '../../src/contract/people.ts'
 import type { Price, PriceTerms } from '../../src/contract/price.ts'
 import type { CallEnding } from '../../src/contract/requests.ts'
+import type { TokenUsage } from '../../src/contract/usage.ts'
 import { implausibleMessage } from '../../src/engine/calls/usage-alerts.ts'
 import { root } from '../support/gateway.ts'
 
@@ -88,9 +89,23 @@ test('English texts are English, and Chinese texts are Chinese', () => {
   }
 })
 
-const priced = (terms: PriceTerms) => ({ terms }) as Price
+const priced = (terms: PriceTerms) => ({ model: 'txt-1', terms }) as Price
 const rates = { inputNanos: 1n, outputNanos: 1n, cacheReadNanos: 1n, cacheWriteNanos: 1n }
 const usage = { inputTokens: 12, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 2 }
+
+const atNight = { fromMinute: 0, toMinute: 60, zone: 'UTC', factorNanos: 500_000_000n }
+const others = [{ ...usage, model: 'other', priceId: 'p', applied: { hours: 0 } }]
+const parts = { cacheWrite1hTokens: 1, inputAudioTokens: 2, outputImageTokens: 2 }
+const several: TokenUsage = {
+  ...{ inputTokens: 60, outputTokens: 20, cacheReadTokens: 9, cacheWriteTokens: 9 },
+  ...{ parts, others },
+  toolCalls: { web_search: 2 },
+}
+const applied = { hours: 0, geo: 'us', serviceTier: 'flex' }
+const all: PriceTerms = {
+  ...{ unit: 'token', tiers: [{ upTo: 10, ...rates }, rates], hours: [atNight] },
+  ...{ geo: { us: 1_100_000_000n }, serviceTiers: { flex: { factorNanos: 500_000_000n } } },
+}
 
 const refund = { kind: 'refund', amountNanos: 5n, atMs: 0, note: 'cut off' } as Entry
 
@@ -99,6 +114,7 @@ test('every line of the arithmetic of a charge is put into Chinese', () => {
   const lines = [
     ...explainTokens(priced({ unit: 'token', tiers }), usage, 'CNY'),
     ...explainTokens(priced({ unit: 'token', tiers }), { ...usage, inputTokens: 8 }, 'CNY'),
+    ...explainTokens(priced(all), several, 'CNY', applied, () => all),
     ...explainReading({ prompt_tokens: 12 }, usage),
     ...explainReading({ input_tokens: 7 }, usage),
     ...explainReading({}, { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 }),
@@ -106,14 +122,19 @@ test('every line of the arithmetic of a charge is put into Chinese', () => {
     ...unitLines({ unit: 'image', perSizeNanos: { '1k': 5n }, defaultSize: '1k' }, '1k'),
     ...unitLines({ unit: 'video_second', perSecondNanos: { '720p': 5n } }, '720p'),
     ...unitLines({ unit: 'video_token', perMillionNanos: 5n }),
+    ...unitLines({ unit: 'search', rateNanos: 5n }),
+    ...unitLines({ unit: 'character', rateNanos: 5n }),
+    ...unitLines({ unit: 'audio_second', rateNanos: 5n }),
+    ...unitLines({ unit: 'image', perImageNanos: 5n, hours: [atNight] }),
+    ...unitLines({ unit: 'free' }),
     ...explainRefunds([refund]).steps,
   ]
-  expect(lines.length).toBeGreaterThan(15)
+  expect(lines.length).toBeGreaterThan(40)
   expect(lines.filter((line) => sentenceInChinese(line) === undefined)).toEqual([])
 })
 
 const unitLines = (terms: PriceTerms, tier?: string): string[] =>
-  [1, 2].flatMap((quantity) => explainUnits(priced(terms), { quantity, tier }, 'CNY'))
+  [1, 2].flatMap((quantity) => explainUnits(priced(terms), { quantity, tier, hours: 0 }, 'CNY'))
 
 /** Reasons that are written as plain texts, found where they are written. */
 const reasonsIn = (path: string, pattern: RegExp): string[] =>

@@ -1,4 +1,5 @@
 // What an explanation adds up to, without the gateway's own arithmetic.
+import { expect } from 'bun:test'
 
 export const billionths = (decimal: string): bigint => {
   const [whole = '0', places = ''] = decimal.split('.')
@@ -6,21 +7,39 @@ export const billionths = (decimal: string): bigint => {
 }
 const one = 1_000_000_000n
 
-/** What the lines of an explanation add up to, times its factors: rounded as it says. */
+/** Lines of several models begin with its name. */
+const lineOf = /^(?:(\S+) )?\w+: \d+ x \S+ per million = (\S+)$/
+const factorOf = /^(?:(\S+) )?(?:hours|service_tier|geo) .+: (?:everything|tokens) x (\S+)$/
+
+/** What the lines of an explanation add up to, each times the factors of its model: rounded as it says. */
 export function explainedNanos(
   steps: readonly string[],
   factors: readonly { factor: string }[],
 ): bigint {
-  const exact = (text: string) => {
-    const [units = '0', places = ''] = text.split('.')
-    return BigInt(units + places.padEnd(16, '0'))
+  const models = new Map<string, { sum: bigint; factors: string[] }>()
+  const of = (model = '') => {
+    const found = models.get(model) ?? { sum: 0n, factors: [] }
+    models.set(model, found)
+    return found
   }
-  const lines = steps.flatMap((line) => / per million = ([\d.]+)$/.exec(line)?.[1] ?? [])
-  let sum = lines.reduce((total, line) => total + exact(line), 0n)
-  let scale = 10_000_000n
-  for (const each of factors) {
-    sum *= billionths(each.factor)
-    scale *= one
+  for (const step of steps) {
+    const [, model, amount] = lineOf.exec(step) ?? []
+    if (amount !== undefined) of(model).sum += exactly(amount)
+    const [, whose, factor] = factorOf.exec(step) ?? []
+    if (factor !== undefined) of(whose).factors.push(factor)
   }
-  return (2n * sum + scale) / (2n * scale)
+  const [own] = models.values()
+  expect(own?.factors ?? []).toEqual(factors.map(({ factor }) => factor))
+  let exact = 0n
+  for (const { sum, factors: its } of models.values()) {
+    const times = its.reduce((total, factor) => total * billionths(factor), sum)
+    exact += times * one ** BigInt(3 - its.length)
+  }
+  const scale = 10_000_000n * one ** 3n
+  return (2n * exact + scale) / (2n * scale)
+}
+
+const exactly = (text: string): bigint => {
+  const [units = '0', places = ''] = text.split('.')
+  return BigInt(units + places.padEnd(16, '0'))
 }

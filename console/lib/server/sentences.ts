@@ -4,12 +4,10 @@
 import { auditSentenceInChinese } from './audit-sentences.ts'
 import { moneySentences } from './money-sentences.ts'
 
-const rules: readonly (readonly [RegExp, string])[] = [
-  ...moneySentences,
-  [
-    /^usage: (\S+) input tokens \((\S+) read from cache, (\S+) written to cache\), (\S+) output tokens$/,
-    '用量：输入 $1 Token（缓存读取 $2，缓存写入 $3），输出 $4 Token',
-  ],
+type Rules = readonly (readonly [RegExp, string])[]
+
+/** Of a charge by tokens. */
+const tokenRules: Rules = [
   [/^tier (\d+) of (\d+) \(up to (\S+)\), .*$/, '第 $1 档，共 $2 档（不超过 $3），按输入总量'],
   [/^tier (\d+) of (\d+) \(.*\), .*$/, '第 $1 档，共 $2 档（无上限），按输入总量'],
   [/^input: (\S+) x (\S+) per million = (\S+)$/, '输入：$1 × $2 / 百万 = $3'],
@@ -20,7 +18,6 @@ const rules: readonly (readonly [RegExp, string])[] = [
     /^cache_write_1h: (\S+) x (\S+) per million = (\S+)$/,
     '缓存写入（1 小时）：$1 × $2 / 百万 = $3',
   ],
-  [/^part of it was charged by prices of other models$/, '部分用量按其他模型的价格计费'],
   [/^input_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输入：$1 × $2 / 百万 = $3'],
   [/^input_image: (\S+) x (\S+) per million = (\S+)$/, '图像输入：$1 × $2 / 百万 = $3'],
   [/^output_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输出：$1 × $2 / 百万 = $3'],
@@ -28,6 +25,16 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/^service_tier (\S+): tokens x (\S+)$/, '服务等级 $1：Token × $2'],
   [/^geo (\S+): tokens x (\S+)$/, '地区 $1：Token × $2'],
   [/^hours (.+): everything x (\S+)$/, '时段 $1：全部 × $2'],
+  [/^(\w+): (\d+) calls x (\S+) = (\S+)$/, '$1：$2 次调用 × $3 = $4'],
+]
+
+const rules: Rules = [
+  ...moneySentences,
+  [
+    /^usage: (\S+) input tokens \((\S+) read from cache, (\S+) written to cache\), (\S+) output tokens$/,
+    '用量：输入 $1 Token（缓存读取 $2，缓存写入 $3），输出 $4 Token',
+  ],
+  [/^part of it was charged by prices of other models$/, '部分用量按其他模型的价格计费'],
   [/^sum (\S+), rounded half up to (\S+) (\S+)$/, '合计 $1，四舍五入为 $2 $3'],
   [/^as reported: (\S+) tokens in, (\S+) out$/, '上报用量：输入 $1 Token，输出 $2 Token'],
   [
@@ -67,7 +74,6 @@ const rules: readonly (readonly [RegExp, string])[] = [
     '$1 秒音频 × $2 / 分钟 = $3 $4（四舍五入）',
   ],
   [/^calls of this model x (\S+) = (\S+) (\S+), rounded half up$/, '此模型免费：$2 $3'],
-  [/^(\w+): (\d+) calls x (\S+) = (\S+)$/, '$1：$2 次调用 × $3 = $4'],
   [/^set aside when it was made: (\S+) (\S+)$/, '创建时预留：$1 $2'],
   [/^nothing was charged: the task is cancelled$/, '未产生消费：任务已取消'],
   [/^nothing was charged: the task is failed$/, '未产生消费：任务失败'],
@@ -217,9 +223,29 @@ const rules: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
+function byRules(known: Rules, sentence: string): string | undefined {
+  const rule = known.find(([pattern]) => pattern.test(sentence))
+  return rule && sentence.replace(rule[0], rule[1])
+}
+
+/** The product of a line of the arithmetic, with the hours that multiply it. */
+const timesHours = / x ([\d.]+) \(hours (.+)\) = /
+
 /** Undefined where no rule knows the sentence. */
 export function sentenceInChinese(sentence: string): string | undefined {
-  const rule = rules.find(([pattern]) => pattern.test(sentence))
-  if (rule === undefined) return auditSentenceInChinese(sentence)
-  return sentence.replace(rule[0], rule[1])
+  const hours = timesHours.exec(sentence)
+  if (hours !== null) {
+    const plain = byRules(rules, sentence.replace(timesHours, ' = '))
+    return plain?.replace(' = ', () => ` × ${hours[1]}（时段 ${hours[2]}） = `)
+  }
+  return tokensInChinese(sentence) ?? byRules(rules, sentence) ?? auditSentenceInChinese(sentence)
+}
+
+/** A line about tokens: of a charge by several models it begins with the name of one. */
+function tokensInChinese(sentence: string): string | undefined {
+  const own = byRules(tokenRules, sentence)
+  const space = sentence.indexOf(' ')
+  if (own !== undefined || space < 0) return own
+  const line = byRules(tokenRules, sentence.slice(space + 1))
+  return line && `${sentence.slice(0, space)} ${line}`
 }

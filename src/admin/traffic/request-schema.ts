@@ -180,7 +180,7 @@ export const explanation = z
           factor: z.string(),
         }),
       )
-      .describe('What the price was multiplied by.'),
+      .describe('What `price` was multiplied by; `steps` say it of prices of other models.'),
     price: price.nullable(),
     steps: z.array(z.string()),
     rounding: z.string().nullable(),

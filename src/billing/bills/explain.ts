@@ -22,9 +22,12 @@ import {
 } from '../charge.ts'
 import { ownRates, rateLines, ratesFor, tierFor } from '../rates.ts'
 
-/** `termsOf`: of the prices that parts of the usage are charged by. */
+/**
+ * `termsOf`: of the prices that parts of the usage are charged by. With such parts every line names its model, so
+ * that it is seen which lines a factor multiplies.
+ */
 export function explainTokens(
-  { terms }: Price,
+  { model, terms }: Price,
   usage: TokenUsage,
   currency: string,
   applied?: Applied,
@@ -37,7 +40,7 @@ export function explainTokens(
   ]
   let total = 0n
   for (const part of chargedParts(terms, usage, applied, termsOf)) {
-    steps.push(...explainPart(part))
+    steps.push(...explainPart(part, part.model ?? (usage.others && model)))
     total += exactOf(part)
   }
   const charge = chargeTokens(terms, usage, applied, termsOf)
@@ -45,7 +48,7 @@ export function explainTokens(
   return steps
 }
 
-function explainPart({ terms, usage, applied, model }: ChargedPart): string[] {
+function explainPart({ terms, usage, applied }: ChargedPart, model?: string): string[] {
   const of = model === undefined ? '' : `${model} `
   const steps: string[] = []
   const { tiers } = terms
@@ -67,7 +70,7 @@ function explainPart({ terms, usage, applied, model }: ChargedPart): string[] {
   for (const [name, calls] of Object.entries(usage.toolCalls ?? {})) {
     const each = terms.perCallNanos?.[name] ?? 0n
     steps.push(
-      `${name}: ${calls} calls x ${formatNanos(each)} = ${formatNanos(BigInt(calls) * each)}`,
+      `${of}${name}: ${calls} calls x ${formatNanos(each)} = ${formatNanos(BigInt(calls) * each)}`,
     )
   }
   for (const { kind, name, factor } of factorsOf(terms, applied)) {
