@@ -72,6 +72,7 @@ const keysOf: Readonly<Record<string, string>> = {
   day_ms: 'booked_at_ms - booked_at_ms % 86400000',
   kind: `'charge'`,
   tier: `''`,
+  slot: '0',
   // All inputs are of the first size class, or the second.
   input_bucket: 'CASE WHEN input_tokens > 1000 THEN 1000 ELSE 0 END',
 }
@@ -116,7 +117,7 @@ export async function fill(store: Store, filling: Filling): Promise<void> {
     const to = Math.min(rows, from + rowsAtOnce - 1)
     await store.tx(async (tx) => {
       await sql.raw(callsText(dialect, filling, from, to)).execute(tx)
-      for (const name of ['hour', 'day', 'channel', 'month'] as const) {
+      for (const name of ['hour', 'day', 'channel', 'month', 'overall'] as const) {
         await sql.raw(totalsText(dialect, name, from, to)).execute(tx)
       }
     })

@@ -48,5 +48,11 @@ export interface TotalTables {
   /** Charges and refunds by the channel that served the work; '' where that is not known. Days by UTC. */
   channel_totals: Omit<Sums, 'token_id'> & { day_ms: number; channel: string }
   /** The same by month. */
-  monthly_totals: Omit<Sums, 'token_id'> & { month_ms: number; channel: string }
+  monthly_totals: Omit<Totals, 'kind'> & { month_ms: number; channel: string }
+  /** The same by day, of all accounts together, in parts that are summed by the reader. */
+  overall_totals: Omit<Sums, 'token_id' | 'account_id'> & {
+    day_ms: number
+    channel: string
+    slot: number
+  }
 }

@@ -19,7 +19,8 @@ import { accountNames } from '../../store/catalog/accounts.ts'
 import { inSnapshot } from '../../store/index.ts'
 import { hourMs } from '../../store/proof/grains.ts'
 import { countModels } from '../../store/proof/top-names.ts'
-import { channelDimensions, sumChannels, sumDays, sumMoney } from '../../store/proof/totals.ts'
+import { sumDays, sumMoney } from '../../store/proof/totals.ts'
+import { channelDimensions, sumWork } from '../../store/proof/work-sums.ts'
 import { time, wrong } from '../answers.ts'
 import type { Ask } from '../route.ts'
 import { requestRoute } from './requests.ts'
@@ -69,17 +70,17 @@ const isNotByChannel = (key: UsageKey): boolean =>
   key === 'hour' || !channelDimensions.includes(dimensions[key])
 
 /**
- * By channel, and over all accounts, from the totals of channels. By the hour from the cache
- * where that gives few sums: what it has is not bounded.
+ * By channel, and over all accounts, from the totals of work, but by time and account, which days have fewer rows of. By
+ * the hour from the cache where that gives few sums: what it has is not bounded.
  */
 async function sumFor(
   { store }: BaseDeps,
   { by, accountId, fromMs, untilMs }: UsageQuestion,
 ): Promise<typeof sumMoney> {
   if (!by.includes('hour')) {
-    const isInOrder = !by.includes('day') || !by.includes('account')
-    const isOfAll = accountId === undefined && isInOrder && !by.some(isNotByChannel)
-    return isOfAll || by.includes('channel') ? sumChannels : sumDays
+    const isByTime = by.includes('day') || by.includes('month')
+    const isOfDays = accountId !== undefined || (isByTime && by.includes('account'))
+    return by.includes('channel') || !isOfDays ? sumWork : sumDays
   }
   if (by.some((key) => key !== 'hour' && key !== 'model' && key !== 'unit')) return sumMoney
   const months = { first: monthAt(fromMs), last: monthAt(untilMs) }

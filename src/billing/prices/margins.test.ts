@@ -9,7 +9,8 @@ import { insertAccount } from '../../store/catalog/accounts.ts'
 import { inSnapshot, type Store } from '../../store/index.ts'
 import { appendEntry } from '../../store/ledger/entries.ts'
 import { dayMs, hourMs } from '../../store/proof/grains.ts'
-import { sumChannels, sumDays } from '../../store/proof/totals.ts'
+import { sumDays } from '../../store/proof/totals.ts'
+import { sumWork } from '../../store/proof/work-sums.ts'
 import { aRequest, newPlace, type Place, storeKinds } from '../../store/test-stores.ts'
 import { sumTaggedUsage } from './tagged-usage.ts'
 import { manyKeys, sumUsage, type UsageRow } from './usage-rows.ts'
@@ -91,7 +92,7 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
         const isTagged = !by.some((key) => key === 'tier' || key === 'price')
         const found = [
           await sumUsage(store.read, asked),
-          await sumUsage(store.read, { ...asked, by: byChannel }, sumChannels),
+          await sumUsage(store.read, { ...asked, by: byChannel }, sumWork),
           ...(isTagged
             ? [
                 await inSnapshot(store, (db) =>
@@ -107,7 +108,7 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
         const tagged = { ...asked, by: [], tagKey: 'tag:team' as const }
         const teams = await inSnapshot(store, (db) => sumTaggedUsage(db, tagged))
         for (const { tag, margin } of teams.rows) expect(signed(margin!)).toBe(ofTeam[`${tag}`]!)
-        const { rows } = await sumUsage(store.read, { ...asked, by: ['channel'] }, sumChannels)
+        const { rows } = await sumUsage(store.read, { ...asked, by: ['channel'] }, sumWork)
         for (const { channel, margin } of rows) {
           expect(signed(margin!)).toBe(ofChannel[channel as 'one' | 'two'])
         }
@@ -145,12 +146,12 @@ describe.each(storeKinds)('margins on %s', (dialect) => {
     await fc.assert(
       fc.asyncProperty(stretches, hours, ofDays, async ([from, until], { before, after }, by) => {
         const whole = { accountId, fromMs: from, untilMs: until, by, withCosts: true }
-        const channels = await sumUsage(store.read, { ...whole, by: ['channel'] }, sumChannels)
+        const channels = await sumUsage(store.read, { ...whole, by: ['channel'] }, sumWork)
         expect(channels.total).toEqual(
           (await sumUsage(store.read, { ...whole, by: [] }, sumDays)).total,
         )
         const asked = { ...whole, fromMs: from + before * hourMs, untilMs: until + after * hourMs }
-        expect(await sumUsage(store.read, asked, sumChannels)).toEqual(
+        expect(await sumUsage(store.read, asked, sumWork)).toEqual(
           await sumUsage(store.read, asked, sumDays),
         )
       }),

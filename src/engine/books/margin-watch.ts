@@ -5,7 +5,7 @@ import { LoopService } from '../../lib/loop.ts'
 import { listAlerts, raiseAlert } from '../../store/catalog/alerts.ts'
 import { notify } from '../../store/deliveries/notices.ts'
 import { readBooksEnd } from '../../store/proof/audit-recent.ts'
-import { sumChannels } from '../../store/proof/totals.ts'
+import { sumWork } from '../../store/proof/work-sums.ts'
 import type { BaseDeps, Declares, Offers } from '../base-deps.ts'
 
 const kind = 'margin.negative'
@@ -49,7 +49,7 @@ export class MarginWatch extends LoopService {
   async #checkDay(fromMs: number): Promise<void> {
     const { store } = this.#deps
     const asked = { fromMs, untilMs: fromMs + dayMs, by: ['model'] as const, withCosts: true }
-    const { rows } = await sumUsage(store.read, asked, sumChannels)
+    const { rows } = await sumUsage(store.read, asked, sumWork)
     const losing = rows.filter(({ margin }) => margin!.startsWith('-'))
     if (losing.length === 0) return
     const { items } = await listAlerts(store.read, { limit: maxAlerts, kind, all: true })

@@ -92,7 +92,7 @@ describe.each([...storeKinds])('tables on %s', (dialect) => {
           .insertInto('monthly_totals')
           .values({
             ...{ ...sums, ...none, month_ms: month, account_id, amount_nanos, refund_nanos: 0n },
-            ...{ channel: '', model: 'm', unit: 'token' },
+            ...{ channel: '', model: 'm', unit: 'token', token_id: '', tier: '', price_id: '' },
           })
           .execute()
       }

@@ -41,7 +41,11 @@ export const tableKeys: Readonly<Partial<Record<Table, readonly string[]>>> = {
   total_names: ['account_id', 'month', 'name', 'value'],
   tag_totals: ['account_id', 'hour_ms', 'name', 'value', 'token_id', 'model', 'unit'],
   channel_totals: ['day_ms', 'channel', 'model', 'unit', 'account_id'],
-  monthly_totals: ['month_ms', 'account_id', 'channel', 'model', 'unit'],
+  monthly_totals: [
+    ...['month_ms', 'account_id', 'channel', 'model', 'unit'],
+    ...['token_id', 'tier', 'price_id'],
+  ],
+  overall_totals: ['day_ms', 'channel', 'model', 'unit', 'slot'],
   closed_months: ['account_id', 'month'],
   bill_mails: ['month', 'account_id'],
   channel_months: ['channel', 'month'],

@@ -56,6 +56,7 @@ import { acknowledgedAlerts } from './0062-acknowledged-alerts.ts'
 import { phoneColumn } from './0078-phone.ts'
 import { sortedLists } from './0087-sorted-lists.ts'
 import { recurredAlerts } from './0088-recurred-alerts.ts'
+import { overallTotals } from './0089-overall-totals.ts'
 import { finishReceipts } from './finish-receipts.ts'
 import type { Migration } from './migration.ts'
 
@@ -111,6 +112,7 @@ export const migrations: readonly Migration[] = [
   phoneColumn,
   sortedLists,
   recurredAlerts,
+  overallTotals,
 ]
 
 export const newestKnown = Math.max(...migrations.map((migration) => migration.version))

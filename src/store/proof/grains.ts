@@ -1,5 +1,5 @@
-// Totals of entries by grain: hour, day, hour by tag, and by channel day and month. What each table is keyed by, and the columns that
-// all of them sum. The empty string stands for an absent value.
+// Totals of entries by grain: hour, day, hour by tag, by channel day and month, and the day of all accounts together. What each
+// table is keyed by, and the columns that all of them sum. The empty string stands for an absent value.
 
 export const hourMs = 3_600_000
 export const dayMs = 86_400_000
@@ -11,6 +11,7 @@ export interface Grain {
     | 'tag_totals'
     | 'channel_totals'
     | 'monthly_totals'
+    | 'overall_totals'
   readonly time: 'hour_ms' | 'day_ms' | 'month_ms'
   readonly keys: readonly string[]
 }
@@ -38,7 +39,16 @@ export const grains = {
   month: {
     table: 'monthly_totals',
     time: 'month_ms',
-    keys: ['month_ms', 'account_id', 'channel', 'model', 'unit'],
+    keys: [
+      ...['month_ms', 'account_id', 'channel', 'model', 'unit'],
+      ...(['token_id', 'tier', 'price_id'] as const),
+    ],
+  },
+  // Of all accounts together. Gateways add to rows of different slots, so that none waits for the commit of another.
+  overall: {
+    table: 'overall_totals',
+    time: 'day_ms',
+    keys: ['day_ms', 'channel', 'model', 'unit', 'slot'],
   },
 } as const satisfies Record<string, Grain>
 
@@ -60,6 +70,9 @@ export const sumColumns = [
 ] as const
 
 export const columnsOf = ({ keys }: Grain): readonly string[] => [...keys, ...sumColumns]
+
+/** In `meta`: the newest month with totals whose tokens, tiers and prices are not known. Absent: there is none. */
+export const namedMonthsKey = 'months_without_tokens_until'
 
 /** The beginning of the month of a moment, by UTC, or of one so many after it. */
 export function monthStart(ms: number, plus = 0): number {

@@ -28,24 +28,31 @@ export interface RollUp {
   rows: Readonly<Record<GrainName, readonly Value[][]>>
 }
 
-/** Asks about names, then gives what to write. */
-export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, RollUp, NamesKnown> {
+/** Asks about names, then gives what to write. `slot`: the part of the totals of all accounts that they are added to. */
+export function* rollUp(
+  bookings: readonly Booking[],
+  slot = 0,
+): Generator<NamesAsked, RollUp, NamesKnown> {
   const names = yield* nameTotals(bookings)
   const hours = new Map<string, Value[]>()
   const tags = new Map<string, Value[]>()
   const channels = new Map<string, Value[]>()
-  let last: { booking: Booking; sums: Value[]; ofChannel: Value[] | undefined } | undefined
+  const months = new Map<string, Value[]>()
+  let last: { booking: Booking; sums: Value[]; ofWork: WorkRows | undefined } | undefined
   for (const booking of bookings) {
     const model = booking.model === undefined ? '' : names.of(booking, modelName, booking.model)
     const shares = sharesOf(booking)
     // Calls of one token come in rows: comparing is cheaper than making a key for each.
     if (last !== undefined && areAlike(last.booking, booking)) {
       addTo(last.sums, hourKeys, shares)
-      if (last.ofChannel !== undefined)
-        addTo(last.ofChannel, channelKeys, workShares(booking, shares))
+      if (last.ofWork !== undefined) addWork(last.ofWork, workShares(booking, shares))
     } else {
-      const sums = addHour(hours, booking, model, shares)
-      last = { booking, sums, ofChannel: addChannel(channels, booking, model, shares) }
+      const sums = addTo(hourRow(hours, booking, model), hourKeys, shares)
+      const ofWork = isWork(booking)
+        ? { channel: channelRow(channels, booking, model), month: monthRow(months, booking, model) }
+        : undefined
+      if (ofWork !== undefined) addWork(ofWork, workShares(booking, shares))
+      last = { booking, sums, ofWork }
     }
     if (booking.tags === undefined) continue
     if (isWork(booking)) {
@@ -57,7 +64,8 @@ export function* rollUp(bookings: readonly Booking[]): Generator<NamesAsked, Rol
     day: daysOf(hours.values()),
     tag: [...tags.values()],
     channel: [...channels.values()],
-    month: monthsOf(channels.values()),
+    month: [...months.values()],
+    overall: overallOf(channels.values(), slot),
   }
   return { names: names.added, rows }
 }
@@ -92,6 +100,8 @@ const isNanos = (name: string): boolean => name.endsWith('_nanos')
 
 const hourKeys = grains.hour.keys.length
 const channelKeys = grains.channel.keys.length
+const monthKeys = grains.month.keys.length
+const overallKeys = grains.overall.keys.length
 const hourOf = (atMs: number): number => atMs - (atMs % hourMs)
 const bucketOf = ({ usage }: Booking): number => inputBucketOf(usage?.inputTokens ?? 0)
 
@@ -108,42 +118,48 @@ const areAlike = (one: Booking, other: Booking): boolean =>
   hourOf(one.atMs) === hourOf(other.atMs) &&
   bucketOf(one) === bucketOf(other)
 
-/** The row that it is added to. */
-function addHour(
-  hours: Map<string, Value[]>,
-  booking: Booking,
-  model: string,
-  shares: readonly Value[],
-): Value[] {
+function hourRow(hours: Map<string, Value[]>, booking: Booking, model: string): Value[] {
   const { accountId, atMs, kind, tokenId = '', unit = '', tier = '', priceId = '' } = booking
-  const hour = hourOf(atMs)
-  const bucket = bucketOf(booking)
-  const name = `${accountId}\x1f${hour}\x1f${kind}\x1f${tokenId}\x1f${model}\x1f${unit}\x1f${tier}\x1f${priceId}\x1f${bucket}`
-  const sums = hours.get(name)
-  if (sums !== undefined) return addTo(sums, hourKeys, shares)
-  const keys = [accountId, hour, kind, tokenId, model, unit, tier, priceId, bucket]
-  const made = [...keys, ...shares]
-  hours.set(name, made)
-  return made
+  const of = [accountId, hourOf(atMs), kind, tokenId, model, unit, tier, priceId]
+  return rowIn(hours, [...of, bucketOf(booking)])
 }
 
-/** The row that it is added to; undefined: it is no work of a channel. */
-function addChannel(
-  channels: Map<string, Value[]>,
-  booking: Booking,
-  model: string,
-  shares: readonly Value[],
-): Value[] | undefined {
-  if (!isWork(booking)) return undefined
+/** Rows of the work of a channel: of its day, and of its month. */
+interface WorkRows {
+  channel: Value[]
+  month: Value[]
+}
+
+function addWork({ channel, month }: WorkRows, shares: readonly Value[]): void {
+  addTo(channel, channelKeys, shares)
+  addTo(month, monthKeys, shares)
+}
+
+function channelRow(channels: Map<string, Value[]>, booking: Booking, model: string): Value[] {
   const { accountId, atMs, channel = '', unit = '' } = booking
   const day = atMs - (atMs % dayMs)
-  const name = `${day}\x1f${channel}\x1f${model}\x1f${unit}\x1f${accountId}`
-  const sums = channels.get(name)
-  if (sums !== undefined) return addTo(sums, channelKeys, workShares(booking, shares))
-  const made = [day, channel, model, unit, accountId, ...workShares(booking, shares)]
-  channels.set(name, made)
-  return made
+  return rowIn(channels, [day, channel, model, unit, accountId])
 }
+
+function monthRow(months: Map<string, Value[]>, booking: Booking, model: string): Value[] {
+  const { accountId, atMs, channel = '', unit = '' } = booking
+  const { tokenId = '', tier = '', priceId = '' } = booking
+  const of = [monthStart(atMs), accountId, channel, model, unit]
+  return rowIn(months, [...of, tokenId, tier, priceId])
+}
+
+/** The row of these keys, with nothing added yet where it is new. */
+function rowIn(rows: Map<string, Value[]>, keys: readonly Value[]): Value[] {
+  const name = keys.join('\x1f')
+  let row = rows.get(name)
+  if (row === undefined) {
+    row = [...keys, ...nothing]
+    rows.set(name, row)
+  }
+  return row
+}
+
+const nothing = sumColumns.map((name) => (isNanos(name) ? 0n : 0))
 
 function addTags(
   tags: Map<string, Value[]>,
@@ -155,10 +171,7 @@ function addTags(
   for (const [name, given] of pairsIn(booking.tags!)) {
     const value = names.of(booking, name, given)
     const key = [accountId, hour, name, value, tokenId, model, unit]
-    const text = key.join('\x1f')
-    const sums = tags.get(text)
-    if (sums !== undefined) addTo(sums, key.length, shares)
-    else tags.set(text, [...key, ...shares])
+    addTo(rowIn(tags, key), key.length, shares)
   }
 }
 
@@ -168,28 +181,24 @@ function daysOf(hours: Iterable<readonly Value[]>): Value[][] {
   for (const hour of hours) {
     const [accountId, hourAt, ...rest] = hour.slice(0, hourKeys - 1)
     const key = [accountId!, Number(hourAt) - (Number(hourAt) % dayMs), ...rest]
-    const text = key.join('\x1f')
-    const sums = days.get(text)
-    const shares = hour.slice(hourKeys)
-    if (sums !== undefined) addTo(sums, key.length, shares)
-    else days.set(text, [...key, ...shares])
+    addTo(rowIn(days, key), key.length, hour.slice(hourKeys))
   }
   return [...days.values()]
 }
 
-/** What days of channels add to their months. */
-function monthsOf(days: Iterable<readonly Value[]>): Value[][] {
-  const months = new Map<string, Value[]>()
+/**
+ * What days of channels add to those of all accounts, in the order of their keys: two transactions that add to the same
+ * rows never wait for each other.
+ */
+function overallOf(days: Iterable<readonly Value[]>, slot: number): Value[][] {
+  const rows = new Map<string, Value[]>()
   for (const day of days) {
-    const [dayAt, channel, model, unit, accountId] = day
-    const key = [monthStart(Number(dayAt)), accountId!, channel!, model!, unit!]
-    const text = key.join('\x1f')
-    const sums = months.get(text)
-    const shares = day.slice(channelKeys)
-    if (sums !== undefined) addTo(sums, key.length, shares)
-    else months.set(text, [...key, ...shares])
+    const [dayAt, channel, model, unit] = day
+    const row = rowIn(rows, [dayAt!, channel!, model!, unit!, slot])
+    addTo(row, overallKeys, day.slice(channelKeys))
   }
-  return [...months.values()]
+  const names = [...rows.keys()].sort()
+  return names.map((name) => rows.get(name)!)
 }
 
 function addTo(sums: Value[], from: number, shares: readonly Value[]): Value[] {

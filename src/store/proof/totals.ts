@@ -5,8 +5,8 @@ import type { EntryKind } from '../../contract/ledger.ts'
 import { maxTotalNames, otherNames } from '../../contract/totals.ts'
 import type { Schema } from '../schema.ts'
 import { dialectOf } from '../sql/dialect-of.ts'
-import { dayMs, type Grain, grains, hourMs, monthStart } from './grains.ts'
-import { negatedSums, sums, unitsOfRows, unitsOfSums } from './sum-columns.ts'
+import { dayMs, type Grain, grains, hourMs } from './grains.ts'
+import { sums, unitsOfRows, unitsOfSums } from './sum-columns.ts'
 
 const dimensions = {
   account: ['account_id', 'accountId'],
@@ -131,10 +131,10 @@ export async function sumDays(db: Kysely<Schema>, given: DaysQuery): Promise<Mon
   return summed(db, asked, [], [ofDays, ...hoursIn(asked, rest)])
 }
 
-type Part = Pick<Asked, 'fromMs' | 'untilMs'>
+export type Part = Pick<Asked, 'fromMs' | 'untilMs'>
 
 /** The whole days, and the hours before and after them. */
-function splitDays({ fromMs, untilMs }: Part): { days: Part; rest: Part[] } {
+export function splitDays({ fromMs, untilMs }: Part): { days: Part; rest: Part[] } {
   const first = Math.ceil(fromMs / dayMs) * dayMs
   const last = Math.max(first, Math.floor(untilMs / dayMs) * dayMs)
   const rest = [
@@ -144,99 +144,21 @@ function splitDays({ fromMs, untilMs }: Part): { days: Part; rest: Part[] } {
   return { days: { fromMs: first, untilMs: last }, rest }
 }
 
-const hoursIn = (asked: DaysQuery, parts: readonly Part[]) =>
+export const hoursIn = (asked: DaysQuery, parts: readonly Part[]) =>
   parts.map((part) => partOf(grains.hour, { ...asked, ...part }))
-
-/** Dimensions that channels have totals by. Of kinds there are charges alone, with what was refunded of them. */
-export const channelDimensions: readonly MoneyDimension[] = [
-  ...(['account', 'hour', 'kind', 'model', 'unit', 'channel'] as const),
-]
-
-/**
- * Charges and refunds by channel, and by other dimensions over all accounts: as `sumDays`, of fewer rows, or of rows
- * that are in the right order. By channel only whole days can be asked for.
- */
-export async function sumChannels(db: Kysely<Schema>, given: DaysQuery): Promise<MoneySum[]> {
-  const asked = byUnit(given)
-  const { days, rest } = splitDays(asked)
-  if (asked.by.includes('channel') && rest.length > 0) throw new Error('hours have no channels')
-  const parts = asked.by.includes('hour')
-    ? [{ ...days, grain: grains.channel }]
-    : splitMonths(days, await newestDay(db))
-  return summed(
-    db,
-    asked,
-    [],
-    [...parts.map((part) => channelsIn(part, asked)), ...hoursIn(asked, rest)],
-  )
-}
 
 /** Units as a dimension. */
 export const byUnit = (asked: DaysQuery): DaysQuery =>
   asked.withUnit === true ? { ...asked, by: [...asked.by, 'unit'], withUnit: false } : asked
 
-interface ChannelPart extends Part {
-  grain: Grain
-  /** In a month above, and not asked for. */
-  isSurplus?: boolean
-}
-
-/**
- * As whole months, and the days that are missing or too many: of the months at both ends, what has fewer days. None are
- * after the newest.
- */
-function splitMonths({ fromMs, untilMs }: Part, newestMs: number): ChannelPart[] {
-  const [before, after] = [monthStart(fromMs), monthStart(fromMs, 1)]
-  const first = fromMs - before < after - fromMs ? before : after
-  const [begun, end] = [monthStart(untilMs), monthStart(untilMs, 1)]
-  const filledMs = Math.min(end, newestMs + dayMs)
-  const last = filledMs - untilMs < untilMs - begun ? end : begun
-  const { month, channel } = grains
-  if (first >= last) return [{ grain: channel, fromMs, untilMs }]
-  const parts: ChannelPart[] = [
-    { grain: month, fromMs: first, untilMs: last },
-    { grain: channel, fromMs, untilMs: first },
-    { grain: channel, fromMs: last, untilMs },
-    { grain: channel, fromMs: first, untilMs: fromMs, isSurplus: true },
-    { grain: channel, fromMs: untilMs, untilMs: Math.min(last, filledMs), isSurplus: true },
-  ]
-  return parts.filter((part) => part.fromMs < part.untilMs)
-}
-
-async function newestDay(db: Kysely<Schema>): Promise<number> {
-  const { rows } = await sql<{ ms: number | null }>`
-    SELECT max(day_ms) AS ms FROM channel_totals`.execute(db)
-  return rows[0]!.ms ?? 0
-}
-
 /** Half of the days from the first to the newest, or more. */
-async function coversHalf(db: Kysely<Schema>, { fromMs, untilMs }: Part): Promise<boolean> {
+export async function coversHalf(db: Kysely<Schema>, { fromMs, untilMs }: Part): Promise<boolean> {
   if (fromMs === untilMs) return false
   const { rows } = await sql<{ first: number | null; last: number | null }>`
-    SELECT min(day_ms) AS first, max(day_ms) AS last FROM channel_totals`.execute(db)
+    SELECT min(day_ms) AS first, max(day_ms) AS last FROM overall_totals`.execute(db)
   const { first, last } = rows[0]!
   const [firstMs, endMs] = [first ?? 0, (last ?? 0) + dayMs]
   return 2 * (Math.min(untilMs, endMs) - Math.max(fromMs, firstMs)) >= endMs - firstMs
-}
-
-/** Sums of days are made in the order of their key first, which needs no sorting, unless accounts are told apart. */
-function channelsIn(
-  { grain, fromMs, untilMs, isSurplus }: ChannelPart,
-  asked: DaysQuery,
-): RawBuilder<unknown> {
-  const columns = asked.by.map((dimension) =>
-    dimension === 'kind' ? sql`CAST('charge' AS text) AS kind` : columnOf(grain, dimension, asked),
-  )
-  const [time, table] = [sql.raw(grain.time), sql.raw(grain.table)]
-  const where = sql`WHERE ${time} >= ${fromMs} AND ${time} < ${untilMs}
-    ${asked.accountId === undefined ? sql`` : sql`AND account_id = ${asked.accountId}`}`
-  const ordered = sql.raw(grain.keys.filter((key) => key !== 'account_id').join(', '))
-  const from =
-    grain === grains.month || asked.by.includes('account')
-      ? sql`${table} ${where}`
-      : sql`(SELECT ${ordered}, ${sums} FROM ${table} ${where} GROUP BY ${ordered}) AS of_all`
-  return sql`SELECT ${list(columns)} ${isSurplus === true ? negatedSums : sums} FROM ${from}
-    ${grouped(columns.length)}`
 }
 
 /** Tagged charges by value and dimensions. */
@@ -261,7 +183,11 @@ function partOf(
       ${ofModels(asked)} ${ofToken(asked, sql`token_id`)} ${more} ${grouped(columns.length)}`
 }
 
-function columnOf(grain: Grain, dimension: MoneyDimension, { kept }: Asked): RawBuilder<unknown> {
+export function columnOf(
+  grain: Grain,
+  dimension: MoneyDimension,
+  { kept }: Asked,
+): RawBuilder<unknown> {
   const [column] = dimensions[dimension]
   if (dimension === 'hour') return sql`${sql.raw(grain.time)} AS hour_ms`
   const names = kept?.[dimension as FoldedDimension]
@@ -274,15 +200,15 @@ const folded = (name: string, kept: readonly string[]): RawBuilder<unknown> =>
     : sql`CASE WHEN ${sql.ref(name)} IN (${sql.join(kept)}) THEN ${sql.ref(name)}
         ELSE ${otherNames} END AS ${sql.ref(name)}`
 
-const list = (columns: readonly RawBuilder<unknown>[]) =>
+export const list = (columns: readonly RawBuilder<unknown>[]) =>
   columns.length === 0 ? sql`` : sql`${sql.join(columns)},`
 
-const grouped = (count: number) =>
+export const grouped = (count: number) =>
   count === 0
     ? sql``
     : sql`GROUP BY ${sql.raw(Array.from({ length: count }, (_, i) => i + 1).join(', '))}`
 
-async function summed(
+export async function summed(
   db: Kysely<Schema>,
   { fromMs, untilMs, by, withUnit, limit, folded, withCosts }: Asked,
   before: readonly string[],

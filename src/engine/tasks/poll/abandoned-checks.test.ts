@@ -8,7 +8,8 @@ import { Refusal } from '../../../contract/errors.ts'
 import type { Task } from '../../../contract/task.ts'
 import { formatNanos } from '../../../lib/text/decimal.ts'
 import { listLosses } from '../../../store/ledger/losses.ts'
-import { sumChannels, sumDays } from '../../../store/proof/totals.ts'
+import { sumDays } from '../../../store/proof/totals.ts'
+import { sumWork } from '../../../store/proof/work-sums.ts'
 import { storeKinds } from '../../../store/test-stores.ts'
 import {
   anError,
@@ -109,13 +110,13 @@ describe.each([...storeKinds])('tasks that were given up on %s', (on) => {
     const atMs = it.clock.ms - (it.clock.ms % dayMs)
     const by = ['account', 'model', 'channel'] as const
     const span = { fromMs: atMs - dayMs, untilMs: atMs + dayMs, withCosts: true }
-    for (const sum of [sumDays, sumChannels]) {
+    for (const sum of [sumDays, sumWork]) {
       const wanted = sum === sumDays ? by.slice(0, 2) : by
       const { total, rows } = await sumUsage(engine.store.read, { ...span, by: wanted }, sum)
       const cost = formatNanos(2n * secondNanos)
       expect(total).toMatchObject({ charges: 0, amount: '0.00', cost, margin: `-${cost}` })
       expect(rows).toHaveLength(1)
-      if (sum === sumChannels) expect(rows[0]!.channel).toBe(task.channel)
+      if (sum === sumWork) expect(rows[0]!.channel).toBe(task.channel)
     }
   })
 

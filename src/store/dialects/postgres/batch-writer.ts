@@ -59,7 +59,8 @@ const hoursFrom = 1 + storedColumns.length
 const daysFrom = hoursFrom + columnsOf(grains.hour).length
 const channelsFrom = daysFrom + columnsOf(grains.day).length
 const monthsFrom = channelsFrom + columnsOf(grains.channel).length
-const sumsFrom = monthsFrom + columnsOf(grains.month).length
+const overallFrom = monthsFrom + columnsOf(grains.month).length
+const sumsFrom = overallFrom + columnsOf(grains.overall).length
 const gatewayParameter = `$${sumsFrom + 4}::text`
 const deadlineParameter = `$${sumsFrom + 5}::float8`
 
@@ -72,6 +73,7 @@ hours AS (${addTo(grains.hour, hoursFrom)}),
 days AS (${addTo(grains.day, daysFrom)}),
 channels AS (${addTo(grains.channel, channelsFrom)}),
 months AS (${addTo(grains.month, monthsFrom)}),
+overall AS (${addTo(grains.overall, overallFrom)}),
 sums AS (
   SELECT * FROM ${unnested(['text', 'bigint', 'bigint', 'text'], sumsFrom)}
     AS sums (account_id, balance, number, hash)
@@ -131,6 +133,9 @@ interface Sending {
 }
 
 const width = callColumns.length
+
+/** Gateways are told apart by the end of their ids, which is hexadecimal. */
+const slotOf = (gatewayId = ''): number => 1 + (Number.parseInt(gatewayId.slice(-1), 16) || 0)
 
 /** One attempt. */
 export async function sendBatch(pool: pg.Pool, rows: Rows, sending: Sending): Promise<void> {
@@ -212,6 +217,7 @@ class BatchTransaction {
       ...byColumn(rows.day, columnsOf(grains.day).length),
       ...byColumn(rows.channel, columnsOf(grains.channel).length),
       ...byColumn(rows.month, columnsOf(grains.month).length),
+      ...byColumn(rows.overall, columnsOf(grains.overall).length),
       accounts.map(([id]) => id),
       accounts.map(([, { sumNanos }]) => sumNanos),
       accounts.map(([, { number }]) => number),
@@ -282,8 +288,8 @@ class BatchTransaction {
 
   /** Writes what few batches have: new names and tags. */
   async #rollUp(bookings: readonly Booking[]): Promise<RollUp> {
-    const { names } = this.#sending
-    const rolling = rollUp(bookings)
+    const { names, gatewayId } = this.#sending
+    const rolling = rollUp(bookings, slotOf(gatewayId))
     let step = rolling.next()
     while (!step.done) {
       const known = names.answer(step.value)
