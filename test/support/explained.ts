@@ -7,9 +7,10 @@ export const billionths = (decimal: string): bigint => {
 }
 const one = 1_000_000_000n
 
-/** Lines of several models begin with its name. */
+/** Lines of other models begin with their names. */
 const lineOf = /^(?:(\S+) )?\w+: \d+ x \S+ per million = (\S+)$/
-const factorOf = /^(?:(\S+) )?(?:hours|service_tier|geo) .+: (?:everything|tokens) x (\S+)$/
+const factorOf =
+  /^(?:(\S+) )?(?:hours|service_tier|geo) .+: (?:everything|tokens)(?: of \S+)? x (\S+)$/
 
 /** What the lines of an explanation add up to, each times the factors of its model: rounded as it says. */
 export function explainedNanos(

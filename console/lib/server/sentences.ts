@@ -23,8 +23,11 @@ const tokenRules: Rules = [
   [/^output_audio: (\S+) x (\S+) per million = (\S+)$/, '音频输出：$1 × $2 / 百万 = $3'],
   [/^output_image: (\S+) x (\S+) per million = (\S+)$/, '图像输出：$1 × $2 / 百万 = $3'],
   [/^service_tier (\S+): tokens x (\S+)$/, '服务等级 $1：Token × $2'],
+  [/^service_tier (\S+): tokens of (\S+) x (\S+)$/, '服务等级 $1：$2 的 Token × $3'],
   [/^geo (\S+): tokens x (\S+)$/, '地区 $1：Token × $2'],
+  [/^geo (\S+): tokens of (\S+) x (\S+)$/, '地区 $1：$2 的 Token × $3'],
   [/^hours (.+): everything x (\S+)$/, '时段 $1：全部 × $2'],
+  [/^hours (.+): everything of (\S+) x (\S+)$/, '时段 $1：$2 的全部 × $3'],
   [/^(\w+): (\d+) calls x (\S+) = (\S+)$/, '$1：$2 次调用 × $3 = $4'],
 ]
 

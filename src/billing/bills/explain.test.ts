@@ -13,7 +13,7 @@ const price: Price = { id: 'o', model: 'txta-max', terms, effectiveFromMs: 0, so
 const none = { cacheReadTokens: 0, cacheWriteTokens: 0 }
 const hours = { hours: 0 }
 
-test('hours of a price multiply its own lines, which have no name while it is the only one', () => {
+test('hours of a price multiply its own lines', () => {
   expect(
     explainTokens(price, { ...none, inputTokens: 20, outputTokens: 20 }, 'CNY', hours),
   ).toEqual([
@@ -35,9 +35,9 @@ test('beside parts of another model it is said which lines the hours multiply', 
   } as const
   expect(explainTokens(price, usage, 'CNY', hours, () => turbo)).toEqual([
     'usage: 40 input tokens (0 read from cache, 0 written to cache), 40 output tokens',
-    'txta-max input: 20 x 4.00 per million = 0.00008',
-    'txta-max output: 20 x 16.00 per million = 0.00032',
-    'txta-max hours 00:30-08:30 UTC: everything x 0.5',
+    'input: 20 x 4.00 per million = 0.00008',
+    'output: 20 x 16.00 per million = 0.00032',
+    'hours 00:30-08:30 UTC: everything of txta-max x 0.5',
     'txta-turbo input: 20 x 0.30 per million = 0.000006',
     'txta-turbo output: 20 x 0.60 per million = 0.000012',
     'sum 0.000218, rounded half up to 0.000218 CNY',

@@ -22,10 +22,7 @@ import {
 } from '../charge.ts'
 import { ownRates, rateLines, ratesFor, tierFor } from '../rates.ts'
 
-/**
- * `termsOf`: of the prices that parts of the usage are charged by. With such parts every line names its model, so
- * that it is seen which lines a factor multiplies.
- */
+/** `termsOf`: of the prices that parts of the usage are charged by. */
 export function explainTokens(
   { model, terms }: Price,
   usage: TokenUsage,
@@ -40,7 +37,7 @@ export function explainTokens(
   ]
   let total = 0n
   for (const part of chargedParts(terms, usage, applied, termsOf)) {
-    steps.push(...explainPart(part, part.model ?? (usage.others && model)))
+    steps.push(...explainPart(part, usage.others && model))
     total += exactOf(part)
   }
   const charge = chargeTokens(terms, usage, applied, termsOf)
@@ -48,7 +45,8 @@ export function explainTokens(
   return steps
 }
 
-function explainPart({ terms, usage, applied }: ChargedPart, model?: string): string[] {
+/** `own`: the model that was called, where others have parts: factors of its price do not multiply their lines. */
+function explainPart({ terms, usage, applied, model }: ChargedPart, own?: string): string[] {
   const of = model === undefined ? '' : `${model} `
   const steps: string[] = []
   const { tiers } = terms
@@ -70,12 +68,13 @@ function explainPart({ terms, usage, applied }: ChargedPart, model?: string): st
   for (const [name, calls] of Object.entries(usage.toolCalls ?? {})) {
     const each = terms.perCallNanos?.[name] ?? 0n
     steps.push(
-      `${of}${name}: ${calls} calls x ${formatNanos(each)} = ${formatNanos(BigInt(calls) * each)}`,
+      `${name}: ${calls} calls x ${formatNanos(each)} = ${formatNanos(BigInt(calls) * each)}`,
     )
   }
   for (const { kind, name, factor } of factorsOf(terms, applied)) {
     const what = kind === 'hours' ? 'everything' : 'tokens'
-    steps.push(`${of}${kind} ${name}: ${what} x ${factor}`)
+    const whose = model === undefined && own !== undefined ? ` of ${own}` : ''
+    steps.push(`${of}${kind} ${name}: ${what}${whose} x ${factor}`)
   }
   return steps
 }
